@@ -1,0 +1,260 @@
+package hlo
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// OpAttrs is an op's own attributes: a pointer to one of the structs of attr_ops.go. The struct is immutable once it belongs to an
+// instruction, and may be shared by many.
+//
+// The tag `hlo:"name,option,..."` of a field gives the HLO spelling and how the attribute reads and prints; fields print in order:
+//
+//	required    the reader demands it
+//	omitzero    not printed when it has the zero value
+//	default=V   value when absent; not printed when it has it
+//	always      with default=V: printed even then
+//	single      an int list of exactly one entry
+//	fold        an enumeration whose case does not matter
+//	inputonly   read, checked and not printed
+//	-           not an attribute in text (parameter number, literal)
+type OpAttrs interface{ opAttrs() }
+
+// attrsTag makes a struct an OpAttrs when its pointer is taken.
+type attrsTag struct{}
+
+func (*attrsTag) opAttrs() {}
+
+// AttrKey is the HLO spelling of an attribute: "dimensions", "sharding".
+type AttrKey string
+
+// Attr is the value of an attribute; its type is the type of the struct field.
+type Attr any
+
+// AttrsOf returns a copy of the instruction's own attributes as T, and the zero T when they are of another type.
+// Slices in it are shared with the instruction and must not be written.
+func AttrsOf[T any](in Instruction) T {
+	if p, ok := in.Attrs().(any).(*T); ok && p != nil {
+		return *p
+	}
+	var zero T
+	return zero
+}
+
+// AttrField describes one attribute of an attribute struct.
+type AttrField struct {
+	Key                                      AttrKey
+	Index                                    int // of the struct field
+	Type                                     reflect.Type
+	Required, OmitZero, Always, Single, Fold bool
+	InputOnly                                bool
+	Default                                  reflect.Value // invalid: the zero value
+}
+
+type attrPlan struct {
+	fields []AttrField
+	hidden []int // fields tagged "-"
+}
+
+var attrPlans sync.Map // reflect.Type of the struct → *attrPlan
+
+func attrPlanOf(a OpAttrs) *attrPlan {
+	t := reflect.TypeOf(a).Elem()
+	if p, ok := attrPlans.Load(t); ok {
+		return p.(*attrPlan)
+	}
+	p := new(attrPlan)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("hlo")
+		if !ok {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if name == "-" {
+			p.hidden = append(p.hidden, i)
+			continue
+		}
+		field := AttrField{Key: AttrKey(name), Index: i, Type: f.Type}
+		for opt := range strings.SplitSeq(options, ",") {
+			key, val, _ := strings.Cut(opt, "=")
+			switch key {
+			case "":
+			case "required":
+				field.Required = true
+			case "omitzero":
+				field.OmitZero = true
+			case "always":
+				field.Always = true
+			case "single":
+				field.Single = true
+			case "fold":
+				field.Fold = true
+			case "inputonly":
+				field.InputOnly = true
+			case "default":
+				field.Default = parseDefault(f.Type, val)
+			default:
+				panic("hlo: unknown option " + opt + " on attribute " + name)
+			}
+		}
+		p.fields = append(p.fields, field)
+	}
+	actual, _ := attrPlans.LoadOrStore(t, p)
+	return actual.(*attrPlan)
+}
+
+// parseDefault reads the default of a tag; the tags are ours, so a bad one is a broken promise.
+func parseDefault(t reflect.Type, text string) reflect.Value {
+	v := reflect.New(t).Elem()
+	switch t.Kind() {
+	case reflect.Bool:
+		v.SetBool(text == "true")
+	case reflect.Int64, reflect.Int32:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			panic("hlo: bad default " + text)
+		}
+		v.SetInt(n)
+	case reflect.String:
+		v.SetString(text)
+	default:
+		panic("hlo: no default for type " + t.String())
+	}
+	return v
+}
+
+func (p *attrPlan) setDefaults(a OpAttrs) {
+	v := reflect.ValueOf(a).Elem()
+	for _, f := range p.fields {
+		if f.Default.IsValid() {
+			v.Field(f.Index).Set(f.Default)
+		}
+	}
+}
+
+// AttrFields returns the attributes of a's struct in print order. The slice is shared and must not be written.
+func AttrFields(a OpAttrs) []AttrField {
+	if a == nil {
+		return nil
+	}
+	return attrPlanOf(a).fields
+}
+
+// Value returns the field's value in a.
+func (f *AttrField) Value(a OpAttrs) reflect.Value { return reflect.ValueOf(a).Elem().Field(f.Index) }
+
+// Prints reports whether the attribute is written for value v.
+func (f *AttrField) Prints(v reflect.Value) bool {
+	switch {
+	case f.InputOnly:
+		return false
+	case f.Always:
+		return true
+	case f.Default.IsValid():
+		return !v.Equal(f.Default)
+	case f.OmitZero:
+		return !isZeroAttr(v)
+	}
+	return true
+}
+
+// isZeroAttr treats an empty slice like a nil one.
+func isZeroAttr(v reflect.Value) bool {
+	if v.Kind() == reflect.Slice {
+		return v.Len() == 0
+	}
+	return v.IsZero()
+}
+
+// EqualAttrs reports whether two attribute structs are of one type and equal in every field; empty and nil lists are equal.
+func EqualAttrs(a, b OpAttrs) bool {
+	if a == b {
+		return true
+	}
+	if a == nil || b == nil {
+		return false
+	}
+	va, vb := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	if va.Type() != vb.Type() {
+		return false
+	}
+	return equalAttrValue(va, vb)
+}
+
+func equalAttrValue(a, b reflect.Value) bool {
+	switch v := a.Interface().(type) {
+	case Shape:
+		return v.Equal(b.Interface().(Shape))
+	case *Literal:
+		return v.Equal(b.Interface().(*Literal))
+	}
+	switch a.Kind() {
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := range a.Len() {
+			if !equalAttrValue(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Pointer:
+		if a.Pointer() == b.Pointer() {
+			return true
+		}
+		return !a.IsNil() && !b.IsNil() && equalAttrValue(a.Elem(), b.Elem())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if a.Type().Field(i).IsExported() && !equalAttrValue(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return a.Equal(b)
+}
+
+// EqualAttr reports whether two attribute values of any supported type are equal.
+func EqualAttr(a, b Attr) bool {
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	if !va.IsValid() || !vb.IsValid() {
+		return va.IsValid() == vb.IsValid()
+	}
+	return va.Type() == vb.Type() && equalAttrValue(va, vb)
+}
+
+// attrByKey returns the value of the attribute spelled key, if a's struct has one.
+func attrByKey(a OpAttrs, key AttrKey) (Attr, bool) {
+	for _, f := range AttrFields(a) {
+		if f.Key == key {
+			return f.Value(a).Interface(), true
+		}
+	}
+	return nil, false
+}
+
+// withAttr returns a copy of a with one attribute replaced.
+func withAttr(a OpAttrs, key AttrKey, v Attr) (OpAttrs, error) {
+	for _, f := range AttrFields(a) {
+		if f.Key != key {
+			continue
+		}
+		val := reflect.ValueOf(v)
+		if !val.IsValid() {
+			val = reflect.Zero(f.Type)
+		}
+		if !val.Type().AssignableTo(f.Type) {
+			return nil, fmt.Errorf("attribute %s is a %v, got a %v", key, f.Type, val.Type())
+		}
+		c := reflect.New(reflect.TypeOf(a).Elem())
+		c.Elem().Set(reflect.ValueOf(a).Elem())
+		c.Elem().Field(f.Index).Set(val)
+		return c.Interface().(OpAttrs), nil
+	}
+	return nil, fmt.Errorf("no attribute %q", key)
+}

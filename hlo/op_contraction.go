@@ -1,0 +1,15 @@
+package hlo
+
+// Sums of products.
+func contractionOps() []OpInfo {
+	return []OpInfo{
+		{Op: OpDot, Name: "dot", Arity: binary, NewAttrs: attrs[DotAttrs](), CanInfer: true,
+			Doc: "sum of products over contracted axes, for each batch index"},
+		{Op: OpRaggedDot, Name: "ragged-dot", Arity: ternary, NewAttrs: attrs[RaggedDotAttrs](), CanInfer: true,
+			Doc: "dot whose ragged axis is cut into groups of given sizes"},
+		{Op: OpScaledDot, Name: "scaled-dot", Arity: Arity{4, 4}, NewAttrs: attrs[DotAttrs](), CanInfer: true,
+			Doc: "dot of operands with block scales"},
+		{Op: OpConvolution, Name: "convolution", Arity: binary, NewAttrs: attrs[ConvolutionAttrs](), CanInfer: true,
+			Doc: "windowed sum of products"},
+	}
+}

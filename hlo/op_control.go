@@ -1,0 +1,23 @@
+package hlo
+
+// Control flow, calls and ordering.
+func controlOps() []OpInfo {
+	return []OpInfo{
+		{Op: OpCall, Name: "call", Arity: atLeast(0), NewAttrs: attrs[CallAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitControl,
+			Doc: "run a computation"},
+		{Op: OpConditional, Name: "conditional", Arity: atLeast(1), Callees: []CalleeRole{{Name: "branch_computations", List: true}}, CanInfer: true, Traits: TraitControl,
+			Doc: "run one of several computations"},
+		{Op: OpWhile, Name: "while", Arity: unary, Callees: []CalleeRole{{Name: "body", Print: 1}, {Name: "condition", Print: 0}}, CanInfer: true, Traits: TraitControl,
+			Doc: "run a body as long as a condition holds"},
+		{Op: OpFusion, Name: "fusion", Arity: atLeast(0), NewAttrs: attrs[FusionAttrs](), Callees: oneCallee("calls"),
+			Doc: "run a computation as one kernel"},
+		{Op: OpOptBarrier, Name: "opt-barrier", Arity: unary,
+			Doc: "identity that optimisations must not move things across"},
+		{Op: OpDomain, Name: "domain", Arity: unary, NewAttrs: attrs[DomainAttrs](), CanInfer: true,
+			Doc: "identity between regions of different sharding"},
+		{Op: OpAfterAll, Name: "after-all", Arity: atLeast(0), CanInfer: true, Traits: TraitTokens,
+			Doc: "a token after all operand tokens"},
+		{Op: OpAddDependency, Name: "add-dependency", Arity: binary, CanInfer: true, Traits: TraitTokens,
+			Doc: "first operand, not before the token"},
+	}
+}

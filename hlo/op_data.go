@@ -1,0 +1,41 @@
+package hlo
+
+// Ops that create, move and regroup data.
+func dataOps() []OpInfo {
+	return []OpInfo{
+		{Op: OpBitcast, Name: "bitcast", Arity: unary, Traits: TraitMovesData,
+			Doc: "the same bytes under another shape and layout"},
+		{Op: OpBroadcast, Name: "broadcast", Arity: unary, NewAttrs: attrs[BroadcastAttrs](), CanInfer: true, Traits: TraitMovesData,
+			Doc: "repeat an array along new axes"},
+		{Op: OpConcatenate, Name: "concatenate", Arity: atLeast(1), NewAttrs: attrs[DimensionAttrs](), CanInfer: true, Traits: TraitMovesData,
+			Doc: "arrays one after the other along an axis"},
+		{Op: OpConstant, Name: "constant", Arity: nullary, NewAttrs: attrs[ConstantAttrs](), Traits: TraitNullaryValue | TraitNotWrappable,
+			Doc: "data written in the program"},
+		{Op: OpCopy, Name: "copy", Arity: unary, CanInfer: true, Traits: TraitMovesData,
+			Doc: "the same value in other memory or layout"},
+		{Op: OpIota, Name: "iota", Arity: nullary, NewAttrs: attrs[IotaAttrs](), Traits: TraitNullaryValue,
+			Doc: "each element is its index along one axis"},
+		{Op: OpPad, Name: "pad", Arity: binary, NewAttrs: attrs[PadAttrs](), CanInfer: true, Traits: TraitMovesData,
+			Doc: "an array inside, between and less of a padding value"},
+		{Op: OpReshape, Name: "reshape", Arity: unary, NewAttrs: attrs[ReshapeAttrs](), Traits: TraitMovesData,
+			Doc: "the same elements in row-major order under other dimensions"},
+		{Op: OpDynamicReshape, Name: "dynamic-reshape", Arity: atLeast(1), Traits: TraitMovesData,
+			Doc: "reshape to sizes known at run time, one operand per dimension"},
+		{Op: OpReverse, Name: "reverse", Arity: unary, NewAttrs: attrs[DimensionsAttrs](), CanInfer: true, Traits: TraitMovesData,
+			Doc: "elements in opposite order along some axes"},
+		{Op: OpSlice, Name: "slice", Arity: unary, NewAttrs: attrs[SliceAttrs](), Traits: TraitMovesData,
+			Doc: "a strided block of an array"},
+		{Op: OpTranspose, Name: "transpose", Arity: unary, NewAttrs: attrs[DimensionsAttrs](), CanInfer: true, Traits: TraitMovesData,
+			Doc: "axes in another order"},
+		{Op: OpTuple, Name: "tuple", Arity: atLeast(0), CanInfer: true,
+			Doc: "a tuple of the operands"},
+		{Op: OpGetTupleElement, Name: "get-tuple-element", Arity: unary, NewAttrs: attrs[TupleElementAttrs](), CanInfer: true,
+			Doc: "one element of a tuple"},
+		{Op: OpGetDimensionSize, Name: "get-dimension-size", Arity: unary, NewAttrs: attrs[DimensionAttrs](), CanInfer: true,
+			Doc: "actual size of a dimension"},
+		{Op: OpSetDimensionSize, Name: "set-dimension-size", Arity: binary, NewAttrs: attrs[DimensionAttrs](), CanInfer: true,
+			Doc: "declare the actual size of a dimension, making it dynamic"},
+		{Op: OpParameter, Name: "parameter", Arity: nullary, NewAttrs: attrs[ParameterAttrs](), Traits: TraitNotWrappable,
+			Doc: "an argument of the computation"},
+	}
+}

@@ -1,0 +1,121 @@
+package hlo
+
+// OpInfo is one row of the op table: everything that is true of an opcode, on whatever floor it is asked.
+type OpInfo struct {
+	Op   Opcode
+	Name string // mnemonic
+	Doc  string // one line
+	// Arity bounds the number of operands; Max < 0 means any number.
+	Arity Arity
+	// NewAttrs makes the op's own attribute struct with default values; nil when the op has no attributes of its own.
+	NewAttrs func() OpAttrs
+	// Callees are the roles of the computations the op calls, in the order the instruction stores them.
+	Callees []CalleeRole
+	// CanInfer reports whether text may leave the result shape out.
+	CanInfer bool
+	// HasAccuracy reports whether the attribute result_accuracy is allowed.
+	HasAccuracy bool
+	Traits      Trait
+	// Shape computes the result shape from operands and attributes and checks their constraints. It is the verifier's op check too.
+	Shape ShapeRule
+}
+
+// Arity is an inclusive range of operand counts; a negative Max means unbounded.
+type Arity struct{ Min, Max int }
+
+// Accepts reports whether n operands are within the range.
+func (a Arity) Accepts(n int) bool { return n >= a.Min && (a.Max < 0 || n <= a.Max) }
+
+// IsFixed reports whether exactly one count is accepted.
+func (a Arity) IsFixed() bool { return a.Min == a.Max }
+
+// CalleeRole is the name under which an op calls a computation, as text spells it.
+type CalleeRole struct {
+	Name     string
+	List     bool // any number of computations, written in braces
+	Optional bool
+	// Print is the position among the op's roles when printed. XLA stores a while's body before its condition but prints the condition first.
+	Print int
+}
+
+// Trait is a set of facts that passes ask for instead of listing opcodes.
+type Trait uint32
+
+// The traits.
+const (
+	TraitElementwise  Trait = 1 << iota // result element i depends on element i of each operand (scalar operands of select and clamp apart)
+	TraitCommutative                    // the two operands may be exchanged
+	TraitIdempotent                     // op(op(x)) == op(x)
+	TraitSideEffect                     // must neither be removed nor duplicated although nobody uses the result
+	TraitCollective                     // communicates with other devices
+	TraitControl                        // its callees are executed as computations of their own: call, while, conditional, async-start
+	TraitApply                          // its callee is applied to elements: reduce, map, sort, scatter, ...
+	TraitNativeAsync                    // has -start and -done opcodes of its own; the async wrapper must not wrap it
+	TraitAsyncStart                     // begins an asynchronous pair: async-start, all-reduce-start, copy-start, ...
+	TraitAsyncDone                      // ends one
+	TraitNotWrappable                   // cannot be the wrapped op of an async-start (parameter, constant and the async family)
+	TraitMovesData                      // result elements are operand elements, moved or repeated, never computed
+	TraitInPlace                        // may write its result over operand 0 even though it is not elementwise
+	TraitNullaryValue                   // value depends on nothing but the instruction (constant, iota)
+	TraitRandom                         // result differs from run to run
+	TraitTokens                         // orders effects by tokens
+)
+
+// Has reports whether all of want are in t.
+func (t Trait) Has(want Trait) bool { return t&want == want }
+
+// Info returns the row of op. For an invalid opcode it returns a row without a name.
+func Info(op Opcode) *OpInfo {
+	if int(op) >= NumOpcodes {
+		op = OpInvalid
+	}
+	return &opTable[op]
+}
+
+// opTable is filled by init: a table initialised with rules that consult the table would be an initialization cycle.
+var (
+	opTable  [NumOpcodes]OpInfo
+	opByName map[string]Opcode
+)
+
+func init() {
+	opByName = make(map[string]Opcode, NumOpcodes)
+	for _, family := range [][]OpInfo{
+		elementwiseOps(), dataOps(), contractionOps(), reductionOps(), indexingOps(), linalgOps(), randomOps(),
+		controlOps(), asyncOps(), collectiveOps(), communicationOps(), customOps(),
+	} {
+		for _, row := range family {
+			if opTable[row.Op].Name != "" {
+				panic("hlo: two rows for opcode " + row.Name)
+			}
+			opTable[row.Op] = row
+			opByName[row.Name] = row.Op
+		}
+	}
+}
+
+// Shorthand for the rows of the family files.
+var (
+	nullary = Arity{0, 0}
+	unary   = Arity{1, 1}
+	binary  = Arity{2, 2}
+	ternary = Arity{3, 3}
+)
+
+func atLeast(n int) Arity { return Arity{n, -1} }
+
+// oneCallee is the callee list of an op with a single computation.
+func oneCallee(name string) []CalleeRole { return []CalleeRole{{Name: name}} }
+
+// attrs returns a constructor of T with the defaults of its tags.
+func attrs[T any, P interface {
+	*T
+	OpAttrs
+}]() func() OpAttrs {
+	var def T
+	attrPlanOf(P(&def)).setDefaults(&def)
+	return func() OpAttrs {
+		v := def
+		return P(&v)
+	}
+}
