@@ -1,0 +1,145 @@
+package async
+
+import "sync/atomic"
+
+// Indirect is a value that forwards to another one chosen later. It is made
+// when a value must exist before its type or its producer is known: a result
+// of a function that is still running, a late argument.
+type Indirect struct {
+	Value
+	claimed atomic.Bool           // ForwardTo or SetError has been called
+	target  atomic.Pointer[Value] // what it waits for; once concrete, what holds the payload
+	check   func(*Value) bool     // nil if any type will do
+	want    any                   // (*T)(nil) for a typed indirect
+	waiter  Waiter                // on the target
+}
+
+// MakeIndirect returns an unresolved indirect for a value of any type.
+func MakeIndirect() *Indirect {
+	in := new(Indirect)
+	in.init()
+	track(&in.Value)
+	return in
+}
+
+// init prepares a zero Indirect, wherever it is embedded.
+func (in *Indirect) init() {
+	in.self = in
+	in.bits = bitIndirect | bitCounted
+	in.refs = 1
+}
+
+// MakeIndirectOf returns an unresolved indirect that accepts only targets of
+// type T, and errors. Forwarded to anything else it becomes an error.
+func MakeIndirectOf[T any]() *Indirect {
+	in := MakeIndirect()
+	in.check = IsType[T]
+	in.want = (*T)(nil)
+	return in
+}
+
+// ForwardTo makes in stand for target, whose reference it takes over, and
+// publishes in as soon as target is available, running the waiters. It may be
+// called once. Forwarding to itself, directly or through other indirects,
+// makes in an error.
+func (in *Indirect) ForwardTo(target *Value) { in.ForwardLater(target).Run() }
+
+// ForwardLater is ForwardTo that leaves running the waiters to the caller.
+func (in *Indirect) ForwardLater(target *Value) Ready {
+	if !in.claim("ForwardTo") {
+		target.DropRef()
+		return Ready{}
+	}
+	if target.IsAvailable() {
+		return in.resolve(target)
+	}
+	// Order matters: of two indirects forwarded to each other at the same
+	// time, at least one sees the other's target.
+	in.target.Store(target)
+	if in.waitsForItself() {
+		in.target.Store(nil)
+		ready, _ := in.fail(Errorf(FailedPrecondition, "value is forwarded to itself"))
+		target.DropRef()
+		return ready
+	}
+	in.AddRef() // until forwarded, whatever the owners do
+	return target.AndThenLater(&in.waiter, forwardToTarget, in)
+}
+
+func forwardToTarget(arg any) Ready {
+	in := arg.(*Indirect)
+	ready := in.resolve(in.target.Load())
+	in.DropRef()
+	return ready
+}
+
+// resolve publishes in with the outcome of an available target.
+func (in *Indirect) resolve(target *Value) Ready {
+	if st := target.Status(); st != nil {
+		in.target.Store(nil)
+		ready, _ := in.fail(st)
+		target.DropRef()
+		return ready
+	}
+	if in.check != nil && !in.check(target) {
+		in.target.Store(nil)
+		ready, _ := in.fail(Errorf(Internal, "got a value of %s, want %s", target.Target().self.typeName(), in.typeName()))
+		target.DropRef()
+		return ready
+	}
+	// A resolved indirect never points to another one, so a chain of any
+	// length costs one step to read.
+	if inner := target.Target(); inner != target {
+		inner.AddRef()
+		target.DropRef()
+		target = inner
+	}
+	in.target.Store(target)
+	ready, _ := in.publish(&concreteMark)
+	return ready
+}
+
+// claim reserves the right to resolve in.
+func (in *Indirect) claim(op string) bool {
+	if in.claimed.CompareAndSwap(false, true) {
+		return true
+	}
+	publishedTwice(&in.Value, op)
+	return false
+}
+
+// maxForwardSteps bounds the search for a cycle of pending forwards. Longer
+// cycles never resolve, and show as open values in the leak accounting.
+const maxForwardSteps = 64
+
+func (in *Indirect) waitsForItself() bool {
+	v := in.target.Load()
+	for range maxForwardSteps {
+		next, ok := v.self.(*Indirect)
+		if !ok {
+			return false
+		}
+		if next == in {
+			return true
+		}
+		if v = next.target.Load(); v == nil {
+			return false
+		}
+	}
+	return false
+}
+
+func (in *Indirect) destroy() {
+	if in.IsConcrete() {
+		in.target.Load().DropRef()
+	}
+}
+
+func (in *Indirect) payload() any { return nil }
+
+func (in *Indirect) typeName() string {
+	if in.want == nil {
+		return "unresolved indirect"
+	}
+	return typeNameOfPointer(in.want)
+}
