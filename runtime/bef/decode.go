@@ -9,10 +9,10 @@ import (
 type Generation uint8
 
 const (
-	G2      Generation = iota // from June 2021; what Encode writes
-	G1                        // April 2021 to June 2021: a seventh header word, a stream per kernel
-	G1NoStr                   // early 2021: without streams
-	G1First                   // April 2020: the first public release, with a FormatVersion section
+	G2         Generation = iota // from June 2021; what Encode writes
+	G1                           // April 2021 to June 2021: a seventh header word, a stream per kernel
+	G1NoStream                   // early 2021: without streams
+	G1First                      // April 2020: the first public release, with a FormatVersion section
 )
 
 // DecodeOptions choose what is read. The zero value reads G2 as TFRT does, with checks.

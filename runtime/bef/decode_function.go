@@ -143,7 +143,7 @@ func (r *bodyReader) body(fn *Function) {
 // kernelTable reads offsets, operand counts and streams; the entry's are returned.
 func (r *bodyReader) kernelTable() (entry kernelEntry) {
 	columns := 3
-	if r.generation >= G1NoStr {
+	if r.generation >= G1NoStream {
 		columns = 2
 	}
 	n := r.count("kernel count", columns)

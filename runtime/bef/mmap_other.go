@@ -1,0 +1,5 @@
+//go:build !unix
+
+package bef
+
+func mapFile(path string) ([]byte, func() error, error) { return readFile(path) }
