@@ -1,0 +1,122 @@
+package workqueue
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sort"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// BenchmarkAddTask measures throughput from the workers: each task adds the
+// next (P9).
+func BenchmarkAddTask(b *testing.B) {
+	for _, chains := range []int{1, 64} {
+		b.Run(fmt.Sprintf("chains:%d", chains), func(b *testing.B) {
+			q := NewMulti(Config{})
+			defer q.Close()
+			b.ReportAllocs()
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			var task func()
+			task = func() {
+				if left.Add(-1) >= 0 {
+					q.AddTask(task)
+				}
+			}
+			for range chains {
+				q.AddTask(task)
+			}
+			q.Quiesce()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mtasks/s")
+		})
+	}
+}
+
+// BenchmarkAddTaskToStart measures the way to a parked worker (P9).
+func BenchmarkAddTaskToStart(b *testing.B) {
+	q := NewMulti(Config{})
+	defer q.Close()
+	b.ReportAllocs()
+	var delays []time.Duration
+	for b.Loop() {
+		q.Quiesce()
+		time.Sleep(100 * time.Microsecond) // until the last searcher has parked
+		started := make(chan time.Duration, 1)
+		begin := time.Now()
+		q.AddTask(func() { started <- time.Since(begin) })
+		delays = append(delays, <-started)
+	}
+	sort.Slice(delays, func(i, j int) bool { return delays[i] < delays[j] })
+	b.ReportMetric(float64(delays[len(delays)/2].Nanoseconds()), "p50-ns")
+}
+
+// BenchmarkParallelFor compares loops of various sizes with the same work done
+// inline.
+func BenchmarkParallelFor(b *testing.B) {
+	work := func(units int) (s uint64) {
+		for i := range units * 100 { // about 100 ns a unit
+			s = s*6364136223846793005 + uint64(i)
+		}
+		return s
+	}
+	for _, units := range []int{10, 100, 1000, 10000} {
+		body := func(lo, hi int) { runtime.KeepAlive(work(hi - lo)) }
+		b.Run(fmt.Sprintf("units:%d/inline", units), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				body(0, units)
+			}
+		})
+		b.Run(fmt.Sprintf("units:%d/parallel", units), func(b *testing.B) {
+			q := NewMulti(Config{})
+			defer q.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				q.ParallelFor(units, 40, body)
+			}
+		})
+	}
+}
+
+// BenchmarkFanOut is a 1024-wide fan-out and fan-in of 10 µs tasks (P10).
+func BenchmarkFanOut(b *testing.B) {
+	spin := func() {
+		s := uint64(1)
+		for i := range 10000 {
+			s = s*6364136223846793005 + uint64(i)
+		}
+		runtime.KeepAlive(s)
+	}
+	const width = 1024
+	b.Run("inline", func(b *testing.B) {
+		for b.Loop() {
+			for range width {
+				spin()
+			}
+		}
+	})
+	b.Run("multi", func(b *testing.B) {
+		q := NewMulti(Config{})
+		defer q.Close()
+		b.ReportAllocs()
+		for b.Loop() {
+			done := async.MakeConstructed(async.Chain{})
+			count := async.NewCountDown(done.CopyRef(), width)
+			task := func() {
+				spin()
+				count.CountDown(1, nil)
+			}
+			for range width {
+				q.AddTask(task)
+			}
+			if err := q.Await(context.Background(), done.Value()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,354 @@
+package workqueue
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// Config sizes a multi-threaded queue. Zero fields mean the defaults.
+type Config struct {
+	Workers       int // compute workers; default GOMAXPROCS
+	Blocking      int // blocking tasks running at once; default 256
+	BlockingQueue int // blocking tasks waiting beyond that; default 1024
+}
+
+// NewMulti returns a queue with long-lived compute workers that steal from
+// each other, and blocking tasks on goroutines of their own. It must be
+// closed.
+func NewMulti(cfg Config) Queue {
+	if cfg.Workers <= 0 {
+		cfg.Workers = runtime.GOMAXPROCS(0)
+	}
+	q := &multi{}
+	q.quiet.L = &q.idleMu
+	q.blocking.init(cfg, q.noteBlockingDone)
+	var started sync.WaitGroup
+	for i := range cfg.Workers {
+		w := &worker{q: q, index: i, wake: make(chan struct{}, 1)}
+		q.workers = append(q.workers, w)
+	}
+	for _, w := range q.workers {
+		started.Add(1)
+		q.running.Add(1)
+		go w.run(started.Done)
+	}
+	started.Wait()
+	return q
+}
+
+// multi is the multi-threaded queue. Three facts make it lose no task and no
+// wake-up:
+//
+//  1. A producer pushes first and looks for someone to wake after.
+//  2. A worker announces that it is idle first and looks for work once more
+//     after. It leaves the idle list only under the list's lock.
+//  3. A producer may skip waking while some worker is searching, because the
+//     searcher looks at every deque again after it has stopped being one, and
+//     wakes a successor if it found work.
+type multi struct {
+	workers   []*worker
+	searching atomic.Int32 // workers looking for tasks
+
+	idleMu    sync.Mutex
+	idle      []*worker // parked or about to park, last in first out
+	idleCount atomic.Int32
+	quiet     sync.Cond // on idleMu; signalled when the queue may be at rest
+	quiescers int
+
+	closed   atomic.Bool
+	running  sync.WaitGroup // worker goroutines
+	blocking blockingPool
+}
+
+// worker is one compute worker.
+type worker struct {
+	tasks deque
+	q     *multi
+	index int
+	goid  atomic.Uint64
+	wake  chan struct{} // a token makes the worker a searcher again
+	turns uint32
+	loot  [stealLimit]func()
+}
+
+const (
+	stealLimit = 32 // tasks moved at once by a thief
+	fairTurn   = 64 // every so many turns the oldest task goes first
+	spinRounds = 32 // searches of the one worker that spins before it parks
+)
+
+func (q *multi) AddTask(task func()) {
+	if q.closed.Load() {
+		task()
+		return
+	}
+	q.workers[rand.IntN(len(q.workers))].tasks.push(task)
+	q.wakeOne()
+}
+
+// wakeOne wakes a parked worker unless one is searching already.
+func (q *multi) wakeOne() {
+	for q.idleCount.Load() > 0 && q.searching.CompareAndSwap(0, 1) {
+		if w := q.popIdle(); w != nil {
+			w.wake <- struct{}{} // it is the searcher now
+			return
+		}
+		// All idle workers came back by themselves. A producer may have
+		// taken this call for a searcher meanwhile, so look again.
+		q.searching.Add(-1)
+		if !q.hasWork() {
+			return
+		}
+	}
+}
+
+func (q *multi) popIdle() *worker {
+	q.idleMu.Lock()
+	defer q.idleMu.Unlock()
+	n := len(q.idle)
+	if n == 0 {
+		return nil
+	}
+	w := q.idle[n-1]
+	q.idle = q.idle[:n-1]
+	q.idleCount.Store(int32(n - 1))
+	return w
+}
+
+func (q *multi) hasWork() bool {
+	for _, w := range q.workers {
+		if w.tasks.size.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// run is the life of a worker. A task that ends its goroutine, as a failing
+// test does, costs the goroutine and not the worker.
+func (w *worker) run(started func()) {
+	w.goid.Store(goroutineID())
+	started()
+	closed := false
+	defer func() {
+		if closed {
+			w.q.running.Done()
+		} else {
+			go w.run(func() {})
+		}
+	}()
+	w.loop()
+	closed = true
+}
+
+func (w *worker) loop() {
+	searching := false
+	for {
+		task := w.next()
+		if task == nil {
+			task = w.search(&searching)
+		}
+		if task == nil {
+			if !w.park() {
+				return
+			}
+			searching = true
+			continue
+		}
+		if searching {
+			searching = false
+			if w.q.searching.Add(-1) == 0 && w.q.hasWork() {
+				w.q.wakeOne()
+			}
+		}
+		task()
+	}
+}
+
+// next takes a task of the worker's own: the newest, or now and then the
+// oldest, so that no task waits for ever.
+func (w *worker) next() func() {
+	w.turns++
+	if w.turns%fairTurn == 0 {
+		return w.tasks.popOldest()
+	}
+	return w.tasks.popNewest()
+}
+
+// search looks through the other workers' tasks. If this is the only searcher
+// it tries for a while. On return without a task the worker does not count as
+// searching.
+func (w *worker) search(searching *bool) func() {
+	q := w.q
+	rounds := 1
+	if !*searching {
+		*searching = true
+		q.searching.Add(1)
+	}
+	if q.searching.Load() == 1 {
+		rounds = spinRounds
+	}
+	for i := range rounds {
+		if i > 0 {
+			runtime.Gosched()
+		}
+		if task := w.steal(); task != nil {
+			return task
+		}
+	}
+	*searching = false
+	q.searching.Add(-1)
+	return nil
+}
+
+// steal visits every deque once, from a random one on, its own included: new
+// tasks go to any.
+func (w *worker) steal() func() {
+	n := len(w.q.workers)
+	start := rand.IntN(n)
+	for i := range n {
+		victim := w.q.workers[(start+i)%n]
+		if victim == w {
+			if task := w.tasks.popNewest(); task != nil {
+				return task
+			}
+			continue
+		}
+		k := victim.tasks.takeOldest(w.loot[:])
+		if k == 0 {
+			continue
+		}
+		for j := 1; j < k; j++ {
+			w.tasks.push(w.loot[j])
+		}
+		task := w.loot[0]
+		clear(w.loot[:k])
+		return task
+	}
+	return nil
+}
+
+// park waits until there may be work. The worker counts as searching when it
+// returns. It returns false if the queue is closed.
+func (w *worker) park() bool {
+	q := w.q
+	q.idleMu.Lock()
+	q.idle = append(q.idle, w)
+	q.idleCount.Store(int32(len(q.idle)))
+	if q.quiescers > 0 && len(q.idle) == len(q.workers) {
+		q.quiet.Broadcast()
+	}
+	q.idleMu.Unlock()
+	if (q.hasWork() || q.closed.Load()) && q.leaveIdle(w) {
+		q.searching.Add(1)
+	} else {
+		<-w.wake
+	}
+	return !q.closed.Load() || q.hasWork()
+}
+
+// leaveIdle takes w off the idle list. It reports false if w is not on it any
+// more: somebody is waking it.
+func (q *multi) leaveIdle(w *worker) bool {
+	q.idleMu.Lock()
+	defer q.idleMu.Unlock()
+	for i, x := range q.idle {
+		if x == w {
+			q.idle = append(q.idle[:i], q.idle[i+1:]...)
+			q.idleCount.Store(int32(len(q.idle)))
+			return true
+		}
+	}
+	return false
+}
+
+func (q *multi) AddBlockingTask(task func(), admission Admission) bool {
+	return q.blocking.add(task, admission)
+}
+
+func (q *multi) Await(ctx context.Context, values ...*async.Value) error {
+	if allAvailable(values) {
+		return nil
+	}
+	if q.IsInWorkerThread() {
+		return errAwaitOnWorker
+	}
+	return async.Await(ctx, values...)
+}
+
+func (q *multi) Quiesce() {
+	if q.IsInWorkerThread() {
+		panic(quiesceOnWorker)
+	}
+	q.idleMu.Lock()
+	defer q.idleMu.Unlock()
+	q.quiescers++
+	for !q.isQuiet() {
+		q.quiet.Wait()
+	}
+	q.quiescers--
+}
+
+// isQuiet reports whether nothing runs and nothing is queued. It is called
+// under idleMu, so no worker can leave the idle list, and with all of them on
+// it nothing changes the deques but outsiders. A blocking task could add a
+// compute task and end between two looks; hence no blocking task may exist
+// before the look at the workers, nor have been added during it.
+func (q *multi) isQuiet() bool {
+	for {
+		added := q.blocking.added.Load()
+		if q.blocking.inflight.Load() > 0 || len(q.idle) < len(q.workers) || q.hasWork() {
+			return false
+		}
+		if q.blocking.added.Load() == added {
+			return true
+		}
+	}
+}
+
+func (q *multi) noteBlockingDone() {
+	q.idleMu.Lock()
+	if q.quiescers > 0 {
+		q.quiet.Broadcast()
+	}
+	q.idleMu.Unlock()
+}
+
+func (q *multi) ParallelismLevel() int { return len(q.workers) }
+
+func (q *multi) IsInWorkerThread() bool {
+	id := goroutineID()
+	for _, w := range q.workers {
+		if w.goid.Load() == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *multi) Close() {
+	if q.closed.Load() {
+		return
+	}
+	q.Quiesce()
+	q.blocking.close()
+	q.closed.Store(true)
+	for w := q.popIdle(); w != nil; w = q.popIdle() {
+		w.wake <- struct{}{}
+	}
+	q.running.Wait()
+}
+
+func allAvailable(values []*async.Value) bool {
+	for _, v := range values {
+		if v.IsUnavailable() {
+			return false
+		}
+	}
+	return true
+}
