@@ -1,0 +1,134 @@
+package runtime
+
+import (
+	"context"
+	"reflect"
+	"sync/atomic"
+
+	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/workqueue"
+)
+
+// ExecContext is what a kernel may know about the execution it is part of. It is a value: asynchronous work keeps a copy.
+type ExecContext struct {
+	// Request is the request that the execution serves. It is nil only in frames made by hand.
+	Request *Request
+	// Queue takes tasks. A nil queue means that everything runs on the goroutine that is there.
+	Queue workqueue.Queue
+	// Replica and Partition number the device that the execution stands for.
+	Replica, Partition int
+
+	// run is set in executions of tensor functions: they have a context of their own, cancelled by the first failure.
+	run *tensorRun
+}
+
+// Context returns the context of the execution. It is cancelled when the request is, and in tensor functions also when
+// another part of the same execution has failed.
+func (c *ExecContext) Context() context.Context {
+	switch {
+	case c.run != nil:
+		return c.run.context()
+	case c.Request != nil:
+		return c.Request.Context()
+	}
+	return context.Background()
+}
+
+// Host returns the host that the execution runs on, or nil.
+func (c *ExecContext) Host() *Host {
+	if c.Request == nil {
+		return nil
+	}
+	return c.Request.host
+}
+
+// Data returns the datum of type T that the request was made with, as in
+//
+//	group, ok := runtime.Data[*collective.Group](f.Ctx())
+func Data[T any](c *ExecContext) (T, bool) {
+	if c.Request != nil {
+		if v, ok := c.Request.data[reflect.TypeFor[T]()]; ok {
+			return v.(T), true
+		}
+	}
+	var zero T
+	return zero, false
+}
+
+// Request is the unit of cancellation and of shared data: one call from outside, with everything that it sets in motion.
+// It wraps a context.Context; cancelling either cancels both.
+type Request struct {
+	host *Host
+	ctx  context.Context
+	data map[reflect.Type]any
+
+	stopCtx   context.CancelCauseFunc
+	unwatch   func() bool
+	cancelled atomic.Pointer[async.Value] // error value; nil while the request lives
+
+	resources *ResourceContext
+}
+
+// RequestOptions are what a request may carry. The zero value is a plain request.
+type RequestOptions struct {
+	// Data can be found by type with Data; of several with one type the last counts.
+	Data []any
+	// Resources are named values that outlive the request. Nil means none: kernels that need them fail.
+	Resources *ResourceContext
+}
+
+// NewRequest starts a request on host. Close it when its work is done.
+func NewRequest(ctx context.Context, host *Host, o RequestOptions) *Request {
+	r := &Request{host: host, resources: o.Resources}
+	if len(o.Data) > 0 {
+		r.data = make(map[reflect.Type]any, len(o.Data))
+		for _, d := range o.Data {
+			r.data[reflect.TypeOf(d)] = d
+		}
+	}
+	r.ctx, r.stopCtx = context.WithCancelCause(ctx)
+	if ctx.Done() != nil {
+		r.unwatch = context.AfterFunc(ctx, func() { r.cancelWith(contextStatus(ctx)) })
+	}
+	return r
+}
+
+// Context returns the request's context.
+func (r *Request) Context() context.Context { return r.ctx }
+
+// Host returns the host the request runs on.
+func (r *Request) Host() *Host { return r.host }
+
+// Resources returns the named values of the request, or nil.
+func (r *Request) Resources() *ResourceContext { return r.resources }
+
+// Cancel cancels the request: kernels that have not started are skipped with the error "Cancelled". The first
+// cancellation counts. Cancel is safe for concurrent use.
+func (r *Request) Cancel() {
+	r.cancelWith(&async.Status{Code: async.Cancelled, Message: "Cancelled"})
+}
+
+// Cancelled returns the error value that skipped kernels get, or nil while the request lives. It costs one atomic load.
+func (r *Request) Cancelled() *async.Value { return r.cancelled.Load() }
+
+func (r *Request) cancelWith(st *async.Status) {
+	if r.cancelled.Load() == nil && r.cancelled.CompareAndSwap(nil, async.MakeError(st)) {
+		r.stopCtx(st)
+	}
+}
+
+// Close gives back what the request holds. It does not cancel it in the sense of Cancel, but its context ends.
+func (r *Request) Close() {
+	if r.unwatch != nil {
+		r.unwatch()
+	}
+	r.stopCtx(nil)
+}
+
+// contextStatus is the status of work that ctx has ended.
+func contextStatus(ctx context.Context) *async.Status {
+	if ctx.Err() == context.DeadlineExceeded {
+		return &async.Status{Code: async.DeadlineExceeded, Message: "Deadline exceeded", Cause: context.DeadlineExceeded}
+	}
+	return &async.Status{Code: async.Cancelled, Message: "Cancelled", Cause: context.Cause(ctx)}
+}

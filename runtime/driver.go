@@ -1,0 +1,283 @@
+package runtime
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// fiber is one sequence of steps: the entry function with everything it calls, or an async callee with everything that
+// one calls. Its stack is the chain of activations from top to base, not the goroutine's, so it can stop anywhere, and
+// whoever comes by may go on with it. At any time at most one goroutine works on a fiber.
+type fiber struct {
+	run    *tensorRun
+	base   *activation
+	top    *activation
+	op     *asyncOp // nil for the main fiber
+	lane   int      // for traces
+	resume func()   // f.task, bound once
+
+	executor async.Executor
+	waiter   async.Waiter
+	waitFor  *async.Value // of the async kernel at top.pc
+}
+
+// outcome is what a control step leaves to the loop.
+type outcome uint8
+
+const (
+	proceed   outcome = iota // at f.top, its pc
+	suspended                // somebody else has the fiber already, or will have
+	ended                    // the base activation has returned, or the run has failed
+)
+
+// start puts the fiber at the beginning of its base activation.
+func (f *fiber) start() {
+	f.base.pc, f.base.phase = 0, 0
+	f.top = f.base
+}
+
+// task is the queue's entry: it advances the fiber, and after it the fibers that its end sets free, one after the other.
+func (f *fiber) task() {
+	for f != nil {
+		f = f.advance()
+	}
+}
+
+// advance works on the fiber until it suspends or ends. In the latter case it may return another one to go on with.
+func (f *fiber) advance() (next *fiber) {
+	// The recover stands around the loop, not around each kernel: a panic ends the run as an error does.
+	defer func() {
+		if r := recover(); r != nil {
+			f.failAt(panicStatus(r))
+			next = f.finish()
+		}
+	}()
+	if f.loop() == suspended {
+		return nil
+	}
+	return f.finish()
+}
+
+// loop is the hot path. A run of plain kernels costs per kernel a load of the stop word, a test of the tracer and the call.
+func (f *fiber) loop() outcome {
+	run := f.run
+	stop := &run.stop
+	tracer := run.tracer
+	a := f.top
+	steps := a.fn.steps
+	pc := a.pc
+	for {
+		s := &steps[pc]
+		if stop.Load() != nil {
+			return ended
+		}
+		a.pc = pc
+		if s.run != nil {
+			var err error
+			if tracer == nil {
+				err = s.run(&a.frames[pc])
+			} else {
+				err = f.traced(tracer, a, s)
+			}
+			if err != nil {
+				f.failAt(async.StatusOf(err))
+				return ended
+			}
+			pc++
+			continue
+		}
+		if o := f.control(a, s); o != proceed {
+			return o
+		}
+		a = f.top
+		steps = a.fn.steps
+		pc = a.pc
+	}
+}
+
+func (f *fiber) traced(t Tracer, a *activation, s *step) error {
+	name, _ := a.fn.kernelName(s)
+	t.Begin(f.lane, traceKernel, name)
+	defer t.End(f.lane, traceKernel, name)
+	return s.run(&a.frames[a.pc])
+}
+
+// control runs a step that is not a plain kernel. It leaves the place to go on in f.top and its pc.
+func (f *fiber) control(a *activation, s *step) outcome {
+	switch s.kind {
+	case stepReturn:
+		return f.leave(a)
+	case stepCall:
+		return f.call(a, s, 0, s.in)
+	case stepWhile:
+		return f.while(a, s)
+	case stepConditional:
+		return f.conditional(a, s)
+	case stepAsyncKernel:
+		return f.asyncKernel(a, s)
+	case stepAsyncStart:
+		return f.asyncStart(a, s)
+	case stepAsyncUpdate:
+		return f.asyncUpdate(a, s)
+	case stepAsyncDone:
+		return f.asyncDone(a, s)
+	case stepAwaitArgument:
+		return f.awaitArgument(a, s)
+	}
+	panic(fmt.Sprintf("runtime: step of kind %d", s.kind))
+}
+
+// enter makes child the top activation, its arguments being the registers in of a. Results are bound by the caller.
+func (f *fiber) enter(a, child *activation, in []int32) {
+	for i, r := range in {
+		child.bindArg(i, a.regs[r].Data)
+		if child.events != nil && a.events != nil {
+			child.events[i] = a.events[r]
+		}
+	}
+	child.pc, child.phase = 0, 0
+	f.top = child
+}
+
+// leave returns from a: results that were not computed in their place are copied there, in order.
+func (f *fiber) leave(a *activation) outcome {
+	for _, c := range a.fn.copies {
+		if src, dst := a.regs[c.reg].Data, a.outs[c.result]; !sameMemory(src, dst) {
+			copy(dst, src)
+		}
+	}
+	if a == f.base {
+		return ended
+	}
+	f.top = a.caller
+	return proceed
+}
+
+// takeEvents moves the events among a callee's results to the caller's registers.
+func (a *activation) takeEvents(child *activation, out []int32) {
+	if a.events == nil || child.events == nil {
+		return
+	}
+	for i, r := range out {
+		a.events[r] = child.events[child.fn.results[i]]
+	}
+}
+
+const returned = 1 // phase of a step whose callee has returned
+
+// call runs callee number i of a step on the registers in.
+func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
+	child := a.sites[s.site].children[i]
+	if a.phase == returned {
+		a.takeEvents(child, s.out)
+		a.phase = 0
+		a.pc++
+		return proceed
+	}
+	for i, r := range s.out {
+		child.bindOut(i, a.regs[r].Data)
+	}
+	a.phase = returned
+	f.enter(a, child, in)
+	return proceed
+}
+
+// conditional runs the branch that the first operand selects: a predicate (true is branch 0), or an index, where
+// everything out of range means the last branch.
+func (f *fiber) conditional(a *activation, s *step) outcome {
+	selector := a.regs[s.in[0]].Data
+	branch := len(s.callees) - 1
+	if len(selector) == 1 {
+		if selector[0] != 0 {
+			branch = 0
+		}
+	} else if i := int32(nativeEndian.Uint32(selector)); i >= 0 && int(i) < branch {
+		branch = int(i)
+	}
+	if a.phase == returned {
+		branch = int(a.iter) // the selector's memory may have been used again
+	}
+	a.iter = int64(branch)
+	first := 1
+	for _, n := range s.control.Counts[:branch] {
+		first += n
+	}
+	return f.call(a, s, branch, s.in[first:first+s.control.Counts[branch]])
+}
+
+const (
+	whileCondition = 1 // phases of a loop: the condition is running
+	whileBody      = 2
+)
+
+// while runs a loop on its results' memory: they are the state, and body and condition work on it where it lies.
+func (f *fiber) while(a *activation, s *step) outcome {
+	children := a.sites[s.site].children
+	cond, body := children[0], children[1]
+	trips := s.control.TripCount
+	switch a.phase {
+	case 0:
+		for i, r := range s.out {
+			src, dst := a.regs[s.in[i]].Data, a.regs[r].Data
+			if !sameMemory(src, dst) {
+				copy(dst, src)
+			}
+			if a.events != nil {
+				a.events[r] = a.events[s.in[i]]
+			}
+			body.bindOut(i, dst)
+		}
+		cond.bindOut(0, a.pred[:])
+		a.iter = 0
+		if trips != UnknownTripCount {
+			break
+		}
+		a.phase = whileCondition
+		f.enter(a, cond, s.out)
+		return proceed
+	case whileCondition:
+		if a.pred[0] == 0 {
+			return a.finishLoop()
+		}
+		a.phase = whileBody
+		f.enter(a, body, s.out)
+		return proceed
+	case whileBody:
+		a.takeEvents(body, s.out)
+		a.iter++
+		if trips == UnknownTripCount {
+			a.phase = whileCondition
+			f.enter(a, cond, s.out)
+			return proceed
+		}
+	}
+	if a.iter >= trips {
+		return a.finishLoop()
+	}
+	a.phase = whileBody
+	f.enter(a, body, s.out)
+	return proceed
+}
+
+func (a *activation) finishLoop() outcome {
+	a.phase = 0
+	a.pc++
+	return proceed
+}
+
+// failAt ends the run with an error of the step at the top.
+func (f *fiber) failAt(st *async.Status) {
+	a := f.top
+	name, loc := a.fn.kernelName(&a.fn.steps[a.pc])
+	f.run.fail(st.At(name, statusLocation(loc)))
+}
+
+// panicStatus is the error that a recovered panic stands for.
+func panicStatus(r any) *async.Status {
+	if err, ok := r.(error); ok {
+		return async.Errorf(async.Internal, "kernel panicked: %w\n%s", err, debug.Stack())
+	}
+	return async.Errorf(async.Internal, "kernel panicked: %v\n%s", r, debug.Stack())
+}

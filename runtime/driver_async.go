@@ -1,0 +1,354 @@
+package runtime
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// asyncOp is what the event of an async start stands for: the callee as a fiber of its own, and the meeting point of its
+// end with the done. The protocol needs no async value, hence no allocation: one word tells how far the op is, and
+// whoever comes second, callee or done, takes the waiting fiber along.
+type asyncOp struct {
+	fiber  fiber
+	step   *step
+	callee *tensorFunction
+	outs   [][]byte   // where the results are written
+	nested []*asyncOp // static starts inside of a detached one
+
+	state  atomic.Uint32
+	waiter *fiber // that is suspended in the done
+
+	mu      sync.Mutex
+	bound   int  // arguments that have their operand
+	waiting bool // the callee is suspended until bound grows
+
+	site *site  // of a detached op: where it goes when it is done
+	args [][]byte
+	mem  []byte
+}
+
+// States of an asyncOp.
+const (
+	opIdle    uint32 = iota // not started, or done
+	opRunning               // the callee runs
+	opAwaited               // the callee runs and the done is waiting for it
+	opEnded                 // the callee has returned
+)
+
+// asyncKernel runs a kernel that may finish later.
+func (f *fiber) asyncKernel(a *activation, s *step) outcome {
+	const waited = 1
+	v := f.waitFor
+	if a.phase != waited {
+		if v = s.runAsync(&a.frames[a.pc]); v != nil && v.IsUnavailable() {
+			a.phase = waited
+			f.waitFor = v
+			v.AndThenCall(&f.waiter, resumeFiber, f)
+			return suspended
+		}
+	}
+	a.phase, f.waitFor = 0, nil
+	if v != nil {
+		st := v.Status()
+		v.DropRef()
+		if st != nil {
+			f.failAt(st)
+			return ended
+		}
+	}
+	a.pc++
+	return proceed
+}
+
+// resumeFiber hands a fiber to its queue: whoever made the value available has other things to do.
+func resumeFiber(arg any) async.Ready {
+	f := arg.(*fiber)
+	f.executor.AddTask(f.resume)
+	return async.Ready{}
+}
+
+// asyncStart starts the callee on its execution thread and goes on.
+func (f *fiber) asyncStart(a *activation, s *step) outcome {
+	run := f.run
+	site := &a.sites[s.site]
+	op := site.op
+	if s.control.Detached {
+		var err error
+		if op, err = run.detach(site, s); err != nil {
+			f.failAt(async.StatusOf(err))
+			return ended
+		}
+	} else if op.state.Load() != opIdle {
+		f.failAt(async.Errorf(async.FailedPrecondition, "async start runs again before its done"))
+		return ended
+	}
+	base := op.fiber.base
+	op.mu.Lock()
+	op.bound, op.waiting = 0, false
+	op.bind(a, s.in)
+	op.mu.Unlock()
+	if !s.control.Detached {
+		for i, r := range s.control.Outputs {
+			base.bindOut(i, a.regs[r].Data)
+		}
+	}
+	op.waiter = nil
+	op.fiber.executor = run.host.thread(s.control.Thread, run.ctx.Queue)
+	op.fiber.start()
+	op.state.Store(opRunning)
+	a.events[s.out[0]] = op
+	a.pc++
+	run.pending.Add(1)
+	if s.callees[0].lateFrom > 0 {
+		run.mu.Lock()
+		run.late = append(run.late, op)
+		run.mu.Unlock()
+	}
+	op.fiber.executor.AddTask(op.fiber.resume)
+	return proceed
+}
+
+// bind binds the next operands of the callee, in order. The op's lock is held.
+func (op *asyncOp) bind(a *activation, in []int32) {
+	base := op.fiber.base
+	for _, r := range in {
+		data := a.regs[r].Data
+		if op.args != nil {
+			copy(op.args[op.bound], data)
+			data = op.args[op.bound]
+		}
+		base.bindArg(op.bound, data)
+		if base.events != nil && a.events != nil {
+			base.events[op.bound] = a.events[r]
+		}
+		op.bound++
+	}
+}
+
+// event returns the op of the event in the first operand of an update or done, or fails.
+func (f *fiber) event(a *activation, s *step) *asyncOp {
+	op := a.events[s.in[0]]
+	if op == nil || op.state.Load() == opIdle {
+		f.failAt(async.Errorf(async.FailedPrecondition, "the operand is not the event of a running async start"))
+		return nil
+	}
+	return op
+}
+
+// asyncUpdate passes the event on, and late operands to the callee.
+func (f *fiber) asyncUpdate(a *activation, s *step) outcome {
+	op := f.event(a, s)
+	if op == nil {
+		return ended
+	}
+	a.events[s.out[0]] = op
+	late := s.in[1:]
+	if len(late) > 0 {
+		op.mu.Lock()
+		if op.bound+len(late) > op.callee.numArgs {
+			op.mu.Unlock()
+			f.failAt(async.Errorf(async.InvalidArgument, "function %q takes %d operands, update binds number %d",
+				op.callee.fn.name, op.callee.numArgs, op.bound+len(late)))
+			return ended
+		}
+		for i, r := range late {
+			if got, want := len(a.regs[r].Data), op.callee.regs[op.bound+i].Bytes; int64(got) != want {
+				op.mu.Unlock()
+				f.failAt(async.Errorf(async.InvalidArgument, "operand %d has %d bytes, want %d", op.bound+i, got, want))
+				return ended
+			}
+		}
+		op.bind(a, late)
+		op.mu.Unlock()
+		op.wake()
+	}
+	a.pc++
+	return proceed
+}
+
+// wake resumes the callee if it waits for an operand.
+func (op *asyncOp) wake() {
+	op.mu.Lock()
+	waiting := op.waiting
+	op.waiting = false
+	op.mu.Unlock()
+	if waiting {
+		op.fiber.executor.AddTask(op.fiber.resume)
+	}
+}
+
+// awaitArgument suspends an async callee until an operand is bound.
+func (f *fiber) awaitArgument(a *activation, s *step) outcome {
+	op := f.op
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	if f.run.stop.Load() != nil {
+		return ended
+	}
+	if op.bound <= int(s.argument) {
+		op.waiting = true
+		return suspended
+	}
+	a.pc++
+	return proceed
+}
+
+// asyncDone waits for the callee and hands out its results.
+func (f *fiber) asyncDone(a *activation, s *step) outcome {
+	const waited = 1
+	op := f.event(a, s)
+	if op == nil {
+		return ended
+	}
+	if a.phase != waited {
+		if o := f.awaitOp(a, s, op); o != proceed {
+			return o
+		}
+	}
+	a.phase = 0
+	if f.run.stop.Load() != nil {
+		return ended
+	}
+	for i, r := range s.out {
+		if dst := a.regs[r].Data; !sameMemory(op.outs[i], dst) {
+			copy(dst, op.outs[i])
+		}
+	}
+	a.takeEvents(op.fiber.base, s.out)
+	op.state.Store(opIdle)
+	if op.site != nil {
+		f.run.reattach(op)
+	}
+	a.pc++
+	return proceed
+}
+
+// awaitOp suspends in a done if the callee has not ended.
+func (f *fiber) awaitOp(a *activation, s *step, op *asyncOp) outcome {
+	const waited = 1
+	if err := op.checkDone(a, s); err != nil {
+		f.failAt(err)
+		return ended
+	}
+	if op.state.Load() == opEnded {
+		return proceed
+	}
+	a.phase = waited
+	op.waiter = f
+	if op.state.CompareAndSwap(opRunning, opAwaited) {
+		return suspended
+	}
+	if op.state.Load() != opEnded {
+		f.failAt(async.Errorf(async.FailedPrecondition, "two dones wait for one async start"))
+		return ended
+	}
+	return proceed
+}
+
+// checkDone checks what could not be checked before the event was known.
+func (op *asyncOp) checkDone(a *activation, s *step) *async.Status {
+	op.mu.Lock()
+	bound := op.bound
+	op.mu.Unlock()
+	if bound < op.callee.numArgs {
+		return async.Errorf(async.FailedPrecondition, "done of an async start with %d of %d operands bound", bound, op.callee.numArgs)
+	}
+	if len(s.out) != len(op.outs) {
+		return async.Errorf(async.InvalidArgument, "function %q gives %d results, the done %d", op.callee.fn.name, len(op.outs), len(s.out))
+	}
+	for i, r := range s.out {
+		if got, want := len(a.regs[r].Data), len(op.outs[i]); got != want {
+			return async.Errorf(async.InvalidArgument, "result %d of the done has %d bytes, want %d", i, got, want)
+		}
+	}
+	return nil
+}
+
+// finish ends a fiber and returns the one that its end sets free, if that may go on here.
+func (f *fiber) finish() (next *fiber) {
+	run := f.run
+	if op := f.op; op != nil {
+		if op.state.Swap(opEnded) == opAwaited {
+			if w := op.waiter; w.executor == f.executor {
+				next = w
+			} else {
+				w.executor.AddTask(w.resume)
+			}
+		}
+	} else {
+		run.abandonLate()
+		if run.unwatch != nil && run.unwatch() {
+			run.end()
+		}
+	}
+	run.end()
+	return next
+}
+
+// detach makes or reuses a detached op: its operands, results, frame and scratch are in memory of its own.
+func (r *tensorRun) detach(site *site, s *step) (*asyncOp, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var op *asyncOp
+	if n := len(site.free); n > 0 {
+		op, site.free = site.free[n-1], site.free[:n-1]
+	} else {
+		var err error
+		if op, err = r.newDetached(site, s); err != nil {
+			return nil, err
+		}
+	}
+	r.detached = append(r.detached, op)
+	return op, nil
+}
+
+func (r *tensorRun) newDetached(site *site, s *step) (*asyncOp, error) {
+	callee := s.callees[0]
+	size := alignUp(callee.frame, BufferAlign)
+	place := func(bytes int64) (offset int64) {
+		offset = size
+		size += alignUp(bytes, BufferAlign)
+		return offset
+	}
+	offsets := make([]int64, 0, callee.numArgs+len(callee.results))
+	for i := range callee.numArgs {
+		offsets = append(offsets, place(callee.argType(i).Bytes))
+	}
+	for i := range callee.results {
+		offsets = append(offsets, place(callee.resultType(i).Bytes))
+	}
+	scratch := place(callee.scratch + callee.asyncScratch)
+	mem, err := r.host.allocator.Allocate(size, BufferAlign)
+	if err != nil {
+		return nil, err
+	}
+	op := &asyncOp{step: s, callee: callee, site: site, mem: mem}
+	b := instanceBuilder{run: r, scratch: mem[scratch:], owner: op}
+	b.fiber(&op.fiber, callee, mem[:callee.frame:callee.frame], op)
+	op.outs = op.fiber.base.outs
+	op.args = make([][]byte, callee.numArgs)
+	for i := range op.args {
+		op.args[i] = mem[offsets[i]:][:callee.argType(i).Bytes]
+	}
+	for i := range op.outs {
+		op.fiber.base.bindOut(i, mem[offsets[callee.numArgs+i]:][:callee.resultType(i).Bytes])
+	}
+	return op, nil
+}
+
+// reattach takes a detached op back after its done.
+func (r *tensorRun) reattach(op *asyncOp) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, d := range r.detached {
+		if d == op {
+			last := len(r.detached) - 1
+			r.detached[i] = r.detached[last]
+			r.detached = r.detached[:last]
+			break
+		}
+	}
+	op.site.free = append(op.site.free, op)
+}

@@ -1,0 +1,229 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// tensorRun is an instance of an entry function: one arena, an activation for the function and for every call site below
+// it, all frames filled in. It serves one execution at a time and is pooled between executions, so that starting one
+// binds the caller's memory and nothing else.
+type tensorRun struct {
+	entry  *tensorFunction
+	host   *Host
+	arena  []byte
+	main   fiber
+	ctx    ExecContext
+	tracer Tracer
+	lanes  int
+
+	stop    atomic.Pointer[Error] // the first failure; everything stops at it
+	pending atomic.Int32          // fibers that have not ended, and the watcher of the caller's context
+	state   atomic.Uint32         // runRunning, then runAwaited or runFinished
+	done    *async.Value          // published at the end if somebody waits
+	release func(*tensorRun)      // set if nobody waits: gives the instance back
+	unwatch func() bool
+
+	static []*asyncOp // starts whose memory is in the arena
+
+	mu       sync.Mutex
+	parent   context.Context
+	derived  context.Context // made on demand for kernels that ask
+	cancel   context.CancelCauseFunc
+	late     []*asyncOp // running, with operands still to be bound
+	detached []*asyncOp // started and not done
+}
+
+const (
+	runRunning uint32 = iota
+	runAwaited
+	runFinished
+)
+
+// activation is the place of one function in an instance: its registers bound to memory and a frame for each step.
+type activation struct {
+	fn     *tensorFunction
+	caller *activation
+	regs   []Buffer
+	frames []TensorFrame
+	outs   [][]byte   // memory for the results, given by the caller
+	events []*asyncOp // per register; nil if the function has no tokens
+	sites  []site
+
+	pc    int
+	phase int   // of the control step at pc; 0 before it starts
+	iter  int64 // of the loop at pc
+	pred  [1]byte
+}
+
+// site is what a control step owns in an instance.
+type site struct {
+	children []*activation // of a call, loop or conditional
+	op       *asyncOp      // of an async start
+	free     []*asyncOp    // of a detached one: not in use
+}
+
+func newTensorRun(entry *tensorFunction, host *Host) (*tensorRun, error) {
+	r := &tensorRun{entry: entry, host: host}
+	frame := alignUp(entry.frame, BufferAlign)
+	arena, err := host.allocator.Allocate(frame+entry.scratch+entry.asyncScratch, BufferAlign)
+	if err != nil {
+		return nil, err
+	}
+	r.arena = arena
+	r.ctx.run = r
+	b := instanceBuilder{run: r, scratch: arena[frame:]}
+	b.fiber(&r.main, entry, arena[:entry.frame:entry.frame], nil)
+	return r, nil
+}
+
+// instanceBuilder lays activations over the arena.
+type instanceBuilder struct {
+	run     *tensorRun
+	scratch []byte // not given out yet
+	owner   *asyncOp
+}
+
+func (b *instanceBuilder) fiber(f *fiber, fn *tensorFunction, frame []byte, op *asyncOp) {
+	f.run, f.op, f.lane = b.run, op, b.run.lanes
+	b.run.lanes++
+	f.resume = f.task
+	scratch := b.scratch[:fn.scratch:fn.scratch]
+	b.scratch = b.scratch[fn.scratch:]
+	f.base = b.activation(fn, nil, frame, scratch)
+}
+
+func (b *instanceBuilder) activation(fn *tensorFunction, caller *activation, frame, scratch []byte) *activation {
+	a := &activation{
+		fn:     fn,
+		caller: caller,
+		regs:   make([]Buffer, len(fn.regs)),
+		frames: make([]TensorFrame, len(fn.steps)),
+		outs:   make([][]byte, len(fn.results)),
+		sites:  make([]site, fn.numSites),
+	}
+	if fn.events {
+		a.events = make([]*asyncOp, len(fn.regs))
+	}
+	consts := fn.fn.program.consts
+	for i := range fn.regs {
+		r := &fn.regs[i]
+		reg := &a.regs[i]
+		reg.Type, reg.Dims = r.Type, r.Dims
+		switch off := r.Slot.Index; r.Slot.Kind {
+		case SlotArena:
+			reg.Data = frame[off : off+r.Bytes : off+r.Bytes]
+		case SlotConst:
+			reg.Data = consts[off : off+r.Bytes : off+r.Bytes]
+		}
+	}
+	operands := 0
+	for i := range fn.steps {
+		operands += len(fn.steps[i].in) + len(fn.steps[i].out)
+	}
+	pointers := make([]*Buffer, 0, operands)
+	list := func(regs []int32) []*Buffer {
+		first := len(pointers)
+		for _, r := range regs {
+			pointers = append(pointers, &a.regs[r])
+		}
+		return pointers[first:len(pointers):len(pointers)]
+	}
+	for i := range fn.steps {
+		s := &fn.steps[i]
+		if s.site >= 0 {
+			b.site(a, s, frame, scratch)
+		} else if s.kind == stepKernel || s.kind == stepAsyncKernel {
+			a.frames[i] = TensorFrame{in: list(s.in), out: list(s.out), scratch: scratch[:s.scratch:s.scratch], ctx: &b.run.ctx}
+		}
+	}
+	return a
+}
+
+func (b *instanceBuilder) site(a *activation, s *step, frame, scratch []byte) {
+	site := &a.sites[s.site]
+	if s.kind == stepAsyncStart {
+		if s.control.Detached {
+			return // made when it starts
+		}
+		callee := s.callees[0]
+		off := s.control.Frames[0]
+		site.op = &asyncOp{step: s, callee: callee}
+		b.fiber(&site.op.fiber, callee, frame[off:off+callee.frame:off+callee.frame], site.op)
+		site.op.outs = site.op.fiber.base.outs
+		if b.owner == nil {
+			b.run.static = append(b.run.static, site.op)
+		} else {
+			b.owner.nested = append(b.owner.nested, site.op)
+		}
+		return
+	}
+	for i, callee := range s.callees {
+		off := s.control.Frames[i]
+		site.children = append(site.children, b.activation(callee, a, frame[off:off+callee.frame:off+callee.frame], scratch))
+	}
+}
+
+// bindArg gives the memory for argument i.
+func (a *activation) bindArg(i int, data []byte) {
+	for _, r := range a.fn.argRegs[i] {
+		a.regs[r].Data = data
+	}
+}
+
+// bindOut gives the memory for result i.
+func (a *activation) bindOut(i int, data []byte) {
+	a.outs[i] = data
+	for _, r := range a.fn.outRegs[i] {
+		a.regs[r].Data = data
+	}
+}
+
+// instancePool keeps instances of one function for the next executions on the same host. Beyond its limit an instance's
+// arena goes back to the allocator.
+type instancePool struct {
+	mu    sync.Mutex
+	idle  []*tensorRun
+	limit int
+}
+
+func (p *instancePool) get(fn *tensorFunction, host *Host) (*tensorRun, error) {
+	p.mu.Lock()
+	for i := len(p.idle) - 1; i >= 0; i-- {
+		if r := p.idle[i]; r.host == host {
+			last := len(p.idle) - 1
+			p.idle[i], p.idle[last] = p.idle[last], nil
+			p.idle = p.idle[:last]
+			p.mu.Unlock()
+			return r, nil
+		}
+	}
+	p.mu.Unlock()
+	return newTensorRun(fn, host)
+}
+
+func (p *instancePool) put(r *tensorRun) {
+	p.mu.Lock()
+	if len(p.idle) < p.limit {
+		p.idle = append(p.idle, r)
+		r = nil
+	}
+	p.mu.Unlock()
+	if r != nil {
+		r.host.allocator.Deallocate(r.arena)
+	}
+}
+
+// trim gives all idle memory back.
+func (p *instancePool) trim() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for _, r := range idle {
+		r.host.allocator.Deallocate(r.arena)
+	}
+}

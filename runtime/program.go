@@ -1,0 +1,224 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"fmt"
+	goruntime "runtime"
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/bef"
+)
+
+// Program is a loaded file: kernel names are resolved, plans are made. It is immutable and may be executed any number of
+// times at once.
+type Program struct {
+	file      *bef.File
+	host      *Host
+	options   LoadOptions
+	functions []*Function
+	byName    map[string]*Function
+	consts    []byte
+	metadata  *Metadata
+	unknown   unknownKernels
+}
+
+// LoadOptions configure loading. The zero value is good for most programs.
+type LoadOptions struct {
+	// Host is where executions take place that do not say otherwise. Nil means a new one with a single-threaded queue.
+	Host *Host
+	// MaxFrameBytes bounds the arena of one execution; a program that asks for more is refused. Zero means 64 GiB.
+	MaxFrameBytes int64
+	// MaxIdleInstances is how many instances of each entry function are kept between executions. Zero means one for each
+	// processor.
+	MaxIdleInstances int
+	// Strict makes every general kernel wait for all its arguments, control flow included.
+	Strict bool
+}
+
+func (o *LoadOptions) maxFrameBytes() int64 {
+	if o.MaxFrameBytes > 0 {
+		return o.MaxFrameBytes
+	}
+	return 64 << 30
+}
+
+// Function is a function of a program.
+type Function struct {
+	program *Program
+	id      int
+	name    string
+	def     *bef.Function
+
+	tensor    *tensorFunction
+	instances instancePool
+}
+
+// Load resolves the kernels of file in reg and plans every function. Unknown kernels are listed all together in an
+// *UnknownKernelsError. The file must not be changed afterwards, and its memory must stay as long as the program: constants
+// are used where they lie if they are aligned. Load freezes reg.
+func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
+	reg.Freeze()
+	if err := bef.Check(file); err != nil {
+		return nil, err
+	}
+	p := &Program{file: file, host: o.Host, options: o, byName: make(map[string]*Function)}
+	if p.host == nil {
+		p.host = NewHost(HostOptions{})
+	}
+	idle := o.MaxIdleInstances
+	if idle <= 0 {
+		idle = goruntime.GOMAXPROCS(0)
+	}
+	for i := range file.Functions {
+		def := &file.Functions[i]
+		fn := &Function{program: p, id: i, name: def.Name, def: def, instances: instancePool{limit: idle}}
+		p.functions = append(p.functions, fn)
+		if def.Name != "" {
+			p.byName[def.Name] = fn
+		}
+	}
+	if err := p.loadTensorFunctions(reg); err != nil {
+		return nil, err
+	}
+	if err := p.unknown.err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// loadTensorFunctions loads the functions that have a buffer plan.
+func (p *Program) loadTensorFunctions(reg *Registry) error {
+	if body := p.file.Extension(SectionMetadata); body != nil {
+		m, err := DecodeMetadata(body)
+		if err != nil {
+			return err
+		}
+		if m.Entry >= len(p.functions) {
+			return fmt.Errorf("metadata section: entry is function %d of %d", m.Entry, len(p.functions))
+		}
+		p.metadata = m
+	}
+	body := p.file.Extension(SectionBufferPlan)
+	if body == nil {
+		return nil
+	}
+	plan, err := DecodeBufferPlan(body)
+	if err != nil {
+		return err
+	}
+	p.consts = p.file.Extension(SectionConstants)
+	if dataAddress(p.consts)%ConstantAlign != 0 {
+		aligned := AlignedBytes(int64(len(p.consts)))
+		copy(aligned, p.consts)
+		p.consts = aligned
+	}
+	l := tensorLoader{program: p, reg: reg, plans: make(map[int]*FunctionPlan),
+		done: make(map[tensorKey]*tensorFunction), loading: make(map[tensorKey]bool)}
+	for i := range plan.Functions {
+		f := &plan.Functions[i]
+		if f.Func >= len(p.functions) || l.plans[f.Func] != nil || p.functions[f.Func].def.Kind == bef.Native {
+			return fmt.Errorf("buffer plan section: function %d does not exist, has no body or comes twice", f.Func)
+		}
+		l.plans[f.Func] = f
+	}
+	for i := range plan.Functions {
+		id := plan.Functions[i].Func
+		t, err := l.load(tensorKey{fn: id})
+		if err != nil {
+			return err
+		}
+		p.functions[id].tensor = t
+	}
+	if len(l.errs) > 0 {
+		return l.errs[0]
+	}
+	return nil
+}
+
+// Function returns the function of that name, or nil.
+func (p *Program) Function(name string) *Function { return p.byName[name] }
+
+// Functions returns all functions; the index is the id in the file.
+func (p *Program) Functions() []*Function { return p.functions }
+
+// File returns the file the program was loaded from.
+func (p *Program) File() *bef.File { return p.file }
+
+// Host returns the host the program runs on.
+func (p *Program) Host() *Host { return p.host }
+
+// Metadata returns what the file tells about its entry function, or nil.
+func (p *Program) Metadata() *Metadata { return p.metadata }
+
+// Entry returns the entry function that the metadata names, or nil.
+func (p *Program) Entry() *Function {
+	if p.metadata == nil {
+		return nil
+	}
+	return p.functions[p.metadata.Entry]
+}
+
+// Trim gives the memory of idle instances back to the allocator.
+func (p *Program) Trim() {
+	for _, f := range p.functions {
+		f.instances.trim()
+	}
+}
+
+// Name returns the function's name; regions have none.
+func (f *Function) Name() string { return f.name }
+
+// ID returns the function's id in the file.
+func (f *Function) ID() int { return f.id }
+
+// Location returns where the function comes from.
+func (f *Function) Location() bef.Location { return f.program.file.Locations.At(f.def.Loc) }
+
+// statusLocation is the position that a location tells, for errors.
+func statusLocation(l bef.Location) async.Location {
+	if file, line, col, ok := l.Position(); ok {
+		return async.Location{File: file, Line: int(line), Col: int(col)}
+	}
+	return async.Location{File: l.DebugInfo()}
+}
+
+// UnknownKernelsError lists the kernels of a file that no registry entry stands for.
+type UnknownKernelsError struct {
+	Kernels []UnknownKernel
+}
+
+// UnknownKernel is a kernel name with the location of its first use.
+type UnknownKernel struct {
+	Name     string
+	Location bef.Location
+}
+
+func (e *UnknownKernelsError) Error() string {
+	lines := make([]string, len(e.Kernels))
+	for i, k := range e.Kernels {
+		lines[i] = fmt.Sprintf("unknown kernel name '%s'", k.Name)
+		if loc := statusLocation(k.Location); loc.IsKnown() && loc.Line > 0 {
+			lines[i] = loc.String() + ": " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+type unknownKernels struct{ list []UnknownKernel }
+
+func (u *unknownKernels) add(name string, loc bef.Location) {
+	if !slices.ContainsFunc(u.list, func(k UnknownKernel) bool { return k.Name == name }) {
+		u.list = append(u.list, UnknownKernel{name, loc})
+	}
+}
+
+func (u *unknownKernels) err() error {
+	if len(u.list) == 0 {
+		return nil
+	}
+	return &UnknownKernelsError{u.list}
+}
+
+var nativeEndian = binary.NativeEndian

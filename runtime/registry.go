@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Registry maps kernel names to implementations: tensor kernels, general kernels and kernels of synchronous functions
+// share one name space. Native functions have another. Fill it, then load programs with it; the first Load freezes it,
+// and from then on it is safe for concurrent use.
+type Registry struct {
+	mu      sync.Mutex
+	frozen  bool
+	kernels map[string]*registered
+	natives map[string]*NativeFunction
+}
+
+// registered is what one name stands for. A name may have a general and a synchronous implementation.
+type registered struct {
+	tensor  TensorBinder
+	general *Kernel
+	sync    *SyncKernel
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{kernels: make(map[string]*registered), natives: make(map[string]*NativeFunction)}
+}
+
+// Tensor registers a tensor kernel. Registering a name twice panics, as does registering after Freeze.
+func (r *Registry) Tensor(name string, bind TensorBinder) {
+	e := r.entry(name)
+	if e.tensor != nil || e.general != nil || e.sync != nil {
+		panic(fmt.Sprintf("runtime: kernel %q is registered twice", name))
+	}
+	e.tensor = bind
+}
+
+// Kernel registers a general kernel.
+func (r *Registry) Kernel(name string, k Kernel) {
+	e := r.entry(name)
+	if e.tensor != nil || e.general != nil {
+		panic(fmt.Sprintf("runtime: kernel %q is registered twice", name))
+	}
+	e.general = &k
+}
+
+// Sync registers a kernel of synchronous functions. The name may have a general implementation as well.
+func (r *Registry) Sync(name string, k SyncKernel) {
+	e := r.entry(name)
+	if e.tensor != nil || e.sync != nil {
+		panic(fmt.Sprintf("runtime: kernel %q is registered twice", name))
+	}
+	e.sync = &k
+}
+
+// Native registers a native function.
+func (r *Registry) Native(name string, f NativeFunction) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.checkOpen(name)
+	if r.natives[name] != nil {
+		panic(fmt.Sprintf("runtime: native function %q is registered twice", name))
+	}
+	r.natives[name] = &f
+}
+
+func (r *Registry) entry(name string) *registered {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.checkOpen(name)
+	e := r.kernels[name]
+	if e == nil {
+		e = &registered{}
+		r.kernels[name] = e
+	}
+	return e
+}
+
+func (r *Registry) checkOpen(name string) {
+	if r.frozen {
+		panic(fmt.Sprintf("runtime: %q is registered after the registry was frozen", name))
+	}
+}
+
+// Freeze ends registration.
+func (r *Registry) Freeze() {
+	r.mu.Lock()
+	r.frozen = true
+	r.mu.Unlock()
+}
+
+// Names returns all kernel names, sorted.
+func (r *Registry) Names() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names := make([]string, 0, len(r.kernels))
+	for name := range r.kernels {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// lookup finds a kernel in a frozen registry.
+func (r *Registry) lookup(name string) *registered { return r.kernels[name] }

@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"github.com/gohalo/halo/runtime/bef"
+)
+
+// tensorFunction is the immutable plan of one tensor function: what the driver walks.
+type tensorFunction struct {
+	fn       *Function
+	regs     []Register
+	numArgs  int
+	results  []int32 // register of each result
+	argRegs  [][]int32
+	outRegs  [][]int32
+	copies   []resultCopy // results that are not computed in their place
+	steps    []step
+	numSites int
+	numOps   int // async starts among the sites
+	frame    int64
+	events   bool // some register is a token, which may carry an async event
+
+	// Sums over the activations that an instance of the function consists of, this one included and those of its async
+	// callees too. They saturate at a limit that loading checks.
+	totalRegs    int64
+	scratch      int64 // largest scratch of the sequence that runs the function
+	asyncScratch int64 // scratch of all sequences that async starts below begin
+
+	// lateFrom > 0 marks a variant for an async start that binds only the first lateFrom-1 arguments; it waits before
+	// each first use of the others.
+	lateFrom int
+}
+
+// resultCopy says that result i of a function has to be copied from a register when the function returns.
+type resultCopy struct {
+	result int
+	reg    int32
+}
+
+type stepKind uint8
+
+const (
+	stepKernel stepKind = iota // run is set
+	stepAsyncKernel
+	stepReturn
+	stepCall
+	stepWhile
+	stepConditional
+	stepAsyncStart
+	stepAsyncUpdate
+	stepAsyncDone
+	stepAwaitArgument // of an async callee whose operands are bound late
+)
+
+// step is one instruction of the driver.
+type step struct {
+	run      TensorKernel // stepKernel only; tested first
+	kind     stepKind
+	runAsync AsyncTensorKernel
+	scratch  int64
+	in, out  []int32
+	kernel   int32 // index among the function's kernels; -1 for steps that no kernel stands for
+	site     int32 // index among the activation's call sites, -1 if it has none
+	argument int32 // stepAwaitArgument
+	control  *Control
+	callees  []*tensorFunction
+}
+
+// The control kernels. The driver knows them; they are not in the registry.
+const (
+	kernelConstant    = "hlo.constant"
+	kernelCall        = "hlo.call"
+	kernelWhile       = "hlo.while"
+	kernelConditional = "hlo.conditional"
+	kernelAsyncStart  = "hlo.async-start"
+	kernelAsyncUpdate = "hlo.async-update"
+	kernelAsyncDone   = "hlo.async-done"
+)
+
+var controlKernels = map[string]stepKind{
+	kernelCall:        stepCall,
+	kernelWhile:       stepWhile,
+	kernelConditional: stepConditional,
+	kernelAsyncStart:  stepAsyncStart,
+	kernelAsyncUpdate: stepAsyncUpdate,
+	kernelAsyncDone:   stepAsyncDone,
+}
+
+// TensorControlKernels returns the names of the kernels that tensor functions may use without their being registered.
+func TensorControlKernels() []string {
+	return []string{kernelConstant, kernelCall, kernelWhile, kernelConditional, kernelAsyncStart, kernelAsyncUpdate, kernelAsyncDone}
+}
+
+// tensorType returns the type of a register.
+func (r *Register) tensorType() TensorType { return TensorType{r.Type, r.Dims, r.Bytes} }
+
+// argType and resultType give the signature of the function.
+func (t *tensorFunction) argType(i int) TensorType    { return t.regs[i].tensorType() }
+func (t *tensorFunction) resultType(i int) TensorType { return t.regs[t.results[i]].tensorType() }
+
+// kernelName returns the name and location of the kernel behind a step, for messages.
+func (t *tensorFunction) kernelName(s *step) (string, bef.Location) {
+	if s.kernel < 0 {
+		return "return", t.fn.Location()
+	}
+	k := &t.fn.def.Kernels[s.kernel]
+	return t.fn.program.file.Kernels[k.Code], t.fn.program.file.Locations.At(k.Loc)
+}
