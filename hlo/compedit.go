@@ -1,0 +1,414 @@
+package hlo
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// CompEdit is a handle to edit one computation in a session. It stays valid across snapshots and panics after Freeze, Rollback or
+// Join. Methods that write return quickly when they would change nothing, and copy nothing then.
+type CompEdit struct {
+	st  *compState
+	gen uint32
+}
+
+// InstrSpec says what instruction to make. Slices are copied.
+type InstrSpec struct {
+	Opcode   Opcode
+	Name     string // made unique in the module; "": the mnemonic
+	Shape    Shape
+	Operands []InstrID
+	Attrs    OpAttrs // nil: none; kept, and must not be written afterwards
+	Common   *Common // nil: none; likewise
+	Callees  []CompID
+	Control  []InstrID // control predecessors
+	Position Position
+}
+
+func (c CompEdit) state() *compState {
+	st := c.st
+	if c.gen != st.e.gen {
+		panic("hlo: use of a computation edit after " + st.e.ended)
+	}
+	if st.removed {
+		panic(fmt.Sprintf("hlo: use of a computation edit after %q was removed", st.node.name))
+	}
+	return st
+}
+
+// own returns the computation header, writable. It ends the life of views.
+func (st *compState) own() *compNode {
+	st.viewGen++
+	e := st.e
+	if st.node.epoch == e.epoch {
+		return st.node
+	}
+	m := e.own()
+	n := st.node.clone(e.epoch)
+	e.stats.Computations++
+	e.stats.Bytes += compNodeBytes
+	*m.comps.slot(e.epoch, &e.table, uint32(st.id)) = n
+	st.node = n
+	return n
+}
+
+// instr is the current node of id, to read.
+func (st *compState) instr(id InstrID) *instrNode {
+	n := st.node.instrs.get(uint32(id))
+	if n == nil {
+		panic(fmt.Sprintf("hlo: no instruction %d in computation %q", id, st.node.name))
+	}
+	return n
+}
+
+// ownInstr is the current node of id, writable.
+func (st *compState) ownInstr(id InstrID) *instrNode {
+	c := st.own()
+	e := st.e
+	p := c.instrs.slot(e.epoch, &e.stats, uint32(id))
+	if (*p).epoch != e.epoch {
+		*p = (*p).clone(e.epoch)
+		e.stats.Instructions++
+		e.stats.Bytes += instrNodeBytes
+	}
+	return *p
+}
+
+// ID is the computation's id.
+func (c CompEdit) ID() CompID { return c.state().id }
+
+// Editor is the session.
+func (c CompEdit) Editor() *Editor { return c.state().e }
+
+// Name is the current name.
+func (c CompEdit) Name() string { return c.state().node.name }
+
+// Root is the id of the current root, NoInstr while there is none.
+func (c CompEdit) Root() InstrID { return c.state().node.root }
+
+// NumInstructions is the current number of instructions.
+func (c CompEdit) NumInstructions() int { return c.state().node.count }
+
+// View is the computation as it is now. When the session has already written to the computation, the view reads the session's own
+// nodes: it and all that was obtained from it panic after the next edit of the computation.
+func (c CompEdit) View() Computation {
+	st := c.state()
+	if st.node.epoch != st.e.epoch {
+		return Computation{st.node}
+	}
+	if st.view == nil || st.view.live.gen != st.viewGen || st.view.epoch != st.e.epoch {
+		st.view = st.node.clone(st.e.epoch)
+		st.view.live = &liveView{st, st.viewGen}
+	}
+	return Computation{st.view}
+}
+
+// At is instruction id as it is now, on the terms of [CompEdit.View].
+func (c CompEdit) At(id InstrID) Instruction { return c.View().node().mustAt(id) }
+
+// Has reports whether there is an instruction id now.
+func (c CompEdit) Has(id InstrID) bool { return c.state().node.instrs.get(uint32(id)) != nil }
+
+// Instr is a handle to edit instruction id; it panics when there is none.
+func (c CompEdit) Instr(id InstrID) InstrEdit {
+	st := c.state()
+	st.instr(id)
+	return InstrEdit{st, id, c.gen}
+}
+
+// Add appends an instruction to the program order, and so to the schedule, if any. Its name is the mnemonic made unique, and its
+// attributes the defaults of the op; [CompEdit.AddSpec] says all at once.
+func (c CompEdit) Add(op Opcode, s Shape, operands ...InstrID) InstrEdit {
+	return c.AddSpec(InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: defaultAttrs(op)})
+}
+
+// AddSpec appends an instruction to the program order, and so to the schedule, if any.
+func (c CompEdit) AddSpec(spec InstrSpec) InstrEdit {
+	st := c.state()
+	n := st.newInstr(&spec)
+	if o := st.order; o != nil {
+		o.pred[n.id], o.last = o.last, n.id
+	}
+	cn := st.node
+	cn.maxRank += rankGap
+	n.rank = cn.maxRank
+	return InstrEdit{st, n.id, c.gen}
+}
+
+// InsertBefore is Add with a place in the program order: just before at.
+func (c CompEdit) InsertBefore(at InstrID, op Opcode, s Shape, operands ...InstrID) InstrEdit {
+	return c.InsertSpecBefore(at, InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: defaultAttrs(op)})
+}
+
+// InsertSpecBefore is AddSpec with a place in the program order: just before at.
+func (c CompEdit) InsertSpecBefore(at InstrID, spec InstrSpec) InstrEdit {
+	st := c.state()
+	st.instr(at)
+	st.check(&spec)
+	rank := st.rankBefore(st.instr(at))
+	n := st.newInstr(&spec)
+	n.rank = rank
+	st.order.placed(n.id, st.instr(at))
+	if cn := st.node; cn.idOrder {
+		cn.idOrder = false
+		cn.base = &orderBase{limit: st.order.limit}
+	}
+	return InstrEdit{st, n.id, c.gen}
+}
+
+func defaultAttrs(op Opcode) OpAttrs {
+	if f := Info(op).NewAttrs; f != nil {
+		return f()
+	}
+	return nil
+}
+
+// check refuses a spec that names what does not exist.
+func (st *compState) check(spec *InstrSpec) {
+	if !spec.Opcode.IsValid() {
+		panic(fmt.Sprintf("hlo: adding an instruction of %v", spec.Opcode))
+	}
+	st.checkIDs("operand", spec.Opcode, spec.Operands)
+	st.checkIDs("control predecessor", spec.Opcode, spec.Control)
+	st.e.checkCallees(spec.Callees)
+}
+
+func (st *compState) checkIDs(what string, op Opcode, ids []InstrID) {
+	for i, id := range ids {
+		if st.node.instrs.get(uint32(id)) == nil {
+			panic(fmt.Sprintf("hlo: %s %d of %v is %d, which does not exist in computation %q", what, i, op, id, st.node.name))
+		}
+	}
+}
+
+func (e *Editor) checkCallees(ids []CompID) {
+	for _, id := range ids {
+		e.root.mustComp(id)
+	}
+}
+
+// newInstr makes an instruction without a rank.
+func (st *compState) newInstr(spec *InstrSpec) *instrNode {
+	st.check(spec)
+	c := st.own()
+	e := st.e
+	name := spec.Name
+	if name == "" {
+		name = spec.Opcode.String()
+	}
+	n := &instrNode{
+		epoch: e.epoch, name: e.instrNames().unique(name), shape: spec.Shape, operands: slices.Clone(spec.Operands), ownsOps: true,
+		pos: spec.Position, id: InstrID(c.instrs.n), op: spec.Opcode,
+	}
+	if spec.Attrs != nil || spec.Common != nil {
+		n.attrs = &attrNode{e.epoch, spec.Attrs, spec.Common}
+	}
+	if len(spec.Callees) > 0 || len(spec.Control) > 0 {
+		n.extra = &extraNode{e.epoch, slices.Clone(spec.Control), slices.Clone(spec.Callees)}
+		e.countCalls(spec.Callees, 1)
+	}
+	*c.instrs.slot(e.epoch, &e.stats, uint32(n.id)) = n
+	c.count++
+	if e.fork.parent != nil {
+		st.named = append(st.named, n.id)
+	}
+	if st.users != nil {
+		st.users.change(n.id, nil, n.operands, false)
+		st.users.change(n.id, nil, n.control(), true)
+	}
+	if n.op == OpParameter {
+		st.placeParameter(n)
+	}
+	return n
+}
+
+// placeParameter puts n where its number says, after having been anywhere or nowhere in the list of parameters.
+func (st *compState) placeParameter(n *instrNode) {
+	c := st.node
+	params := slices.DeleteFunc(slices.Clone(c.params), func(id InstrID) bool { return id == n.id })
+	if n.op == OpParameter {
+		num := n.parameterNumber()
+		i := slices.IndexFunc(params, func(id InstrID) bool {
+			k := c.instrs.get(uint32(id)).parameterNumber()
+			return k > num || k == num && id > n.id
+		})
+		if i < 0 {
+			i = len(params)
+		}
+		params = slices.Insert(params, i, n.id)
+	}
+	c.params = params
+}
+
+// userOverlay returns the session's view of the users, made from the index of the current state on first demand.
+func (st *compState) userOverlay() *userOverlay {
+	if st.users == nil {
+		if st.node.epoch == st.e.epoch {
+			st.users = &userOverlay{base: buildUserIndex(&st.node.instrs)}
+		} else {
+			st.users = &userOverlay{base: st.node.userIndex()}
+		}
+	}
+	return st.users
+}
+
+// Users yields the ids of the current users of id, ascending; edits during the iteration do not disturb it.
+func (c CompEdit) Users(id InstrID) iter.Seq[InstrID] {
+	return slices.Values(slices.Clone(c.state().userOverlay().of(id)))
+}
+
+// UserCount is the current number of users of id.
+func (c CompEdit) UserCount(id InstrID) int { return len(c.state().userOverlay().of(id)) }
+
+// ControlSuccessors yields the ids of the instructions that have id as control predecessor now, ascending.
+func (c CompEdit) ControlSuccessors(id InstrID) iter.Seq[InstrID] {
+	return slices.Values(slices.Clone(c.state().userOverlay().successors(id)))
+}
+
+// Reasons why Remove refuses; errors.Is finds them.
+var (
+	ErrHasUsers             = errors.New("it has users")
+	ErrHasControlSuccessors = errors.New("it has control successors")
+	ErrIsRoot               = errors.New("it is the root")
+	ErrIsParameter          = errors.New("it is a parameter; RemoveParameter renumbers the others")
+)
+
+// Remove removes an instruction that nobody needs: no users, no control successors, neither root nor parameter. Otherwise it changes
+// nothing and returns an error wrapping the reason.
+func (c CompEdit) Remove(id InstrID) error {
+	st := c.state()
+	n := st.instr(id)
+	if n.op == OpParameter {
+		return fmt.Errorf("hlo: cannot remove %s: %w", n.name, ErrIsParameter)
+	}
+	return st.remove(n)
+}
+
+func (st *compState) remove(n *instrNode) error {
+	var reason error
+	u := st.userOverlay()
+	switch {
+	case len(u.of(n.id)) > 0:
+		reason = ErrHasUsers
+	case len(u.successors(n.id)) > 0:
+		reason = ErrHasControlSuccessors
+	case st.node.root == n.id:
+		reason = ErrIsRoot
+	default:
+		c := st.own()
+		u.change(n.id, n.operands, nil, false)
+		u.change(n.id, n.control(), nil, true)
+		st.e.countCalls(n.called(), -1)
+		*c.instrs.slot(st.e.epoch, &st.e.stats, uint32(n.id)) = nil
+		c.count--
+		return nil
+	}
+	return fmt.Errorf("hlo: cannot remove %s: %w", n.name, reason)
+}
+
+// RemoveParameter removes parameter number i, which must have no users, and renumbers those after it. Callers keep their operands:
+// changing them is up to the pass.
+func (c CompEdit) RemoveParameter(i int) error {
+	st := c.state()
+	if i < 0 || i >= len(st.node.params) {
+		panic(fmt.Sprintf("hlo: no parameter %d in computation %q", i, st.node.name))
+	}
+	if err := st.remove(st.instr(st.node.params[i])); err != nil {
+		return err
+	}
+	cn := st.own()
+	cn.params = slices.Delete(slices.Clone(cn.params), i, i+1)
+	for k := i; k < len(cn.params); k++ {
+		c.Instr(cn.params[k]).SetAttrs(&ParameterAttrs{Number: int64(k)})
+	}
+	return nil
+}
+
+// ReplaceAllUses makes every user of old use new instead, and new the root if old was. If new itself uses old, that use stays. It
+// returns the number of instructions changed. Control edges stay.
+func (c CompEdit) ReplaceAllUses(old, new InstrID) int {
+	st := c.state()
+	st.instr(old)
+	st.instr(new)
+	if old == new {
+		return 0
+	}
+	count := 0
+	u := st.userOverlay()
+	for _, user := range slices.Clone(u.of(old)) {
+		if user == new {
+			continue
+		}
+		ops := st.ownOperands(user)
+		for i, id := range ops {
+			if id == old {
+				ops[i] = new
+			}
+		}
+		u.swap(user, ops, old, new)
+		count++
+	}
+	if st.node.root == old {
+		st.own().root = new
+	}
+	return count
+}
+
+// ReplaceInstruction makes new stand for old everywhere: users, root and control edges, and removes old.
+func (c CompEdit) ReplaceInstruction(old, new InstrID) error {
+	st := c.state()
+	c.ReplaceAllUses(old, new)
+	for _, s := range slices.Clone(st.userOverlay().successors(old)) {
+		in := InstrEdit{st, s, c.gen}
+		in.RemoveControlPredecessor(old)
+		if s != new {
+			in.AddControlPredecessor(new)
+		}
+	}
+	for _, p := range slices.Clone(st.instr(old).control()) {
+		if p != new {
+			c.Instr(new).AddControlPredecessor(p)
+		}
+	}
+	return c.Remove(old)
+}
+
+// SetRoot makes id the root.
+func (c CompEdit) SetRoot(id InstrID) {
+	st := c.state()
+	if st.node.root == id {
+		return
+	}
+	st.instr(id)
+	st.own().root = id
+}
+
+// SetName renames the computation; the name is made unique.
+func (c CompEdit) SetName(name string) {
+	st := c.state()
+	if st.node.name != name {
+		st.own().name = st.e.compNames().unique(name)
+	}
+}
+
+// SetExecutionThread sets the thread that the computation runs on; "" means [MainThread].
+func (c CompEdit) SetExecutionThread(thread string) {
+	if thread == MainThread {
+		thread = ""
+	}
+	if st := c.state(); st.node.thread != thread {
+		st.own().thread = thread
+	}
+}
+
+// SetNote attaches a value to the computation for later passes, nil to remove it; see [Editor.SetNote].
+func (c CompEdit) SetNote(key AttrKey, value Attr) {
+	st := c.state()
+	if st.node.notes.same(key, value) {
+		return
+	}
+	cn := st.own()
+	cn.notes = cn.notes.with(st.e.epoch, &st.e.stats, key, value)
+}

@@ -1,0 +1,249 @@
+package hlo
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+)
+
+// CompID names a computation within its module. It is stable across versions and never reused in one lineage.
+type CompID uint32
+
+// NoComp is the CompID of no computation.
+const NoComp = ^CompID(0)
+
+// MainThread is the execution thread of a computation that names none.
+const MainThread = "main"
+
+// Computation is one version of a computation: instructions in program order, a root, parameters. It is a small value; == means
+// the same version. The zero Computation is none. Frozen computations may be read by any number of goroutines; derived facts (users,
+// orders, hashes) are computed on first demand and kept.
+type Computation struct{ c *compNode }
+
+// compNode is written only by the session whose epoch it carries. Program order is ascending rank; in a scheduled computation that is
+// the schedule, so no edit can make the two disagree.
+type compNode struct {
+	epoch   uint64
+	id      CompID
+	name    string
+	thread  string // "": MainThread
+	instrs  tree[instrNode]
+	root    InstrID
+	params  []InstrID // by number, then id; never written in place
+	live    *liveView // of a view into a running session; nil when frozen
+	notes   *noteNode
+	maxRank uint64
+	count   int // live instructions
+	// idOrder says that ranks ascend with ids, so that program order is tree order. Otherwise base is the order of the ids
+	// below base.limit, to merge later ones into; nil: sort.
+	idOrder   bool
+	scheduled bool
+	base      *orderBase
+	cache     compCache
+}
+
+const compNodeBytes = 288
+
+// compCache holds derived facts; each is computed at most a few times and all results are equal. It is empty on owned nodes.
+type compCache struct {
+	order   atomic.Pointer[[]*instrNode]
+	post    atomic.Pointer[[]InstrID]
+	users   atomic.Pointer[userIndex]
+	calls   atomic.Pointer[[]call]
+	byName  atomic.Pointer[map[string]InstrID]
+	hash    atomic.Pointer[Hash]
+	digest  atomic.Pointer[Digest]
+}
+
+func (c *compNode) clone(epoch uint64) *compNode {
+	d := &compNode{
+		epoch: epoch, id: c.id, name: c.name, thread: c.thread, instrs: c.instrs, root: c.root, params: c.params, notes: c.notes,
+		maxRank: c.maxRank, count: c.count, idOrder: c.idOrder, scheduled: c.scheduled, base: c.base,
+	}
+	if o := c.cache.order.Load(); o != nil && !c.idOrder {
+		d.base = newOrderBase(*o, InstrID(c.instrs.n))
+	}
+	return d
+}
+
+// liveView marks the nodes of a view into a running session: it dies with the next edit of the computation.
+type liveView struct {
+	st  *compState
+	gen uint32
+}
+
+func (v *liveView) check() {
+	if v.st.viewGen != v.gen {
+		panic(fmt.Sprintf("hlo: use of a view of computation %q after the session edited it; take a new View", v.st.node.name))
+	}
+}
+
+// node checks that a view is not stale.
+func (c Computation) node() *compNode {
+	if c.c.live != nil {
+		c.c.live.check()
+	}
+	return c.c
+}
+
+func (c *compNode) mustAt(id InstrID) Instruction {
+	n := c.instrs.get(uint32(id))
+	if n == nil {
+		panic(fmt.Sprintf("hlo: no instruction %d in computation %q", id, c.name))
+	}
+	return Instruction{n, c}
+}
+
+// IsZero reports whether c is no computation.
+func (c Computation) IsZero() bool { return c.c == nil }
+
+// ID is the computation's id in its module.
+func (c Computation) ID() CompID { return c.node().id }
+
+// Name is the computation's name, unique in the module, without '%'.
+func (c Computation) Name() string { return c.node().name }
+
+// ExecutionThread is the thread that the computation runs on.
+func (c Computation) ExecutionThread() string {
+	if t := c.node().thread; t != "" {
+		return t
+	}
+	return MainThread
+}
+
+// Root is the instruction whose value is the result; the zero Instruction while none is set.
+func (c Computation) Root() Instruction {
+	n := c.node()
+	in, _ := Computation{n}.At(n.root)
+	return in
+}
+
+// NumInstructions is the number of instructions.
+func (c Computation) NumInstructions() int { return c.node().count }
+
+// IDLimit is one past the greatest id: the size of a table indexed by InstrID.
+func (c Computation) IDLimit() InstrID { return InstrID(c.node().instrs.n) }
+
+// At is the instruction of the given id.
+func (c Computation) At(id InstrID) (Instruction, bool) {
+	n := c.node()
+	if in := n.instrs.get(uint32(id)); in != nil {
+		return Instruction{in, n}, true
+	}
+	return Instruction{}, false
+}
+
+// MustAt is the instruction of an id that is known to exist; it panics when there is none.
+func (c Computation) MustAt(id InstrID) Instruction { return c.node().mustAt(id) }
+
+// ByName is the instruction of the given name.
+func (c Computation) ByName(name string) (Instruction, bool) {
+	n := c.node()
+	index := n.cache.byName.Load()
+	if index == nil {
+		m := make(map[string]InstrID, n.count)
+		n.instrs.each(func(in *instrNode) bool { m[in.name] = in.id; return true })
+		index = &m
+		n.cache.byName.Store(index)
+	}
+	id, ok := (*index)[name]
+	if !ok {
+		return Instruction{}, false
+	}
+	return Instruction{n.instrs.get(uint32(id)), n}, true
+}
+
+// NumParameters is the number of parameter instructions.
+func (c Computation) NumParameters() int { return len(c.node().params) }
+
+// Parameters is a new slice with the ids of the parameters by number.
+func (c Computation) Parameters() []InstrID { return slices.Clone(c.node().params) }
+
+// Parameter is the parameter instruction with the i-th smallest number, which in a well-formed computation is parameter(i).
+func (c Computation) Parameter(i int) Instruction {
+	n := c.node()
+	return n.mustAt(n.params[i])
+}
+
+// Signature is the shapes of parameters and result.
+func (c Computation) Signature() ProgramShape {
+	n := c.node()
+	p := ProgramShape{Parameters: make([]Shape, len(n.params))}
+	for i, id := range n.params {
+		p.Parameters[i] = n.instrs.get(uint32(id)).shape
+	}
+	if r := n.instrs.get(uint32(n.root)); r != nil {
+		p.Result = r.shape
+	}
+	return p
+}
+
+// Instructions yields the instructions in program order: the schedule if there is one, else the order of insertion.
+func (c Computation) Instructions() iter.Seq[Instruction] {
+	n := c.node()
+	return func(yield func(Instruction) bool) {
+		if n.idOrder {
+			n.instrs.each(func(in *instrNode) bool { return yield(Instruction{in, n}) })
+			return
+		}
+		for _, in := range n.order() {
+			if !yield(Instruction{in, n}) {
+				return
+			}
+		}
+	}
+}
+
+// PostOrder yields every instruction after its control predecessors and operands, in the order XLA prints and traverses
+// unscheduled computations in (hlo-text section 10.4).
+func (c Computation) PostOrder() iter.Seq[Instruction] {
+	n := c.node()
+	return func(yield func(Instruction) bool) {
+		for _, id := range n.postOrder() {
+			if !yield(Instruction{n.instrs.get(uint32(id)), n}) {
+				return
+			}
+		}
+	}
+}
+
+// IsScheduled reports whether program order is an execution order.
+func (c Computation) IsScheduled() bool { return c.node().scheduled }
+
+// Schedule is a new slice with the ids in execution order, nil when the computation is not scheduled.
+func (c Computation) Schedule() []InstrID {
+	n := c.node()
+	if !n.scheduled {
+		return nil
+	}
+	return n.orderIDs()
+}
+
+// Less reports whether a precedes b in program order. Both must be instructions of the computation.
+func (c Computation) Less(a, b InstrID) bool {
+	n := c.node()
+	return n.mustAt(a).n.rank < n.mustAt(b).n.rank
+}
+
+// Users yields the ids of the instructions that use id as an operand, each once, ascending.
+func (c Computation) Users(id InstrID) iter.Seq[InstrID] { return slices.Values(c.node().usersOf(id)) }
+
+// UserCount is the number of instructions that use id as an operand.
+func (c Computation) UserCount(id InstrID) int { return len(c.node().usersOf(id)) }
+
+// ControlSuccessors yields the ids of the instructions that have id as control predecessor, each once, ascending.
+func (c Computation) ControlSuccessors(id InstrID) iter.Seq[InstrID] {
+	return slices.Values(c.node().userIndex().successors(id))
+}
+
+// Note is what a pass left under key with [CompEdit.SetNote].
+func (c Computation) Note(key AttrKey) (Attr, bool) { return c.node().notes.get(key) }
+
+// String is the name with '%'.
+func (c Computation) String() string {
+	if c.c == nil {
+		return "%<no computation>"
+	}
+	return "%" + c.Name()
+}

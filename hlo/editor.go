@@ -1,0 +1,325 @@
+package hlo
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// Editor is a session: the only writer of modules. It starts from a frozen module or from nothing, records edits, and publishes new
+// versions with Snapshot and Freeze. The module it starts from never changes.
+//
+// Every node of the IR carries the number of the session that made it, its epoch. The session writes nodes of its own epoch in place and
+// copies any other on the first write, path from the root included; nobody else knows the epoch, and it is retired before a version
+// is published. What an edit copies therefore depends on what this session did before, and on nothing else.
+//
+// An Editor and the handles it gives out ([CompEdit], [InstrEdit]) belong to one goroutine. [Editor.Fork] makes sessions that may
+// run in parallel. Broken promises (an ended session, an id that does not exist) panic and say which promise it was.
+type Editor struct {
+	epoch uint64
+	gen   uint32 // handles of another generation are stale
+	ended string // why the session, or its last generation of handles, ended
+	over  bool   // nothing may be done any more
+
+	root  *moduleNode
+	stats CopyStats
+	table CopyStats // of the table of computations; only its bytes count
+
+	// States of the computations touched so far; the first one is inline, since most sessions of a pass touch few.
+	first  compState
+	states map[CompID]*compState
+
+	calls map[CompID]int // number of calling instructions per computation, once somebody asked
+
+	fork forkState
+}
+
+// compState is what a session knows about one computation. It outlives snapshots.
+type compState struct {
+	e       *Editor
+	id      CompID
+	node    *compNode // the current one
+	viewGen uint32    // counts edits; views of another count are stale
+	removed bool
+	view    *compNode
+	users   *userOverlay  // nil until asked for
+	order   *orderOverlay // nil until the first insertion
+	named   []InstrID     // in a fork: instructions that were given a name here
+}
+
+// Edit opens a session on m. Nothing is copied before the first edit.
+func (m Module) Edit() *Editor {
+	return &Editor{epoch: epochs.Add(1), gen: 1, root: m.m}
+}
+
+// NewModule opens a session on an empty module of the given name.
+func NewModule(name string) *Editor {
+	epoch := epochs.Add(1)
+	return &Editor{epoch: epoch, gen: 1, root: &moduleNode{
+		epoch: epoch, lineage: lineages.Add(1), name: name, entry: NoComp, config: defaultConfig,
+	}}
+}
+
+func (e *Editor) check() {
+	if e.over {
+		panic("hlo: use of an Editor after " + e.ended)
+	}
+}
+
+// retire ends a generation of handles.
+func (e *Editor) retire(why string) {
+	e.gen++
+	e.ended = why
+}
+
+// own returns the module header, writable.
+func (e *Editor) own() *moduleNode {
+	if e.root.epoch != e.epoch {
+		e.root = e.root.clone(e.epoch)
+		e.stats.Modules++
+		e.stats.Bytes += moduleNodeBytes
+	}
+	return e.root
+}
+
+// state finds or makes the state of a computation; nil when there is no such computation.
+func (e *Editor) state(id CompID) *compState {
+	if e.first.node != nil && e.first.id == id {
+		return &e.first
+	}
+	if st := e.states[id]; st != nil {
+		return st
+	}
+	c := e.root.comps.get(uint32(id))
+	if c == nil {
+		return nil
+	}
+	return e.addState(c)
+}
+
+func (e *Editor) addState(c *compNode) *compState {
+	st := &e.first
+	if st.node != nil {
+		if e.states == nil {
+			e.states = make(map[CompID]*compState)
+		}
+		st = new(compState)
+		e.states[c.id] = st
+	}
+	st.e, st.id, st.node = e, c.id, c
+	return st
+}
+
+// Computation is a handle to edit computation id; it panics when there is none.
+func (e *Editor) Computation(id CompID) CompEdit {
+	e.check()
+	st := e.state(id)
+	if st == nil || st.removed {
+		panic(noComputation(e.root, id))
+	}
+	e.checkLent(id)
+	return CompEdit{st, e.gen}
+}
+
+// Has reports whether the module has a computation id at this moment.
+func (e *Editor) Has(id CompID) bool {
+	e.check()
+	return e.root.comps.get(uint32(id)) != nil
+}
+
+func noComputation(m *moduleNode, id CompID) string {
+	return fmt.Sprintf("hlo: no computation %d in module %q", id, m.name)
+}
+
+// Computations yields the ids of the computations in module order, as of the call.
+func (e *Editor) Computations() iter.Seq[CompID] {
+	e.check()
+	return slices.Values(e.root.order)
+}
+
+// Entry is the id of the entry computation, NoComp while there is none.
+func (e *Editor) Entry() CompID {
+	e.check()
+	return e.root.entry
+}
+
+// Name is the module's name.
+func (e *Editor) Name() string {
+	e.check()
+	return e.root.name
+}
+
+// Config is the attributes of the header, shared and not to be written.
+func (e *Editor) Config() *ModuleConfig {
+	e.check()
+	return e.root.config
+}
+
+// SetConfig replaces the attributes of the header. The module keeps c, which must not be written afterwards; nil means all defaults.
+func (e *Editor) SetConfig(c *ModuleConfig) {
+	e.checkWhole("SetConfig")
+	if c == nil {
+		c = defaultConfig
+	}
+	if c != e.root.config {
+		e.own().config = c
+	}
+}
+
+// SetName renames the module.
+func (e *Editor) SetName(name string) {
+	e.checkWhole("SetName")
+	if name != e.root.name {
+		e.own().name = name
+	}
+}
+
+// SetNote attaches a value to the module for later passes, nil to remove it. The text form has no notes. Values are strings, numbers,
+// booleans, shapes, literals, and pointers, slices and structs with exported fields of these; they must not be written afterwards.
+func (e *Editor) SetNote(key AttrKey, value Attr) {
+	e.checkWhole("SetNote")
+	if e.root.notes.same(key, value) {
+		return
+	}
+	m := e.own()
+	m.notes = m.notes.with(e.epoch, &e.stats, key, value)
+}
+
+// SetEntry makes id the entry computation.
+func (e *Editor) SetEntry(id CompID) {
+	e.checkWhole("SetEntry")
+	if e.root.entry == id {
+		return
+	}
+	e.root.mustComp(id)
+	e.own().entry = id
+}
+
+// AddComputation adds an empty computation at the end of the module order. The name is made unique. For long computations see
+// [Editor.NewComputation].
+func (e *Editor) AddComputation(name string) CompEdit {
+	e.check()
+	return CompEdit{e.install(&compNode{epoch: e.epoch, name: name, root: NoInstr, idOrder: true}), e.gen}
+}
+
+// install gives a new computation an id and a name and puts it into the module.
+func (e *Editor) install(c *compNode) *compState {
+	m := e.own()
+	c.id = e.newCompID()
+	c.name = e.compNames().unique(c.name)
+	*m.comps.slot(e.epoch, &e.table, uint32(c.id)) = c
+	m.order = append(slices.Clip(m.order), c.id)
+	return e.addState(c)
+}
+
+// RemoveComputation removes a computation that is not the entry and that nobody calls; remove callers before callees.
+func (e *Editor) RemoveComputation(id CompID) {
+	st := e.Computation(id).state()
+	if id == e.root.entry {
+		panic(fmt.Sprintf("hlo: RemoveComputation of the entry %q", st.node.name))
+	}
+	if n := e.callCounts()[id]; n > 0 {
+		panic(fmt.Sprintf("hlo: RemoveComputation of %q, which %d instructions call", st.node.name, n))
+	}
+	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
+	m := e.own()
+	*m.comps.slot(e.epoch, &e.table, uint32(id)) = nil
+	m.order = slices.DeleteFunc(slices.Clone(m.order), func(o CompID) bool { return o == id })
+	st.viewGen++
+	st.removed = true
+}
+
+// callCounts counts callers, once; edits keep the counts up to date from then on.
+func (e *Editor) callCounts() map[CompID]int {
+	if e.calls == nil {
+		e.calls = make(map[CompID]int)
+		for _, id := range e.root.order {
+			e.root.comps.get(uint32(id)).instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), 1); return true })
+		}
+	}
+	return e.calls
+}
+
+func (e *Editor) countCalls(to []CompID, by int) {
+	if e.calls == nil {
+		return
+	}
+	for i, id := range to {
+		if !slices.Contains(to[:i], id) {
+			e.calls[id] += by
+		}
+	}
+}
+
+// compNames and instrNames return the name tables, writable.
+func (e *Editor) compNames() *nameTable {
+	m := e.own()
+	if m.compNames == nil || m.compNames.epoch != e.epoch {
+		m.compNames = m.compNames.layer(e.epoch)
+	}
+	return m.compNames
+}
+
+func (e *Editor) instrNames() *nameTable {
+	m := e.own()
+	if m.instrNames == nil || m.instrNames.epoch != e.epoch {
+		m.instrNames = m.instrNames.layer(e.epoch)
+	}
+	return m.instrNames
+}
+
+// Snapshot publishes the current state and goes on under a fresh epoch: later edits copy their path again. Handles stay valid. It
+// costs the same whatever the size of the module.
+func (e *Editor) Snapshot() Module {
+	e.check()
+	e.checkNotSplit("Snapshot")
+	if e.root.epoch == e.epoch {
+		e.epoch = epochs.Add(1) // retired before anybody sees the module
+	}
+	return Module{e.root}
+}
+
+// Rollback returns to m, a snapshot or the module the session started from. All handles become stale.
+func (e *Editor) Rollback(m Module) {
+	e.check()
+	e.checkNotSplit("Rollback")
+	e.retire("Rollback")
+	e.epoch = epochs.Add(1)
+	e.root = m.m
+	e.first, e.states, e.calls = compState{e: e}, nil, nil
+}
+
+// Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
+// result is the module that the session started from.
+func (e *Editor) Freeze() Module {
+	e.check()
+	e.checkNotSplit("Freeze")
+	if e.fork.parent != nil {
+		panic("hlo: Freeze of a fork; Join it to the session it came from")
+	}
+	m := Module{e.root}
+	e.end("Freeze")
+	return m
+}
+
+// end retires the session for good and lets go of the module.
+func (e *Editor) end(why string) {
+	e.retire(why)
+	e.over = true
+	e.epoch = 0
+	e.root = nil
+	e.first, e.states, e.calls = compState{e: e}, nil, nil
+}
+
+// Changed reports whether the session holds another version than m.
+func (e *Editor) Changed(m Module) bool {
+	e.check()
+	return e.root != m.m
+}
+
+// Stats is what the session has copied so far. It may be called after the end.
+func (e *Editor) Stats() CopyStats {
+	s := e.stats
+	s.Bytes += e.table.Bytes
+	return s
+}

@@ -1,0 +1,287 @@
+package hlo
+
+import (
+	"fmt"
+	"slices"
+)
+
+// InstrEdit is a handle to edit one instruction in a session. Setters return the handle, for chains. A setter that is given what is
+// there already copies nothing; otherwise the first one on an instruction copies it, and the path to it, unless the session made or
+// copied them before.
+type InstrEdit struct {
+	st  *compState
+	id  InstrID
+	gen uint32
+}
+
+// node resolves the handle to the current node, to read.
+func (i InstrEdit) node() *instrNode {
+	st := i.st
+	if i.gen != st.e.gen {
+		panic("hlo: use of an instruction edit after " + st.e.ended)
+	}
+	n := st.node.instrs.get(uint32(i.id))
+	if n == nil || st.removed {
+		panic(fmt.Sprintf("hlo: use of an instruction edit after instruction %d of %q was removed", i.id, st.node.name))
+	}
+	return n
+}
+
+func (i InstrEdit) own() *instrNode { return i.st.ownInstr(i.id) }
+
+// ID is the instruction's id.
+func (i InstrEdit) ID() InstrID { return i.id }
+
+// Computation is a handle to the computation of the instruction.
+func (i InstrEdit) Computation() CompEdit { return CompEdit{i.st, i.gen} }
+
+// View is the instruction as it is now, on the terms of [CompEdit.View].
+func (i InstrEdit) View() Instruction { return i.Computation().At(i.id) }
+
+// Name is the current name.
+func (i InstrEdit) Name() string { return i.node().name }
+
+// Opcode is the current opcode.
+func (i InstrEdit) Opcode() Opcode { return i.node().op }
+
+// Shape is the current shape.
+func (i InstrEdit) Shape() Shape { return i.node().shape }
+
+// NumOperands is the current number of operands.
+func (i InstrEdit) NumOperands() int { return len(i.node().operands) }
+
+// Operand is the current operand n. It panics when n is out of range.
+func (i InstrEdit) Operand(n int) InstrID { return i.node().operands[n] }
+
+// SetOpcode changes what the instruction does. The attributes stay: see [InstrEdit.SetAttrs].
+func (i InstrEdit) SetOpcode(op Opcode) InstrEdit {
+	n := i.node()
+	if n.op == op {
+		return i
+	}
+	if !op.IsValid() {
+		panic(fmt.Sprintf("hlo: SetOpcode to %v", op))
+	}
+	wasParameter := n.op == OpParameter
+	n = i.own()
+	n.op = op
+	n.localHash = 0
+	if wasParameter || op == OpParameter {
+		i.st.placeParameter(n)
+	}
+	return i
+}
+
+// SetShape sets the result shape.
+func (i InstrEdit) SetShape(s Shape) InstrEdit {
+	if n := i.node(); !n.shape.Equal(s) {
+		i.own().shape = s
+	}
+	return i
+}
+
+// SetName renames the instruction; the name is made unique in the module.
+func (i InstrEdit) SetName(name string) InstrEdit {
+	if n := i.node(); n.name != name {
+		unique := i.st.e.instrNames().unique(name)
+		i.own().name = unique
+		if i.st.e.fork.parent != nil {
+			i.st.named = append(i.st.named, i.id)
+		}
+	}
+	return i
+}
+
+// SetPosition says where in a text the instruction stands.
+func (i InstrEdit) SetPosition(p Position) InstrEdit {
+	if n := i.node(); n.pos != p {
+		i.own().pos = p
+	}
+	return i
+}
+
+// ownOperands returns the operands of user, writable in place.
+func (st *compState) ownOperands(user InstrID) []InstrID {
+	n := st.ownInstr(user)
+	if !n.ownsOps {
+		n.operands = append(make([]InstrID, 0, len(n.operands)), n.operands...)
+		n.ownsOps = true
+		st.e.stats.Bytes += 4 * len(n.operands)
+	}
+	return n.operands
+}
+
+// SetOperand makes operand n the value of to. It panics when there is no operand n.
+func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
+	old := i.node().operands[n]
+	if old == to {
+		return i
+	}
+	i.st.instr(to)
+	ops := i.st.ownOperands(i.id)
+	ops[n] = to
+	if u := i.st.users; u != nil {
+		u.swap(i.id, ops, old, to)
+	}
+	return i
+}
+
+// SetOperands replaces all operands; ids is copied.
+func (i InstrEdit) SetOperands(ids ...InstrID) InstrEdit {
+	n := i.node()
+	if slices.Equal(n.operands, ids) {
+		return i
+	}
+	i.st.checkIDs("operand", n.op, ids)
+	before := n.operands
+	n = i.own()
+	n.operands, n.ownsOps = slices.Clone(ids), true
+	if u := i.st.users; u != nil {
+		u.change(i.id, before, n.operands, false)
+	}
+	return i
+}
+
+// AppendOperand adds an operand at the end.
+func (i InstrEdit) AppendOperand(id InstrID) InstrEdit {
+	i.node()
+	i.st.instr(id)
+	ops := i.st.ownOperands(i.id)
+	i.own().operands = append(ops, id) // the array is the node's own, so spare room is too
+	if u := i.st.users; u != nil {
+		u.update(id, i.id, false, true)
+	}
+	return i
+}
+
+// RemoveOperand removes operand n; later ones move down.
+func (i InstrEdit) RemoveOperand(n int) InstrEdit {
+	ops := i.node().operands
+	_ = ops[n]
+	return i.SetOperands(slices.Delete(slices.Clone(ops), n, n+1)...)
+}
+
+// ownAttrs returns the attribute set, writable.
+func (i InstrEdit) ownAttrs() *attrNode {
+	n := i.own()
+	e := i.st.e
+	switch {
+	case n.attrs == nil:
+		n.attrs = &attrNode{epoch: e.epoch}
+		e.stats.AttrSets++
+	case n.attrs.epoch != e.epoch:
+		n.attrs = &attrNode{e.epoch, n.attrs.own, n.attrs.common}
+		e.stats.AttrSets++
+		e.stats.Bytes += 32
+	}
+	n.localHash = 0
+	return n.attrs
+}
+
+// SetAttr sets the attribute of the given key, one of the op's own or a common one; a nil value means its zero value. It panics when
+// the instruction can have no such attribute, or the value is not of its type. The value must not be written afterwards.
+func (i InstrEdit) SetAttr(key AttrKey, v Attr) InstrEdit {
+	n := i.node()
+	if old, ok := attrByKey(n.own(), key); ok {
+		if EqualAttr(old, v) {
+			return i
+		}
+		own, err := withAttr(n.own(), key, v)
+		if err != nil {
+			panic("hlo: SetAttr on " + n.name + ": " + err.Error())
+		}
+		i.ownAttrs().own = own
+		return i
+	}
+	common, err := withCommon(n.common(), key, v)
+	if err != nil {
+		panic(fmt.Sprintf("hlo: SetAttr on %s %s: %v", n.op, n.name, err))
+	}
+	return i.SetCommon(common)
+}
+
+// SetAttrs replaces the op's own attributes as a whole; a must not be written afterwards.
+func (i InstrEdit) SetAttrs(a OpAttrs) InstrEdit {
+	n := i.node()
+	if EqualAttrs(n.own(), a) {
+		return i
+	}
+	i.ownAttrs().own = a
+	if n = i.node(); n.op == OpParameter {
+		i.st.placeParameter(n)
+	}
+	return i
+}
+
+// SetCommon replaces the common attributes as a whole; c must not be written afterwards.
+func (i InstrEdit) SetCommon(c *Common) InstrEdit {
+	if n := i.node(); !equalCommon(n.common(), c) {
+		i.ownAttrs().common = c
+	}
+	return i
+}
+
+// ownExtra returns control predecessors and callees, writable.
+func (i InstrEdit) ownExtra() *extraNode {
+	n := i.own()
+	e := i.st.e
+	switch {
+	case n.extra == nil:
+		n.extra = &extraNode{epoch: e.epoch}
+	case n.extra.epoch != e.epoch:
+		n.extra = &extraNode{e.epoch, slices.Clone(n.extra.control), slices.Clone(n.extra.called)}
+		e.stats.Bytes += 64 + 4*(len(n.extra.control)+len(n.extra.called))
+	}
+	n.localHash = 0
+	return n.extra
+}
+
+// SetCallee makes called computation n the computation to. It panics when there is no callee n.
+func (i InstrEdit) SetCallee(n int, to CompID) InstrEdit {
+	called := slices.Clone(i.node().called())
+	called[n] = to
+	return i.SetCallees(called...)
+}
+
+// SetCallees replaces the called computations; ids is copied.
+func (i InstrEdit) SetCallees(ids ...CompID) InstrEdit {
+	n := i.node()
+	if slices.Equal(n.called(), ids) {
+		return i
+	}
+	e := i.st.e
+	e.checkCallees(ids)
+	e.countCalls(n.called(), -1)
+	e.countCalls(ids, 1)
+	i.ownExtra().called = slices.Clone(ids)
+	return i
+}
+
+// AddControlPredecessor demands that id runs before the instruction.
+func (i InstrEdit) AddControlPredecessor(id InstrID) InstrEdit {
+	n := i.node()
+	if slices.Contains(n.control(), id) {
+		return i
+	}
+	i.st.instr(id)
+	x := i.ownExtra()
+	x.control = append(x.control, id)
+	if u := i.st.users; u != nil {
+		u.update(id, i.id, true, true)
+	}
+	return i
+}
+
+// RemoveControlPredecessor drops the demand that id runs before the instruction.
+func (i InstrEdit) RemoveControlPredecessor(id InstrID) InstrEdit {
+	k := slices.Index(i.node().control(), id)
+	if k < 0 {
+		return i
+	}
+	x := i.ownExtra()
+	x.control = slices.Delete(x.control, k, k+1)
+	if u := i.st.users; u != nil {
+		u.update(id, i.id, true, false)
+	}
+	return i
+}

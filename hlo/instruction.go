@@ -1,0 +1,230 @@
+package hlo
+
+import (
+	"iter"
+	"slices"
+)
+
+// InstrID names an instruction within its computation. It is stable across versions and never reused in one lineage, so tables
+// keyed by it stay true. Ids grow in the order of creation.
+type InstrID uint32
+
+// NoInstr is the InstrID of no instruction.
+const NoInstr = ^InstrID(0)
+
+// Position is a place in the text that a module came from; line and column count from 1, the zero Position is unknown.
+type Position struct{ Line, Col uint32 }
+
+// IsKnown reports whether the position says anything.
+func (p Position) IsKnown() bool { return p.Line != 0 }
+
+// Instruction is one instruction of one version of a computation. It is a small value, comparable: == means the same instruction
+// in the same version. The zero Instruction is none. It never changes and may be read by any number of goroutines, but for one that
+// comes from a view of a live session ([CompEdit.View]), which panics once the session edits the computation again.
+type Instruction struct {
+	n *instrNode
+	c *compNode
+}
+
+// instrNode is written only by the session whose epoch it carries.
+type instrNode struct {
+	epoch     uint64
+	localHash uint64 // atomic; 0: not computed. Filled on frozen nodes only
+	rank      uint64 // orders the instructions of a computation
+	name      string
+	shape     Shape
+	operands  []InstrID
+	attrs     *attrNode  // nil: none
+	extra     *extraNode // nil: neither control predecessors nor callees
+	pos       Position
+	id        InstrID
+	op        Opcode
+	ownsOps   bool // the array behind operands belongs to this node alone
+}
+
+const instrNodeBytes = 112 // of the allocator's size class
+
+// attrNode holds attributes; both parts are immutable and replaced whole, so edits of the shape share them.
+type attrNode struct {
+	epoch  uint64
+	own    OpAttrs
+	common *Common
+}
+
+// extraNode holds what few instructions have.
+type extraNode struct {
+	epoch   uint64
+	control []InstrID // control predecessors
+	called  []CompID
+}
+
+// clone copies n for a session; the operands stay shared until they are written.
+func (n *instrNode) clone(epoch uint64) *instrNode {
+	return &instrNode{
+		epoch: epoch, rank: n.rank, name: n.name, shape: n.shape, operands: n.operands, attrs: n.attrs, extra: n.extra,
+		pos: n.pos, id: n.id, op: n.op,
+	}
+}
+
+func (n *instrNode) control() []InstrID {
+	if n.extra == nil {
+		return nil
+	}
+	return n.extra.control
+}
+
+func (n *instrNode) called() []CompID {
+	if n.extra == nil {
+		return nil
+	}
+	return n.extra.called
+}
+
+func (n *instrNode) own() OpAttrs {
+	if n.attrs == nil {
+		return nil
+	}
+	return n.attrs.own
+}
+
+func (n *instrNode) common() *Common {
+	if n.attrs == nil {
+		return nil
+	}
+	return n.attrs.common
+}
+
+// node checks that a view is not stale.
+func (in Instruction) node() *instrNode {
+	if in.c.live != nil {
+		in.c.live.check()
+	}
+	return in.n
+}
+
+// IsZero reports whether in is no instruction.
+func (in Instruction) IsZero() bool { return in.n == nil }
+
+// ID is the instruction's id in its computation.
+func (in Instruction) ID() InstrID { return in.node().id }
+
+// Name is the instruction's name, unique in the module, without '%'.
+func (in Instruction) Name() string { return in.node().name }
+
+// Opcode says what the instruction does.
+func (in Instruction) Opcode() Opcode { return in.node().op }
+
+// Shape is the shape of the result.
+func (in Instruction) Shape() Shape { return in.node().shape }
+
+// Position is where the instruction stands in the text it was read from.
+func (in Instruction) Position() Position { return in.node().pos }
+
+// Computation is the computation that the instruction belongs to.
+func (in Instruction) Computation() Computation { return Computation{in.c} }
+
+// IsRoot reports whether the instruction is the root of its computation.
+func (in Instruction) IsRoot() bool { return in.node().id == in.c.root }
+
+// NumOperands is the number of operands.
+func (in Instruction) NumOperands() int { return len(in.node().operands) }
+
+// Operand is the id of operand i. It panics when i is out of range.
+func (in Instruction) Operand(i int) InstrID { return in.node().operands[i] }
+
+// OperandInstr is operand i. It panics when i is out of range.
+func (in Instruction) OperandInstr(i int) Instruction {
+	return in.c.mustAt(in.node().operands[i])
+}
+
+// Operands yields the operands in order; an operand used twice comes twice.
+func (in Instruction) Operands() iter.Seq[Instruction] {
+	n := in.node()
+	return func(yield func(Instruction) bool) {
+		for _, id := range n.operands {
+			if !yield(in.c.mustAt(id)) {
+				return
+			}
+		}
+	}
+}
+
+// OperandIDs yields the ids of the operands in order.
+func (in Instruction) OperandIDs() iter.Seq[InstrID] { return slices.Values(in.node().operands) }
+
+// Attrs is the op's own attributes, nil for an op without any. What it points to is shared and must not be written; see [AttrsOf].
+func (in Instruction) Attrs() OpAttrs { return in.node().own() }
+
+// Common is the attributes that any instruction may have; nil when it has none of them.
+func (in Instruction) Common() *Common { return in.node().common() }
+
+// Attr is the attribute of the given key, own or common. An own attribute is always there, with its default value if nothing else; a
+// common one is there when it is set.
+func (in Instruction) Attr(key AttrKey) (Attr, bool) {
+	n := in.node()
+	if v, ok := attrByKey(n.own(), key); ok {
+		return v, true
+	}
+	return commonByKey(n.common(), key)
+}
+
+// NumControlPredecessors is the number of control predecessors.
+func (in Instruction) NumControlPredecessors() int { return len(in.node().control()) }
+
+// ControlPredecessors yields the ids of the instructions that must run before this one although it does not use their results.
+func (in Instruction) ControlPredecessors() iter.Seq[InstrID] {
+	return slices.Values(in.node().control())
+}
+
+// ControlSuccessors yields the ids of the instructions that name this one as control predecessor.
+func (in Instruction) ControlSuccessors() iter.Seq[InstrID] {
+	return Computation{in.c}.ControlSuccessors(in.node().id)
+}
+
+// NumCallees is the number of called computations.
+func (in Instruction) NumCallees() int { return len(in.node().called()) }
+
+// Callee is called computation i, in the order of the roles of the op table. It panics when i is out of range.
+func (in Instruction) Callee(i int) CompID { return in.node().called()[i] }
+
+// Callees yields the called computations in order.
+func (in Instruction) Callees() iter.Seq[CompID] { return slices.Values(in.node().called()) }
+
+// Users yields the instructions that use the result as an operand, each once, by ascending id.
+func (in Instruction) Users() iter.Seq[Instruction] {
+	ids := in.c.usersOf(in.node().id)
+	return func(yield func(Instruction) bool) {
+		for _, id := range ids {
+			if !yield(in.c.mustAt(id)) {
+				return
+			}
+		}
+	}
+}
+
+// UserCount is the number of instructions that use the result.
+func (in Instruction) UserCount() int { return len(in.c.usersOf(in.node().id)) }
+
+// ParameterNumber is the number of a parameter instruction; false for other ops.
+func (in Instruction) ParameterNumber() (int64, bool) {
+	n := in.node()
+	if n.op != OpParameter {
+		return 0, false
+	}
+	return n.parameterNumber(), true
+}
+
+// Literal is the value of a constant instruction, nil for other ops.
+func (in Instruction) Literal() *Literal {
+	if a, ok := in.Attrs().(*ConstantAttrs); ok {
+		return a.Literal
+	}
+	return nil
+}
+
+func (n *instrNode) parameterNumber() int64 {
+	if a, ok := n.own().(*ParameterAttrs); ok {
+		return a.Number
+	}
+	return 0
+}

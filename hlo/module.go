@@ -1,0 +1,148 @@
+package hlo
+
+import (
+	"iter"
+	"sync/atomic"
+)
+
+// Module is one version of a module: computations, the entry, the attributes of the header. It is a small value. m1 == m2 means the
+// same version, which is how to ask whether a pass changed anything; for equal content see [Module.Equal]. The zero Module is none.
+// Modules may be read by any number of goroutines, and keeping one costs only what later versions replace.
+type Module struct{ m *moduleNode }
+
+// moduleNode is written only by the session whose epoch it carries.
+type moduleNode struct {
+	epoch   uint64
+	lineage uint64 // ids mean the same in all modules of one lineage
+	name    string
+	comps   tree[compNode]
+	order   []CompID // never written in place
+	entry   CompID
+	config  *ModuleConfig // never nil
+	notes   *noteNode
+
+	compNames, instrNames *nameTable
+
+	cache moduleCache
+}
+
+const moduleNodeBytes = 192
+
+type moduleCache struct {
+	callers atomic.Pointer[callIndex]
+	hash    atomic.Pointer[Hash]
+	digest  atomic.Pointer[Digest]
+}
+
+func (m *moduleNode) clone(epoch uint64) *moduleNode {
+	return &moduleNode{
+		epoch: epoch, lineage: m.lineage, name: m.name, comps: m.comps, order: m.order, entry: m.entry, config: m.config, notes: m.notes,
+		compNames: m.compNames, instrNames: m.instrNames,
+	}
+}
+
+// epochs numbers sessions; lineages numbers modules made from nothing. Zero is never handed out.
+var epochs, lineages atomic.Uint64
+
+var defaultConfig = new(ModuleConfig)
+
+// IsZero reports whether m is no module.
+func (m Module) IsZero() bool { return m.m == nil }
+
+// Name is the module's name.
+func (m Module) Name() string { return m.m.name }
+
+// Config is the attributes of the header, shared and not to be written; never nil.
+func (m Module) Config() *ModuleConfig { return m.m.config }
+
+// Entry is the entry computation, the zero Computation while there is none.
+func (m Module) Entry() Computation {
+	c, _ := m.Computation(m.m.entry)
+	return c
+}
+
+// Computation is the computation of the given id.
+func (m Module) Computation(id CompID) (Computation, bool) {
+	if c := m.m.comps.get(uint32(id)); c != nil {
+		return Computation{c}, true
+	}
+	return Computation{}, false
+}
+
+// MustComputation is the computation of an id that is known to exist; it panics when there is none.
+func (m Module) MustComputation(id CompID) Computation { return Computation{m.m.mustComp(id)} }
+
+// ComputationByName is the computation of the given name, found by scanning all.
+func (m Module) ComputationByName(name string) (Computation, bool) {
+	for c := range m.Computations() {
+		if c.c.name == name {
+			return c, true
+		}
+	}
+	return Computation{}, false
+}
+
+// NumComputations is the number of computations.
+func (m Module) NumComputations() int { return len(m.m.order) }
+
+// Computations yields the computations in module order, which is that of completion in a text.
+func (m Module) Computations() iter.Seq[Computation] {
+	return func(yield func(Computation) bool) {
+		for _, id := range m.m.order {
+			if !yield(Computation{m.m.comps.get(uint32(id))}) {
+				return
+			}
+		}
+	}
+}
+
+// CompIDLimit is one past the greatest computation id: the size of a table indexed by CompID.
+func (m Module) CompIDLimit() CompID { return CompID(m.m.comps.n) }
+
+// NumInstructions is the number of instructions in all computations.
+func (m Module) NumInstructions() int {
+	n := 0
+	for c := range m.Computations() {
+		n += c.c.count
+	}
+	return n
+}
+
+// Note is what a pass left under key with [Editor.SetNote].
+func (m Module) Note(key AttrKey) (Attr, bool) { return m.m.notes.get(key) }
+
+// SameLineage reports whether ids mean the same in both modules: one was edited into the other, or both come from one ancestor.
+func (m Module) SameLineage(o Module) bool { return m.m.lineage == o.m.lineage }
+
+// Callers yields the instructions that call computation id, by module order of their computation and then program order. An
+// instruction that names it twice comes once.
+func (m Module) Callers(id CompID) iter.Seq2[CompID, InstrID] {
+	return func(yield func(CompID, InstrID) bool) {
+		for _, c := range m.m.callIndex().callers[id] {
+			if !yield(c.comp, c.instr) {
+				return
+			}
+		}
+	}
+}
+
+// PostOrder yields the computations so that each follows all it calls (hlo-text section 10.4): for each computation without
+// callers in module order, those it calls, depth first in the order its instructions name them, then itself. Computations that call
+// each other in a circle, which no valid module has, come last.
+func (m Module) PostOrder() iter.Seq[Computation] {
+	return func(yield func(Computation) bool) {
+		for _, id := range m.m.callIndex().postOrder {
+			if !yield(Computation{m.m.comps.get(uint32(id))}) {
+				return
+			}
+		}
+	}
+}
+
+// String is the module's name.
+func (m Module) String() string {
+	if m.m == nil {
+		return "<no module>"
+	}
+	return m.m.name
+}

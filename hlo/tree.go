@@ -1,0 +1,231 @@
+package hlo
+
+import "sync/atomic"
+
+// A tree is a persistent array: a 32-way radix tree indexed by id. Readers walk it without locks. A writer holding an epoch copies
+// each node on the way to the slot it writes unless the node already carries that epoch, so a chain of writes copies a path once.
+// Leaves and inner nodes on the right edge are sized to fit; up to 32 entries the tree is a single leaf.
+
+const (
+	treeBits = 5
+	treeFan  = 1 << treeBits
+	treeMask = treeFan - 1
+)
+
+type tree[T any] struct {
+	root  *treeNode[T]
+	n     uint32 // one past the greatest index ever stored
+	shift uint8  // treeBits × (levels below the root)
+}
+
+// treeNode is a leaf (slots) or an inner node (kids). The slice in use points into the same allocation. Its length is a size
+// class, not the number of entries; an index beyond it is empty.
+type treeNode[T any] struct {
+	epoch  uint64
+	digest atomic.Pointer[Digest]
+	kids   []*treeNode[T]
+	slots  []*T
+}
+
+func (t *tree[T]) get(i uint32) *T {
+	if i >= t.n {
+		return nil
+	}
+	n := t.root
+	for shift := t.shift; shift > 0; shift -= treeBits {
+		k := int(i >> shift & treeMask)
+		if k >= len(n.kids) {
+			return nil
+		}
+		if n = n.kids[k]; n == nil {
+			return nil
+		}
+	}
+	if k := int(i & treeMask); k < len(n.slots) {
+		return n.slots[k]
+	}
+	return nil
+}
+
+// slot returns the address of slot i, owning every node on the way: nodes of other epochs are copied, and counted in st.
+func (t *tree[T]) slot(epoch uint64, st *CopyStats, i uint32) **T {
+	if t.root == nil {
+		t.root = newLeaf[T](epoch, min(int(i)+1, treeFan))
+	}
+	for uint64(i)>>(t.shift+treeBits) != 0 {
+		r := newInner[T](epoch, 2)
+		r.kids[0] = t.root
+		t.root = r
+		t.shift += treeBits
+	}
+	t.n = max(t.n, i+1)
+	p := &t.root
+	for shift := t.shift; shift > 0; shift -= treeBits {
+		k := int(i >> shift & treeMask)
+		n := *p
+		if n == nil || n.epoch != epoch || k >= len(n.kids) {
+			n = ownInner(n, epoch, st, k+1)
+			*p = n
+		}
+		p = &n.kids[k]
+	}
+	k := int(i & treeMask)
+	n := *p
+	if n == nil || n.epoch != epoch || k >= len(n.slots) {
+		n = ownLeaf(n, epoch, st, k+1)
+		*p = n
+	}
+	return &n.slots[k]
+}
+
+func ownInner[T any](n *treeNode[T], epoch uint64, st *CopyStats, need int) *treeNode[T] {
+	if n == nil {
+		return newInner[T](epoch, need)
+	}
+	c := newInner[T](epoch, max(need, len(n.kids)))
+	copy(c.kids, n.kids)
+	if n.epoch != epoch {
+		st.Inner++
+		st.Bytes += treeNodeBytes(len(c.kids))
+	}
+	return c
+}
+
+func ownLeaf[T any](n *treeNode[T], epoch uint64, st *CopyStats, need int) *treeNode[T] {
+	if n == nil {
+		return newLeaf[T](epoch, need)
+	}
+	c := newLeaf[T](epoch, max(need, len(n.slots)))
+	copy(c.slots, n.slots)
+	if n.epoch != epoch {
+		st.Leaves++
+		st.Bytes += treeNodeBytes(len(c.slots))
+	}
+	return c
+}
+
+// treeNodeBytes is the size of a node with n entries: header, two slices, entries.
+func treeNodeBytes(n int) int { return 64 + 8*n }
+
+// One allocation for a node and its entries.
+type (
+	leaf4[T any] struct {
+		treeNode[T]
+		a [4]*T
+	}
+	leaf8[T any] struct {
+		treeNode[T]
+		a [8]*T
+	}
+	leaf16[T any] struct {
+		treeNode[T]
+		a [16]*T
+	}
+	leaf32[T any] struct {
+		treeNode[T]
+		a [treeFan]*T
+	}
+	inner4[T any] struct {
+		treeNode[T]
+		a [4]*treeNode[T]
+	}
+	inner8[T any] struct {
+		treeNode[T]
+		a [8]*treeNode[T]
+	}
+	inner16[T any] struct {
+		treeNode[T]
+		a [16]*treeNode[T]
+	}
+	inner32[T any] struct {
+		treeNode[T]
+		a [treeFan]*treeNode[T]
+	}
+)
+
+func newLeaf[T any](epoch uint64, need int) *treeNode[T] {
+	var n *treeNode[T]
+	switch {
+	case need <= 4:
+		x := new(leaf4[T])
+		n, x.slots = &x.treeNode, x.a[:]
+	case need <= 8:
+		x := new(leaf8[T])
+		n, x.slots = &x.treeNode, x.a[:]
+	case need <= 16:
+		x := new(leaf16[T])
+		n, x.slots = &x.treeNode, x.a[:]
+	default:
+		x := new(leaf32[T])
+		n, x.slots = &x.treeNode, x.a[:]
+	}
+	n.epoch = epoch
+	return n
+}
+
+func newInner[T any](epoch uint64, need int) *treeNode[T] {
+	var n *treeNode[T]
+	switch {
+	case need <= 4:
+		x := new(inner4[T])
+		n, x.kids = &x.treeNode, x.a[:]
+	case need <= 8:
+		x := new(inner8[T])
+		n, x.kids = &x.treeNode, x.a[:]
+	case need <= 16:
+		x := new(inner16[T])
+		n, x.kids = &x.treeNode, x.a[:]
+	default:
+		x := new(inner32[T])
+		n, x.kids = &x.treeNode, x.a[:]
+	}
+	n.epoch = epoch
+	return n
+}
+
+// each calls yield for every entry in index order until it returns false.
+func (t *tree[T]) each(yield func(*T) bool) bool {
+	return t.root == nil || t.root.each(yield)
+}
+
+func (n *treeNode[T]) each(yield func(*T) bool) bool {
+	for _, k := range n.kids {
+		if k != nil && !k.each(yield) {
+			return false
+		}
+	}
+	for _, v := range n.slots {
+		if v != nil && !yield(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// buildTree makes a tree of items at indices 0, 1, ..., all of whose nodes carry epoch. A nil item leaves its slot empty.
+func buildTree[T any](epoch uint64, items []*T) tree[T] {
+	t := tree[T]{n: uint32(len(items))}
+	if len(items) == 0 {
+		return t
+	}
+	level := make([]*treeNode[T], 0, (len(items)+treeFan-1)/treeFan)
+	for i := 0; i < len(items); i += treeFan {
+		part := items[i:min(i+treeFan, len(items))]
+		l := newLeaf[T](epoch, len(part))
+		copy(l.slots, part)
+		level = append(level, l)
+	}
+	for len(level) > 1 {
+		up := level[:0]
+		for i := 0; i < len(level); i += treeFan {
+			part := level[i:min(i+treeFan, len(level))]
+			in := newInner[T](epoch, len(part))
+			copy(in.kids, part)
+			up = append(up, in)
+		}
+		level = up
+		t.shift += treeBits
+	}
+	t.root = level[0]
+	return t
+}
