@@ -4,7 +4,7 @@ import rtdebug "runtime/debug"
 
 // The functions here make a new value from others. They borrow their
 // arguments, and hold a reference to a source until the mapping has run. An
-// error of the source becomes the error of the result, the same Status, and
+// error of the source becomes the error of the result, with the same Status, and
 // the mapping is not called. A mapping that panics makes the result an
 // Internal error. The forms ending in On run the mapping on an executor,
 // always, even if the source is available.
@@ -28,8 +28,8 @@ func TryMap[T, R any](src Ref[T], f func(T) (R, error)) Ref[R] {
 		}
 		return MakeAvailable(y)
 	}
-	if st := src.Status(); st != nil {
-		return MakeErrorRef[R](st)
+	if src.IsError() {
+		return Ref[R](src.CopyRef())
 	}
 	m := newMapping(src, f)
 	src.v.AndThenCall(&m.waiter, runMapping[T, R], m)
@@ -88,8 +88,8 @@ func FlatMap[T, R any](src Ref[T], f func(T) Ref[R]) Ref[R] {
 		}
 		return inner
 	}
-	if st := src.Status(); st != nil {
-		return MakeErrorRef[R](st)
+	if src.IsError() {
+		return Ref[R](src.CopyRef())
 	}
 	m := newFlatMapping(src, f)
 	src.v.AndThenCall(&m.source, runFlatMapping[T, R], m)
@@ -147,13 +147,11 @@ func flat[T, R any](f func(T) Ref[R]) func(T) (Ref[R], error) {
 	}
 }
 
-// MapTo returns a value that becomes x when src is concrete.
+// MapTo returns a value that becomes x when src is concrete. It takes over the
+// caller's reference to a counted x.
 func MapTo[R any](src *Value, x R) Ref[R] {
 	if src.IsConcrete() {
 		return MakeAvailable(x)
-	}
-	if st := src.Status(); st != nil {
-		return MakeErrorRef[R](st)
 	}
 	r := MakeConstructed(x)
 	out := r.CopyRef()

@@ -92,10 +92,14 @@ type Location struct {
 // IsKnown reports whether l says anything.
 func (l Location) IsKnown() bool { return l.File != "" || l.Line > 0 }
 
-// String returns file:line:col.
+// String returns file:line:col, or the name alone of a location that has no
+// line.
 func (l Location) String() string {
-	if !l.IsKnown() {
+	switch {
+	case !l.IsKnown():
 		return "unknown location"
+	case l.Line == 0:
+		return l.File
 	}
 	return fmt.Sprintf("%s:%d:%d", l.File, l.Line, l.Col)
 }
