@@ -24,9 +24,8 @@ type asyncOp struct {
 	bound   int  // arguments that have their operand
 	waiting bool // the callee is suspended until bound grows
 
-	site *site  // of a detached op: where it goes when it is done
-	args [][]byte
-	mem  []byte
+	site *site // of a detached op: where it goes when it is done
+	args [][]byte // memory for the copies of its operands
 }
 
 // States of an asyncOp.
@@ -324,7 +323,8 @@ func (r *tensorRun) newDetached(site *site, s *step) (*asyncOp, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &asyncOp{step: s, callee: callee, site: site, mem: mem}
+	r.blocks = append(r.blocks, mem)
+	op := &asyncOp{step: s, callee: callee, site: site}
 	b := instanceBuilder{run: r, scratch: mem[scratch:], owner: op}
 	b.fiber(&op.fiber, callee, mem[:callee.frame:callee.frame], op)
 	op.outs = op.fiber.base.outs

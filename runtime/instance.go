@@ -35,6 +35,7 @@ type tensorRun struct {
 	cancel   context.CancelCauseFunc
 	late     []*asyncOp // running, with operands still to be bound
 	detached []*asyncOp // started and not done
+	blocks   [][]byte   // memory of detached ops, in use or not
 }
 
 const (
@@ -213,7 +214,7 @@ func (p *instancePool) put(r *tensorRun) {
 	}
 	p.mu.Unlock()
 	if r != nil {
-		r.host.allocator.Deallocate(r.arena)
+		r.free()
 	}
 }
 
@@ -224,6 +225,14 @@ func (p *instancePool) trim() {
 	p.idle = nil
 	p.mu.Unlock()
 	for _, r := range idle {
-		r.host.allocator.Deallocate(r.arena)
+		r.free()
+	}
+}
+
+// free gives the instance's memory back.
+func (r *tensorRun) free() {
+	r.host.allocator.Deallocate(r.arena)
+	for _, b := range r.blocks {
+		r.host.allocator.Deallocate(b)
 	}
 }

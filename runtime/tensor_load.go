@@ -75,7 +75,9 @@ func (l *tensorLoader) load(key tensorKey) (*tensorFunction, error) {
 // checkRegisters checks that every slot exists and has the register's size, and collects the slots of the caller.
 func (l *tensorLoader) checkRegisters(t *tensorFunction, plan *FunctionPlan) error {
 	fn, consts := t.fn, int64(len(l.program.consts))
-	bad := func(format string, args ...any) error { return l.fail(fn, fn.Location(), "", "buffer plan: "+format, args...) }
+	bad := func(format string, args ...any) error {
+		return l.fail(fn, fn.Location(), "", "buffer plan: "+format, args...)
+	}
 	if len(t.regs) != len(fn.def.Registers) {
 		return bad("%d registers, the function has %d", len(t.regs), len(fn.def.Registers))
 	}
@@ -158,7 +160,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 			defined[r] = true
 		}
 		var control *Control
-		if len(controls) > 0 && controls[0].Kernel == i {
+		if _, isControl := controlKernels[name]; isControl && len(controls) > 0 && controls[0].Kernel == i {
 			control, controls = &controls[0], controls[1:]
 		}
 		if name == kernelConstant {
@@ -200,7 +202,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		t.steps = append(t.steps, s)
 	}
 	if len(controls) > 0 {
-		return l.fail(t.fn, t.fn.Location(), "", "buffer plan: control entry for kernel %d, which is no control kernel or out of order", controls[0].Kernel)
+		return l.fail(t.fn, t.fn.Location(), "", "buffer plan: control entry for kernel %d, which is not a control kernel or is out of order", controls[0].Kernel)
 	}
 	for _, r := range t.results {
 		if !defined[r] {

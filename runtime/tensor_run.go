@@ -188,7 +188,9 @@ func (r *tensorRun) context() context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.derived == nil {
-		r.derived, r.cancel = context.WithCancelCause(r.parent)
+		// The end of the caller's context arrives through fail, so that it is the run's error and not what kernels
+		// make of it.
+		r.derived, r.cancel = context.WithCancelCause(context.WithoutCancel(r.parent))
 		if st := r.stop.Load(); st != nil {
 			r.cancel(st)
 		}
