@@ -1,0 +1,206 @@
+package hlo
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The asynchronous wrapper and its sugar (hlo-text section 7): `OP-start`, `OP-update` and `OP-done` stand for async-start,
+// async-update and async-done around a computation that consists of OP alone. What is sugar, and when it may be written, is decided
+// here, for reader and printer alike.
+
+// asyncSuffixes are the sugared endings in the order in which they are tried.
+var asyncSuffixes = [...]struct {
+	suffix string
+	op     Opcode
+}{{"-start", OpAsyncStart}, {"-update", OpAsyncUpdate}, {"-done", OpAsyncDone}}
+
+// ParseMnemonic reads the opcode word of an instruction. For sugar, op is the async opcode and wrapped the opcode inside; otherwise
+// wrapped is OpInvalid.
+func ParseMnemonic(word string) (op, wrapped Opcode, err error) {
+	if op, ok := OpcodeByName(word); ok {
+		return op, OpInvalid, nil
+	}
+	for _, s := range asyncSuffixes {
+		base, ok := strings.CutSuffix(word, s.suffix)
+		if !ok {
+			continue
+		}
+		wrapped, ok := OpcodeByName(base)
+		switch {
+		case !ok:
+			return OpInvalid, OpInvalid, fmt.Errorf("expects async wrapped opcode but sees: %s, error: Unknown opcode: %s", word, base)
+		case HasNativeAsync(wrapped):
+			return OpInvalid, OpInvalid, fmt.Errorf("expects opcode but sees: %s, error: Unknown opcode: %s", word, word)
+		case Info(wrapped).Traits.Has(TraitNotWrappable):
+			return OpInvalid, OpInvalid, fmt.Errorf("expects opcode but sees: %s, error: %s cannot be wrapped", word, base)
+		}
+		return s.op, wrapped, nil
+	}
+	return OpInvalid, OpInvalid, fmt.Errorf("expects opcode but sees: %s, error: Unknown opcode: %s", word, word)
+}
+
+// AsyncMnemonic is the sugared word for an async opcode around wrapped, the inverse of [ParseMnemonic]; false when there is none.
+func AsyncMnemonic(op, wrapped Opcode) (string, bool) {
+	if !wrapped.IsValid() || HasNativeAsync(wrapped) || Info(wrapped).Traits.Has(TraitNotWrappable) {
+		return "", false
+	}
+	for _, s := range asyncSuffixes {
+		if s.op == op {
+			return wrapped.String() + s.suffix, true
+		}
+	}
+	return "", false
+}
+
+// HasNativeAsync reports whether op has asynchronous opcodes of its own, as copy has copy-start and copy-done. Such an op has no
+// sugared forms, since the words are taken.
+func HasNativeAsync(op Opcode) bool {
+	name := op.String()
+	_, start := OpcodeByName(name + "-start")
+	_, done := OpcodeByName(name + "-done")
+	return start || done
+}
+
+// IsAsync reports whether op is one of the three opcodes of the wrapper.
+func IsAsync(op Opcode) bool { return op == OpAsyncStart || op == OpAsyncUpdate || op == OpAsyncDone }
+
+// IsExpandable reports whether every instruction of c is a parameter or the root, which is what sugar can say.
+func IsExpandable(c Computation) bool {
+	for in := range c.Instructions() {
+		if in.Opcode() != OpParameter && !in.IsRoot() {
+			return false
+		}
+	}
+	return true
+}
+
+// forwardingTargets are the custom-calls that hand their operand through, so that an asynchronous value can be followed across them.
+var forwardingTargets = map[string]bool{
+	"Sharding": true, "LocalToGlobalShape": true, "GlobalToLocalShape": true,
+	"xla.sdy.LocalToGlobalShape": true, "xla.sdy.GlobalToLocalShape": true, "xla.sdy.FuncResultSharding": true,
+}
+
+// ForwardsAsync reports whether an asynchronous value may be followed from the result of an instruction to its operand 0.
+func ForwardsAsync(op Opcode, attrs OpAttrs) bool {
+	switch op {
+	case OpOptBarrier, OpCopy, OpWhile, OpAsyncUpdate:
+		return true
+	case OpCustomCall:
+		a, ok := attrs.(*CustomCallAttrs)
+		return ok && forwardingTargets[a.Target]
+	}
+	return false
+}
+
+// AsyncStartOf finds the async-start at the head of the chain that in, one of the three async opcodes, belongs to. The chain is
+// followed through updates, tuples, loops and ops that forward their operand; false when it leads to anything else.
+func AsyncStartOf(m Module, in Instruction) (Instruction, bool) {
+	if in.Opcode() == OpAsyncStart {
+		return in, true
+	}
+	if !IsAsync(in.Opcode()) || in.NumOperands() == 0 {
+		return Instruction{}, false
+	}
+	in = in.OperandInstr(0)
+	var path []int64 // elements still to be taken of the value of in, outermost last
+	seen := make(map[CompID]bool)
+	for {
+		switch op := in.Opcode(); {
+		case op == OpAsyncStart:
+			return in, len(path) == 0
+		case op == OpGetTupleElement && in.NumOperands() > 0:
+			path = append(path, AttrsOf[TupleElementAttrs](in).Index)
+			in = in.OperandInstr(0)
+		case op == OpTuple && len(path) > 0:
+			i := path[len(path)-1]
+			if i < 0 || i >= int64(in.NumOperands()) {
+				return Instruction{}, false
+			}
+			path = path[:len(path)-1]
+			in = in.OperandInstr(int(i))
+		case op == OpParameter:
+			body := in.Computation().ID()
+			loop, ok := onlyLoop(m, body)
+			if !ok || seen[body] {
+				return Instruction{}, false
+			}
+			seen[body] = true
+			in = loop
+		case ForwardsAsync(op, in.Attrs()) && in.NumOperands() > 0:
+			in = in.OperandInstr(0)
+		default:
+			return Instruction{}, false
+		}
+	}
+}
+
+// onlyLoop is the while that has body as its body, when nothing else calls it.
+func onlyLoop(m Module, body CompID) (Instruction, bool) {
+	var loop Instruction
+	n := 0
+	for comp, id := range m.Callers(body) {
+		c, _ := m.Computation(comp)
+		loop, _ = c.At(id)
+		n++
+	}
+	if n != 1 || loop.Opcode() != OpWhile || loop.NumCallees() == 0 || loop.Callee(0) != body {
+		return Instruction{}, false
+	}
+	return loop, true
+}
+
+// AsyncCallee is the computation that the chain of in runs: what its async-start calls, or what in itself names when the start
+// cannot be seen.
+func AsyncCallee(m Module, in Instruction) (Computation, bool) {
+	if start, ok := AsyncStartOf(m, in); ok {
+		in = start
+	}
+	if !IsAsync(in.Opcode()) || in.NumCallees() == 0 {
+		return Computation{}, false
+	}
+	return m.Computation(in.Callee(0))
+}
+
+// CanSugar reports whether the async-start, and so its whole chain, can be written as sugar around the root of wrapped and read back
+// as the same program: wrapped has parameters and a root only, the root has a sugared form, its operands are the parameters in order,
+// and no common attribute of the root differs from the start's.
+func CanSugar(start Instruction, wrapped Computation) bool {
+	root := wrapped.Root()
+	if root.IsZero() || !IsExpandable(wrapped) {
+		return false
+	}
+	if _, ok := AsyncMnemonic(OpAsyncStart, root.Opcode()); !ok {
+		return false
+	}
+	if root.NumOperands() != wrapped.NumParameters() || root.NumControlPredecessors() > 0 {
+		return false
+	}
+	for i := range root.NumOperands() {
+		if p := wrapped.Parameter(i); root.Operand(i) != p.ID() || p.Common() != nil && !equalCommon(p.Common(), nil) {
+			return false
+		}
+	}
+	return sugarCommon(start.Common(), root.Common())
+}
+
+// sugarCommon reports whether each attribute of the root is absent or equal to the start's. result_accuracy is written with the
+// attributes of the wrapped op, so the root's own stands.
+func sugarCommon(start, root *Common) bool {
+	if root == nil {
+		return true
+	}
+	if start == nil {
+		start = &noCommon
+	}
+	if root.Sharding != nil && start.Sharding != nil || root.Statistics != nil && !EqualAttr(root.Statistics, start.Statistics) {
+		return false
+	}
+	if root.BackendConfig != "" && root.BackendConfig != start.BackendConfig {
+		return false
+	}
+	return (root.Metadata == nil || EqualAttr(root.Metadata, start.Metadata)) &&
+		(root.Origin == nil || EqualAttr(root.Origin, start.Origin)) &&
+		(root.FrontendAttributes == nil || start.FrontendAttributes == nil || EqualAttr(root.FrontendAttributes, start.FrontendAttributes)) &&
+		len(root.Unknown) == 0
+}
