@@ -1,10 +1,6 @@
 package async
 
-import (
-	"fmt"
-	"reflect"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // Leak accounting. Values made while it is on carry bitTracked and are counted
 // until published, and until their last reference is gone if they are counted.
@@ -115,5 +111,3 @@ func publishedTwice(v *Value, op string) {
 		panic("async: " + op + " of a published value: " + v.String() + origin(v))
 	}
 }
-
-func typeNameOfPointer(p any) string { return fmt.Sprint(reflect.TypeOf(p).Elem()) }

@@ -11,18 +11,27 @@ import rtdebug "runtime/debug"
 
 // Map returns the value of f applied to the payload of src.
 func Map[T, R any](src Ref[T], f func(T) R) Ref[R] {
-	return TryMap(src, func(x T) (R, error) { return f(x), nil })
+	return mapInline(src, mapping[T, R]{plain: f})
 }
 
 // MapOn is Map with f run on ex.
 func MapOn[T, R any](ex Executor, src Ref[T], f func(T) R) Ref[R] {
-	return TryMapOn(ex, src, func(x T) (R, error) { return f(x), nil })
+	return mapOn(ex, src, mapping[T, R]{plain: f})
 }
 
 // TryMap is Map for an f that may fail.
 func TryMap[T, R any](src Ref[T], f func(T) (R, error)) Ref[R] {
+	return mapInline(src, mapping[T, R]{try: f})
+}
+
+// TryMapOn is TryMap with f run on ex.
+func TryMapOn[T, R any](ex Executor, src Ref[T], f func(T) (R, error)) Ref[R] {
+	return mapOn(ex, src, mapping[T, R]{try: f})
+}
+
+func mapInline[T, R any](src Ref[T], f mapping[T, R]) Ref[R] {
 	if src.IsConcrete() {
-		y, err := protect(f, src.Get())
+		y, err := f.apply(src.Get())
 		if err != nil {
 			return MakeErrorRef[R](err)
 		}
@@ -31,44 +40,83 @@ func TryMap[T, R any](src Ref[T], f func(T) (R, error)) Ref[R] {
 	if src.IsError() {
 		return Ref[R](src.CopyRef())
 	}
-	m := newMapping(src, f)
-	src.v.AndThenCall(&m.waiter, runMapping[T, R], m)
+	m := newMapped(src, f)
+	src.v.AndThenCall(&m.waiter, runDeferred, m)
 	return Ref[R]{&m.Value}
 }
 
-// TryMapOn is TryMap with f run on ex.
-func TryMapOn[T, R any](ex Executor, src Ref[T], f func(T) (R, error)) Ref[R] {
-	m := newMapping(src, f)
+func mapOn[T, R any](ex Executor, src Ref[T], f mapping[T, R]) Ref[R] {
+	m := newMapped(src, f)
 	src.AndThen(func() {
-		ex.AddTask(func() { runMapping[T, R](m).Run() })
+		ex.AddTask(func() { m.run().Run() })
 	})
 	return Ref[R]{&m.Value}
 }
 
-// mapping is the result of a TryMap whose source is not available yet, in one
-// object with all that is needed to compute it.
+// mapping is the function of a Map or a TryMap: one of the two is set.
 type mapping[T, R any] struct {
+	plain func(T) R
+	try   func(T) (R, error)
+}
+
+// apply calls the function and turns a panic into an error, so that a result
+// is set whatever happens.
+func (f mapping[T, R]) apply(x T) (y R, err error) {
+	finished := false
+	defer func() {
+		if !finished {
+			if p := recover(); p != nil {
+				err = panicStatus(p)
+			} else {
+				err = Errorf(Internal, "goroutine exited inside a mapping")
+			}
+		}
+	}()
+	if f.plain != nil {
+		y = f.plain(x)
+	} else {
+		y, err = f.try(x)
+	}
+	finished = true
+	return y, err
+}
+
+func panicStatus(p any) *Status {
+	st := Errorf(Internal, "panic: %v", p)
+	if err, ok := p.(error); ok {
+		st.Cause = err
+	}
+	st.Payload = rtdebug.Stack()
+	return st
+}
+
+// deferred is a result together with what is needed to compute it later.
+type deferred interface{ run() Ready }
+
+func runDeferred(arg any) Ready { return arg.(deferred).run() }
+
+// mapped is the result of a Map whose source is not available yet.
+type mapped[T, R any] struct {
 	Concrete[R]
 	waiter Waiter
 	src    Ref[T]
-	f      func(T) (R, error)
+	f      mapping[T, R]
 }
 
-func newMapping[T, R any](src Ref[T], f func(T) (R, error)) *mapping[T, R] {
-	m := &mapping[T, R]{src: src.CopyRef(), f: f}
+func newMapped[T, R any](src Ref[T], f mapping[T, R]) *mapped[T, R] {
+	m := &mapped[T, R]{src: src.CopyRef(), f: f}
 	m.init()
-	m.AddRef() // the producer's, dropped by runMapping
+	m.AddRef() // the producer's, dropped by run
 	track(&m.Value)
 	return m
 }
 
-func runMapping[T, R any](arg any) (ready Ready) {
-	m := arg.(*mapping[T, R])
+func (m *mapped[T, R]) run() (ready Ready) {
 	src, f := m.src, m.f
-	m.src, m.f = Ref[T]{}, nil
+	m.src, m.f = Ref[T]{}, mapping[T, R]{}
 	if st := src.Status(); st != nil {
 		ready = m.SetErrorLater(st)
-	} else if y, err := protect(f, src.Get()); err != nil {
+	} else if y, err := f.apply(src.Get()); err != nil {
 		ready = m.SetErrorLater(err)
 	} else {
 		ready = m.emplace(y)
@@ -82,69 +130,64 @@ func runMapping[T, R any](arg any) (ready Ready) {
 // src. If src is concrete it is that reference itself.
 func FlatMap[T, R any](src Ref[T], f func(T) Ref[R]) Ref[R] {
 	if src.IsConcrete() {
-		inner, err := protect(flat(f), src.Get())
-		if err != nil {
-			return MakeErrorRef[R](err)
-		}
-		return inner
+		return applyFlat(f, src.Get())
 	}
 	if src.IsError() {
 		return Ref[R](src.CopyRef())
 	}
-	m := newFlatMapping(src, f)
-	src.v.AndThenCall(&m.source, runFlatMapping[T, R], m)
+	m := newFlatMapped(src, f)
+	src.v.AndThenCall(&m.source, runDeferred, m)
 	return Ref[R]{&m.Value}
 }
 
 // FlatMapOn is FlatMap with f run on ex.
 func FlatMapOn[T, R any](ex Executor, src Ref[T], f func(T) Ref[R]) Ref[R] {
-	m := newFlatMapping(src, f)
+	m := newFlatMapped(src, f)
 	src.AndThen(func() {
-		ex.AddTask(func() { runFlatMapping[T, R](m).Run() })
+		ex.AddTask(func() { m.run().Run() })
 	})
 	return Ref[R]{&m.Value}
 }
 
-type flatMapping[T, R any] struct {
+func applyFlat[T, R any](f func(T) Ref[R], x T) Ref[R] {
+	inner, err := mapping[T, Ref[R]]{plain: f}.apply(x)
+	if err == nil && inner.IsEmpty() {
+		err = Errorf(Internal, "mapping returned no value")
+	}
+	if err != nil {
+		return MakeErrorRef[R](err)
+	}
+	return inner
+}
+
+// flatMapped is the result of a FlatMap whose source is not available yet.
+type flatMapped[T, R any] struct {
 	Indirect
 	source Waiter
 	src    Ref[T]
 	f      func(T) Ref[R]
 }
 
-func newFlatMapping[T, R any](src Ref[T], f func(T) Ref[R]) *flatMapping[T, R] {
-	m := &flatMapping[T, R]{src: src.CopyRef(), f: f}
+func newFlatMapped[T, R any](src Ref[T], f func(T) Ref[R]) *flatMapped[T, R] {
+	m := &flatMapped[T, R]{src: src.CopyRef(), f: f}
 	m.init()
-	m.want, m.check = (*R)(nil), IsType[R]
-	m.AddRef() // the producer's, dropped by runFlatMapping
+	m.want = ofType[R]{}
+	m.AddRef() // the producer's, dropped by run
 	track(&m.Value)
 	return m
 }
 
-func runFlatMapping[T, R any](arg any) (ready Ready) {
-	m := arg.(*flatMapping[T, R])
+func (m *flatMapped[T, R]) run() (ready Ready) {
 	src, f := m.src, m.f
 	m.src, m.f = Ref[T]{}, nil
 	if st := src.Status(); st != nil {
 		ready = m.SetErrorLater(st)
-	} else if inner, err := protect(flat(f), src.Get()); err != nil {
-		ready = m.SetErrorLater(err)
 	} else {
-		ready = m.ForwardLater(inner.v)
+		ready = m.ForwardLater(applyFlat(f, src.Get()).v)
 	}
 	src.Drop()
 	m.DropRef()
 	return ready
-}
-
-func flat[T, R any](f func(T) Ref[R]) func(T) (Ref[R], error) {
-	return func(x T) (Ref[R], error) {
-		r := f(x)
-		if r.IsEmpty() {
-			return r, Errorf(Internal, "mapping returned no value")
-		}
-		return r, nil
-	}
 }
 
 // MapTo returns a value that becomes x when src is concrete. It takes over the
@@ -175,7 +218,7 @@ func MakeAsync[T any](ex Executor, f func() (T, error)) Ref[T] {
 	r := MakeUnconstructed[T]()
 	out := r.CopyRef()
 	ex.AddTask(func() {
-		x, err := protect(func(struct{}) (T, error) { return f() }, struct{}{})
+		x, err := mapping[struct{}, T]{try: func(struct{}) (T, error) { return f() }}.apply(struct{}{})
 		if err != nil {
 			r.SetError(err)
 		} else {
@@ -184,31 +227,4 @@ func MakeAsync[T any](ex Executor, f func() (T, error)) Ref[T] {
 		r.Drop()
 	})
 	return out
-}
-
-// protect calls f and turns a panic into an error, so that the result of a
-// mapping is set whatever happens.
-func protect[T, R any](f func(T) (R, error), x T) (y R, err error) {
-	finished := false
-	defer func() {
-		if !finished {
-			if p := recover(); p != nil {
-				err = panicStatus(p)
-			} else {
-				err = Errorf(Internal, "goroutine exited inside a mapping")
-			}
-		}
-	}()
-	y, err = f(x)
-	finished = true
-	return y, err
-}
-
-func panicStatus(p any) *Status {
-	st := Errorf(Internal, "panic: %v", p)
-	if err, ok := p.(error); ok {
-		st.Cause = err
-	}
-	st.Payload = rtdebug.Stack()
-	return st
 }

@@ -1,6 +1,6 @@
 package async
 
-import "fmt"
+import "reflect"
 
 // Concrete is a value with its payload inside. Make one with the Make
 // functions. Payloads up to 8 bytes fit a 48-byte object; pass what is larger
@@ -153,7 +153,7 @@ func (c *Concrete[T]) destroy() {
 func (c *Concrete[T]) payload() any     { return c.v }
 func (c *Concrete[T]) typeName() string { return nameOf[T]() }
 
-func nameOf[T any]() string { return fmt.Sprintf("%T", *new(T)) }
+func nameOf[T any]() string { return reflect.TypeFor[T]().String() }
 
 // SetError publishes v as an error, with err as its status (see [StatusOf]),
 // and runs the waiters. A payload that was constructed is released. On an

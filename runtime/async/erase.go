@@ -17,7 +17,7 @@ func IsType[T any](v *Value) bool {
 		return true
 	}
 	if in, ok := v.self.(*Indirect); ok {
-		return in.check != nil && in.want == any((*T)(nil))
+		return in.want == payloadType(ofType[T]{})
 	}
 	_, ok := v.self.payload().(T)
 	return ok

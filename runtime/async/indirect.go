@@ -7,12 +7,21 @@ import "sync/atomic"
 // of a function that is still running, a late argument.
 type Indirect struct {
 	Value
-	claimed atomic.Bool           // ForwardTo or SetError has been called
-	target  atomic.Pointer[Value] // what it waits for; once concrete, what holds the payload
-	check   func(*Value) bool     // nil if any type will do
-	want    any                   // (*T)(nil) for a typed indirect
-	waiter  Waiter                // on the target
+	target atomic.Pointer[Value] // what it waits for; once concrete, what holds the payload
+	want   payloadType           // nil if any type will do
+	waiter Waiter                // on the target
 }
+
+// payloadType is a type as a value. Its only implementation is ofType.
+type payloadType interface {
+	accepts(v *Value) bool
+	name() string
+}
+
+type ofType[T any] struct{}
+
+func (ofType[T]) accepts(v *Value) bool { return IsType[T](v) }
+func (ofType[T]) name() string          { return nameOf[T]() }
 
 // MakeIndirect returns an unresolved indirect for a value of any type.
 func MakeIndirect() *Indirect {
@@ -33,8 +42,7 @@ func (in *Indirect) init() {
 // type T, and errors. Forwarded to anything else it becomes an error.
 func MakeIndirectOf[T any]() *Indirect {
 	in := MakeIndirect()
-	in.check = IsType[T]
-	in.want = (*T)(nil)
+	in.want = ofType[T]{}
 	return in
 }
 
@@ -81,7 +89,7 @@ func (in *Indirect) resolve(target *Value) Ready {
 		target.DropRef()
 		return ready
 	}
-	if in.check != nil && !in.check(target) {
+	if in.want != nil && !in.want.accepts(target) {
 		in.target.Store(nil)
 		ready, _ := in.fail(Errorf(Internal, "got a value of %s, want %s", target.Target().self.typeName(), in.typeName()))
 		target.DropRef()
@@ -101,7 +109,7 @@ func (in *Indirect) resolve(target *Value) Ready {
 
 // claim reserves the right to resolve in.
 func (in *Indirect) claim(op string) bool {
-	if in.claimed.CompareAndSwap(false, true) {
+	if atomic.OrUint32(&in.bits, bitClaimed)&bitClaimed == 0 {
 		return true
 	}
 	publishedTwice(&in.Value, op)
@@ -141,5 +149,5 @@ func (in *Indirect) typeName() string {
 	if in.want == nil {
 		return "unresolved indirect"
 	}
-	return typeNameOfPointer(in.want)
+	return in.want.name()
 }

@@ -1,6 +1,7 @@
 package async
 
 import (
+	"flag"
 	"fmt"
 	rtdebug "runtime/debug"
 	"sync"
@@ -53,9 +54,10 @@ func TestV31AppendOnlyTable(t *testing.T) {
 	}
 }
 
-// publicationRounds is kept small for everyday runs; the race has been run
-// for a million rounds.
-const publicationRounds = 5000
+// The conformance row wants a million rounds; every day a few will do:
+//
+//	go test -race -run V32 ./runtime/async -publication-rounds=1000000
+var publicationRounds = flag.Int("publication-rounds", 5000, "rounds of TestV32PublicationRace")
 
 func TestV32PublicationRace(t *testing.T) {
 	const registrars, each = 8, 2
@@ -64,10 +66,6 @@ func TestV32PublicationRace(t *testing.T) {
 		calls [registrars * each]atomic.Int32
 		nodes [registrars]Waiter
 		left  sync.WaitGroup
-	}
-	rounds := publicationRounds
-	if testing.Short() {
-		rounds /= 10
 	}
 	var work [registrars]chan *round
 	for i := range work {
@@ -86,7 +84,7 @@ func TestV32PublicationRace(t *testing.T) {
 			}
 		}()
 	}
-	for n := range rounds {
+	for n := range *publicationRounds {
 		r := &round{ref: MakeUnconstructed[int]()}
 		r.left.Add(registrars)
 		for i := range work {

@@ -32,12 +32,13 @@ type Value struct {
 // The two final heads. They are compared by address and never run.
 var concreteMark, errorMark Waiter
 
-// Bits of Value.bits. All but bitPayload are fixed at creation.
+// Bits of Value.bits. All but the last two are fixed at creation.
 const (
 	bitIndirect uint32 = 1 << iota // self is an *Indirect
 	bitCounted                     // refs is maintained
 	bitTracked                     // seen by the leak accounting
 	bitPayload                     // an unpublished or failed value holds a payload
+	bitClaimed                     // ForwardTo or SetError of an indirect has been called
 )
 
 // holder is what a header needs of the object around it.

@@ -1,8 +1,8 @@
 package async
 
 import (
-	"math/rand/v2"
 	"runtime"
+	"unsafe"
 )
 
 // Waiter is the list node of a continuation. Embedding one in the object that
@@ -40,7 +40,7 @@ func (r Ready) Run() {
 	if r.head == nil {
 		return
 	}
-	if rand.Uint32()%depthSample == 0 && stackIsDeep() {
+	if isDepthSample(r.head) && stackIsDeep() {
 		go drain(r.head)
 		return
 	}
@@ -49,13 +49,16 @@ func (r Ready) Run() {
 
 // Continuations that publish through Emplace instead of returning a Ready
 // recurse, and nothing in Go tells a function how deep its goroutine is. So
-// one Run in depthSample measures the stack, and if it has more than maxDepth
-// frames continues on a fresh one. The odds of missing a stack ten times that
-// deep are below e^-30.
-const (
-	depthSample = 1 << 10
-	maxDepth    = 1 << 12
-)
+// about one Run in 1024 measures the stack, and if it has more than maxDepth
+// frames continues on a fresh one. A recursion runs different nodes at
+// different levels, so the hash of a node's address serves as the die; the odds
+// of missing a stack ten times too deep are below e^-30.
+func isDepthSample(w *Waiter) bool {
+	const golden = 0x9E3779B97F4A7C15
+	return uint64(uintptr(unsafe.Pointer(w)))*golden>>(64-10) == 0
+}
+
+const maxDepth = 1 << 12 // frames
 
 func stackIsDeep() bool {
 	var pc [1]uintptr
