@@ -159,10 +159,8 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 		epoch: e.epoch, name: b.name, thread: b.thread, instrs: buildTree(e.epoch, b.nodes), root: root, params: b.params,
 		maxRank: uint64(len(b.nodes)) * rankGap, count: len(b.nodes), idOrder: true, scheduled: b.scheduled,
 	})
-	if e.fork.parent != nil {
-		for _, n := range b.nodes {
-			st.named = append(st.named, n.id)
-		}
+	for _, n := range b.nodes {
+		st.noteNamed(n.id)
 	}
 	*b = ComputationBuilder{e: e}
 	return st.id

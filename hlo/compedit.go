@@ -211,9 +211,7 @@ func (st *compState) newInstr(spec *InstrSpec) *instrNode {
 	}
 	*c.instrs.slot(e.epoch, &e.stats, uint32(n.id)) = n
 	c.count++
-	if e.fork.parent != nil {
-		st.named = append(st.named, n.id)
-	}
+	st.noteNamed(n.id)
 	if st.users != nil {
 		st.users.change(n.id, nil, n.operands, false)
 		st.users.change(n.id, nil, n.control(), true)

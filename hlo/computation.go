@@ -47,13 +47,13 @@ const compNodeBytes = 288
 
 // compCache holds derived facts; each is computed at most a few times and all results are equal. It is empty on owned nodes.
 type compCache struct {
-	order   atomic.Pointer[[]*instrNode]
-	post    atomic.Pointer[[]InstrID]
-	users   atomic.Pointer[userIndex]
-	calls   atomic.Pointer[[]call]
-	byName  atomic.Pointer[map[string]InstrID]
-	hash    atomic.Pointer[Hash]
-	digest  atomic.Pointer[Digest]
+	order  atomic.Pointer[[]*instrNode]
+	post   atomic.Pointer[[]InstrID]
+	users  atomic.Pointer[userIndex]
+	calls  atomic.Pointer[[]call]
+	byName atomic.Pointer[map[string]InstrID]
+	shape  atomic.Pointer[structure]
+	digest atomic.Pointer[Digest]
 }
 
 func (c *compNode) clone(epoch uint64) *compNode {

@@ -44,7 +44,6 @@ type compState struct {
 	view    *compNode
 	users   *userOverlay  // nil until asked for
 	order   *orderOverlay // nil until the first insertion
-	named   []InstrID     // in a fork: instructions that were given a name here
 }
 
 // Edit opens a session on m. Nothing is copied before the first edit.
@@ -63,6 +62,9 @@ func NewModule(name string) *Editor {
 func (e *Editor) check() {
 	if e.over {
 		panic("hlo: use of an Editor after " + e.ended)
+	}
+	if e.fork.children != nil {
+		panic("hlo: use of an Editor between Fork and Join")
 	}
 }
 
@@ -121,6 +123,15 @@ func (e *Editor) Computation(id CompID) CompEdit {
 	return CompEdit{st, e.gen}
 }
 
+// View is computation id as it is now, to read, on the terms of [CompEdit.View]. A fork may look at all computations.
+func (e *Editor) View(id CompID) Computation {
+	e.check()
+	if !e.mayEdit(id) {
+		return Computation{e.root.mustComp(id)}
+	}
+	return e.Computation(id).View()
+}
+
 // Has reports whether the module has a computation id at this moment.
 func (e *Editor) Has(id CompID) bool {
 	e.check()
@@ -161,7 +172,7 @@ func (e *Editor) SetConfig(c *ModuleConfig) {
 	if c == nil {
 		c = defaultConfig
 	}
-	if c != e.root.config {
+	if c != e.root.config && !EqualAttr(c, e.root.config) {
 		e.own().config = c
 	}
 }
@@ -208,13 +219,25 @@ func (e *Editor) install(c *compNode) *compState {
 	c.id = e.newCompID()
 	c.name = e.compNames().unique(c.name)
 	*m.comps.slot(e.epoch, &e.table, uint32(c.id)) = c
-	m.order = append(slices.Clip(m.order), c.id)
+	m.appendOrder(c.id)
 	return e.addState(c)
+}
+
+// appendOrder adds id at the end of the module order of an owned header.
+func (m *moduleNode) appendOrder(id CompID) {
+	if !m.ownsOrder {
+		m.order = append(make([]CompID, 0, len(m.order)+len(m.order)/4+4), m.order...)
+		m.ownsOrder = true
+	}
+	m.order = append(m.order, id)
 }
 
 // RemoveComputation removes a computation that is not the entry and that nobody calls; remove callers before callees.
 func (e *Editor) RemoveComputation(id CompID) {
 	st := e.Computation(id).state()
+	if e.fork.parent != nil && id == e.fork.lent {
+		panic(fmt.Sprintf("hlo: RemoveComputation of %q in a fork that did not add it", st.node.name))
+	}
 	if id == e.root.entry {
 		panic(fmt.Sprintf("hlo: RemoveComputation of the entry %q", st.node.name))
 	}
@@ -224,7 +247,7 @@ func (e *Editor) RemoveComputation(id CompID) {
 	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
 	m := e.own()
 	*m.comps.slot(e.epoch, &e.table, uint32(id)) = nil
-	m.order = slices.DeleteFunc(slices.Clone(m.order), func(o CompID) bool { return o == id })
+	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(o CompID) bool { return o == id }), true
 	st.viewGen++
 	st.removed = true
 }
@@ -272,7 +295,6 @@ func (e *Editor) instrNames() *nameTable {
 // costs the same whatever the size of the module.
 func (e *Editor) Snapshot() Module {
 	e.check()
-	e.checkNotSplit("Snapshot")
 	if e.root.epoch == e.epoch {
 		e.epoch = epochs.Add(1) // retired before anybody sees the module
 	}
@@ -282,18 +304,21 @@ func (e *Editor) Snapshot() Module {
 // Rollback returns to m, a snapshot or the module the session started from. All handles become stale.
 func (e *Editor) Rollback(m Module) {
 	e.check()
-	e.checkNotSplit("Rollback")
 	e.retire("Rollback")
 	e.epoch = epochs.Add(1)
 	e.root = m.m
-	e.first, e.states, e.calls = compState{e: e}, nil, nil
+	e.dropStates()
+	e.calls = nil
+	e.fork.rolledBack = true
 }
+
+// dropStates forgets what is known of computations; handles must be stale.
+func (e *Editor) dropStates() { e.first, e.states = compState{e: e}, nil }
 
 // Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
 // result is the module that the session started from.
 func (e *Editor) Freeze() Module {
 	e.check()
-	e.checkNotSplit("Freeze")
 	if e.fork.parent != nil {
 		panic("hlo: Freeze of a fork; Join it to the session it came from")
 	}
@@ -308,7 +333,8 @@ func (e *Editor) end(why string) {
 	e.over = true
 	e.epoch = 0
 	e.root = nil
-	e.first, e.states, e.calls = compState{e: e}, nil, nil
+	e.dropStates()
+	e.calls = nil
 }
 
 // Changed reports whether the session holds another version than m.

@@ -1,7 +1,193 @@
 package hlo
 
-// Hash is a structural hash.
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+)
+
+// Hash is a structural hash: equal for modules that mean the same, whatever their names, ids, metadata, and the order of unrelated
+// instructions. It is the same in every process. For the exact content see [Digest].
 type Hash struct{ Hi, Lo uint64 }
 
-// Digest is a digest of the exact content.
-type Digest struct{ Hi, Lo uint64 }
+// String is the hash in hexadecimal.
+func (h Hash) String() string { return fmt.Sprintf("%016x%016x", h.Hi, h.Lo) }
+
+func (h *hasher) hash() Hash { hi, lo := h.sum(); return Hash{hi, lo} }
+
+// structure is what is structural about one computation, but for what its callees contain: those may change while the computation
+// stays the same. It is cached with the computation.
+type structure struct {
+	hash    Hash
+	order   []InstrID // canonical order
+	callees []CompID  // in canonical order
+}
+
+// moduleHashes are the hashes of one version of a module: of each computation with its callees, and of all.
+type moduleHashes struct {
+	comps []Hash // by CompID
+	whole Hash
+}
+
+// Hash is the structural hash of the module: the entry and what it calls, the computations nobody calls, and what the header says about
+// behaviour (layouts, aliases, counts). It is computed in time proportional to what changed since a version whose hash is known.
+func (m Module) Hash() Hash { return m.m.hashes().whole }
+
+// HashOf is the structural hash of computation id and all that it calls. It panics when there is no such computation.
+func (m Module) HashOf(id CompID) Hash {
+	m.m.mustComp(id)
+	return m.m.hashes().comps[id]
+}
+
+// Hash is the structural hash of the computation alone: callees count by their ids. [Module.HashOf] looks into them.
+func (c Computation) Hash() Hash {
+	s := c.node().structure()
+	h := newHasher(2)
+	h.word(s.hash.Hi)
+	h.word(s.hash.Lo)
+	for _, id := range s.callees {
+		h.word(uint64(id))
+	}
+	return h.hash()
+}
+
+func (m *moduleNode) hashes() *moduleHashes {
+	if x := m.cache.hashes.Load(); x != nil {
+		return x
+	}
+	x := &moduleHashes{comps: make([]Hash, m.comps.n)}
+	calls := m.callIndex()
+	for _, id := range calls.postOrder { // callees first; on a circle, a hash not known yet counts as zero
+		s := m.comps.get(uint32(id)).structure()
+		h := newHasher(3)
+		h.word(s.hash.Hi)
+		h.word(s.hash.Lo)
+		for _, to := range s.callees {
+			if uint32(to) < m.comps.n {
+				h.word(x.comps[to].Hi)
+				h.word(x.comps[to].Lo)
+			}
+		}
+		x.comps[id] = h.hash()
+	}
+	h := newHasher(4)
+	if m.comps.get(uint32(m.entry)) != nil {
+		h.word(x.comps[m.entry].Hi)
+		h.word(x.comps[m.entry].Lo)
+	}
+	for _, r := range m.looseRoots(x) {
+		h.word(x.comps[r].Hi)
+		h.word(x.comps[r].Lo)
+	}
+	h.config(m.config)
+	x.whole = h.hash()
+	m.cache.hashes.Store(x)
+	return x
+}
+
+// looseRoots lists the computations that nobody calls, but for the entry, by hash.
+func (m *moduleNode) looseRoots(x *moduleHashes) []CompID {
+	var roots []CompID
+	for _, id := range m.order {
+		if id != m.entry && len(m.callIndex().callers[id]) == 0 {
+			roots = append(roots, id)
+		}
+	}
+	slices.SortStableFunc(roots, func(a, b CompID) int { return compareHash(x.comps[a], x.comps[b]) })
+	return roots
+}
+
+func compareHash(a, b Hash) int {
+	switch {
+	case a == b:
+		return 0
+	case a.Hi < b.Hi || a.Hi == b.Hi && a.Lo < b.Lo:
+		return -1
+	}
+	return 1
+}
+
+// behaviour is the part of a header that says how the module behaves, with defaults written out.
+func behaviour(c *ModuleConfig) ModuleConfig {
+	return ModuleConfig{
+		IsScheduled: c.IsScheduled, InputOutputAlias: c.InputOutputAlias, BufferDonors: c.BufferDonors, AliasPassthrough: c.AliasPassthrough,
+		EntryLayout: c.EntryLayout, AllowSPMDToParameters: c.AllowSPMDToParameters, AllowSPMDToOutput: c.AllowSPMDToOutput,
+		ReplicaCount: max(c.ReplicaCount, 1), NumPartitions: max(c.NumPartitions, 1), UseSPMD: c.UseSPMD,
+		FrontendAttributes: c.FrontendAttributes,
+	}
+}
+
+func (h *hasher) config(c *ModuleConfig) {
+	b := behaviour(c)
+	h.optional(&b)
+}
+
+// local returns the hash of what an instruction says by itself: opcode, shape, attributes, numbers of operands and callees. It is kept on the
+// node unless the node belongs to the session of epoch live.
+func (n *instrNode) local(live uint64) uint64 {
+	if x := atomic.LoadUint64(&n.localHash); x != 0 {
+		return x
+	}
+	h := newHasher(5)
+	h.word(uint64(n.op)<<32 | uint64(len(n.operands)))
+	h.word(uint64(len(n.called()))<<32 | uint64(len(n.control())))
+	h.shape(n.shape)
+	if n.attrs != nil {
+		h.attrs(n.attrs.own)
+		h.meaning(n.attrs.common)
+	} else {
+		h.attrs(nil)
+		h.meaning(nil)
+	}
+	x := h.sum64()
+	if n.epoch != live {
+		atomic.StoreUint64(&n.localHash, x)
+	}
+	return x
+}
+
+// liveEpoch is the epoch of the session that a view looks into, 0 for a frozen computation.
+func (c *compNode) liveEpoch() uint64 {
+	if c.live != nil {
+		return c.live.st.e.epoch
+	}
+	return 0
+}
+
+// structure computes the canonical order and the hash over it, cached.
+func (c *compNode) structure() *structure {
+	if s := c.cache.shape.Load(); s != nil {
+		return s
+	}
+	k := newCanon(c)
+	s := &structure{order: k.order}
+	h := newHasher(6)
+	h.string(c.thread)
+	h.bool(c.scheduled)
+	h.word(uint64(len(c.params))<<32 | uint64(c.count))
+	var control []uint32
+	for _, id := range k.order {
+		n := c.instrs.get(uint32(id))
+		h.word(n.local(k.live))
+		for _, o := range n.operands {
+			h.word(uint64(k.number[o]))
+		}
+		if p := n.control(); len(p) > 0 {
+			control = control[:0]
+			for _, o := range p {
+				control = append(control, k.number[o])
+			}
+			slices.Sort(control)
+			for _, o := range control {
+				h.word(uint64(o))
+			}
+		}
+		s.callees = append(s.callees, n.called()...)
+	}
+	if int(c.root) < len(k.number) {
+		h.word(uint64(k.number[c.root]))
+	}
+	s.hash = h.hash()
+	c.cache.shape.Store(s)
+	return s
+}

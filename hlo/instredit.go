@@ -65,7 +65,6 @@ func (i InstrEdit) SetOpcode(op Opcode) InstrEdit {
 	wasParameter := n.op == OpParameter
 	n = i.own()
 	n.op = op
-	n.localHash = 0
 	if wasParameter || op == OpParameter {
 		i.st.placeParameter(n)
 	}
@@ -85,9 +84,7 @@ func (i InstrEdit) SetName(name string) InstrEdit {
 	if n := i.node(); n.name != name {
 		unique := i.st.e.instrNames().unique(name)
 		i.own().name = unique
-		if i.st.e.fork.parent != nil {
-			i.st.named = append(i.st.named, i.id)
-		}
+		i.st.noteNamed(i.id)
 	}
 	return i
 }
@@ -168,13 +165,11 @@ func (i InstrEdit) ownAttrs() *attrNode {
 	switch {
 	case n.attrs == nil:
 		n.attrs = &attrNode{epoch: e.epoch}
-		e.stats.AttrSets++
 	case n.attrs.epoch != e.epoch:
 		n.attrs = &attrNode{e.epoch, n.attrs.own, n.attrs.common}
 		e.stats.AttrSets++
 		e.stats.Bytes += 32
 	}
-	n.localHash = 0
 	return n.attrs
 }
 
@@ -232,7 +227,6 @@ func (i InstrEdit) ownExtra() *extraNode {
 		n.extra = &extraNode{e.epoch, slices.Clone(n.extra.control), slices.Clone(n.extra.called)}
 		e.stats.Bytes += 64 + 4*(len(n.extra.control)+len(n.extra.called))
 	}
-	n.localHash = 0
 	return n.extra
 }
 

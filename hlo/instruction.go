@@ -29,7 +29,8 @@ type Instruction struct {
 // instrNode is written only by the session whose epoch it carries.
 type instrNode struct {
 	epoch     uint64
-	localHash uint64 // atomic; 0: not computed. Filled on frozen nodes only
+	localHash uint64 // atomic; 0: not computed. Filled on frozen nodes only, as is digest
+	digest    uint64
 	rank      uint64 // orders the instructions of a computation
 	name      string
 	shape     Shape

@@ -16,10 +16,12 @@ type moduleNode struct {
 	lineage uint64 // ids mean the same in all modules of one lineage
 	name    string
 	comps   tree[compNode]
-	order   []CompID // never written in place
+	order   []CompID
 	entry   CompID
 	config  *ModuleConfig // never nil
 	notes   *noteNode
+	// ownsOrder says that the array behind order belongs to this node alone.
+	ownsOrder bool
 
 	compNames, instrNames *nameTable
 
@@ -30,7 +32,7 @@ const moduleNodeBytes = 192
 
 type moduleCache struct {
 	callers atomic.Pointer[callIndex]
-	hash    atomic.Pointer[Hash]
+	hashes  atomic.Pointer[moduleHashes]
 	digest  atomic.Pointer[Digest]
 }
 

@@ -45,7 +45,6 @@ func (n *noteNode) with(epoch uint64, st *CopyStats, key AttrKey, value Attr) *n
 	switch {
 	case n == nil:
 		n = &noteNode{epoch: epoch}
-		st.AttrSets++
 	case n.epoch != epoch:
 		n = &noteNode{epoch: epoch, kv: append(make([]note, 0, len(n.kv)+4), n.kv...)}
 		st.AttrSets++
