@@ -265,3 +265,18 @@ var apiVersions = []string{"API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING
 
 func (v APIVersion) String() string    { return enumName(apiVersions, uint8(v)) }
 func (APIVersion) EnumNames() []string { return apiVersions }
+
+// DebugLogMode says how a debug attribute logs.
+type DebugLogMode uint8
+
+// The log modes.
+const (
+	DebugLogUnset DebugLogMode = iota
+	DebugLogDefault
+	DebugLogFusionDebugger
+)
+
+var debugLogModes = []string{"", "default", "fusion_debugger"}
+
+func (v DebugLogMode) String() string    { return enumName(debugLogModes, uint8(v)) }
+func (DebugLogMode) EnumNames() []string { return debugLogModes }

@@ -47,12 +47,12 @@ type DebugAttribute struct {
 	Entries []DebugEntry
 }
 
-// DebugEntry is one callback.
+// DebugEntry is one callback. What is unset was not written, and is not printed.
 type DebugEntry struct {
-	FusionDebugger bool // log_mode=fusion_debugger
-	CallbackID     int64
-	Partitioned    bool
-	OpID           int64
+	LogMode     DebugLogMode
+	CallbackID  OptInt
+	Partitioned bool
+	OpID        OptInt
 }
 
 // StackFrames are the tables that stack_frame_id in metadata refers to. Ids count from 1; 0 means none.
