@@ -83,6 +83,30 @@ func BenchmarkParallelFor(b *testing.B) {
 	}
 }
 
+// BenchmarkParallelForAfterPause alternates loops with stretches that only the
+// caller works on, as programs do: how long a worker searches before it parks
+// shows here.
+func BenchmarkParallelForAfterPause(b *testing.B) {
+	work := func(n int) {
+		s := uint64(1)
+		for i := range n {
+			s = s*6364136223846793005 + uint64(i)
+		}
+		runtime.KeepAlive(s)
+	}
+	for _, pause := range []int{1000, 10000, 40000} { // about as many ns
+		b.Run(fmt.Sprintf("pause:%d", pause), func(b *testing.B) {
+			q := NewMulti(Config{})
+			defer q.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				work(pause)
+				q.ParallelFor(20, 1, func(lo, hi int) { work(1000 * (hi - lo)) })
+			}
+		})
+	}
+}
+
 // BenchmarkFanOut is a 1024-wide fan-out and fan-in of 10 µs tasks (P10).
 func BenchmarkFanOut(b *testing.B) {
 	spin := func() {

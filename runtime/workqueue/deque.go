@@ -13,7 +13,7 @@ type deque struct {
 	size  atomic.Int32 // readable without the lock, to look for work
 	first int          // index of the oldest task in ring
 	ring  []func()     // length is a power of two
-	_     [64]byte     // keep neighbours' locks off this cache line
+	_     [128]byte    // keep neighbours' locks off these cache lines
 }
 
 // push adds a task at the newest end. The ring grows as needed, so the memory
