@@ -113,7 +113,7 @@ func attrs[T any, P interface {
 	OpAttrs
 }]() func() OpAttrs {
 	var def T
-	attrPlanOf(P(&def)).setDefaults(&def)
+	attrPlanOf(P(&def)).setDefaults(P(&def))
 	return func() OpAttrs {
 		v := def
 		return P(&v)

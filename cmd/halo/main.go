@@ -1,0 +1,113 @@
+// Command halo reads, checks, transforms, lowers and runs HLO programs.
+//
+//	halo fmt model.hlo            parse and print
+//	halo verify model.hlo         every finding, each with its rule
+//	halo opt -O2 model.hlo        run passes
+//	halo lower model.hlo          HLO → BEF
+//	halo run model.hlo            run it
+//
+// Results go to standard output, diagnostics to standard error. Exit status: 0 fine, 1 the input is at fault, 2 wrong usage, 3 a bug
+// in halo.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit codes people script against.
+const (
+	exitOK    = 0
+	exitInput = 1
+	exitUsage = 2
+	exitBug   = 3
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// commands is the command line: one field, and one file, for each subcommand.
+type commands struct {
+	Fmt    fmtCmd    `cmd:"" help:"Parse programs and print them."`
+	Verify verifyCmd `cmd:"" help:"Verify programs; report every finding with its rule."`
+	Opt    optCmd    `cmd:"" help:"Run passes and print the module."`
+	Replay replayCmd `cmd:"" help:"Run a reproducer that a failing pass left."`
+	Lower  lowerCmd  `cmd:"" help:"Lower HLO to a BEF file."`
+	Asm    asmCmd    `cmd:"" help:"Assemble host program text to a BEF file."`
+	Dis    disCmd    `cmd:"" help:"Disassemble a BEF file to host program text."`
+	Run    runCmd    `cmd:"" help:"Run a program."`
+
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// env is what a subcommand works with.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// failure is an error that has been reported already; it carries the exit code.
+type failure int
+
+func (f failure) Error() string { return fmt.Sprintf("exit status %d", int(f)) }
+
+// usageError is a mistake in the command line that kong cannot see.
+type usageError struct{ error }
+
+// run is the whole command as a function, so that tests can call it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	e := &env{stdin: stdin, stdout: stdout, stderr: stderr}
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(stderr, "halo: bug: %v\nPlease report this with the input.\n", p)
+			code = exitBug
+		}
+	}()
+	exited := -1
+	parser, err := kong.New(&commands{}, kong.Name("halo"),
+		kong.Description("The HLO toolchain: read, check, transform, lower and run HLO programs."),
+		kong.Writers(stdout, stderr), kong.Exit(func(c int) { exited = c; panic(exitRequest{}) }),
+		kong.Vars{"version": version()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		panic(err)
+	}
+	ctx, err := parseArgs(parser, args, &exited)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "halo: %v\nRun \"halo --help\" for usage.\n", err)
+		return exitUsage
+	}
+	err = ctx.Run(e)
+	var f failure
+	var u usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &f):
+		return int(f)
+	case errors.As(err, &u):
+		fmt.Fprintf(stderr, "halo: %v\n", err)
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, err)
+	return exitInput
+}
+
+// exitRequest unwinds kong when it wants the process to end, after --help say.
+type exitRequest struct{}
+
+func parseArgs(parser *kong.Kong, args []string, exited *int) (ctx *kong.Context, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(exitRequest); !ok {
+				panic(p)
+			}
+		}
+	}()
+	return parser.Parse(args)
+}

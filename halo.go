@@ -1,0 +1,112 @@
+// Package halo reads HLO programs, the graph language of XLA that JAX, TensorFlow and PyTorch/XLA dump, and runs them.
+//
+//	m, err := halo.Load("step.hlo")                       // text → hlo.Module, verified
+//	p, err := halo.Compile(ctx, m, halo.Options{})        // passes → BEF → kernels
+//	out, err := p.Run(ctx, x, y)                          // literals in, literals out
+//
+// The parts are packages of their own: hlo (the IR), hlo/parser, printer, verifier, hlo/pass and passes, lower, runtime. This package
+// is the short way through them.
+package halo
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels"
+	"github.com/gohalo/halo/runtime/workqueue"
+	"github.com/gohalo/halo/verifier"
+)
+
+// Load reads and verifies the HLO text in a file. Errors are a parser.ErrorList or a verifier.ErrorList, with positions.
+func Load(path string) (hlo.Module, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return hlo.Module{}, err
+	}
+	m, err := parser.Parse(path, text)
+	if err != nil {
+		return hlo.Module{}, err
+	}
+	return m, verifier.Verify(m, verifier.Config{}).Err()
+}
+
+// Options say how to compile. The zero value is ready to use.
+type Options struct {
+	Passes  string // pipeline text; "" is the pipeline that the runtime needs
+	Threads int    // compute workers; 0 is one for each processor
+}
+
+// Program is a compiled module. It is immutable and may run many times at once. Close it when it is no longer needed.
+type Program struct {
+	entry   *runtime.Function
+	results []hlo.Shape
+	queue   workqueue.Queue
+}
+
+// Compile makes a module ready to run.
+func Compile(ctx context.Context, m hlo.Module, o Options) (*Program, error) {
+	text := o.Passes
+	if text == "" {
+		text = "cpu"
+	}
+	pipeline, err := passes.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if m, err = (&pass.Runner{}).Run(ctx, pipeline, m); err != nil {
+		return nil, err
+	}
+	file, err := lower.Module(ctx, m, lower.Config{})
+	if err != nil {
+		return nil, err
+	}
+	reg := runtime.NewRegistry()
+	kernels.Register(reg)
+	queue := workqueue.NewMulti(workqueue.Config{Workers: o.Threads})
+	program, err := runtime.Load(file, reg, runtime.LoadOptions{Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
+	if err != nil {
+		queue.Close()
+		return nil, err
+	}
+	return &Program{program.Entry(), leaves(m.Entry().Root().Shape()), queue}, nil
+}
+
+// Run executes the program on one literal for each leaf of its parameters and returns one for each leaf of its result, row-major.
+// Cancelling ctx ends the run with an error.
+func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal, error) {
+	types := p.entry.ArgTypes()
+	if len(args) != len(types) {
+		return nil, fmt.Errorf("halo: the program takes %d arguments, got %d", len(types), len(args))
+	}
+	in := make([]runtime.Buffer, len(args))
+	for i, a := range args {
+		in[i] = runtime.Buffer{Data: a.Bytes(), Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()}
+	}
+	out := p.entry.NewResults()
+	if err := p.entry.Run(ctx, runtime.RunOptions{}, in, out); err != nil {
+		return nil, err
+	}
+	literals := make([]*hlo.Literal, len(out))
+	for i, b := range out {
+		var err error
+		if literals[i], err = hlo.NewLiteral(p.results[i], b.Data); err != nil {
+			return nil, err
+		}
+	}
+	return literals, nil
+}
+
+// Close ends the program's workers.
+func (p *Program) Close() { p.queue.Close() }
+
+func leaves(s hlo.Shape) (all []hlo.Shape) {
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { all = append(all, leaf); return true })
+	return all
+}

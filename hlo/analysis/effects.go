@@ -1,0 +1,60 @@
+// Package analysis answers questions about modules without changing them: which computations have side effects, which are reachable.
+package analysis
+
+import "github.com/gohalo/halo/hlo"
+
+// SideEffects tells which computations of a module do more than compute their result. It is immutable.
+type SideEffects struct{ impure map[hlo.CompID]bool }
+
+// FindSideEffects looks at every computation once, callees first.
+func FindSideEffects(m hlo.Module) *SideEffects {
+	s := &SideEffects{impure: make(map[hlo.CompID]bool)}
+	for c := range m.PostOrder() {
+		for in := range c.Instructions() {
+			if s.Of(in) {
+				s.impure[c.ID()] = true
+				break
+			}
+		}
+	}
+	return s
+}
+
+// Of reports whether in must be kept even if nobody uses its value.
+func (s *SideEffects) Of(in hlo.Instruction) bool {
+	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitSideEffect) {
+		return true
+	}
+	if in.Opcode() == hlo.OpCustomCall && hlo.AttrsOf[hlo.CustomCallAttrs](in).HasSideEffect {
+		return true
+	}
+	for id := range in.Callees() {
+		if s.impure[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// OfComputation reports whether running the computation has effects.
+func (s *SideEffects) OfComputation(id hlo.CompID) bool { return s.impure[id] }
+
+// Reachable is the set of computations that the entry calls, itself included.
+func Reachable(m hlo.Module) map[hlo.CompID]bool {
+	seen := map[hlo.CompID]bool{}
+	work := []hlo.CompID{m.Entry().ID()}
+	seen[m.Entry().ID()] = true
+	for len(work) > 0 {
+		c := m.MustComputation(work[len(work)-1])
+		work = work[:len(work)-1]
+		for in := range c.Instructions() {
+			for id := range in.Callees() {
+				if !seen[id] {
+					seen[id] = true
+					work = append(work, id)
+				}
+			}
+		}
+	}
+	return seen
+}

@@ -1,0 +1,252 @@
+package pass
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Options are the parameters of a pass as text has them: `{limit=25 aggressive}`.
+type Options []Option
+
+// Option is one parameter; a flag has no value.
+type Option struct {
+	Key   string   `parser:"@Word"`
+	Value string   `parser:"( '=' ( @Word | @String"`
+	List  []string `parser:"| '[' @Word ( ',' @Word )* ']' ) )?"`
+}
+
+// Bool returns the value of a flag; absent is false.
+func (o Options) Bool(key string) (bool, error) {
+	for _, opt := range o {
+		if opt.Key == key {
+			if opt.Value == "" {
+				return true, nil
+			}
+			return strconv.ParseBool(opt.Value)
+		}
+	}
+	return false, nil
+}
+
+// Int returns the value of a number, def when absent.
+func (o Options) Int(key string, def int) (int, error) {
+	for _, opt := range o {
+		if opt.Key == key {
+			return strconv.Atoi(opt.Value)
+		}
+	}
+	return def, nil
+}
+
+// Known fails on an option that is not among keys, so that a misspelt one is not ignored.
+func (o Options) Known(keys ...string) error {
+	for _, opt := range o {
+		if !slices.Contains(keys, opt.Key) {
+			return fmt.Errorf("unknown option %q: want %s", opt.Key, strings.Join(keys, ", "))
+		}
+	}
+	return nil
+}
+
+func (o Options) String() string {
+	if len(o) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i, opt := range o {
+		b.WriteByte("{ "[min(i, 1)])
+		b.WriteString(opt.Key)
+		switch {
+		case opt.List != nil:
+			fmt.Fprintf(&b, "=[%s]", strings.Join(opt.List, ","))
+		case opt.Value != "":
+			b.WriteByte('=')
+			if wordOnly(opt.Value) {
+				b.WriteString(opt.Value)
+			} else {
+				b.WriteString(strconv.Quote(opt.Value))
+			}
+		}
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func wordOnly(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(wordChars, r) }) < 0
+}
+
+const wordChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+*"
+
+// The grammar of pipeline text.
+type (
+	textPipeline struct {
+		Elements []*textElement `parser:"( @@ ( ',' @@ )* )?"`
+	}
+	textElement struct {
+		Pos     lexer.Position
+		Name    string        `parser:"( @Word"`
+		Options Options       `parser:"  ( '{' ( @@ ','? )* '}' )?"`
+		Body    *textPipeline `parser:"  ( '(' @@ ')' )?"`
+		Group   *textPipeline `parser:"| '(' @@ ')' )"`
+	}
+)
+
+var textParser = participle.MustBuild[textPipeline](
+	participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
+		{Name: "Word", Pattern: `[A-Za-z0-9_.*+-]+`},
+		{Name: "String", Pattern: `"(\\.|[^"\\])*"`},
+		{Name: "Punct", Pattern: `[{}()\[\],=]`},
+		{Name: "Space", Pattern: `\s+`},
+	})),
+	participle.Elide("Space"), participle.Unquote("String"), participle.UseLookahead(2),
+)
+
+// Catalogue finds passes and pipelines by name.
+type Catalogue interface {
+	// Pass makes the named pass; nil and no error when there is none.
+	Pass(name string, o Options) (*Pass, error)
+	// Pipeline returns the named pipeline, nil when there is none.
+	Pipeline(name string) *Pipeline
+	// Names lists everything, for hints.
+	Names() []string
+}
+
+// TextError is a mistake in pipeline text.
+type TextError struct {
+	Text   string
+	Column int // from 1
+	Msg    string
+}
+
+func (e *TextError) Error() string {
+	return fmt.Sprintf("pipeline:1:%d: error: %s\n  %s\n  %s^", e.Column, e.Msg, e.Text, strings.Repeat(" ", e.Column-1))
+}
+
+// Parse reads pipeline text: names separated by commas, options in braces, groups in parentheses, `fix(...)` for repetition.
+func Parse(text string, c Catalogue) (*Pipeline, error) {
+	t, err := textParser.ParseString("", text)
+	if err != nil {
+		col, msg := 1, err.Error()
+		if pe, ok := err.(participle.Error); ok {
+			col, msg = pe.Position().Column, pe.Message()
+		}
+		return nil, &TextError{text, max(col, 1), msg}
+	}
+	return t.build(text, c)
+}
+
+func (t *textPipeline) build(text string, c Catalogue) (*Pipeline, error) {
+	p := &Pipeline{}
+	for _, e := range t.Elements {
+		s, err := e.build(text, c)
+		if err != nil {
+			return nil, err
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	return p, nil
+}
+
+func (e *textElement) build(text string, c Catalogue) (Step, error) {
+	fail := func(format string, args ...any) (Step, error) {
+		return Step{}, &TextError{text, e.Pos.Column, fmt.Sprintf(format, args...)}
+	}
+	body := e.Group
+	if e.Name == "fix" {
+		body = e.Body
+		if body == nil {
+			return fail("fix needs passes in parentheses")
+		}
+	} else if e.Body != nil {
+		return fail("only fix takes passes in parentheses, not %s", e.Name)
+	}
+	if body != nil {
+		p, err := body.build(text, c)
+		if err != nil {
+			return Step{}, err
+		}
+		if e.Name == "fix" {
+			p.Fix = true
+			if err := e.Options.Known("limit"); err != nil {
+				return fail("%v", err)
+			}
+			if p.Limit, err = e.Options.Int("limit", 0); err != nil {
+				return fail("limit: %v", err)
+			}
+		}
+		return Step{Pipeline: p}, nil
+	}
+	name := strings.ReplaceAll(e.Name, "_", "-")
+	ps, err := c.Pass(name, e.Options)
+	switch {
+	case err != nil:
+		return fail("%s: %v", e.Name, err)
+	case ps != nil:
+		return Step{Pass: ps}, nil
+	}
+	if p := c.Pipeline(e.Name); p != nil {
+		return Step{Pipeline: p}, nil
+	}
+	if near := nearest(e.Name, c.Names()); near != "" {
+		return fail("there is no pass %q; did you mean %q?", e.Name, near)
+	}
+	return fail("there is no pass %q; halo opt --list-passes shows all", e.Name)
+}
+
+// String is the pipeline as text; Parse reads it back.
+func (p *Pipeline) String() string {
+	var parts []string
+	for _, s := range p.Steps {
+		switch {
+		case s.Pass != nil:
+			parts = append(parts, s.Pass.Name+s.Pass.Options.String())
+		case s.Pipeline.Fix:
+			limit := ""
+			if s.Pipeline.Limit > 0 {
+				limit = fmt.Sprintf("{limit=%d}", s.Pipeline.Limit)
+			}
+			parts = append(parts, "fix"+limit+"("+s.Pipeline.String()+")")
+		case s.Pipeline.Name != "":
+			parts = append(parts, s.Pipeline.Name)
+		default:
+			parts = append(parts, "("+s.Pipeline.String()+")")
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// nearest returns the name with the smallest edit distance to s, if it is close.
+func nearest(s string, names []string) string {
+	best, dist := "", len(s)/2+1
+	for _, n := range names {
+		if d := editDistance(s, n); d < dist {
+			best, dist = n, d
+		}
+	}
+	return best
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diag, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diag+cost)
+		}
+	}
+	return row[len(b)]
+}

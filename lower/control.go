@@ -1,0 +1,83 @@
+package lower
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+// call lowers a call that inlining left.
+func call(ctx context.Context, f *function, in hlo.Instruction) error {
+	callee, err := f.l.function(ctx, in.Callee(0), plainCall)
+	if err != nil {
+		return err
+	}
+	o := op{kernel: "hlo.call", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()),
+		callees: []*function{callee}, control: &runtime.Control{}}
+	f.leaves[in.ID()] = f.add(o, in.Shape())
+	return nil
+}
+
+// conditional passes each branch its operand's leaves.
+func conditional(ctx context.Context, f *function, in hlo.Instruction) error {
+	o := op{kernel: "hlo.conditional", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()), control: &runtime.Control{}}
+	for i := range in.NumCallees() {
+		callee, err := f.l.function(ctx, in.Callee(i), plainCall)
+		if err != nil {
+			return err
+		}
+		o.callees = append(o.callees, callee)
+		o.control.Counts = append(o.control.Counts, in.OperandInstr(i+1).Shape().NumLeaves())
+	}
+	f.leaves[in.ID()] = f.add(o, in.Shape())
+	return nil
+}
+
+// while puts a copy before the loop for every part of the state that the body writes; the plan drops the copies of values that
+// nobody else needs. Parts that the body only hands on need none.
+func while(ctx context.Context, f *function, in hlo.Instruction) error {
+	body, err := f.l.function(ctx, in.Callee(0), loopBody)
+	if err != nil {
+		return err
+	}
+	cond, err := f.l.function(ctx, in.Callee(1), plainCall)
+	if err != nil {
+		return err
+	}
+	state := append([]valueID(nil), f.operandLeaves(in, 0, 1)...)
+	for i, v := range state {
+		if body.passesArg[i] || f.values[v].shape.IsToken() {
+			continue
+		}
+		state[i] = f.copy(v, in)
+	}
+	o := op{kernel: "hlo.while", loc: f.location(in), args: state, callees: []*function{cond, body}, loop: true,
+		control: &runtime.Control{TripCount: tripCount(in)}}
+	f.leaves[in.ID()] = f.add(o, in.Shape())
+	return nil
+}
+
+// copy appends an op that moves v to storage of its own.
+func (f *function) copy(v valueID, in hlo.Instruction) valueID {
+	shape := f.values[v].shape.WithoutLayout()
+	text := shape.String() + " copy(" + shape.String() + ")"
+	return f.add(op{kernel: "hlo.copy", text: text, loc: f.location(in), args: []valueID{v}, share: []sharing{{0, 0, elide}}}, shape)[0]
+}
+
+// tripCount reads what XLA's passes found out: {"known_trip_count":{"n":"17"}} in the backend configuration.
+func tripCount(in hlo.Instruction) int64 {
+	var config struct {
+		Known struct {
+			N string `json:"n"`
+		} `json:"known_trip_count"`
+	}
+	if c := in.Common(); c != nil && json.Unmarshal([]byte(c.BackendConfig), &config) == nil {
+		if n, err := strconv.ParseInt(config.Known.N, 10, 64); err == nil && n >= 0 {
+			return n
+		}
+	}
+	return runtime.UnknownTripCount
+}

@@ -1,0 +1,86 @@
+package lower
+
+import (
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
+)
+
+// emit writes the function into the file and its plan beside it.
+func (f *function) emit() {
+	b := f.l.b
+	types := func(ids []valueID) (t []bef.TypeID) {
+		for _, v := range ids {
+			t = append(t, b.Type(leafType(f.values[v].shape)))
+		}
+		return t
+	}
+	fb := b.Function(f.name(), bef.Async, types(f.args), types(f.roots))
+	fb.SetLocation(bef.Named(f.comp.Name()))
+	f.id = fb.ID()
+
+	regs := make([]bef.RegID, len(f.values))
+	f.plan = runtime.FunctionPlan{Func: int(f.id), FrameBytes: f.frameBytes}
+	register := func(v valueID, r bef.RegID) {
+		regs[v] = r
+		f.plan.Registers = append(f.plan.Registers, f.register(v))
+	}
+	for i, a := range f.args {
+		register(a, fb.Arg(i))
+	}
+	for k := range f.ops {
+		o := &f.ops[k]
+		spec := bef.KernelSpec{Name: o.kernel, Results: types(o.results), Loc: o.loc}
+		for _, a := range o.args {
+			spec.Args = append(spec.Args, regs[a])
+		}
+		if o.text != "" {
+			spec.Attrs = []bef.NamedValue{{Name: "hlo", Value: bef.String(o.text)}}
+		}
+		for _, c := range o.callees {
+			spec.Funcs = append(spec.Funcs, c.id)
+		}
+		for i, r := range fb.Kernel(spec) {
+			register(o.results[i], r)
+		}
+		if o.control != nil {
+			o.control.Kernel = k
+			f.plan.Controls = append(f.plan.Controls, *o.control)
+		}
+	}
+	// Outputs of chains are registers of kernels after the start: fill them in now that all are numbered.
+	n := 0
+	for k := range f.ops {
+		o := &f.ops[k]
+		if o.control == nil {
+			continue
+		}
+		if o.chain != nil {
+			for _, v := range o.chain.outputs {
+				f.plan.Controls[n].Outputs = append(f.plan.Controls[n].Outputs, int(regs[v]))
+			}
+		}
+		n++
+	}
+	var results []bef.RegID
+	for _, r := range f.roots {
+		results = append(results, regs[r])
+	}
+	fb.Return(results...)
+}
+
+// name is the computation's, with the convention where two versions may exist.
+func (f *function) name() string {
+	if f.conv == loopBody {
+		return f.comp.Name() + ".inplace"
+	}
+	return f.comp.Name()
+}
+
+func (f *function) register(v valueID) runtime.Register {
+	val := &f.values[v]
+	r := runtime.Register{Type: uint8(val.shape.Type()), Dims: val.shape.Dimensions(), Bytes: val.shape.ByteSize()}
+	if s := &f.stores[val.store]; s.bytes > 0 {
+		r.Slot = s.slot
+	}
+	return r
+}

@@ -1,0 +1,170 @@
+package lower
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
+)
+
+// function is one computation under one convention: first as ops on values, then as a BEF function and its plan.
+type function struct {
+	l    *lowering
+	comp hlo.Computation
+	conv convention
+
+	values []value
+	ops    []op
+	stores []storage
+	args   []valueID // argument leaves, parameter by parameter
+	roots  []valueID // result leaves
+
+	leaves map[hlo.InstrID][]valueID
+	chains map[hlo.InstrID]*asyncChain
+
+	id         bef.FuncID
+	plan       runtime.FunctionPlan
+	passesArg  []bool // loop bodies: result i is argument i, untouched
+	frameBytes int64
+}
+
+// valueID numbers the array leaves of a function in order of definition.
+type valueID int
+
+// value is one array leaf: what a register will hold.
+type value struct {
+	shape   hlo.Shape
+	def     int // index of the op that defines it; -1 for arguments
+	lastUse int // index of the last op that reads it; len(ops) for results of the function
+	store   int // index into the plan's storages
+}
+
+// op is a kernel to be: a computing instruction, a control instruction, or a copy that the plan may find unnecessary.
+type op struct {
+	kernel  string
+	text    string // the instruction, for the kernel's binder; empty for control kernels
+	loc     bef.Location
+	args    []valueID
+	results []valueID
+	// share lists the pairs of result and argument that may use one storage.
+	share   []sharing
+	callees []*function
+	control *runtime.Control // its Frames and Outputs are filled in by the plan
+	chain   *asyncChain      // of an async-start
+	loop    bool             // a while: argument i and result i are one storage
+}
+
+// sharing says that result may take over the storage of argument arg.
+type sharing struct {
+	result, arg int // indices into op.results and op.args
+	kind        shareKind
+}
+
+type shareKind uint8
+
+const (
+	alias   shareKind = iota // the same bytes: no work at run time, whoever else holds the argument
+	inPlace                  // the kernel may write over the argument if nobody needs it afterwards
+	elide                    // a copy: an alias if nobody needs the argument afterwards, else a copy
+)
+
+// function lowers a computation once per convention, after its callees.
+func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention) (*function, error) {
+	key := fnKey{id, conv}
+	if f := l.fns[key]; f != nil {
+		return f, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	comp, _ := l.m.Computation(id)
+	f := &function{l: l, comp: comp, conv: conv,
+		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), chains: make(map[hlo.InstrID]*asyncChain)}
+	for _, pid := range comp.Parameters() {
+		p, _ := comp.At(pid)
+		ids := f.newValues(p.Shape(), -1)
+		f.leaves[pid] = ids
+		f.args = append(f.args, ids...)
+	}
+	for _, in := range executionOrder(comp) {
+		if err := f.instruction(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	f.roots = f.leaves[comp.Root().ID()]
+	f.settleRoots()
+	if err := f.makePlan(); err != nil {
+		return nil, err
+	}
+	f.emit()
+	l.fns[key] = f
+	l.order = append(l.order, f)
+	return f, nil
+}
+
+// newValues makes one value for each leaf of shape, defined by op def.
+func (f *function) newValues(shape hlo.Shape, def int) []valueID {
+	ids := make([]valueID, 0, shape.NumLeaves())
+	shape.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		ids = append(ids, valueID(len(f.values)))
+		f.values = append(f.values, value{shape: leaf, def: def, store: -1})
+		return true
+	})
+	return ids
+}
+
+// add appends an op whose results are the leaves of shape.
+func (f *function) add(o op, shape hlo.Shape) []valueID {
+	o.results = f.newValues(shape, len(f.ops))
+	f.ops = append(f.ops, o)
+	return o.results
+}
+
+// operandLeaves is the concatenation of the leaves of operands [from, to).
+func (f *function) operandLeaves(in hlo.Instruction, from, to int) []valueID {
+	var ids []valueID
+	for i := from; i < to; i++ {
+		ids = append(ids, f.leaves[in.Operand(i)]...)
+	}
+	return ids
+}
+
+// instruction lowers one instruction.
+func (f *function) instruction(ctx context.Context, in hlo.Instruction) error {
+	if !in.Shape().IsStatic() {
+		return f.errorf(in, "dynamic dimensions in %v", in.Shape())
+	}
+	if rule := rules[in.Opcode()]; rule != nil {
+		return rule(ctx, f, in)
+	}
+	return f.kernel(in)
+}
+
+// kernel is the default: one tensor kernel over the operands' leaves.
+func (f *function) kernel(in hlo.Instruction) error {
+	o := op{
+		kernel: "hlo." + in.Opcode().String(),
+		text:   printer.InstructionText(in),
+		loc:    f.location(in),
+		args:   f.operandLeaves(in, 0, in.NumOperands()),
+		share:  shareable(in),
+	}
+	f.leaves[in.ID()] = f.add(o, in.Shape())
+	return nil
+}
+
+func (f *function) location(in hlo.Instruction) bef.Location {
+	loc := bef.Location{Kind: bef.NamedLocation, Name: in.Name()}
+	if p := in.Position(); p.Line > 0 {
+		loc.Parts = []bef.Location{bef.At(f.l.m.Config().FileName, int(p.Line), int(p.Column))}
+	}
+	return loc
+}
+
+func (f *function) errorf(in hlo.Instruction, format string, args ...any) error {
+	return &Error{Opcode: in.Opcode(), Instruction: in.Name(), File: f.l.m.Config().FileName, Position: in.Position(),
+		Msg: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,151 @@
+// Package lower turns an hlo.Module into a bef.File of tensor functions.
+//
+//	hlo.Computation ──order──▶ instructions ──flatten──▶ ops on array leaves ──plan──▶ storage, offsets ──emit──▶ BEF function
+//
+// Tuples do not survive: parameters, results and operands are flattened leaf by leaf into registers, and get-tuple-element costs
+// nothing. Arrays are dense and row-major whatever their layouts say. Each instruction that computes becomes one kernel named
+// hlo.<opcode>, whose attribute is the instruction's own text; the kernel's implementation is chosen when the file is loaded. Calls,
+// loops, branches and asynchronous chains become control kernels over functions of the same file.
+//
+// The buffer plan gives every register a place: the caller's memory, the constants, or an offset in the function's frame. Frames
+// of callees lie inside the caller's frame, so one allocation serves an execution.
+//
+// What cannot be lowered is refused with an [Error] that names the opcode and the position.
+package lower
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
+)
+
+// Config says how to lower. The zero value is ready to use.
+type Config struct {
+	// FillElided gives elided constants the deterministic filler that XLA's reader uses, instead of refusing them.
+	FillElided bool
+}
+
+// Error says what could not be lowered, and why.
+type Error struct {
+	Opcode      hlo.Opcode
+	Instruction string
+	File        string
+	Position    hlo.Position
+	Msg         string
+}
+
+func (e *Error) Error() string {
+	at := ""
+	if e.Position.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d: ", e.File, e.Position.Line, e.Position.Column)
+	}
+	return fmt.Sprintf("%serror: cannot lower %v %s: %s", at, e.Opcode, e.Instruction, e.Msg)
+}
+
+// Module lowers m. The module must be verified, and should have been through the `cpu` pipeline, which rewrites what has no kernel.
+// The result is deterministic: equal modules give equal files.
+func Module(ctx context.Context, m hlo.Module, cfg Config) (*bef.File, error) {
+	l := &lowering{cfg: cfg, m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function)}
+	entry, err := l.function(ctx, m.Entry().ID(), plainCall)
+	if err != nil {
+		return nil, err
+	}
+	return l.file(entry)
+}
+
+// lowering is the state of one call of Module.
+type lowering struct {
+	cfg    Config
+	m      hlo.Module
+	b      *bef.Builder
+	fns    map[fnKey]*function
+	order  []*function // callees first
+	consts constants
+}
+
+// fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments.
+type fnKey struct {
+	comp hlo.CompID
+	conv convention
+}
+
+// convention says who owns the memory of a function's arguments and results.
+type convention uint8
+
+const (
+	plainCall convention = iota // arguments are read-only; results go to other memory
+	loopBody                    // result i is the memory of argument i
+)
+
+// file puts the finished functions and the plan together.
+func (l *lowering) file(entry *function) (*bef.File, error) {
+	plan := &runtime.BufferPlan{}
+	for _, f := range l.order {
+		plan.Functions = append(plan.Functions, f.plan)
+	}
+	l.b.Extensions = []bef.Section{
+		{ID: runtime.SectionBufferPlan, Data: plan.Encode()},
+		{ID: runtime.SectionConstants, Align: runtime.ConstantAlign, Data: l.consts.data},
+		{ID: runtime.SectionMetadata, Data: l.metadata(entry).Encode()},
+	}
+	return l.b.File()
+}
+
+func (l *lowering) metadata(entry *function) *runtime.Metadata {
+	cfg := l.m.Config()
+	md := &runtime.Metadata{
+		Module: l.m.Name(), Entry: int(entry.id),
+		Replicas: int(max(cfg.ReplicaCount, 1)), Partitions: int(max(cfg.NumPartitions, 1)),
+	}
+	c := l.m.Entry()
+	var firstLeaf []int // first argument leaf of each parameter
+	for _, id := range c.Parameters() {
+		p, _ := c.At(id)
+		firstLeaf = append(firstLeaf, len(md.Params))
+		md.Params = appendLeaves(md.Params, p.Name(), p.Shape())
+	}
+	md.Results = appendLeaves(nil, c.Root().Name(), c.Root().Shape())
+	for _, a := range cfg.InputOutputAlias {
+		if int(a.Parameter) >= len(firstLeaf) {
+			continue
+		}
+		p, _ := c.At(c.Parameters()[a.Parameter])
+		param, ok1 := leafNumber(p.Shape(), a.ParameterIndex)
+		result, ok2 := leafNumber(c.Root().Shape(), a.Output)
+		if ok1 && ok2 {
+			md.Aliases = append(md.Aliases, runtime.Alias{Result: result, Param: firstLeaf[a.Parameter] + param, Must: a.Must})
+		}
+	}
+	return md
+}
+
+func appendLeaves(to []runtime.Leaf, name string, s hlo.Shape) []runtime.Leaf {
+	s.Leaves(func(index hlo.ShapeIndex, leaf hlo.Shape) bool {
+		n := name
+		if len(index) > 0 {
+			n = fmt.Sprintf("%s%v", name, index)
+		}
+		to = append(to, runtime.Leaf{Name: n, Shape: string(leaf.AppendText(nil, false)), Type: uint8(leaf.Type()),
+			Dims: leaf.Dimensions(), Bytes: leaf.ByteSize()})
+		return true
+	})
+	return to
+}
+
+// leafNumber is the position of the leaf at index among the leaves of s.
+func leafNumber(s hlo.Shape, index hlo.ShapeIndex) (int, bool) {
+	n := 0
+	for _, i := range index {
+		if !s.IsTuple() || i < 0 || int(i) >= s.NumElems() {
+			return 0, false
+		}
+		for j := range int(i) {
+			n += s.Elem(j).NumLeaves()
+		}
+		s = s.Elem(int(i))
+	}
+	return n, !s.IsTuple()
+}

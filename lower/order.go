@@ -1,0 +1,103 @@
+package lower
+
+import (
+	"container/heap"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// executionOrder is the order in which a computation's instructions become kernels: its schedule if it has one; otherwise its post-order,
+// with asynchronous work begun as early as its operands allow and ended as late as its users allow, so that what lies between
+// overlaps with it.
+func executionOrder(c hlo.Computation) []hlo.Instruction {
+	var order []hlo.Instruction
+	async := false
+	if c.IsScheduled() {
+		for _, id := range c.Schedule() {
+			in, _ := c.At(id)
+			order = append(order, in)
+		}
+		return order
+	}
+	for in := range c.PostOrder() {
+		order = append(order, in)
+		async = async || hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncStart)
+	}
+	if async {
+		return overlap(order)
+	}
+	return order
+}
+
+// overlap is a topological sort by priority: starts first, then everything else in the given order, dones last.
+func overlap(order []hlo.Instruction) []hlo.Instruction {
+	at := make(map[hlo.InstrID]int, len(order))
+	for i, in := range order {
+		at[in.ID()] = i
+	}
+	waits := make([]int, len(order))
+	users := make([][]int, len(order))
+	for i, in := range order {
+		need := func(id hlo.InstrID) {
+			if j, ok := at[id]; ok {
+				waits[i]++
+				users[j] = append(users[j], i)
+			}
+		}
+		for k := range in.NumOperands() {
+			need(in.Operand(k))
+		}
+		for id := range in.ControlPredecessors() {
+			need(id)
+		}
+	}
+	q := &readyQueue{order: order}
+	for i := range order {
+		if waits[i] == 0 {
+			heap.Push(q, i)
+		}
+	}
+	sorted := make([]hlo.Instruction, 0, len(order))
+	for q.Len() > 0 {
+		i := heap.Pop(q).(int)
+		sorted = append(sorted, order[i])
+		for _, u := range users[i] {
+			if waits[u]--; waits[u] == 0 {
+				heap.Push(q, u)
+			}
+		}
+	}
+	return sorted
+}
+
+// readyQueue holds positions in order whose operands are done.
+type readyQueue struct {
+	order []hlo.Instruction
+	ready []int
+}
+
+func (q *readyQueue) class(i int) int {
+	switch traits := hlo.Info(q.order[i].Opcode()).Traits; {
+	case traits.Has(hlo.TraitAsyncStart):
+		return 0
+	case traits.Has(hlo.TraitAsyncDone):
+		return 2
+	}
+	return 1
+}
+
+func (q *readyQueue) Len() int { return len(q.ready) }
+func (q *readyQueue) Less(i, j int) bool {
+	a, b := q.ready[i], q.ready[j]
+	if ca, cb := q.class(a), q.class(b); ca != cb {
+		return ca < cb
+	}
+	return a < b
+}
+func (q *readyQueue) Swap(i, j int) { q.ready[i], q.ready[j] = q.ready[j], q.ready[i] }
+func (q *readyQueue) Push(x any)    { q.ready = append(q.ready, x.(int)) }
+func (q *readyQueue) Pop() any {
+	last := q.ready[len(q.ready)-1]
+	q.ready = q.ready[:len(q.ready)-1]
+	return last
+}

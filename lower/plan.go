@@ -1,0 +1,283 @@
+package lower
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+// storage is memory that one or more values use, one after the other or as aliases.
+type storage struct {
+	slot        runtime.Slot // of kind SlotArena with Index set by the packer, unless it is somebody else's memory
+	bytes       int64
+	first, last int // ops between which it must not be used for anything else, both included
+}
+
+// constStorage makes the storage of a constant.
+func (f *function) constStorage(data []byte) int {
+	f.stores = append(f.stores, storage{slot: runtime.ConstSlot(f.l.consts.add(data)), bytes: int64(len(data))})
+	return len(f.stores) - 1
+}
+
+// settleRoots makes loop bodies safe for results that are copied one after the other into the arguments' memory: a result that is
+// another argument is copied aside first, unless that argument is never overwritten.
+func (f *function) settleRoots() {
+	if f.conv != loopBody {
+		return
+	}
+	f.passesArg = make([]bool, len(f.roots))
+	for i, r := range f.roots {
+		f.passesArg[i] = r == f.args[i]
+	}
+	settled := append([]valueID(nil), f.roots...)
+	for i, r := range f.roots {
+		if j := f.argument(r); j >= 0 && j != i && !f.passesArg[j] {
+			settled[i] = f.copy(r, f.comp.Root())
+		}
+	}
+	f.roots = settled
+}
+
+// argument is the position of v, or of what v is an alias of, among the arguments; -1 if it is computed.
+func (f *function) argument(v valueID) int {
+	for {
+		def := f.values[v].def
+		if def < 0 {
+			for i, a := range f.args {
+				if a == v {
+					return i
+				}
+			}
+			return -1
+		}
+		o := &f.ops[def]
+		if len(o.share) == 0 || o.share[0].kind != alias {
+			return -1
+		}
+		v = o.args[o.share[0].arg]
+	}
+}
+
+// makePlan gives every value a storage and every storage a place.
+//
+//  1. Last uses: of every value, counting the function's results and, for operands of an asynchronous chain, its done.
+//  2. Storages: an alias shares its operand's; a kernel that may works in place where nobody needs the operand afterwards; a
+//     loop's results are its arguments' storage; everything else gets one of its own.
+//  3. Results of the function go straight to the caller's memory where nothing else can be hurt.
+//  4. What is left is packed into the frame, callees' frames included.
+func (f *function) makePlan() error {
+	f.findLastUses()
+	carried := f.carriedArgs()
+	for i, a := range f.args {
+		f.values[a].store = f.newStorage(runtime.ArgSlot(i), f.values[a], -1)
+	}
+	for k := range f.ops {
+		f.place(k, carried)
+	}
+	f.placeResults()
+	f.pack()
+	return nil
+}
+
+func (f *function) findLastUses() {
+	for i := range f.values {
+		f.values[i].lastUse = f.values[i].def
+	}
+	use := func(v valueID, at int) { f.values[v].lastUse = max(f.values[v].lastUse, at) }
+	for k := range f.ops {
+		for _, a := range f.ops[k].args {
+			use(a, k)
+		}
+		if c := f.ops[k].chain; c != nil {
+			end := c.done
+			if end < 0 { // nobody waits for it: it must not outlive its memory
+				end = len(f.ops)
+			}
+			for _, v := range c.bound {
+				use(v, end)
+			}
+		}
+	}
+	for _, r := range f.roots {
+		use(r, len(f.ops))
+	}
+}
+
+func (f *function) newStorage(slot runtime.Slot, v value, first int) int {
+	bytes := v.shape.ByteSize()
+	if bytes == 0 {
+		slot = runtime.Slot{Kind: runtime.SlotNone}
+	}
+	f.stores = append(f.stores, storage{slot: slot, bytes: bytes, first: first, last: v.lastUse})
+	return len(f.stores) - 1
+}
+
+// place finds storage for the results of op k.
+func (f *function) place(k int, carried map[valueID]int) {
+	o := &f.ops[k]
+	for j, r := range o.results {
+		if f.values[r].store >= 0 { // constants know theirs
+			continue
+		}
+		if o.loop {
+			f.join(r, f.values[o.args[j]].store)
+			continue
+		}
+		for _, s := range o.share {
+			if s.result != j {
+				continue
+			}
+			arg := o.args[s.arg]
+			if s.kind == alias || f.mayOverwrite(k, arg, r, carried) {
+				f.join(r, f.values[arg].store)
+				break
+			}
+		}
+		if f.values[r].store < 0 {
+			f.values[r].store = f.newStorage(runtime.ArenaSlot(0), f.values[r], k)
+		}
+	}
+	if o.chain != nil {
+		for _, out := range o.chain.outputs {
+			// The callee writes its results from the start on.
+			f.values[out].store = f.newStorage(runtime.ArenaSlot(0), f.values[out], k)
+		}
+	}
+}
+
+func (f *function) join(v valueID, store int) {
+	f.values[v].store = store
+	f.stores[store].last = max(f.stores[store].last, f.values[v].lastUse)
+}
+
+// mayOverwrite reports whether op k may put its result r where its argument is: nobody needs the argument's storage after k, no
+// other argument of k lives in it, and it is the function's own; or it is the memory of the loop-carried argument that r, in the end,
+// becomes.
+func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) bool {
+	s := f.values[arg].store
+	st := &f.stores[s]
+	if st.last > k || st.bytes == 0 {
+		return false
+	}
+	n := 0
+	for _, a := range f.ops[k].args {
+		if f.values[a].store == s {
+			n++
+		}
+	}
+	if n > 1 && !hasElementwiseShares(&f.ops[k]) {
+		return false
+	}
+	for _, other := range f.ops[k].results {
+		if other != r && f.values[other].store == s {
+			return false
+		}
+	}
+	switch st.slot.Kind {
+	case runtime.SlotArena:
+		return true
+	case runtime.SlotArg:
+		i, ok := carried[r]
+		return ok && st.slot.Index == int64(i)
+	}
+	return false
+}
+
+// hasElementwiseShares reports whether every argument of o that may be shared is read at the same index it is written.
+func hasElementwiseShares(o *op) bool {
+	return len(o.results) == 1 && len(o.share) > 1
+}
+
+// carriedArgs finds, in a loop body, the values through which argument i becomes result i by in-place work alone: they may overwrite
+// the argument.
+func (f *function) carriedArgs() map[valueID]int {
+	if f.conv != loopBody {
+		return nil
+	}
+	carried := make(map[valueID]int)
+	for i, r := range f.roots {
+		var chain []valueID
+		if f.reaches(r, f.args[i], &chain, len(f.ops)) {
+			for _, v := range chain {
+				carried[v] = i
+			}
+		}
+	}
+	return carried
+}
+
+// reaches follows shared operands from v back to arg and records the values on the way. The budget bounds the search.
+func (f *function) reaches(v, arg valueID, chain *[]valueID, budget int) bool {
+	var path []valueID
+	for range budget {
+		if v == arg {
+			*chain = path
+			return true
+		}
+		path = append(path, v)
+		def := f.values[v].def
+		if def < 0 {
+			return false
+		}
+		o := &f.ops[def]
+		next := valueID(-1)
+		for _, s := range o.share {
+			if o.results[s.result] != v {
+				continue
+			}
+			a := o.args[s.arg]
+			if next < 0 || f.leadsTo(a, arg) {
+				next = a
+			}
+		}
+		if o.loop {
+			for j, r := range o.results {
+				if r == v {
+					next = o.args[j]
+				}
+			}
+		}
+		if next < 0 {
+			return false
+		}
+		v = next
+	}
+	return false
+}
+
+// leadsTo is a look one step ahead: whether a is arg or shares storage with it directly.
+func (f *function) leadsTo(a, arg valueID) bool {
+	if a == arg {
+		return true
+	}
+	def := f.values[a].def
+	if def < 0 {
+		return false
+	}
+	for _, s := range f.ops[def].share {
+		if f.ops[def].args[s.arg] == arg {
+			return true
+		}
+	}
+	return false
+}
+
+// placeResults lets results be computed straight into the caller's memory. In a loop body that memory is the argument's: it is free
+// once nothing reads the argument any more.
+func (f *function) placeResults() {
+	for i, r := range f.roots {
+		s := &f.stores[f.values[r].store]
+		if s.slot.Kind != runtime.SlotArena {
+			continue
+		}
+		if f.conv == loopBody {
+			arg := &f.stores[f.values[f.args[i]].store]
+			if arg.bytes != s.bytes || arg.last >= s.first {
+				continue
+			}
+		}
+		s.slot = runtime.OutSlot(i)
+	}
+}
+
+// leafType is the name of a register's type in the file.
+func leafType(s hlo.Shape) string { return string(s.AppendText(nil, false)) }

@@ -1,0 +1,77 @@
+package lower
+
+import (
+	"context"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// rule lowers an instruction that is more, or less, than one kernel over its operands' leaves.
+type rule func(context.Context, *function, hlo.Instruction) error
+
+// rules is indexed by opcode; nil stands for the default, one tensor kernel.
+var rules [hlo.NumOpcodes]rule
+
+func init() {
+	for op, r := range map[hlo.Opcode]rule{
+		hlo.OpParameter:       func(context.Context, *function, hlo.Instruction) error { return nil }, // an argument already
+		hlo.OpTuple:           forward,
+		hlo.OpOptBarrier:      forward,
+		hlo.OpDomain:          forward,
+		hlo.OpAddDependency:   forward,
+		hlo.OpGetTupleElement: tupleElement,
+		hlo.OpConstant:        constant,
+		hlo.OpCall:            call,
+		hlo.OpWhile:           while,
+		hlo.OpConditional:     conditional,
+		hlo.OpAsyncStart:      asyncStart,
+		hlo.OpAsyncUpdate:     asyncUpdate,
+		hlo.OpAsyncDone:       asyncDone,
+	} {
+		rules[op] = r
+	}
+}
+
+// forward gives the instruction the leaves of its operands; add-dependency keeps those of the first.
+func forward(_ context.Context, f *function, in hlo.Instruction) error {
+	n := in.NumOperands()
+	if in.Opcode() == hlo.OpAddDependency {
+		n = 1
+	}
+	f.leaves[in.ID()] = f.operandLeaves(in, 0, n)
+	return nil
+}
+
+func tupleElement(_ context.Context, f *function, in hlo.Instruction) error {
+	tuple := in.OperandInstr(0)
+	if f.chains[tuple.ID()] != nil {
+		return f.errorf(in, "the parts of an asynchronous value cannot be taken apart; run pass async-to-sync first")
+	}
+	index := hlo.AttrsOf[hlo.TupleElementAttrs](in).Index
+	first := 0
+	for i := range int(index) {
+		first += tuple.Shape().Elem(i).NumLeaves()
+	}
+	f.leaves[in.ID()] = f.leaves[tuple.ID()][first:][:in.Shape().NumLeaves()]
+	return nil
+}
+
+// constant makes a register that lives in the constants section.
+func constant(_ context.Context, f *function, in hlo.Instruction) error {
+	lit := hlo.AttrsOf[hlo.ConstantAttrs](in).Literal
+	if lit == nil {
+		return f.errorf(in, "it has no value")
+	}
+	if lit.IsElided() {
+		if !f.l.cfg.FillElided {
+			return f.errorf(in, "the text left its value out ({...}); use --elided=fill to run with filler data")
+		}
+		lit = lit.Filled(&f.l.filler)
+	}
+	for _, part := range lit.Leaves() {
+		id := f.add(op{kernel: "hlo.constant", loc: f.location(in)}, part.Shape())
+		f.values[id[0]].store = f.constStorage(part.Bytes())
+		f.leaves[in.ID()] = append(f.leaves[in.ID()], id...)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+// Package legalize holds the passes that rewrite what lowering has no form for into what it has.
+package legalize
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// AsyncToSync makes asynchronous work that cannot overlap synchronous.
+var AsyncToSync = &pass.Pass{
+	Name: "async-to-sync",
+	Doc: `compute where it is waited for what cannot run beside anything
+
+Chains whose steps lie in one computation are kept: they really overlap. A chain that is carried through a loop, a tuple or a branch becomes a
+tuple of its operands, and its done a call. The native pairs (copy-start and so on) become the plain op at the start:
+
+	s = (T, T, u32[]) copy-start(x)      → tuple(copy(x), x, 0)
+	d = T copy-done(s)                   → get-tuple-element(s), index=0`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		e := m.Edit()
+		for c := range m.Computations() {
+			r := &asyncRewriter{m: m, c: e.Computation(c.ID())}
+			for in := range c.PostOrder() {
+				if err := r.rewrite(ctx, in); err != nil {
+					return m, err
+				}
+			}
+		}
+		return e.Freeze(), nil
+	},
+}
+
+// asyncRewriter rewrites the asynchronous instructions of one computation. m is the module as it was.
+type asyncRewriter struct {
+	m hlo.Module
+	c hlo.CompEdit
+}
+
+func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
+	var value hlo.InstrID
+	at := r.c.At(in.ID())
+	switch in.Opcode() {
+	case hlo.OpAsyncStart, hlo.OpAsyncUpdate:
+		if r.isLocal(in) {
+			return nil
+		}
+		value = r.carryOperands(at)
+	case hlo.OpAsyncDone:
+		if r.isLocal(in) {
+			return nil
+		}
+		callee, ok := hlo.AsyncCallee(r.m, in)
+		if !ok {
+			return nil // lowering says what is wrong with it
+		}
+		value = r.callNow(at, callee)
+	case hlo.OpCopyStart:
+		copied := r.insert(at, hlo.OpCopy, at.Shape().Elem(0), nil, at.Operand(0))
+		value = r.pair(at, copied, at.Operand(0))
+	case hlo.OpAllReduceStart:
+		value = r.plain(at, hlo.OpAllReduce, at.Shape())
+	case hlo.OpAllGatherStart:
+		value = r.pair(at, r.operandsOf(at), r.plain(at, hlo.OpAllGather, at.Shape().Elem(1)))
+	case hlo.OpCollectivePermuteStart:
+		value = r.pair(at, r.operandsOf(at), r.plain(at, hlo.OpCollectivePermute, at.Shape().Elem(1)))
+	case hlo.OpCopyDone:
+		value = r.element(at, at.Operand(0), 0)
+	case hlo.OpAllReduceDone:
+		value = at.Operand(0)
+	case hlo.OpAllGatherDone, hlo.OpCollectivePermuteDone:
+		value = r.element(at, at.Operand(0), 1)
+	default:
+		return nil
+	}
+	if !ctx.Spend(in.Opcode().String()) {
+		return nil
+	}
+	ctx.Count(in.Opcode().String(), 1)
+	return r.c.ReplaceInstruction(in.ID(), value)
+}
+
+// isLocal reports whether the whole chain of in lies in its computation, step by step: every step but the last is used by the next one
+// only, and the last is a done.
+func (r *asyncRewriter) isLocal(in hlo.Instruction) bool {
+	for in.Opcode() != hlo.OpAsyncStart {
+		if in.NumOperands() == 0 {
+			return false
+		}
+		if in = in.OperandInstr(0); !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncDone {
+			return false
+		}
+	}
+	for in.Opcode() != hlo.OpAsyncDone {
+		if in.UserCount() != 1 || in.IsRoot() {
+			return false
+		}
+		for user := range in.Users() {
+			if !hlo.IsAsync(user.Opcode()) || user.Operand(0) != in.ID() {
+				return false
+			}
+			in = user
+		}
+	}
+	return true
+}
+
+func (r *asyncRewriter) insert(before hlo.Instruction, op hlo.Opcode, s hlo.Shape, attrs hlo.OpAttrs, operands ...hlo.InstrID) hlo.InstrID {
+	return r.c.InsertSpecBefore(before.ID(), hlo.InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: attrs, Position: before.Position()}).ID()
+}
+
+func (r *asyncRewriter) element(at hlo.Instruction, tuple hlo.InstrID, i int) hlo.InstrID {
+	return r.insert(at, hlo.OpGetTupleElement, r.c.At(tuple).Shape().Elem(i), &hlo.TupleElementAttrs{Index: int64(i)}, tuple)
+}
+
+// plain is the synchronous form of a native start: the same operands, attributes and callees.
+func (r *asyncRewriter) plain(at hlo.Instruction, op hlo.Opcode, s hlo.Shape) hlo.InstrID {
+	return r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: op, Shape: s, Operands: slices.Collect(at.OperandIDs()),
+		Attrs: at.Attrs(), Callees: slices.Collect(at.Callees()), Position: at.Position()}).ID()
+}
+
+// operandsOf is the operand of a native start, or a tuple of several.
+func (r *asyncRewriter) operandsOf(at hlo.Instruction) hlo.InstrID {
+	if at.NumOperands() == 1 && !at.Shape().Elem(0).IsTuple() {
+		return at.Operand(0)
+	}
+	return r.insert(at, hlo.OpTuple, at.Shape().Elem(0), nil, slices.Collect(at.OperandIDs())...)
+}
+
+// pair is a tuple of the shape of at: two values, and zeros for the context state that follows.
+func (r *asyncRewriter) pair(at hlo.Instruction, first, second hlo.InstrID) hlo.InstrID {
+	parts := []hlo.InstrID{first, second}
+	for i := 2; i < at.Shape().NumElems(); i++ {
+		parts = append(parts, r.zeros(at, at.Shape().Elem(i)))
+	}
+	return r.insert(at, hlo.OpTuple, at.Shape(), nil, parts...)
+}
+
+// zeros is a value of any shape that nobody looks at.
+func (r *asyncRewriter) zeros(at hlo.Instruction, s hlo.Shape) hlo.InstrID {
+	switch {
+	case s.IsTuple():
+		var parts []hlo.InstrID
+		for i := range s.NumElems() {
+			parts = append(parts, r.zeros(at, s.Elem(i)))
+		}
+		return r.insert(at, hlo.OpTuple, s, nil, parts...)
+	case s.IsToken():
+		return r.insert(at, hlo.OpAfterAll, s, nil)
+	}
+	scalar := hlo.MakeArray(s.Type(), nil, nil, hlo.DefaultLayout(0))
+	lit, err := hlo.NewLiteral(scalar, make([]byte, s.Type().ByteSize()))
+	if err != nil {
+		panic(err) // the length is the shape's own
+	}
+	zero := r.insert(at, hlo.OpConstant, scalar, &hlo.ConstantAttrs{Literal: lit})
+	if s.IsScalar() {
+		return zero
+	}
+	return r.insert(at, hlo.OpBroadcast, s, &hlo.BroadcastAttrs{}, zero)
+}
+
+// carryOperands makes a tuple of the shape of a start or update: the operands bound so far, and zeros in the place of everything else.
+func (r *asyncRewriter) carryOperands(at hlo.Instruction) hlo.InstrID {
+	own := slices.Collect(at.OperandIDs())
+	var bound []hlo.InstrID
+	if at.Opcode() == hlo.OpAsyncUpdate {
+		previous := r.element(at, own[0], 0)
+		if !r.c.At(previous).Shape().IsTuple() {
+			bound = append(bound, previous)
+		}
+		for i := range r.c.At(previous).Shape().NumElems() {
+			bound = append(bound, r.element(at, previous, i))
+		}
+		own = own[1:]
+	}
+	bound = append(bound, own...)
+	// A single operand may stand without a tuple around it.
+	parts := bound
+	if at.Shape().Elem(0).IsTuple() {
+		parts = []hlo.InstrID{r.insert(at, hlo.OpTuple, at.Shape().Elem(0), nil, bound...)}
+	}
+	for i := 1; i < at.Shape().NumElems(); i++ {
+		parts = append(parts, r.zeros(at, at.Shape().Elem(i)))
+	}
+	return r.insert(at, hlo.OpTuple, at.Shape(), nil, parts...)
+}
+
+// callNow computes at the done what the chain was to compute.
+func (r *asyncRewriter) callNow(at hlo.Instruction, callee hlo.Computation) hlo.InstrID {
+	bound := r.element(at, at.Operand(0), 0)
+	args := []hlo.InstrID{bound}
+	if r.c.At(bound).Shape().IsTuple() {
+		args = nil
+	}
+	for i := range r.c.At(bound).Shape().NumElems() {
+		args = append(args, r.element(at, bound, i))
+	}
+	return r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: hlo.OpCall, Shape: at.Shape(), Operands: args,
+		Attrs: &hlo.CallAttrs{}, Callees: []hlo.CompID{callee.ID()}, Position: at.Position()}).ID()
+}

@@ -1,0 +1,104 @@
+// Package simplify holds the passes that make modules smaller without changing what they compute.
+package simplify
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// DCE removes dead code.
+var DCE = &pass.Pass{
+	Name: "dce",
+	Doc: `remove instructions that nobody needs and computations that nobody calls
+
+An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
+control dependency. Parameters stay: removing one would change every caller.`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		effects := analysis.FindSideEffects(m)
+		reachable := analysis.Reachable(m)
+		e := m.Edit()
+		for c := range m.Computations() {
+			if !reachable[c.ID()] {
+				continue
+			}
+			for _, id := range deadInstructions(c, effects) {
+				if !ctx.Spend("instruction") {
+					break
+				}
+				if err := e.Computation(c.ID()).Remove(id); err != nil {
+					return m, err
+				}
+				ctx.Count("instructions", 1)
+			}
+		}
+		for _, id := range unreachable(m, reachable) {
+			if !ctx.Spend("computation") {
+				break
+			}
+			e.RemoveComputation(id)
+			ctx.Count("computations", 1)
+		}
+		return e.Freeze(), nil
+	},
+}
+
+// deadInstructions lists what can be removed from c, users before operands.
+func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
+	needed := make([]bool, c.IDLimit())
+	var work []hlo.InstrID
+	need := func(id hlo.InstrID) {
+		if !needed[id] {
+			needed[id] = true
+			work = append(work, id)
+		}
+	}
+	need(c.Root().ID())
+	n := 0
+	for in := range c.Instructions() {
+		n++
+		if in.Opcode() == hlo.OpParameter || effects.Of(in) {
+			need(in.ID())
+		}
+	}
+	live := 0
+	for len(work) > 0 {
+		in := c.MustAt(work[len(work)-1])
+		work = work[:len(work)-1]
+		live++
+		for id := range in.OperandIDs() {
+			need(id)
+		}
+		for id := range in.ControlPredecessors() {
+			need(id)
+		}
+	}
+	if live == n {
+		return nil
+	}
+	dead := make([]hlo.InstrID, 0, n-live)
+	for in := range c.Instructions() {
+		if !needed[in.ID()] {
+			dead = append(dead, in.ID())
+		}
+	}
+	// Program order has operands before users.
+	for i, j := 0, len(dead)-1; i < j; i, j = i+1, j-1 {
+		dead[i], dead[j] = dead[j], dead[i]
+	}
+	return dead
+}
+
+// unreachable lists computations that can go, callers before callees.
+func unreachable(m hlo.Module, reachable map[hlo.CompID]bool) []hlo.CompID {
+	var ids []hlo.CompID
+	if len(reachable) == m.NumComputations() {
+		return nil
+	}
+	for c := range m.PostOrder() {
+		if !reachable[c.ID()] {
+			ids = append([]hlo.CompID{c.ID()}, ids...)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,78 @@
+package simplify
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// TupleSimplifier removes tuples that are made only to be taken apart, and the other way round.
+var TupleSimplifier = &pass.Pass{
+	Name: "tuple-simplifier",
+	Doc: `forward tuple elements and drop tuples rebuilt from their own elements
+
+	get-tuple-element(tuple(a, b), index=1)                       → b
+	tuple(get-tuple-element(t), index=0, ..., index=n-1)          → t`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		e := m.Edit()
+		for c := range m.Computations() {
+			ce := e.Computation(c.ID())
+			for in := range c.PostOrder() {
+				to, rule := simplerTuple(ce, ce.At(in.ID()))
+				if rule == "" || !ctx.Spend(rule) {
+					continue
+				}
+				ce.ReplaceAllUses(in.ID(), to)
+				if ce.Root() == in.ID() {
+					ce.SetRoot(to)
+				}
+				ctx.Count(rule, 1)
+			}
+		}
+		return e.Freeze(), nil
+	},
+}
+
+// simplerTuple returns the value that in equals, and the rule that says so.
+func simplerTuple(c hlo.CompEdit, in hlo.Instruction) (hlo.InstrID, string) {
+	if in.NumControlPredecessors() > 0 {
+		return 0, ""
+	}
+	switch in.Opcode() {
+	case hlo.OpGetTupleElement:
+		t := in.OperandInstr(0)
+		if t.Opcode() != hlo.OpTuple {
+			return 0, ""
+		}
+		element := t.Operand(int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))
+		if element == in.ID() || !c.At(element).Shape().Equal(in.Shape()) {
+			return 0, ""
+		}
+		return element, "element-of-tuple"
+	case hlo.OpTuple:
+		source, ok := rebuilt(in)
+		if ok {
+			return source, "tuple-of-elements"
+		}
+	}
+	return 0, ""
+}
+
+// rebuilt reports whether the tuple consists of all elements, in order, of another tuple of the same shape.
+func rebuilt(in hlo.Instruction) (hlo.InstrID, bool) {
+	if in.NumOperands() == 0 {
+		return 0, false
+	}
+	var source hlo.Instruction
+	for i := range in.NumOperands() {
+		g := in.OperandInstr(i)
+		if g.Opcode() != hlo.OpGetTupleElement || hlo.AttrsOf[hlo.TupleElementAttrs](g).Index != int64(i) {
+			return 0, false
+		}
+		if t := g.OperandInstr(0); i == 0 {
+			source = t
+		} else if t.ID() != source.ID() {
+			return 0, false
+		}
+	}
+	return source.ID(), source.Shape().Equal(in.Shape())
+}

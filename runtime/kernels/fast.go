@@ -1,0 +1,9 @@
+package kernels
+
+import "github.com/gohalo/halo/hlo"
+
+// fast lists, for each opcode, the fast implementations in the order in which they are tried. Filled family by family in init, so
+// that adding one is a line in its own file.
+var fast [hlo.NumOpcodes][]chooser
+
+func addFast(op hlo.Opcode, c ...chooser) { fast[op] = append(fast[op], c...) }

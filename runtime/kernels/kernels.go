@@ -1,0 +1,115 @@
+// Package kernels holds the kernels that programs run on: fast ones for HLO ops, an adapter that lends hlo/eval's meaning to every op
+// without one, and the tfrt.* kernels of host programs.
+//
+// An HLO kernel is named hlo.<opcode> and carries the text of its instruction. It is bound once, when a program is loaded: the text is
+// parsed, and the first fast implementation that accepts the instruction on this processor is taken, else the adapter. That choice
+// is made in [choose] and nowhere else.
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/runtime"
+)
+
+// Register adds every HLO kernel to the registry.
+func Register(reg *runtime.Registry) {
+	control := make(map[string]bool)
+	for _, name := range runtime.TensorControlKernels() {
+		control[name] = true
+	}
+	for op := range hlo.Opcodes {
+		name := "hlo." + op.String()
+		if control[name] || withoutKernel[op] {
+			continue
+		}
+		reg.Tensor(name, func(b *runtime.Binding) (runtime.Bound, error) { return bind(op, b) })
+	}
+}
+
+// withoutKernel lists the ops that lowering dissolves: they never become a kernel.
+var withoutKernel = map[hlo.Opcode]bool{
+	hlo.OpParameter: true, hlo.OpTuple: true, hlo.OpGetTupleElement: true, hlo.OpOptBarrier: true, hlo.OpDomain: true,
+	hlo.OpAddDependency: true,
+}
+
+// site is one kernel of a program, as its binder sees it.
+type site struct {
+	in hlo.Instruction
+	b  *runtime.Binding
+}
+
+// shape is the shape of operand i.
+func (s *site) shape(i int) hlo.Shape { return s.in.OperandInstr(i).Shape() }
+
+// chooser makes a fast implementation for a site, or says that it has none for it.
+type chooser func(s *site) (runtime.Bound, bool)
+
+func bind(op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
+	text, err := b.StringAttr(0)
+	if err != nil {
+		return runtime.Bound{}, err
+	}
+	m, err := parser.ParseInstruction(text)
+	if err != nil {
+		return runtime.Bound{}, fmt.Errorf("attribute hlo of kernel %s: %w", b.Kernel, err)
+	}
+	in := m.Entry().Root()
+	if in.Opcode() != op {
+		return runtime.Bound{}, fmt.Errorf("attribute hlo of kernel %s is about %v", b.Kernel, in.Opcode())
+	}
+	if err := checkBinding(in, b); err != nil {
+		return runtime.Bound{}, err
+	}
+	return choose(&site{in: in, b: b}), nil
+}
+
+// choose is the one place where an implementation is picked.
+func choose(s *site) runtime.Bound {
+	for _, c := range fast[s.in.Opcode()] {
+		if bound, ok := c(s); ok {
+			return bound
+		}
+	}
+	return evaluated(s)
+}
+
+// checkBinding compares the registers that the plan gives the kernel with what its instruction says, so that no kernel needs to doubt its
+// buffers.
+func checkBinding(in hlo.Instruction, b *runtime.Binding) error {
+	var want []hlo.Shape
+	for i := range in.NumOperands() {
+		want = appendLeaves(want, in.OperandInstr(i).Shape())
+	}
+	if err := checkTypes("operand", want, b.In); err != nil {
+		return fmt.Errorf("kernel %s: %w", b.Kernel, err)
+	}
+	if err := checkTypes("result", appendLeaves(nil, in.Shape()), b.Out); err != nil {
+		return fmt.Errorf("kernel %s: %w", b.Kernel, err)
+	}
+	return nil
+}
+
+func appendLeaves(to []hlo.Shape, s hlo.Shape) []hlo.Shape {
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { to = append(to, leaf); return true })
+	return to
+}
+
+func checkTypes(what string, want []hlo.Shape, got []runtime.TensorType) error {
+	if len(want) != len(got) {
+		return fmt.Errorf("the instruction has %d %s leaves, the plan %d", len(want), what, len(got))
+	}
+	for i, s := range want {
+		g := got[i]
+		same := uint8(s.Type()) == g.Type && s.Rank() == len(g.Dims) && s.ByteSize() == g.Bytes
+		for a := 0; same && a < len(g.Dims); a++ {
+			same = s.Dim(a) == g.Dims[a]
+		}
+		if !same {
+			return fmt.Errorf("%s leaf %d is %v, the plan has type %d%v of %d bytes", what, i, s, g.Type, g.Dims, g.Bytes)
+		}
+	}
+	return nil
+}
