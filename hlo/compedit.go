@@ -147,10 +147,10 @@ func (c CompEdit) InsertSpecBefore(at InstrID, spec InstrSpec) InstrEdit {
 	st := c.state()
 	st.instr(at)
 	st.check(&spec)
-	rank := st.rankBefore(st.instr(at))
+	rank := st.rankBefore(at)
 	n := st.newInstr(&spec)
 	n.rank = rank
-	st.order.placed(n.id, st.instr(at))
+	st.order.placed(n.id, at)
 	if cn := st.node; cn.idOrder {
 		cn.idOrder = false
 		cn.base = &orderBase{limit: st.order.limit}

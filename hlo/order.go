@@ -168,10 +168,9 @@ func (c *compNode) postOrder() []InstrID {
 type orderOverlay struct {
 	limit InstrID
 	ids   []InstrID // nil: the ids below limit in ascending order
-	ranks []uint64  // of ids, at that time
+	pos   []uint32  // by id: its place in ids
 	pred  map[InstrID]InstrID
-	moved map[InstrID]uint64 // ranks at that time of instructions that were given another since
-	last  InstrID            // last in program order; may have been removed since
+	last  InstrID // last in program order; may have been removed since
 }
 
 func newOrderOverlay(c *compNode) *orderOverlay {
@@ -184,119 +183,93 @@ func newOrderOverlay(c *compNode) *orderOverlay {
 	}
 	nodes := c.computeOrder()
 	o.ids = make([]InstrID, len(nodes))
-	o.ranks = make([]uint64, len(nodes))
+	o.pos = make([]uint32, o.limit)
 	for i, n := range nodes {
-		o.ids[i], o.ranks[i] = n.id, n.rank
-	}
-	if len(nodes) > 0 {
-		o.last = nodes[len(nodes)-1].id
+		o.ids[i] = n.id
+		o.pos[n.id] = uint32(i)
+		o.last = n.id
 	}
 	return o
 }
 
-// before is the predecessor of n, dead or alive; NoInstr at the start.
-func (o *orderOverlay) before(id InstrID, rank uint64) InstrID {
+// before is the predecessor of id, dead or alive; NoInstr at the start.
+func (o *orderOverlay) before(id InstrID) InstrID {
 	if p, ok := o.pred[id]; ok {
 		return p
 	}
 	if o.ids == nil {
 		return id - 1 // NoInstr for 0
 	}
-	if r, ok := o.moved[id]; ok {
-		rank = r
+	if i := o.pos[id]; i > 0 {
+		return o.ids[i-1]
 	}
-	i, _ := slices.BinarySearch(o.ranks, rank)
-	if i == 0 {
-		return NoInstr
-	}
-	return o.ids[i-1]
+	return NoInstr
 }
 
-// livePred is the live instruction before n in the current state, nil at the start. A dead instruction on the way has no rank any
-// more; when it is of the time the overlay was made, its place in ids is found once, and the walk goes on there.
-func (st *compState) livePred(n *instrNode) *instrNode {
-	o := st.order
-	p := o.before(n.id, n.rank)
-	for p != NoInstr {
-		if m := st.node.instrs.get(uint32(p)); m != nil {
-			return m
-		}
-		if q, ok := o.pred[p]; ok {
-			p = q
-		} else if o.ids == nil {
-			p--
-		} else {
-			i := slices.Index(o.ids, p)
-			if i <= 0 {
-				return nil
-			}
-			p = o.ids[i-1]
+// placed records that id now stands just before at.
+func (o *orderOverlay) placed(id, at InstrID) {
+	o.pred[id] = o.before(at)
+	o.pred[at] = id
+}
+
+// livePred is the live instruction before id in the current state, nil at the start.
+func (st *compState) livePred(id InstrID) *instrNode {
+	for p := st.order.before(id); p != NoInstr; p = st.order.before(p) {
+		if n := st.node.instrs.get(uint32(p)); n != nil {
+			return n
 		}
 	}
 	return nil
 }
 
 // rankBefore makes room before at and returns the rank to insert there.
-func (st *compState) rankBefore(at *instrNode) uint64 {
+func (st *compState) rankBefore(at InstrID) uint64 {
 	if st.order == nil {
 		st.order = newOrderOverlay(st.node)
 	}
 	for {
-		low := uint64(0)
+		high, low := st.instr(at).rank, uint64(0)
 		if p := st.livePred(at); p != nil {
 			low = p.rank
 		}
-		if gap := at.rank - low; gap >= 2 {
+		if gap := high - low; gap >= 2 {
 			return low + min(gap/2, rankStep)
 		}
 		st.spread(at)
-		at = st.node.instrs.get(uint32(at.id))
 	}
 }
 
 // spread opens gaps before at: it takes ever more predecessors until the room up to the one before them allows a gap of rankStep
 // each, and deals that room out evenly. At the start of the computation without such room, all ranks are dealt anew.
-func (st *compState) spread(at *instrNode) {
-	var window []*instrNode
-	for p := st.livePred(at); ; p = st.livePred(p) {
+func (st *compState) spread(at InstrID) {
+	high := st.instr(at).rank
+	var window []InstrID // backwards from at
+	for id := at; ; {
+		p := st.livePred(id)
 		low := uint64(0)
 		if p != nil {
 			low = p.rank
 		}
-		if step := (at.rank - low) / uint64(len(window)+1); step >= rankStep {
-			for i, n := range window { // window runs backwards from at
-				st.setRank(n, at.rank-uint64(i+1)*step)
+		if step := (high - low) / uint64(len(window)+1); step >= rankStep {
+			for i, id := range window {
+				st.setRank(id, high-uint64(i+1)*step)
 			}
 			return
 		}
 		if p == nil {
 			break
 		}
-		window = append(window, p)
+		id = p.id
+		window = append(window, id)
 	}
 	for i, n := range st.node.computeOrder() {
-		st.setRank(n, uint64(i+1)*rankGap)
+		st.setRank(n.id, uint64(i+1)*rankGap)
 		st.node.maxRank = uint64(i+1) * rankGap
 	}
 }
 
-func (st *compState) setRank(n *instrNode, rank uint64) {
-	if n.rank == rank {
-		return
+func (st *compState) setRank(id InstrID, rank uint64) {
+	if st.instr(id).rank != rank {
+		st.ownInstr(id).rank = rank
 	}
-	if o := st.order; o != nil && n.id < o.limit && o.ids != nil {
-		if o.moved == nil {
-			o.moved = make(map[InstrID]uint64)
-		}
-		if _, ok := o.moved[n.id]; !ok {
-			o.moved[n.id] = n.rank
-		}
-	}
-	st.ownInstr(n.id).rank = rank
-}
-
-// placed records that id now stands between the live predecessor and at.
-func (o *orderOverlay) placed(id InstrID, at *instrNode) {
-	o.pred[id] = o.before(at.id, at.rank)
-	o.pred[at.id] = id
 }

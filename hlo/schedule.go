@@ -57,7 +57,7 @@ func (st *compState) reorder(nodes []*instrNode) {
 	base := &orderBase{limit: InstrID(c.instrs.n), ids: make([]InstrID, len(nodes))}
 	for i, n := range nodes {
 		base.ids[i] = n.id
-		st.setRank(n, ranks[i])
+		st.setRank(n.id, ranks[i])
 	}
 	c.maxRank = 0
 	if len(ranks) > 0 {
