@@ -33,7 +33,7 @@ program by more than a megabyte.`,
 				if !foldable(in, effects) || !ctx.Spend("fold") {
 					continue
 				}
-				lit, err := fold(ctx, ce.At(in.ID()))
+				lit, err := fold(ctx, m, ce.At(in.ID()))
 				if err != nil || lit == nil {
 					if errors.Is(err, context.Canceled) {
 						return m, err
@@ -65,7 +65,7 @@ func foldable(in hlo.Instruction, effects *analysis.SideEffects) bool {
 }
 
 // fold evaluates in if its operands are constants, as they stand in the session now; nil if they are not.
-func fold(ctx context.Context, in hlo.Instruction) (*hlo.Literal, error) {
+func fold(ctx context.Context, m hlo.Module, in hlo.Instruction) (*hlo.Literal, error) {
 	operands := make([]*hlo.Literal, in.NumOperands())
 	plain, bytes := false, int64(0)
 	for i := range operands {
@@ -78,7 +78,7 @@ func fold(ctx context.Context, in hlo.Instruction) (*hlo.Literal, error) {
 				return nil, nil
 			}
 		case hlo.OpBroadcast, hlo.OpIota:
-			l, err := constantValue(ctx, o)
+			l, err := constantValue(ctx, m, o)
 			if l == nil || err != nil {
 				return nil, err
 			}
@@ -91,7 +91,7 @@ func fold(ctx context.Context, in hlo.Instruction) (*hlo.Literal, error) {
 	if !plain || bytes > 16*maxFoldedBytes {
 		return nil, nil
 	}
-	lit, err := eval.Instruction(ctx, in, operands)
+	lit, err := eval.Instruction(ctx, m, in, operands)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func fold(ctx context.Context, in hlo.Instruction) (*hlo.Literal, error) {
 }
 
 // constantValue is the value of a broadcast of a constant, or of an iota, if it is small.
-func constantValue(ctx context.Context, in hlo.Instruction) (*hlo.Literal, error) {
+func constantValue(ctx context.Context, m hlo.Module, in hlo.Instruction) (*hlo.Literal, error) {
 	if in.Shape().ByteSize() > maxFoldedBytes {
 		return nil, nil
 	}
@@ -111,5 +111,5 @@ func constantValue(ctx context.Context, in hlo.Instruction) (*hlo.Literal, error
 		}
 		operands = append(operands, l)
 	}
-	return eval.Instruction(ctx, in, operands)
+	return eval.Instruction(ctx, m, in, operands)
 }

@@ -22,7 +22,7 @@ func evaluated(s *site) runtime.Bound {
 			}
 			operands[i] = l
 		}
-		result, err := eval.Instruction(f.Ctx().Context(), in, operands)
+		result, err := eval.Instruction(f.Ctx().Context(), s.m, in, operands)
 		if err != nil {
 			return err
 		}

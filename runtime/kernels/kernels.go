@@ -37,6 +37,7 @@ var withoutKernel = map[hlo.Opcode]bool{
 
 // site is one kernel of a program, as its binder sees it.
 type site struct {
+	m  hlo.Module
 	in hlo.Instruction
 	b  *runtime.Binding
 }
@@ -63,7 +64,7 @@ func bind(op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
 	if err := checkBinding(in, b); err != nil {
 		return runtime.Bound{}, err
 	}
-	return choose(&site{in: in, b: b}), nil
+	return choose(&site{m: m, in: in, b: b}), nil
 }
 
 // choose is the one place where an implementation is picked.
