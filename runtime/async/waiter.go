@@ -35,7 +35,10 @@ func (r Ready) Join(s Ready) Ready {
 
 // Run runs the continuations on the calling goroutine, and after each one
 // those it released in turn. A panic of a continuation does not keep the
-// others from running; it passes on to the caller afterwards.
+// others from running; it passes on to the caller afterwards. Only when
+// thousands of continuations have called each other through Run, instead of
+// returning what they released, do the rest move to a new goroutine, and Run
+// may return before they have run.
 func (r Ready) Run() {
 	if r.head == nil {
 		return
@@ -51,8 +54,8 @@ func (r Ready) Run() {
 // recurse, and nothing in Go tells a function how deep its goroutine is. So
 // about one Run in 1024 measures the stack, and if it has more than maxDepth
 // frames continues on a fresh one. A recursion runs different nodes at
-// different levels, so the hash of a node's address serves as the die; the odds
-// of missing a stack ten times too deep are below e^-30.
+// different levels, so the hash of a node's address serves as the die. The odds
+// of going n levels too deep unnoticed are e^(-n/1024).
 func isDepthSample(w *Waiter) bool {
 	const golden = 0x9E3779B97F4A7C15
 	return uint64(uintptr(unsafe.Pointer(w)))*golden>>(64-10) == 0
