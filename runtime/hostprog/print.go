@@ -1,0 +1,417 @@
+package hostprog
+
+import (
+	"bufio"
+
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Form chooses how ops are written.
+type Form uint8
+
+const (
+	CustomForm  Form = iota // in their own form, those that have one
+	GenericForm             // "name"(operands) {attributes} : type
+)
+
+// Fprint writes a program as canonical text. What is written reads back as the
+// same program, and prints as the same text.
+func Fprint(w io.Writer, p *Program, form Form) error {
+	out := bufio.NewWriter(w)
+	pr := printer{w: out, generic: form == GenericForm || p.generic, names: make(map[*Value]string)}
+	pr.program(p)
+	return out.Flush()
+}
+
+// Sprint is Fprint to a string.
+func Sprint(p *Program, form Form) string {
+	var b strings.Builder
+	Fprint(&b, p, form)
+	return b.String()
+}
+
+type printer struct {
+	w       *bufio.Writer
+	last    byte // last character written
+	indent  int
+	generic bool
+
+	names   map[*Value]string
+	next    int // number of the next result
+	nextArg int
+}
+
+func (p *printer) write(s string) {
+	if s != "" {
+		p.w.WriteString(s)
+		p.last = s[len(s)-1]
+	}
+}
+
+// word writes text after a blank, unless one is there or none is wanted.
+func (p *printer) word(s string) {
+	if p.last != ' ' && p.last != '(' && p.last != '\n' {
+		p.write(" ")
+	}
+	p.write(s)
+}
+
+func (p *printer) newline() {
+	p.write("\n")
+	p.write(strings.Repeat(" ", p.indent))
+}
+
+// inside writes the lines of a block, two blanks deeper.
+func (p *printer) inside(body func()) {
+	p.indent += 2
+	body()
+	p.indent -= 2
+}
+
+func (p *printer) program(pr *Program) {
+	m := pr.Module
+	if p.generic || len(m.Attrs) > 0 {
+		p.module(m)
+		p.write("\n")
+		return
+	}
+	p.topLevel(m.Body(), "")
+}
+
+// topLevel writes ops one below the other, functions and modules with an empty
+// line between them.
+func (p *printer) topLevel(r *Region, first string) {
+	for i, op := range r.Ops {
+		if i > 0 && (isBlock(op) || isBlock(r.Ops[i-1])) {
+			p.write("\n")
+		}
+		if first != "" {
+			p.write(strings.Repeat(" ", p.indent))
+		}
+		p.next, p.nextArg = 0, 0
+		p.op(op)
+		p.write("\n")
+	}
+}
+
+func isBlock(op *Op) bool { return op.IsFunc() || op.IsModule() }
+
+func (p *printer) module(m *Op) {
+	if m.Text != "" {
+		p.write(m.Text)
+		return
+	}
+	if p.generic {
+		p.genericOp(m)
+		return
+	}
+	p.write("module")
+	if name := m.SymName(); name != "" {
+		p.word(symbolName(name))
+	}
+	p.attributes(" attributes", m.Attrs, func(n string) bool { return n == attrSymName })
+	p.write(" {\n")
+	p.inside(func() { p.topLevel(m.Body(), " ") })
+	p.write(strings.Repeat(" ", p.indent))
+	p.write("}")
+}
+
+func symbolName(s string) string {
+	if isBareID(s) {
+		return "@" + s
+	}
+	return "@" + quote(s)
+}
+
+// attributes writes those that are not hidden, after a keyword, if any are left.
+func (p *printer) attributes(keyword string, d Dict, hidden func(string) bool) {
+	var shown Dict
+	for _, e := range d {
+		if !hidden(e.Name) {
+			shown = append(shown, e)
+		}
+	}
+	if len(shown) > 0 {
+		p.write(keyword)
+		p.word("")
+		p.write(dictText(shown))
+	}
+}
+
+func (p *printer) op(op *Op) {
+	switch {
+	case op.IsModule():
+		p.module(op)
+		return
+	case op.IsFunc() && !p.generic:
+		p.function(op)
+		return
+	}
+	p.results(op)
+	if d := p.customForm(op); d != nil {
+		p.custom(op, d)
+		return
+	}
+	p.genericOp(op)
+}
+
+// results names an op's results, as one pack if there are several.
+func (p *printer) results(op *Op) {
+	if len(op.Results) == 0 {
+		return
+	}
+	name := "%" + strconv.Itoa(p.next)
+	p.next++
+	p.write(name)
+	if len(op.Results) == 1 {
+		p.names[op.Results[0]] = name
+	} else {
+		for i, v := range op.Results {
+			p.names[v] = name + "#" + strconv.Itoa(i)
+		}
+		p.write(":" + strconv.Itoa(len(op.Results)))
+	}
+	p.write(" = ")
+}
+
+// customForm returns the row by which an op can be written, or nil. An op that
+// does not fit its row is written in generic form, which can say everything.
+func (p *printer) customForm(op *Op) *OpDef {
+	d := standard.Lookup(op.Name)
+	if p.generic || d == nil || d.mismatch(op) != "" {
+		return nil
+	}
+	if d.Carried && len(op.Results) != len(op.Operands)-len(d.Operands) {
+		return nil
+	}
+	idx := d.regionOperands(len(op.Operands))
+	for _, r := range op.Regions {
+		if len(r.Args) != len(idx) {
+			return nil
+		}
+		// The form gives arguments the operands' names. Of two of one name the
+		// form can only mean the later.
+		seen := make(map[*Value]bool)
+		for i := len(idx) - 1; i >= 0; i-- {
+			v := op.Operands[idx[i]]
+			if r.Args[i].Type != v.Type || seen[v] && r.Args[i].uses > 0 {
+				return nil
+			}
+			seen[v] = true
+		}
+	}
+	return d
+}
+
+func (p *printer) genericOp(op *Op) {
+	p.write(quote(op.Name) + "(")
+	p.operands(op.Operands)
+	p.write(")")
+	regions := op.Regions
+	if op.IsFunc() && len(regions) == 0 {
+		regions = []*Region{{}}
+	}
+	if len(regions) > 0 {
+		p.write(" (")
+		for i, r := range regions {
+			if i > 0 {
+				p.write(", ")
+			}
+			p.genericRegion(op, r)
+		}
+		p.write(")")
+	}
+	p.attributes("", op.Attrs, func(string) bool { return false })
+	p.write(" : " + string(functionType(typesOf(op.Operands), typesOf(op.Results))))
+}
+
+func (p *printer) operands(values []*Value) {
+	for i, v := range values {
+		if i > 0 {
+			p.write(", ")
+		}
+		p.write(p.name(v))
+	}
+}
+
+// name is that under which a value was written. One that was not written is a
+// fault of who made the program; the text then does not read back.
+func (p *printer) name(v *Value) string {
+	if n, ok := p.names[v]; ok {
+		return n
+	}
+	return "%<<unknown>>"
+}
+
+// genericRegion writes a region with a label for its arguments.
+func (p *printer) genericRegion(op *Op, r *Region) {
+	next, nextArg := p.next, p.nextArg
+	p.write("{")
+	if len(r.Args) > 0 {
+		p.newline()
+		p.write("^bb0(")
+		for i, v := range r.Args {
+			if i > 0 {
+				p.write(", ")
+			}
+			p.names[v] = p.newArg()
+			p.write(p.names[v] + ": " + string(v.Type))
+		}
+		p.write("):")
+	}
+	p.lines(r)
+	p.newline()
+	p.write("}")
+	if !isBlock(op) {
+		p.next, p.nextArg = next, nextArg
+	}
+}
+
+func (p *printer) newArg() string {
+	p.nextArg++
+	return "%arg" + strconv.Itoa(p.nextArg-1)
+}
+
+// lines writes the ops of a region, each on its own line.
+func (p *printer) lines(r *Region) {
+	p.inside(func() {
+		for _, op := range r.Ops {
+			if isBlock(op) {
+				p.next, p.nextArg = 0, 0
+			}
+			p.newline()
+			p.op(op)
+		}
+	})
+}
+
+func (p *printer) function(op *Op) {
+	p.write("func.func")
+	if v := op.Attrs.Text(attrVisibility); v != "" {
+		p.word(v)
+	}
+	p.word(symbolName(op.SymName()))
+	p.write("(")
+	in, out := op.Signature()
+	argAttrs, _ := op.Attrs.Get(attrArgAttrs)
+	for i, t := range in {
+		if i > 0 {
+			p.write(", ")
+		}
+		if body := op.Body(); body != nil {
+			p.names[body.Args[i]] = p.newArg()
+			p.write(p.names[body.Args[i]] + ": ")
+		}
+		p.write(string(t))
+		if i < len(argAttrs.Elems) && len(argAttrs.Elems[i].Entries) > 0 {
+			p.write(" " + dictText(argAttrs.Elems[i].Entries))
+		}
+	}
+	p.write(")")
+	if len(out) > 0 {
+		p.write(" -> " + resultTypes(out))
+	}
+	p.attributes(" attributes", op.Attrs, func(n string) bool {
+		return n == attrSymName || n == attrVisibility || n == attrFuncType || n == attrArgAttrs
+	})
+	if body := op.Body(); body != nil {
+		p.write(" {")
+		p.lines(body)
+		p.newline()
+		p.write("}")
+	}
+}
+
+// custom writes an op piece by piece.
+func (p *printer) custom(op *Op, d *OpDef) {
+	p.write(op.Name)
+	operand, regionAt := 0, 0
+	free := op.Operands[min(len(d.Operands), len(op.Operands)):]
+	for _, pc := range d.form {
+		switch pc.kind {
+		case pLit:
+			p.literal(pc.text)
+		case pUse:
+			p.word(p.name(op.Operands[operand]))
+			operand++
+		case pMore:
+			for ; operand < len(op.Operands); operand++ {
+				p.write(", " + p.name(op.Operands[operand]))
+			}
+		case pList, pTyped:
+			for i := operand; i < len(op.Operands); i++ {
+				if i > operand {
+					p.write(",")
+				}
+				p.word(p.name(op.Operands[i]))
+				if pc.kind == pTyped {
+					p.write(" : " + string(op.Operands[i].Type))
+				}
+			}
+			operand = len(op.Operands)
+		case pAttr, pQuoted, pSymbol, pSymbols:
+			a, _ := op.Attrs.Get(pc.text)
+			p.word(attrText(a, d.attr(pc.text).Type))
+		case pCount:
+			a, _ := op.Attrs.Get(pc.text)
+			p.word(pc.text + "(" + attrText(a, d.attr(pc.text).Type) + ")")
+		case pPairs:
+			for i, key := range strings.Fields(pc.text) {
+				if i > 0 {
+					p.write(",")
+				}
+				a, _ := op.Attrs.Get(key)
+				p.word(key + " = " + attrText(a, d.attr(key).Type))
+			}
+		case pDict:
+			p.attributes("", op.Attrs, d.form.shows)
+		case pAttributes:
+			p.attributes(" attributes", op.Attrs, d.form.shows)
+		case pTypes, pMaybeTypes:
+			if len(free) > 0 {
+				p.write(" : " + joinTypes(typesOf(free)))
+			}
+		case pFuncType:
+			in, out := joinTypes(typesOf(free)), resultTypes(typesOf(op.Results))
+			if d.listsResults() {
+				out = "(" + joinTypes(typesOf(op.Results)) + ")"
+			}
+			p.write(" : (" + in + ") -> " + out)
+		case pRegion, pElse:
+			if pc.kind == pElse {
+				p.write(" else")
+			}
+			p.customRegion(op, d, op.Regions[regionAt])
+			regionAt++
+		}
+	}
+}
+
+// listsResults says that a form puts even one result type in parentheses.
+func (d *OpDef) listsResults() bool { return d.Name != "tfrt.call" }
+
+func (p *printer) literal(s string) {
+	switch s {
+	case ",", ")":
+		p.write(s)
+	case "(":
+		p.write(s)
+	default:
+		p.word(s)
+	}
+}
+
+// customRegion writes a region whose arguments go by the operands' names.
+func (p *printer) customRegion(op *Op, d *OpDef, r *Region) {
+	for i, at := range d.regionOperands(len(op.Operands)) {
+		p.names[r.Args[i]] = p.names[op.Operands[at]]
+	}
+	next, nextArg := p.next, p.nextArg
+	p.write(" {")
+	p.lines(r)
+	p.newline()
+	p.write("}")
+	p.next, p.nextArg = next, nextArg
+}
