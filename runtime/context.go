@@ -18,6 +18,11 @@ type ExecContext struct {
 	// Replica and Partition number the device that the execution stands for.
 	Replica, Partition int
 
+	tracer Tracer
+	lane   int // of the trace
+	depth  int // calls on this goroutine's stack
+	level  int // calls in all, but for the last depth
+
 	// run is set in executions of tensor functions: they have a context of their own, cancelled by the first failure.
 	run *tensorRun
 }
@@ -32,6 +37,27 @@ func (c *ExecContext) Context() context.Context {
 		return c.Request.Context()
 	}
 	return context.Background()
+}
+
+// NewExecContext returns the context in which a request starts: on its host's queue, with its tracer.
+func (r *Request) NewExecContext() ExecContext {
+	return ExecContext{Request: r, Queue: r.host.queue, tracer: r.tracer, lane: r.newLane()}
+}
+
+// cancelled returns the error that skips kernels, or nil.
+func (c *ExecContext) cancelled() *async.Value {
+	if c.Request == nil {
+		return nil
+	}
+	return c.Request.cancelled.Load()
+}
+
+// newLane returns a trace lane that nobody else uses.
+func (c *ExecContext) newLane() int {
+	if c.tracer == nil {
+		return 0
+	}
+	return c.Request.newLane()
 }
 
 // Host returns the host that the execution runs on, or nil.
@@ -62,6 +88,9 @@ type Request struct {
 	ctx  context.Context
 	data map[reflect.Type]any
 
+	tracer Tracer
+	lanes  atomic.Int64
+
 	stopCtx   context.CancelCauseFunc
 	unwatch   func() bool
 	cancelled atomic.Pointer[async.Value] // error value; nil while the request lives
@@ -75,11 +104,13 @@ type RequestOptions struct {
 	Data []any
 	// Resources are named values that outlive the request. Nil means none: kernels that need them fail.
 	Resources *ResourceContext
+	// Tracer sees functions and kernels that the request runs. Nil costs one test per kernel.
+	Tracer Tracer
 }
 
 // NewRequest starts a request on host. Close it when its work is done.
 func NewRequest(ctx context.Context, host *Host, o RequestOptions) *Request {
-	r := &Request{host: host, resources: o.Resources}
+	r := &Request{host: host, resources: o.Resources, tracer: o.Tracer}
 	if len(o.Data) > 0 {
 		r.data = make(map[reflect.Type]any, len(o.Data))
 		for _, d := range o.Data {
@@ -92,6 +123,8 @@ func NewRequest(ctx context.Context, host *Host, o RequestOptions) *Request {
 	}
 	return r
 }
+
+func (r *Request) newLane() int { return int(r.lanes.Add(1)) - 1 }
 
 // Context returns the request's context.
 func (r *Request) Context() context.Context { return r.ctx }

@@ -24,7 +24,7 @@ type asyncOp struct {
 	bound   int  // arguments that have their operand
 	waiting bool // the callee is suspended until bound grows
 
-	site *site // of a detached op: where it goes when it is done
+	site *site    // of a detached op: where it goes when it is done
 	args [][]byte // memory for the copies of its operands
 }
 

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,8 @@ type Host struct {
 	diagnostics func(*Error)
 
 	mu      sync.Mutex
+	live    int          // executions with work outstanding
+	quiet   *async.Value // becomes available when live is zero; nil if nobody waits
 	threads map[string]*executionThread
 	shared  map[reflect.Type]any
 }
@@ -54,6 +57,48 @@ func (h *Host) Queue() workqueue.Queue { return h.queue }
 
 // Allocator returns the host's allocator of tensor memory.
 func (h *Host) Allocator() HostAllocator { return h.allocator }
+
+// Quiesce blocks until nothing runs on the host: no task of the queue, and no execution that waits for a value from
+// elsewhere. A value that never becomes available keeps it waiting. Only goroutines outside of the queue may call it.
+func (h *Host) Quiesce() {
+	for {
+		h.queue.Quiesce()
+		h.mu.Lock()
+		if h.live == 0 {
+			h.mu.Unlock()
+			return
+		}
+		if h.quiet == nil {
+			h.quiet = async.MakeUnconstructed[async.Chain]().Value()
+		}
+		quiet := h.quiet
+		h.mu.Unlock()
+		// Await and not a condition variable: a queue without threads runs its tasks in there.
+		if h.queue.Await(context.Background(), quiet) != nil {
+			return
+		}
+	}
+}
+
+// executionStarted and executionEnded count the executions that are not over when Execute returns.
+func (h *Host) executionStarted() {
+	h.mu.Lock()
+	h.live++
+	h.mu.Unlock()
+}
+
+func (h *Host) executionEnded() {
+	h.mu.Lock()
+	h.live--
+	var quiet *async.Value
+	if h.live == 0 {
+		quiet, h.quiet = h.quiet, nil
+	}
+	h.mu.Unlock()
+	if quiet != nil {
+		async.Emplace(quiet, async.Chain{})
+	}
+}
 
 // PrintDiagnostic writes e the way compilers do: "file:line:col: error: runtime error: message".
 func PrintDiagnostic(w io.Writer, e *Error) {

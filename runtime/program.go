@@ -51,8 +51,13 @@ type Function struct {
 	name    string
 	def     *bef.Function
 
-	tensor    *tensorFunction
-	instances instancePool
+	// One of these is set.
+	tensor  *tensorFunction
+	general *generalFunction
+	native  *nativeFunction
+	sync    *syncFunction
+
+	instances instancePool // of a tensor function
 }
 
 // Load resolves the kernels of file in reg and plans every function. Unknown kernels are listed all together in an
@@ -80,6 +85,9 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 		}
 	}
 	if err := p.loadTensorFunctions(reg); err != nil {
+		return nil, err
+	}
+	if err := p.loadGeneralFunctions(reg); err != nil {
 		return nil, err
 	}
 	if err := p.unknown.err(); err != nil {

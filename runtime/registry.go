@@ -13,19 +13,19 @@ type Registry struct {
 	mu      sync.Mutex
 	frozen  bool
 	kernels map[string]*registered
-	natives map[string]*NativeFunction
+	natives map[string]*Kernel
 }
 
 // registered is what one name stands for. A name may have a general and a synchronous implementation.
 type registered struct {
 	tensor  TensorBinder
 	general *Kernel
-	sync    *SyncKernel
+	sync    *Kernel
 }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{kernels: make(map[string]*registered), natives: make(map[string]*NativeFunction)}
+	return &Registry{kernels: make(map[string]*registered), natives: make(map[string]*Kernel)}
 }
 
 // Tensor registers a tensor kernel. Registering a name twice panics, as does registering after Freeze.
@@ -39,6 +39,9 @@ func (r *Registry) Tensor(name string, bind TensorBinder) {
 
 // Kernel registers a general kernel.
 func (r *Registry) Kernel(name string, k Kernel) {
+	if k.Run == nil {
+		panic(fmt.Sprintf("runtime: kernel %q has no implementation", name))
+	}
 	e := r.entry(name)
 	if e.tensor != nil || e.general != nil {
 		panic(fmt.Sprintf("runtime: kernel %q is registered twice", name))
@@ -46,8 +49,12 @@ func (r *Registry) Kernel(name string, k Kernel) {
 	e.general = &k
 }
 
-// Sync registers a kernel of synchronous functions. The name may have a general implementation as well.
-func (r *Registry) Sync(name string, k SyncKernel) {
+// Sync registers the synchronous implementation of k: only synchronous functions may use the name then, unless Kernel
+// registers it too.
+func (r *Registry) Sync(name string, k Kernel) {
+	if k.Sync == nil {
+		panic(fmt.Sprintf("runtime: kernel %q has no synchronous implementation", name))
+	}
 	e := r.entry(name)
 	if e.tensor != nil || e.sync != nil {
 		panic(fmt.Sprintf("runtime: kernel %q is registered twice", name))
@@ -55,8 +62,9 @@ func (r *Registry) Sync(name string, k SyncKernel) {
 	e.sync = &k
 }
 
-// Native registers a native function.
-func (r *Registry) Native(name string, f NativeFunction) {
+// Native registers a native function: a Go function that programs declare by name and signature. It is called when all
+// arguments are available and none is an error; its results may be unavailable.
+func (r *Registry) Native(name string, f Kernel) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checkOpen(name)

@@ -46,6 +46,13 @@ func MakeIndirectOf[T any]() *Indirect {
 	return in
 }
 
+// AsIndirect returns the indirect that v is the header of, or false if v is of
+// another kind.
+func AsIndirect(v *Value) (*Indirect, bool) {
+	in, ok := v.self.(*Indirect)
+	return in, ok
+}
+
 // ForwardTo makes in stand for target, whose reference it takes over, and
 // publishes in as soon as target is available, running the waiters. It may be
 // called once. Forwarding to itself, directly or through other indirects,

@@ -1,0 +1,225 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/bef"
+)
+
+// generalFunction is the plan of a function that the executor runs: what the file says, with everything looked up, made
+// once per program and never changed.
+type generalFunction struct {
+	kernels  []planKernel
+	regs     []planRegister
+	counts   []int32 // initial ready counts, copied into each execution
+	numArgs  int
+	results  []int32
+	triggers []int32
+	// oneStream says that all kernels share a stream: none ever waits for another one's task.
+	oneStream bool
+	maxArgs   int // of a kernel
+	maxRes    int
+	pool      executionPool
+}
+
+// planKernel is a use of a kernel.
+type planKernel struct {
+	run       func(*Frame)
+	args      []int32
+	results   []int32
+	stream    int32
+	nonStrict bool
+	contended bool // some argument's register is
+	foreign   bool
+
+	name  string
+	fn    *Function
+	def   *bef.Kernel
+	funcs []*Function
+}
+
+// planRegister is a register of a general function.
+type planRegister struct {
+	users []int32 // kernels, once per mention, in the file's order
+	uses  int32   // mentions by kernels and by the return
+	// contended registers may be read before they are written: results, by the end of Execute, and arguments of
+	// non-strict kernels.
+	contended bool
+}
+
+func (k *planKernel) location() bef.Location { return k.fn.program.file.Locations.At(k.def.Loc) }
+
+// generalLoader makes the plans of general functions.
+type generalLoader struct {
+	program   *Program
+	reg       *Registry
+	nonStrict map[bef.KernelRef]bool
+}
+
+func (p *Program) loadGeneralFunctions(reg *Registry) error {
+	l := generalLoader{program: p, reg: reg, nonStrict: make(map[bef.KernelRef]bool)}
+	refs, err := p.file.NonStrict()
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		l.nonStrict[r] = true
+	}
+	for _, fn := range p.functions {
+		if fn.tensor != nil {
+			continue
+		}
+		switch fn.def.Kind {
+		case bef.Async:
+			err = l.load(fn)
+		case bef.Native:
+			err = l.loadNative(fn)
+		case bef.Sync:
+			err = l.loadSync(fn)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *generalLoader) fail(fn *Function, k *bef.Kernel, format string, args ...any) error {
+	st := async.Errorf(async.InvalidArgument, format, args...)
+	return st.At("", statusLocation(l.program.file.Locations.At(k.Loc)))
+}
+
+func (l *generalLoader) load(fn *Function) error {
+	def := fn.def
+	g := &generalFunction{
+		kernels:   make([]planKernel, len(def.Kernels)),
+		regs:      make([]planRegister, len(def.Registers)),
+		counts:    make([]int32, len(def.Kernels)),
+		numArgs:   len(def.Args),
+		oneStream: true,
+	}
+	words := len(def.ResultRegs) + len(def.TriggerUsers)
+	for i := range def.ArgUsers {
+		words += len(def.ArgUsers[i])
+	}
+	for i := range def.Kernels {
+		k := &def.Kernels[i]
+		words += len(k.Args) + len(k.Results)
+		for _, u := range k.Users {
+			words += len(u)
+		}
+	}
+	arena := make([]int32, 0, words)
+	g.results = appendList(&arena, def.ResultRegs)
+	g.triggers = appendList(&arena, def.TriggerUsers)
+	for i := range def.Registers {
+		g.regs[i].uses = int32(def.Registers[i].Uses)
+	}
+	for i, users := range def.ArgUsers {
+		g.regs[i].users = appendList(&arena, users)
+	}
+	for _, r := range g.results {
+		g.regs[r].contended = true
+	}
+	for i := range def.Kernels {
+		k := &def.Kernels[i]
+		p := &g.kernels[i]
+		*p = planKernel{args: appendList(&arena, k.Args), results: appendList(&arena, k.Results), stream: int32(k.Stream),
+			name: l.program.file.Kernels[k.Code], fn: fn, def: k}
+		for r, users := range k.Users {
+			g.regs[k.Results[r]].users = appendList(&arena, users)
+		}
+		for _, id := range k.Funcs {
+			p.funcs = append(p.funcs, l.program.functions[id])
+		}
+		ref := bef.KernelRef{Func: bef.FuncID(fn.id), Kernel: bef.KernelIndex(i)}
+		if err := l.resolve(fn, k, p, l.nonStrict[ref]); err != nil {
+			return err
+		}
+		if p.nonStrict {
+			for _, r := range p.args {
+				g.regs[r].contended = true
+			}
+		}
+		g.counts[i] = max(1, int32(len(p.args)))
+		if p.nonStrict {
+			g.counts[i] = 1
+		}
+		g.oneStream = g.oneStream && p.stream == g.kernels[0].stream
+		g.maxArgs, g.maxRes = max(g.maxArgs, len(p.args)), max(g.maxRes, len(p.results))
+	}
+	for i := range g.kernels {
+		for _, r := range g.kernels[i].args {
+			g.kernels[i].contended = g.kernels[i].contended || g.regs[r].contended
+		}
+	}
+	fn.general = g
+	return nil
+}
+
+func appendList[T ~uint32](arena *[]int32, list []T) []int32 {
+	first := len(*arena)
+	for _, x := range list {
+		*arena = append(*arena, int32(x))
+	}
+	return (*arena)[first:len(*arena):len(*arena)]
+}
+
+// resolve finds the implementation of a kernel.
+func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flagged bool) error {
+	name := p.name
+	e := l.reg.lookup(name)
+	if e == nil {
+		l.program.unknown.add(name, p.location())
+		return nil
+	}
+	switch {
+	case e.general != nil:
+	case e.tensor != nil:
+		return l.fail(fn, k, "kernel '%s' is for tensor functions, and function %q has no buffer plan", name, fn.name)
+	default:
+		return l.fail(fn, k, "kernel '%s' is for synchronous functions", name)
+	}
+	p.run = e.general.Run
+	p.foreign = e.general.ForeignThread
+	p.nonStrict = (e.general.NonStrict || flagged) && !l.program.options.Strict && len(k.Args) > 0
+	return l.checkUse(fn, k, p, e.general)
+}
+
+func (l *generalLoader) checkUse(fn *Function, k *bef.Kernel, p *planKernel, impl *Kernel) error {
+	if impl.Signature != nil {
+		if err := impl.Signature.check(k); err != nil {
+			return l.fail(fn, k, "kernel '%s' %w", p.name, err)
+		}
+	}
+	if impl.Check != nil {
+		use := &KernelUse{NumArgs: len(k.Args), NumResults: len(k.Results), Attrs: k.Attrs, Pool: &l.program.file.Attrs, Funcs: p.funcs}
+		if err := impl.Check(use); err != nil {
+			return l.fail(fn, k, "kernel '%s': %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// NumArgs returns the number of arguments of f.
+func (f *Function) NumArgs() int { return len(f.def.Args) }
+
+// NumResults returns the number of results of f.
+func (f *Function) NumResults() int { return len(f.def.Results) }
+
+// ArgType and ResultType return the type names in f's signature.
+func (f *Function) ArgType(i int) string    { return f.program.file.Types[f.def.Args[i]] }
+func (f *Function) ResultType(i int) string { return f.program.file.Types[f.def.Results[i]] }
+
+// Kind tells how f is executed.
+func (f *Function) Kind() bef.Kind { return f.def.Kind }
+
+// CheckCall returns an error unless f takes args arguments and gives results results, for Kernel.Check of kernels that
+// call functions.
+func (f *Function) CheckCall(args, results int) error {
+	if f.NumArgs() != args || f.NumResults() != results {
+		return fmt.Errorf("function %q takes %d arguments and gives %d results, got %d and %d", f.name, f.NumArgs(), f.NumResults(), args, results)
+	}
+	return nil
+}
