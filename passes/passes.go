@@ -59,10 +59,13 @@ var Orders = []Order{
 // Parse reads pipeline text with the passes and pipelines of the catalogue.
 func Parse(text string) (*pass.Pipeline, error) { return pass.Parse(text, catalogue{}) }
 
-// Pipelines calls yield with the name, meaning and text of each standard pipeline.
-func Pipelines(yield func(name, doc, text string) bool) {
+// Standard is a named pipeline of the catalogue.
+type Standard struct{ Doc, Text string }
+
+// Pipelines calls yield with the name of each standard pipeline and what it is.
+func Pipelines(yield func(name string, p Standard) bool) {
 	for _, p := range pipelines {
-		if !yield(p.name, p.doc, p.text) {
+		if !yield(p.name, Standard{p.doc, p.text}) {
 			return
 		}
 	}

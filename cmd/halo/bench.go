@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	goruntime "runtime"
+	"slices"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// bench times runs of a program after one to warm up; making the inputs is not part of any figure.
+func (c *runCmd) bench(ctx context.Context, e *env, eng engine, args []*hlo.Literal, r *record) error {
+	once := func() (time.Duration, error) {
+		began := time.Now()
+		_, err := eng.run(ctx, args)
+		return time.Since(began), err
+	}
+	first, err := once()
+	if err != nil {
+		return err
+	}
+	runs := make([]time.Duration, c.Bench)
+	for i := range runs {
+		if runs[i], err = once(); err != nil {
+			return err
+		}
+	}
+	slices.Sort(runs)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	threads := c.Threads
+	if threads == 0 {
+		threads = goruntime.GOMAXPROCS(0)
+	}
+	t := eng.times()
+	figures := []struct {
+		name  string
+		value any
+	}{
+		{"parse_ms", ms(t.parse)}, {"passes_ms", ms(t.passes)}, {"lower_ms", ms(t.lower)}, {"load_ms", ms(t.load)},
+		{"first_ms", ms(first)}, {"median_ms", ms(runs[len(runs)/2])}, {"min_ms", ms(runs[0])},
+		{"runs", len(runs)}, {"threads", threads}, {"arena_bytes", t.arena}, {"peak_bytes", peakBytes()},
+	}
+	r.Extra = map[string]any{}
+	for _, f := range figures {
+		r.Extra[f.name] = f.value
+		if !c.JSON {
+			fmt.Fprintf(e.stdout, "%-12s %v\n", f.name, f.value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
+	"github.com/gohalo/halo/runtime/kernels"
+	"github.com/gohalo/halo/runtime/workqueue"
+)
+
+// engine runs one program on literals, one for each leaf.
+type engine interface {
+	params() []hlo.Shape
+	run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Literal, error)
+	times() *times
+	close()
+}
+
+// times says how long the steps to a runnable program took.
+type times struct {
+	parse, passes, lower, load time.Duration
+	arena                      int64
+}
+
+// prepare makes the engine that the flags ask for.
+func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error) {
+	t := new(times)
+	if in.kind == befFile {
+		if c.Engine == "eval" {
+			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
+		}
+		file, err := bef.Decode(in.data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		return c.load(in.name, file, t)
+	}
+	began := time.Now()
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+	if err != nil {
+		return nil, err
+	}
+	t.parse = time.Since(began)
+	if c.Engine == "eval" {
+		if c.Elided == "fill" {
+			if m, err = lower.FillElided(m); err != nil {
+				return nil, err
+			}
+		}
+		return &evalEngine{m: m, t: t}, nil
+	}
+	began = time.Now()
+	pipeline, err := c.Level.pipeline("cpu")
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if m, err = (&pass.Runner{}).Run(ctx, pipeline, m); err != nil {
+		return nil, fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	t.passes = time.Since(began)
+	began = time.Now()
+	file, err := lower.Module(ctx, m, lower.Config{FillElided: c.Elided == "fill"})
+	if err != nil {
+		return nil, err
+	}
+	t.lower = time.Since(began)
+	return c.load(in.name, file, t)
+}
+
+func (c *runCmd) load(name string, file *bef.File, t *times) (engine, error) {
+	began := time.Now()
+	reg := runtime.NewRegistry()
+	kernels.Register(reg)
+	queue := workqueue.NewMulti(workqueue.Config{Workers: c.Threads})
+	program, err := runtime.Load(file, reg, runtime.LoadOptions{Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
+	if err == nil && program.Entry() == nil {
+		err = fmt.Errorf("the file has no HLO program")
+	}
+	if err != nil {
+		queue.Close()
+		return nil, fmt.Errorf("%s: error: %w", name, err)
+	}
+	t.load = time.Since(began)
+	t.arena = program.Entry().ArenaBytes()
+	return &befEngine{program: program, queue: queue, t: t}, nil
+}
+
+// evalEngine is the reference evaluator.
+type evalEngine struct {
+	m hlo.Module
+	t *times
+}
+
+func (g *evalEngine) times() *times { return g.t }
+func (g *evalEngine) close()        {}
+
+func (g *evalEngine) params() (leaves []hlo.Shape) {
+	for i := range g.m.Entry().NumParameters() {
+		leaves = appendLeaves(leaves, g.m.Entry().Parameter(i).Shape())
+	}
+	return leaves
+}
+
+func (g *evalEngine) run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Literal, error) {
+	var params []*hlo.Literal
+	for i := range g.m.Entry().NumParameters() {
+		var p *hlo.Literal
+		p, args = gather(g.m.Entry().Parameter(i).Shape(), args)
+		params = append(params, p)
+	}
+	result, err := eval.Module(ctx, g.m, params, eval.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return flatten(nil, result), nil
+}
+
+func appendLeaves(to []hlo.Shape, s hlo.Shape) []hlo.Shape {
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { to = append(to, leaf); return true })
+	return to
+}
+
+// gather builds the literal of a shape from leaves and returns those left over.
+func gather(s hlo.Shape, leaves []*hlo.Literal) (*hlo.Literal, []*hlo.Literal) {
+	if !s.IsTuple() {
+		return leaves[0], leaves[1:]
+	}
+	parts := make([]*hlo.Literal, s.NumElems())
+	for i := range parts {
+		parts[i], leaves = gather(s.Elem(i), leaves)
+	}
+	return hlo.NewTupleLiteral(parts...), leaves
+}
+
+// flatten lists the array leaves of a literal; tokens are nothing to show.
+func flatten(to []*hlo.Literal, l *hlo.Literal) []*hlo.Literal {
+	switch {
+	case l.Shape().IsTuple():
+		for i := range l.NumParts() {
+			to = flatten(to, l.Part(i))
+		}
+	case l.Shape().IsArray():
+		to = append(to, l)
+	}
+	return to
+}
+
+// befEngine is a loaded program on the AsyncValue runtime.
+type befEngine struct {
+	program *runtime.Program
+	queue   workqueue.Queue
+	t       *times
+	results []runtime.Buffer // kept between runs of a benchmark
+}
+
+func (g *befEngine) times() *times { return g.t }
+func (g *befEngine) close()        { g.queue.Close() }
+
+func (g *befEngine) params() (leaves []hlo.Shape) {
+	for _, t := range g.program.Entry().ArgTypes() {
+		leaves = append(leaves, shapeOf(t))
+	}
+	return leaves
+}
+
+func shapeOf(t runtime.TensorType) hlo.Shape {
+	if hlo.PrimitiveType(t.Type) == hlo.TOKEN {
+		return hlo.MakeToken()
+	}
+	return hlo.MakeArray(hlo.PrimitiveType(t.Type), t.Dims, nil, hlo.DefaultLayout(len(t.Dims)))
+}
+
+func (g *befEngine) run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Literal, error) {
+	buffers := make([]runtime.Buffer, len(args))
+	for i, a := range args {
+		buffers[i] = runtime.Buffer{Data: a.Bytes(), Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()}
+	}
+	results := g.program.Entry().NewResults()
+	if err := g.program.Entry().Run(ctx, runtime.RunOptions{}, buffers, results); err != nil {
+		return nil, err
+	}
+	var literals []*hlo.Literal
+	for i, t := range g.program.Entry().ResultTypes() {
+		s := shapeOf(t)
+		if !s.IsArray() {
+			continue
+		}
+		l, err := hlo.NewLiteral(s, results[i].Data)
+		if err != nil {
+			return nil, err
+		}
+		literals = append(literals, l)
+	}
+	return literals, nil
+}

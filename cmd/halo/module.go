@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/verifier"
+)
+
+// moduleOptions say how a module is read.
+type moduleOptions struct {
+	profile string
+	lenient bool
+}
+
+// loadModule reads and verifies the one module of a file. What only the profile xla accepts is a warning, and the module is taken.
+func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
+	m, err := parseModule(in, o)
+	if err != nil {
+		return m, err
+	}
+	if o.profile != "xla" {
+		findings := verifier.Verify(m, verifier.Config{})
+		if findings.Err() == nil {
+			return m, nil
+		}
+		if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA}); relaxed.Err() == nil {
+			fmt.Fprintf(e.stderr, "%s: warning: legal only in profile xla: %v\n", in.name, findings.Err())
+			return m, nil
+		}
+		return m, findings.Err()
+	}
+	return m, verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err()
+}
+
+// parseModule reads the one module of a text or proto.
+func parseModule(in *input, o moduleOptions) (hlo.Module, error) {
+	switch in.kind {
+	case hloText:
+		return parser.Parse(in.name, in.data)
+	case hloProto:
+		return decodeProto(in)
+	case befFile:
+		return hlo.Module{}, fmt.Errorf("%s: error: this is a BEF file; want HLO", in.name)
+	}
+	return hlo.Module{}, fmt.Errorf("%s: error: this is a host program; want HLO", in.name)
+}

@@ -1,0 +1,94 @@
+package arrays
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Difference says how far two arrays are apart.
+type Difference struct {
+	Elements, Bad  int     // of how many; beyond the tolerance
+	MaxAbs, MaxRel float64 // over finite elements
+	FirstBad       int     // flat row-major index, -1 for none
+	Got, Want      complex128
+}
+
+func (d Difference) String() string {
+	s := fmt.Sprintf("%d elements, largest difference %.3g, relative %.3g", d.Elements, d.MaxAbs, d.MaxRel)
+	if d.Bad > 0 {
+		s += fmt.Sprintf(", %d beyond the tolerance, the first at %d: got %v want %v", d.Bad, d.FirstBad, number(d.Got), number(d.Want))
+	}
+	return s
+}
+
+func number(z complex128) any {
+	if imag(z) == 0 {
+		return real(z)
+	}
+	return z
+}
+
+// Compare measures got against want, which have the same shape: abs(got-want) <= atol + rtol*abs(want), NaN matches NaN, an infinity only
+// itself; complex by modulus.
+func Compare(got, want *hlo.Literal, rtol, atol float64) Difference {
+	d := Difference{FirstBad: -1}
+	t := got.Shape().Type()
+	n := int(got.Shape().NumElements())
+	d.Elements = n
+	for i := range n {
+		g, w := element(got.Bytes(), t, i), element(want.Bytes(), t, i)
+		if g == w || anyNaN(g) && anyNaN(w) {
+			continue
+		}
+		diff := modulus(g - w)
+		ok := diff <= atol+rtol*modulus(w) && !math.IsInf(modulus(w), 0)
+		if !math.IsNaN(diff) && !math.IsInf(diff, 0) {
+			d.MaxAbs = max(d.MaxAbs, diff)
+			if m := modulus(w); m > 0 {
+				d.MaxRel = max(d.MaxRel, diff/m)
+			}
+		}
+		if !ok {
+			if d.Bad == 0 {
+				d.FirstBad, d.Got, d.Want = i, g, w
+			}
+			d.Bad++
+		}
+	}
+	return d
+}
+
+func anyNaN(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }
+
+func modulus(z complex128) float64 { return math.Hypot(real(z), imag(z)) }
+
+// element decodes element i as a number; integers beyond 2^53 lose their last digits.
+func element(data []byte, t hlo.PrimitiveType, i int) complex128 {
+	w := t.ByteSize()
+	b := data[i*w : (i+1)*w]
+	switch t {
+	case hlo.F64:
+		return complex(math.Float64frombits(binary.LittleEndian.Uint64(b)), 0)
+	case hlo.F32:
+		return complex(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), 0)
+	case hlo.C64:
+		return complex(real(element(b[:4], hlo.F32, 0)), real(element(b[4:], hlo.F32, 0)))
+	case hlo.C128:
+		return complex(real(element(b[:8], hlo.F64, 0)), real(element(b[8:], hlo.F64, 0)))
+	}
+	var v uint64
+	for k := range b {
+		v |= uint64(b[k]) << (8 * k)
+	}
+	if f, ok := narrowFormat(t); ok {
+		return complex(f.Float64(uint16(v)), 0)
+	}
+	if t.IsSigned() {
+		shift := 64 - 8*w
+		return complex(float64(int64(v<<shift)>>shift), 0)
+	}
+	return complex(float64(v), 0)
+}

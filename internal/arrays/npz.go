@@ -1,0 +1,143 @@
+package arrays
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/npz"
+)
+
+// ReadNPZ reads the arrays of a file by their keys.
+func ReadNPZ(path string) (map[string]*npz.Array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	named, err := npz.ReadNPZ(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	arrays := make(map[string]*npz.Array, len(named))
+	for i := range named {
+		arrays[named[i].Name] = &named[i].Array
+	}
+	return arrays, nil
+}
+
+// ReadNPY reads a file of one array.
+func ReadNPY(path string) (*npz.Array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	a, err := npz.ReadNPY(f)
+	return &a, err
+}
+
+// WriteNPZ writes the literals under the keys 0, 1, ...
+func WriteNPZ(path string, literals []*hlo.Literal) error {
+	named := make([]npz.Named, len(literals))
+	for i, l := range literals {
+		named[i] = npz.Named{Name: strconv.Itoa(i), Array: FromLiteral(l)}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := npz.WriteNPZ(f, named); err != nil {
+		f.Close()
+		os.Remove(path)
+		return err
+	}
+	return f.Close()
+}
+
+// FromLiteral is the array of a literal's elements. It shares memory with the literal unless elements narrower than a byte have to lose
+// their sign extension.
+func FromLiteral(l *hlo.Literal) npz.Array {
+	t := l.Shape().Type()
+	data := l.Bytes()
+	if t.IsSigned() && t.Bits() < 8 {
+		data = slices.Clone(data)
+		for i := range data {
+			data[i] &= 1<<t.Bits() - 1
+		}
+	}
+	return npz.Array{Descr: descr(t), ItemSize: t.ByteSize(), Shape: l.Shape().Dimensions(), Data: data}
+}
+
+// descr is numpy's name of an element type; types that numpy does not have travel as raw items.
+func descr(t hlo.PrimitiveType) string {
+	size := strconv.Itoa(t.ByteSize())
+	order := "<"
+	if t.ByteSize() == 1 {
+		order = "|"
+	}
+	switch {
+	case t == hlo.PRED:
+		return "|b1"
+	case t.Bits() < 8 || t == hlo.BF16 || t.IsFloat() && t.Bits() == 8:
+		return "|V" + size
+	case t.IsSigned():
+		return order + "i" + size
+	case t.IsUnsigned():
+		return order + "u" + size
+	case t.IsComplex():
+		return order + "c" + size
+	}
+	return order + "f" + size
+}
+
+// Literal gives an array the shape that a program declares. The dimensions must be equal; the items must be of the element type, or raw
+// items of its size.
+func Literal(a *npz.Array, s hlo.Shape) (*hlo.Literal, error) {
+	t := s.Type()
+	if !s.IsArray() {
+		return nil, fmt.Errorf("got an array, want %v", s)
+	}
+	if !slices.Equal(a.Shape, s.Dimensions()) {
+		return nil, fmt.Errorf("got an array of dimensions %v, want %v", a.Shape, s.WithoutLayout())
+	}
+	if a.ItemSize != t.ByteSize() || !sameItems(a.Descr, t) {
+		return nil, fmt.Errorf("got items of type %s, want %v (%s)", a.Descr, t, descr(t))
+	}
+	data := a.Data
+	if bits := t.Bits(); bits < 8 || t == hlo.PRED {
+		data = slices.Clone(data)
+		for i, b := range data {
+			switch {
+			case t == hlo.PRED:
+				data[i] = min(b, 1)
+			case t.IsSigned():
+				data[i] = byte(int8(b<<(8-bits)) >> (8 - bits))
+			default:
+				data[i] = b & (1<<bits - 1)
+			}
+		}
+	}
+	return hlo.NewLiteral(s, data)
+}
+
+// sameItems reports whether items of numpy type got can be read as t. Raw and unsigned items of the right size carry any type that numpy
+// does not have.
+func sameItems(got string, t hlo.PrimitiveType) bool {
+	want := descr(t)
+	if got == want || len(got) > 1 && got[1:] == want[1:] {
+		return true
+	}
+	raw := want[1] == 'V'
+	kind := byte(0)
+	if len(got) > 1 {
+		kind = got[1]
+	}
+	return raw && (kind == 'V' || kind == 'u' || kind == 'i' && t.IsSigned())
+}
