@@ -48,8 +48,8 @@ type Op struct {
 	// Text is that of a module that belongs to another compiler, verbatim.
 	Text string
 
-	parent *Region
-	ends   []Position // of operands in the text, for errors
+	parent  *Region
+	symbols map[string]*Op // of a module
 }
 
 // Region is a block of ops with its arguments.
@@ -137,9 +137,6 @@ func (op *Op) enclosing(name string) *Op {
 		if r.parent.Name == name {
 			return r.parent
 		}
-		if r.parent == nil {
-			break
-		}
 	}
 	return nil
 }
@@ -150,12 +147,23 @@ func (op *Op) symbol(name string) *Op {
 	if m == nil {
 		return nil
 	}
-	for _, o := range m.Body().Ops {
-		if (o.IsFunc() || o.IsModule()) && o.SymName() == name && name != "" {
-			return o
-		}
+	return m.symbols[name]
+}
+
+// declare makes a function or module known by its name; false if there is one.
+func (r *Region) declare(op *Op) bool {
+	name := op.SymName()
+	if name == "" {
+		return true
 	}
-	return nil
+	if r.parent.symbols[name] != nil {
+		return false
+	}
+	if r.parent.symbols == nil {
+		r.parent.symbols = make(map[string]*Op)
+	}
+	r.parent.symbols[name] = op
+	return true
 }
 
 // Functions are the program's functions, in the order of the text, those of

@@ -176,6 +176,11 @@ func (p *printer) results(op *Op) {
 	p.write(" = ")
 }
 
+// isProperty tells the attributes that a function's own syntax shows.
+func isProperty(name string) bool {
+	return name == attrSymName || name == attrVisibility || name == attrFuncType || name == attrArgAttrs
+}
+
 // customForm returns the row by which an op can be written, or nil. An op that
 // does not fit its row is written in generic form, which can say everything.
 func (p *printer) customForm(op *Op) *OpDef {
@@ -209,6 +214,17 @@ func (p *printer) genericOp(op *Op) {
 	p.write(quote(op.Name) + "(")
 	p.operands(op.Operands)
 	p.write(")")
+	// Functions and modules have properties of their own, which go first.
+	own := func(name string) bool { return isBlock(op) && isProperty(name) }
+	var props Dict
+	for _, e := range op.Attrs {
+		if own(e.Name) {
+			props = append(props, e)
+		}
+	}
+	if len(props) > 0 {
+		p.write(" <" + dictText(props) + ">")
+	}
 	regions := op.Regions
 	if op.IsFunc() && len(regions) == 0 {
 		regions = []*Region{{}}
@@ -223,7 +239,7 @@ func (p *printer) genericOp(op *Op) {
 		}
 		p.write(")")
 	}
-	p.attributes("", op.Attrs, func(string) bool { return false })
+	p.attributes("", op.Attrs, own)
 	p.write(" : " + string(functionType(typesOf(op.Operands), typesOf(op.Results))))
 }
 
@@ -313,9 +329,7 @@ func (p *printer) function(op *Op) {
 	if len(out) > 0 {
 		p.write(" -> " + resultTypes(out))
 	}
-	p.attributes(" attributes", op.Attrs, func(n string) bool {
-		return n == attrSymName || n == attrVisibility || n == attrFuncType || n == attrArgAttrs
-	})
+	p.attributes(" attributes", op.Attrs, isProperty)
 	if body := op.Body(); body != nil {
 		p.write(" {")
 		p.lines(body)

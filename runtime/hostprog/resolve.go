@@ -98,7 +98,6 @@ func (r *resolver) operand(op *Op, n *useNode, want Type) {
 		fail(position(n.Pos), "use of value '%s' expects different type than prior uses: '%s' vs '%s'", useKey(n), want, v.Type)
 	}
 	op.addOperand(v)
-	op.ends = append(op.ends, position(n.Pos))
 }
 
 func (r *resolver) file(f *fileNode, name string) *Program {
@@ -145,17 +144,8 @@ func (r *resolver) addTo(to *Region, n *opNode) {
 	}
 	op := r.op(n)
 	to.add(op)
-	if op.IsFunc() || op.IsModule() {
-		r.checkSymbol(to, op)
-	}
-}
-
-func (r *resolver) checkSymbol(in *Region, op *Op) {
-	name := op.SymName()
-	for _, o := range in.Ops {
-		if o != op && name != "" && (o.IsFunc() || o.IsModule()) && o.SymName() == name {
-			fail(op.Pos, "redefinition of symbol named '%s'", name)
-		}
+	if isBlock(op) && !to.declare(op) {
+		fail(op.Pos, "redefinition of symbol named '%s'", op.SymName())
 	}
 }
 
