@@ -22,7 +22,7 @@ type caller struct {
 // callsOf lists the calling instructions of a frozen computation in program order. It is cached there, so that a new version of a
 // module scans only the computations that changed.
 func (c *compNode) callsOf() []call {
-	if p := c.cache.calls.Load(); p != nil {
+	if p := c.cache().calls.Load(); p != nil {
 		return *p
 	}
 	var calls []call
@@ -31,12 +31,12 @@ func (c *compNode) callsOf() []call {
 			calls = append(calls, call{n.id, to})
 		}
 	})
-	c.cache.calls.Store(&calls)
+	c.cache().calls.Store(&calls)
 	return calls
 }
 
 func (m *moduleNode) callIndex() *callIndex {
-	if x := m.cache.callers.Load(); x != nil {
+	if x := m.cache().callers.Load(); x != nil {
 		return x
 	}
 	x := &callIndex{callers: make(map[CompID][]caller), postOrder: make([]CompID, 0, len(m.order))}
@@ -50,7 +50,7 @@ func (m *moduleNode) callIndex() *callIndex {
 		}
 	}
 	x.order(m)
-	m.cache.callers.Store(x)
+	m.cache().callers.Store(x)
 	return x
 }
 

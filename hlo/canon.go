@@ -40,12 +40,12 @@ func newCanon(c *compNode) *canon {
 	if r := c.instrs.get(uint32(c.root)); r != nil {
 		k.visit(r, entered, add)
 	}
-	if len(k.order) < c.count {
+	if len(k.order) < int(c.count) {
 		for _, n := range k.loose(entered) {
 			k.visit(n, entered, add)
 		}
 	}
-	if len(k.order) < c.count {
+	if len(k.order) < int(c.count) {
 		c.inOrder(func(n *instrNode) { k.visit(n, entered, add) })
 	}
 	return k
@@ -93,7 +93,7 @@ func (k *canon) loose(entered []bool) []*instrNode {
 		return true
 	})
 	// The hash of a tree: local hash, then operands, by number where they have one and by hash else.
-	hashes := make(map[InstrID]uint64)
+	hashes := make([]uint64, k.c.instrs.n)
 	below := func(h *hasher, id InstrID) {
 		if num := k.number[id]; num != 0 {
 			h.word(uint64(num))

@@ -24,9 +24,9 @@ type ComputationBuilder struct {
 	ids    []InstrID
 }
 
-// Slab sizes. A kept instruction keeps its slab alive, so slabs stay small.
+// Slab sizes. A kept instruction keeps its slab alive, so slabs stay small; instructions fill an 8 KB class of the allocator.
 const (
-	instrSlab = 64
+	instrSlab = 8192 / instrNodeBytes
 	attrSlab  = 64
 	extraSlab = 16
 	idSlab    = 256
@@ -157,7 +157,7 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	})
 	st := e.install(&compNode{
 		epoch: e.epoch, name: b.name, thread: b.thread, instrs: buildTree(e.epoch, b.nodes), root: root, params: b.params,
-		maxRank: uint64(len(b.nodes)) * rankGap, count: len(b.nodes), idOrder: true, scheduled: b.scheduled,
+		maxRank: uint64(len(b.nodes)) * rankGap, count: int32(len(b.nodes)), idOrder: true, scheduled: b.scheduled,
 	})
 	for _, n := range b.nodes {
 		st.noteNamed(n.id)

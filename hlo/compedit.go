@@ -89,7 +89,7 @@ func (c CompEdit) Name() string { return c.state().node.name }
 func (c CompEdit) Root() InstrID { return c.state().node.root }
 
 // NumInstructions is the current number of instructions.
-func (c CompEdit) NumInstructions() int { return c.state().node.count }
+func (c CompEdit) NumInstructions() int { return int(c.state().node.count) }
 
 // View is the computation as it is now. When the session has already written to the computation, the view reads the session's own
 // nodes: it and all that was obtained from it panic after the next edit of the computation.

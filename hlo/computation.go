@@ -25,27 +25,27 @@ type Computation struct{ c *compNode }
 // the schedule, so no edit can make the two disagree.
 type compNode struct {
 	epoch   uint64
-	id      CompID
 	name    string
 	thread  string // "": MainThread
 	instrs  tree[instrNode]
-	root    InstrID
 	params  []InstrID // by number, then id; never written in place
 	live    *liveView // of a view into a running session; nil when frozen
 	notes   *noteNode
+	base    *orderBase
+	cached  atomic.Pointer[compCache]
 	maxRank uint64
-	count   int // live instructions
+	id      CompID
+	root    InstrID
+	count   int32 // live instructions
 	// idOrder says that ranks ascend with ids, so that program order is tree order. Otherwise base is the order of the ids
 	// below base.limit, to merge later ones into; nil: sort.
 	idOrder   bool
 	scheduled bool
-	base      *orderBase
-	cache     compCache
 }
 
-const compNodeBytes = 288
+const compNodeBytes = 144 // of the allocator's size class
 
-// compCache holds derived facts; each is computed at most a few times and all results are equal. It is empty on owned nodes.
+// compCache holds derived facts; each is computed at most a few times and all results are equal. Owned nodes have none.
 type compCache struct {
 	order  atomic.Pointer[[]*instrNode]
 	post   atomic.Pointer[[]InstrID]
@@ -56,13 +56,24 @@ type compCache struct {
 	digest atomic.Pointer[Digest]
 }
 
+// cache returns the place for derived facts. On a node owned by a session it must be called through a view, which has its own.
+func (c *compNode) cache() *compCache {
+	if x := c.cached.Load(); x != nil {
+		return x
+	}
+	c.cached.CompareAndSwap(nil, new(compCache))
+	return c.cached.Load()
+}
+
 func (c *compNode) clone(epoch uint64) *compNode {
 	d := &compNode{
 		epoch: epoch, id: c.id, name: c.name, thread: c.thread, instrs: c.instrs, root: c.root, params: c.params, notes: c.notes,
 		maxRank: c.maxRank, count: c.count, idOrder: c.idOrder, scheduled: c.scheduled, base: c.base,
 	}
-	if o := c.cache.order.Load(); o != nil && !c.idOrder {
-		d.base = newOrderBase(*o, InstrID(c.instrs.n))
+	if x := c.cached.Load(); x != nil && !c.idOrder {
+		if o := x.order.Load(); o != nil {
+			d.base = newOrderBase(*o, InstrID(c.instrs.n))
+		}
 	}
 	return d
 }
@@ -120,7 +131,7 @@ func (c Computation) Root() Instruction {
 }
 
 // NumInstructions is the number of instructions.
-func (c Computation) NumInstructions() int { return c.node().count }
+func (c Computation) NumInstructions() int { return int(c.node().count) }
 
 // IDLimit is one past the greatest id: the size of a table indexed by InstrID.
 func (c Computation) IDLimit() InstrID { return InstrID(c.node().instrs.n) }
@@ -140,12 +151,12 @@ func (c Computation) MustAt(id InstrID) Instruction { return c.node().mustAt(id)
 // ByName is the instruction of the given name.
 func (c Computation) ByName(name string) (Instruction, bool) {
 	n := c.node()
-	index := n.cache.byName.Load()
+	index := n.cache().byName.Load()
 	if index == nil {
 		m := make(map[string]InstrID, n.count)
 		n.instrs.each(func(in *instrNode) bool { m[in.name] = in.id; return true })
 		index = &m
-		n.cache.byName.Store(index)
+		n.cache().byName.Store(index)
 	}
 	id, ok := (*index)[name]
 	if !ok {
@@ -184,7 +195,14 @@ func (c Computation) Instructions() iter.Seq[Instruction] {
 	n := c.node()
 	return func(yield func(Instruction) bool) {
 		if n.idOrder {
-			n.instrs.each(func(in *instrNode) bool { return yield(Instruction{in, n}) })
+			n.instrs.eachLeaf(func(slots []*instrNode) bool {
+				for _, in := range slots {
+					if in != nil && !yield(Instruction{in, n}) {
+						return false
+					}
+				}
+				return true
+			})
 			return
 		}
 		for _, in := range n.order() {

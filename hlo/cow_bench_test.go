@@ -159,15 +159,25 @@ func BenchmarkAt(b *testing.B) {
 	sink = s
 }
 
-// C8; "shuffled" is an order other than that of ids.
+// C8; "merged" is an order other than that of ids.
 func BenchmarkIterate(b *testing.B) {
 	const n = 100_000
 	m := topkModule(b, n)
 	e := m.Edit()
 	e.Computation(0).InsertBefore(5, OpAbs, f32)
 	for name, m := range map[string]Module{"ids": m, "merged": e.Freeze()} {
-		b.Run(name, func(b *testing.B) {
-			c := m.Entry()
+		c := m.Entry()
+		b.Run(name+"/bare", func(b *testing.B) {
+			for b.Loop() {
+				for in := range c.Instructions() {
+					if in.IsZero() {
+						b.Fatal("no instruction")
+					}
+				}
+			}
+			perInstr(b, n)
+		})
+		b.Run(name+"/opcode", func(b *testing.B) {
 			s := 0
 			for b.Loop() {
 				for in := range c.Instructions() {
@@ -175,7 +185,7 @@ func BenchmarkIterate(b *testing.B) {
 				}
 			}
 			sink = s
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/instr")
+			perInstr(b, n)
 		})
 	}
 }
@@ -399,7 +409,7 @@ func BenchmarkPostOrder(b *testing.B) {
 	m := chainModule(b, n)
 	m.Entry().UserCount(0)
 	for b.Loop() {
-		m.Entry().c.cache.post.Store(nil)
+		m.Entry().c.cache().post.Store(nil)
 		sink = m.Entry().c.postOrder()
 	}
 	perInstr(b, n)

@@ -21,11 +21,11 @@ func (h *hasher) add(d Digest) {
 
 // Digest is the digest of the whole module.
 func (m Module) Digest() Digest {
-	if d := m.m.cache.digest.Load(); d != nil {
+	if d := m.m.cache().digest.Load(); d != nil {
 		return *d
 	}
 	d := digestModule(m.m)
-	m.m.cache.digest.Store(&d)
+	m.m.cache().digest.Store(&d)
 	return d
 }
 
@@ -33,7 +33,7 @@ func digestModule(m *moduleNode) Digest {
 	h := newHasher(10)
 	h.string(m.name)
 	h.word(uint64(m.entry))
-	h.optional(m.config)
+	optional(&h, m.config)
 	h.notes(m.notes)
 	h.word(uint64(len(m.order)))
 	for _, id := range m.order {
@@ -46,11 +46,11 @@ func digestModule(m *moduleNode) Digest {
 // Digest is the digest of the computation; callees count by their ids.
 func (c Computation) Digest() Digest {
 	n := c.node()
-	if d := n.cache.digest.Load(); d != nil {
+	if d := n.cache().digest.Load(); d != nil {
 		return *d
 	}
 	d := digestComputation(n, n.liveEpoch())
-	n.cache.digest.Store(&d)
+	n.cache().digest.Store(&d)
 	return d
 }
 

@@ -31,7 +31,7 @@ type Editor struct {
 
 	calls map[CompID]int // number of calling instructions per computation, once somebody asked
 
-	fork forkState
+	fork *forkState // nil: neither a fork nor split into forks
 }
 
 // compState is what a session knows about one computation. It outlives snapshots.
@@ -63,7 +63,7 @@ func (e *Editor) check() {
 	if e.over {
 		panic("hlo: use of an Editor after " + e.ended)
 	}
-	if e.fork.children != nil {
+	if e.isSplit() {
 		panic("hlo: use of an Editor between Fork and Join")
 	}
 }
@@ -235,7 +235,7 @@ func (m *moduleNode) appendOrder(id CompID) {
 // RemoveComputation removes a computation that is not the entry and that nobody calls; remove callers before callees.
 func (e *Editor) RemoveComputation(id CompID) {
 	st := e.Computation(id).state()
-	if e.fork.parent != nil && id == e.fork.lent {
+	if e.isFork() && id == e.fork.lent {
 		panic(fmt.Sprintf("hlo: RemoveComputation of %q in a fork that did not add it", st.node.name))
 	}
 	if id == e.root.entry {
@@ -309,7 +309,9 @@ func (e *Editor) Rollback(m Module) {
 	e.root = m.m
 	e.dropStates()
 	e.calls = nil
-	e.fork.rolledBack = true
+	if e.isFork() {
+		e.fork.rolledBack = true
+	}
 }
 
 // dropStates forgets what is known of computations; handles must be stale.
@@ -319,7 +321,7 @@ func (e *Editor) dropStates() { e.first, e.states = compState{e: e}, nil }
 // result is the module that the session started from.
 func (e *Editor) Freeze() Module {
 	e.check()
-	if e.fork.parent != nil {
+	if e.isFork() {
 		panic("hlo: Freeze of a fork; Join it to the session it came from")
 	}
 	m := Module{e.root}

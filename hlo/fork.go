@@ -21,6 +21,10 @@ type forkState struct {
 	named      map[CompID][]InstrID // instructions that were given a name here, whether or not they still exist
 }
 
+func (e *Editor) isFork() bool { return e.fork != nil && e.fork.parent != nil }
+
+func (e *Editor) isSplit() bool { return e.fork != nil && e.fork.parent == nil }
+
 // Fork splits the session: child i may edit computation ids[i] and computations that it adds itself, in a goroutine of its own. A child
 // is an Editor that refuses what concerns the whole module (entry, header, name, notes, removing computations of others) and ends with
 // [Editor.Join] instead of Freeze; it may take snapshots and roll back. Until Join the session itself refuses everything else, and its
@@ -29,7 +33,7 @@ type forkState struct {
 // The children start from a published version, as after Snapshot, so a child that fails can be left out of Join.
 func (e *Editor) Fork(ids ...CompID) []*Editor {
 	e.check()
-	if e.fork.parent != nil {
+	if e.isFork() {
 		panic("hlo: Fork of a fork")
 	}
 	for i, id := range ids {
@@ -44,7 +48,7 @@ func (e *Editor) Fork(ids ...CompID) []*Editor {
 	first := CompID(e.root.comps.n)
 	children := make([]*Editor, len(ids))
 	for i, id := range ids {
-		children[i] = &Editor{epoch: epochs.Add(1), gen: 1, root: e.root, fork: forkState{
+		children[i] = &Editor{epoch: epochs.Add(1), gen: 1, root: e.root, fork: &forkState{
 			parent: e, base: e.root, lent: id, firstID: first, nextID: first, named: make(map[CompID][]InstrID),
 		}}
 		if first+forkIDs < first {
@@ -52,7 +56,7 @@ func (e *Editor) Fork(ids ...CompID) []*Editor {
 		}
 		first += forkIDs
 	}
-	e.fork.children = children
+	e.fork = &forkState{children: children}
 	return slices.Clone(children)
 }
 
@@ -62,9 +66,13 @@ func (e *Editor) Join(children ...*Editor) error {
 	if e.over {
 		panic("hlo: Join after " + e.ended)
 	}
+	var open []*Editor
+	if e.isSplit() {
+		open = e.fork.children
+	}
 	for i, c := range children {
 		switch {
-		case !slices.Contains(e.fork.children, c):
+		case !slices.Contains(open, c):
 			return fmt.Errorf("hlo: Join of a session that is not an open fork of this one")
 		case slices.Contains(children[:i], c):
 			return fmt.Errorf("hlo: Join of one fork twice")
@@ -73,8 +81,7 @@ func (e *Editor) Join(children ...*Editor) error {
 			return err
 		}
 	}
-	open := e.fork.children
-	e.fork.children = nil
+	e.fork = nil
 	for _, c := range children {
 		e.join(c)
 	}
@@ -86,7 +93,7 @@ func (e *Editor) Join(children ...*Editor) error {
 
 // checkFork finds what only a rollback to a foreign module can do: changes outside the fork's own computations.
 func (e *Editor) checkFork() error {
-	f := &e.fork
+	f := e.fork
 	if !f.rolledBack {
 		return nil
 	}
@@ -107,7 +114,7 @@ func (e *Editor) checkFork() error {
 }
 
 func (e *Editor) join(c *Editor) {
-	f := &c.fork
+	f := c.fork
 	e.stats.add(c.stats)
 	e.table.Bytes += c.table.Bytes
 	c.stats = CopyStats{}
@@ -166,15 +173,15 @@ func (e *Editor) renameJoined(c *Editor, id CompID) {
 
 // noteNamed remembers that a fork named an instruction.
 func (st *compState) noteNamed(id InstrID) {
-	if f := &st.e.fork; f.parent != nil {
+	if f := st.e.fork; f != nil {
 		f.named[st.id] = append(f.named[st.id], id)
 	}
 }
 
 // mayEdit reports whether the session may edit computation id.
 func (e *Editor) mayEdit(id CompID) bool {
-	f := &e.fork
-	return f.parent == nil || id == f.lent || id >= f.firstID && id < f.firstID+forkIDs
+	f := e.fork
+	return f == nil || id == f.lent || id >= f.firstID && id < f.firstID+forkIDs
 }
 
 func (e *Editor) checkLent(id CompID) {
@@ -186,15 +193,15 @@ func (e *Editor) checkLent(id CompID) {
 // checkWhole refuses in a fork what concerns the whole module.
 func (e *Editor) checkWhole(what string) {
 	e.check()
-	if e.fork.parent != nil {
+	if e.isFork() {
 		panic(fmt.Sprintf("hlo: %s in a fork, which may edit its own computations only", what))
 	}
 }
 
 // newCompID hands out the next computation id. A removed computation keeps its id: the table does not shrink.
 func (e *Editor) newCompID() CompID {
-	f := &e.fork
-	if f.parent == nil {
+	f := e.fork
+	if f == nil {
 		return CompID(e.root.comps.n)
 	}
 	if f.nextID == f.firstID+forkIDs {

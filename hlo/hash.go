@@ -3,6 +3,7 @@ package hlo
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
 
@@ -52,7 +53,7 @@ func (c Computation) Hash() Hash {
 }
 
 func (m *moduleNode) hashes() *moduleHashes {
-	if x := m.cache.hashes.Load(); x != nil {
+	if x := m.cache().hashes.Load(); x != nil {
 		return x
 	}
 	x := &moduleHashes{comps: make([]Hash, m.comps.n)}
@@ -81,7 +82,7 @@ func (m *moduleNode) hashes() *moduleHashes {
 	}
 	h.config(m.config)
 	x.whole = h.hash()
-	m.cache.hashes.Store(x)
+	m.cache().hashes.Store(x)
 	return x
 }
 
@@ -119,7 +120,7 @@ func behaviour(c *ModuleConfig) ModuleConfig {
 
 func (h *hasher) config(c *ModuleConfig) {
 	b := behaviour(c)
-	h.optional(&b)
+	optional(h, &b)
 }
 
 // local returns the hash of what an instruction says by itself: opcode, shape, attributes, numbers of operands and callees. It is kept on the
@@ -129,8 +130,8 @@ func (n *instrNode) local(live uint64) uint64 {
 		return x
 	}
 	h := newHasher(5)
-	h.word(uint64(n.op)<<32 | uint64(len(n.operands)))
-	h.word(uint64(len(n.called()))<<32 | uint64(len(n.control())))
+	h.word(opHashes()[n.op]) // of the mnemonic: opcodes may be renumbered
+	h.word(uint64(len(n.operands))<<40 | uint64(len(n.called()))<<20 | uint64(len(n.control())))
 	h.shape(n.shape)
 	if n.attrs != nil {
 		h.attrs(n.attrs.own)
@@ -146,6 +147,16 @@ func (n *instrNode) local(live uint64) uint64 {
 	return x
 }
 
+var opHashes = sync.OnceValue(func() *[256]uint64 {
+	t := new([256]uint64)
+	for i := range t {
+		h := newHasher(14)
+		h.string(Opcode(i).String())
+		t[i] = h.sum64()
+	}
+	return t
+})
+
 // liveEpoch is the epoch of the session that a view looks into, 0 for a frozen computation.
 func (c *compNode) liveEpoch() uint64 {
 	if c.live != nil {
@@ -156,7 +167,7 @@ func (c *compNode) liveEpoch() uint64 {
 
 // structure computes the canonical order and the hash over it, cached.
 func (c *compNode) structure() *structure {
-	if s := c.cache.shape.Load(); s != nil {
+	if s := c.cache().shape.Load(); s != nil {
 		return s
 	}
 	k := newCanon(c)
@@ -188,6 +199,6 @@ func (c *compNode) structure() *structure {
 		h.word(uint64(k.number[c.root]))
 	}
 	s.hash = h.hash()
-	c.cache.shape.Store(s)
+	c.cache().shape.Store(s)
 	return s
 }

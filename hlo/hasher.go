@@ -75,34 +75,38 @@ func (h *hasher) sum64() uint64 {
 	return max(lo, 1)
 }
 
+// shape hashes what [Shape.Equal] compares. The first word tells what follows, so that no two shapes make the same sequence.
 func (h *hasher) shape(s Shape) {
 	d := s.d
 	if d == nil {
 		h.word(0)
 		return
 	}
-	h.word(uint64(d.typ)<<32 | uint64(len(d.dims)))
+	head := uint64(d.typ)<<56 | uint64(len(d.dims))<<24 | uint64(len(d.elems))
+	if d.dyn != nil {
+		head |= 1 << 55
+	}
+	if d.layout != nil {
+		head |= 1 << 54
+	}
+	h.word(head)
 	for _, n := range d.dims {
 		h.word(uint64(n))
 	}
-	for i, dyn := range d.dyn {
-		if dyn {
-			h.word(uint64(i) + 1)
-		}
+	for _, dyn := range d.dyn {
+		h.bool(dyn)
 	}
-	h.layout(d.layout)
-	h.word(uint64(len(d.elems)))
+	if d.layout != nil {
+		h.layout(d.layout)
+	}
 	for _, e := range d.elems {
 		h.shape(e)
 	}
 }
 
 func (h *hasher) layout(l *Layout) {
-	if l == nil {
-		h.word(0)
-		return
-	}
 	h.ints(l.MinorToMajor)
+	h.bool(l.hasFields())
 	if !l.hasFields() {
 		return
 	}
@@ -132,6 +136,9 @@ func (h *hasher) literal(l *Literal) {
 	}
 }
 
+// knownAttrs marks the structs that need no type name.
+const knownAttrs = 1 << 60
+
 // attrs hashes an op's own attributes so that what EqualAttrs calls equal hashes alike. The shortest and most frequent structs do
 // without reflection.
 func (h *hasher) attrs(a OpAttrs) {
@@ -139,30 +146,36 @@ func (h *hasher) attrs(a OpAttrs) {
 	case nil:
 		h.word(0)
 	case *ParameterAttrs:
-		h.word(1)
+		h.word(1 | knownAttrs)
 		h.word(uint64(a.Number))
 	case *ConstantAttrs:
-		h.word(2)
+		h.word(2 | knownAttrs)
 		h.literal(a.Literal)
 	case *TupleElementAttrs:
-		h.word(3)
+		h.word(3 | knownAttrs)
 		h.word(uint64(a.Index))
 	case *BroadcastAttrs:
-		h.word(4)
+		h.word(4 | knownAttrs)
 		h.ints(a.Dimensions)
 	case *DimensionsAttrs:
-		h.word(5)
+		h.word(5 | knownAttrs)
 		h.ints(a.Dimensions)
 	case *ReshapeAttrs:
-		h.word(6)
+		h.word(6 | knownAttrs)
 		h.word(uint64(a.InferredDimension))
 	case *CompareAttrs:
-		h.word(7)
+		h.word(7 | knownAttrs)
 		h.word(uint64(a.Direction)<<8 | uint64(a.Type))
 	default:
 		v := reflect.ValueOf(a).Elem()
 		h.string(v.Type().Name())
-		h.value(v)
+		p := attrPlanOf(a)
+		for i := range p.fields {
+			h.value(v.Field(p.fields[i].Index))
+		}
+		for _, i := range p.hidden {
+			h.value(v.Field(i))
+		}
 	}
 }
 
@@ -176,13 +189,14 @@ func (h *hasher) ints(l []int64) {
 // meaning hashes the common attributes that say something about the value or how to compute it: all but metadata, origin and
 // statistics.
 func (h *hasher) meaning(c *Common) {
-	if c == nil {
-		c = &noCommon
+	if c == nil || meaningless(c) {
+		h.word(0)
+		return
 	}
 	h.string(c.BackendConfig)
-	h.optional(c.Sharding)
-	h.optional(c.FrontendAttributes)
-	h.optional(c.ResultAccuracy)
+	optional(h, c.Sharding)
+	optional(h, c.FrontendAttributes)
+	optional(h, c.ResultAccuracy)
 	h.word(uint64(len(c.ParameterReplication)))
 	for _, r := range c.ParameterReplication {
 		h.bool(r)
@@ -194,13 +208,19 @@ func (h *hasher) meaning(c *Common) {
 	}
 }
 
+func meaningless(c *Common) bool {
+	return c.BackendConfig == "" && c.Sharding == nil && c.FrontendAttributes == nil && c.ResultAccuracy == nil &&
+		c.ParameterReplication == nil && c.Unknown == nil
+}
+
 // story hashes the other common attributes.
 func (h *hasher) story(c *Common) {
 	if c == nil {
-		c = &noCommon
+		h.word(0)
+		return
 	}
-	h.optional(c.Statistics)
-	h.optional(c.Origin)
+	optional(h, c.Statistics)
+	optional(h, c.Origin)
 	if m := c.Metadata; m == nil {
 		h.word(0)
 	} else {
@@ -219,14 +239,19 @@ func (h *hasher) story(c *Common) {
 }
 
 // optional hashes a pointer to a rare struct.
-func (h *hasher) optional(p any) {
-	if v := reflect.ValueOf(p); v.IsNil() {
+func optional[T any](h *hasher, p *T) {
+	if p == nil {
 		h.word(0)
 	} else {
 		h.word(1)
-		h.value(v.Elem())
+		h.value(reflect.ValueOf(p).Elem())
 	}
 }
+
+var (
+	shapeType   = reflect.TypeFor[Shape]()
+	literalType = reflect.TypeFor[*Literal]()
+)
 
 // value hashes what EqualAttr compares: exported fields, pointees, elements. Unexported fields and maps do not count; -0 is 0.
 func (h *hasher) value(v reflect.Value) {
@@ -249,18 +274,18 @@ func (h *hasher) value(v reflect.Value) {
 	case reflect.Pointer:
 		if v.IsNil() {
 			h.word(0)
-		} else if l, ok := v.Interface().(*Literal); ok {
-			h.literal(l)
+		} else if v.Type() == literalType {
+			h.literal(v.Interface().(*Literal))
 		} else {
 			h.word(1)
 			h.value(v.Elem())
 		}
 	case reflect.Struct:
-		if s, ok := v.Interface().(Shape); ok {
-			h.shape(s)
+		t := v.Type()
+		if t == shapeType {
+			h.shape(v.Interface().(Shape))
 			return
 		}
-		t := v.Type()
 		for i := range t.NumField() {
 			if t.Field(i).IsExported() {
 				h.value(v.Field(i))

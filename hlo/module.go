@@ -17,23 +17,31 @@ type moduleNode struct {
 	name    string
 	comps   tree[compNode]
 	order   []CompID
-	entry   CompID
 	config  *ModuleConfig // never nil
 	notes   *noteNode
+	entry   CompID
 	// ownsOrder says that the array behind order belongs to this node alone.
 	ownsOrder bool
 
 	compNames, instrNames *nameTable
 
-	cache moduleCache
+	cached atomic.Pointer[moduleCache]
 }
 
-const moduleNodeBytes = 192
+const moduleNodeBytes = 128 // of the allocator's size class
 
 type moduleCache struct {
 	callers atomic.Pointer[callIndex]
 	hashes  atomic.Pointer[moduleHashes]
 	digest  atomic.Pointer[Digest]
+}
+
+func (m *moduleNode) cache() *moduleCache {
+	if x := m.cached.Load(); x != nil {
+		return x
+	}
+	m.cached.CompareAndSwap(nil, new(moduleCache))
+	return m.cached.Load()
 }
 
 func (m *moduleNode) clone(epoch uint64) *moduleNode {
@@ -105,7 +113,7 @@ func (m Module) CompIDLimit() CompID { return CompID(m.m.comps.n) }
 func (m Module) NumInstructions() int {
 	n := 0
 	for c := range m.Computations() {
-		n += c.c.count
+		n += int(c.c.count)
 	}
 	return n
 }

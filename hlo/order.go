@@ -44,11 +44,11 @@ func byRank(a, b *instrNode) int { return cmp.Compare(a.rank, b.rank) }
 
 // order returns the live instructions in program order, cached. On a node owned by a session it must be called through a view.
 func (c *compNode) order() []*instrNode {
-	if o := c.cache.order.Load(); o != nil {
+	if o := c.cache().order.Load(); o != nil {
 		return *o
 	}
 	o := c.computeOrder()
-	c.cache.order.Store(&o)
+	c.cache().order.Store(&o)
 	return o
 }
 
@@ -111,7 +111,7 @@ func (c *compNode) inOrder(f func(*instrNode)) {
 // first, its control predecessors from last to first, its operands from first to last, then itself. Instructions on a cycle, which
 // only a broken edit can make, follow in program order, so that the result always names every instruction once.
 func (c *compNode) postOrder() []InstrID {
-	if p := c.cache.post.Load(); p != nil {
+	if p := c.cache().post.Load(); p != nil {
 		return *p
 	}
 	users := c.userIndex()
@@ -156,10 +156,10 @@ func (c *compNode) postOrder() []InstrID {
 			visit(n)
 		}
 	})
-	if len(out) < c.count {
+	if len(out) < int(c.count) {
 		c.inOrder(visit)
 	}
-	c.cache.post.Store(&out)
+	c.cache().post.Store(&out)
 	return out
 }
 

@@ -11,7 +11,7 @@ import (
 func (c CompEdit) SetSchedule(ids []InstrID) error {
 	st := c.state()
 	cn := st.node
-	if len(ids) != cn.count {
+	if len(ids) != int(cn.count) {
 		return fmt.Errorf("hlo: schedule of %q names %d instructions, it has %d", cn.name, len(ids), cn.count)
 	}
 	seen := make([]bool, cn.instrs.n)

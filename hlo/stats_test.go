@@ -127,7 +127,7 @@ func digestAfresh(m Module) Digest {
 	h := newHasher(10)
 	h.string(m.m.name)
 	h.word(uint64(m.m.entry))
-	h.optional(m.m.config)
+	optional(&h, m.m.config)
 	h.notes(m.m.notes)
 	h.word(uint64(len(m.m.order)))
 	for _, id := range m.m.order {

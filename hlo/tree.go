@@ -185,17 +185,27 @@ func newInner[T any](epoch uint64, need int) *treeNode[T] {
 
 // each calls yield for every entry in index order until it returns false.
 func (t *tree[T]) each(yield func(*T) bool) bool {
-	return t.root == nil || t.root.each(yield)
+	return t.eachLeaf(func(slots []*T) bool {
+		for _, v := range slots {
+			if v != nil && !yield(v) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
-func (n *treeNode[T]) each(yield func(*T) bool) bool {
-	for _, k := range n.kids {
-		if k != nil && !k.each(yield) {
-			return false
-		}
+// eachLeaf calls yield for the slots of every leaf in index order until it returns false. Empty slots are nil.
+func (t *tree[T]) eachLeaf(yield func([]*T) bool) bool {
+	return t.root == nil || t.root.eachLeaf(yield)
+}
+
+func (n *treeNode[T]) eachLeaf(yield func([]*T) bool) bool {
+	if len(n.kids) == 0 {
+		return yield(n.slots)
 	}
-	for _, v := range n.slots {
-		if v != nil && !yield(v) {
+	for _, k := range n.kids {
+		if k != nil && !k.eachLeaf(yield) {
 			return false
 		}
 	}

@@ -27,11 +27,11 @@ func (x *userIndex) successors(id InstrID) []InstrID {
 
 // userIndex returns the cached index. On a node owned by a session it must be called through a view only, whose cache dies with it.
 func (c *compNode) userIndex() *userIndex {
-	if x := c.cache.users.Load(); x != nil {
+	if x := c.cache().users.Load(); x != nil {
 		return x
 	}
 	x := buildUserIndex(&c.instrs)
-	c.cache.users.Store(x)
+	c.cache().users.Store(x)
 	return x
 }
 
