@@ -186,11 +186,11 @@ func EqualAttrs(a, b OpAttrs) bool {
 }
 
 func equalAttrValue(a, b reflect.Value) bool {
-	switch v := a.Interface().(type) {
-	case Shape:
-		return v.Equal(b.Interface().(Shape))
-	case *Literal:
-		return v.Equal(b.Interface().(*Literal))
+	switch a.Type() { // not a type switch on Interface(), which would allocate for every field
+	case shapeType:
+		return a.Interface().(Shape).Equal(b.Interface().(Shape))
+	case literalType:
+		return a.Interface().(*Literal).Equal(b.Interface().(*Literal))
 	}
 	switch a.Kind() {
 	case reflect.Slice:
@@ -230,9 +230,10 @@ func EqualAttr(a, b Attr) bool {
 
 // attrByKey returns the value of the attribute spelled key, if a's struct has one.
 func attrByKey(a OpAttrs, key AttrKey) (Attr, bool) {
-	for _, f := range AttrFields(a) {
-		if f.Key == key {
-			return f.Value(a).Interface(), true
+	fields := AttrFields(a)
+	for i := range fields {
+		if fields[i].Key == key {
+			return fields[i].Value(a).Interface(), true
 		}
 	}
 	return nil, false
@@ -240,7 +241,9 @@ func attrByKey(a OpAttrs, key AttrKey) (Attr, bool) {
 
 // withAttr returns a copy of a with one attribute replaced.
 func withAttr(a OpAttrs, key AttrKey, v Attr) (OpAttrs, error) {
-	for _, f := range AttrFields(a) {
+	fields := AttrFields(a)
+	for i := range fields {
+		f := &fields[i]
 		if f.Key != key {
 			continue
 		}
