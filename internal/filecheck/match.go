@@ -39,7 +39,7 @@ func (p *pattern) find(text string, v *variables) (span, error) {
 	re := p.compiled
 	if re == nil {
 		var err error
-		if re, err = p.compile(v); err != nil {
+		if re, err = p.compile(v); re == nil {
 			return none, err
 		}
 	}
@@ -89,13 +89,10 @@ func (v *variables) forget() {
 }
 
 // compile builds the regular expression of p for the present values of the variables.
-// Definitions are its groups, in order.
+// Definitions are its groups, in order. A pattern of nothing but empty variables matches
+// nowhere, as in LLVM; its expression is nil.
 func (p *pattern) compile(v *variables) (*regexp.Regexp, error) {
 	var b strings.Builder
-	b.WriteString(p.flags())
-	if p.fullLine {
-		b.WriteString("^" + p.margin)
-	}
 	for _, part := range p.parts {
 		regex, err := part.expression(v)
 		if err != nil {
@@ -103,10 +100,14 @@ func (p *pattern) compile(v *variables) (*regexp.Regexp, error) {
 		}
 		b.WriteString(regex)
 	}
-	if p.fullLine {
-		b.WriteString(p.margin + "$")
+	expression := b.String()
+	switch {
+	case p.fullLine:
+		expression = "^" + p.margin + expression + p.margin + "$"
+	case expression == "":
+		return nil, nil
 	}
-	re, err := regexp.Compile(b.String())
+	re, err := regexp.Compile(p.flags() + expression)
 	if err != nil {
 		return nil, err
 	}

@@ -216,6 +216,9 @@ func (s *numberSyntax) number(line int, vars symbols, own map[string]bool) (*num
 	case n.define != "" && vars.texts[n.define]:
 		return nil, fmt.Errorf("string variable with name '%s' already exists", n.define)
 	case n.define != "":
+		if previous, ok := vars.numbers[n.define]; ok && previous.verb != n.format.verb {
+			return nil, fmt.Errorf("format of '%s' differs from its previous definition", n.define)
+		}
 		vars.numbers[n.define], own[n.define] = n.format, true
 	}
 	return n, nil
