@@ -1,0 +1,114 @@
+package printer
+
+import (
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// closingNameAfter is the number of instructions from which on a computation has its name after its closing brace.
+const closingNameAfter = 5
+
+// computation writes one computation without a newline at the end. Instructions come in schedule order, or in post-order when there is
+// no schedule or the computation is written inside an instruction.
+func (p *printer) computation(c hlo.Computation, indent int, entry, nested bool) {
+	p.indent(indent)
+	if !nested {
+		if entry {
+			p.str("ENTRY ")
+		}
+		if !p.OmitIDs {
+			p.name(c.Name())
+			p.str(" ")
+		}
+		if !p.OmitSignature {
+			p.signature(c)
+			p.str(" ")
+		}
+	}
+	p.str("{")
+	if !p.line() {
+		return
+	}
+	outer := p.names
+	p.names = newCanonicalNames(p.CanonicalNames)
+	instructions := c.PostOrder()
+	if !nested && c.IsScheduled() {
+		instructions = c.Instructions()
+	}
+	for in := range instructions {
+		root := in.IsRoot()
+		if p.CompactTuples && !root && p.isCompact(in) {
+			continue
+		}
+		p.indent(indent + 1)
+		if root {
+			p.str("ROOT ")
+		}
+		p.instruction(in, indent+1)
+		if !p.line() {
+			return
+		}
+	}
+	p.names = outer
+	p.indent(indent)
+	p.str("}")
+	if thread := c.ExecutionThread(); !p.OmitIDs && thread != hlo.MainThread {
+		p.b = hlo.AppendQuoted(append(p.b, ", execution_thread="...), thread)
+	}
+	if p.NameAfterBody && c.NumInstructions() > closingNameAfter {
+		p.str(" // ")
+		p.str(c.Name())
+	}
+}
+
+// signature writes `(a: f32[2], b: s32[]) -> f32[2]`, shapes without layouts.
+func (p *printer) signature(c hlo.Computation) {
+	p.str("(")
+	for i := range c.NumParameters() {
+		p.sep(i)
+		param := c.Parameter(i)
+		p.str(p.cut(param.Name()))
+		p.str(": ")
+		p.b = param.Shape().AppendText(p.b, false)
+	}
+	p.str(") -> ")
+	if root := c.Root(); !root.IsZero() {
+		p.b = root.Shape().AppendText(p.b, false)
+	}
+}
+
+// name writes the name of a computation or an instruction.
+func (p *printer) name(s string) {
+	if !p.OmitPercent {
+		p.b = append(p.b, '%')
+	}
+	p.b = append(p.b, p.cut(s)...)
+}
+
+// cut leaves out of a name what makes it unique, when ids are off.
+func (p *printer) cut(s string) string {
+	if p.OmitIDs {
+		s, _, _ = strings.Cut(s, ".")
+	}
+	return s
+}
+
+// canonicalNames numbers the instructions of a computation in the order they are written or first mentioned.
+type canonicalNames struct{ number map[hlo.InstrID]int }
+
+func newCanonicalNames(wanted bool) *canonicalNames {
+	if !wanted {
+		return nil
+	}
+	return &canonicalNames{make(map[hlo.InstrID]int)}
+}
+
+func (n *canonicalNames) of(id hlo.InstrID) int64 {
+	k, ok := n.number[id]
+	if !ok {
+		k = len(n.number)
+		n.number[id] = k
+	}
+	return int64(k)
+}

@@ -1,0 +1,130 @@
+package printer
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// A LimitError says that a print would be longer than Config.MaxBytes, or nested too deeply.
+type LimitError struct {
+	What  string
+	Limit int64
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("print exceeds the limit of %d %s", e.Limit, e.What)
+}
+
+// Limits of a print that includes bodies.
+const (
+	defaultMaxBytes = 1 << 30
+	maxNesting      = 4096
+	flushBytes      = 1 << 16
+)
+
+// Fprint writes the module to w. The error is that of w, or a *[LimitError].
+func Fprint(w io.Writer, m hlo.Module, cfg Config) error {
+	p := newPrinter(m, cfg)
+	p.w = w
+	p.b = make([]byte, 0, flushBytes+flushBytes/4)
+	p.module()
+	p.flush()
+	return p.err
+}
+
+// Append appends the text of the module to b. The error is a *[LimitError], and cannot occur unless the configuration writes bodies or
+// sets MaxBytes.
+func Append(b []byte, m hlo.Module, cfg Config) ([]byte, error) {
+	p := newPrinter(m, cfg)
+	p.b = b
+	p.module()
+	return p.b, p.err
+}
+
+// String is the module in the default form.
+func String(m hlo.Module) string {
+	b, _ := Append(nil, m, Config{})
+	return string(b)
+}
+
+// AppendComputation appends the text of one computation of m, without a newline at the end.
+func AppendComputation(b []byte, m hlo.Module, c hlo.Computation, cfg Config) ([]byte, error) {
+	p := newPrinter(m, cfg)
+	p.b = b
+	p.computation(c, cfg.Indent, cfg.Entry && c.ID() == m.Entry().ID(), false)
+	return p.b, p.err
+}
+
+// AppendInstruction appends one instruction of m, without ROOT and without a newline at the end. With canonical names the instruction
+// and its operands have none, as in XLA.
+func AppendInstruction(b []byte, m hlo.Module, in hlo.Instruction, cfg Config) ([]byte, error) {
+	p := newPrinter(m, cfg)
+	p.b = b
+	p.lone = true
+	p.instruction(in, cfg.Indent)
+	return p.b, p.err
+}
+
+// printer is the state of one print. Text grows at the end of b; with a writer, b is handed over between lines.
+type printer struct {
+	Config
+	m hlo.Module
+	w io.Writer
+	b []byte
+
+	every   int // operands between index marks, 0: none
+	sugared []bool
+	names   *canonicalNames
+	nesting int
+	lone    bool // a single instruction: canonical names are left out
+	max     int64
+	written int64
+	err     error
+}
+
+func newPrinter(m hlo.Module, cfg Config) *printer {
+	p := &printer{Config: cfg, m: m, max: cfg.MaxBytes}
+	switch {
+	case cfg.OperandIndex == IndexEvery5:
+		p.every = 5
+	case cfg.OperandIndex > 0:
+		p.every = int(cfg.OperandIndex)
+	}
+	if p.max == 0 && cfg.Bodies >= BodyFull {
+		p.max = defaultMaxBytes
+	}
+	p.sugared = sugaredComputations(m, cfg.Sugar)
+	return p
+}
+
+// line ends a line and looks after the limits. It reports whether to go on.
+func (p *printer) line() bool {
+	p.b = append(p.b, '\n')
+	if p.w != nil && len(p.b) >= flushBytes {
+		p.flush()
+	}
+	if p.max > 0 && p.written+int64(len(p.b)) > p.max && p.err == nil {
+		p.err = &LimitError{"bytes", p.max}
+	}
+	return p.err == nil
+}
+
+func (p *printer) flush() {
+	if p.err == nil {
+		_, p.err = p.w.Write(p.b)
+	}
+	p.written += int64(len(p.b))
+	p.b = p.b[:0]
+}
+
+func (p *printer) str(s string) { p.b = append(p.b, s...) }
+
+const spaces = "                                                                "
+
+func (p *printer) indent(steps int) {
+	for n := 2 * steps; n > 0; n -= len(spaces) {
+		p.b = append(p.b, spaces[:min(n, len(spaces))]...)
+	}
+}

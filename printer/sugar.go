@@ -1,0 +1,59 @@
+package printer
+
+import "github.com/gohalo/halo/hlo"
+
+// sugaredComputations marks the computations, by id, that are written only as part of the asynchronous operations that call them; nil
+// when there are none. All calls of such a computation are sugared, or none is: otherwise text would need it both ways.
+func sugaredComputations(m hlo.Module, s Sugar) []bool {
+	if s == SugarOff || m.IsZero() {
+		return nil
+	}
+	var marks []bool
+	entry := m.Entry()
+	for c := range m.Computations() {
+		if c.ID() == entry.ID() || !hlo.IsExpandable(c) || !canSugar(m, c, s) {
+			continue
+		}
+		if marks == nil {
+			marks = make([]bool, m.CompIDLimit())
+		}
+		marks[c.ID()] = true
+	}
+	return marks
+}
+
+// canSugar reports whether every call of c is an asynchronous one that may be sugared, and there is a start among them.
+func canSugar(m hlo.Module, c hlo.Computation, s Sugar) bool {
+	starts := 0
+	for comp, id := range m.Callers(c.ID()) {
+		in := m.MustComputation(comp).MustAt(id)
+		switch {
+		case !hlo.IsAsync(in.Opcode()):
+			return false
+		case in.Opcode() != hlo.OpAsyncStart:
+			continue
+		case s == SugarAuto && !hlo.CanSugar(in, c):
+			return false
+		case s == SugarOn:
+			if _, ok := hlo.AsyncMnemonic(in.Opcode(), c.Root().Opcode()); !ok {
+				return false
+			}
+		}
+		starts++
+	}
+	return starts > 0
+}
+
+func (p *printer) isSugared(id hlo.CompID) bool { return int(id) < len(p.sugared) && p.sugared[id] }
+
+// wrapped is the instruction that a sugared asynchronous one stands for; false for everything else.
+func (p *printer) wrapped(in hlo.Instruction) (hlo.Instruction, bool) {
+	if p.sugared == nil || !hlo.IsAsync(in.Opcode()) {
+		return hlo.Instruction{}, false
+	}
+	c, ok := hlo.AsyncCallee(p.m, in)
+	if !ok || !p.isSugared(c.ID()) {
+		return hlo.Instruction{}, false
+	}
+	return c.Root(), true
+}
