@@ -141,7 +141,9 @@ func TestMisusePanics(t *testing.T) {
 	for _, f := range []func(){func() { v.Root() }, func() { at.Name() }, func() { at.Users() }, func() { v.Instructions() }} {
 		assert.PanicsWithValue(t, `hlo: use of a view of computation "main" after the session edited it; take a new View`, f)
 	}
+	v = c.View()
 	e.Rollback(m)
+	assert.PanicsWithValue(t, `hlo: use of a view of computation "main" after Rollback`, func() { v.Root() })
 	assert.PanicsWithValue(t, "hlo: use of an instruction edit after Rollback", func() { in.Shape() })
 	assert.PanicsWithValue(t, "hlo: use of a computation edit after Rollback", func() { c.Root() })
 	b := e.NewComputation("b")

@@ -182,7 +182,18 @@ func EqualAttrs(a, b OpAttrs) bool {
 	if va.Type() != vb.Type() {
 		return false
 	}
-	return equalAttrValue(va, vb)
+	p := attrPlanOf(a)
+	for i := range p.fields {
+		if k := p.fields[i].Index; !equalAttrValue(va.Field(k), vb.Field(k)) {
+			return false
+		}
+	}
+	for _, k := range p.hidden {
+		if !equalAttrValue(va.Field(k), vb.Field(k)) {
+			return false
+		}
+	}
+	return true
 }
 
 func equalAttrValue(a, b reflect.Value) bool {
@@ -228,36 +239,40 @@ func EqualAttr(a, b Attr) bool {
 	return va.Type() == vb.Type() && equalAttrValue(va, vb)
 }
 
-// attrByKey returns the value of the attribute spelled key, if a's struct has one.
-func attrByKey(a OpAttrs, key AttrKey) (Attr, bool) {
+// attrField finds the attribute spelled key in a's struct; nil when there is none.
+func attrField(a OpAttrs, key AttrKey) *AttrField {
 	fields := AttrFields(a)
 	for i := range fields {
 		if fields[i].Key == key {
-			return fields[i].Value(a).Interface(), true
+			return &fields[i]
 		}
+	}
+	return nil
+}
+
+// attrByKey returns the value of the attribute spelled key, if a's struct has one.
+func attrByKey(a OpAttrs, key AttrKey) (Attr, bool) {
+	if f := attrField(a, key); f != nil {
+		return f.Value(a).Interface(), true
 	}
 	return nil, false
 }
 
-// withAttr returns a copy of a with one attribute replaced.
-func withAttr(a OpAttrs, key AttrKey, v Attr) (OpAttrs, error) {
-	fields := AttrFields(a)
-	for i := range fields {
-		f := &fields[i]
-		if f.Key != key {
-			continue
-		}
-		val := reflect.ValueOf(v)
-		if !val.IsValid() {
-			val = reflect.Zero(f.Type)
-		}
-		if !val.Type().AssignableTo(f.Type) {
-			return nil, fmt.Errorf("attribute %s is a %v, got a %v", key, f.Type, val.Type())
-		}
-		c := reflect.New(reflect.TypeOf(a).Elem())
-		c.Elem().Set(reflect.ValueOf(a).Elem())
-		c.Elem().Field(f.Index).Set(val)
-		return c.Interface().(OpAttrs), nil
+// accept turns v into a value for the field; nil is the zero value.
+func (f *AttrField) accept(v Attr) (reflect.Value, error) {
+	val := reflect.ValueOf(v)
+	switch {
+	case !val.IsValid():
+		return reflect.Zero(f.Type), nil
+	case !val.Type().AssignableTo(f.Type):
+		return val, fmt.Errorf("attribute %s is a %v, got a %v", f.Key, f.Type, val.Type())
 	}
-	return nil, fmt.Errorf("no attribute %q", key)
+	return val, nil
+}
+
+// cloneAttrs returns a shallow copy of a.
+func cloneAttrs(a OpAttrs) OpAttrs {
+	c := reflect.New(reflect.TypeOf(a).Elem())
+	c.Elem().Set(reflect.ValueOf(a).Elem())
+	return c.Interface().(OpAttrs)
 }

@@ -92,15 +92,15 @@ func (c CompEdit) Root() InstrID { return c.state().node.root }
 func (c CompEdit) NumInstructions() int { return int(c.state().node.count) }
 
 // View is the computation as it is now. When the session has already written to the computation, the view reads the session's own
-// nodes: it and all that was obtained from it panic after the next edit of the computation.
+// nodes: it and all that was obtained from it panic after the next edit of the computation, and after the end of the session.
 func (c CompEdit) View() Computation {
 	st := c.state()
 	if st.node.epoch != st.e.epoch {
 		return Computation{st.node}
 	}
-	if st.view == nil || st.view.live.gen != st.viewGen || st.view.epoch != st.e.epoch {
+	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.epoch != st.e.epoch {
 		st.view = st.node.clone(st.e.epoch)
-		st.view.live = &liveView{st, st.viewGen}
+		st.view.live = &liveView{st, st.e, st.viewGen, st.e.gen, st.view.name}
 	}
 	return Computation{st.view}
 }

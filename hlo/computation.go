@@ -78,15 +78,20 @@ func (c *compNode) clone(epoch uint64) *compNode {
 	return d
 }
 
-// liveView marks the nodes of a view into a running session: it dies with the next edit of the computation.
+// liveView marks the header of a view into a running session: it dies with the next edit of the computation, and with the handles.
 type liveView struct {
-	st  *compState
-	gen uint32
+	st               *compState
+	e                *Editor
+	viewGen, editGen uint32
+	name             string
 }
 
 func (v *liveView) check() {
-	if v.st.viewGen != v.gen {
-		panic(fmt.Sprintf("hlo: use of a view of computation %q after the session edited it; take a new View", v.st.node.name))
+	if v.e.gen != v.editGen {
+		panic(fmt.Sprintf("hlo: use of a view of computation %q after %s", v.name, v.e.ended))
+	}
+	if v.st.viewGen != v.viewGen {
+		panic(fmt.Sprintf("hlo: use of a view of computation %q after the session edited it; take a new View", v.name))
 	}
 }
 

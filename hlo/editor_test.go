@@ -158,3 +158,28 @@ func TestUniqueNames(t *testing.T) {
 		assert.Equal(t, step.want, n.unique(step.in), step.in)
 	}
 }
+
+// TestAttrsSeenThroughAViewStay: the struct of attributes that a view hands out is never written, although the session writes its own
+// copies in place.
+func TestAttrsSeenThroughAViewStay(t *testing.T) {
+	m := topkModule(t, 3)
+	e := m.Edit()
+	c := e.Computation(0)
+	given := &TopKAttrs{K: 10}
+	c.Instr(1).SetAttrs(given).SetAttr("k", int64(11))
+	assert.Equal(t, int64(10), given.K)
+	seen := c.At(1).Attrs().(*TopKAttrs)
+	c.Instr(1).SetAttr("k", int64(12)).SetAttr("k", int64(13))
+	assert.Equal(t, int64(11), seen.K)
+	c.Instr(2).SetAttrs(seen)
+	s := e.Snapshot()
+	c.Instr(1).SetAttr("k", int64(14))
+	c.Instr(2).SetAttr("k", int64(15))
+	m2 := e.Freeze()
+	for i, want := range []int64{1, 13, 14} {
+		m := []Module{m, s, m2}[i]
+		assert.Equal(t, want, AttrsOf[TopKAttrs](m.Entry().MustAt(1)).K)
+	}
+	assert.Equal(t, int64(11), AttrsOf[TopKAttrs](s.Entry().MustAt(2)).K)
+	assert.Equal(t, int64(15), AttrsOf[TopKAttrs](m2.Entry().MustAt(2)).K)
+}

@@ -160,7 +160,7 @@ var opHashes = sync.OnceValue(func() *[256]uint64 {
 // liveEpoch is the epoch of the session that a view looks into, 0 for a frozen computation.
 func (c *compNode) liveEpoch() uint64 {
 	if c.live != nil {
-		return c.live.st.e.epoch
+		return c.live.e.epoch
 	}
 	return 0
 }

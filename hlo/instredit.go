@@ -175,24 +175,33 @@ func (i InstrEdit) ownAttrs() *attrNode {
 
 // SetAttr sets the attribute of the given key, one of the op's own or a common one; a nil value means its zero value. It panics when
 // the instruction can have no such attribute, or the value is not of its type. The value must not be written afterwards.
+//
+// The first call on an instruction copies the struct of attributes, further ones write into that copy, until somebody obtains the struct
+// itself from a view.
 func (i InstrEdit) SetAttr(key AttrKey, v Attr) InstrEdit {
 	n := i.node()
-	if old, ok := attrByKey(n.own(), key); ok {
-		if EqualAttr(old, v) {
-			return i
-		}
-		own, err := withAttr(n.own(), key, v)
+	f := attrField(n.own(), key)
+	if f == nil {
+		common, err := withCommon(n.common(), key, v)
 		if err != nil {
-			panic("hlo: SetAttr on " + n.name + ": " + err.Error())
+			panic(fmt.Sprintf("hlo: SetAttr on %s %s: %v", n.op, n.name, err))
 		}
-		i.ownAttrs().own = own
-		return i
+		return i.SetCommon(common)
 	}
-	common, err := withCommon(n.common(), key, v)
+	val, err := f.accept(v)
 	if err != nil {
 		panic(fmt.Sprintf("hlo: SetAttr on %s %s: %v", n.op, n.name, err))
 	}
-	return i.SetCommon(common)
+	if equalAttrValue(f.Value(n.own()), val) {
+		return i
+	}
+	a := i.ownAttrs()
+	if n = i.node(); !n.ownsAttrs {
+		a.own = cloneAttrs(a.own)
+		n.ownsAttrs = true
+	}
+	f.Value(a.own).Set(val)
+	return i
 }
 
 // SetAttrs replaces the op's own attributes as a whole; a must not be written afterwards.
@@ -202,7 +211,9 @@ func (i InstrEdit) SetAttrs(a OpAttrs) InstrEdit {
 		return i
 	}
 	i.ownAttrs().own = a
-	if n = i.node(); n.op == OpParameter {
+	n = i.node()
+	n.ownsAttrs = false // a is the caller's
+	if n.op == OpParameter {
 		i.st.placeParameter(n)
 	}
 	return i

@@ -20,7 +20,7 @@ func (p Position) IsKnown() bool { return p.Line != 0 }
 
 // Instruction is one instruction of one version of a computation. It is a small value, comparable: == means the same instruction
 // in the same version. The zero Instruction is none. It never changes and may be read by any number of goroutines, but for one that
-// comes from a view of a live session ([CompEdit.View]), which panics once the session edits the computation again.
+// comes from a view of a live session ([CompEdit.View]), which panics once the session edits the computation again or ends.
 type Instruction struct {
 	n *instrNode
 	c *compNode
@@ -41,11 +41,12 @@ type instrNode struct {
 	id        InstrID
 	op        Opcode
 	ownsOps   bool // the array behind operands belongs to this node alone
+	ownsAttrs bool // the struct that attrs.own points to has been seen by nobody but the session
 }
 
 const instrNodeBytes = 112 // of the allocator's size class
 
-// attrNode holds attributes; both parts are immutable and replaced whole, so edits of the shape share them.
+// attrNode holds attributes, apart from the instruction, so that edits of the shape share them.
 type attrNode struct {
 	epoch  uint64
 	own    OpAttrs
@@ -154,7 +155,13 @@ func (in Instruction) Operands() iter.Seq[Instruction] {
 func (in Instruction) OperandIDs() iter.Seq[InstrID] { return slices.Values(in.node().operands) }
 
 // Attrs is the op's own attributes, nil for an op without any. What it points to is shared and must not be written; see [AttrsOf].
-func (in Instruction) Attrs() OpAttrs { return in.node().own() }
+func (in Instruction) Attrs() OpAttrs {
+	n := in.node()
+	if in.c.live != nil && n.epoch == in.c.live.e.epoch {
+		n.ownsAttrs = false // the session must not write to what others hold now
+	}
+	return n.own()
+}
 
 // Common is the attributes that any instruction may have; nil when it has none of them.
 func (in Instruction) Common() *Common { return in.node().common() }
