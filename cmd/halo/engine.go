@@ -36,7 +36,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		if c.Engine == "eval" {
 			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
 		}
-		file, err := bef.Decode(in.data)
+		file, err := bef.Decode(in.data, bef.DecodeOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("%s: error: %w", in.name, err)
 		}

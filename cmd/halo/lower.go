@@ -9,6 +9,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/runtime/bef"
 )
 
 // lowerCmd lowers HLO to BEF.
@@ -42,7 +43,7 @@ func (c *lowerCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		data, err := file.Encode()
+		data, err := bef.Marshal(file, bef.EncodeOptions{Extensions: true})
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
