@@ -218,6 +218,17 @@ func TestParameters(t *testing.T) {
 	assert.Equal(t, 2, m2.MustComputation(0).NumParameters())
 }
 
+// TestRemoveParameterOfEqualNumbers: numbers may be wrong for a while, and removing one still numbers the rest in order.
+func TestRemoveParameterOfEqualNumbers(t *testing.T) {
+	e := NewModule("m")
+	c := e.AddComputation("f")
+	for range 4 {
+		c.AddSpec(InstrSpec{Opcode: OpParameter, Shape: f32, Attrs: &ParameterAttrs{}})
+	}
+	require.NoError(t, c.RemoveParameter(0))
+	assert.Equal(t, []InstrID{1, 2, 3}, c.View().Parameters())
+}
+
 func TestThreadsAndNames(t *testing.T) {
 	e := NewModule("m")
 	b := e.NewComputation("f")

@@ -316,10 +316,12 @@ func (c CompEdit) RemoveParameter(i int) error {
 	if err := st.remove(st.instr(st.node.params[i])); err != nil {
 		return err
 	}
-	cn := st.own()
-	cn.params = slices.Delete(slices.Clone(cn.params), i, i+1)
-	for k := i; k < len(cn.params); k++ {
-		c.Instr(cn.params[k]).SetAttrs(&ParameterAttrs{Number: int64(k)})
+	left := slices.Delete(slices.Clone(st.node.params), i, i+1)
+	st.own().params = left
+	for k, id := range left { // SetAttrs replaces the list as it goes
+		if k >= i {
+			c.Instr(id).SetAttrs(&ParameterAttrs{Number: int64(k)})
+		}
 	}
 	return nil
 }
@@ -354,9 +356,18 @@ func (c CompEdit) ReplaceAllUses(old, new InstrID) int {
 	return count
 }
 
-// ReplaceInstruction makes new stand for old everywhere: users, root and control edges, and removes old.
+// ReplaceInstruction makes new stand for old everywhere: users, root and control edges, and removes old. It refuses, and changes
+// nothing, when new uses old or old is a parameter.
 func (c CompEdit) ReplaceInstruction(old, new InstrID) error {
 	st := c.state()
+	switch o, n := st.instr(old), st.instr(new); {
+	case old == new:
+		return nil
+	case o.op == OpParameter:
+		return fmt.Errorf("hlo: cannot replace %s by %s: %w", o.name, n.name, ErrIsParameter)
+	case slices.Contains(n.operands, old):
+		return fmt.Errorf("hlo: cannot replace %s by %s, which uses it: %w", o.name, n.name, ErrHasUsers)
+	}
 	c.ReplaceAllUses(old, new)
 	for _, s := range slices.Clone(st.userOverlay().successors(old)) {
 		in := InstrEdit{st, s, c.gen}

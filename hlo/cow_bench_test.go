@@ -74,6 +74,33 @@ func BenchmarkEditMany(b *testing.B) {
 	}
 }
 
+// One edit in each of many small computations, in one session: C9 without what opening a session costs.
+func BenchmarkEditSmall(b *testing.B) {
+	const comps = 1_000
+	for _, n := range []int{8, 32} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			e := NewModule("m")
+			for range comps {
+				cb := e.NewComputation("c")
+				for range n {
+					cb.Append(InstrSpec{Opcode: OpPartitionId, Shape: f32})
+				}
+				cb.Finish(NoInstr)
+			}
+			m := e.Freeze()
+			b.ReportAllocs()
+			for b.Loop() {
+				e := m.Edit()
+				for id := range CompID(comps) {
+					e.Computation(id).Instr(3).SetShape(shapes[0])
+				}
+				sink = e.Freeze().m
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/comps, "ns/edit")
+		})
+	}
+}
+
 // A chain of writes to one instruction, past the first: C5.
 func BenchmarkEditSame(b *testing.B) {
 	m := topkModule(b, 100_000)

@@ -27,7 +27,7 @@ type Editor struct {
 
 	// States of the computations touched so far; the first one is inline, since most sessions of a pass touch few.
 	first  compState
-	states map[CompID]*compState
+	states tree[compState]
 
 	calls map[CompID]int // number of calling instructions per computation, once somebody asked
 
@@ -89,7 +89,7 @@ func (e *Editor) state(id CompID) *compState {
 	if e.first.node != nil && e.first.id == id {
 		return &e.first
 	}
-	if st := e.states[id]; st != nil {
+	if st := e.states.get(uint32(id)); st != nil {
 		return st
 	}
 	c := e.root.comps.get(uint32(id))
@@ -102,11 +102,8 @@ func (e *Editor) state(id CompID) *compState {
 func (e *Editor) addState(c *compNode) *compState {
 	st := &e.first
 	if st.node != nil {
-		if e.states == nil {
-			e.states = make(map[CompID]*compState)
-		}
 		st = new(compState)
-		e.states[c.id] = st
+		*e.states.slot(1, &e.table, uint32(c.id)) = st // of the session alone: always the same epoch, so nothing is copied
 	}
 	st.e, st.id, st.node = e, c.id, c
 	return st
@@ -315,7 +312,7 @@ func (e *Editor) Rollback(m Module) {
 }
 
 // dropStates forgets what is known of computations; handles must be stale.
-func (e *Editor) dropStates() { e.first, e.states = compState{e: e}, nil }
+func (e *Editor) dropStates() { e.first, e.states = compState{e: e}, tree[compState]{} }
 
 // Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
 // result is the module that the session started from.

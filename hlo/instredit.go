@@ -110,12 +110,16 @@ func (st *compState) ownOperands(user InstrID) []InstrID {
 
 // SetOperand makes operand n the value of to. It panics when there is no operand n.
 func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
-	old := i.node().operands[n]
+	ops := i.node().operands
+	if n < 0 || n >= len(ops) {
+		panic(fmt.Sprintf("hlo: operand %d of %s, which has %d", n, i.Name(), len(ops)))
+	}
+	old := ops[n]
 	if old == to {
 		return i
 	}
 	i.st.instr(to)
-	ops := i.st.ownOperands(i.id)
+	ops = i.st.ownOperands(i.id)
 	ops[n] = to
 	if u := i.st.users; u != nil {
 		u.swap(i.id, ops, old, to)
@@ -154,7 +158,9 @@ func (i InstrEdit) AppendOperand(id InstrID) InstrEdit {
 // RemoveOperand removes operand n; later ones move down.
 func (i InstrEdit) RemoveOperand(n int) InstrEdit {
 	ops := i.node().operands
-	_ = ops[n]
+	if n < 0 || n >= len(ops) {
+		panic(fmt.Sprintf("hlo: operand %d of %s, which has %d", n, i.Name(), len(ops)))
+	}
 	return i.SetOperands(slices.Delete(slices.Clone(ops), n, n+1)...)
 }
 
@@ -244,6 +250,9 @@ func (i InstrEdit) ownExtra() *extraNode {
 // SetCallee makes called computation n the computation to. It panics when there is no callee n.
 func (i InstrEdit) SetCallee(n int, to CompID) InstrEdit {
 	called := slices.Clone(i.node().called())
+	if n < 0 || n >= len(called) {
+		panic(fmt.Sprintf("hlo: callee %d of %s, which has %d", n, i.Name(), len(called)))
+	}
 	called[n] = to
 	return i.SetCallees(called...)
 }

@@ -418,6 +418,62 @@ var edits = []func(s *script, c CompEdit, o *oracleComp){
 		c.Instr(id).SetCallees(to.ID())
 		o.instrs[id].callees = []CompID{to.ID()}
 	},
+	func(s *script, c CompEdit, o *oracleComp) { // replace an instruction
+		a, b := s.instr(o), s.instr(o)
+		err := c.ReplaceInstruction(a, b)
+		if a == b || o.instrs[a].op == OpParameter || slices.Contains(o.instrs[b].operands, a) {
+			require.Equal(s.t, a == b, err == nil)
+			return
+		}
+		require.NoError(s.t, err)
+		for _, in := range o.instrs {
+			for i, x := range in.operands {
+				if x == a {
+					in.operands[i] = b
+				}
+			}
+		}
+		for _, u := range o.successors(a) {
+			l := o.instrs[u].control
+			l = slices.DeleteFunc(l, func(x InstrID) bool { return x == a })
+			if u != b && !slices.Contains(l, b) {
+				l = append(l, b)
+			}
+			o.instrs[u].control = l
+		}
+		for _, p := range o.instrs[a].control {
+			if l := &o.instrs[b].control; p != b && !slices.Contains(*l, p) {
+				*l = append(*l, p)
+			}
+		}
+		if o.root == a {
+			o.root = b
+		}
+		o.remove(a)
+	},
+	func(s *script, c CompEdit, o *oracleComp) { // remove a computation
+		live, called := 0, false
+		for _, x := range s.o.comps {
+			if x == nil {
+				continue
+			}
+			live++
+			for _, in := range x.instrs {
+				called = called || slices.Contains(in.callees, c.ID())
+			}
+		}
+		if live == 1 {
+			return
+		}
+		id := c.ID()
+		if called {
+			require.Panics(s.t, func() { s.e.RemoveComputation(id) })
+			return
+		}
+		s.e.RemoveComputation(id)
+		s.o.comps[id] = nil
+		require.Panics(s.t, func() { c.SetRoot(0) })
+	},
 	func(s *script, c CompEdit, o *oracleComp) { s.publish() },
 	func(s *script, c CompEdit, o *oracleComp) { // rollback
 		v := s.versions[s.pick("version", len(s.versions))]
