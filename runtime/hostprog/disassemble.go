@@ -2,6 +2,7 @@ package hostprog
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,6 +29,11 @@ func Disassemble(f *bef.File) (*Program, error) {
 	}
 	for _, r := range refs {
 		d.nonStrict[r] = true
+	}
+	// Kernels may share a region, and each then gets its own copy, within reason.
+	d.budget = 1 << 16
+	for i := range f.Functions {
+		d.budget += 16 * len(f.Functions[i].Kernels)
 	}
 	d.p.Module = &Op{Name: moduleOp}
 	body := d.p.Module.addRegion()
@@ -56,11 +62,12 @@ type disassembler struct {
 	busy      []bool            // regions that are being made
 	units     map[string]string // text of compiled modules by name
 	modules   []*Op
-	ops       int
+	budget    int // ops that may still be made
+	depth     int // of regions
 }
 
-// maxOps bounds what regions that are shared by many kernels may grow to.
-const maxOps = 1 << 24
+// maxRegions is the depth of regions that text can nest.
+const maxRegions = maxNesting/2 - 5
 
 func (d *disassembler) typ(t bef.TypeID) Type {
 	if int(t) < len(d.f.Types) {
@@ -107,8 +114,11 @@ func (d *disassembler) function(id bef.FuncID) (*Op, error) {
 // body fills a region, which has its arguments, with a function's kernels.
 func (d *disassembler) body(r *Region, id bef.FuncID) error {
 	fn := &d.f.Functions[id]
+	if d.depth++; d.depth > maxRegions {
+		return fmt.Errorf("regions nested more than %d deep", maxRegions)
+	}
 	d.busy[id] = true
-	defer func() { d.busy[id] = false }()
+	defer func() { d.busy[id] = false; d.depth-- }()
 	values := make([]*Value, len(fn.Registers))
 	copy(values, r.Args)
 	use := func(op *Op, regs []bef.RegID) {
@@ -119,8 +129,8 @@ func (d *disassembler) body(r *Region, id bef.FuncID) error {
 	// In text a value is defined before it is used, in a file it need not be.
 	for _, i := range inOrder(fn) {
 		k := &fn.Kernels[i]
-		if d.ops++; d.ops > maxOps {
-			return fmt.Errorf("regions expand to more than %d kernels", maxOps)
+		if d.budget--; d.budget < 0 {
+			return errors.New("shared regions expand to too many kernels")
 		}
 		op := &Op{Name: d.f.Kernels[k.Code]}
 		use(op, k.Args)
