@@ -37,7 +37,7 @@ type Attr any
 // AttrsOf returns a copy of the instruction's own attributes as T, and the zero T when they are of another type.
 // Slices in it are shared with the instruction and must not be written.
 func AttrsOf[T any](in Instruction) T {
-	if p, ok := in.Attrs().(any).(*T); ok && p != nil {
+	if p, ok := any(in.Attrs()).(*T); ok && p != nil {
 		return *p
 	}
 	var zero T

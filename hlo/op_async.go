@@ -4,14 +4,14 @@ package hlo
 func asyncOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpAsyncStart, Name: "async-start", Arity: atLeast(0), NewAttrs: attrs[AsyncStartAttrs](), Callees: oneCallee("calls"), Traits: TraitControl | TraitAsyncStart | TraitNotWrappable,
-			Doc: "begin a computation asynchronously"},
+			Shape: asyncStartShape, Doc: "begin a computation asynchronously"},
 		{Op: OpAsyncUpdate, Name: "async-update", Arity: atLeast(1), NewAttrs: attrs[AsyncUpdateAttrs](), Traits: TraitNotWrappable,
-			Doc: "bind more operands, or wait a stage, of an asynchronous computation"},
+			Shape: asyncUpdateShape, Doc: "bind more operands, or wait a stage, of an asynchronous computation"},
 		{Op: OpAsyncDone, Name: "async-done", Arity: unary, NewAttrs: attrs[AsyncDoneAttrs](), Traits: TraitAsyncDone | TraitNotWrappable,
-			Doc: "result of an asynchronous computation"},
+			Shape: asyncDoneShape, Doc: "result of an asynchronous computation"},
 		{Op: OpCopyStart, Name: "copy-start", Arity: unary, NewAttrs: attrs[CopyStartAttrs](), Traits: TraitAsyncStart | TraitNotWrappable,
-			Doc: "begin a copy"},
+			Shape: copyStartShape, Doc: "begin a copy"},
 		{Op: OpCopyDone, Name: "copy-done", Arity: unary, Traits: TraitAsyncDone | TraitNotWrappable,
-			Doc: "result of a copy"},
+			Shape: copyDoneShape, Doc: "result of a copy"},
 	}
 }

@@ -4,16 +4,16 @@ package hlo
 func communicationOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpSend, Name: "send", Arity: binary, NewAttrs: attrs[SendRecvAttrs](), Traits: TraitSideEffect | TraitTokens | TraitNativeAsync,
-			Doc: "begin sending a value over a channel"},
+			Shape: sendShape, Doc: "begin sending a value over a channel"},
 		{Op: OpSendDone, Name: "send-done", Arity: unary, NewAttrs: attrs[SendRecvAttrs](), Traits: TraitSideEffect | TraitTokens | TraitAsyncDone | TraitNotWrappable,
-			Doc: "end of a send"},
+			Shape: tokenResult, Doc: "end of a send"},
 		{Op: OpRecv, Name: "recv", Arity: unary, NewAttrs: attrs[SendRecvAttrs](), Traits: TraitSideEffect | TraitTokens | TraitNativeAsync,
-			Doc: "begin receiving a value over a channel"},
+			Shape: recvShape, Doc: "begin receiving a value over a channel"},
 		{Op: OpRecvDone, Name: "recv-done", Arity: unary, NewAttrs: attrs[SendRecvAttrs](), Traits: TraitSideEffect | TraitTokens | TraitAsyncDone | TraitNotWrappable,
-			Doc: "the received value"},
+			Shape: recvDoneShape, Doc: "the received value"},
 		{Op: OpInfeed, Name: "infeed", Arity: unary, NewAttrs: attrs[InfeedAttrs](), Traits: TraitSideEffect | TraitTokens,
-			Doc: "take a value from the host"},
+			Shape: infeedShape, Doc: "take a value from the host"},
 		{Op: OpOutfeed, Name: "outfeed", Arity: binary, NewAttrs: attrs[OutfeedAttrs](), Traits: TraitSideEffect | TraitTokens,
-			Doc: "give a value to the host"},
+			Shape: outfeedShape, Doc: "give a value to the host"},
 	}
 }

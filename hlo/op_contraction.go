@@ -4,12 +4,12 @@ package hlo
 func contractionOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpDot, Name: "dot", Arity: binary, NewAttrs: attrs[DotAttrs](), CanInfer: true,
-			Doc: "sum of products over contracted axes, for each batch index"},
+			Shape: dotShape, Doc: "sum of products over contracted axes, for each batch index"},
 		{Op: OpRaggedDot, Name: "ragged-dot", Arity: ternary, NewAttrs: attrs[RaggedDotAttrs](), CanInfer: true,
-			Doc: "dot whose ragged axis is cut into groups of given sizes"},
+			Shape: raggedDotShape, Doc: "dot whose ragged axis is cut into groups of given sizes"},
 		{Op: OpScaledDot, Name: "scaled-dot", Arity: Arity{4, 4}, NewAttrs: attrs[DotAttrs](), CanInfer: true,
-			Doc: "dot of operands with block scales"},
-		{Op: OpConvolution, Name: "convolution", Arity: binary, NewAttrs: attrs[ConvolutionAttrs](), CanInfer: true,
-			Doc: "windowed sum of products"},
+			Shape: scaledDotShape, Doc: "dot of operands with block scales"},
+		{Op: OpConvolution, Name: "convolution", Arity: atLeast(2), NewAttrs: attrs[ConvolutionAttrs](), CanInfer: true,
+			Shape: convolutionShape, Doc: "windowed sum of products"},
 	}
 }

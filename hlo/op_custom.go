@@ -4,6 +4,6 @@ package hlo
 func customOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpCustomCall, Name: "custom-call", Arity: atLeast(0), NewAttrs: attrs[CustomCallAttrs](), Callees: []CalleeRole{{Name: "called_computations", List: true, Optional: true}},
-			Doc: "call of code that HLO does not know"},
+			Shape: statedShape, Doc: "call of code that HLO does not know"},
 	}
 }

@@ -4,16 +4,16 @@ package hlo
 func linalgOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpBatchNormGrad, Name: "batch-norm-grad", Arity: Arity{5, 5}, NewAttrs: attrs[BatchNormAttrs](), CanInfer: true,
-			Doc: "gradients of batch normalisation"},
+			Shape: batchNormGradShape, Doc: "gradients of batch normalisation"},
 		{Op: OpBatchNormInference, Name: "batch-norm-inference", Arity: Arity{5, 5}, NewAttrs: attrs[BatchNormAttrs](), CanInfer: true,
-			Doc: "normalise with given mean and variance"},
+			Shape: batchNormInferenceShape, Doc: "normalise with given mean and variance"},
 		{Op: OpBatchNormTraining, Name: "batch-norm-training", Arity: ternary, NewAttrs: attrs[BatchNormAttrs](), CanInfer: true,
-			Doc: "normalise, giving the batch mean and variance too"},
+			Shape: batchNormTrainingShape, Doc: "normalise, giving the batch mean and variance too"},
 		{Op: OpCholesky, Name: "cholesky", Arity: unary, NewAttrs: attrs[CholeskyAttrs](), CanInfer: true,
-			Doc: "Cholesky factor"},
+			Shape: choleskyShape, Doc: "Cholesky factor"},
 		{Op: OpTriangularSolve, Name: "triangular-solve", Arity: binary, NewAttrs: attrs[TriangularSolveAttrs](), CanInfer: true,
-			Doc: "solve a triangular system"},
+			Shape: triangularSolveShape, Doc: "solve a triangular system"},
 		{Op: OpFft, Name: "fft", Arity: unary, NewAttrs: attrs[FFTAttrs](), CanInfer: true,
-			Doc: "fast Fourier transform of the last axes"},
+			Shape: fftShape, Doc: "fast Fourier transform of the last axes"},
 	}
 }

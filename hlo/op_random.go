@@ -4,10 +4,10 @@ package hlo
 func randomOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpRng, Name: "rng", Arity: atLeast(0), NewAttrs: attrs[RngAttrs](), Traits: TraitRandom | TraitSideEffect,
-			Doc: "random numbers of a distribution"},
+			Shape: rngShape, Doc: "random numbers of a distribution"},
 		{Op: OpRngBitGenerator, Name: "rng-bit-generator", Arity: unary, NewAttrs: attrs[RngBitGeneratorAttrs](),
-			Doc: "random bits from a state, and the next state"},
+			Shape: rngBitGeneratorShape, Doc: "random bits from a state, and the next state"},
 		{Op: OpRngGetAndUpdateState, Name: "rng-get-and-update-state", Arity: nullary, NewAttrs: attrs[RngStateAttrs](), Traits: TraitRandom | TraitSideEffect,
-			Doc: "advance the state of the process"},
+			Shape: rngStateShape, Doc: "advance the state of the process"},
 	}
 }

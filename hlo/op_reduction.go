@@ -4,18 +4,18 @@ package hlo
 func reductionOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpReduce, Name: "reduce", Arity: atLeast(2), NewAttrs: attrs[DimensionsAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
-			Doc: "fold axes with a computation"},
+			Shape: reduceShape, Doc: "fold axes with a computation"},
 		{Op: OpReduceWindow, Name: "reduce-window", Arity: atLeast(2), NewAttrs: attrs[WindowAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
-			Doc: "fold windows with a computation"},
+			Shape: reduceWindowShape, Doc: "fold windows with a computation"},
 		{Op: OpSelectAndScatter, Name: "select-and-scatter", Arity: ternary, NewAttrs: attrs[WindowAttrs](), Callees: []CalleeRole{{Name: "select"}, {Name: "scatter"}}, CanInfer: true, Traits: TraitApply,
-			Doc: "scatter each source value to the element its window selects"},
+			Shape: selectAndScatterShape, Doc: "scatter each source value to the element its window selects"},
 		{Op: OpMap, Name: "map", Arity: atLeast(0), NewAttrs: attrs[MapAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
-			Doc: "apply a computation to elements at the same index"},
+			Shape: mapShape, Doc: "apply a computation to elements at the same index"},
 		{Op: OpScan, Name: "scan", Arity: atLeast(0), NewAttrs: attrs[ScanAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
-			Doc: "step a computation along an axis, carrying values"},
+			Shape: scanShape, Doc: "step a computation along an axis, carrying values"},
 		{Op: OpSort, Name: "sort", Arity: atLeast(1), NewAttrs: attrs[SortAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
-			Doc: "order elements along an axis by a comparator, several arrays together"},
+			Shape: sortShape, Doc: "order elements along an axis by a comparator, several arrays together"},
 		{Op: OpTopk, Name: "topk", Arity: unary, NewAttrs: attrs[TopKAttrs](), CanInfer: true,
-			Doc: "largest (or smallest) k of the last axis and their indices"},
+			Shape: topkShape, Doc: "largest (or smallest) k of the last axis and their indices"},
 	}
 }

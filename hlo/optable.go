@@ -1,5 +1,7 @@
 package hlo
 
+import "strconv"
+
 // OpInfo is one row of the op table: everything that is true of an opcode, on whatever floor it is asked.
 type OpInfo struct {
 	Op   Opcode
@@ -28,6 +30,17 @@ func (a Arity) Accepts(n int) bool { return n >= a.Min && (a.Max < 0 || n <= a.M
 
 // IsFixed reports whether exactly one count is accepted.
 func (a Arity) IsFixed() bool { return a.Min == a.Max }
+
+// String is the range in words: "2", "at least 1", "0 to 4".
+func (a Arity) String() string {
+	switch {
+	case a.IsFixed():
+		return strconv.Itoa(a.Min)
+	case a.Max < 0:
+		return "at least " + strconv.Itoa(a.Min)
+	}
+	return strconv.Itoa(a.Min) + " to " + strconv.Itoa(a.Max)
+}
 
 // CalleeRole is the name under which an op calls a computation, as text spells it.
 type CalleeRole struct {

@@ -2,24 +2,33 @@ package hlo
 
 import "fmt"
 
-// ShapeRule computes the result shape of an instruction from its operands' shapes, its attributes and its callees, and checks what
-// the op demands of them. Where inference cannot know the whole shape (convert, reshape, custom-call, ...), the stated shape in the
-// context is checked and returned.
+// ShapeRule computes the result shape of an instruction from its operands' shapes, its attributes and the signatures of what it calls,
+// and checks what the op demands of them. Where inference cannot know the whole shape (convert, reshape, custom-call, ...), the stated
+// shape in the context is checked and returned.
+//
+// Rules look at shapes and attributes only. What needs the graph around the instruction is the verifier's. A rule may be called with
+// any operands and any attributes; it never panics.
 type ShapeRule func(*ShapeContext) (Shape, error)
 
-// ShapeContext is what a shape rule may look at.
+// ShapeContext is what a shape rule may look at. Slices are only read.
 type ShapeContext struct {
 	Op       Opcode
 	Operands []Shape
-	Attrs    OpAttrs
-	// Callees are the signatures of the called computations, in the order of the instruction.
+	// Attrs are the op's own attributes, nil when they are not known.
+	Attrs OpAttrs
+	// Callees are the signatures of the called computations, in the order of the instruction. For an async-update or async-done
+	// this is the computation that its chain runs, if it could be found.
 	Callees []ProgramShape
 	// Stated is the written result shape, or the zero Shape when there is none.
 	Stated Shape
 	// MixedPrecision lets floating operands differ in width.
 	MixedPrecision bool
-	// Custom carries facts for rules that need more than shapes (async chains); see its users.
-	Instruction Instruction
+	// LayoutSensitive makes layouts and dynamic flags count wherever two shapes must be the same.
+	LayoutSensitive bool
+	// FlatAsync admits the older form of an async value, (operand, output, ...) without a tuple around its only operand.
+	FlatAsync bool
+	// GroupSize is the number of devices in each replica group of a collective; 0 when it is not known.
+	GroupSize int64
 }
 
 // ProgramShape is the signature of a computation.
@@ -34,18 +43,148 @@ type ShapeError struct {
 	// Operand is the index of the operand at fault, -1 when it is not one operand; Attr names the attribute at fault, if any.
 	Operand int
 	Attr    AttrKey
-	// Rule is the label of the constraint in the rule catalogue, "" when it has none.
+	// Rule is the label of the constraint in the rule catalogue, "" when it has none of its own.
 	Rule string
 	Msg  string
 }
 
-func (e *ShapeError) Error() string { return fmt.Sprintf("%v: %s", e.Op, e.Msg) }
+func (e *ShapeError) Error() string { return e.Op.String() + ": " + e.Msg }
 
-// InferShape applies the row's shape rule.
+// InferShape applies the op's shape rule. Errors are of type *[ShapeError].
 func InferShape(c *ShapeContext) (Shape, error) {
-	rule := Info(c.Op).Shape
-	if rule == nil {
-		return Shape{}, &ShapeError{Op: c.Op, Operand: -1, Msg: "has no shape rule"}
+	info := Info(c.Op)
+	if info.Shape == nil {
+		return Shape{}, c.errorf("", "%v has no shape rule", c.Op)
 	}
-	return rule(c)
+	if !info.Arity.Accepts(len(c.Operands)) {
+		return Shape{}, c.errorf("GEN-02", "Expected %v operands for %v instruction, found %d", info.Arity, c.Op, len(c.Operands))
+	}
+	for i, s := range c.Operands {
+		if !s.IsValid() {
+			return Shape{}, c.operand(i, "GEN-09", "operand %d has no shape", i)
+		}
+	}
+	if len(c.Callees) < minCallees(info) {
+		return Shape{}, c.errorf("GEN-01", "%v must call %d computations, it calls %d", c.Op, minCallees(info), len(c.Callees))
+	}
+	return info.Shape(c)
 }
+
+func minCallees(info *OpInfo) int {
+	n := 0
+	for _, r := range info.Callees {
+		if !r.Optional && !r.List {
+			n++
+		}
+	}
+	return n
+}
+
+// Same is the relation of two shapes that must be the same: with layouts equal except for what e leaves out, else compatible.
+func (c *ShapeContext) Same(a, b Shape, e ShapeEq) bool {
+	if c.LayoutSensitive {
+		return a.EqualExcept(b, e)
+	}
+	return a.EqualExcept(b, e|Compatible)
+}
+
+func (c *ShapeContext) errorf(rule, format string, args ...any) error {
+	return &ShapeError{Op: c.Op, Operand: -1, Rule: rule, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (c *ShapeContext) operand(i int, rule, format string, args ...any) error {
+	return &ShapeError{Op: c.Op, Operand: i, Rule: rule, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (c *ShapeContext) attr(key AttrKey, rule, format string, args ...any) error {
+	return &ShapeError{Op: c.Op, Operand: -1, Attr: key, Rule: rule, Msg: fmt.Sprintf(format, args...)}
+}
+
+// array demands that operand i is an array.
+func (c *ShapeContext) array(i int, rule, where string) error {
+	if !c.Operands[i].IsArray() {
+		return c.operand(i, rule, "Expected array argument for %s, got %v", where, c.Operands[i])
+	}
+	return nil
+}
+
+// arrays demands that all operands are arrays.
+func (c *ShapeContext) arrays(rule, where string) error {
+	for i := range c.Operands {
+		if err := c.array(i, rule, where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stated demands a written result shape.
+func (c *ShapeContext) stated() (Shape, error) {
+	if !c.Stated.IsValid() {
+		return Shape{}, c.errorf("", "cannot infer shape for opcode: %v", c.Op)
+	}
+	return c.Stated, nil
+}
+
+// attrsAs returns the attributes as *T, or the op's defaults when the context has none of that type.
+func attrsAs[T any](c *ShapeContext) *T {
+	if a, ok := any(c.Attrs).(*T); ok && a != nil {
+		return a
+	}
+	if mk := Info(c.Op).NewAttrs; mk != nil {
+		if a, ok := any(mk()).(*T); ok {
+			return a
+		}
+	}
+	return new(T)
+}
+
+// higher is the type that inference chooses of two.
+func (c *ShapeContext) higher(rule string, a, b PrimitiveType) (PrimitiveType, error) {
+	t, err := HigherPrecision(a, b)
+	if err != nil {
+		return InvalidType, c.errorf(rule, "%v", err)
+	}
+	return t, nil
+}
+
+// sizesAgree is equality of sizes in which `?` agrees with any.
+func sizesAgree(a, b int64) bool { return a == b || a == UnboundedSize || b == UnboundedSize }
+
+// dim is axis i of an array under construction.
+type dim struct {
+	size int64
+	dyn  bool
+}
+
+func dimOf(s Shape, i int) dim { return dim{s.d.dims[i], s.IsDynamicDimension(i)} }
+
+// makeDims makes an array shape without layout.
+func makeDims(t PrimitiveType, dims []dim) Shape {
+	sizes := make([]int64, len(dims))
+	var dyn []bool
+	for i, d := range dims {
+		sizes[i] = d.size
+		if d.dyn || d.size == UnboundedSize {
+			if dyn == nil {
+				dyn = make([]bool, len(dims))
+			}
+			dyn[i] = true
+		}
+	}
+	return Shape{&shapeData{typ: t, dims: sizes, dyn: dyn}}
+}
+
+func dimsOf(s Shape) []dim {
+	dims := make([]dim, s.Rank())
+	for i := range dims {
+		dims[i] = dimOf(s, i)
+	}
+	return dims
+}
+
+// inRange reports whether v is an axis below rank.
+func inRange(v int64, rank int) bool { return v >= 0 && v < int64(rank) }
+
+// sameDims compares ranks and sizes alone.
+func sameDims(a, b Shape) bool { return a.EqualExcept(b, Compatible|IgnoreElementType) }
