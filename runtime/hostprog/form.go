@@ -99,7 +99,7 @@ func (n *customNode) Parse(lex *lexer.PeekingLexer) error {
 	n.def = formsByName[n.Name]
 	lex.Next()
 	if n.def == nil {
-		return &Diagnostic{Pos: position(n.Pos), Msg: "custom op '" + n.Name + "' is unknown"}
+		return syntax(t, "custom op '"+n.Name+"' is unknown")
 	}
 	r := formReader{lex: lex, n: n}
 	for _, p := range n.def.form {
@@ -130,20 +130,11 @@ func (r *formReader) accept(lit string) bool {
 }
 
 func (r *formReader) expect(lit string) error {
-	if r.accept(lit) {
-		return nil
-	}
-	return r.expected("'" + lit + "'")
+	return expect(r.lex, lit)
 }
 
 func (r *formReader) expected(what string) error {
-	t := r.lex.Peek()
-	return &Diagnostic{Pos: position(t.Pos), Msg: "expected " + what}
-}
-
-// sub parses a part of the grammar proper.
-func sub[T any](lex *lexer.PeekingLexer, p *participle.Parser[T]) (*T, error) {
-	return p.ParseFromLexer(lex, participle.AllowTrailing(true))
+	return syntax(r.lex.Peek(), "expected "+what)
 }
 
 func (r *formReader) read(p piece) error {
@@ -221,9 +212,9 @@ func (r *formReader) operand() error {
 		}
 		return r.expected("SSA operand")
 	}
-	u, err := sub(r.lex, useParser)
+	u := new(useNode)
 	r.n.operands = append(r.n.operands, u)
-	return err
+	return u.Parse(r.lex)
 }
 
 func (r *formReader) typedOperand() error {

@@ -1,15 +1,14 @@
 package hostprog
 
 import (
-	"strings"
-
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The grammar, as participle reads it from the tags. Three nodes parse
-// themselves: custom forms, which are tables (form.go), modules, whose text
-// may belong to another compiler, and bodies of types, which are kept as text.
+// The grammar, as participle reads it from the tags. Some nodes parse
+// themselves (grammar_op.go): ops, of which custom forms are tables (form.go),
+// modules, whose text may belong to another compiler, and bodies of types,
+// which are kept as text.
 
 type fileNode struct {
 	Items []*itemNode `parser:"@@*"`
@@ -26,20 +25,25 @@ type aliasNode struct {
 	Attr *attrNode `parser:"@@"`
 }
 
+// opNode is
+//
+//	op     = [ result { "," result } "=" ] ( generic | module | func | custom ) [ "loc" "(" location ")" ]
+//	result = value-id [ ":" integer ]
+//
+// read by hand: texts are little else, and reflection would take most of the time.
 type opNode struct {
-	Pos     lexer.Position
-	Results []*resultNode `parser:"( @@ ( ',' @@ )* '=' )?"`
-	Generic *genericNode  `parser:"( @@"`
-	Module  *moduleNode   `parser:"| @@"`
-	Func    *funcNode     `parser:"| @@"`
-	Custom  *customNode   `parser:"| @@ )"`
-	Loc     *locNode      `parser:"( 'loc' '(' @@ ')' )?"`
+	Results []*resultNode
+	Generic *genericNode
+	Module  *moduleNode
+	Func    *funcNode
+	Custom  *customNode
+	Loc     *locNode
 }
 
 type resultNode struct {
 	Pos   lexer.Position
-	Name  string  `parser:"@Value"`
-	Count *string `parser:"( ':' @Int )?"`
+	Name  string
+	Count string
 }
 
 type genericNode struct {
@@ -52,10 +56,11 @@ type genericNode struct {
 	Type     *functionTypeNode `parser:"':' @@"`
 }
 
+// useNode is a value-id [ "#" integer ].
 type useNode struct {
 	Pos    lexer.Position
-	Name   string  `parser:"@Value"`
-	Number *string `parser:"( '#' @Int )?"`
+	Name   string
+	Number string
 }
 
 type funcNode struct {
@@ -220,107 +225,6 @@ type fusedNode struct {
 	Parts   []*locNode `parser:"'[' ( @@ ( ',' @@ )* )? ']'"`
 }
 
-// bodyNode is the text between angle brackets, brackets included. White space
-// counts as one blank, comments as none.
-type bodyNode struct{ Text string }
-
-func (n *bodyNode) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Value != "<" {
-		return participle.NextMatch
-	}
-	var b strings.Builder
-	depth, end := 0, -1
-	for {
-		t := lex.Next()
-		if t.EOF() {
-			return &Diagnostic{Pos: position(t.Pos), Msg: "expected '>'"}
-		}
-		if end >= 0 && t.Pos.Offset > end {
-			b.WriteByte(' ')
-		}
-		end = t.Pos.Offset + len(t.Value)
-		b.WriteString(t.Value)
-		if t.Type != tokPunct {
-			continue
-		}
-		switch t.Value {
-		case "<", "(", "[", "{":
-			depth++
-		case ">", ")", "]", "}":
-			if depth--; depth == 0 {
-				n.Text = b.String()
-				return nil
-			}
-		}
-	}
-}
-
-// moduleNode is a module. The text of one that is marked tfrt.compiled is kept.
-type moduleNode struct {
-	Pos   lexer.Position
-	Name  string
-	Attrs *dictNode
-	Body  *regionNode
-	// Offsets of the text, for one that is kept.
-	Compiled   bool
-	Start, End int
-}
-
-func (n *moduleNode) Parse(lex *lexer.PeekingLexer) error {
-	first := lex.Peek()
-	if first.Type != tokBare || first.Value != "module" {
-		return participle.NextMatch
-	}
-	n.Pos = lex.Next().Pos
-	n.Start = n.Pos.Offset
-	if lex.Peek().Type == tokSymbol {
-		n.Name = lex.Next().Value
-	}
-	if lex.Peek().Value == "attributes" {
-		lex.Next()
-		var err error
-		if n.Attrs, err = dictParser.ParseFromLexer(lex, participle.AllowTrailing(true)); err != nil {
-			return err
-		}
-	}
-	if n.Attrs == nil || !n.Attrs.has("tfrt.compiled") {
-		var err error
-		n.Body, err = regionParser.ParseFromLexer(lex, participle.AllowTrailing(true))
-		return err
-	}
-	n.Compiled = true
-	if t := lex.Peek(); t.Value != "{" {
-		return &Diagnostic{Pos: position(t.Pos), Msg: "expected '{' to begin a region"}
-	}
-	for depth := 0; ; {
-		t := lex.Next()
-		if t.EOF() {
-			return &Diagnostic{Pos: position(t.Pos), Msg: "expected '}' to end a region"}
-		}
-		if t.Type != tokPunct {
-			continue
-		}
-		switch t.Value {
-		case "{":
-			depth++
-		case "}":
-			if depth--; depth == 0 {
-				n.End = t.Pos.Offset + 1
-				return nil
-			}
-		}
-	}
-}
-
-func (n *dictNode) has(name string) bool {
-	for _, e := range n.Entries {
-		if e.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // Parsers of the whole and of the parts that forms are made of.
 var (
 	fileParser     = build[fileNode]()
@@ -329,9 +233,9 @@ var (
 	attrParser     = build[attrNode]()
 	typeParser     = build[typeNode]()
 	funcTypeParser = build[functionTypeNode]()
-	useParser      = build[useNode]()
-	symbolParser   = build[symbolNode]()
-	numberParser   = build[numberNode]()
+	genericParser  = build[genericNode]()
+	funcParser     = build[funcNode]()
+	locParser      = build[locNode]()
 )
 
 // The grammar is LL(1): what has taken a token has decided. So the first error

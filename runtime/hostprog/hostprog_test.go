@@ -229,3 +229,71 @@ func TestDisassembleRefuses(t *testing.T) {
 	_, err = hostprog.Disassemble(f)
 	require.ErrorContains(t, err, "nested")
 }
+
+// What the grammar says is put in words.
+func TestSyntaxErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"func.func @f( {":               "f:1:15: error: expected ')', got '{'",
+		"\"a\"() {a = 3 : } : () -> ()": "f:1:16: error: expected type, got '}'",
+		"\"a\"() {a = } : () -> ()":     "f:1:12: error: expected a value, got '}'",
+		"func.func @f() {":              "f:1:17: error: expected '}', got end of file",
+		"func.func f":                   "f:1:11: error: expected symbol name, got 'f'",
+		"tfrt.new.chain loc(3)":         "f:1:20: error: unexpected '3'",
+		"}":                             "f:1:1: error: unexpected '}'",
+		"tfrt.call f()":                 "f:1:11: error: expected symbol name, @f",
+		strings.Repeat("(", 300):        "f:1:251: error: brackets nested more than 250 deep",
+	} {
+		_, err := hostprog.Parse("f", text)
+		var d *hostprog.Diagnostic
+		require.ErrorAs(t, err, &d, text)
+		assert.Equal(t, want, d.Error())
+	}
+}
+
+// line returns a program of n additions, one after the other.
+func line(n int) string {
+	var b strings.Builder
+	b.WriteString("func.func @f(%x0: i32) -> i32 {\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  %%x%d = tfrt.add.i32 %%x%d, %%x%d\n", i+1, i, i/2)
+	}
+	fmt.Fprintf(&b, "  tfrt.return %%x%d : i32\n}\n", n)
+	return b.String()
+}
+
+func BenchmarkRead(b *testing.B) {
+	text := line(10000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := hostprog.Read("f", text, hostprog.Config{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAssemble(b *testing.B) {
+	p, err := hostprog.Read("f", line(10000), hostprog.Config{})
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := hostprog.Assemble(p, hostprog.AssembleOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDisassemble(b *testing.B) {
+	p, err := hostprog.Read("f", line(10000), hostprog.Config{})
+	require.NoError(b, err)
+	f, err := hostprog.Assemble(p, hostprog.AssembleOptions{})
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := hostprog.Disassemble(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = hostprog.Sprint(p, hostprog.CustomForm)
+	}
+}

@@ -63,20 +63,20 @@ func (r *resolver) define(pos lexer.Position, name string, p pack) {
 // use finds the value that a use means.
 func (r *resolver) use(n *useNode) *Value {
 	pos := position(n.Pos)
-	if p, ok := r.find(useKey(n)); ok && n.Number != nil {
+	if p, ok := r.find(useKey(n)); ok && n.Number != "" {
 		return p[0]
 	}
 	p, ok := r.find(n.Name)
 	if !ok {
 		fail(pos, "use of undeclared SSA value name")
 	}
-	if n.Number == nil {
+	if n.Number == "" {
 		if len(p) != 1 {
 			fail(pos, "use of '%s', a pack of %d values, without a number", n.Name, len(p))
 		}
 		return p[0]
 	}
-	i, err := strconv.Atoi(*n.Number)
+	i, err := strconv.Atoi(n.Number)
 	if err != nil || i >= len(p) {
 		fail(pos, "reference to invalid result number")
 	}
@@ -85,10 +85,10 @@ func (r *resolver) use(n *useNode) *Value {
 
 // useKey is the text of a use.
 func useKey(n *useNode) string {
-	if n.Number == nil {
+	if n.Number == "" {
 		return n.Name
 	}
-	return n.Name + "#" + *n.Number
+	return n.Name + "#" + n.Number
 }
 
 // operand adds an operand; want is its type by the op's form, or "".
@@ -182,8 +182,8 @@ func (r *resolver) results(op *Op, names []*resultNode) {
 	counts := make([]int, len(names))
 	for i, n := range names {
 		counts[i] = 1
-		if n.Count != nil {
-			c, err := strconv.Atoi(*n.Count)
+		if n.Count != "" {
+			c, err := strconv.Atoi(n.Count)
 			if err != nil || c < 1 {
 				fail(position(n.Pos), "expected named operation to have at least 1 result")
 			}

@@ -163,4 +163,3 @@ func (r *resolver) customRegions(op *Op, n *customNode) {
 		r.pop()
 	}
 }
-
