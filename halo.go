@@ -63,7 +63,7 @@ func Compile(ctx context.Context, m hlo.Module, o Options) (*Program, error) {
 	if m, err = (&pass.Runner{}).Run(ctx, pipeline, m); err != nil {
 		return nil, err
 	}
-	file, err := lower.Module(ctx, m, lower.Config{})
+	file, err := lower.Module(ctx, m)
 	if err != nil {
 		return nil, err
 	}

@@ -160,3 +160,15 @@ func (l *Literal) ScalarInt() (int64, bool) {
 	}
 	return int64(v), v <= math.MaxInt64
 }
+
+// Leaves lists the parts of l that are not tuples, in depth-first order.
+func (l *Literal) Leaves() []*Literal {
+	if !l.shape.IsTuple() {
+		return []*Literal{l}
+	}
+	var all []*Literal
+	for _, p := range l.parts {
+		all = append(all, p.Leaves()...)
+	}
+	return all
+}

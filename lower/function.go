@@ -105,6 +105,17 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention)
 	return f, nil
 }
 
+// text is the instruction as the kernel's binder reads it: shapes of operands instead of names, bodies of callees in place.
+func (l *lowering) text(in hlo.Instruction) (string, error) {
+	cfg := printer.Canonical
+	cfg.LargeConstants = true
+	cfg.OmitFrontend = true
+	cfg.OmitOrigin = true
+	cfg.OmitConfig = in.Opcode() != hlo.OpCustomCall
+	b, err := printer.AppendInstruction(nil, l.m, in, cfg)
+	return string(b), err
+}
+
 // newValues makes one value for each leaf of shape, defined by op def.
 func (f *function) newValues(shape hlo.Shape, def int) []valueID {
 	ids := make([]valueID, 0, shape.NumLeaves())
@@ -145,9 +156,13 @@ func (f *function) instruction(ctx context.Context, in hlo.Instruction) error {
 
 // kernel is the default: one tensor kernel over the operands' leaves.
 func (f *function) kernel(in hlo.Instruction) error {
+	text, err := f.l.text(in)
+	if err != nil {
+		return f.errorf(in, "%v", err)
+	}
 	o := op{
 		kernel: "hlo." + in.Opcode().String(),
-		text:   printer.InstructionText(in),
+		text:   text,
 		loc:    f.location(in),
 		args:   f.operandLeaves(in, 0, in.NumOperands()),
 		share:  shareable(in),
@@ -159,7 +174,7 @@ func (f *function) kernel(in hlo.Instruction) error {
 func (f *function) location(in hlo.Instruction) bef.Location {
 	loc := bef.Location{Kind: bef.NamedLocation, Name: in.Name()}
 	if p := in.Position(); p.Line > 0 {
-		loc.Parts = []bef.Location{bef.At(f.l.m.Config().FileName, int(p.Line), int(p.Column))}
+		loc.Parts = []bef.Location{bef.At(f.l.m.Config().FileName, int(p.Line), int(p.Col))}
 	}
 	return loc
 }

@@ -22,12 +22,6 @@ import (
 	"github.com/gohalo/halo/runtime/bef"
 )
 
-// Config says how to lower. The zero value is ready to use.
-type Config struct {
-	// FillElided gives elided constants the deterministic filler that XLA's reader uses, instead of refusing them.
-	FillElided bool
-}
-
 // Error says what could not be lowered, and why.
 type Error struct {
 	Opcode      hlo.Opcode
@@ -40,15 +34,15 @@ type Error struct {
 func (e *Error) Error() string {
 	at := ""
 	if e.Position.Line > 0 {
-		at = fmt.Sprintf("%s:%d:%d: ", e.File, e.Position.Line, e.Position.Column)
+		at = fmt.Sprintf("%s:%d:%d: ", e.File, e.Position.Line, e.Position.Col)
 	}
 	return fmt.Sprintf("%serror: cannot lower %v %s: %s", at, e.Opcode, e.Instruction, e.Msg)
 }
 
 // Module lowers m. The module must be verified, and should have been through the `cpu` pipeline, which rewrites what has no kernel.
 // The result is deterministic: equal modules give equal files.
-func Module(ctx context.Context, m hlo.Module, cfg Config) (*bef.File, error) {
-	l := &lowering{cfg: cfg, m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function)}
+func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
+	l := &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function)}
 	entry, err := l.function(ctx, m.Entry().ID(), plainCall)
 	if err != nil {
 		return nil, err
@@ -58,7 +52,6 @@ func Module(ctx context.Context, m hlo.Module, cfg Config) (*bef.File, error) {
 
 // lowering is the state of one call of Module.
 type lowering struct {
-	cfg    Config
 	m      hlo.Module
 	b      *bef.Builder
 	fns    map[fnKey]*function

@@ -63,10 +63,7 @@ func constant(_ context.Context, f *function, in hlo.Instruction) error {
 		return f.errorf(in, "it has no value")
 	}
 	if lit.IsElided() {
-		if !f.l.cfg.FillElided {
-			return f.errorf(in, "the text left its value out ({...}); use --elided=fill to run with filler data")
-		}
-		lit = lit.Filled(&f.l.filler)
+		return f.errorf(in, "the text left its value out ({...}); --elided=fill runs it with filler data")
 	}
 	for _, part := range lit.Leaves() {
 		id := f.add(op{kernel: "hlo.constant", loc: f.location(in)}, part.Shape())

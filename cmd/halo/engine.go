@@ -43,17 +43,12 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		return c.load(in.name, file, t)
 	}
 	began := time.Now()
-	m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: c.Elided == "fill"})
 	if err != nil {
 		return nil, err
 	}
 	t.parse = time.Since(began)
 	if c.Engine == "eval" {
-		if c.Elided == "fill" {
-			if m, err = lower.FillElided(m); err != nil {
-				return nil, err
-			}
-		}
 		return &evalEngine{m: m, t: t}, nil
 	}
 	began = time.Now()
@@ -66,7 +61,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 	}
 	t.passes = time.Since(began)
 	began = time.Now()
-	file, err := lower.Module(ctx, m, lower.Config{FillElided: c.Elided == "fill"})
+	file, err := lower.Module(ctx, m)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (c *fmtCmd) deliver(e *env, in *input, out []byte) error {
 // format prints every module of a file, separated as they were read.
 func (c *fmtCmd) format(in *input, cfg printer.Config) ([]byte, error) {
 	if in.kind != hloText {
-		m, err := parseModule(in, moduleOptions{})
+		m, err := parseModule(in)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func (c *lowerCmd) Run(e *env) error {
 	}
 	ctx := context.Background()
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+		m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: c.Elided == "fill"})
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (c *lowerCmd) Run(e *env) error {
 		if m, err = (&pass.Runner{}).Run(ctx, pipeline, m); err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
-		file, err := lower.Module(ctx, m, lower.Config{FillElided: c.Elided == "fill"})
+		file, err := lower.Module(ctx, m)
 		if err != nil {
 			return err
 		}

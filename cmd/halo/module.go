@@ -11,14 +11,17 @@ import (
 // moduleOptions say how a module is read.
 type moduleOptions struct {
 	profile string
-	lenient bool
+	fill    bool // give elided constants XLA's filler
 }
 
 // loadModule reads and verifies the one module of a file. What only the profile xla accepts is a warning, and the module is taken.
 func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
-	m, err := parseModule(in, o)
+	m, err := parseModule(in)
 	if err != nil {
 		return m, err
+	}
+	if o.fill {
+		m = hlo.FillElided(m)
 	}
 	if o.profile != "xla" {
 		findings := verifier.Verify(m, verifier.Config{})
@@ -35,7 +38,7 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 }
 
 // parseModule reads the one module of a text or proto.
-func parseModule(in *input, o moduleOptions) (hlo.Module, error) {
+func parseModule(in *input) (hlo.Module, error) {
 	switch in.kind {
 	case hloText:
 		return parser.Parse(in.name, in.data)

@@ -30,7 +30,7 @@ func (c *replayCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		m, err := parseModule(in, moduleOptions{})
+		m, err := parseModule(in)
 		if err != nil {
 			return err
 		}

@@ -72,29 +72,8 @@ func FromLiteral(l *hlo.Literal) npz.Array {
 			data[i] &= 1<<t.Bits() - 1
 		}
 	}
-	return npz.Array{Descr: descr(t), ItemSize: t.ByteSize(), Shape: l.Shape().Dimensions(), Data: data}
-}
-
-// descr is numpy's name of an element type; types that numpy does not have travel as raw items.
-func descr(t hlo.PrimitiveType) string {
-	size := strconv.Itoa(t.ByteSize())
-	order := "<"
-	if t.ByteSize() == 1 {
-		order = "|"
-	}
-	switch {
-	case t == hlo.PRED:
-		return "|b1"
-	case t.Bits() < 8 || t == hlo.BF16 || t.IsFloat() && t.Bits() == 8:
-		return "|V" + size
-	case t.IsSigned():
-		return order + "i" + size
-	case t.IsUnsigned():
-		return order + "u" + size
-	case t.IsComplex():
-		return order + "c" + size
-	}
-	return order + "f" + size
+	descr, _ := npz.Descr(t.String())
+	return npz.Array{Descr: descr, ItemSize: t.ByteSize(), Shape: l.Shape().Dimensions(), Data: data}
 }
 
 // Literal gives an array the shape that a program declares. The dimensions must be equal; the items must be of the element type, or raw
@@ -107,8 +86,8 @@ func Literal(a *npz.Array, s hlo.Shape) (*hlo.Literal, error) {
 	if !slices.Equal(a.Shape, s.Dimensions()) {
 		return nil, fmt.Errorf("got an array of dimensions %v, want %v", a.Shape, s.WithoutLayout())
 	}
-	if a.ItemSize != t.ByteSize() || !sameItems(a.Descr, t) {
-		return nil, fmt.Errorf("got items of type %s, want %v (%s)", a.Descr, t, descr(t))
+	if !a.Holds(t.String()) {
+		return nil, fmt.Errorf("got items of type %s, want %v", a.Descr, t)
 	}
 	data := a.Data
 	if bits := t.Bits(); bits < 8 || t == hlo.PRED {
@@ -125,19 +104,4 @@ func Literal(a *npz.Array, s hlo.Shape) (*hlo.Literal, error) {
 		}
 	}
 	return hlo.NewLiteral(s, data)
-}
-
-// sameItems reports whether items of numpy type got can be read as t. Raw and unsigned items of the right size carry any type that numpy
-// does not have.
-func sameItems(got string, t hlo.PrimitiveType) bool {
-	want := descr(t)
-	if got == want || len(got) > 1 && got[1:] == want[1:] {
-		return true
-	}
-	raw := want[1] == 'V'
-	kind := byte(0)
-	if len(got) > 1 {
-		kind = got[1]
-	}
-	return raw && (kind == 'V' || kind == 'u' || kind == 'i' && t.IsSigned())
 }

@@ -1,0 +1,70 @@
+package hlo
+
+import bin "encoding/binary"
+
+// FillElided returns m with data in the place of every elided constant: the filler that XLA's reader makes, so that numbers can be
+// compared with it. Each constant takes up where the one before it in the text ended; a module without elided constants is returned as
+// it is.
+func FillElided(m Module) Module {
+	var f filler
+	e := m.Edit()
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if l := in.Literal(); l != nil && l.IsElided() {
+				e.Computation(c.ID()).Instr(in.ID()).SetAttrs(&ConstantAttrs{Literal: f.fill(l)})
+			}
+		}
+	}
+	return e.Freeze()
+}
+
+// filler holds the two running counters.
+type filler struct {
+	words uint32
+	bytes uint8
+}
+
+func (f *filler) fill(l *Literal) *Literal {
+	if l.parts != nil {
+		parts := make([]*Literal, len(l.parts))
+		for i, p := range l.parts {
+			parts[i] = f.fill(p)
+		}
+		return NewTupleLiteral(parts...)
+	}
+	if !l.elided {
+		return l
+	}
+	data := make([]byte, l.shape.ByteSize())
+	mask := ^uint32(0)
+	if l.shape.Type() == PRED {
+		mask = 0x01010101
+	}
+	words, rest := len(data)/4, len(data)%4
+	for i := range words {
+		bin.LittleEndian.PutUint32(data[4*i:], f.words&mask)
+		f.words++
+	}
+	// The bytes after the last whole word stay zero; as many others, where XLA's loop lands, come from the second counter.
+	for i := range rest {
+		data[words+i] = f.bytes & byte(mask)
+		f.bytes++
+	}
+	normalize(l.shape.Type(), data)
+	return &Literal{shape: l.shape, data: data}
+}
+
+// normalize brings elements narrower than a byte to the form in which literals store them.
+func normalize(t PrimitiveType, data []byte) {
+	bits := t.Bits()
+	if bits == 0 || bits >= 8 || t == PRED {
+		return
+	}
+	for i, b := range data {
+		if t.IsSigned() {
+			data[i] = byte(int8(b<<(8-bits)) >> (8 - bits))
+		} else {
+			data[i] = b & (1<<bits - 1)
+		}
+	}
+}
