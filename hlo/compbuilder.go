@@ -165,3 +165,13 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	*b = ComputationBuilder{e: e}
 	return st.id
 }
+
+// SetCallees replaces the called computations of an instruction appended before; ids is copied.
+func (b *ComputationBuilder) SetCallees(id InstrID, ids ...CompID) {
+	b.e.checkCallees(ids)
+	n := b.nodes[id]
+	if n.extra == nil {
+		n.extra = new(extraNode)
+	}
+	n.extra.called = slices.Clone(ids)
+}

@@ -47,6 +47,7 @@ func (st *compState) own() *compNode {
 	}
 	m := e.own()
 	n := st.node.clone(e.epoch)
+	st.began = st.node
 	e.stats.Computations++
 	e.stats.Bytes += compNodeBytes
 	*m.comps.slot(e.epoch, &e.table, uint32(st.id)) = n
@@ -153,7 +154,7 @@ func (c CompEdit) InsertSpecBefore(at InstrID, spec InstrSpec) InstrEdit {
 	st.order.placed(n.id, at)
 	if cn := st.node; cn.idOrder {
 		cn.idOrder = false
-		cn.base = &orderBase{limit: st.order.limit}
+		cn.base = &orderBase{limit: n.id}
 	}
 	return InstrEdit{st, n.id, c.gen}
 }

@@ -38,7 +38,7 @@ type compNode struct {
 	root    InstrID
 	count   int32 // live instructions
 	// idOrder says that ranks ascend with ids, so that program order is tree order. Otherwise base is the order of the ids
-	// below base.limit, to merge later ones into; nil: sort.
+	// below base.limit, to merge later ones into.
 	idOrder   bool
 	scheduled bool
 }
@@ -71,7 +71,8 @@ func (c *compNode) clone(epoch uint64) *compNode {
 		maxRank: c.maxRank, count: c.count, idOrder: c.idOrder, scheduled: c.scheduled, base: c.base,
 	}
 	if x := c.cached.Load(); x != nil && !c.idOrder {
-		if o := x.order.Load(); o != nil {
+		// Merging costs more the more ids are above the limit, so it is raised now and then.
+		if o := x.order.Load(); o != nil && c.instrs.n-uint32(c.base.limit) > uint32(c.count)/8 {
 			d.base = newOrderBase(*o, InstrID(c.instrs.n))
 		}
 	}

@@ -101,6 +101,25 @@ func BenchmarkEditSmall(b *testing.B) {
 	}
 }
 
+// Sessions that each add, or insert, one instruction, each on what the one before published.
+func BenchmarkAddOne(b *testing.B) {
+	for name, insert := range map[string]bool{"add": false, "insert": true} {
+		b.Run(name, func(b *testing.B) {
+			m := topkModule(b, 100_000)
+			b.ReportAllocs()
+			for b.Loop() {
+				e := m.Edit()
+				if insert {
+					e.Computation(0).InsertBefore(50_000, OpAbs, f32, 0)
+				} else {
+					e.Computation(0).Add(OpAbs, f32, 0)
+				}
+				m = e.Freeze()
+			}
+		})
+	}
+}
+
 // A chain of writes to one instruction, past the first: C5.
 func BenchmarkEditSame(b *testing.B) {
 	m := topkModule(b, 100_000)
@@ -319,14 +338,17 @@ func heap() int {
 // C13: what 100 kept snapshots of 10 edits each hold on to; C19: memory per instruction at rest.
 func BenchmarkMemory(b *testing.B) {
 	const n = 100_000
-	b.Run("atRest", func(b *testing.B) {
-		for b.Loop() {
-			before := heap()
-			m := topkModule(b, n)
-			b.ReportMetric(float64(heap()-before)/n, "B/instr")
-			sink = m
-		}
-	})
+	for name, make := range map[string]func(testing.TB, int) Module{"negate": chainModule, "topk": topkModule} {
+		b.Run("atRest/"+name, func(b *testing.B) {
+			for b.Loop() {
+				sink = nil
+				before := heap()
+				m := make(b, n)
+				b.ReportMetric(float64(heap()-before)/n, "B/instr")
+				sink = m
+			}
+		})
+	}
 	b.Run("snapshots", func(b *testing.B) {
 		for b.Loop() {
 			m := topkModule(b, n)

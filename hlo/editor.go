@@ -44,6 +44,7 @@ type compState struct {
 	view    *compNode
 	users   *userOverlay  // nil until asked for
 	order   *orderOverlay // nil until the first insertion
+	began   *compNode     // frozen version whose order still stands, but for instructions added at the end; nil: none
 }
 
 // Edit opens a session on m. Nothing is copied before the first edit.

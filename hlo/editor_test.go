@@ -129,6 +129,21 @@ func TestManyInsertionsKeepOrder(t *testing.T) {
 	}
 }
 
+func TestInsertAfterRemovingAll(t *testing.T) {
+	e := NewModule("m")
+	c := e.AddComputation("c")
+	x := c.Add(OpPartitionId, f32).ID()
+	y := c.InsertBefore(x, OpPartitionId, f32).ID()
+	require.NoError(t, c.Remove(x))
+	require.NoError(t, c.Remove(y))
+	m := e.Freeze()
+	e = m.Edit()
+	c = e.Computation(0)
+	z := c.Add(OpPartitionId, f32).ID()
+	w := c.InsertBefore(z, OpPartitionId, f32).ID()
+	assert.Equal(t, []InstrID{w, z}, ids(e.Freeze().MustComputation(0)))
+}
+
 func TestSchedule(t *testing.T) {
 	m := chainModule(t, 5)
 	e := m.Edit()

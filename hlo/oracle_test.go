@@ -483,7 +483,9 @@ var edits = []func(s *script, c CompEdit, o *oracleComp){
 	},
 	func(s *script, c CompEdit, o *oracleComp) { // next session
 		m := s.e.Freeze()
-		s.o.compare(s.t, m)
+		if s.pick("look", 2) == 1 { // looking fills caches, which editing then builds on
+			s.o.compare(s.t, m)
+		}
 		s.e = m.Edit()
 	},
 	func(s *script, c CompEdit, o *oracleComp) { o.compare(s.t, c.View()) },

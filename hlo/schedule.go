@@ -46,14 +46,14 @@ func (c CompEdit) ClearSchedule() {
 // reorder gives ranks that ascend along nodes. Instructions on a longest ascending subsequence keep theirs; the others are dealt
 // ranks in between. Where they do not fit, all are dealt anew.
 func (st *compState) reorder(nodes []*instrNode) {
-	st.order = nil
+	c := st.own()
+	st.order, st.began = nil, nil
 	ranks := make([]uint64, len(nodes))
 	if !dealRanks(nodes, ascending(nodes), ranks) {
 		for i := range ranks {
 			ranks[i] = uint64(i+1) * rankGap
 		}
 	}
-	c := st.own()
 	base := &orderBase{limit: InstrID(c.instrs.n), ids: make([]InstrID, len(nodes))}
 	for i, n := range nodes {
 		base.ids[i] = n.id
