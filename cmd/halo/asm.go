@@ -26,7 +26,7 @@ func (c *asmCmd) Run(e *env) error {
 		}
 		data, err := assemble(p, c.NoOptionalSections)
 		if err != nil {
-			return fmt.Errorf("%s: error: %w", in.name, err)
+			return err
 		}
 		return e.writeResult(c.Output, in.name, ".bef", data)
 	})
@@ -37,7 +37,8 @@ func assemble(p *hostprog.Program, short bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bef.Marshal(f, bef.EncodeOptions{NoOptionalSections: short})
+	// The one section that TFRT does not know is there only if the text has bef.nonstrict.
+	return bef.Marshal(f, bef.EncodeOptions{NoOptionalSections: short, Extensions: true})
 }
 
 // formatHost parses, verifies and prints a host program.
