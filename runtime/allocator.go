@@ -96,7 +96,7 @@ type BudgetAllocator struct {
 	Base   HostAllocator
 	Limit  int64
 	Exempt int64
-	// Log, if set, gets a line for every counted request.
+	// Log, if set, gets a line for every counted request and return.
 	Log io.Writer
 
 	mu   sync.Mutex
@@ -109,40 +109,42 @@ func (a *BudgetAllocator) Allocate(size, align int64) ([]byte, error) {
 		return a.Base.Allocate(size, align)
 	}
 	a.mu.Lock()
-	fits := size <= a.Limit-a.used
+	left := a.Limit - a.used
+	fits := size <= left
 	if fits {
 		a.used += size
-	}
-	if a.Log != nil {
-		if fits {
-			fmt.Fprintf(a.Log, "Allocating %d bytes\n", size)
-		} else {
-			fmt.Fprintf(a.Log, "Attempted to allocate %d bytes.\n", size)
-		}
+		a.logf("Allocating %d bytes. %d remaining.\n", size, left-size)
+	} else {
+		a.logf("Attempted to allocate %d bytes. However current capacity is only %d.\n", size, left)
 	}
 	a.mu.Unlock()
 	if !fits {
-		return nil, async.Errorf(async.ResourceExhausted, "cannot allocate %d bytes: %d of the budget of %d are in use", size, a.used, a.Limit)
+		return nil, async.Errorf(async.ResourceExhausted, "cannot allocate %d bytes: %d of a budget of %d are left", size, left, a.Limit)
 	}
 	b, err := a.Base.Allocate(size, align)
 	if err != nil {
-		a.give(size)
+		a.mu.Lock()
+		a.used -= size
+		a.mu.Unlock()
 	}
 	return b, err
 }
 
 // Deallocate implements HostAllocator.
 func (a *BudgetAllocator) Deallocate(b []byte) {
-	if int64(len(b)) > a.Exempt {
-		a.give(int64(len(b)))
+	if size := int64(len(b)); size > a.Exempt {
+		a.mu.Lock()
+		a.used -= size
+		a.logf("Freeing %d bytes. %d available.\n", size, a.Limit-a.used)
+		a.mu.Unlock()
 	}
 	a.Base.Deallocate(b)
 }
 
-func (a *BudgetAllocator) give(size int64) {
-	a.mu.Lock()
-	a.used -= size
-	a.mu.Unlock()
+func (a *BudgetAllocator) logf(format string, args ...any) {
+	if a.Log != nil {
+		fmt.Fprintf(a.Log, format, args...)
+	}
 }
 
 // AllocationStats are the counts of a ProfileAllocator.
@@ -151,6 +153,7 @@ type AllocationStats struct {
 	Bytes           int64 // sum of them
 	LiveAllocations int64 // not given back yet
 	LiveBytes       int64
+	PeakAllocations int64 // highest LiveAllocations
 	PeakBytes       int64 // highest LiveBytes
 }
 
@@ -180,6 +183,7 @@ func (a *ProfileAllocator) Allocate(size, align int64) ([]byte, error) {
 	s.Bytes += size
 	s.LiveAllocations++
 	s.LiveBytes += size
+	s.PeakAllocations = max(s.PeakAllocations, s.LiveAllocations)
 	s.PeakBytes = max(s.PeakBytes, s.LiveBytes)
 	return b, nil
 }
@@ -205,6 +209,14 @@ func (a *ProfileAllocator) Stats() AllocationStats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stats
+}
+
+// Report writes the counts in TFRT's words.
+func (a *ProfileAllocator) Report(w io.Writer) {
+	s := a.Stats()
+	fmt.Fprintf(w, "HostAllocator profile:\nCurrent number of allocations = %d\nMax number of allocations = %d\n"+
+		"Total number of allocations = %d\nCurrent number of bytes allocated = %d\nMax number of bytes allocated = %d\n",
+		s.LiveAllocations, s.PeakAllocations, s.Allocations, s.LiveBytes, s.PeakBytes)
 }
 
 // Leak describes what is live, or is empty if nothing is.

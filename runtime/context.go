@@ -117,7 +117,8 @@ func NewRequest(ctx context.Context, host *Host, o RequestOptions) *Request {
 			r.data[reflect.TypeOf(d)] = d
 		}
 	}
-	r.ctx, r.stopCtx = context.WithCancelCause(ctx)
+	// The end of ctx arrives through cancelWith, so that whoever sees the context done finds the request cancelled.
+	r.ctx, r.stopCtx = context.WithCancelCause(context.WithoutCancel(ctx))
 	if ctx.Done() != nil {
 		r.unwatch = context.AfterFunc(ctx, func() { r.cancelWith(contextStatus(ctx)) })
 	}
@@ -160,6 +161,9 @@ func (r *Request) Close() {
 
 // contextStatus is the status of work that ctx has ended.
 func contextStatus(ctx context.Context) *async.Status {
+	if st, ok := context.Cause(ctx).(*async.Status); ok {
+		return st
+	}
 	if ctx.Err() == context.DeadlineExceeded {
 		return &async.Status{Code: async.DeadlineExceeded, Message: "Deadline exceeded", Cause: context.DeadlineExceeded}
 	}

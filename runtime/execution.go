@@ -122,8 +122,14 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 		e := f.general.newExecution(&ctx)
 		l := &e.first
 		l.begin(e, ctx.lane)
+		if ctx.tracer != nil {
+			ctx.tracer.Begin(ctx.lane, traceFunction, f.name)
+		}
 		l.start(args)
 		l.run()
+		if ctx.tracer != nil {
+			ctx.tracer.End(ctx.lane, traceFunction, f.name)
+		}
 		e.takeResults(results)
 		e.release()
 	}
@@ -165,7 +171,7 @@ func dropAll(vs []*async.Value) {
 // stopped at maxCallLevel, before it takes all memory.
 const (
 	maxInlineDepth = 200
-	maxCallLevel   = 1 << 18
+	maxCallLevel   = 1 << 16
 )
 
 // executeDeep continues a deep recursion as a task of the queue.

@@ -102,10 +102,11 @@ func (h *Host) executionEnded() {
 
 // PrintDiagnostic writes e the way compilers do: "file:line:col: error: runtime error: message".
 func PrintDiagnostic(w io.Writer, e *Error) {
-	if e.Location.IsKnown() {
-		fmt.Fprintf(w, "%v: ", e.Location)
+	where := "<unknown>"
+	if e.Location.Line > 0 {
+		where = e.Location.String()
 	}
-	fmt.Fprintf(w, "error: runtime error: %s\n", e.Message)
+	fmt.Fprintf(w, "%s: error: runtime error: %s\n", where, e.Message)
 }
 
 // Shared returns the host's one value of type T, made at the first call.

@@ -1,24 +1,36 @@
 package runtime
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/gohalo/halo/runtime/async"
+)
 
 // HostBuffer is tensor memory with a count: the payload of values whose life ends with their last use, not with an
 // execution. It implements async.Counted. The last reference gives the memory back to where it came from.
 type HostBuffer struct {
 	data     []byte
+	memory   []byte // what was allocated
 	refs     atomic.Int32
 	allocate HostAllocator
 	release  func()
 	parent   *HostBuffer
 }
 
+// HostBufferHeader is what a buffer takes from its allocator besides its size: in TFRT, whose accounts are part of the
+// contract, header and bytes are one allocation.
+const HostBufferHeader = 64
+
 // NewHostBuffer returns a buffer of size bytes with undefined contents and one reference.
 func NewHostBuffer(a HostAllocator, size, align int64) (*HostBuffer, error) {
-	data, err := a.Allocate(size, align)
+	if size < 0 || size > maxAllocation {
+		return nil, async.Errorf(async.ResourceExhausted, "cannot allocate %d bytes", size)
+	}
+	memory, err := a.Allocate(size+HostBufferHeader, align)
 	if err != nil {
 		return nil, err
 	}
-	b := &HostBuffer{data: data, allocate: a}
+	b := &HostBuffer{data: memory[:size:size], memory: memory, allocate: a}
 	b.refs.Store(1)
 	return b, nil
 }
@@ -53,13 +65,13 @@ func (b *HostBuffer) DropRef() {
 	case n < 0:
 		panic("runtime: DropRef of a released host buffer")
 	}
-	data := b.data
-	b.data = nil
+	memory := b.memory
+	b.data, b.memory = nil, nil
 	switch {
 	case b.parent != nil:
 		b.parent.DropRef()
 	case b.allocate != nil:
-		b.allocate.Deallocate(data)
+		b.allocate.Deallocate(memory)
 	case b.release != nil:
 		b.release()
 	}
