@@ -10,8 +10,8 @@ import (
 //  1. the parameters by number;
 //  2. what the root reaches, depth first, control predecessors before operands;
 //  3. what is left hangs from instructions that nobody uses (side effects, dead code): these, ordered by a hash of the tree below each,
-//     are visited like the root. Trees with equal hashes that share parts with others differently may come in either order; then two
-//     equal computations can be told apart, but never two different ones confused;
+//     are visited like the root. Trees with equal hashes that share parts with others differently come in program order; then two
+//     computations that differ only in that order can be told apart, but never two different ones confused;
 //  4. instructions on a cycle, which only a broken edit can make, in program order.
 type canon struct {
 	c      *compNode
@@ -103,9 +103,9 @@ func (k *canon) loose(entered []bool) []*instrNode {
 	}
 	var sinks []*instrNode
 	seen := slices.Clone(entered)
-	k.c.instrs.each(func(sink *instrNode) bool {
+	k.c.inOrder(func(sink *instrNode) {
 		if used[sink.id] || entered[sink.id] {
-			return true
+			return
 		}
 		sinks = append(sinks, sink)
 		k.visit(sink, seen, func(n *instrNode) {
@@ -119,7 +119,6 @@ func (k *canon) loose(entered []bool) []*instrNode {
 			}
 			hashes[n.id] = h.sum64()
 		})
-		return true
 	})
 	slices.SortStableFunc(sinks, func(a, b *instrNode) int { return cmp.Compare(hashes[a.id], hashes[b.id]) })
 	return sinks

@@ -187,6 +187,19 @@ func TestForkRefuses(t *testing.T) {
 	assert.Equal(t, m.MustComputation(1), m2.MustComputation(1), "the other fork was dropped")
 }
 
+// TestJoinKnowsNewCalls: who calls whom is what the children made of it.
+func TestJoinKnowsNewCalls(t *testing.T) {
+	m, all := manyComps(t, 3)
+	e := m.Edit()
+	x := e.AddComputation("x").ID()
+	y := e.AddComputation("y").ID()
+	e.RemoveComputation(y) // counts the calls
+	children := e.Fork(all[0])
+	children[0].Computation(all[0]).Add(OpCall, f32).SetCallees(x)
+	require.NoError(t, e.Join(children...))
+	assert.Panics(t, func() { e.RemoveComputation(x) })
+}
+
 // TestTwoSessionsFromOneBase: neither sees the other, names included.
 func TestTwoSessionsFromOneBase(t *testing.T) {
 	m := chainModule(t, 50)

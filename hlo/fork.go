@@ -81,7 +81,7 @@ func (e *Editor) Join(children ...*Editor) error {
 			return err
 		}
 	}
-	e.fork = nil
+	e.fork, e.calls = nil, nil
 	for _, c := range children {
 		e.join(c)
 	}

@@ -2,6 +2,7 @@ package hlo
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sort"
@@ -188,6 +189,78 @@ func (o *oracleModule) compare(t require.TestingT, m Module) {
 	}
 	require.Equal(t, live, m.NumComputations())
 	require.Len(t, slices.Collect(m.PostOrder()), live)
+}
+
+// rebuild makes a module of the same structure with other ids and names.
+func (o *oracleModule) rebuild() Module {
+	e := NewModule("again")
+	comps := make(map[CompID]CompID)
+	for id, c := range o.comps {
+		if c != nil {
+			comps[CompID(id)] = e.AddComputation("x").ID()
+		}
+	}
+	for id, c := range o.comps {
+		if c == nil {
+			continue
+		}
+		ce := e.Computation(comps[CompID(id)])
+		ids := make(map[InstrID]InstrID)
+		for _, in := range c.order {
+			n := c.instrs[in]
+			spec := InstrSpec{Opcode: n.op, Name: "y", Shape: shapeOfSize(n.size), Common: &Common{BackendConfig: n.config}}
+			if n.op == OpParameter {
+				spec.Attrs = &ParameterAttrs{Number: n.number}
+			}
+			for _, to := range n.callees {
+				spec.Callees = append(spec.Callees, comps[to])
+			}
+			ids[in] = ce.AddSpec(spec).ID()
+		}
+		for _, in := range c.order {
+			for _, op := range c.instrs[in].operands {
+				ce.Instr(ids[in]).AppendOperand(ids[op])
+			}
+			for _, p := range c.instrs[in].control {
+				ce.Instr(ids[in]).AddControlPredecessor(ids[p])
+			}
+		}
+		ce.SetRoot(ids[c.root])
+		if c.scheduled {
+			if err := ce.SetSchedule(slices.Collect(ce.View().idsInOrder())); err != nil {
+				panic(err)
+			}
+		}
+	}
+	return e.Freeze()
+}
+
+// ambiguous reports whether two parameters have one number, which ids then tell apart.
+func (o *oracleModule) ambiguous() bool {
+	for _, c := range o.comps {
+		if c == nil {
+			continue
+		}
+		seen := make(map[int64]bool)
+		for _, id := range c.params() {
+			if n := c.instrs[id].number; seen[n] {
+				return true
+			} else {
+				seen[n] = true
+			}
+		}
+	}
+	return false
+}
+
+func (c Computation) idsInOrder() iter.Seq[InstrID] {
+	return func(yield func(InstrID) bool) {
+		for in := range c.Instructions() {
+			if !yield(in.ID()) {
+				return
+			}
+		}
+	}
 }
 
 type version struct {
@@ -523,6 +596,11 @@ func TestEditsAgainstOracle(t *testing.T) {
 		for i, v := range s.versions {
 			v.o.compare(t, v.m)
 			require.Equal(t, v.digest, digestAfresh(v.m), "version %d", i)
+			if again := v.o.rebuild(); !v.o.ambiguous() {
+				require.Equal(t, again.Hash(), v.m.Hash())
+				require.True(t, again.Equal(v.m))
+			}
+			require.Equal(t, v.m.Hash() == s.versions[0].m.Hash(), v.m.Equal(s.versions[0].m))
 			require.Equal(t, v.digest == s.versions[0].digest, v.m.Digest() == s.versions[0].digest)
 		}
 		s.diffs()
