@@ -70,10 +70,20 @@ type disassembler struct {
 const maxRegions = maxNesting/2 - 5
 
 func (d *disassembler) typ(t bef.TypeID) Type {
-	if int(t) < len(d.f.Types) {
-		return Type(d.f.Types[t])
+	if int(t) >= len(d.f.Types) {
+		return noneType
 	}
-	return noneType
+	// A text with other characters is no type; it is shown, but not as it is.
+	name := d.f.Types[t]
+	for i := 0; i < len(name); i++ {
+		if name[i] < ' ' || name[i] > '~' {
+			name = ""
+		}
+	}
+	if name == "" {
+		return Type("!bef.type<" + quote(d.f.Types[t]) + ">")
+	}
+	return Type(name)
 }
 
 func (d *disassembler) types(ids []bef.TypeID) []Type {

@@ -50,6 +50,7 @@ type genericNode struct {
 	Pos      lexer.Position
 	Name     string            `parser:"@String '('"`
 	Operands []*useNode        `parser:"( @@ ( ',' @@ )* )? ')'"`
+	Blocks   []string          `parser:"( '[' @Block ( ',' @Block )* ']' )?"`
 	Props    *dictNode         `parser:"( '<' @@ '>' )?"`
 	Regions  []*regionNode     `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 	Attrs    *dictNode         `parser:"@@?"`

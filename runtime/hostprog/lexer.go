@@ -275,20 +275,17 @@ func hexDigit(c byte) byte {
 	return c - '0'
 }
 
-// quote writes a string literal as MLIR does.
+// quote writes a string literal as MLIR does: of the short escapes only that of
+// the backslash itself.
 func quote(s string) string {
 	const hex = "0123456789ABCDEF"
 	b := make([]byte, 0, len(s)+2)
 	b = append(b, '"')
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == '"' || c == '\\':
+		case c == '\\':
 			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c == '\t':
-			b = append(b, '\\', 't')
-		case c < 0x20 || c >= 0x7F:
+		case c < 0x20 || c >= 0x7F || c == '"':
 			b = append(b, '\\', hex[c>>4], hex[c&15])
 		default:
 			b = append(b, c)

@@ -210,6 +210,9 @@ func (r *resolver) generic(n *genericNode) *Op {
 		name = to
 	}
 	op := &Op{Name: name, Pos: position(n.Pos)}
+	if len(n.Blocks) > 0 {
+		fail(op.Pos, "an op with successors cannot be emitted to BEF files")
+	}
 	in, out := r.resultList(n.Type.Params), r.resultList(n.Type.Results)
 	if len(in) != len(n.Operands) {
 		fail(op.Pos, "expected %d operand types but had %d", len(n.Operands), len(in))
@@ -278,8 +281,7 @@ func (r *resolver) region(to *Region, n *regionNode, params []*useNode) {
 	ops := n.Ops
 	switch {
 	case len(n.Blocks) > 1 || len(n.Blocks) == 1 && len(n.Ops) > 0:
-		b := n.Blocks[len(n.Blocks)-1]
-		fail(position(b.Pos), "multi-block regions cannot be emitted to BEF files")
+		fail(to.parent.Pos, "multi-block regions cannot be emitted to BEF files")
 	case len(n.Blocks) == 1:
 		b := n.Blocks[0]
 		ops = b.Ops

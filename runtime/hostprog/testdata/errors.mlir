@@ -475,11 +475,23 @@ func.func @pack_number() {
 
 // -----
 
+// expected-error @+1 {{multi-block regions cannot be emitted to BEF files}}
 func.func @blocks() {
 ^a:
-  "br"() : () -> ()
-  // expected-error @+1 {{multi-block regions cannot be emitted to BEF files}}
+  "br"()[^b] : () -> ()
 ^b:
+  tfrt.return
+}
+
+// -----
+
+func.func @blocks_within() {
+  // expected-error @+1 {{multi-block regions cannot be emitted to BEF files}}
+  "x"() ({
+    "br"()[^b] : () -> ()
+  ^b:
+    tfrt.return
+  }) : () -> ()
   tfrt.return
 }
 
