@@ -128,6 +128,7 @@ func (c CompEdit) Add(op Opcode, s Shape, operands ...InstrID) InstrEdit {
 // AddSpec appends an instruction to the program order, and so to the schedule, if any.
 func (c CompEdit) AddSpec(spec InstrSpec) InstrEdit {
 	st := c.state()
+	st.check(&spec)
 	n := st.newInstr(&spec)
 	if o := st.order; o != nil {
 		o.pred[n.id], o.last = o.last, n.id
@@ -190,9 +191,8 @@ func (e *Editor) checkCallees(ids []CompID) {
 	}
 }
 
-// newInstr makes an instruction without a rank.
+// newInstr makes an instruction of a checked spec, without a rank.
 func (st *compState) newInstr(spec *InstrSpec) *instrNode {
-	st.check(spec)
 	c := st.own()
 	e := st.e
 	name := spec.Name
