@@ -76,3 +76,9 @@ func (e *env) optHost(in *input, passes string) error {
 	_, err = fmt.Fprint(e.stdout, hostprog.Sprint(p, hostprog.CustomForm))
 	return err
 }
+
+// verifyHost parses and verifies a host program.
+func verifyHost(in *input) error {
+	_, err := hostprog.Read(in.name, string(in.data), hostprog.Config{})
+	return err
+}

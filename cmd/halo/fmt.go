@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,12 +68,13 @@ func (c *fmtCmd) format(in *input, cfg printer.Config) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return printer.Append(nil, m, cfg), nil
+		return printer.Append(nil, m, cfg)
 	}
-	var out bytes.Buffer
+	var out []byte
 	var errs parser.ErrorList
-	for i, piece := range parser.Split(in.data) {
-		m, err := parser.Parse(in.name, piece.Text, parser.Config{Lenient: c.Lenient, FirstLine: piece.Line})
+	read := parser.Config{Lenient: c.Lenient}
+	for i, piece := range parser.Split(string(in.data)) {
+		m, err := read.Parse(in.name, piece)
 		if list, ok := err.(parser.ErrorList); ok {
 			errs = append(errs, list...)
 			continue
@@ -83,14 +83,16 @@ func (c *fmtCmd) format(in *input, cfg printer.Config) ([]byte, error) {
 			return nil, err
 		}
 		if i > 0 {
-			out.WriteString("// -----\n\n")
+			out = append(out, "// -----\n\n"...)
 		}
-		out.Write(printer.Append(nil, m, cfg))
+		if out, err = printer.Append(out, m, cfg); err != nil {
+			return nil, err
+		}
 	}
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	return out.Bytes(), nil
+	return out, nil
 }
 
 // printFlags choose how modules are printed: a style, and options that change it.
@@ -104,9 +106,24 @@ type printFlags struct {
 }
 
 func (f *printFlags) config() (printer.Config, error) {
-	cfg, ok := printer.Style(f.Style)
+	cfg, ok := printer.StyleByName(f.Style)
 	if !ok {
 		return cfg, fmt.Errorf("--style=%s: want default, long, short, canonical or fingerprint", f.Style)
+	}
+	set := func(to *bool, flag *bool, value bool) {
+		if flag != nil {
+			*to = *flag == value
+		}
+	}
+	set(&cfg.OperandShapes, f.OperandShapes, true)
+	set(&cfg.LargeConstants, f.LargeConstants, true)
+	set(&cfg.OmitMetadata, f.Metadata, false)
+	cfg.CompactTuples = cfg.CompactTuples || f.CompactTuples
+	switch f.Sugar {
+	case "on":
+		cfg.Sugar = printer.SugarOn
+	case "off":
+		cfg.Sugar = printer.SugarOff
 	}
 	return cfg, nil
 }

@@ -109,5 +109,5 @@ func parseArgs(parser *kong.Kong, args []string, exited *int) (ctx *kong.Context
 			}
 		}
 	}()
-	return parser.Parse(args)
+	return parser.Parse(expandOptions(args))
 }

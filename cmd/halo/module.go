@@ -41,7 +41,7 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 func parseModule(in *input) (hlo.Module, error) {
 	switch in.kind {
 	case hloText:
-		return parser.Parse(in.name, in.data)
+		return parser.ParseBytes(in.name, in.data)
 	case hloProto:
 		return decodeProto(in)
 	case befFile:

@@ -73,7 +73,11 @@ func (c *optCmd) Run(e *env) error {
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
-		return e.writeResult(c.Output, in.name, ".opt.hlo", printer.Append(nil, m, cfg))
+		text, err := printer.Append(nil, m, cfg)
+		if err != nil {
+			return err
+		}
+		return e.writeResult(c.Output, in.name, ".opt.hlo", text)
 	})
 }
 
@@ -89,7 +93,8 @@ func (c *optCmd) check(m hlo.Module) func(hlo.Module) error {
 func (c *optCmd) instruments(e *env, cfg printer.Config) []pass.Instrument {
 	var all []pass.Instrument
 	dump := func(when, path string, m hlo.Module) {
-		fmt.Fprintf(e.stderr, "// %s %s\n%s", when, path, printer.Append(nil, m, cfg))
+		fmt.Fprintf(e.stderr, "// %s %s\n", when, path)
+		printer.Fprint(e.stderr, m, cfg)
 	}
 	for _, when := range c.PrintIR {
 		switch when {

@@ -39,8 +39,7 @@ func (c *replayCmd) Run(e *env) error {
 		if m, err = runner.Run(context.Background(), pipeline, m); err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
-		_, err = e.stdout.Write(printer.Append(nil, m, printer.Config{}))
-		return err
+		return printer.Fprint(e.stdout, m, printer.Config{})
 	})
 }
 

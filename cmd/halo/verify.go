@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/verifier"
+)
+
+// verifyCmd reports every finding of the verifier.
+type verifyCmd struct {
+	Files   []string `arg:"" optional:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
+	Profile string   `help:"doc: what the documents promise; xla: what XLA accepts." default:"doc" enum:"doc,xla"`
+	Explain string   `help:"Explain a rule: what it says, a program that breaks it, one that does not." placeholder:"RULE"`
+	Option  []string `help:"An option of the verifier, name or name=value; each is also a flag of its own, see --list-options." placeholder:"NAME=VALUE" sep:"none"`
+	List    bool     `name:"list-options" help:"List the options."`
+	JSON    bool     `name:"json" help:"One JSON object for each file."`
+}
+
+// expandOptions turns the verifier's own options, --mixed-precision say, into values of --option, which kong knows.
+func expandOptions(args []string) []string {
+	if len(args) == 0 || args[0] != "verify" {
+		return args
+	}
+	options := verifier.Options()
+	out := slices.Clone(args)
+	for i, a := range out {
+		name, ok := strings.CutPrefix(a, "--")
+		if !ok {
+			continue
+		}
+		key, _, _ := strings.Cut(name, "=")
+		if slices.ContainsFunc(options, func(o verifier.Option) bool { return o.Name == key }) {
+			out[i] = "--option=" + name
+		}
+	}
+	return out
+}
+
+func (c *verifyCmd) config() (verifier.Config, error) {
+	var cfg verifier.Config
+	var err error
+	if cfg.Profile, err = verifier.ParseProfile(c.Profile); err != nil {
+		return cfg, err
+	}
+	options := verifier.Options()
+	for _, o := range c.Option {
+		name, value, _ := strings.Cut(o, "=")
+		i := slices.IndexFunc(options, func(x verifier.Option) bool { return x.Name == name })
+		if i < 0 {
+			return cfg, fmt.Errorf("there is no option %q", name)
+		}
+		if err := options[i].Set(&cfg, value); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, nil
+}
+
+func (c *verifyCmd) Run(e *env) error {
+	switch {
+	case c.List:
+		for _, o := range verifier.Options() {
+			fmt.Fprintf(e.stdout, "--%-44s %s (default %s)\n", o.Name, o.Doc, o.Default)
+		}
+		return nil
+	case c.Explain != "":
+		text, ok := verifier.Explain(c.Explain)
+		if !ok {
+			return usageError{fmt.Errorf("there is no rule %q", c.Explain)}
+		}
+		fmt.Fprint(e.stdout, text)
+		return nil
+	case len(c.Files) == 0:
+		return usageError{fmt.Errorf("verify needs a file")}
+	}
+	cfg, err := c.config()
+	if err != nil {
+		return usageError{err}
+	}
+	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		if in.kind == hostText {
+			return verifyHost(in)
+		}
+		return c.verify(e, in, r, cfg)
+	})
+}
+
+// finding is a finding of the verifier as JSON has it.
+type finding struct {
+	Rule        string `json:"rule"`
+	Severity    string `json:"severity"`
+	Computation string `json:"computation,omitempty"`
+	Instruction string `json:"instruction,omitempty"`
+	Line        uint32 `json:"line,omitempty"`
+	Col         uint32 `json:"col,omitempty"`
+	Message     string `json:"message"`
+	Hint        string `json:"hint,omitempty"`
+}
+
+// verify checks every module of a file.
+func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) error {
+	all := []finding{}
+	r.Extra = map[string]any{"findings": all}
+	texts := []string{""}
+	if in.kind == hloText {
+		texts = parser.Split(string(in.data))
+	}
+	var failed error
+	for _, text := range texts {
+		part := *in
+		if in.kind == hloText {
+			part.data = []byte(text)
+		}
+		m, err := parseModule(&part)
+		if err != nil {
+			failed = err
+			continue
+		}
+		list := verifier.Verify(m, cfg)
+		for _, f := range list {
+			all = append(all, finding{f.Rule, f.Severity.String(), f.Computation, f.Instruction, f.Pos.Line, f.Pos.Col, f.Msg, f.Hint})
+			if !c.JSON && f.Severity == verifier.SeverityWarning {
+				fmt.Fprintln(e.stderr, f)
+			}
+		}
+		if err := list.Err(); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	r.Extra["findings"] = all
+	return failed
+}
