@@ -84,7 +84,7 @@ var forwardingTargets = map[string]bool{
 // ForwardsAsync reports whether an asynchronous value may be followed from the result of an instruction to its operand 0.
 func ForwardsAsync(op Opcode, attrs OpAttrs) bool {
 	switch op {
-	case OpOptBarrier, OpCopy, OpWhile, OpAsyncUpdate:
+	case OpOptBarrier, OpCopy, OpAsyncUpdate:
 		return true
 	case OpCustomCall:
 		a, ok := attrs.(*CustomCallAttrs)
@@ -126,7 +126,14 @@ func AsyncStartOf(m Module, in Instruction) (Instruction, bool) {
 				return Instruction{}, false
 			}
 			seen[body] = true
-			in = loop
+			in = loop.OperandInstr(0)
+		case op == OpWhile && in.NumCallees() > 0 && in.NumOperands() > 0:
+			// The value comes out of the body; when the body hands it through, its parameter leads to the initial value.
+			body, ok := m.Computation(in.Callee(0))
+			if !ok || body.Root().IsZero() {
+				return Instruction{}, false
+			}
+			in = body.Root()
 		case ForwardsAsync(op, in.Attrs()) && in.NumOperands() > 0:
 			in = in.OperandInstr(0)
 		default:
@@ -144,7 +151,7 @@ func onlyLoop(m Module, body CompID) (Instruction, bool) {
 		loop, _ = c.At(id)
 		n++
 	}
-	if n != 1 || loop.Opcode() != OpWhile || loop.NumCallees() == 0 || loop.Callee(0) != body {
+	if n != 1 || loop.Opcode() != OpWhile || loop.NumCallees() == 0 || loop.Callee(0) != body || loop.NumOperands() == 0 {
 		return Instruction{}, false
 	}
 	return loop, true

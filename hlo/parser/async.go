@@ -1,0 +1,485 @@
+package parser
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Sugared asynchronous ops (hlo-text section 7). `OP-start` makes a computation around OP. Later steps of its chain may still change
+// it, so it is kept as a wrappedComputation and built when the computation that holds the start is finished, before it.
+
+// wrappedComputation is a computation that sugar made, not built yet.
+type wrappedComputation struct {
+	start  hlo.InstrID
+	params []hlo.Shape
+	root   hlo.InstrSpec // of the wrapped op; operands are the parameters in order
+	op     hlo.Opcode
+	thread string
+	at     int
+}
+
+// asyncCall is an explicit async-start, for the check that nobody else calls the same computation.
+type asyncCall struct {
+	callee hlo.CompID
+	at     int
+}
+
+// asyncAttribute reads an attribute that sugar adds to those of the wrapped op. It reports whether key is one.
+func (p *parser) asyncAttribute(d *draft, key string, at int) bool {
+	switch {
+	case key == "async_execution_thread":
+		if d.thread != nil {
+			p.failAt(at, "attribute %s already exists", key)
+		}
+		t := p.string()
+		d.thread = &t
+		return true
+	case key == "output_to_operand_aliasing" && d.spec.Opcode == hlo.OpAsyncStart:
+		if d.aliasing != nil {
+			p.failAt(at, "attribute %s already exists", key)
+		}
+		d.aliasing = p.outputAliases()
+		return true
+	}
+	return false
+}
+
+func asyncNames(d *draft, names []string) []string {
+	names = append(slices.Clone(names), "async_execution_thread")
+	if d.spec.Opcode != hlo.OpAsyncDone {
+		names = append(names, "output_to_operand_aliasing")
+	}
+	return names
+}
+
+// sugared adds the instruction of a draft whose opcode was sugar.
+func (p *parser) sugared(f *scope, d *draft) hlo.InstrID {
+	if !d.stated {
+		p.failAt(d.opAt, "cannot infer shape for opcode: %v", d.spec.Opcode)
+	}
+	if d.spec.Opcode == hlo.OpAsyncStart {
+		return p.sugaredStart(f, d)
+	}
+	return p.add(f, d)
+}
+
+// sugaredStart makes the wrapped computation of a start (hlo-text section 7.3).
+func (p *parser) sugaredStart(f *scope, d *draft) hlo.InstrID {
+	bound, result := p.asyncShape(f, d)
+	w := &wrappedComputation{op: d.wrapped, params: bound, thread: hlo.MainThread, at: d.at}
+	if d.thread != nil {
+		w.thread = *d.thread
+	}
+	w.root = hlo.InstrSpec{
+		Opcode: d.wrapped, Shape: result, Attrs: d.spec.Attrs, Callees: slices.Clone(d.callees), Position: p.position(d.at),
+	}
+	if c := d.spec.Common; c != nil {
+		w.root.Common = sharedCommon(nil, c)
+		if c.ResultAccuracy != nil {
+			// It is an attribute of the wrapped op, and stays there.
+			own := hlo.Common{}
+			if w.root.Common != nil {
+				own = *w.root.Common
+			}
+			own.ResultAccuracy = c.ResultAccuracy
+			w.root.Common = &own
+			rest := *c
+			rest.ResultAccuracy = nil
+			d.spec.Common = &rest
+		}
+	}
+	p.fitWrapped(w)
+	w.start = hlo.InstrID(f.b.NumInstructions())
+	f.wrapped = append(f.wrapped, w)
+	return f.b.Append(hlo.InstrSpec{
+		Opcode: hlo.OpAsyncStart, Name: d.spec.Name, Shape: d.spec.Shape, Operands: p.operands[d.base:], Common: d.spec.Common,
+		Attrs:   &hlo.AsyncStartAttrs{ExecutionThread: w.thread, OutputAliasing: d.aliasing},
+		Control: d.control, Position: p.position(d.at),
+	})
+}
+
+// asyncShape takes the shape of a start or update apart: the operands bound so far, and the result.
+//
+// The flat form of older text, in which a single operand is not in a tuple of its own, is read as written.
+func (p *parser) asyncShape(f *scope, d *draft) (bound []hlo.Shape, result hlo.Shape) {
+	s := d.spec.Shape
+	if !s.IsTuple() || s.NumElems() < 2 {
+		p.failAt(d.at, "AsyncStart and AsyncUpdate expect the shape to be in the form of ((operand0_shape, operand1_shape, ...), output_shape, ...).")
+	}
+	if e := s.Elem(0); e.IsTuple() && !continuesFlat(f, d) {
+		return e.Elems(), s.Elem(1)
+	}
+	if isFlatAsync(f, d) {
+		return []hlo.Shape{s.Elem(0)}, s.Elem(1)
+	}
+	p.failAt(d.at, "AsyncStart and AsyncUpdate expect the shape to be in the form of ((operand0_shape, operand1_shape, ...), output_shape, ...).")
+	return nil, hlo.Shape{}
+}
+
+// isFlatAsync reports whether the shape is `(operand, result, state...)` of a single operand.
+func isFlatAsync(f *scope, d *draft) bool {
+	s := d.spec.Shape
+	if len(d.spec.Operands) != 1 || !s.Elem(0).IsArray() {
+		return false
+	}
+	operand := f.b.Shape(d.spec.Operands[0])
+	if d.spec.Opcode == hlo.OpAsyncStart {
+		return s.Elem(0).Compatible(operand)
+	}
+	return operand.IsTuple() && operand.NumElems() >= 2 && operand.Elem(0).IsArray() && s.Elem(0).Compatible(operand.Elem(0))
+}
+
+// continuesFlat reports whether an update continues a chain in the flat form.
+func continuesFlat(f *scope, d *draft) bool {
+	if d.spec.Opcode != hlo.OpAsyncUpdate || len(d.spec.Operands) == 0 {
+		return false
+	}
+	operand := f.b.Shape(d.spec.Operands[0])
+	return operand.IsTuple() && operand.NumElems() >= 2 && operand.Elem(0).IsArray()
+}
+
+// fitWrapped fills up the parameters of a wrapped computation: late binding lets a start have fewer operands than the op. A callee
+// knows the shapes; an op of fixed arity gets parameters of a dummy shape.
+func (p *parser) fitWrapped(w *wrappedComputation) {
+	if (w.op == hlo.OpCall || w.op == hlo.OpFusion) && len(w.root.Callees) == 1 {
+		sig := p.ed.View(w.root.Callees[0]).Signature()
+		w.params = append(slices.Clone(sig.Parameters), w.params[min(len(w.params), len(sig.Parameters)):]...)
+		w.root.Shape = sig.Result
+		return
+	}
+	if a := hlo.Info(w.op).Arity; a.IsFixed() {
+		for len(w.params) < a.Min {
+			w.params = append(w.params, dummyShape)
+		}
+	}
+}
+
+var dummyShape = hlo.MakeArray(hlo.F32, []int64{1}, nil, hlo.DefaultLayout(1))
+
+// reshape gives a wrapped computation the operands and the result of a later step.
+func (p *parser) reshape(w *wrappedComputation, bound []hlo.Shape, result hlo.Shape) {
+	for i, s := range bound {
+		if i < len(w.params) {
+			w.params[i] = s
+		} else {
+			w.params = append(w.params, s)
+		}
+	}
+	w.root.Shape = result
+}
+
+// explicitAsync checks and completes an async-start, async-update or async-done, the last two sugared or not.
+func (p *parser) explicitAsync(f *scope, d *draft) {
+	d.spec.Operands = p.operands[d.base:]
+	op := d.spec.Opcode
+	if op == hlo.OpAsyncStart {
+		p.asyncShape(f, d)
+		p.explicitStart(f, d)
+		return
+	}
+	if len(d.spec.Operands) == 0 {
+		p.failAt(d.openAt, "No operand found for AsyncUpdate and AsyncDone")
+	}
+	if f.b.Opcode(d.spec.Operands[0]) == hlo.OpAsyncDone {
+		p.failAt(d.openAt, "AsyncUpdate and AsyncDone cannot have AsyncDone as operand.")
+	}
+	var bound []hlo.Shape
+	var result hlo.Shape
+	if op == hlo.OpAsyncUpdate {
+		bound, result = p.asyncShape(f, d)
+	}
+	thread, written := p.stepThread(d)
+	callees := d.callees
+	d.callees = d.callees[:0]
+	start, ok := p.chainStart(f, d.spec.Operands[0])
+	if !ok {
+		d.callees = callees
+		return
+	}
+	var w *wrappedComputation
+	var startAttrs *hlo.AsyncStartAttrs
+	var callee hlo.CompID
+	if start.comp == hlo.NoComp {
+		startAttrs, _ = f.b.Attrs(start.id).(*hlo.AsyncStartAttrs)
+		if w = f.wrappedBy(start.id); w == nil {
+			callee = f.b.Callees(start.id)[0]
+		}
+	} else {
+		in := p.ed.View(start.comp).MustAt(start.id)
+		startAttrs, _ = in.Attrs().(*hlo.AsyncStartAttrs)
+		callee = in.Callee(0)
+	}
+	if written && startAttrs != nil && thread != startAttrs.ExecutionThread {
+		p.failAt(d.opAt, "Expect async_execution_thread to be %s, but got %s", startAttrs.ExecutionThread, thread)
+	}
+	if w == nil {
+		p.explicitStep(d, callee, callees)
+		return
+	}
+	if len(callees) > 0 {
+		p.failAt(d.opAt, "Expect async_wrapped_computation to be async_wrapped, but got %s", p.ed.Computation(callees[0]).Name())
+	}
+	if d.wrapped != hlo.OpInvalid && d.wrapped != w.op {
+		p.failAt(d.opAt, "Expect async wrapped opcode to be %v, but got %v", w.op, d.wrapped)
+	}
+	w.root.Common = sharedCommon(w.root.Common, d.spec.Common)
+	if d.wrapped == hlo.OpInvalid {
+		return // the explicit forms do not modify the computation
+	}
+	if op == hlo.OpAsyncUpdate {
+		p.reshape(w, bound, result)
+	} else {
+		s := f.b.Shape(start.id)
+		if e := s.Elem(0); e.IsTuple() && len(w.params) <= e.NumElems() {
+			bound = e.Elems()
+		}
+		p.reshape(w, bound, d.spec.Shape)
+	}
+}
+
+// stepThread is the thread written on an update or done. The attributes are replaced by ones without it.
+func (p *parser) stepThread(d *draft) (thread string, written bool) {
+	if d.thread != nil {
+		return *d.thread, true
+	}
+	switch a := d.spec.Attrs.(type) {
+	case *hlo.AsyncUpdateAttrs:
+		if a.ExecutionThread != "" {
+			thread, written = a.ExecutionThread, true
+			d.spec.Attrs = &hlo.AsyncUpdateAttrs{OutputAliasing: a.OutputAliasing}
+		}
+	case *hlo.AsyncDoneAttrs:
+		if a.ExecutionThread != "" {
+			thread, written = a.ExecutionThread, true
+			d.spec.Attrs = &hlo.AsyncDoneAttrs{}
+		}
+	}
+	return thread, written
+}
+
+// explicitStart notes the call and sets the thread of what is called.
+func (p *parser) explicitStart(_ *scope, d *draft) {
+	callee := d.callees[0]
+	p.asyncs = append(p.asyncs, asyncCall{callee, d.opAt})
+	thread := d.spec.Attrs.(*hlo.AsyncStartAttrs).ExecutionThread
+	p.setThread(callee, thread)
+	p.shareWithRoot(callee, d.spec.Common)
+}
+
+// explicitStep compares an update or done with an explicit start.
+func (p *parser) explicitStep(d *draft, callee hlo.CompID, callees []hlo.CompID) {
+	c := p.ed.Computation(callee)
+	if len(callees) > 0 && callees[0] != callee {
+		p.failAt(d.opAt, "Expect async_wrapped_computation to be %s, but got %s", c.Name(), p.ed.Computation(callees[0]).Name())
+	}
+	if d.wrapped != hlo.OpInvalid {
+		if root := c.View().Root().Opcode(); root != d.wrapped {
+			p.failAt(d.opAt, "Expect async wrapped opcode to be %v, but got %v", root, d.wrapped)
+		}
+	}
+	p.shareWithRoot(callee, d.spec.Common)
+}
+
+// shareWithRoot copies the attributes that steps of a chain share with the wrapped op (hlo-text section 7.6).
+func (p *parser) shareWithRoot(callee hlo.CompID, from *hlo.Common) {
+	if from == nil {
+		return
+	}
+	c := p.ed.Computation(callee)
+	root := c.Instr(c.Root())
+	if merged := sharedCommon(root.View().Common(), from); merged != nil {
+		root.SetCommon(merged)
+	}
+}
+
+// sharedCommon is base with the attributes of from that steps share with the wrapped op.
+func sharedCommon(base, from *hlo.Common) *hlo.Common {
+	if from == nil || from.Metadata == nil && from.Origin == nil && from.BackendConfig == "" && from.FrontendAttributes == nil && from.Statistics == nil {
+		return base
+	}
+	var c hlo.Common
+	if base != nil {
+		c = *base
+	}
+	if from.Metadata != nil {
+		c.Metadata = from.Metadata
+	}
+	if from.Origin != nil {
+		c.Origin = from.Origin
+	}
+	if from.BackendConfig != "" {
+		c.BackendConfig = from.BackendConfig
+	}
+	if from.FrontendAttributes != nil {
+		c.FrontendAttributes = from.FrontendAttributes
+	}
+	if from.Statistics != nil {
+		c.Statistics = from.Statistics
+	}
+	return &c
+}
+
+// setThread sets the thread of a computation and of everything it calls.
+func (p *parser) setThread(id hlo.CompID, thread string) {
+	c := p.ed.Computation(id)
+	if c.View().ExecutionThread() == thread {
+		return
+	}
+	c.SetExecutionThread(thread)
+	var callees []hlo.CompID
+	for in := range c.View().Instructions() {
+		for callee := range in.Callees() {
+			callees = append(callees, callee)
+		}
+	}
+	for _, callee := range callees {
+		p.setThread(callee, thread)
+	}
+}
+
+// wrappedBy is the computation that sugar made for a start.
+func (f *scope) wrappedBy(start hlo.InstrID) *wrappedComputation {
+	for _, w := range f.wrapped {
+		if w.start == start {
+			return w
+		}
+	}
+	return nil
+}
+
+// chainHead is the start of a chain: an instruction of the scope, or one of the finished computation comp.
+type chainHead struct {
+	id   hlo.InstrID
+	comp hlo.CompID // NoComp: in the scope
+}
+
+// chainStart finds the start of the chain that ends at id, as far as it can be seen yet.
+func (p *parser) chainStart(f *scope, id hlo.InstrID) (chainHead, bool) {
+	var path []int64 // elements still to be taken, outermost last
+	for {
+		op, operands := f.b.Opcode(id), f.b.Operands(id)
+		switch {
+		case op == hlo.OpAsyncStart:
+			return chainHead{id, hlo.NoComp}, len(path) == 0
+		case len(operands) == 0:
+			return chainHead{}, false
+		case op == hlo.OpGetTupleElement:
+			path = append(path, f.b.Attrs(id).(*hlo.TupleElementAttrs).Index)
+			id = operands[0]
+		case op == hlo.OpTuple && len(path) > 0:
+			i := path[len(path)-1]
+			if i < 0 || i >= int64(len(operands)) {
+				return chainHead{}, false
+			}
+			path = path[:len(path)-1]
+			id = operands[i]
+		case op == hlo.OpWhile:
+			body := f.b.Callees(id)[0]
+			start, rest, ok := chainInBody(p.ed.View(body), path)
+			switch {
+			case !ok:
+				return chainHead{}, false
+			case start != hlo.NoInstr:
+				return chainHead{start, body}, true
+			}
+			path = rest
+			id = operands[0]
+		case hlo.ForwardsAsync(op, f.b.Attrs(id)):
+			id = operands[0]
+		default:
+			return chainHead{}, false
+		}
+	}
+}
+
+// chainInBody follows a value that comes out of a loop body. It finds a start there, or NoInstr and the path when the body hands its
+// parameter through.
+func chainInBody(body hlo.Computation, path []int64) (start hlo.InstrID, rest []int64, ok bool) {
+	for in := body.Root(); ; {
+		switch op := in.Opcode(); {
+		case op == hlo.OpAsyncStart:
+			return in.ID(), nil, len(path) == 0
+		case op == hlo.OpParameter:
+			return hlo.NoInstr, path, true
+		case in.NumOperands() == 0:
+			return hlo.NoInstr, nil, false
+		case op == hlo.OpGetTupleElement:
+			path = append(path, hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)
+			in = in.OperandInstr(0)
+		case op == hlo.OpTuple && len(path) > 0:
+			i := path[len(path)-1]
+			if i < 0 || i >= int64(in.NumOperands()) {
+				return hlo.NoInstr, nil, false
+			}
+			path = path[:len(path)-1]
+			in = in.OperandInstr(int(i))
+		case hlo.ForwardsAsync(op, in.Attrs()):
+			in = in.OperandInstr(0)
+		default:
+			return hlo.NoInstr, nil, false
+		}
+	}
+}
+
+// finishWrapped builds the wrapped computations of a scope and tells their starts.
+func (p *parser) finishWrapped(f *scope) {
+	for _, w := range f.wrapped {
+		b := p.ed.NewComputation("async_wrapped")
+		b.SetScheduled(p.config.IsScheduled)
+		b.SetExecutionThread(w.thread)
+		operands := make([]hlo.InstrID, len(w.params))
+		for i, s := range w.params {
+			operands[i] = b.Append(hlo.InstrSpec{
+				Opcode: hlo.OpParameter, Name: "async_param", Shape: s, Attrs: p.parameterAttrs(int64(i)), Position: w.root.Position,
+			})
+		}
+		d := p.newDraft()
+		d.spec, d.info, d.stated = w.root, hlo.Info(w.op), true
+		d.spec.Operands, d.callees = operands, append(d.callees, w.root.Callees...)
+		d.at, d.openAt, d.attrsAt, d.opAt = w.at, w.at, w.at, w.at
+		p.completeWrapped(b, d)
+		d.spec.Callees = d.callees
+		b.Append(d.spec)
+		p.freeDraft(d)
+		id := b.Finish(hlo.NoInstr)
+		for _, callee := range w.root.Callees {
+			p.setThread(callee, w.thread)
+		}
+		f.b.SetCallees(w.start, id)
+	}
+	f.wrapped = nil
+}
+
+// completeWrapped applies the op's own check to the wrapped root, but for what late binding leaves open.
+func (p *parser) completeWrapped(b *hlo.ComputationBuilder, d *draft) {
+	if !d.info.Arity.Accepts(len(d.spec.Operands)) {
+		return // an incomplete or overfull chain is for the verifier
+	}
+	if check := checks[d.spec.Opcode]; check != nil {
+		check(p, &scope{b: b}, d)
+	}
+}
+
+// checkAsyncCallees refuses computations that both asynchronous and other instructions call.
+func (p *parser) checkAsyncCallees() {
+	if len(p.asyncs) == 0 {
+		return
+	}
+	async := make(map[hlo.CompID]int)
+	for _, a := range p.asyncs {
+		async[a.callee] = a.at
+	}
+	for id := range p.ed.Computations() {
+		for in := range p.ed.View(id).Instructions() {
+			if hlo.IsAsync(in.Opcode()) {
+				continue
+			}
+			for callee := range in.Callees() {
+				if at, ok := async[callee]; ok {
+					p.failAt(at, "Async computation %s is called by non-async instruction %s.", p.ed.Computation(callee).Name(), in.Name())
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,419 @@
+package parser
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// plan is what the reader knows about the attributes of an opcode, all of it from the op table.
+type plan struct {
+	fields   []hlo.AttrField
+	required uint32 // bits of fields
+	roles    []role
+	needed   uint32 // bits of callee roles that must be written
+	accuracy bool
+	names    []string // every attribute allowed
+}
+
+// role is a spelling under which an op names computations.
+type role struct {
+	name string
+	slot int  // of the instruction's callees, by position in the table
+	list bool // braced list
+}
+
+var plans [hlo.NumOpcodes]atomic.Pointer[plan]
+
+// roleAliases are spellings of callee roles that only the reader knows (hlo-text sections 5.7, 8.4, and conditional's two forms).
+var roleAliases = map[hlo.Opcode][]role{
+	hlo.OpReduceScatter: {{name: "calls"}},
+	hlo.OpScan:          {{name: "calls"}},
+	hlo.OpCustomCall:    {{name: "to_apply"}},
+	hlo.OpConditional:   {{name: "true_computation", slot: 0}, {name: "false_computation", slot: 1}},
+	hlo.OpAsyncUpdate:   {{name: "calls"}},
+	hlo.OpAsyncDone:     {{name: "calls"}},
+}
+
+// commonKeys are the attributes of every instruction; the first ones are read together and remembered as a set.
+var commonKeys = []string{
+	"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "metadata", "backend_config", "parameter_replication",
+	"control-predecessors",
+}
+
+const (
+	commonSharding = iota
+	commonFrontend
+	commonStatistics
+	commonAccuracy
+	commonOrigin
+	commonMetadata
+	commonBackend
+	commonReplication
+	commonControl
+	commonUnknown
+)
+
+// maxOwnFields is how many own attributes fit the bits of a plan.
+const maxOwnFields = 32
+
+func planOf(op hlo.Opcode) *plan {
+	if p := plans[op].Load(); p != nil {
+		return p
+	}
+	info := hlo.Info(op)
+	p := &plan{accuracy: info.HasAccuracy, names: slices.Clone(commonKeys)}
+	if !p.accuracy {
+		p.names = slices.DeleteFunc(p.names, func(n string) bool { return n == "result_accuracy" })
+	}
+	if info.NewAttrs != nil {
+		p.fields = hlo.AttrFields(info.NewAttrs())
+		if len(p.fields) > maxOwnFields {
+			panic("hlo/parser: too many attributes on " + info.Name)
+		}
+		for i, f := range p.fields {
+			if f.Required {
+				p.required |= 1 << i
+			}
+			p.names = append(p.names, string(f.Key))
+		}
+	}
+	for i, r := range info.Callees {
+		p.roles = append(p.roles, role{r.Name, i, r.List})
+		if !r.Optional {
+			p.needed |= 1 << i
+		}
+	}
+	p.roles = append(p.roles, roleAliases[op]...)
+	for _, r := range p.roles {
+		p.names = append(p.names, r.name)
+	}
+	plans[op].CompareAndSwap(nil, p)
+	return p
+}
+
+// attributes reads `, key=value ...` after the operands. Values of own and common attributes are only found here; they are read
+// together in finishAttributes, unless the same text was read before.
+func (p *parser) attributes(f *scope, d *draft) {
+	op := d.spec.Opcode
+	if d.wrapped != hlo.OpInvalid && op == hlo.OpAsyncStart {
+		op = d.wrapped
+	}
+	pl := planOf(op)
+	var seenCommon uint32
+	for p.accept(',') {
+		p.space()
+		keyAt := p.pos
+		key := p.key()
+		if key == "" {
+			p.failAt(keyAt, "expects attribute name")
+		}
+		p.attrKey = key
+		if i := pl.field(key); i >= 0 {
+			p.once(&d.seenOwn, i, key, keyAt)
+			if pl.fields[i].Type == literalType {
+				p.space()
+				start := p.pos
+				p.skipShapedLiteral()
+				d.raws = append(d.raws, rawAttr{index: i, start: start, end: p.pos, keyAt: keyAt})
+				continue
+			}
+			p.raw(d, i, keyAt)
+			continue
+		}
+		if i := pl.role(key); i >= 0 {
+			p.once(&d.spelled, i, key, keyAt)
+			p.roleValue(d, pl.roles[i], keyAt)
+			continue
+		}
+		i := slices.Index(commonKeys, key)
+		switch {
+		case i == commonControl:
+			p.once(&seenCommon, i, key, keyAt)
+			p.predecessors(f, d)
+		case i == commonAccuracy && !pl.accuracy:
+			p.unexpected(d, pl, key, keyAt)
+		case i >= 0:
+			p.once(&seenCommon, i, key, keyAt)
+			p.raw(d, maxOwnFields+i, keyAt)
+		case d.wrapped != hlo.OpInvalid && p.asyncAttribute(d, key, keyAt):
+		default:
+			p.unexpected(d, pl, key, keyAt)
+		}
+	}
+	p.attrKey = ""
+	p.finishAttributes(f, d)
+}
+
+func (pl *plan) field(key string) int {
+	for i := range pl.fields {
+		if string(pl.fields[i].Key) == key {
+			return i
+		}
+	}
+	return -1
+}
+
+func (pl *plan) role(key string) int {
+	for i := range pl.roles {
+		if pl.roles[i].name == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// once notes that attribute i is written and fails when it was before.
+func (p *parser) once(seen *uint32, i int, key string, at int) {
+	if *seen&(1<<i) != 0 {
+		p.attrKey = ""
+		p.failAt(at, "attribute %s already exists", key)
+	}
+	*seen |= 1 << i
+}
+
+// raw finds the value at the cursor without reading it.
+func (p *parser) raw(d *draft, index, keyAt int) {
+	p.space()
+	start := p.pos
+	p.skipValue()
+	d.raws = append(d.raws, rawAttr{index: index, start: start, end: p.pos, keyAt: keyAt})
+}
+
+// unexpected keeps an unknown attribute if the reader is lenient, else it fails.
+func (p *parser) unexpected(d *draft, pl *plan, key string, at int) {
+	p.attrKey = ""
+	if p.Lenient && !slices.Contains(commonKeys, key) {
+		p.space()
+		start := p.pos
+		p.skipValue()
+		d.raws = append(d.raws, rawAttr{index: maxOwnFields + commonUnknown, start: start, end: p.pos, keyAt: at, unknown: key})
+		return
+	}
+	names := pl.names
+	if d.wrapped != hlo.OpInvalid {
+		names = asyncNames(d, names)
+	}
+	names = allowed(names)
+	p.failHint(at, didYouMean(key, names), "unexpected attribute %q. Allowed attributes: %s", key, strings.Join(names, ", "))
+}
+
+// skipValue moves the cursor behind a value of any type.
+func (p *parser) skipValue() {
+	s := p.src
+	i := p.pos
+	if i >= len(s) {
+		p.fail("expects a value")
+	}
+	if s[i] == '{' {
+		end, msg := skipKeyed(s, i)
+		if end == i && msg == "" {
+			end, msg = skipGroup(s, i)
+		}
+		if msg != "" {
+			p.failAt(end, "%s", msg)
+		}
+		p.pos = end
+		return
+	}
+	isMesh := strings.HasPrefix(s[i:], "mesh[") || strings.HasPrefix(s[i:], "maximal_mesh[")
+	for i < len(s) {
+		var err error
+		switch k := class[s[i]]; {
+		case k&(classOpen|classQuote|classIdent) != 0 || s[i] == '<' || s[i] == '>' || s[i] == '?' || s[i] == '=' || s[i] == '*' || s[i] == '+' || s[i] == '%':
+			if i, err = skipUnit(s, i); err != nil {
+				t, _ := asTextError(err)
+				p.failAt(t.off, "%s", t.msg)
+			}
+			continue
+		}
+		break
+	}
+	if isMesh {
+		i = p.skipMeshRest(i)
+	}
+	if i == p.pos {
+		p.fail("expects a value")
+	}
+	p.pos = i
+}
+
+var literalType = reflect.TypeFor[*hlo.Literal]()
+
+// skipShapedLiteral moves the cursor behind a literal that brings its shape along.
+func (p *parser) skipShapedLiteral() {
+	if p.peek() != '(' {
+		end, msg := skipShape(p.src, p.pos)
+		if msg != "" {
+			p.failAt(end, "%s", msg)
+		}
+		p.pos = end
+	}
+	p.space()
+	p.skipValue()
+}
+
+// skipMeshRest skips what follows `mesh[...]` in replica groups: device ids after a comma, then axes in braces.
+func (p *parser) skipMeshRest(i int) int {
+	s := p.src
+	end := i
+	i = skipSpace(s, i)
+	if i < len(s) && s[i] == ',' {
+		j := skipSpace(s, i+1)
+		if !strings.HasPrefix(s[j:], "device_ids=") {
+			return end
+		}
+		var err error
+		if end, err = skipUnit(s, skipSpace(s, j+len("device_ids="))); err != nil {
+			t, _ := asTextError(err)
+			p.failAt(t.off, "%s", t.msg)
+		}
+		i = skipSpace(s, end)
+	}
+	if i < len(s) && s[i] == '{' {
+		var msg string
+		if end, msg = skipGroup(s, i); msg != "" {
+			p.failAt(end, "%s", msg)
+		}
+	}
+	return end
+}
+
+// finishAttributes makes the values of the attributes that were found: sets read before are looked up by their text.
+func (p *parser) finishAttributes(f *scope, d *draft) {
+	op := d.spec.Opcode
+	if d.wrapped != hlo.OpInvalid && op == hlo.OpAsyncStart {
+		op = d.wrapped
+	}
+	pl := planOf(op)
+	if newAttrs := hlo.Info(op).NewAttrs; newAttrs != nil && d.spec.Attrs == nil {
+		key := append(p.scratch[:0], byte(op))
+		for i := range d.raws {
+			if r := &d.raws[i]; r.index < maxOwnFields {
+				key = append(append(append(key, byte(r.index)), p.src[r.start:r.end]...), 0)
+			}
+		}
+		p.scratch = key
+		if a, ok := p.attrs[string(key)]; ok {
+			d.spec.Attrs = a
+		} else {
+			d.spec.Attrs = p.ownAttributes(d, pl, newAttrs())
+			p.attrs[string(key)] = d.spec.Attrs
+		}
+	}
+	if missing := pl.needed &^ d.have; missing != 0 && op != hlo.OpConditional {
+		for i, r := range pl.roles {
+			if missing&(1<<i) != 0 {
+				p.mustHave(d, r.name)
+			}
+		}
+	}
+	p.commonAttributes(d)
+}
+
+// ownAttributes reads the own attributes of an instruction into a.
+func (p *parser) ownAttributes(d *draft, pl *plan, a hlo.OpAttrs) hlo.OpAttrs {
+	if missing := pl.required &^ d.seenOwn; missing != 0 {
+		for i, f := range pl.fields {
+			if missing&(1<<i) != 0 {
+				p.mustHave(d, string(f.Key))
+			}
+		}
+	}
+	v := reflect.ValueOf(a).Elem()
+	for _, r := range d.raws {
+		if r.index >= maxOwnFields {
+			continue
+		}
+		field := &pl.fields[r.index]
+		p.within(r, string(field.Key), func() {
+			p.fieldInto(v.Field(field.Index).Addr().Interface(), field)
+		})
+	}
+	return a
+}
+
+// within reads the text of one attribute with f, which must use all of it.
+func (p *parser) within(r rawAttr, key string, f func()) {
+	src, pos := p.src, p.pos
+	p.src, p.pos, p.attrKey = src[:r.end], r.start, key
+	f()
+	if !p.atEnd() {
+		p.fail("unexpected text after the value")
+	}
+	p.src, p.pos, p.attrKey = src, pos, ""
+}
+
+// roleValue reads computations under a role.
+func (p *parser) roleValue(d *draft, r role, at int) {
+	bit := uint32(1) << r.slot
+	if d.have&bit != 0 {
+		p.failAt(at, "%s names computations that another attribute names already", r.name)
+	}
+	d.have |= bit
+	if r.list {
+		d.callees = p.callees(d.callees)
+		return
+	}
+	id := p.callee()
+	for len(d.callees) <= r.slot {
+		d.callees = append(d.callees, hlo.NoComp)
+	}
+	d.callees[r.slot] = id
+}
+
+// fieldInto reads the value of an own attribute into the struct field that dst points to. There is one reader for each Go type.
+func (p *parser) fieldInto(dst any, f *hlo.AttrField) {
+	switch dst := dst.(type) {
+	case *bool:
+		*dst = p.bool()
+	case *int64:
+		*dst = p.int()
+	case *hlo.OptInt:
+		*dst = hlo.SomeInt(p.int())
+	case *float32:
+		*dst = p.float32()
+	case *string:
+		*dst = p.string()
+	case *[]int64:
+		at := p.pos
+		*dst = p.intList()
+		if f.Single && len(*dst) != 1 {
+			p.failAt(at, "expects exactly one integer in %s", f.Key)
+		}
+	case *[][]int64:
+		*dst = p.intLists()
+	case *[]hlo.PaddingDim:
+		*dst = p.padding()
+	case *[]hlo.SliceDim:
+		*dst = p.slices()
+	case *hlo.PrecisionConfig:
+		*dst = p.precisions()
+	case *hlo.Shape:
+		*dst = p.shape()
+	case **hlo.ShapeList:
+		*dst = p.shapeList()
+	case **hlo.Window:
+		*dst = p.window()
+	case **hlo.ConvDims:
+		*dst = p.convDims()
+	case **hlo.ReplicaGroups:
+		*dst = p.replicaGroups()
+	case *[]hlo.OutputAlias:
+		*dst = p.outputAliases()
+	case **hlo.Domain:
+		*dst = p.domain()
+	case **hlo.SparsityConfig:
+		*dst = p.sparsity()
+	case **hlo.Literal:
+		*dst = p.shapedLiteral()
+	case hlo.Enum:
+		p.enum(reflect.ValueOf(dst).Elem(), f)
+	default:
+		panic(fmt.Sprintf("hlo/parser: no reader for attributes of type %T", dst))
+	}
+}

@@ -1,0 +1,217 @@
+package parser
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is one fault of a text, with its place.
+type Error struct {
+	File      string // "" when unknown
+	Line, Col int    // from 1; Col counts bytes
+	Msg       string
+	// Notes are the surroundings of the fault ("error parsing attribute window") and hints, each a line of its own.
+	Notes []string
+	// Source is the line of the text that the fault is in, shortened around the column when it is very long; Caret is the
+	// column of the fault in it, from 0.
+	Source string
+	Caret  int
+}
+
+// Position is `file:line:col`.
+func (e *Error) Position() string {
+	if e.File == "" {
+		return fmt.Sprintf("%d:%d", e.Line, e.Col)
+	}
+	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col)
+}
+
+// Error is the position and the message, the source line with a caret under the fault, and the notes.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: error: %s", e.Position(), e.Msg)
+	if e.Source != "" || e.Caret > 0 {
+		fmt.Fprintf(&b, "\n%s\n%s^", e.Source, caretPadding(e.Source, e.Caret))
+	}
+	for _, n := range e.Notes {
+		b.WriteString("\n  " + n)
+	}
+	return b.String()
+}
+
+// caretPadding is white space as wide as the first n bytes of line, tabs kept.
+func caretPadding(line string, n int) string {
+	pad := []byte(strings.Repeat(" ", n))
+	for i := range min(n, len(line)) {
+		if line[i] == '\t' {
+			pad[i] = '\t'
+		}
+	}
+	return string(pad)
+}
+
+// ErrorList is the faults of a text by position, never empty when returned.
+type ErrorList []*Error
+
+// Error joins the messages by newlines.
+func (l ErrorList) Error() string {
+	var b strings.Builder
+	for i, e := range l {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(e.Error())
+	}
+	return b.String()
+}
+
+// Unwrap gives the errors to errors.As and errors.Is.
+func (l ErrorList) Unwrap() []error {
+	all := make([]error, len(l))
+	for i, e := range l {
+		all[i] = e
+	}
+	return all
+}
+
+func (l ErrorList) sort() {
+	slices.SortStableFunc(l, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+}
+
+// maxErrors ends a parse that finds nothing but faults.
+const maxErrors = 50
+
+// maxSource is how much of a long line an Error keeps.
+const maxSource = 240
+
+// failure is a fault on its way from where it was found to the next statement boundary; it travels by panic, never out of the
+// package.
+type failure struct {
+	off  int
+	msg  string
+	note []string
+	// quiet marks a consequence of a fault that was reported before.
+	quiet bool
+}
+
+// failAt abandons the statement because of a fault at byte offset off.
+func (p *parser) failAt(off int, format string, args ...any) {
+	panic(&failure{off: off, msg: fmt.Sprintf(format, args...)})
+}
+
+// fail abandons the statement because of a fault at the next token.
+func (p *parser) fail(format string, args ...any) {
+	p.space()
+	p.failAt(p.pos, format, args...)
+}
+
+// failHint is failAt with a line of advice.
+func (p *parser) failHint(off int, hint, format string, args ...any) {
+	f := &failure{off: off, msg: fmt.Sprintf(format, args...)}
+	if hint != "" {
+		f.note = append(f.note, hint)
+	}
+	panic(f)
+}
+
+// guard runs f and records the fault that ends it early, if any. It reports whether f came to its end.
+func (p *parser) guard(f func()) (ok bool) {
+	depth := p.depth
+	defer func() {
+		if r := recover(); r != nil {
+			f, mine := r.(*failure)
+			if !mine {
+				panic(r)
+			}
+			p.depth = depth
+			p.report(f)
+		}
+	}()
+	f()
+	return true
+}
+
+// report records a fault.
+func (p *parser) report(f *failure) {
+	key := p.attrKey
+	p.attrKey = ""
+	if f.quiet {
+		return
+	}
+	e := p.errorAt(f.off, f.msg)
+	if key != "" {
+		e.Notes = append(e.Notes, "error parsing attribute "+key)
+	}
+	e.Notes = append(e.Notes, f.note...)
+	p.errs = append(p.errs, e)
+}
+
+// errorAt makes an Error for byte offset off of the whole text.
+func (p *parser) errorAt(off int, msg string) *Error {
+	return newError(p.file, p.text, off, msg)
+}
+
+func newError(file, text string, off int, msg string) *Error {
+	off = min(max(off, 0), len(text))
+	start := strings.LastIndexByte(text[:off], '\n') + 1
+	end := len(text)
+	if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
+		end = off + i
+	}
+	e := &Error{File: file, Line: strings.Count(text[:off], "\n") + 1, Col: off - start + 1, Msg: msg, Caret: off - start}
+	e.Source = strings.TrimRight(text[start:end], "\r")
+	if len(e.Source) > maxSource {
+		from := max(0, e.Caret-maxSource/2)
+		to := min(len(e.Source), from+maxSource)
+		e.Source, e.Caret = e.Source[from:to], e.Caret-from
+	}
+	return e
+}
+
+// nearest is the candidate closest to word by edit distance, when it is close enough to be what was meant.
+func nearest(word string, candidates []string) string {
+	best, limit := "", min(3, len(word)/2+1)
+	for _, c := range candidates {
+		if d := editDistance(word, c, limit); d < limit {
+			best, limit = c, d
+		}
+	}
+	return best
+}
+
+// didYouMean is advice to write the candidate nearest to word, "" when none is near.
+func didYouMean(word string, candidates []string) string {
+	if c := nearest(word, candidates); c != "" {
+		return fmt.Sprintf("did you mean %q?", c)
+	}
+	return ""
+}
+
+// editDistance counts insertions, deletions and changes from a to b; at least limit when there are so many.
+func editDistance(a, b string, limit int) int {
+	if len(a) > 200 || len(b) > 200 || len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			above := row[j+1]
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, above+1, row[j]+1)
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}

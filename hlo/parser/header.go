@@ -1,0 +1,194 @@
+package parser
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// headerAttribute is a row of the table of header attributes (hlo-text section 2.3).
+type headerAttribute struct {
+	key  string
+	read func(*parser)
+}
+
+// It is filled by init, since reading a recovery table reads modules, which consult it.
+var headerAttributes []headerAttribute
+
+func init() {
+	headerAttributes = []headerAttribute{
+		{"is_scheduled", func(p *parser) { p.config.IsScheduled = p.bool() }},
+		{"input_output_alias", (*parser).inputOutputAlias},
+		{"buffer_donor", (*parser).bufferDonors},
+		{"alias_passthrough_params", func(p *parser) { p.config.AliasPassthrough = p.bool() }},
+		{"entry_computation_layout", (*parser).entryLayout},
+		{"allow_spmd_sharding_propagation_to_parameters", func(p *parser) { p.config.AllowSPMDToParameters = p.boolOrList() }},
+		{"allow_spmd_sharding_propagation_to_output", func(p *parser) { p.config.AllowSPMDToOutput = p.boolOrList() }},
+		{"replica_count", func(p *parser) { p.config.ReplicaCount = p.int() }},
+		{"num_partitions", func(p *parser) {
+			p.config.NumPartitions = p.int()
+			p.config.UseSPMD = p.config.NumPartitions != 1
+		}},
+		{"frontend_attributes", func(p *parser) { p.config.FrontendAttributes = p.frontendAttributes() }},
+		{"origin_recovery_table", func(p *parser) { p.config.OriginRecovery = p.originRecovery() }},
+		{"debug_attributes", func(p *parser) { p.config.DebugAttributes = p.debugAttributes() }},
+	}
+}
+
+// header reads `HloModule name, key=value, ...`.
+func (p *parser) header(t lexer.Token) {
+	p.at(t)
+	p.word()
+	p.ed.SetName(p.name("expects name"))
+	var seen []string
+	for p.accept(',') {
+		p.space()
+		at := p.pos
+		key := p.key()
+		i := slices.IndexFunc(headerAttributes, func(a headerAttribute) bool { return a.key == key })
+		switch {
+		case key == "":
+			p.failAt(at, "expects attribute name")
+		case i < 0 && p.Lenient:
+			p.space()
+			p.skipValue()
+			continue
+		case i < 0:
+			var names []string
+			for _, a := range headerAttributes {
+				names = append(names, a.key)
+			}
+			names = allowed(names)
+			p.failHint(at, didYouMean(key, names), "unexpected attribute %q. Allowed attributes: %s", key, strings.Join(names, ", "))
+		case slices.Contains(seen, key):
+			p.failAt(at, "attribute %s already exists", key)
+		}
+		seen = append(seen, key)
+		p.attrKey = key
+		headerAttributes[i].read(p)
+		p.attrKey = ""
+	}
+	if !p.atEnd() {
+		p.fail("expects ',' or the first computation")
+	}
+	p.src = p.text
+}
+
+// boolOrList takes a boolean or a braced list of them.
+func (p *parser) boolOrList() []bool {
+	if p.peek() == '{' {
+		return p.boolList()
+	}
+	return []bool{p.bool()}
+}
+
+// inputOutputAlias takes `{ {out}: (parameter, {index}, kind), ... }`.
+func (p *parser) inputOutputAlias() {
+	seen := make(map[string]bool)
+	p.list(func() {
+		p.space()
+		at := p.pos
+		a := hlo.Alias{Output: p.shapeIndex()}
+		const format = "Expected format: <output_shape_index>: (<input_param>, <input_param_shape_index>) OR <output_shape_index>: <input_param>"
+		p.expect(':', format)
+		p.expect('(', format)
+		a.Parameter = p.parameterNumber()
+		p.expect(',', format)
+		a.ParameterIndex = p.shapeIndex()
+		if p.accept(',') {
+			p.space()
+			kindAt := p.pos
+			switch kind := p.word(); kind {
+			case "may-alias":
+			case "must-alias":
+				a.Must = true
+			default:
+				p.failAt(kindAt, "Unexpected aliasing kind %q; expected may-alias or must-alias", kind)
+			}
+		}
+		p.expect(')', format)
+		if key := joinInts(a.Output); seen[key] {
+			p.failAt(at, "output {%s} is aliased twice", key)
+		} else {
+			seen[key] = true
+		}
+		p.config.InputOutputAlias = append(p.config.InputOutputAlias, a)
+		p.aliasAt = append(p.aliasAt, at)
+	})
+}
+
+// parameterNumber takes a number that must not be negative.
+func (p *parser) parameterNumber() int64 {
+	p.space()
+	at := p.pos
+	n := p.int()
+	if n < 0 {
+		p.failAt(at, "parameter number must be >= 0")
+	}
+	return n
+}
+
+// bufferDonors takes `{ (parameter, {index}), ... }`; repeated ones are merged.
+func (p *parser) bufferDonors() {
+	p.list(func() {
+		const format = "Expected format: (<input_param>, <input_param_shape_index>)"
+		p.expect('(', format)
+		d := hlo.BufferDonor{Parameter: p.parameterNumber()}
+		p.expect(',', format)
+		d.Index = p.shapeIndex()
+		p.expect(')', format)
+		if !slices.ContainsFunc(p.config.BufferDonors, func(o hlo.BufferDonor) bool {
+			return o.Parameter == d.Parameter && slices.Equal(o.Index, d.Index)
+		}) {
+			p.config.BufferDonors = append(p.config.BufferDonors, d)
+		}
+	})
+}
+
+// outputAliases takes `{ {out}: (operand, {index}), ... }`.
+func (p *parser) outputAliases() []hlo.OutputAlias {
+	list := []hlo.OutputAlias{}
+	p.list(func() {
+		const format = "Expected format: <output_shape_index>: (<operand>, <operand_shape_index>)"
+		a := hlo.OutputAlias{Output: p.shapeIndex()}
+		p.expect(':', format)
+		p.expect('(', format)
+		a.Operand = p.parameterNumber()
+		p.expect(',', format)
+		a.OperandIndex = p.shapeIndex()
+		p.expect(')', format)
+		list = append(list, a)
+	})
+	return list
+}
+
+// entryLayout takes `{(shape, ...)->shape}`.
+func (p *parser) entryLayout() {
+	p.keepLayouts = p.KeepAutoLayouts
+	if p.keepLayouts {
+		// Shapes read so far, if any, were given layouts, and these must not be given to others.
+		defer func() { p.memo.shapes, p.keepLayouts = make(map[string]hlo.Shape), false }()
+		p.memo.shapes = make(map[string]hlo.Shape)
+	}
+	layout := new(hlo.ProgramShape)
+	p.expect('{', "Expects '{' at the start of entry_computation_layout")
+	p.expect('(', "Expects '(' at the start of the parameter layouts")
+	if !p.accept(')') {
+		for {
+			layout.Parameters = append(layout.Parameters, p.shape())
+			if !p.accept(',') {
+				break
+			}
+		}
+		p.expect(')', "Expects ')' at the end of the parameter layouts")
+	}
+	if !p.acceptText("->") {
+		p.fail("Expects '->' in entry_computation_layout")
+	}
+	layout.Result = p.shape()
+	p.expect('}', "Expects '}' at the end of entry_computation_layout")
+	p.config.EntryLayout = layout
+}

@@ -1,0 +1,508 @@
+package parser
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/minifloat"
+)
+
+// constant reads the literal of a constant instruction of the shape in d.
+func (p *parser) constant(d *draft) {
+	shape := p.constantShape(d.spec.Shape)
+	d.spec.Shape = shape
+	p.space()
+	start := p.pos
+	end := -1
+	if rest := p.src[start:min(len(p.src), start+maxMemoText)]; shape.IsArray() {
+		end = strings.IndexByte(rest, ')')
+	}
+	if end >= 0 {
+		if a, ok := p.constants[constantKey{shape, p.src[start : start+end]}]; ok {
+			p.pos = start + end
+			d.spec.Attrs = a
+			return
+		}
+	}
+	l := p.literal(shape)
+	a := &hlo.ConstantAttrs{Literal: l}
+	if end >= 0 && p.pos <= start+end && !l.IsElided() {
+		p.constants[constantKey{shape, p.src[start : start+end]}] = a
+	}
+	d.spec.Attrs = a
+}
+
+// constantShape is the written shape without dynamic flags and element sizes, which literals do not have.
+func (p *parser) constantShape(s hlo.Shape) hlo.Shape {
+	plain := s.Map(func(a hlo.Shape) hlo.Shape {
+		if !a.IsStatic() {
+			for i := range a.Rank() {
+				a = a.WithDynamicDimension(i, false)
+			}
+		}
+		if l, ok := a.Layout(); ok && l.ElementSizeInBits != 0 {
+			m := *l
+			m.ElementSizeInBits = 0
+			a = a.WithLayout(&m)
+		}
+		return a
+	})
+	if plain == s {
+		return s
+	}
+	return p.internShape(plain)
+}
+
+// literal takes a literal of the given shape (hlo-text section 4).
+func (p *parser) literal(s hlo.Shape) *hlo.Literal {
+	switch {
+	case s.IsTuple():
+		return p.tupleLiteral(s)
+	case s.IsArray():
+		return p.arrayLiteral(s)
+	}
+	p.fail("unsupported type of a literal: %v", s)
+	return nil
+}
+
+func (p *parser) tupleLiteral(s hlo.Shape) *hlo.Literal {
+	p.enter()
+	defer func() { p.depth-- }()
+	p.expect('(', "expects '(' in front of tuple elements")
+	parts := make([]*hlo.Literal, s.NumElems())
+	for i := range parts {
+		if i > 0 {
+			p.expect(',', "expects ',' between tuple elements")
+		}
+		parts[i] = p.literal(s.Elem(i))
+	}
+	p.expect(')', fmt.Sprintf("expects ')' at the end of the tuple with %d elements", s.NumElems()))
+	return hlo.NewTupleLiteral(parts...)
+}
+
+// shapedLiteral takes a literal that brings the shapes of its leaves along.
+func (p *parser) shapedLiteral() *hlo.Literal {
+	p.enter()
+	defer func() { p.depth-- }()
+	if !p.accept('(') {
+		p.space()
+		at := p.pos
+		s := p.constantShape(p.shape())
+		if !s.IsArray() {
+			p.failAt(at, "unsupported type of a literal: %v", s)
+		}
+		return p.arrayLiteral(s)
+	}
+	var parts []*hlo.Literal
+	if !p.accept(')') {
+		for {
+			parts = append(parts, p.shapedLiteral())
+			if !p.accept(',') {
+				break
+			}
+		}
+		p.expect(')', "expects ')' at the end of the tuple literal")
+	}
+	return hlo.NewTupleLiteral(parts...)
+}
+
+// reader reads the elements of one array literal.
+type literalReader struct {
+	*parser
+	shape  hlo.Shape
+	typ    hlo.PrimitiveType
+	width  int
+	data   []byte
+	count  []int64 // elements seen at each level of nesting
+	float  minifloat.Format
+	narrow bool // float is the format of typ
+}
+
+// minifloats are the narrow formats by element type.
+var minifloats = map[hlo.PrimitiveType]minifloat.Format{
+	hlo.F16: minifloat.F16, hlo.BF16: minifloat.BF16,
+	hlo.F8E5M2: minifloat.F8E5M2, hlo.F8E4M3: minifloat.F8E4M3, hlo.F8E3M4: minifloat.F8E3M4, hlo.F8E4M3FN: minifloat.F8E4M3FN,
+	hlo.F8E5M2FNUZ: minifloat.F8E5M2FNUZ, hlo.F8E4M3FNUZ: minifloat.F8E4M3FNUZ, hlo.F8E4M3B11FNUZ: minifloat.F8E4M3B11FNUZ,
+	hlo.F8E8M0FNU: minifloat.F8E8M0FNU, hlo.F6E3M2FN: minifloat.F6E3M2FN, hlo.F6E2M3FN: minifloat.F6E2M3FN, hlo.F4E2M1FN: minifloat.F4E2M1FN,
+}
+
+func (p *parser) arrayLiteral(s hlo.Shape) *hlo.Literal {
+	r := &literalReader{parser: p, shape: s, typ: s.Type(), width: s.Type().ByteSize()}
+	r.float, r.narrow = minifloats[r.typ]
+	if s.HasUnbounded() {
+		p.fail("a literal cannot have the shape %v", s)
+	}
+	rank := s.Rank()
+	if rank == 0 || p.peek() != '{' {
+		return r.scalar()
+	}
+	if p.isElided() {
+		return hlo.NewElidedLiteral(s)
+	}
+	// A huge shape cannot be filled by a short text, so memory grows with what is read.
+	r.data = make([]byte, 0, min(s.ByteSize(), int64(len(p.src)-p.pos)*int64(r.width)))
+	r.count = make([]int64, rank)
+	at := p.pos
+	if r.array(0) {
+		return hlo.NewElidedLiteral(s)
+	}
+	l, err := hlo.NewLiteral(s, r.data)
+	if err != nil {
+		p.failAt(at, "%v", err)
+	}
+	return l
+}
+
+// isElided takes `{...}`.
+func (p *parser) isElided() bool {
+	start := p.pos
+	if p.accept('{') && p.acceptText("...") && p.accept('}') {
+		return true
+	}
+	p.pos = start
+	return false
+}
+
+// scalar reads one value. For a shape of rank 1 and up it is the first element, and all others are zero, as XLA reads it.
+func (r *literalReader) scalar() *hlo.Literal {
+	p := r.parser
+	p.space()
+	at := p.pos
+	size := r.shape.ByteSize()
+	if r.shape.Rank() > 0 {
+		if p.unspent -= size; p.unspent < 0 || size == math.MaxInt64 {
+			p.failAt(at, "constant of shape %v is too large", r.shape)
+		}
+		r.data = make([]byte, 0, max(size, int64(r.width)))
+	} else if p.peek() == '{' {
+		p.failAt(at, "expects nested array in rank 0, but sees larger")
+	}
+	r.element()
+	if r.shape.Rank() > 0 && size > int64(r.width) {
+		for _, b := range r.data {
+			if b != 0 {
+				p.warn(at, "a scalar for an array sets its first element only; all others are zero")
+				break
+			}
+		}
+	}
+	l, err := hlo.NewLiteral(r.shape, r.data[:size])
+	if err != nil {
+		p.failAt(at, "%v", err)
+	}
+	return l
+}
+
+// array reads the braces of one level. It reports whether the array is elided.
+func (r *literalReader) array(level int) (elided bool) {
+	p := r.parser
+	rank := r.shape.Rank()
+	r.count[level] = 0
+	p.pos++
+	for {
+		switch c := p.peek(); {
+		case c == '}':
+			if n, want := r.count[level], r.shape.Dim(level); n != want && !elided {
+				p.fail("expects %d elements in the [%s]th element, but sees %d", want, joinInts(r.count[:level]), n)
+			}
+			p.pos++
+			return elided
+		case c == ',':
+			p.pos++
+		case c == '{':
+			if level+1 == rank {
+				p.fail("expects nested array in rank %d, but sees larger", rank)
+			}
+			r.more(level)
+			if r.array(level + 1) {
+				p.fail("expects `...` at nest level 1")
+			}
+			r.count[level]++
+		case c == '.':
+			if level > 0 || !p.acceptText("...") {
+				p.fail("expects `...` at nest level 1")
+			}
+			elided = true
+		case c == 0 && p.pos >= len(p.src):
+			p.fail("expects '}' at the end of an array literal")
+		default:
+			if level+1 < rank {
+				p.fail("expects nested array in rank %d, but sees %d", rank, level+1)
+			}
+			if elided {
+				r.data = r.data[:0]
+			}
+			r.more(level)
+			r.element()
+			r.count[level]++
+		}
+	}
+}
+
+// more fails when the level has all its elements already.
+func (r *literalReader) more(level int) {
+	if r.count[level] < r.shape.Dim(level) {
+		return
+	}
+	if level+1 == r.shape.Rank() {
+		r.fail("expects %d elements on the minor-most dimension, but sees more", r.shape.Dim(level))
+	}
+	r.fail("expects %d elements in the [%s]th element, but sees more", r.shape.Dim(level), joinInts(r.count[:level]))
+}
+
+// element reads one value and appends its bytes.
+func (r *literalReader) element() {
+	p := r.parser
+	p.space()
+	if class[p.peek()]&classOpen != 0 && !r.typ.IsComplex() {
+		p.fail("unexpected %q in a literal of %v", p.peek(), r.typ)
+	}
+	switch {
+	case r.typ.IsComplex():
+		r.complex()
+	case r.typ.IsFloat():
+		r.real(r.typ, "value", "")
+	default:
+		r.integer()
+	}
+}
+
+func (r *literalReader) complex() {
+	p := r.parser
+	if p.peek() != '(' {
+		p.fail("unsupported primitive type: a complex number is (re, im)")
+	}
+	p.pos++
+	part := r.typ.ComponentType()
+	r.real(part, "real part", ",")
+	p.expect(',', "expects ',' between the parts of a complex number")
+	r.real(part, "imaginary part", ",")
+	p.expect(')', "expects ')' at the end of a complex number")
+}
+
+// integer reads an integer or, for pred, a boolean.
+func (r *literalReader) integer() {
+	p := r.parser
+	s, at := p.src, p.pos
+	if at >= len(s) {
+		p.fail("unexpected end of a literal")
+	}
+	if r.typ == hlo.PRED {
+		switch {
+		case class[s[at]]&classLetter != 0:
+			v := byte(0)
+			if p.bool() {
+				v = 1
+			}
+			r.data = append(r.data, v)
+			return
+		case skipDecimal(s, at) > 0:
+			p.fail("expects integer for primitive type: PRED")
+		}
+		v := byte(0)
+		if p.int() != 0 {
+			v = 1
+		}
+		r.data = append(r.data, v)
+		return
+	}
+	if skipDecimal(s, at) > 0 || at < len(s) && class[s[at]]&classLetter != 0 {
+		p.fail("expects integer for primitive type: %s", strings.ToUpper(r.typ.String()))
+	}
+	v := p.int()
+	bits := r.typ.Bits()
+	if r.typ.IsSigned() {
+		low, high := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1
+		if v < low || v > high || v < 0 && s[at] != '-' {
+			r.outOfRange(at, s[at:p.pos], "value", low, high)
+		}
+	} else if high := ^uint64(0) >> (64 - bits); uint64(v) > high {
+		r.outOfRange(at, s[at:p.pos], "value", 0, high)
+	}
+	switch r.width {
+	case 1:
+		r.data = append(r.data, byte(v))
+	case 2:
+		r.data = binary.LittleEndian.AppendUint16(r.data, uint16(v))
+	case 4:
+		r.data = binary.LittleEndian.AppendUint32(r.data, uint32(v))
+	default:
+		r.data = binary.LittleEndian.AppendUint64(r.data, uint64(v))
+	}
+}
+
+func (r *literalReader) outOfRange(at int, value, what string, low, high any) {
+	r.failAt(at, "%s %s is out of range for literal's primitive type %s namely [%v, %v].", what, value, strings.ToUpper(r.typ.String()), low, high)
+}
+
+// real reads a floating-point value of type t.
+func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
+	p := r.parser
+	p.space()
+	s, at := p.src, p.pos
+	if at >= len(s) {
+		p.fail("unexpected end of a literal")
+	}
+	end := at
+	if s[end] == '-' {
+		end++
+	}
+	if end < len(s) && class[s[end]]&classLetter != 0 {
+		word := s[end:skipWord(s, end)]
+		switch {
+		case word == "nan":
+			r.nan(t, s[at] == '-', at, end+3)
+			return
+		case word == "inf":
+			p.pos = end + 3
+			r.put(t, math.Inf(1-2*(end-at)))
+			return
+		}
+		p.fail("unexpected token type in a literal: %s", word)
+	}
+	if end = skipDecimal(s, at); end == 0 {
+		if end = skipSigned(s, at); end == 0 {
+			p.fail("unexpected token type in a literal")
+		}
+		if _, _, msg := scanInt(s, at); msg != "" {
+			p.fail("%s", msg)
+		}
+	}
+	v, err := strconv.ParseFloat(s[at:end], 64)
+	if err != nil && math.IsInf(v, 0) {
+		p.failAt(at, "Constant is out of range for double: %s", s[at:end])
+	}
+	p.pos = end
+	if !fitsFloat(t, v) {
+		low, high := floatRange(t)
+		r.outOfRange(at, s[at:end], what, low+comma, high)
+	}
+	r.put(t, v)
+}
+
+// fitsFloat reports whether a finite value stays finite in t, and can be written in it at all.
+func fitsFloat(t hlo.PrimitiveType, v float64) bool {
+	switch t {
+	case hlo.F64:
+		return true
+	case hlo.F32:
+		return !math.IsInf(float64(float32(v)), 0)
+	case hlo.F8E8M0FNU:
+		if v <= 0 {
+			return false
+		}
+	}
+	f := minifloats[t]
+	x := f.Float64(f.FromFloat64(rounded(t, v)))
+	return !math.IsInf(x, 0) && !math.IsNaN(x)
+}
+
+func floatRange(t hlo.PrimitiveType) (low, high string) {
+	switch t {
+	case hlo.F64:
+		return "-1.79769e+308", "1.79769e+308"
+	case hlo.F32:
+		return "-3.40282e+38", "3.40282e+38"
+	}
+	f := minifloats[t]
+	high = strconv.FormatFloat(f.Float64(f.Max()), 'g', 6, 64)
+	if t == hlo.F8E8M0FNU {
+		return "5.87747e-39", high
+	}
+	return "-" + high, high
+}
+
+// rounded is v as XLA converts it on the way to t: f16 and bf16 come from f32.
+func rounded(t hlo.PrimitiveType, v float64) float64 {
+	if t == hlo.F16 || t == hlo.BF16 {
+		return float64(float32(v))
+	}
+	return v
+}
+
+// put appends v as an element of type t.
+func (r *literalReader) put(t hlo.PrimitiveType, v float64) {
+	switch t {
+	case hlo.F64:
+		r.data = binary.LittleEndian.AppendUint64(r.data, math.Float64bits(v))
+	case hlo.F32:
+		r.data = binary.LittleEndian.AppendUint32(r.data, math.Float32bits(float32(v)))
+	default:
+		r.putCode(minifloats[t].FromFloat64(rounded(t, v)))
+	}
+}
+
+func (r *literalReader) putCode(code uint16) {
+	if r.width == 1 {
+		r.data = append(r.data, byte(code))
+	} else {
+		r.data = binary.LittleEndian.AppendUint16(r.data, code)
+	}
+}
+
+// nan reads what follows the word nan: a payload in parentheses or nothing.
+func (r *literalReader) nan(t hlo.PrimitiveType, negative bool, at, end int) {
+	p := r.parser
+	p.pos = end
+	payload, given := uint64(0), false
+	if end < len(p.src) && p.src[end] == '(' {
+		close := strings.IndexByte(p.src[end:], ')')
+		text, ok := "", false
+		if close > 0 {
+			text, ok = strings.CutPrefix(p.src[end+1:end+close], "0x")
+		}
+		v, err := strconv.ParseUint(text, 16, 64)
+		if !ok || err != nil || v == 0 || v >= 1<<52 {
+			p.failAt(end, "expects a NaN payload (0x1) to (0xfffffffffffff)")
+		}
+		payload, given = v, true
+		p.pos = end + close + 1
+	}
+	sign := uint64(0)
+	if negative {
+		sign = 1
+	}
+	bits := payloadBits(t)
+	if given && payload == 1<<51 {
+		given = false // the default payload of a double stands for the default of any type
+	}
+	if given && (bits == 0 || payload>>bits != 0) {
+		p.failAt(at, "tries to set NaN payload 0x%x to a literal in shape %v, but the NaN payload is out of range (0x%x)", payload, r.shape, uint64(1)<<bits-1)
+	}
+	if !given && bits > 0 {
+		payload = 1 << (bits - 1)
+	}
+	switch t {
+	case hlo.F64:
+		r.data = binary.LittleEndian.AppendUint64(r.data, sign<<63|0x7ff<<52|payload)
+		return
+	case hlo.F32:
+		r.data = binary.LittleEndian.AppendUint32(r.data, uint32(sign<<31|0xff<<23|payload))
+		return
+	}
+	f := minifloats[t]
+	if code, ok := f.NaNWithPayload(negative, payload); ok && bits > 0 {
+		r.putCode(code)
+		return
+	}
+	code := f.NaN()
+	if negative && f.IsNaN(f.Negate(code)) {
+		code = f.Negate(code)
+	}
+	r.putCode(code)
+}
+
+// payloadBits is the width of NaN payloads in t, 0 when its NaN has none.
+func payloadBits(t hlo.PrimitiveType) int {
+	switch t {
+	case hlo.F64:
+		return 52
+	case hlo.F32:
+		return 23
+	}
+	return minifloats[t].Info().PayloadBits
+}

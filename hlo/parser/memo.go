@@ -1,0 +1,53 @@
+package parser
+
+import "github.com/gohalo/halo/hlo"
+
+// memo remembers what texts within one parse meant, so that each spelling is parsed once and its value is shared.
+type memo struct {
+	shapes    map[string]hlo.Shape // by text
+	canonical map[string]hlo.Shape // by printed form
+	layouts   map[string]*hlo.Layout
+	attrs     map[string]hlo.OpAttrs // by opcode and text of all own attributes
+	constants map[constantKey]*hlo.ConstantAttrs
+	params    []*hlo.ParameterAttrs  // by number
+	values    map[valueKey]any       // structured attribute values by kind and text
+	commons   map[string]*hlo.Common // by text of all common attributes
+	scratch   []byte
+	// keepLayouts leaves layouts unset whatever the configuration says.
+	keepLayouts bool
+}
+
+type constantKey struct {
+	shape hlo.Shape
+	text  string
+}
+
+// valueKey is the text of a structured value and the kind of text it is.
+type valueKey struct{ kind, text string }
+
+func (m *memo) init() {
+	m.shapes = make(map[string]hlo.Shape)
+	m.canonical = make(map[string]hlo.Shape)
+	m.layouts = make(map[string]*hlo.Layout)
+	m.attrs = make(map[string]hlo.OpAttrs)
+	m.constants = make(map[constantKey]*hlo.ConstantAttrs)
+	m.values = make(map[valueKey]any)
+	m.commons = make(map[string]*hlo.Common)
+}
+
+// maxMemoText is the longest text worth remembering for small values.
+const maxMemoText = 64
+
+// parameterAttrs are the attributes of parameter(n), shared.
+func (m *memo) parameterAttrs(n int64) *hlo.ParameterAttrs {
+	if n >= 4096 {
+		return &hlo.ParameterAttrs{Number: n}
+	}
+	for int64(len(m.params)) <= n {
+		m.params = append(m.params, nil)
+	}
+	if m.params[n] == nil {
+		m.params[n] = &hlo.ParameterAttrs{Number: n}
+	}
+	return m.params[n]
+}

@@ -1,0 +1,270 @@
+package parser
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// build is the module under construction.
+type build struct {
+	ed       *hlo.Editor
+	comps    map[string]definition // computations by written name
+	config   hlo.ModuleConfig
+	frames   *hlo.StackFrames // as written
+	anon     map[string]int   // how often a generated name was used, by its root
+	spare    []*scope         // scopes to use again
+	asyncs   []asyncCall
+	operands []hlo.InstrID // scratch of operand lists, used as a stack
+	drafts   []*draft
+	level    int
+	aliasAt  []int // of each input_output_alias entry
+	hasEntry bool
+	unspent  int64 // bytes left for constants that are not spelled out
+	// hasFrameIDs says that some metadata refers to a stack frame.
+	hasFrameIDs bool
+}
+
+// definition is a named computation. A computation with faults has no id; its users are not to blame.
+type definition struct {
+	id  hlo.CompID
+	at  int
+	bad bool
+}
+
+func (p *parser) beginModule(name string) {
+	p.ed = hlo.NewModule(name)
+	p.comps = make(map[string]definition)
+	p.anon = make(map[string]int)
+	p.unspent = p.MaxConstantBytes
+	if p.unspent <= 0 {
+		p.unspent = 1 << 30
+	}
+}
+
+// module reads a module of computations, in these steps:
+//
+//  1. the outline;
+//  2. header attributes and debug tables;
+//  3. computations one by one;
+//  4. what needs the whole: entry, schedule, stack frames, layouts, aliases.
+func (p *parser) module() hlo.Module {
+	syntax, broken := p.outline()
+	p.beginModule("")
+	ok := true
+	if len(syntax.Header) > 0 {
+		ok = p.guard(func() { p.header(syntax.Header[0]) })
+	}
+	ok = p.guard(func() { p.tables(syntax.Tables) }) && ok
+	p.config.FileName = p.file
+	var entry *computationSyntax
+	for i, c := range syntax.Computations {
+		if broken != nil && i == len(syntax.Computations)-1 && c.Close.Type != tokenClose {
+			break
+		}
+		if len(c.Entry) > 0 {
+			if entry != nil {
+				p.report(&failure{off: c.Entry[0].Pos.Offset, msg: "expects only one ENTRY"})
+			}
+			entry = c
+		}
+		p.namedComputation(c)
+		if len(p.errs) >= maxErrors {
+			return hlo.Module{}
+		}
+	}
+	if broken != nil {
+		p.report(broken)
+	}
+	if len(p.errs) > 0 || !ok {
+		return hlo.Module{}
+	}
+	if entry == nil {
+		entry = syntax.Computations[len(syntax.Computations)-1]
+	}
+	name := bareName(entry.Name.Value)
+	p.ed.SetEntry(p.comps[name].id)
+	if len(syntax.Header) == 0 {
+		p.ed.SetName("module_" + name)
+	}
+	return p.finishModule()
+}
+
+// bareName is the name in a token: no '%', no colon.
+func bareName(token string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(token, "%"), ":")
+}
+
+// at limits the parser to the text of a token and puts the cursor at its beginning.
+func (p *parser) at(t lexer.Token) {
+	p.pos = t.Pos.Offset
+	p.src = p.text[:t.Pos.Offset+len(t.Value)]
+}
+
+// namedComputation reads a computation of the module.
+func (p *parser) namedComputation(c *computationSyntax) {
+	name := bareName(c.Name.Value)
+	def := definition{at: c.Name.Pos.Offset, bad: true}
+	before := len(p.errs)
+	p.guard(func() {
+		if c.Name.Value[0] != '%' {
+			if _, isType := typeByName(name); isType || isKeyword(name) {
+				p.failAt(def.at, "expects name")
+			}
+		}
+		if old, ok := p.comps[name]; ok {
+			p.report(&failure{off: def.at, msg: "computation already exists: " + name})
+			p.failAt(old.at, "computation previously defined here")
+		}
+	})
+	f := p.openScope(name)
+	for _, t := range c.Body.Statements {
+		p.statement(f, t)
+		if len(p.errs) >= maxErrors {
+			return
+		}
+	}
+	p.src = p.text
+	p.guard(func() {
+		for _, a := range c.Attributes {
+			p.computationAttribute(f, a.Token)
+		}
+		if len(c.Signature) > 0 {
+			p.signature(c.Signature[0], name, f)
+		}
+	})
+	if len(p.errs) == before {
+		p.guard(func() {
+			def.id = p.closeScope(f, c.Close.Pos.Offset)
+			def.bad = false
+		})
+	}
+	if old, ok := p.comps[name]; !ok || old.bad {
+		p.comps[name] = def
+	}
+}
+
+// statement reads the instruction in t; a fault costs this statement only.
+func (p *parser) statement(f *scope, t lexer.Token) {
+	p.at(t)
+	ok := p.guard(func() {
+		p.instruction(f)
+		if !p.atEnd() {
+			p.failTrailing()
+		}
+	})
+	if !ok {
+		f.poison(p.text[t.Pos.Offset : t.Pos.Offset+len(t.Value)])
+		p.operands, p.level = p.operands[:0], 0
+	}
+}
+
+// failTrailing explains what follows a complete instruction.
+func (p *parser) failTrailing() {
+	at := p.pos
+	if p.src[at] == ',' {
+		p.failAt(at, "expects attribute name")
+	}
+	hint := ""
+	if k := p.key(); k != "" {
+		hint = "attributes are separated by commas"
+	}
+	p.failHint(at, hint, "expects ',' or the next instruction, sees %s", tokenKind(p.src, at))
+}
+
+func (p *parser) computationAttribute(f *scope, t lexer.Token) {
+	p.at(t)
+	at := p.pos
+	switch key := p.key(); key {
+	case "execution_thread":
+		f.b.SetExecutionThread(p.string())
+	default:
+		p.failAt(at, "unexpected attribute %q. Allowed attributes: execution_thread", key)
+	}
+	p.src = p.text
+}
+
+// signature reads `(x: shape, ...) -> shape`, of which only the result is looked at.
+func (p *parser) signature(t lexer.Token, name string, f *scope) {
+	p.at(t)
+	p.expect('(', "expects '(' at the beginning of param list")
+	if !p.accept(')') {
+		for {
+			p.name("expects name")
+			p.shape()
+			if !p.accept(',') {
+				break
+			}
+		}
+		p.expect(')', "expects ')' at the end of param list")
+	}
+	if !p.acceptText("->") {
+		p.fail("expects '->'")
+	}
+	p.space()
+	at := p.pos
+	result := p.shape()
+	p.src = p.text
+	if f.b.NumInstructions() == 0 || f.bad {
+		return
+	}
+	root := f.rootID()
+	if s := f.b.Shape(root); !s.Compatible(result) {
+		p.failAt(at, "Shape of computation %s, %v, is not compatible with that of its root instruction %s, %v", name, result, f.b.Name(root), s)
+	}
+}
+
+// finishModule does what needs all computations.
+func (p *parser) finishModule() hlo.Module {
+	p.checkAsyncCallees()
+	if p.config.IsScheduled {
+		p.clearFusionSchedules()
+	}
+	p.rebuildStackFrames()
+	p.finishLayout()
+	if len(p.errs) > 0 {
+		return hlo.Module{}
+	}
+	config := p.config
+	p.ed.SetConfig(&config)
+	return p.ed.Freeze()
+}
+
+// clearFusionSchedules takes the schedule from computations that a fusion calls.
+func (p *parser) clearFusionSchedules() {
+	for id := range p.ed.Computations() {
+		for in := range p.ed.View(id).Instructions() {
+			if in.Opcode() == hlo.OpFusion {
+				for callee := range in.Callees() {
+					p.ed.Computation(callee).ClearSchedule()
+				}
+			}
+		}
+	}
+}
+
+// finishLayout infers the entry layout where none was written, and checks aliases against it.
+func (p *parser) finishLayout() {
+	entry := p.ed.View(p.ed.Entry())
+	if p.config.EntryLayout == nil {
+		sig := entry.Signature()
+		p.config.EntryLayout = &sig
+	}
+	result := p.config.EntryLayout.Result
+	for i, a := range p.config.InputOutputAlias {
+		off := len(p.text)
+		if i < len(p.aliasAt) {
+			off = p.aliasAt[i]
+		}
+		if _, ok := result.Sub(a.Output); !ok {
+			p.report(&failure{off: off, msg: fmt.Sprintf("Tuple index {%s} does not exist in the entry result %v", joinInts(a.Output), result)})
+		}
+	}
+}
+
+func joinInts(v []int64) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]")
+}

@@ -1,0 +1,134 @@
+// Package parser reads HLO text.
+//
+//	m, err := parser.Parse("model.hlo", text)
+//
+// It reads everything XLA reads: full modules, computations without a header, single instructions with or without a left side;
+// operands written in place, tuple elements written as `x#1`, computations written in place, sugared asynchronous ops, constants
+// of every type. The fragments of the language parse on their own: [ParseShape], [ParseSharding], [ParseReplicaGroups] and so on.
+// [Split] cuts a text of several modules.
+//
+// Errors are an [ErrorList]: all faults that could be told apart, each with its place, its source line and advice. Text never
+// panics, and never takes more memory than its size and [Config.MaxConstantBytes] allow.
+//
+// # How it works
+//
+//	statement.go    one token per statement, whatever lines it spans
+//	structure.go    the grammar of modules and computations over these tokens (participle)
+//	module.go       header, computations and debug tables become a module of package hlo
+//	instruction.go  one statement becomes one instruction: read by hand, since most of the time goes here
+//	operand.go      operands: names, tuple elements, instructions in place
+//	attribute.go    attributes, driven by the op table: the reader of a value is chosen by the Go type of the struct field
+//	grammar*.go     structured attribute values: participle grammars over the tokens of token.go
+//	literal.go      constants, by hand
+//	async.go        sugar of asynchronous ops
+//
+// Every spelling of a shape or of a set of attributes is read once per text and its value shared. Names in the module share memory
+// with the text.
+//
+// The parser checks what XLA's parser checks; whether the module makes sense is for package verifier to say.
+package parser
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// defaultDepth is the nesting that XLA allows.
+const defaultDepth = 8192
+
+// Config says how to read. The zero Config reads as XLA does by default.
+type Config struct {
+	// KeepMissingLayouts leaves arrays that are written without a layout without one, instead of giving them the default layout.
+	KeepMissingLayouts bool
+	// KeepAutoLayouts does so in entry_computation_layout only.
+	KeepAutoLayouts bool
+	// Lenient keeps attributes that are not known, as written, instead of refusing them.
+	Lenient bool
+	// MaxDepth bounds nesting; 0 means 8192, as in XLA.
+	MaxDepth int
+	// MaxConstantBytes bounds the bytes of constants that the text does not spell out: `f32[4096,4096] constant(0)`. 0 means 1 GiB.
+	MaxConstantBytes int64
+	// Warn, when set, is told of what is legal but doubtful.
+	Warn func(*Error)
+}
+
+// Parse reads a module with the default [Config]. file is its name in messages.
+func Parse(file, text string) (hlo.Module, error) { return Config{}.Parse(file, text) }
+
+// ParseBytes is [Parse] of a copy of text.
+func ParseBytes(file string, text []byte) (hlo.Module, error) {
+	return Config{}.Parse(file, string(text))
+}
+
+// Parse reads a module. The error is an [ErrorList].
+func (c Config) Parse(file, text string) (hlo.Module, error) {
+	p := newParser(c, file, text)
+	var m hlo.Module
+	p.guard(func() {
+		if p.isSingleInstruction() {
+			m = p.single()
+		} else {
+			m = p.module()
+		}
+	})
+	if len(p.errs) > 0 {
+		p.errs.sort()
+		return hlo.Module{}, p.errs
+	}
+	return m, nil
+}
+
+// isSingleInstruction tells the kinds of text apart (hlo-text section 2.1).
+func (p *parser) isSingleInstruction() bool {
+	s := p.text
+	i := skipSpace(s, 0)
+	end := i
+	if end < len(s) && s[end] == '%' {
+		end++
+	}
+	end = skipWord(s, end)
+	switch s[i:end] {
+	case "HloModule", "ENTRY":
+		return false
+	}
+	if end < len(s) && s[end] == ':' {
+		end++
+	}
+	end = skipSpace(s, end)
+	return end >= len(s) || s[end] != '{'
+}
+
+var moduleSeparator = regexp.MustCompile(`(?m)^// -----.*$`)
+
+// Split cuts a text at lines that begin with `// -----`. Every part is padded with the line ends of what is before it, so that lines in
+// messages are those of the whole. Parts of nothing but comments are left out.
+func Split(text string) []string {
+	cuts := moduleSeparator.FindAllStringIndex(text, -1)
+	if cuts == nil {
+		return []string{text}
+	}
+	var parts []string
+	start, line := 0, 0
+	add := func(end int) {
+		part := text[start:end]
+		if skipSpace(part, 0) < len(part) {
+			parts = append(parts, strings.Repeat("\n", line)+part)
+		}
+	}
+	for _, c := range cuts {
+		add(c[0])
+		line += strings.Count(text[start:c[1]], "\n")
+		start = c[1]
+	}
+	add(len(text))
+	return parts
+}
+
+// warn tells of something doubtful at offset off.
+func (p *parser) warn(off int, msg string) {
+	if p.Warn != nil {
+		p.Warn(p.errorAt(off, msg))
+	}
+}

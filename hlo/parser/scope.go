@@ -1,0 +1,194 @@
+package parser
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// scope is one computation being read: names seen so far, and the builder.
+type scope struct {
+	b     *hlo.ComputationBuilder
+	name  string
+	names symbols
+	root  hlo.InstrID
+	// bad computations have faults and are never finished; poisoned holds the names of instructions that could not be read.
+	bad      bool
+	poisoned map[string]bool
+	params   []bool // parameter numbers seen
+	elements map[elementKey]hlo.InstrID
+	wrapped  []*wrappedComputation
+	// open scopes make parameters of operands that are not defined: the outermost level of a single instruction.
+	open bool
+}
+
+// elementKey is a get-tuple-element made for `x#i`.
+type elementKey struct {
+	tuple hlo.InstrID
+	index int64
+}
+
+// openScope begins a computation.
+func (p *parser) openScope(name string) *scope {
+	var f *scope
+	if n := len(p.spare); n > 0 {
+		f = p.spare[n-1]
+		p.spare = p.spare[:n-1]
+		names := f.names
+		names.reset()
+		*f = scope{names: names, params: f.params[:0]}
+	} else {
+		f = new(scope)
+	}
+	f.name, f.root = name, hlo.NoInstr
+	f.b = p.ed.NewComputation(sanitize(name))
+	f.b.SetScheduled(p.config.IsScheduled)
+	return f
+}
+
+// closeScope finishes the computation, after those that asynchronous ops in it wrap. at is the place of its closing brace.
+func (p *parser) closeScope(f *scope, at int) hlo.CompID {
+	if f.b.NumInstructions() == 0 {
+		p.failAt(at, "expects name")
+	}
+	if i := slices.Index(f.params, false); i >= 0 {
+		p.failAt(at, "computation %s has no parameter %d, but one of a higher number", f.name, i)
+	}
+	p.finishWrapped(f)
+	id := f.b.Finish(f.root)
+	p.spare = append(p.spare, f)
+	return id
+}
+
+// rootID is the root: the instruction marked so, else the last one.
+func (f *scope) rootID() hlo.InstrID {
+	if f.root != hlo.NoInstr {
+		return f.root
+	}
+	return hlo.InstrID(f.b.NumInstructions() - 1)
+}
+
+// poison remembers the name that a statement with a fault would have defined.
+func (f *scope) poison(statement string) {
+	f.bad = true
+	i := skipSpace(statement, 0)
+	end := skipWord(statement, i)
+	if statement[i:end] == "ROOT" {
+		i = skipSpace(statement, end)
+	}
+	if i < len(statement) && statement[i] == '%' {
+		i++
+	}
+	if f.poisoned == nil {
+		f.poisoned = make(map[string]bool)
+	}
+	f.poisoned[strings.TrimSuffix(statement[i:skipWord(statement, i)], ":")] = true
+}
+
+// sanitize makes a legal name of any (hlo-text section 10.1).
+func sanitize(name string) string {
+	if isLegalName(name) || name == "" {
+		return name
+	}
+	b := []byte(name)
+	for i, c := range b {
+		if class[c]&classIdent == 0 || i == 0 && class[c]&classLetter == 0 {
+			b[i] = '_'
+		}
+	}
+	s := string(b)
+	if _, ok := typeByName(s); ok {
+		s += "_"
+	}
+	if strings.HasPrefix(s, "__") && !strings.HasPrefix(s, "__xla_") {
+		s = "a_" + s[2:]
+	}
+	return s
+}
+
+// isLegalName reports whether an instruction may be called so. The name is a token of identifier characters.
+func isLegalName(name string) bool {
+	if name == "" || class[name[0]]&classLetter == 0 {
+		return false
+	}
+	if name[0] == '_' && strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "__xla_") {
+		return false
+	}
+	if len(name) > 13 {
+		return true
+	}
+	_, isType := typeByName(name)
+	return !isType
+}
+
+// symbols maps the names of one computation to instructions: a table with open addressing that is emptied by counting up a
+// generation, since it is used again for every computation of a text.
+type symbols struct {
+	slots []symbol
+	count int
+	gen   uint32
+	seed  maphash.Seed
+}
+
+type symbol struct {
+	name string
+	hash uint32
+	gen  uint32 // the slot is free when this is not the table's
+	id   hlo.InstrID
+	at   uint32 // offset of the definition
+}
+
+func (t *symbols) reset() {
+	t.gen++
+	t.count = 0
+}
+
+// find returns the slot of name, or the free one where it belongs.
+func (t *symbols) find(name string, hash uint32) *symbol {
+	mask := uint32(len(t.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.gen != t.gen || s.hash == hash && s.name == name {
+			return s
+		}
+	}
+}
+
+// get is the instruction called name.
+func (t *symbols) get(name string) (*symbol, bool) {
+	if len(t.slots) == 0 {
+		return nil, false
+	}
+	s := t.find(name, uint32(maphash.String(t.seed, name)))
+	return s, s.gen == t.gen
+}
+
+// put defines name. It reports the earlier definition when there is one and changes nothing then.
+func (t *symbols) put(name string, id hlo.InstrID, at int) (old *symbol) {
+	if t.count*2 >= len(t.slots) {
+		t.grow()
+	}
+	hash := uint32(maphash.String(t.seed, name))
+	s := t.find(name, hash)
+	if s.gen == t.gen {
+		return s
+	}
+	*s = symbol{name: name, hash: hash, gen: t.gen, id: id, at: uint32(at)}
+	t.count++
+	return nil
+}
+
+func (t *symbols) grow() {
+	if t.slots == nil {
+		t.seed, t.gen = maphash.MakeSeed(), 1
+	}
+	old := t.slots
+	t.slots = make([]symbol, max(64, 2*len(old)))
+	for i := range old {
+		if old[i].gen == t.gen {
+			*t.find(old[i].name, old[i].hash) = old[i]
+		}
+	}
+}

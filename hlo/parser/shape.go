@@ -1,0 +1,234 @@
+package parser
+
+import (
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// skipShape finds the end of the shape at i; what is inside is not looked at. On failure msg says why and end is the place.
+func skipShape(s string, i int) (end int, msg string) {
+	if i < len(s) && s[i] == '(' {
+		return skipGroup(s, i)
+	}
+	j := skipWord(s, i)
+	switch {
+	case j == i || class[s[i]]&classLetter == 0:
+		return i, "expected primitive type, saw " + tokenKind(s, i)
+	case s[i:j] == "b" && j < len(s) && s[j] == '(':
+		return skipGroup(s, j)
+	}
+	if j >= len(s) || s[j] != '[' {
+		if j = skipSpace(s, j); j >= len(s) || s[j] != '[' {
+			return i, "expected primitive type, saw " + tokenKind(s, i)
+		}
+	}
+	if k := strings.IndexByte(s[j:], ']'); k < 0 {
+		return j, "'[' is never closed"
+	} else {
+		end = j + k + 1
+	}
+	if beginsLayout(s, skipSpace(s, end)) {
+		return skipGroup(s, skipSpace(s, end))
+	}
+	return end, ""
+}
+
+// beginsLayout reports whether the brace at i, if there is one, begins a layout: what follows is an integer or a colon
+// (hlo-text section 3.4).
+func beginsLayout(s string, i int) bool {
+	if i >= len(s) || s[i] != '{' {
+		return false
+	}
+	i = skipSpace(s, i+1)
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	return i < len(s) && (class[s[i]]&classDigit != 0 || s[i] == ':')
+}
+
+// tokenKind names the kind of the token at i as messages do.
+func tokenKind(s string, i int) string {
+	if i >= len(s) {
+		return "kEof"
+	}
+	switch c := s[i]; {
+	case class[c]&classLetter != 0:
+		return "kIdent"
+	case class[c]&classDigit != 0:
+		return "kInt"
+	case class[c]&classQuote != 0:
+		return "kString"
+	case c == '%':
+		return "kName"
+	}
+	return "'" + s[i:i+1] + "'"
+}
+
+// beginsShape reports whether a shape, and not a name or an opcode, comes next.
+func (p *parser) beginsShape() bool {
+	c := p.peek()
+	if c == '(' {
+		return true
+	}
+	if class[c]&classLetter == 0 {
+		return false
+	}
+	end := skipWord(p.src, p.pos)
+	word := p.src[p.pos:end]
+	if end < len(p.src) && p.src[end] == '[' {
+		return true
+	}
+	if word == "b" {
+		return end < len(p.src) && p.src[end] == '('
+	}
+	_, ok := typeByName(word)
+	return ok
+}
+
+// shape takes a shape. Shapes with the same text are one.
+func (p *parser) shape() hlo.Shape {
+	p.space()
+	start := p.pos
+	end, msg := skipShape(p.src, start)
+	if msg != "" {
+		p.failAt(end, "%s", msg)
+	}
+	raw := p.src[start:end]
+	if s, ok := p.shapes[raw]; ok {
+		p.pos = end
+		return s
+	}
+	s := p.parseShape()
+	if p.pos != end {
+		p.fail("unexpected text in a shape")
+	}
+	s = p.internShape(s)
+	p.shapes[raw] = s
+	return s
+}
+
+// internShape makes equal shapes one, whatever their spelling.
+func (p *parser) internShape(s hlo.Shape) hlo.Shape {
+	b := s.AppendText(p.scratch[:0], true)
+	p.scratch = b
+	if t, ok := p.canonical[string(b)]; ok && t.Equal(s) {
+		return t
+	}
+	p.canonical[string(b)] = s
+	return s
+}
+
+func (p *parser) parseShape() hlo.Shape {
+	p.enter()
+	defer func() { p.depth-- }()
+	switch {
+	case p.accept('('):
+		var elems []hlo.Shape
+		if !p.accept(')') {
+			for {
+				// A nested tuple is not looked up: finding its end at every level would take time by the square of the depth.
+				if p.peek() == '(' {
+					elems = append(elems, p.parseShape())
+				} else {
+					elems = append(elems, p.shape())
+				}
+				if !p.accept(',') {
+					break
+				}
+			}
+			p.expect(')', "expects ')' at the end of tuple.")
+		}
+		return hlo.MakeTuple(elems...)
+	case strings.HasPrefix(p.src[p.pos:], "b("):
+		p.pos += 2
+		at := p.pos
+		s := p.parseShape()
+		if !s.IsArray() {
+			p.failAt(at, "the element of a buffer must be an array shape")
+		}
+		p.expect(')', "expects ')' at the end of buffer shape")
+		return hlo.MakeBuffer(s)
+	}
+	return p.arrayShape()
+}
+
+func (p *parser) arrayShape() hlo.Shape {
+	start := p.pos
+	word := p.word()
+	t, ok := typeByName(word)
+	if !ok {
+		p.failHint(start, didYouMean(word, typeNames), "expected primitive type, saw %s", tokenKind(p.src, start))
+	}
+	p.expect('[', "expects '[' after the element type")
+	var dims []int64
+	var dyn []bool
+	if !p.accept(']') {
+		for {
+			d, dynamic := p.dimension()
+			dims, dyn = append(dims, d), append(dyn, dynamic)
+			if !p.accept(',') {
+				break
+			}
+		}
+		p.expect(']', "expects ']' at the end of the dimensions")
+	}
+	at := skipSpace(p.src, p.pos)
+	var layout *hlo.Layout
+	if beginsLayout(p.src, at) {
+		p.pos = at
+		layout = p.layout()
+	}
+	if t == hlo.TOKEN || t == hlo.OPAQUE {
+		if len(dims) > 0 || layout != nil {
+			p.failAt(start, "%v can have neither dimensions nor a layout", t)
+		}
+		if t == hlo.TOKEN {
+			return hlo.MakeToken()
+		}
+		return hlo.MakeOpaque()
+	}
+	if layout != nil && len(layout.MinorToMajor) != len(dims) {
+		p.failAt(at, "Dimensions size is %d, but minor to major size is %d.", len(dims), len(layout.MinorToMajor))
+	}
+	if layout == nil && (len(dims) == 0 || !p.KeepMissingLayouts) && !p.keepLayouts {
+		layout = hlo.DefaultLayout(len(dims))
+	}
+	return hlo.MakeArray(t, dims, dyn, layout)
+}
+
+func (p *parser) dimension() (size int64, dynamic bool) {
+	if p.accept('?') {
+		return hlo.UnboundedSize, true
+	}
+	dynamic = p.acceptText("<=")
+	p.space()
+	at := p.pos
+	size = p.int()
+	if size < 0 {
+		p.failAt(at, "a dimension must not be negative")
+	}
+	return size, dynamic
+}
+
+var typeNames = func() (names []string) {
+	for t := range hlo.PrimitiveType(hlo.NumPrimitiveTypes) {
+		if t != hlo.InvalidType && t != hlo.TUPLE && t != hlo.BUFFER {
+			names = append(names, t.String())
+		}
+	}
+	return names
+}()
+
+// layout takes a layout in braces.
+func (p *parser) layout() *hlo.Layout {
+	p.space()
+	at := p.pos
+	raw := p.group()
+	if l, ok := p.layouts[raw]; ok {
+		return l
+	}
+	l := p.grammarLayout(raw, at)
+	p.layouts[raw] = l
+	return l
+}

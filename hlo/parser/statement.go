@@ -1,0 +1,293 @@
+package parser
+
+import (
+	"errors"
+	"io"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// The statement lexer cuts a module into the tokens of its outline: an instruction is one token, whatever lines it spans, and so are
+// the header, each debug table and a signature. What is inside is read by others, from the text of the token.
+const (
+	tokenHeader    lexer.TokenType = -2 - iota // HloModule and its attributes
+	tokenTable                                 // FileNames and so on, with entries
+	tokenEntry                                 // ENTRY
+	tokenName                                  // of a computation
+	tokenSignature                             // parameters, arrow and result
+	tokenOpen
+	tokenInstruction
+	tokenClose
+	tokenAttribute // of a computation, with the comma before it
+)
+
+var statementSymbols = map[string]lexer.TokenType{
+	"EOF": lexer.EOF, "Header": tokenHeader, "Table": tokenTable, "Entry": tokenEntry, "Name": tokenName, "Signature": tokenSignature,
+	"Open": tokenOpen, "Instruction": tokenInstruction, "Close": tokenClose, "Attribute": tokenAttribute,
+}
+
+// statementDefinition is the lexer as participle wants it.
+type statementDefinition struct{}
+
+func (statementDefinition) Symbols() map[string]lexer.TokenType { return statementSymbols }
+
+func (d statementDefinition) Lex(file string, r io.Reader) (lexer.Lexer, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.LexString(file, string(text))
+}
+
+func (statementDefinition) LexString(_, text string) (lexer.Lexer, error) {
+	return &statementLexer{s: text}, nil
+}
+
+// statementLexer fills only the offset of positions: lines are counted where they are needed.
+type statementLexer struct {
+	s      string
+	i      int
+	inBody bool
+}
+
+// textError is a fault at a byte offset.
+type textError struct {
+	off int
+	msg string
+}
+
+func (e *textError) Error() string { return e.msg }
+
+// asTextError finds a textError in err.
+func asTextError(err error) (*textError, bool) {
+	var t *textError
+	ok := errors.As(err, &t)
+	return t, ok
+}
+
+func (l *statementLexer) token(kind lexer.TokenType, start, end int) (lexer.Token, error) {
+	l.i = end
+	return lexer.Token{Type: kind, Value: l.s[start:end], Pos: lexer.Position{Offset: start}}, nil
+}
+
+// Next is the next token of the outline.
+func (l *statementLexer) Next() (lexer.Token, error) {
+	s := l.s
+	i := skipSpace(s, l.i)
+	if i >= len(s) {
+		l.i = i
+		return lexer.Token{Type: lexer.EOF, Pos: lexer.Position{Offset: len(s)}}, nil
+	}
+	switch c := s[i]; {
+	case c == '}':
+		l.inBody = false
+		return l.token(tokenClose, i, i+1)
+	case l.inBody:
+		end, err := l.instruction(i)
+		if err != nil {
+			return lexer.Token{}, err
+		}
+		return l.token(tokenInstruction, i, end)
+	case c == '{':
+		l.inBody = true
+		return l.token(tokenOpen, i, i+1)
+	case c == '(':
+		end, err := l.signature(i)
+		if err != nil {
+			return lexer.Token{}, err
+		}
+		return l.token(tokenSignature, i, end)
+	case c == ',':
+		return l.attribute(i)
+	case c == '%' || class[c]&classLetter != 0:
+		return l.topWord(i)
+	case c == '/':
+		return lexer.Token{}, &textError{i, "expects name; a comment begins with // or with /* and ends with */"}
+	}
+	return lexer.Token{}, &textError{i, "expects name"}
+}
+
+// topWord reads what begins with a word outside of bodies.
+func (l *statementLexer) topWord(i int) (lexer.Token, error) {
+	s := l.s
+	end := skipWord(s, i+1)
+	if end < len(s) && s[end] == ':' {
+		end++
+	}
+	switch s[i:end] {
+	case "HloModule":
+		last, err := l.header(end)
+		if err != nil {
+			return lexer.Token{}, err
+		}
+		return l.token(tokenHeader, i, last)
+	case "ENTRY":
+		return l.token(tokenEntry, i, end)
+	case "FileNames", "FunctionNames", "FileLocations", "StackFrames":
+		last, err := l.table(end)
+		if err != nil {
+			return lexer.Token{}, err
+		}
+		return l.token(tokenTable, i, last)
+	}
+	return l.token(tokenName, i, end)
+}
+
+// header finds the end of the header whose name is at i: a name, then attributes after commas.
+func (l *statementLexer) header(i int) (end int, err error) {
+	s := l.s
+	i = skipSpace(s, i)
+	if i < len(s) && s[i] == '%' {
+		i++
+	}
+	end = skipWord(s, i)
+	if end < len(s) && s[end] == ':' {
+		end++
+	}
+	for {
+		i = skipSpace(s, end)
+		if i >= len(s) || s[i] != ',' {
+			return end, nil
+		}
+		i = skipSpace(s, i+1)
+		j := skipWord(s, i)
+		if j >= len(s) || s[j] != '=' {
+			return 0, &textError{i, "expects attribute name"}
+		}
+		if end, err = skipUnit(s, skipSpace(s, j+1)); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// skipUnit skips a bracketed group, a string or a word; at least one byte if there is any.
+func skipUnit(s string, i int) (int, error) {
+	if i >= len(s) {
+		return i, nil
+	}
+	switch k := class[s[i]]; {
+	case k&classOpen != 0:
+		end, msg := skipGroup(s, i)
+		if msg != "" {
+			return 0, &textError{end, msg}
+		}
+		return end, nil
+	case k&classQuote != 0:
+		end := skipString(s, i)
+		if end < 0 {
+			return 0, &textError{i, "string does not end"}
+		}
+		return end, nil
+	case k&classIdent != 0:
+		return skipWord(s, i), nil
+	}
+	return i + 1, nil
+}
+
+// table finds the end of the entries of a debug table: numbers, each with a string or a group.
+func (l *statementLexer) table(i int) (int, error) {
+	s := l.s
+	for end := i; ; {
+		i = skipSpace(s, end)
+		if i >= len(s) || class[s[i]]&(classDigit|classQuote) == 0 && s[i] != '{' {
+			return end, nil
+		}
+		var err error
+		if end, err = skipUnit(s, i); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// signature finds the end of `(...) -> shape`.
+func (l *statementLexer) signature(i int) (int, error) {
+	s := l.s
+	end, msg := skipGroup(s, i)
+	if msg != "" {
+		return 0, &textError{end, msg}
+	}
+	i = skipSpace(s, end)
+	if i+1 >= len(s) || s[i] != '-' || s[i+1] != '>' {
+		return 0, &textError{i, "expects '->'"}
+	}
+	end, msg = skipShape(s, skipSpace(s, i+2))
+	if msg != "" {
+		return 0, &textError{end, msg}
+	}
+	return end, nil
+}
+
+// attribute reads `, key=value` after a computation.
+func (l *statementLexer) attribute(i int) (lexer.Token, error) {
+	s := l.s
+	k := skipSpace(s, i+1)
+	j := skipWord(s, k)
+	if j == k || j >= len(s) || s[j] != '=' {
+		return lexer.Token{}, &textError{k, "expects attribute name"}
+	}
+	end, err := skipUnit(s, skipSpace(s, j+1))
+	if err != nil {
+		return lexer.Token{}, err
+	}
+	return l.token(tokenAttribute, k, end)
+}
+
+// instruction finds the end of the instruction at i: a closing brace, or the beginning of the next one, which is ROOT or a name
+// with an equals sign after it that no comma before it makes an attribute.
+func (l *statementLexer) instruction(i int) (end int, err error) {
+	s := l.s
+	end = i
+	before := byte(0) // the last byte of the token before
+	for first := true; i < len(s); {
+		c := s[i]
+		k := class[c]
+		switch {
+		case k&classSpace != 0:
+			i++
+			continue
+		case k&classLetter != 0 || c == '%':
+			j := skipWord(s, i+1)
+			if before != ',' && before != '=' && !first {
+				if j-i == 4 && s[i:j] == "ROOT" || l.defines(j) {
+					return end, nil
+				}
+			}
+			// `ROOT` and the name that it marks are one beginning.
+			first = first && j-i == 4 && s[i:j] == "ROOT"
+			before = s[j-1]
+			i, end = j, j
+			continue
+		case k&classSlash != 0:
+			if j := skipSpace(s, i); j > i {
+				i = j
+				continue
+			}
+		case c == '}':
+			return end, nil
+		case k&(classOpen|classQuote) != 0:
+			if i, err = skipUnit(s, i); err != nil {
+				return 0, err
+			}
+			before, end = s[i-1], i
+			first = false
+			continue
+		}
+		before = c
+		i++
+		end = i
+		first = false
+	}
+	return end, nil
+}
+
+// defines reports whether the word that ends at i is the left side of a definition: `=` follows, which is not `=...` of `<=` kind.
+func (l *statementLexer) defines(i int) bool {
+	s := l.s
+	if i < len(s) && s[i] == ':' {
+		i++
+	}
+	if i < len(s) && class[s[i]]&(classSpace|classSlash) != 0 {
+		i = skipSpace(s, i)
+	}
+	return i < len(s) && s[i] == '='
+}

@@ -1,0 +1,100 @@
+package parser
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// moduleSyntax is the outline of a module (hlo-text section 2.2).
+type moduleSyntax struct {
+	Header       []lexer.Token        `parser:"@Header?"`
+	Tables       []tableSyntax        `parser:"@@*"`
+	Computations []*computationSyntax `parser:"@@+"`
+}
+
+// computationSyntax is the outline of a computation.
+type computationSyntax struct {
+	Entry      []lexer.Token     `parser:"@Entry?"`
+	Name       lexer.Token       `parser:"@Name"`
+	Signature  []lexer.Token     `parser:"@Signature?"`
+	Body       bodySyntax        `parser:"Open @@"`
+	Close      lexer.Token       `parser:"@Close"`
+	Attributes []attributeSyntax `parser:"@@*"`
+}
+
+// tableSyntax is one debug table.
+type tableSyntax struct {
+	Token lexer.Token `parser:"@Table"`
+}
+
+// attributeSyntax is an attribute of a computation.
+type attributeSyntax struct {
+	Token lexer.Token `parser:"@Attribute"`
+}
+
+// bodySyntax is the statements of a computation. They stay where the lexer put them.
+type bodySyntax struct{ Statements []lexer.Token }
+
+// Parse implements participle.Parseable: it takes the instructions that come next.
+func (b *bodySyntax) Parse(lex *lexer.PeekingLexer) error {
+	start := lex.RawCursor()
+	for lex.Peek().Type == tokenInstruction {
+		lex.Next()
+	}
+	b.Statements = lex.Range(start, lex.RawCursor())
+	return nil
+}
+
+var moduleGrammar = sync.OnceValue(func() *participle.Parser[moduleSyntax] {
+	return participle.MustBuild[moduleSyntax](participle.Lexer(statementDefinition{}), participle.UseLookahead(1))
+})
+
+// outline reads the structure of the text. What it could read before a fault comes with the fault.
+func (p *parser) outline() (*moduleSyntax, *failure) {
+	m, err := moduleGrammar().ParseString("", p.text)
+	if err == nil {
+		return m, nil
+	}
+	if m == nil {
+		m = new(moduleSyntax)
+	}
+	if t, ok := asTextError(err); ok {
+		return m, &failure{off: t.off, msg: t.msg}
+	}
+	var ue *participle.UnexpectedTokenError
+	if errors.As(err, &ue) {
+		return m, p.outlineFailure(m, ue.Unexpected)
+	}
+	var pe participle.Error
+	if errors.As(err, &pe) {
+		return m, &failure{off: pe.Position().Offset, msg: pe.Message()}
+	}
+	return m, &failure{msg: err.Error()}
+}
+
+// outlineFailure says what should have been in the place of t.
+func (p *parser) outlineFailure(m *moduleSyntax, t lexer.Token) *failure {
+	f := &failure{off: t.Pos.Offset, msg: "expects name"}
+	before := strings.TrimRight(p.text[:f.off], " \t\r\n")
+	switch {
+	case t.Type == tokenHeader:
+		f.msg = "a text holds one module"
+		f.note = []string{"several modules are separated by lines that begin with // -----"}
+	case t.Type == tokenTable:
+		f.msg = "debug tables come between the header and the computations"
+	case strings.HasSuffix(before, "{") && (t.Type == tokenClose || t.EOF()):
+		f.msg = "expects name"
+		f.note = []string{"a computation has at least one instruction"}
+	case len(m.Computations) > 0 && len(m.Computations[len(m.Computations)-1].Body.Statements) > 0 && t.EOF():
+		f.msg = "expects '}' at the end of instruction list"
+	case t.Type == tokenInstruction || t.Type == tokenName || t.Type == tokenEntry || t.Type == tokenClose || t.EOF():
+		if len(m.Computations) > 0 || t.Type == tokenName {
+			f.msg = "expects '{' at the beginning of instruction list."
+		}
+	}
+	return f
+}
