@@ -83,6 +83,9 @@ func (f Format) FromFloat64(x float64) uint16 {
 		odd := (mantissa | one) >> drop & 1
 		code = (uint64(field)<<mantissa64 + mantissa + 1<<(drop-1) - 1 + odd) >> drop
 	case l.family == scale:
+		if bits <= (bias64-150)<<mantissa64 {
+			return l.nan // zero already in f32, by way of which XLA converts
+		}
 		return 0 // no zero to go to
 	default:
 		// Below the smallest normal value the leading one is explicit and moves right. A denormal

@@ -26,6 +26,9 @@
 // A NaN keeps its sign where the format has NaNs of both signs. In the IEEE-like formats
 // it also keeps the upper bits of its payload and becomes quiet, as processors do it.
 //
+// f8e8m0fnu has no zero. Values below its smallest become that, down to the smallest float32; what
+// is less, zero itself and all negative values become NaN.
+//
 // HLO's convert from f64 to f16 and bf16 rounds twice, by way of f32; a caller
 // that wants that says FromFloat32(float32(x)).
 //

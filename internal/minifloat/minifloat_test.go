@@ -119,7 +119,7 @@ func newNearest(f Format) nearest {
 func (r nearest) of(x float64) uint16 {
 	f, info := r.format, r.format.Info()
 	negative := math.Signbit(x)
-	if f == F8E8M0FNU && (negative || x == 0) {
+	if f == F8E8M0FNU && x <= 0x1p-150 {
 		return f.NaN()
 	}
 	a := math.Abs(x)
@@ -202,7 +202,7 @@ func TestStated(t *testing.T) {
 		F8E4M3FNUZ:    {{247, 240}, {248, nan}, {negativeZero, zero}, {-0x1p-20, zero}, {-248, nan}, {inf, nan}},
 		F8E5M2FNUZ:    {{57344, 57344}, {61440, nan}},
 		F8E4M3B11FNUZ: {{30, 30}, {31, nan}},
-		F8E8M0FNU:     {{1, 1}, {1.5, 2}, {3, 4}, {1.4, 1}, {0x1.8p127, nan}, {0, nan}, {negativeZero, nan}, {-1, nan}, {inf, nan}, {-inf, nan}, {0x1p-140, 0x1p-127}},
+		F8E8M0FNU:     {{1, 1}, {1.5, 2}, {3, 4}, {1.4, 1}, {0x1.8p127, nan}, {0, nan}, {negativeZero, nan}, {-1, nan}, {inf, nan}, {-inf, nan}, {0x1p-149, 0x1p-127}, {0x1p-150, nan}},
 		F4E2M1FN:      {{0.25, 0}, {0.26, 0.5}, {2.5, 2}, {5, 4}, {7, 6}, {1e9, 6}, {-inf, -6}, {nan, negativeZero}, {-nan, negativeZero}},
 		F6E2M3FN:      {{9, 7.5}, {inf, 7.5}, {nan, negativeZero}},
 		F6E3M2FN:      {{100, 28}, {-100, -28}},
