@@ -52,7 +52,9 @@ func (g *generalFunction) newExecution(ctx *ExecContext) *execution {
 		}
 		e.first.init(g)
 	}
-	copy(e.count, g.counts)
+	if !g.sequential {
+		copy(e.count, g.counts)
+	}
 	e.ctx = *ctx
 	e.concurrent = false
 	e.holders.Store(1)
@@ -113,11 +115,11 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 	}
 	switch {
 	case f.native != nil:
-		f.executeNative(&ctx, args, results)
+		f.executeNative(ctx, args, results)
 	case f.sync != nil:
-		f.executeSync(&ctx, args, results)
+		f.executeSync(ctx, args, results)
 	case ctx.depth > maxInlineDepth:
-		f.executeDeep(&ctx, args, results)
+		f.executeDeep(ctx, args, results)
 	default:
 		e := f.general.newExecution(&ctx)
 		l := &e.first
@@ -125,7 +127,11 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 		if ctx.tracer != nil {
 			ctx.tracer.Begin(ctx.lane, traceFunction, f.name)
 		}
-		l.start(args)
+		if e.g.sequential {
+			l.walk(args)
+		} else {
+			l.start(args)
+		}
 		l.run()
 		if ctx.tracer != nil {
 			ctx.tracer.End(ctx.lane, traceFunction, f.name)
@@ -146,7 +152,7 @@ func (f *Function) ExecuteAsync(ctx ExecContext, args, results []*async.Value) e
 		v.AddRef()
 	}
 	ctx.depth = 0
-	f.executeLater(&ctx, args, results)
+	f.executeLater(ctx, args, results)
 	return nil
 }
 
@@ -175,7 +181,7 @@ const (
 )
 
 // executeDeep continues a deep recursion as a task of the queue.
-func (f *Function) executeDeep(ctx *ExecContext, args, results []*async.Value) {
+func (f *Function) executeDeep(ctx ExecContext, args, results []*async.Value) {
 	ctx.level += ctx.depth
 	ctx.depth = 0
 	if ctx.level > maxCallLevel {
@@ -188,7 +194,7 @@ func (f *Function) executeDeep(ctx *ExecContext, args, results []*async.Value) {
 }
 
 // executeLater starts f as a task. It takes over the arguments' references.
-func (f *Function) executeLater(ctx *ExecContext, args, results []*async.Value) {
+func (f *Function) executeLater(ctx ExecContext, args, results []*async.Value) {
 	d := newDeferredCall(f, ctx, args, results)
 	ctx.Queue.AddTask(func() {
 		// The numbers of arguments and results have been checked.
@@ -205,9 +211,9 @@ type deferredCall struct {
 	promised      []*async.Indirect
 }
 
-func newDeferredCall(f *Function, ctx *ExecContext, args, results []*async.Value) *deferredCall {
+func newDeferredCall(f *Function, ctx ExecContext, args, results []*async.Value) *deferredCall {
 	values := make([]*async.Value, len(args)+len(results))
-	d := &deferredCall{fn: f, ctx: *ctx, args: values[:len(args)], results: values[len(args):]}
+	d := &deferredCall{fn: f, ctx: ctx, args: values[:len(args)], results: values[len(args):]}
 	copy(d.args, args)
 	d.promised = make([]*async.Indirect, len(results))
 	for i := range results {

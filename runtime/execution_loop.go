@@ -18,6 +18,8 @@ type loop struct {
 	stream  int32
 	lane    int
 	current int32 // kernel that runs, for the recovery from a panic
+	walking bool  // in file order; results are stored and nobody is told
+	next    int32 // kernel to look at, while walking
 	frame   Frame
 	args    []*async.Value
 	results []*async.Value
@@ -54,6 +56,7 @@ func (l *loop) begin(e *execution, lane int) {
 	l.exec, l.stream, l.lane, l.current = e, 0, lane, noKernel
 	l.ready, l.waiting = l.ready[:0], l.waiting[:0]
 	l.frame.ctx, l.frame.lane = &e.ctx, lane
+	l.walking = false
 }
 
 // start makes the kernels without operands ready, and publishes the arguments, whose references it takes over.
@@ -97,6 +100,9 @@ func (l *loop) guarded() (done bool) {
 			l.finish(l.current)
 		}
 	}()
+	if l.walking {
+		l.walkOn()
+	}
 	for {
 		for len(l.ready) > 0 {
 			k := l.ready[len(l.ready)-1]
@@ -182,7 +188,7 @@ func (l *loop) publish(r int32, v *async.Value, foreign bool) {
 		return
 	}
 	users := e.g.regs[r].users
-	if len(users) == 0 {
+	if len(users) == 0 || l.walking {
 		return
 	}
 	if v.IsAvailable() {
@@ -190,6 +196,12 @@ func (l *loop) publish(r int32, v *async.Value, foreign bool) {
 		return
 	}
 	e.share()
+	l.await(r, v, foreign)
+}
+
+// await leaves a continuation on v for the users of a register. The execution is concurrent.
+func (l *loop) await(r int32, v *async.Value, foreign bool) {
+	e := l.exec
 	e.holders.Add(1)
 	c := &e.conts[r]
 	c.exec, c.reg, c.stream, c.thread = e, r, l.stream, foreign

@@ -16,6 +16,8 @@ type generalFunction struct {
 	numArgs  int
 	results  []int32
 	triggers []int32
+	// sequential functions run in file order, without ready counts as long as everything is available.
+	sequential bool
 	// oneStream says that all kernels share a stream: none ever waits for another one's task.
 	oneStream bool
 	maxArgs   int // of a kernel
@@ -154,8 +156,37 @@ func (l *generalLoader) load(fn *Function) error {
 			g.kernels[i].contended = g.kernels[i].contended || g.regs[r].contended
 		}
 	}
+	g.sequential = l.program.options.Sequential && isSequential(def)
 	fn.general = g
 	return nil
+}
+
+// maxSequential is the number of kernels below which ready counts cost more than they can gain.
+const maxSequential = 8
+
+// isSequential decides whether a function is worth running in file order: it is short, or its kernels share one stream,
+// which is what stream analysis says of everything that gains nothing from a second worker. File order has to be an order
+// of execution.
+func isSequential(def *bef.Function) bool {
+	written := make([]bool, len(def.Registers))
+	for i := range def.Args {
+		written[i] = true
+	}
+	for i := range def.Kernels {
+		k := &def.Kernels[i]
+		if len(def.Kernels) > maxSequential && k.Stream != def.Kernels[0].Stream {
+			return false
+		}
+		for _, r := range k.Args {
+			if !written[r] {
+				return false
+			}
+		}
+		for _, r := range k.Results {
+			written[r] = true
+		}
+	}
+	return true
 }
 
 func appendList[T ~uint32](arena *[]int32, list []T) []int32 {
@@ -169,7 +200,7 @@ func appendList[T ~uint32](arena *[]int32, list []T) []int32 {
 // resolve finds the implementation of a kernel.
 func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flagged bool) error {
 	name := p.name
-	e := l.reg.lookup(name)
+	e := l.program.resolved[k.Code]
 	if e == nil {
 		l.program.unknown.add(name, p.location())
 		return nil

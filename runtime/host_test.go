@@ -82,7 +82,7 @@ func show(v *async.Value) string {
 
 // TestHostPrograms runs testdata/host. A file has a program and for each function that is run a section with what it
 // prints. Sections are named by the rows of the conformance list that they prove. The single-threaded queue must give
-// exactly that; the multi-threaded one the same lines in any order, unless the section says "single" or "multi" only. The word
+// exactly that; the multi-threaded one, and sequential functions, the same lines in any order, unless the section says "single" or "multi" only. The word
 // "strict" makes all kernels strict.
 func TestHostPrograms(t *testing.T) {
 	files, err := filepath.Glob("testdata/host/*.txtar")
@@ -98,16 +98,17 @@ func TestHostPrograms(t *testing.T) {
 				continue
 			}
 			words := strings.Fields(section.Name)
-			for _, queue := range []string{"single", "multi:4"} {
+			for _, mode := range []string{"single", "multi:4", "single sequential", "multi:4 sequential"} {
+				queue, sequential, _ := strings.Cut(mode, " ")
 				if kind, _, _ := strings.Cut(queue, ":"); slices.Contains(words, "single") && kind != "single" || slices.Contains(words, "multi") && kind != "multi" {
 					continue
 				}
-				t.Run(words[0]+"/"+queue, func(t *testing.T) {
-					h := loadHost(t, queue, text, runtime.LoadOptions{Strict: slices.Contains(words, "strict")})
+				t.Run(words[0]+"/"+mode, func(t *testing.T) {
+					h := loadHost(t, queue, text, runtime.LoadOptions{Strict: slices.Contains(words, "strict"), Sequential: sequential != ""})
 					want := strings.TrimSpace(string(section.Data))
 					for range 3 { // executions are used again
 						got := h.run(t, words[0])
-						if queue != "single" {
+						if mode != "single" {
 							want, got = sortLines(want), sortLines(got)
 						}
 						require.Equal(t, want, got)

@@ -38,35 +38,32 @@ type Signature struct {
 	Args, Results, Attrs, Funcs Count
 }
 
-func (c Count) check(what string, got, extra int) error {
-	want, least := int(c), c < 0
-	if least {
-		want = -want - 1
+// accepts reports whether got operands, of which extra may be surplus, are right.
+func (c Count) accepts(got, extra int) bool {
+	if c < 0 {
+		return got >= -int(c)-1
 	}
-	switch {
-	case got == want, got > want && (least || got <= want+extra):
-		return nil
-	case least:
-		return fmt.Errorf("takes %d or more %s, got %d", want, what, got)
+	return got >= int(c) && got <= int(c)+extra
+}
+
+func (c Count) String() string {
+	if c < 0 {
+		return fmt.Sprintf("%d or more", -int(c)-1)
 	}
-	return fmt.Errorf("takes %d %s, got %d", want, what, got)
+	return fmt.Sprint(int(c))
 }
 
 func (s *Signature) check(k *bef.Kernel) error {
 	const extraChain = 1
-	for _, c := range []struct {
-		want       Count
-		what       string
-		got, extra int
-	}{
-		{s.Args, "arguments", len(k.Args), extraChain},
-		{s.Results, "results", len(k.Results), 0},
-		{s.Attrs, "attributes", len(k.Attrs), 0},
-		{s.Funcs, "functions", len(k.Funcs), 0},
-	} {
-		if err := c.want.check(c.what, c.got, c.extra); err != nil {
-			return err
-		}
+	switch {
+	case !s.Args.accepts(len(k.Args), extraChain):
+		return fmt.Errorf("takes %v arguments, got %d", s.Args, len(k.Args))
+	case !s.Results.accepts(len(k.Results), 0):
+		return fmt.Errorf("takes %v results, got %d", s.Results, len(k.Results))
+	case !s.Attrs.accepts(len(k.Attrs), 0):
+		return fmt.Errorf("takes %v attributes, got %d", s.Attrs, len(k.Attrs))
+	case !s.Funcs.accepts(len(k.Funcs), 0):
+		return fmt.Errorf("takes %v functions, got %d", s.Funcs, len(k.Funcs))
 	}
 	return nil
 }

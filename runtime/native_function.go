@@ -22,7 +22,7 @@ func (l *generalLoader) loadNative(fn *Function) error {
 }
 
 // executeNative calls a native function, now or when its arguments are available. It takes over their references.
-func (f *Function) executeNative(ctx *ExecContext, args, results []*async.Value) {
+func (f *Function) executeNative(ctx ExecContext, args, results []*async.Value) {
 	f.whenAvailable(ctx, args, results, func(ctx *ExecContext, args, results []*async.Value) {
 		frame := Frame{ctx: ctx, lane: ctx.lane, kernel: &f.native.kernel, args: args, results: results}
 		clear(results)
@@ -71,13 +71,13 @@ func setAll(results []*async.Value, v *async.Value) {
 }
 
 // whenAvailable calls run when all arguments are available: now, or later with results that are promised until then.
-func (f *Function) whenAvailable(ctx *ExecContext, args, results []*async.Value, run func(ctx *ExecContext, args, results []*async.Value)) {
+func (f *Function) whenAvailable(ctx ExecContext, args, results []*async.Value, run func(ctx *ExecContext, args, results []*async.Value)) {
 	available := true
 	for _, v := range args {
 		available = available && v.IsAvailable()
 	}
 	if available {
-		run(ctx, args, results)
+		run(&ctx, args, results)
 		return
 	}
 	d := newDeferredCall(f, ctx, args, results)

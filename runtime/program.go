@@ -21,6 +21,7 @@ type Program struct {
 	byName    map[string]*Function
 	consts    []byte
 	metadata  *Metadata
+	resolved  []*registered // by kernel code; nil if unknown
 	unknown   unknownKernels
 }
 
@@ -33,6 +34,9 @@ type LoadOptions struct {
 	// MaxIdleInstances is how many instances of each entry function are kept between executions. Zero means one for each
 	// processor.
 	MaxIdleInstances int
+	// Sequential runs general functions that would gain nothing from a second worker in file order, without ready counts.
+	// Values are the same; the order of kernels that no chain orders is another.
+	Sequential bool
 	// Strict makes every general kernel wait for all its arguments, control flow included.
 	Strict bool
 }
@@ -72,6 +76,9 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 	if p.host == nil {
 		p.host = NewHost(HostOptions{})
 	}
+	for _, name := range file.Kernels {
+		p.resolved = append(p.resolved, reg.lookup(name))
+	}
 	idle := o.MaxIdleInstances
 	if idle <= 0 {
 		idle = goruntime.GOMAXPROCS(0)
@@ -84,7 +91,7 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 			p.byName[def.Name] = fn
 		}
 	}
-	if err := p.loadTensorFunctions(reg); err != nil {
+	if err := p.loadTensorFunctions(); err != nil {
 		return nil, err
 	}
 	if err := p.loadGeneralFunctions(reg); err != nil {
@@ -97,7 +104,7 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 }
 
 // loadTensorFunctions loads the functions that have a buffer plan.
-func (p *Program) loadTensorFunctions(reg *Registry) error {
+func (p *Program) loadTensorFunctions() error {
 	if body := p.file.Extension(SectionMetadata); body != nil {
 		m, err := DecodeMetadata(body)
 		if err != nil {
@@ -122,7 +129,7 @@ func (p *Program) loadTensorFunctions(reg *Registry) error {
 		copy(aligned, p.consts)
 		p.consts = aligned
 	}
-	l := tensorLoader{program: p, reg: reg, plans: make(map[int]*FunctionPlan),
+	l := tensorLoader{program: p, plans: make(map[int]*FunctionPlan),
 		done: make(map[tensorKey]*tensorFunction), loading: make(map[tensorKey]bool)}
 	for i := range plan.Functions {
 		f := &plan.Functions[i]

@@ -34,6 +34,7 @@ type SyncFrame struct {
 
 type syncState struct {
 	regs  []SyncValue
+	ctx   ExecContext
 	frame SyncFrame
 }
 
@@ -76,7 +77,7 @@ func (l *generalLoader) loadSync(fn *Function) error {
 		p := &s.kernels[i]
 		p.in, p.out = appendList(&arena, k.Args), appendList(&arena, k.Results)
 		p.plan = planKernel{name: l.program.file.Kernels[k.Code], fn: fn, def: k}
-		e := l.reg.lookup(p.plan.name)
+		e := l.program.resolved[k.Code]
 		if e == nil {
 			l.program.unknown.add(p.plan.name, p.plan.location())
 			continue
@@ -117,7 +118,7 @@ func (s *syncFunction) findLastUses() {
 }
 
 // executeSync runs a synchronous function when all arguments are available. It takes over their references.
-func (f *Function) executeSync(ctx *ExecContext, args, results []*async.Value) {
+func (f *Function) executeSync(ctx ExecContext, args, results []*async.Value) {
 	f.whenAvailable(ctx, args, results, func(ctx *ExecContext, args, results []*async.Value) {
 		if failed := lastError(ctx, args); failed != nil {
 			setAll(results, failed)
@@ -169,16 +170,19 @@ func (f *Function) Call(ctx ExecContext, args, results []SyncValue) error {
 // endSync drops what an execution left and returns its state.
 func (f *Function) endSync(st *syncState) {
 	for i := range st.regs {
-		st.regs[i].Clear()
+		if st.regs[i].value != nil {
+			st.regs[i].Clear()
+		}
 	}
-	st.frame = SyncFrame{}
+	st.frame, st.ctx = SyncFrame{}, ExecContext{}
 	f.sync.states.Put(st)
 }
 
 // runSync runs the kernels in order, up to the first error.
 func (f *Function) runSync(ctx *ExecContext, st *syncState) (failed *Error) {
 	frame := &st.frame
-	frame.regs, frame.ctx = st.regs, ctx
+	st.ctx = *ctx
+	frame.regs, frame.ctx = st.regs, &st.ctx
 	defer func() {
 		if r := recover(); r != nil {
 			failed = frame.report(panicStatus(r))
@@ -195,7 +199,9 @@ func (f *Function) runSync(ctx *ExecContext, st *syncState) (failed *Error) {
 			return frame.report(err)
 		}
 		for _, r := range k.dead {
-			st.regs[r].Clear()
+			if v := &st.regs[r]; v.value != nil { // scalars may lie there until they are overwritten
+				v.Clear()
+			}
 		}
 	}
 	return nil

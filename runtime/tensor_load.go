@@ -25,7 +25,6 @@ const maxInstanceRegisters = 1 << 22
 // tensorLoader turns the functions of a buffer plan into tensorFunctions.
 type tensorLoader struct {
 	program *Program
-	reg     *Registry
 	plans   map[int]*FunctionPlan
 	done    map[tensorKey]*tensorFunction
 	loading map[tensorKey]bool
@@ -267,7 +266,7 @@ func (a *lateArguments) before(s *step) {
 func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *step) (bool, error) {
 	file := l.program.file
 	loc := file.Locations.At(k.Loc)
-	e := l.reg.lookup(name)
+	e := l.program.resolved[k.Code]
 	if e == nil || e.tensor == nil {
 		if e == nil {
 			l.program.unknown.add(name, loc)
