@@ -99,8 +99,8 @@ func (f *fiber) loop() outcome {
 
 func (f *fiber) traced(t Tracer, a *activation, s *step) error {
 	name, _ := a.fn.kernelName(s)
-	t.Begin(f.lane, traceKernel, name)
-	defer t.End(f.lane, traceKernel, name)
+	t.Begin(f.lane, TraceKernel, name)
+	defer t.End(f.lane, TraceKernel, name)
 	return s.run(&a.frames[a.pc])
 }
 

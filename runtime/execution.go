@@ -125,7 +125,7 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 		l := &e.first
 		l.begin(e, ctx.lane)
 		if ctx.tracer != nil {
-			ctx.tracer.Begin(ctx.lane, traceFunction, f.name)
+			ctx.tracer.Begin(ctx.lane, TraceFunction, f.name)
 		}
 		if e.g.sequential {
 			l.walk(args)
@@ -134,7 +134,7 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 		}
 		l.run()
 		if ctx.tracer != nil {
-			ctx.tracer.End(ctx.lane, traceFunction, f.name)
+			ctx.tracer.End(ctx.lane, TraceFunction, f.name)
 		}
 		e.takeResults(results)
 		e.release()

@@ -156,8 +156,8 @@ func (l *loop) kernel(k int32) {
 
 func (l *loop) traced(p *planKernel) {
 	t, name := l.exec.ctx.tracer, p.name
-	t.Begin(l.lane, traceKernel, name)
-	defer t.End(l.lane, traceKernel, name)
+	t.Begin(l.lane, TraceKernel, name)
+	defer t.End(l.lane, TraceKernel, name)
 	p.run(&l.frame)
 }
 

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -452,3 +453,29 @@ func TestRegistryRefusesTwins(t *testing.T) {
 	assert.Panics(t, func() { reg.Kernel("late", k) })
 	assert.Equal(t, []string{"k"}, reg.Names())
 }
+
+func TestChromeTracer(t *testing.T) {
+	for _, events := range []int{0, 1} {
+		var out strings.Builder
+		trace := runtime.NewChromeTracer(&out)
+		for range events {
+			f := loadTensor(t, nil, loopProgram).Function("main")
+			require.NoError(t, f.Run(t.Context(), runtime.RunOptions{Tracer: trace}, argsOf(f), f.NewResults()))
+		}
+		require.NoError(t, trace.Close())
+		var list []map[string]any
+		require.NoError(t, json.Unmarshal([]byte(out.String()), &list))
+		require.Len(t, list, 4*events)
+		for i, e := range list {
+			assert.Equal(t, []string{"B", "E"}[i%2], e["ph"])
+			assert.Equal(t, []string{"toy.text", "toy.less"}[i/2], e["name"])
+		}
+	}
+	trace := runtime.NewChromeTracer(failingWriter{})
+	trace.Begin(0, runtime.TraceKernel, "k")
+	assert.Error(t, trace.Close())
+}
+
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
