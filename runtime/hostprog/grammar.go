@@ -122,9 +122,10 @@ type funcTypeNode struct {
 }
 
 type plainType struct {
-	Pos  lexer.Position
-	Name string    `parser:"@( BareID | TypeID )"`
-	Body *bodyNode `parser:"@@?"`
+	Pos     lexer.Position
+	Name    string       `parser:"@( BareID | TypeID )"`
+	Body    *bodyNode    `parser:"( @@"`
+	Extents *extentsNode `parser:"| @@ )?"`
 }
 
 type dictNode struct {

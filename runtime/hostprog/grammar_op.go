@@ -117,16 +117,31 @@ func (n *useNode) Parse(lex *lexer.PeekingLexer) error {
 // counts as one blank, comments as none.
 type bodyNode struct{ Text string }
 
-func (n *bodyNode) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Value != "<" {
-		return participle.NextMatch
+func (n *bodyNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	n.Text, err = balanced(lex, "<", "<([{", ">)]}")
+	return err
+}
+
+// extentsNode is the text between square brackets: HLO's shapes are types too,
+// f32[2,3].
+type extentsNode struct{ Text string }
+
+func (n *extentsNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	n.Text, err = balanced(lex, "[", "[", "]") // with extents such as <=3
+	return err
+}
+
+// balanced takes the tokens from an opening bracket to the one that closes it.
+func balanced(lex *lexer.PeekingLexer, open, openers, closers string) (string, error) {
+	if lex.Peek().Value != open {
+		return "", participle.NextMatch
 	}
 	var b strings.Builder
 	depth, end := 0, -1
 	for {
 		t := lex.Next()
 		if t.EOF() {
-			return syntax(t, "expected '>'")
+			return "", syntax(t, "expected the bracket that closes '"+open+"'")
 		}
 		if end >= 0 && t.Pos.Offset > end {
 			b.WriteByte(' ')
@@ -136,13 +151,12 @@ func (n *bodyNode) Parse(lex *lexer.PeekingLexer) error {
 		if t.Type != tokPunct {
 			continue
 		}
-		switch t.Value {
-		case "<", "(", "[", "{":
+		switch {
+		case strings.Contains(openers, t.Value):
 			depth++
-		case ">", ")", "]", "}":
+		case strings.Contains(closers, t.Value):
 			if depth--; depth == 0 {
-				n.Text = b.String()
-				return nil
+				return b.String(), nil
 			}
 		}
 	}

@@ -38,6 +38,9 @@ func (r *resolver) plain(n *plainType) Type {
 		}
 		return Type(n.Name + body)
 	}
+	if n.Extents != nil {
+		return Type(n.Name + strings.ReplaceAll(n.Extents.Text, " ", ""))
+	}
 	if !isBuiltinName(n.Name) {
 		fail(pos, "expected type, got '%s'", n.Name)
 	}
