@@ -168,11 +168,6 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 			}
 			continue
 		}
-		for _, r := range s.out {
-			if kind := t.regs[r].Slot.Kind; kind == SlotConst || kind == SlotArg {
-				return bad("writes register %d, which lives in %v", r, t.regs[r].Slot)
-			}
-		}
 		late.before(&s)
 		kind, isControl := controlKernels[name]
 		if !isControl {
@@ -198,6 +193,11 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 				return bad("%w", err)
 			}
 		}
+		for i, r := range s.out {
+			if kind := t.regs[r].Slot.Kind; (kind == SlotConst || kind == SlotArg) && !handsOn(t, &s, i) {
+				return bad("writes register %d, which lives in %v", r, t.regs[r].Slot)
+			}
+		}
 		t.steps = append(t.steps, s)
 	}
 	if len(controls) > 0 {
@@ -211,6 +211,16 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	late.before(&step{in: t.results})
 	t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
 	return nil
+}
+
+// handsOn reports whether result i of a step is the operand where it lies, untouched: a part of a loop's state that the
+// body returns as it got it. Such a part may be read-only memory.
+func handsOn(t *tensorFunction, s *step, i int) bool {
+	if s.kind != stepWhile || t.regs[s.in[i]].Slot != t.regs[s.out[i]].Slot {
+		return false
+	}
+	body := s.callees[1]
+	return body.regs[body.results[i]].Slot == ArgSlot(i) && len(body.outRegs[i]) == 0
 }
 
 func registerList(regs []bef.RegID) []int32 {
