@@ -41,6 +41,7 @@ type Config struct {
 	Groups          GroupsStyle // how replica groups are written
 	OmitParameter   bool        // parameter numbers; cannot be read back
 	OmitChannel     bool        // `_` for channel ids; cannot be read back
+	ModuleOrder     bool        // computations in module order where callees permit, instead of in the order callers are met
 
 	// MaxBytes bounds the output, since bodies of called computations may repeat without end; 0 means 1 GiB when bodies are written
 	// and no bound otherwise.
@@ -106,7 +107,7 @@ var (
 	Fingerprint = Config{
 		EssentialConstants: true, Bodies: BodyFull, OmitMetadata: true, OmitConfig: true, OmitFeedConfig: true, OmitControl: true,
 		OperandShapes: true, OmitOperands: true, OperandIndex: NoIndex, OmitSignature: true, OmitPercent: true, OmitIDs: true,
-		CanonicalNames: true, Groups: GroupsListed,
+		CanonicalNames: true, Groups: GroupsListed, ModuleOrder: true,
 	}
 	// Dump is the form of XLA's own dumps of a module: no sugar, tuple elements at their uses.
 	Dump = Config{Sugar: SugarOff, CompactTuples: true}

@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"iter"
 	"strconv"
 
 	"github.com/gohalo/halo/hlo"
@@ -14,7 +15,7 @@ func (p *printer) module() {
 	p.stackFrames()
 	p.line()
 	entry := p.m.Entry()
-	for c := range p.m.PostOrder() {
+	for c := range p.order() {
 		if p.isSugared(c.ID()) {
 			continue
 		}
@@ -24,6 +25,26 @@ func (p *printer) module() {
 			return
 		}
 	}
+}
+
+// order is that in which the computations are written, callees first: for ModuleOrder as they stand in the module, unless some callee
+// stands after its caller.
+func (p *printer) order() iter.Seq[hlo.Computation] {
+	if !p.ModuleOrder {
+		return p.m.PostOrder()
+	}
+	seen := make([]bool, p.m.CompIDLimit())
+	for c := range p.m.Computations() {
+		for in := range c.Instructions() {
+			for callee := range in.Callees() {
+				if !seen[callee] {
+					return p.m.PostOrder()
+				}
+			}
+		}
+		seen[c.ID()] = true
+	}
+	return p.m.Computations()
 }
 
 func (p *printer) header() {
