@@ -63,6 +63,8 @@ func BF16FromFloat32(x float32) uint16 {
 // WidenF16 sets dst to the values of src; dst is at least as long.
 func WidenF16(dst []float32, src []uint16) {
 	dst = dst[:len(src)]
+	done := widenF16Vector(dst, src)
+	dst, src = dst[done:], src[done:]
 	for i, code := range src {
 		dst[i] = F16ToFloat32(code)
 	}
@@ -71,6 +73,8 @@ func WidenF16(dst []float32, src []uint16) {
 // NarrowF16 sets dst to the f16 nearest to each of src; dst is at least as long.
 func NarrowF16(dst []uint16, src []float32) {
 	dst = dst[:len(src)]
+	done := narrowF16Vector(dst, src)
+	dst, src = dst[done:], src[done:]
 	for i, x := range src {
 		dst[i] = F16FromFloat32(x)
 	}
@@ -79,6 +83,8 @@ func NarrowF16(dst []uint16, src []float32) {
 // WidenBF16 sets dst to the values of src; dst is at least as long.
 func WidenBF16(dst []float32, src []uint16) {
 	dst = dst[:len(src)]
+	done := widenBF16Vector(dst, src)
+	dst, src = dst[done:], src[done:]
 	for i, code := range src {
 		dst[i] = BF16ToFloat32(code)
 	}
@@ -87,6 +93,8 @@ func WidenBF16(dst []float32, src []uint16) {
 // NarrowBF16 sets dst to the bf16 nearest to each of src; dst is at least as long.
 func NarrowBF16(dst []uint16, src []float32) {
 	dst = dst[:len(src)]
+	done := narrowBF16Vector(dst, src)
+	dst, src = dst[done:], src[done:]
 	for i, x := range src {
 		dst[i] = BF16FromFloat32(x)
 	}
