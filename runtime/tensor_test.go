@@ -140,7 +140,7 @@ func onEveryQueue(t *testing.T, f func(t *testing.T, host *runtime.Host)) {
 //	main [1 2] [3] -> [4 5]
 //	main [1 2] [3] -> error: text
 //
-// or, in "load", a text that the error of loading contains. Every line runs three times, to see instances used again.
+// or, in "load" or "check", a text that the error of loading or of CheckPlans contains. Every line runs three times, to see instances used again.
 func TestTensorPrograms(t *testing.T) {
 	files, err := filepath.Glob("testdata/tensor/*.txtar")
 	require.NoError(t, err)
@@ -168,8 +168,16 @@ func runTensorArchive(t *testing.T, host *runtime.Host, ar *txtar.Archive) {
 		case "load":
 			assert.ErrorContains(t, loadErr, text)
 			loadErr = nil
+		case "check":
+			require.NoError(t, loadErr)
+			if err := program.CheckPlans(); text == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, text)
+			}
 		case "run":
 			require.NoError(t, loadErr)
+			assert.NoError(t, program.CheckPlans())
 			for _, line := range strings.Split(text, "\n") {
 				for range 3 {
 					runTensorLine(t, program, line)
