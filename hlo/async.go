@@ -2,6 +2,7 @@ package hlo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -188,26 +189,69 @@ func CanSugar(start Instruction, wrapped Computation) bool {
 			return false
 		}
 	}
-	return sugarCommon(start.Common(), root.Common())
+	return sugarCommon(start.Common(), root.Common(), chainSteps(start))
 }
 
-// sugarCommon reports whether each attribute of the root is absent or equal to the start's. result_accuracy is written with the
-// attributes of the wrapped op, so the root's own stands.
-func sugarCommon(start, root *Common) bool {
+// chainSteps lists the common attributes of start and of the updates and dones after it in its computation, in program order.
+func chainSteps(start Instruction) []*Common {
+	steps := []Instruction{start}
+	for i := 0; i < len(steps); i++ {
+		for user := range steps[i].Users() {
+			if op := user.Opcode(); (op == OpAsyncUpdate || op == OpAsyncDone) && user.Operand(0) == steps[i].ID() {
+				steps = append(steps, user)
+			}
+		}
+	}
+	c := start.Computation()
+	slices.SortFunc(steps, func(a, b Instruction) int {
+		if c.Less(a.ID(), b.ID()) {
+			return -1
+		}
+		return boolInt(c.Less(b.ID(), a.ID()))
+	})
+	all := make([]*Common, len(steps))
+	for i, in := range steps {
+		if all[i] = in.Common(); all[i] == nil {
+			all[i] = &noCommon
+		}
+	}
+	return all
+}
+
+// sugarCommon reports whether reading sugar gives the root of the wrapped computation the attributes it has. Metadata, origin,
+// backend_config, frontend_attributes and statistics come from the last step of the chain that has them; frontend_attributes of the
+// root are written with the start when that has none. sharding and result_accuracy are written with the start for the root.
+func sugarCommon(start, root *Common, steps []*Common) bool {
 	if root == nil {
-		return true
+		root = &noCommon
 	}
 	if start == nil {
 		start = &noCommon
 	}
-	if root.Sharding != nil && start.Sharding != nil || root.Statistics != nil && !EqualAttr(root.Statistics, start.Statistics) {
+	if root.Sharding != nil && start.Sharding != nil || len(root.Unknown) > 0 {
 		return false
 	}
-	if root.BackendConfig != "" && root.BackendConfig != start.BackendConfig {
-		return false
+	var last Common
+	for _, s := range steps {
+		if s.Metadata != nil {
+			last.Metadata = s.Metadata
+		}
+		if s.Origin != nil {
+			last.Origin = s.Origin
+		}
+		if s.BackendConfig != "" {
+			last.BackendConfig = s.BackendConfig
+		}
+		if s.FrontendAttributes != nil {
+			last.FrontendAttributes = s.FrontendAttributes
+		}
+		if s.Statistics != nil {
+			last.Statistics = s.Statistics
+		}
 	}
-	return (root.Metadata == nil || EqualAttr(root.Metadata, start.Metadata)) &&
-		(root.Origin == nil || EqualAttr(root.Origin, start.Origin)) &&
-		(root.FrontendAttributes == nil || start.FrontendAttributes == nil || EqualAttr(root.FrontendAttributes, start.FrontendAttributes)) &&
-		len(root.Unknown) == 0
+	return (root.Metadata == nil || EqualAttr(root.Metadata, last.Metadata)) &&
+		(root.Origin == nil || EqualAttr(root.Origin, last.Origin)) &&
+		(root.BackendConfig == "" || root.BackendConfig == last.BackendConfig) &&
+		(root.Statistics == nil || EqualAttr(root.Statistics, last.Statistics) && start.Statistics == nil) &&
+		(root.FrontendAttributes == nil || last.FrontendAttributes == nil || EqualAttr(root.FrontendAttributes, last.FrontendAttributes))
 }

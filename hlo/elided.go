@@ -6,29 +6,37 @@ import bin "encoding/binary"
 // compared with it. Each constant takes up where the one before it in the text ended; a module without elided constants is returned as
 // it is.
 func FillElided(m Module) Module {
-	var f filler
+	var f Filler
 	e := m.Edit()
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
 			if l := in.Literal(); l != nil && l.IsElided() {
-				e.Computation(c.ID()).Instr(in.ID()).SetAttrs(&ConstantAttrs{Literal: f.fill(l)})
+				e.Computation(c.ID()).Instr(in.ID()).SetAttrs(&ConstantAttrs{Literal: f.Fill(l)})
 			}
 		}
 	}
 	return e.Freeze()
 }
 
-// filler holds the two running counters.
-type filler struct {
+// Filler makes the data of elided constants, one after the other in the order of the text. The zero Filler is at the beginning of one.
+type Filler struct {
 	words uint32
 	bytes uint8
 }
 
-func (f *filler) fill(l *Literal) *Literal {
+// Skip passes over an elided array without filling it.
+func (f *Filler) Skip(l *Literal) {
+	n := uint64(l.shape.ByteSize())
+	f.words += uint32(n / 4)
+	f.bytes += uint8(n % 4)
+}
+
+// Fill returns l with data in the place of what is elided.
+func (f *Filler) Fill(l *Literal) *Literal {
 	if l.parts != nil {
 		parts := make([]*Literal, len(l.parts))
 		for i, p := range l.parts {
-			parts[i] = f.fill(p)
+			parts[i] = f.Fill(p)
 		}
 		return NewTupleLiteral(parts...)
 	}

@@ -397,22 +397,10 @@ func composeIota(t *hlo.IotaTile, dims []int64, perm []int) (*hlo.IotaTile, bool
 func (r valueReader) sortedGroups(t tileAssignment) tileAssignment {
 	group := t.dims[len(t.dims)-1]
 	if t.iota != nil {
-		n := int64(1)
 		perm := t.iota.Transpose
-		for k := len(perm) - 1; k >= 0; k-- {
-			if n *= t.iota.Reshape[perm[k]]; n >= group {
-				if n == group {
-					perm = slices.Clone(perm)
-					slices.Sort(perm[k:])
-					t.iota = canonicalIota(t.iota.Reshape, perm)
-					return t
-				}
-				// The group is part of one dimension, and with what is minor to it sorted only if that is nothing.
-				if k == len(perm)-1 {
-					return t
-				}
-				break
-			}
+		if c, ok := sortedIota(t.iota, group); ok {
+			t.iota = c
+			return t
 		}
 		if len(perm) == 0 {
 			return t
@@ -433,6 +421,37 @@ func (r valueReader) sortedGroups(t tileAssignment) tileAssignment {
 	t.devices = slices.Clone(t.devices)
 	sortRuns(t.devices, group)
 	return t
+}
+
+// sortedIota sorts the runs of n devices of a compressed list, when dimensions of the list, or a part of one, make up a run.
+func sortedIota(t *hlo.IotaTile, n int64) (*hlo.IotaTile, bool) {
+	perm, reshape := slices.Clone(t.Transpose), slices.Clone(t.Reshape)
+	size := int64(1)
+	for k := len(perm) - 1; k >= 0; k-- {
+		d := perm[k]
+		size *= reshape[d]
+		if size < n {
+			continue
+		}
+		if outer := size / n; size != n {
+			// The run takes the minor part of this dimension: cut it in two.
+			if size%n != 0 || reshape[d]%outer != 0 {
+				return nil, false
+			}
+			reshape = slices.Insert(reshape, d, outer)
+			reshape[d+1] /= outer
+			for i := range perm {
+				if perm[i] > d {
+					perm[i]++
+				}
+			}
+			k++
+			perm = slices.Insert(perm, k, d+1)
+		}
+		slices.Sort(perm[k:])
+		return canonicalIota(reshape, perm), true
+	}
+	return nil, false
 }
 
 func sortRuns(v []int64, n int64) {

@@ -54,7 +54,7 @@ func (p *parser) freeDraft(d *draft) {
 
 // instruction reads `ROOT? name = rhs` and adds it to the scope.
 func (p *parser) instruction(f *scope) {
-	isRoot := p.acceptRoot()
+	isRoot := p.acceptWord("ROOT")
 	p.space()
 	at := p.pos
 	name := p.name("expects name")
@@ -84,13 +84,13 @@ func (p *parser) instruction(f *scope) {
 	}
 }
 
-// acceptRoot takes the word ROOT.
-func (p *parser) acceptRoot() bool {
-	if p.peek() != 'R' {
+// acceptWord takes a keyword.
+func (p *parser) acceptWord(keyword string) bool {
+	if p.peek() != keyword[0] {
 		return false
 	}
 	start := p.pos
-	if p.word() == "ROOT" && (p.pos >= len(p.src) || p.src[p.pos] != ':') {
+	if p.word() == keyword && (p.pos >= len(p.src) || p.src[p.pos] != ':') {
 		return true
 	}
 	p.pos = start
@@ -132,6 +132,9 @@ func (p *parser) add(f *scope, d *draft) hlo.InstrID {
 	}
 	if hlo.IsAsync(op) {
 		p.explicitAsync(f, d)
+	}
+	if d.nested {
+		d.spec.Name = p.anonymous(op.String())
 	}
 	d.spec.Position = p.position(d.at)
 	d.spec.Callees, d.spec.Control = d.callees, d.control

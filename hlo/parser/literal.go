@@ -141,14 +141,14 @@ func (p *parser) arrayLiteral(s hlo.Shape) *hlo.Literal {
 		return r.scalar()
 	}
 	if p.isElided() {
-		return hlo.NewElidedLiteral(s)
+		return p.elided(s)
 	}
 	// A huge shape cannot be filled by a short text, so memory grows with what is read.
 	r.data = make([]byte, 0, min(s.ByteSize(), int64(len(p.src)-p.pos)*int64(r.width)))
 	r.count = make([]int64, rank)
 	at := p.pos
 	if r.array(0) {
-		return hlo.NewElidedLiteral(s)
+		return p.elided(s)
 	}
 	l, err := hlo.NewLiteral(s, r.data)
 	if err != nil {
@@ -165,6 +165,19 @@ func (p *parser) isElided() bool {
 	}
 	p.pos = start
 	return false
+}
+
+// maxFilled is the number of elements up to which an elided constant is filled at once: so many print in full, and XLA prints the filler.
+const maxFilled = 10
+
+// elided makes the literal of `{...}`. It stays without data unless it is small.
+func (p *parser) elided(s hlo.Shape) *hlo.Literal {
+	l := hlo.NewElidedLiteral(s)
+	if s.NumElements() <= maxFilled {
+		return p.filler.Fill(l)
+	}
+	p.filler.Skip(l)
+	return l
 }
 
 // scalar reads one value. For a shape of rank 1 and up it is the first element, and all others are zero, as XLA reads it.
@@ -373,6 +386,9 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 		}
 	}
 	v, err := strconv.ParseFloat(s[at:end], 64)
+	if v == 0 && skipDecimal(s, at) == 0 {
+		v = 0 // -0 is an integer, and integers have one zero
+	}
 	if err != nil && math.IsInf(v, 0) {
 		p.failAt(at, "Constant is out of range for double: %s", s[at:end])
 	}

@@ -23,6 +23,7 @@ type build struct {
 	level    int
 	aliasAt  []int // of each input_output_alias entry
 	hasEntry bool
+	filler   hlo.Filler
 	unspent  int64 // bytes left for constants that are not spelled out
 	// hasFrameIDs says that some metadata refers to a stack frame.
 	hasFrameIDs bool
@@ -60,18 +61,19 @@ func (p *parser) module() hlo.Module {
 	}
 	ok = p.guard(func() { p.tables(syntax.Tables) }) && ok
 	p.config.FileName = p.file
-	var entry *computationSyntax
-	for i, c := range syntax.Computations {
-		if broken != nil && i == len(syntax.Computations)-1 && c.Close.Type != tokenClose {
+	entry, last := "", ""
+	for _, c := range syntax.Computations {
+		if c.Body.Close.Type != tokenClose {
 			break
 		}
-		if len(c.Entry) > 0 {
-			if entry != nil {
-				p.report(&failure{off: c.Entry[0].Pos.Offset, msg: "expects only one ENTRY"})
+		name, isEntry := p.namedComputation(c)
+		if isEntry {
+			if entry != "" {
+				p.report(&failure{off: c.Head.Pos.Offset, msg: "expects only one ENTRY"})
 			}
-			entry = c
+			entry = name
 		}
-		p.namedComputation(c)
+		last = name
 		if len(p.errs) >= maxErrors {
 			return hlo.Module{}
 		}
@@ -82,20 +84,14 @@ func (p *parser) module() hlo.Module {
 	if len(p.errs) > 0 || !ok {
 		return hlo.Module{}
 	}
-	if entry == nil {
-		entry = syntax.Computations[len(syntax.Computations)-1]
+	if entry == "" {
+		entry = last
 	}
-	name := bareName(entry.Name.Value)
-	p.ed.SetEntry(p.comps[name].id)
+	p.ed.SetEntry(p.comps[entry].id)
 	if len(syntax.Header) == 0 {
-		p.ed.SetName("module_" + name)
+		p.ed.SetName("module_" + entry)
 	}
 	return p.finishModule()
-}
-
-// bareName is the name in a token: no '%', no colon.
-func bareName(token string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(token, "%"), ":")
 }
 
 // at limits the parser to the text of a token and puts the cursor at its beginning.
@@ -105,46 +101,52 @@ func (p *parser) at(t lexer.Token) {
 }
 
 // namedComputation reads a computation of the module.
-func (p *parser) namedComputation(c *computationSyntax) {
-	name := bareName(c.Name.Value)
-	def := definition{at: c.Name.Pos.Offset, bad: true}
+func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bool) {
 	before := len(p.errs)
+	p.at(c.Head)
+	head := definition{at: p.pos, bad: true}
 	p.guard(func() {
-		if c.Name.Value[0] != '%' {
-			if _, isType := typeByName(name); isType || isKeyword(name) {
-				p.failAt(def.at, "expects name")
-			}
+		if p.acceptWord("ENTRY") {
+			isEntry = true
+			p.space()
+			head.at = p.pos
 		}
+		name = p.name("expects name")
 		if old, ok := p.comps[name]; ok {
-			p.report(&failure{off: def.at, msg: "computation already exists: " + name})
+			p.report(&failure{off: head.at, msg: "computation already exists: " + name})
 			p.failAt(old.at, "computation previously defined here")
 		}
 	})
+	behind := p.pos
 	f := p.openScope(name)
 	for _, t := range c.Body.Statements {
 		p.statement(f, t)
 		if len(p.errs) >= maxErrors {
-			return
+			return name, isEntry
 		}
 	}
-	p.src = p.text
 	p.guard(func() {
-		for _, a := range c.Attributes {
-			p.computationAttribute(f, a.Token)
+		p.at(c.Body.Close)
+		p.pos++
+		for p.accept(',') {
+			p.computationAttribute(f)
 		}
-		if len(c.Signature) > 0 {
-			p.signature(c.Signature[0], name, f)
+		p.at(c.Head)
+		if p.pos = behind; p.peek() == '(' {
+			p.signature(name, f)
 		}
 	})
+	p.src = p.text
 	if len(p.errs) == before {
 		p.guard(func() {
-			def.id = p.closeScope(f, c.Close.Pos.Offset)
-			def.bad = false
+			head.id = p.closeScope(f, c.Body.Close.Pos.Offset)
+			head.bad = false
 		})
 	}
 	if old, ok := p.comps[name]; !ok || old.bad {
-		p.comps[name] = def
+		p.comps[name] = head
 	}
+	return name, isEntry
 }
 
 // statement reads the instruction in t; a fault costs this statement only.
@@ -175,8 +177,8 @@ func (p *parser) failTrailing() {
 	p.failHint(at, hint, "expects ',' or the next instruction, sees %s", tokenKind(p.src, at))
 }
 
-func (p *parser) computationAttribute(f *scope, t lexer.Token) {
-	p.at(t)
+func (p *parser) computationAttribute(f *scope) {
+	p.space()
 	at := p.pos
 	switch key := p.key(); key {
 	case "execution_thread":
@@ -184,12 +186,10 @@ func (p *parser) computationAttribute(f *scope, t lexer.Token) {
 	default:
 		p.failAt(at, "unexpected attribute %q. Allowed attributes: execution_thread", key)
 	}
-	p.src = p.text
 }
 
 // signature reads `(x: shape, ...) -> shape`, of which only the result is looked at.
-func (p *parser) signature(t lexer.Token, name string, f *scope) {
-	p.at(t)
+func (p *parser) signature(name string, f *scope) {
 	p.expect('(', "expects '(' at the beginning of param list")
 	if !p.accept(')') {
 		for {
@@ -207,7 +207,6 @@ func (p *parser) signature(t lexer.Token, name string, f *scope) {
 	p.space()
 	at := p.pos
 	result := p.shape()
-	p.src = p.text
 	if f.b.NumInstructions() == 0 || f.bad {
 		return
 	}

@@ -110,14 +110,12 @@ func (p *parser) nested(f *scope, declared hlo.Shape, at int) {
 	d := p.newDraft()
 	d.at, d.nested = at, true
 	d.spec.Shape, d.stated = declared, declared.IsValid()
-	d.spec.Name = "?"
 	word := p.src[at:skipWord(p.src, at)]
 	if _, _, err := hlo.ParseMnemonic(word); err != nil {
 		p.failHint(at, didYouMean(word, mnemonics), "cannot parse as an instruction name or as a nested instruction: %s", err)
 	}
 	open := f.open
 	f.open = false
-	d.spec.Name = p.anonymous(word)
 	id := p.rhs(f, d)
 	f.open = open
 	p.freeDraft(d)

@@ -10,7 +10,7 @@ func (p *parser) single() hlo.Module {
 	p.config.FileName, p.config.IsScheduled = p.file, true
 	f := p.openScope("_")
 	f.open = true
-	isRoot := p.acceptRoot()
+	isRoot := p.acceptWord("ROOT")
 	p.space()
 	d := p.newDraft()
 	d.at = p.pos
@@ -37,6 +37,13 @@ func (p *parser) single() hlo.Module {
 	}
 	id := p.closeScope(f, p.pos)
 	p.ed.SetEntry(id)
+	// XLA takes the entry layout of a lone instruction from nowhere: it is the default one.
+	sig := p.ed.View(id).Signature()
+	layout := &hlo.ProgramShape{Parameters: make([]hlo.Shape, len(sig.Parameters)), Result: sig.Result.WithoutLayout().WithDefaultLayout()}
+	for i, s := range sig.Parameters {
+		layout.Parameters[i] = s.WithoutLayout().WithDefaultLayout()
+	}
+	p.config.EntryLayout = layout
 	return p.finishModule()
 }
 

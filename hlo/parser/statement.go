@@ -10,20 +10,15 @@ import (
 // The statement lexer cuts a module into the tokens of its outline: an instruction is one token, whatever lines it spans, and so are
 // the header, each debug table and a signature. What is inside is read by others, from the text of the token.
 const (
-	tokenHeader    lexer.TokenType = -2 - iota // HloModule and its attributes
-	tokenTable                                 // FileNames and so on, with entries
-	tokenEntry                                 // ENTRY
-	tokenName                                  // of a computation
-	tokenSignature                             // parameters, arrow and result
-	tokenOpen
+	tokenHeader      lexer.TokenType = -2 - iota // HloModule and its attributes
+	tokenTable                                   // FileNames and so on, with entries
+	tokenHead                                    // of a computation: ENTRY, name, signature and the opening brace
 	tokenInstruction
-	tokenClose
-	tokenAttribute // of a computation, with the comma before it
+	tokenClose // the closing brace and the attributes behind it
 )
 
 var statementSymbols = map[string]lexer.TokenType{
-	"EOF": lexer.EOF, "Header": tokenHeader, "Table": tokenTable, "Entry": tokenEntry, "Name": tokenName, "Signature": tokenSignature,
-	"Open": tokenOpen, "Instruction": tokenInstruction, "Close": tokenClose, "Attribute": tokenAttribute,
+	"EOF": lexer.EOF, "Header": tokenHeader, "Table": tokenTable, "Head": tokenHead, "Instruction": tokenInstruction, "Close": tokenClose,
 }
 
 // statementDefinition is the lexer as participle wants it.
@@ -81,24 +76,17 @@ func (l *statementLexer) Next() (lexer.Token, error) {
 	switch c := s[i]; {
 	case c == '}':
 		l.inBody = false
-		return l.token(tokenClose, i, i+1)
+		end, err := l.closing(i + 1)
+		if err != nil {
+			return lexer.Token{}, err
+		}
+		return l.token(tokenClose, i, end)
 	case l.inBody:
 		end, err := l.instruction(i)
 		if err != nil {
 			return lexer.Token{}, err
 		}
 		return l.token(tokenInstruction, i, end)
-	case c == '{':
-		l.inBody = true
-		return l.token(tokenOpen, i, i+1)
-	case c == '(':
-		end, err := l.signature(i)
-		if err != nil {
-			return lexer.Token{}, err
-		}
-		return l.token(tokenSignature, i, end)
-	case c == ',':
-		return l.attribute(i)
 	case c == '%' || class[c]&classLetter != 0:
 		return l.topWord(i)
 	case c == '/':
@@ -110,27 +98,64 @@ func (l *statementLexer) Next() (lexer.Token, error) {
 // topWord reads what begins with a word outside of bodies.
 func (l *statementLexer) topWord(i int) (lexer.Token, error) {
 	s := l.s
+	kind := tokenHead
+	find := l.head
 	end := skipWord(s, i+1)
-	if end < len(s) && s[end] == ':' {
-		end++
-	}
 	switch s[i:end] {
 	case "HloModule":
-		last, err := l.header(end)
-		if err != nil {
-			return lexer.Token{}, err
-		}
-		return l.token(tokenHeader, i, last)
-	case "ENTRY":
-		return l.token(tokenEntry, i, end)
+		kind, find = tokenHeader, l.header
 	case "FileNames", "FunctionNames", "FileLocations", "StackFrames":
-		last, err := l.table(end)
-		if err != nil {
-			return lexer.Token{}, err
+		kind, find = tokenTable, l.table
+	case "ENTRY":
+		// The name is the next word.
+		if next := skipSpace(s, end); next < len(s) {
+			end = skipWord(s, next+1)
 		}
-		return l.token(tokenTable, i, last)
 	}
-	return l.token(tokenName, i, end)
+	end, err := find(end)
+	if err != nil {
+		return lexer.Token{}, err
+	}
+	l.inBody = kind == tokenHead
+	return l.token(kind, i, end)
+}
+
+// head finds the opening brace of a computation whose name ends at i.
+func (l *statementLexer) head(i int) (end int, err error) {
+	s := l.s
+	if i < len(s) && s[i] == ':' {
+		i++
+	}
+	if i = skipSpace(s, i); i < len(s) && s[i] == '(' {
+		if i, err = l.signature(i); err != nil {
+			return 0, err
+		}
+		i = skipSpace(s, i)
+	}
+	if i >= len(s) || s[i] != '{' {
+		return 0, &textError{i, "expects '{' at the beginning of instruction list."}
+	}
+	return i + 1, nil
+}
+
+// closing finds the end of the attributes of a computation, `, key=value`, behind its closing brace.
+func (l *statementLexer) closing(end int) (int, error) {
+	s := l.s
+	for {
+		i := skipSpace(s, end)
+		if i >= len(s) || s[i] != ',' {
+			return end, nil
+		}
+		i = skipSpace(s, i+1)
+		j := skipWord(s, i)
+		if j == i || j >= len(s) || s[j] != '=' {
+			return 0, &textError{i, "expects attribute name"}
+		}
+		var err error
+		if end, err = skipUnit(s, skipSpace(s, j+1)); err != nil {
+			return 0, err
+		}
+	}
 }
 
 // header finds the end of the header whose name is at i: a name, then attributes after commas.
@@ -215,21 +240,6 @@ func (l *statementLexer) signature(i int) (int, error) {
 		return 0, &textError{end, msg}
 	}
 	return end, nil
-}
-
-// attribute reads `, key=value` after a computation.
-func (l *statementLexer) attribute(i int) (lexer.Token, error) {
-	s := l.s
-	k := skipSpace(s, i+1)
-	j := skipWord(s, k)
-	if j == k || j >= len(s) || s[j] != '=' {
-		return lexer.Token{}, &textError{k, "expects attribute name"}
-	}
-	end, err := skipUnit(s, skipSpace(s, j+1))
-	if err != nil {
-		return lexer.Token{}, err
-	}
-	return l.token(tokenAttribute, k, end)
 }
 
 // instruction finds the end of the instruction at i: a closing brace, or the beginning of the next one, which is ROOT or a name

@@ -2,7 +2,6 @@ package parser
 
 import (
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/alecthomas/participle/v2"
@@ -18,12 +17,8 @@ type moduleSyntax struct {
 
 // computationSyntax is the outline of a computation.
 type computationSyntax struct {
-	Entry      []lexer.Token     `parser:"@Entry?"`
-	Name       lexer.Token       `parser:"@Name"`
-	Signature  []lexer.Token     `parser:"@Signature?"`
-	Body       bodySyntax        `parser:"Open @@"`
-	Close      lexer.Token       `parser:"@Close"`
-	Attributes []attributeSyntax `parser:"@@*"`
+	Head lexer.Token `parser:"@Head"`
+	Body bodySyntax  `parser:"@@"`
 }
 
 // tableSyntax is one debug table.
@@ -31,21 +26,23 @@ type tableSyntax struct {
 	Token lexer.Token `parser:"@Table"`
 }
 
-// attributeSyntax is an attribute of a computation.
-type attributeSyntax struct {
-	Token lexer.Token `parser:"@Attribute"`
+// bodySyntax is the statements of a computation, up to the closing brace. They stay where the lexer put them.
+type bodySyntax struct {
+	Statements []lexer.Token
+	Close      lexer.Token
 }
 
-// bodySyntax is the statements of a computation. They stay where the lexer put them.
-type bodySyntax struct{ Statements []lexer.Token }
-
-// Parse implements participle.Parseable: it takes the instructions that come next.
+// Parse implements participle.Parseable: it takes the instructions that come next, and the end.
 func (b *bodySyntax) Parse(lex *lexer.PeekingLexer) error {
 	start := lex.RawCursor()
 	for lex.Peek().Type == tokenInstruction {
 		lex.Next()
 	}
 	b.Statements = lex.Range(start, lex.RawCursor())
+	if t := lex.Peek(); t.Type != tokenClose {
+		return &textError{t.Pos.Offset, "expects '}' at the end of instruction list."}
+	}
+	b.Close = *lex.Next()
 	return nil
 }
 
@@ -79,21 +76,15 @@ func (p *parser) outline() (*moduleSyntax, *failure) {
 // outlineFailure says what should have been in the place of t.
 func (p *parser) outlineFailure(m *moduleSyntax, t lexer.Token) *failure {
 	f := &failure{off: t.Pos.Offset, msg: "expects name"}
-	before := strings.TrimRight(p.text[:f.off], " \t\r\n")
-	switch {
-	case t.Type == tokenHeader:
+	switch t.Type {
+	case tokenHeader:
 		f.msg = "a text holds one module"
 		f.note = []string{"several modules are separated by lines that begin with // -----"}
-	case t.Type == tokenTable:
+	case tokenTable:
 		f.msg = "debug tables come between the header and the computations"
-	case strings.HasSuffix(before, "{") && (t.Type == tokenClose || t.EOF()):
-		f.msg = "expects name"
-		f.note = []string{"a computation has at least one instruction"}
-	case len(m.Computations) > 0 && len(m.Computations[len(m.Computations)-1].Body.Statements) > 0 && t.EOF():
-		f.msg = "expects '}' at the end of instruction list"
-	case t.Type == tokenInstruction || t.Type == tokenName || t.Type == tokenEntry || t.Type == tokenClose || t.EOF():
-		if len(m.Computations) > 0 || t.Type == tokenName {
-			f.msg = "expects '{' at the beginning of instruction list."
+	case lexer.EOF:
+		if len(m.Computations) == 0 {
+			f.note = []string{"a module has at least one computation"}
 		}
 	}
 	return f
