@@ -1,0 +1,259 @@
+package verifier
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Deadlocks between sends, recvs and other collectives of a scheduled module (verifier 8.2). The program runs the same on every device, so
+// a send waits for the recv of its partners, which must not stand behind something that waits for all.
+
+// The frontend attributes that describe a transfer.
+const (
+	sourceTargetPairs = "_xla_send_recv_source_target_pairs"
+	pipelineMarker    = "_xla_send_recv_pipeline"
+)
+
+// awaiting is what must come next.
+type awaiting uint8
+
+const (
+	nothing awaiting = iota
+	aRecv            // a send is pending
+	aSend            // a recv is pending
+)
+
+// transfers is the state between two instructions.
+type transfers struct {
+	state        awaiting
+	sends, recvs []transfer
+}
+
+// transfer is a pending send or recv.
+type transfer struct {
+	in    hlo.Instruction
+	text  string // its pairs as written: what a partner is recognised by
+	pairs [][2]int64
+}
+
+// deadlockWalk runs through the program once.
+type deadlockWalk struct {
+	r    *run
+	stop bool // an error was found: what follows says nothing
+}
+
+// waitsForAll marks the collectives that every device must reach. All-reduce and reduce-scatter own a computation, and XLA does not look at
+// instructions that do.
+func waitsForAll(op hlo.Opcode) bool {
+	return slices.Contains([]hlo.Opcode{hlo.OpAllGather, hlo.OpAllToAll, hlo.OpRaggedAllToAll, hlo.OpCollectivePermute, hlo.OpCollectiveBroadcast}, op)
+}
+
+func (r *run) deadlocks() {
+	w := &deadlockWalk{r: r}
+	t := new(transfers)
+	w.computation(r.m.Entry(), t)
+	w.end(r.m.Entry(), t)
+}
+
+func (w *deadlockWalk) computation(c hlo.Computation, t *transfers) {
+	for in := range c.Instructions() {
+		if w.stop {
+			return
+		}
+		if in.NumCallees() > 0 {
+			w.callees(in, t)
+			continue
+		}
+		w.event(in, t)
+	}
+}
+
+// callees goes into what in calls: with the state at hand, or, for a group that runs asynchronously, with a fresh one.
+func (w *deadlockWalk) callees(in hlo.Instruction, t *transfers) {
+	for id := range in.Callees() {
+		c := w.r.m.MustComputation(id)
+		if hlo.IsAsync(in.Opcode()) && !hlo.IsExpandable(c) {
+			if in.Opcode() != hlo.OpAsyncStart {
+				continue
+			}
+			inner := new(transfers)
+			w.computation(c, inner)
+			if t.state != nothing && !w.stop {
+				w.end(c, inner)
+			}
+			continue
+		}
+		w.computation(c, t)
+	}
+}
+
+func (w *deadlockWalk) event(in hlo.Instruction, t *transfers) {
+	op := in.Opcode()
+	switch {
+	case op == hlo.OpSend || op == hlo.OpRecv:
+		if hlo.AttrsOf[hlo.SendRecvAttrs](in).IsHostTransfer {
+			return
+		}
+		if _, ok := frontendAttrs(in).Get(pipelineMarker); ok {
+			return
+		}
+		x, ok := w.transfer(in)
+		switch {
+		case !ok:
+			w.stop = true
+		case op == hlo.OpSend:
+			w.add(x, t, aRecv, &t.sends, aSend, &t.recvs)
+		default:
+			w.add(x, t, aSend, &t.recvs, aRecv, &t.sends)
+		}
+	case waitsForAll(op) && t.state != nothing:
+		w.fail(in, "DEAD-06", "could not match some instructions. Introducing the following instruction will cause a deadlock: %%%s; pending: %s", in.Name(), t)
+	}
+}
+
+func (w *deadlockWalk) fail(in hlo.Instruction, rule, format string, args ...any) {
+	w.r.report(in, rule, format, args...)
+	w.stop = true
+}
+
+// add handles a send (or recv) x: mine are the pending ones of its kind, which wait in state expect; theirs are the others, in state other.
+func (w *deadlockWalk) add(x transfer, t *transfers, expect awaiting, mine *[]transfer, other awaiting, theirs *[]transfer) {
+	switch t.state {
+	case nothing:
+		*mine = append(*mine, x)
+		t.state = expect
+	case expect:
+		pairs := slices.Clone(x.pairs)
+		for _, m := range *mine {
+			pairs = append(pairs, m.pairs...)
+		}
+		if cyclic(pairs) || !uniquePairs(pairs) {
+			rule, want := "DEAD-04", "recv"
+			if expect == aSend {
+				rule, want = "DEAD-05", "send"
+			}
+			w.fail(x.in, rule, "Expected %s, but found %v %%%s; pending: %s", want, x.in.Opcode(), x.in.Name(), t)
+			return
+		}
+		*mine = append(*mine, x)
+	case other:
+		if i := slices.IndexFunc(*theirs, func(p transfer) bool { return p.text == x.text }); i >= 0 {
+			*theirs = slices.Delete(*theirs, i, i+1)
+			if len(*theirs) == 0 {
+				t.state = nothing
+			}
+			return
+		}
+		*mine = append(*mine, x)
+	}
+}
+
+// end checks what is left at the end of a program.
+func (w *deadlockWalk) end(c hlo.Computation, t *transfers) {
+	if w.stop || t.state == nothing {
+		return
+	}
+	switch s, v := len(t.sends), len(t.recvs); {
+	case s > 0 && v > 0:
+		w.fail(t.sends[0].in, "DEAD-09", "Deadlock detected at the end of %%%s: %s match nothing", c.Name(), t)
+	case s > 0:
+		w.fail(t.sends[0].in, "DEAD-07", "Expected recv to match send %%%s at the end of %%%s", t.sends[0].in.Name(), c.Name())
+	case v > 0:
+		w.fail(t.recvs[0].in, "DEAD-08", "Expected send to match recv %%%s at the end of %%%s", t.recvs[0].in.Name(), c.Name())
+	}
+}
+
+func (t *transfers) String() string {
+	var names []string
+	for _, x := range append(slices.Clone(t.sends), t.recvs...) {
+		names = append(names, fmt.Sprintf("%%%s %s", x.in.Name(), x.text))
+	}
+	return strings.Join(names, ", ")
+}
+
+// transfer reads the pairs of a send or recv.
+func (w *deadlockWalk) transfer(in hlo.Instruction) (transfer, bool) {
+	text, ok := frontendAttrs(in).Get(sourceTargetPairs)
+	if !ok {
+		w.r.report(in, "DEAD-01", "Instruction %%%s does not have source-target pairs attribute %s", in.Name(), sourceTargetPairs)
+		return transfer{}, false
+	}
+	pairs, ok := parsePairs(text)
+	switch {
+	case !ok:
+		w.r.report(in, "DEAD-01", "Instruction %%%s does not have source-target pairs attribute that can be read: %q", in.Name(), text)
+	case cyclic(pairs):
+		w.r.report(in, "DEAD-02", "Expected non-cyclical source-target pairs in %%%s, got %s", in.Name(), text)
+		ok = false
+	case !uniquePairs(pairs):
+		w.r.report(in, "DEAD-03", "Expected unique source and target pairs in %%%s, got %s", in.Name(), text)
+		ok = false
+	}
+	return transfer{in, text, pairs}, ok
+}
+
+// parsePairs reads `{{0,1},{1,2}}`.
+func parsePairs(text string) ([][2]int64, bool) {
+	text = strings.ReplaceAll(text, " ", "")
+	body, ok := strings.CutPrefix(text, "{")
+	body, ok2 := strings.CutSuffix(body, "}")
+	if !ok || !ok2 {
+		return nil, false
+	}
+	if body == "" {
+		return nil, true
+	}
+	var pairs [][2]int64
+	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(body, "{"), "}"), "},{") {
+		a, b, _ := strings.Cut(part, ",")
+		x, err1 := strconv.ParseInt(a, 10, 64)
+		y, err2 := strconv.ParseInt(b, 10, 64)
+		if err1 != nil || err2 != nil {
+			return nil, false
+		}
+		pairs = append(pairs, [2]int64{x, y})
+	}
+	return pairs, true
+}
+
+func uniquePairs(pairs [][2]int64) bool {
+	sources, targets := make(map[int64]bool), make(map[int64]bool)
+	for _, p := range pairs {
+		if sources[p[0]] || targets[p[1]] {
+			return false
+		}
+		sources[p[0]], targets[p[1]] = true, true
+	}
+	return true
+}
+
+// cyclic reports whether the pairs, as edges of a graph, contain a cycle.
+func cyclic(pairs [][2]int64) bool {
+	next := make(map[int64][]int64)
+	degree := make(map[int64]int) // edges into a node that have not been taken away
+	for _, p := range pairs {
+		next[p[0]] = append(next[p[0]], p[1])
+		degree[p[1]]++
+	}
+	var free []int64
+	for _, p := range pairs {
+		if degree[p[0]] == 0 && !slices.Contains(free, p[0]) {
+			free = append(free, p[0])
+		}
+	}
+	for len(free) > 0 {
+		n := free[len(free)-1]
+		free = free[:len(free)-1]
+		for _, to := range next[n] {
+			if degree[to]--; degree[to] == 0 {
+				free = append(free, to)
+			}
+		}
+		delete(next, n)
+	}
+	return len(next) > 0
+}

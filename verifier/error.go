@@ -1,0 +1,107 @@
+package verifier
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Severity tells errors from warnings.
+type Severity uint8
+
+// The severities.
+const (
+	SeverityError Severity = iota
+	SeverityWarning
+)
+
+func (s Severity) String() string {
+	if s == SeverityWarning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Error is one finding.
+type Error struct {
+	Rule     string // id in the rule table
+	Severity Severity
+	File     string // where the module came from; "" when unknown
+	// Computation and Instruction are names without '%'; empty when the finding is about something larger.
+	Computation, Instruction string
+	Pos                      hlo.Position // unknown for modules that were not read from text
+	Msg                      string
+	Hint                     string // how to mend it; "" when there is nothing to add
+}
+
+// Error is `file:line:col: error: message [RULE]`, and the hint on a line of its own.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File + ":")
+	}
+	if e.Pos.IsKnown() {
+		fmt.Fprintf(&b, "%d:%d:", e.Pos.Line, e.Pos.Col)
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	fmt.Fprintf(&b, "%v: ", e.Severity)
+	switch {
+	case e.Instruction != "":
+		fmt.Fprintf(&b, "%%%s: ", e.Instruction)
+	case e.Computation != "":
+		fmt.Fprintf(&b, "computation %%%s: ", e.Computation)
+	}
+	fmt.Fprintf(&b, "%s [%s]", e.Msg, e.Rule)
+	if e.Hint != "" {
+		b.WriteString("\n  hint: " + e.Hint)
+	}
+	return b.String()
+}
+
+// ErrorList is all findings about a module, errors and warnings, in a fixed order.
+type ErrorList []*Error
+
+// Error joins the findings by newlines.
+func (l ErrorList) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives the findings to errors.As.
+func (l ErrorList) Unwrap() []error {
+	errs := make([]error, len(l))
+	for i, e := range l {
+		errs[i] = e
+	}
+	return errs
+}
+
+// Err is the errors of the list without the warnings, nil when there are none. Its type is ErrorList.
+func (l ErrorList) Err() error {
+	var errs ErrorList
+	for _, e := range l {
+		if e.Severity == SeverityError {
+			errs = append(errs, e)
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return errs
+}
+
+// HasRule reports whether some error is of the given rule.
+func (l ErrorList) HasRule(rule string) bool {
+	for _, e := range l {
+		if e.Rule == rule {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,213 @@
+package verifier
+
+import "github.com/gohalo/halo/hlo"
+
+// The checks of single instructions.
+
+// callers marks the ops that may call computations (GEN-01).
+var callers = func() (is [hlo.NumOpcodes]bool) {
+	for _, op := range []hlo.Opcode{
+		hlo.OpWhile, hlo.OpConditional, hlo.OpFusion, hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone, hlo.OpAllReduce, hlo.OpAllReduceStart,
+		hlo.OpCall, hlo.OpMap, hlo.OpReduce, hlo.OpReduceScatter, hlo.OpReduceWindow, hlo.OpScatter, hlo.OpSelectAndScatter, hlo.OpSort,
+		hlo.OpScan, hlo.OpCustomCall,
+	} {
+		is[op] = true
+	}
+	return is
+}()
+
+// opChecks are what an op demands beyond its shape rule. They run when the shape rule holds, and may report several findings.
+var opChecks = func() (f [hlo.NumOpcodes]func(*run, hlo.Instruction)) {
+	set := func(check func(*run, hlo.Instruction), ops ...hlo.Opcode) {
+		for _, op := range ops {
+			f[op] = check
+		}
+	}
+	set((*run).reducerTypes, hlo.OpReduce, hlo.OpMap, hlo.OpReduceWindow)
+	set((*run).broadcastOrder, hlo.OpBroadcast)
+	set((*run).reshapeBitcast, hlo.OpReshape)
+	set((*run).bitcast, hlo.OpBitcast)
+	set((*run).call, hlo.OpCall)
+	set((*run).while, hlo.OpWhile)
+	set((*run).conditional, hlo.OpConditional)
+	set((*run).fusion, hlo.OpFusion)
+	set((*run).customCall, hlo.OpCustomCall)
+	set((*run).asyncStart, hlo.OpAsyncStart)
+	set((*run).asyncUpdate, hlo.OpAsyncUpdate)
+	set((*run).asyncDone, hlo.OpAsyncDone)
+	set((*run).allReduce, hlo.OpAllReduce, hlo.OpAllReduceStart)
+	set((*run).permutePairs, hlo.OpCollectivePermute, hlo.OpCollectivePermuteStart)
+	return f
+}()
+
+func (r *run) instructions() {
+	for c := range r.m.Computations() {
+		if !r.wanted(c) {
+			continue
+		}
+		for in := range c.Instructions() {
+			r.instruction(in)
+		}
+		r.asyncContents(c)
+	}
+}
+
+func (r *run) instruction(in hlo.Instruction) {
+	op := in.Opcode()
+	if in.NumCallees() > 0 && !callers[op] {
+		r.report(in, "GEN-01", "Called computations specified for non-caller instruction %%%s, %v", in.Name(), op)
+		return
+	}
+	if r.stated(in) && !r.isBad(in) {
+		r.op(in)
+	}
+	r.common(in)
+}
+
+// stated checks the written shape by itself.
+func (r *run) stated(in hlo.Instruction) bool {
+	s := in.Shape()
+	if !s.IsValid() {
+		r.report(in, "GEN-06", "the instruction has no shape")
+		return false
+	}
+	if s.IsArray() {
+		return r.array(in, s)
+	}
+	ok := true
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		if leaf.IsBuffer() {
+			r.hasBuffers = true
+			leaf = leaf.Elem(0)
+		}
+		ok = !leaf.IsArray() || r.array(in, leaf)
+		return ok
+	})
+	return ok
+}
+
+func (r *run) array(in hlo.Instruction, s hlo.Shape) bool {
+	if l, ok := s.Layout(); ok && len(l.MinorToMajor) != s.Rank() {
+		r.report(in, "GEN-04", "Instruction has mismatched minor-to-major size and dimension size: %v", s)
+		return false
+	}
+	if !s.IsStatic() && s.HasUnbounded() && (r.cfg.UnboundedDynamic == nil || !r.cfg.UnboundedDynamic(in)) {
+		r.report(in, "GEN-03", "Unbounded dynamism is disabled for instruction: %%%s = %v", in.Name(), in.Shape())
+		return false
+	}
+	return true
+}
+
+// op applies the shape rule, compares, and does what is left.
+func (r *run) op(in hlo.Instruction) {
+	op := in.Opcode()
+	info := hlo.Info(op)
+	if info.Traits.Has(hlo.TraitCollective) && !r.groups(in) {
+		return
+	}
+	c := r.context(in)
+	inferred, err := hlo.InferShape(c)
+	if err != nil {
+		r.reportShape(in, err)
+		return
+	}
+	if !r.compare(in, inferred) {
+		return
+	}
+	if info.Traits.Has(hlo.TraitElementwise) && len(c.Operands) == 2 && !r.noBroadcast(in) {
+		return
+	}
+	if check := opChecks[op]; check != nil {
+		check(r, in)
+	}
+}
+
+// context fills the shape context for in; it is good until the next call.
+func (r *run) context(in hlo.Instruction) *hlo.ShapeContext {
+	op := in.Opcode()
+	r.operands = r.operands[:0]
+	for o := range in.Operands() {
+		r.operands = append(r.operands, o.Shape())
+	}
+	r.callees = r.callees[:0]
+	switch op {
+	case hlo.OpAsyncUpdate, hlo.OpAsyncDone:
+		if id, ok := r.chainCallee(in); ok {
+			r.callees = append(r.callees, r.signature(id))
+		}
+	default:
+		for id := range in.Callees() {
+			r.callees = append(r.callees, r.signature(id))
+		}
+	}
+	r.ctx = hlo.ShapeContext{
+		Op: op, Operands: r.operands, Attrs: in.Attrs(), Callees: r.callees, Stated: in.Shape(), MixedPrecision: r.cfg.MixedPrecision,
+		LayoutSensitive: r.cfg.LayoutSensitive, FlatAsync: r.cfg.Profile == Doc,
+	}
+	if hlo.Info(op).Traits.Has(hlo.TraitCollective) {
+		r.ctx.GroupSize = r.groupSize(in)
+	}
+	return &r.ctx
+}
+
+// noBroadcast checks that no operand of an elementwise op is stretched (ELT-12).
+func (r *run) noBroadcast(in hlo.Instruction) bool {
+	s := in.Shape()
+	for i := range in.NumOperands() {
+		if o := in.OperandInstr(i).Shape(); !o.EqualExcept(s, hlo.Compatible|hlo.IgnoreElementType) {
+			r.report(in, "ELT-12", "Implicit broadcast is not allowed in HLO. Found different shapes for %%%s: %v, operand %d is %v", in.Name(), s, i, o)
+			return false
+		}
+	}
+	return true
+}
+
+// reducerTypes compares operand types with parameter types exactly, where precision may not mix (RED-07).
+func (r *run) reducerTypes(in hlo.Instruction) {
+	if r.cfg.MixedPrecision || in.NumCallees() == 0 {
+		return
+	}
+	f := r.signature(in.Callee(0))
+	for i := range in.NumOperands() {
+		o := in.OperandInstr(i).Shape()
+		if i < len(f.Parameters) && f.Parameters[i].Type() != o.Type() {
+			r.report(in, "RED-07", "Shape mismatch between to_apply computation parameter and operand %d in %%%s: %v and %v", i, in.Name(), f.Parameters[i], o)
+			return
+		}
+	}
+}
+
+func (r *run) broadcastOrder(in hlo.Instruction) {
+	if !r.cfg.BroadcastDimensionsOrder {
+		return
+	}
+	axes := hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions
+	for i := 1; i < len(axes); i++ {
+		if axes[i-1] > axes[i] {
+			r.report(in, "SHP-05", "Broadcast dimensions should be ordered, got %v", axes)
+			return
+		}
+	}
+}
+
+func (r *run) bitcast(in hlo.Instruction) {
+	if !r.cfg.LayoutSensitive || in.NumOperands() != 1 {
+		return
+	}
+	from := in.OperandInstr(0)
+	a, b := from.Shape(), in.Shape()
+	x, y := r.cfg.ShapeSize(a), r.cfg.ShapeSize(b)
+	relaxed := r.cfg.BitcastDifferentSize && a.IsStatic() && b.IsStatic() && denseSize(a) == denseSize(b)
+	if x != y && !relaxed {
+		r.report(in, "SHP-12", "Bitcast cannot have different shape sizes of output (%d) and operand (%d) (%v) (%v)", y, x, b, a)
+		return
+	}
+	if a.IsArray() && b.IsArray() && inHost(a) != inHost(b) {
+		for from.Opcode() == hlo.OpCopy {
+			from = from.OperandInstr(0)
+		}
+		if from.Opcode() != hlo.OpConstant {
+			r.report(in, "SHP-13", "Bitcast cannot have different memory spaces of output (%d) and operand (%d)", memorySpace(b), memorySpace(a))
+		}
+	}
+}

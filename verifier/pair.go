@@ -1,0 +1,115 @@
+package verifier
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Pairs of opcodes: a start and its done (verifier 7.1).
+
+// pairOps says which done belongs to a start.
+var pairOps = map[hlo.Opcode]hlo.Opcode{
+	hlo.OpAllReduceStart: hlo.OpAllReduceDone, hlo.OpAllGatherStart: hlo.OpAllGatherDone, hlo.OpCopyStart: hlo.OpCopyDone,
+	hlo.OpCollectivePermuteStart: hlo.OpCollectivePermuteDone, hlo.OpSend: hlo.OpSendDone, hlo.OpRecv: hlo.OpRecvDone,
+}
+
+// startOps is the inverse of pairOps.
+var startOps = func() map[hlo.Opcode]hlo.Opcode {
+	m := make(map[hlo.Opcode]hlo.Opcode, len(pairOps))
+	for s, d := range pairOps {
+		m[d] = s
+	}
+	return m
+}()
+
+// inPair marks the opcodes that the phase looks at.
+var inPair = func() (is [hlo.NumOpcodes]bool) {
+	for s, d := range pairOps {
+		is[s], is[d] = true, true
+	}
+	return is
+}()
+
+func (r *run) pairs() {
+	for c := range r.m.Computations() {
+		for in := range c.Instructions() {
+			op := in.Opcode()
+			if !inPair[op] {
+				continue
+			}
+			if done, ok := pairOps[op]; ok {
+				r.pairStart(in, done)
+			} else {
+				r.pairDone(in, startOps[op])
+			}
+		}
+	}
+}
+
+// pairStart checks the consumer of a start, send or recv.
+func (r *run) pairStart(in hlo.Instruction, done hlo.Opcode) {
+	op := in.Opcode()
+	transfer := op == hlo.OpSend || op == hlo.OpRecv
+	if transfer && in.IsRoot() && r.isAsyncBody(in.Computation().ID()) {
+		return
+	}
+	countRule, userRule := "PAIR-01", "PAIR-02"
+	allowed := []string{done.String()}
+	if transfer {
+		countRule, userRule = "PAIR-03", "PAIR-03"
+		allowed = append(allowed, hlo.OpTuple.String())
+	}
+	var user hlo.Instruction
+	n := 0
+	for u := range in.Users() {
+		if customTarget(u) != "control_dep" {
+			user = u
+			n++
+		}
+	}
+	if n != 1 {
+		r.report(in, countRule, "The %v instruction requires one consumer, found %d: %v instruction requires one consumer", op, n, op)
+		return
+	}
+	if user.Opcode() != done && !passesPair(user) {
+		r.report(in, userRule, "The consumer of a %v instruction needs to be one of (%s), found %v", op, strings.Join(allowed, ", "), user.Opcode())
+	}
+}
+
+// passesPair reports whether a start may go on through in to its done.
+func passesPair(in hlo.Instruction) bool {
+	return slices.Contains([]hlo.Opcode{hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpOptBarrier, hlo.OpCopy, hlo.OpParameter, hlo.OpWhile}, in.Opcode()) ||
+		in.Opcode() == hlo.OpCustomCall && forwards(in)
+}
+
+func customTarget(in hlo.Instruction) string {
+	if in.Opcode() != hlo.OpCustomCall {
+		return ""
+	}
+	return hlo.AttrsOf[hlo.CustomCallAttrs](in).Target
+}
+
+// pairDone checks where the operand of a done comes from.
+func (r *run) pairDone(in hlo.Instruction, start hlo.Opcode) {
+	if in.NumOperands() != 1 {
+		return
+	}
+	o := in.OperandInstr(0)
+	if o.Opcode() == start {
+		return
+	}
+	switch start {
+	case hlo.OpSend, hlo.OpRecv:
+		if o.Opcode() != hlo.OpGetTupleElement {
+			r.report(in, "PAIR-06", "The operand of a %v instruction needs to be %v or get-tuple-element, found %v", in.Opcode(), start, o.Opcode())
+		}
+	case hlo.OpCopyStart:
+		r.report(in, "PAIR-05", "The operand of a %v instruction needs to be %v, found %v", in.Opcode(), start, o.Opcode())
+	default:
+		if p, ok := r.producer(o); !ok || p.Opcode() != start {
+			r.report(in, "PAIR-04", "The operand of a %v instruction needs to be %v, found %v", in.Opcode(), start, o.Opcode())
+		}
+	}
+}
