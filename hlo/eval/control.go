@@ -23,9 +23,16 @@ func init() {
 	})
 }
 
-func argument(c *Call) (*hlo.Literal, error) { return c.Args[0], nil }
+func argument(c *Call) (*hlo.Literal, error) {
+	if len(c.Args) == 0 {
+		return nil, fmt.Errorf("it has no value here")
+	}
+	return c.Args[0], nil
+}
 
-func afterAll(*Call) (*hlo.Literal, error) { return hlo.NewLiteral(hlo.MakeToken(), nil) }
+func afterAll(*Call) (*hlo.Literal, error) { return token() }
+
+func token() (*hlo.Literal, error) { return hlo.NewLiteral(hlo.MakeToken(), nil) }
 
 func tuple(c *Call) (*hlo.Literal, error) { return hlo.NewTupleLiteral(c.Args...), nil }
 
@@ -47,7 +54,7 @@ func while(c *Call) (*hlo.Literal, error) {
 		if err != nil {
 			return nil, err
 		}
-		if again.Bytes()[0] == 0 {
+		if b := again.Bytes(); len(b) != 1 || b[0] == 0 {
 			return state, nil
 		}
 		if state, err = c.run(0, state); err != nil {
@@ -59,13 +66,16 @@ func while(c *Call) (*hlo.Literal, error) {
 // conditional runs branch 0 for true, or the branch of the index; an index out of range takes the last.
 func conditional(c *Call) (*hlo.Literal, error) {
 	i, n := 0, int64(c.In.NumCallees())
-	switch v, _ := c.Args[0].ScalarInt(); {
+	switch v, ok := c.Args[0].ScalarInt(); {
 	case c.Args[0].Shape().Type() == hlo.PRED:
-		i = 1 - int(v)
-	case v < 0 || v >= n:
+		i = 1 - int(min(v, 1))
+	case !ok || v < 0 || v >= n:
 		i = int(n - 1)
 	default:
 		i = int(v)
+	}
+	if i >= c.In.NumCallees() || 1+i >= len(c.Args) {
+		return nil, fmt.Errorf("no branch %d", i)
 	}
 	return c.run(i, c.Args[1+i])
 }

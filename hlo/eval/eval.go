@@ -6,15 +6,30 @@
 // Each opcode has one [Kernel] in a table, a pure function from literals to a literal; family files bear the names of the families of
 // the op table. Floating-point numbers up to 32 bits are computed in float64 and rounded once to the element type, which for the
 // basic operations is what computing in the type itself gives; f64 is computed natively, integers in 64 bits and cut to their width,
-// complex numbers in complex128.
+// complex numbers in complex128. Sums and products that a reduction, a dot or a convolution forms stay wide until the end.
 //
-// Layouts do not matter, but for bitcast: literals are row-major. Asynchronous instructions are computed where they are waited for.
-// Evaluation is deterministic and runs on the calling goroutine.
+//	file                  what
+//	eval.go plan.go       evaluating modules, computations, instructions; the order of evaluation; errors
+//	values.go lanes.go    literals to numbers and back; runs of numbers
+//	program.go apply.go   elementwise code and computations on scalars, compiled to run on many elements at once
+//	elementwise.go …ops.go compare.go convert.go   what the elementwise ops compute
+//	data.go strided.go indexing.go   moving elements
+//	contraction.go gemm.go convolution.go ragged.go   sums of products
+//	reduction.go window.go sort.go scan.go   ops that apply a computation
+//	linalg.go batchnorm.go fft.go random.go   the numerical families
+//	control.go async.go collective.go device.go communication.go   calls, loops, asynchrony, devices, the host
+//	custom.go lapack.go   custom-calls
+//
+// Layouts do not matter, but for bitcast: literals are row-major. A value with dynamic dimensions is a literal of its actual size.
+// Asynchronous instructions are computed where they are waited for. Evaluation is deterministic and runs on the calling goroutine.
 package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime/debug"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -38,13 +53,26 @@ func register(family map[hlo.Opcode]Kernel) {
 // Has reports whether op has a meaning here.
 func Has(op hlo.Opcode) bool { return int(op) < len(kernels) && kernels[op] != nil }
 
-// Options of an evaluation. The zero value is a single device.
+// Options of an evaluation. The zero value is a single device without a host.
 type Options struct {
 	// Trace, if set, sees every value as it is computed, also those inside loops and calls.
 	Trace func(in hlo.Instruction, value *hlo.Literal)
-	// Replica and Partition number the device that is evaluated.
+	// Replica and Partition number the device that is evaluated. They do not matter to [Devices].
 	Replica, Partition int
+	// MaxSteps bounds the number of instructions that are evaluated, those in loops each time; 0 is no bound.
+	// MaxBytes bounds the size of each array; 0 is 64 GB.
+	MaxSteps, MaxBytes int64
+	// Seed makes the numbers of rng.
+	Seed uint64
+	// Host answers infeed, outfeed, send and recv; without one they fail.
+	Host Host
 }
+
+// ErrBudget is the error of an evaluation that exceeds MaxSteps or MaxBytes.
+var ErrBudget = errors.New("evaluation exceeds its budget")
+
+// errElided is the error of using a constant whose text was left out.
+var errElided = errors.New("the constant's value was left out of the text ({...})")
 
 // Error says which instruction could not be evaluated.
 type Error struct {
@@ -70,118 +98,126 @@ func Module(ctx context.Context, m hlo.Module, args []*hlo.Literal, o Options) (
 	return Computation(ctx, m, m.Entry(), args, o)
 }
 
-// Computation evaluates a computation of m on one literal for each parameter.
+// Computation evaluates a computation of m on one literal for each parameter. Literals may be smaller than a parameter in its dynamic
+// dimensions.
 func Computation(ctx context.Context, m hlo.Module, c hlo.Computation, args []*hlo.Literal, o Options) (*hlo.Literal, error) {
-	if len(args) != c.NumParameters() {
-		return nil, fmt.Errorf("computation %s takes %d arguments, got %d", c.Name(), c.NumParameters(), len(args))
-	}
-	for i, a := range args {
-		if want := c.Parameter(i).Shape(); !a.Shape().Compatible(want) {
-			return nil, fmt.Errorf("argument %d of %s has shape %v, want %v", i, c.Name(), a.Shape(), want)
-		}
+	if err := checkArguments(c, args); err != nil {
+		return nil, err
 	}
 	return newEvaluator(ctx, m, o).run(c, args)
 }
 
-// Instruction evaluates one instruction of m on the values of its operands.
-func Instruction(ctx context.Context, m hlo.Module, in hlo.Instruction, operands []*hlo.Literal) (*hlo.Literal, error) {
-	return newEvaluator(ctx, m, Options{}).instruction(in, operands)
+func checkArguments(c hlo.Computation, args []*hlo.Literal) error {
+	if len(args) != c.NumParameters() {
+		return fmt.Errorf("computation %s takes %d arguments, got %d", c.Name(), c.NumParameters(), len(args))
+	}
+	for i, a := range args {
+		if want := c.Parameter(i).Shape(); !a.Shape().Compatible(want) && !fits(a.Shape(), want) {
+			return fmt.Errorf("argument %d of %s has shape %v, want %v", i, c.Name(), a.Shape(), want)
+		}
+	}
+	return nil
 }
 
-// evaluator is the state of one evaluation.
+// fits reports whether an array of shape s is a value of the dynamic shape want.
+func fits(s, want hlo.Shape) bool {
+	if !s.IsArray() || s.Type() != want.Type() || s.Rank() != want.Rank() {
+		return false
+	}
+	for i := range s.Rank() {
+		d, bound := s.Dim(i), want.Dim(i)
+		if d != bound && (!want.IsDynamicDimension(i) || !want.IsUnboundedDimension(i) && d > bound) {
+			return false
+		}
+	}
+	return true
+}
+
+// Instruction evaluates one instruction of m on the values of its operands.
+func Instruction(ctx context.Context, m hlo.Module, in hlo.Instruction, operands []*hlo.Literal) (*hlo.Literal, error) {
+	return newEvaluator(ctx, m, Options{}).instruction(&step{in: in}, operands)
+}
+
+// Prepared is an instruction to be evaluated many times: what depends on the instruction alone is computed once. It is safe for
+// concurrent use.
+type Prepared struct {
+	m    hlo.Module
+	in   hlo.Instruction
+	idle sync.Pool // of *preparedState
+}
+
+type preparedState struct {
+	e *evaluator
+	s step
+}
+
+// Prepare readies an instruction of m.
+func Prepare(m hlo.Module, in hlo.Instruction) *Prepared { return &Prepared{m: m, in: in} }
+
+// Eval evaluates the instruction on the values of its operands.
+func (p *Prepared) Eval(ctx context.Context, operands []*hlo.Literal) (*hlo.Literal, error) {
+	st, _ := p.idle.Get().(*preparedState)
+	if st == nil {
+		st = &preparedState{e: newEvaluator(ctx, p.m, Options{}), s: step{in: p.in}}
+	}
+	st.e.ctx = ctx
+	v, err := st.e.instruction(&st.s, operands)
+	st.e.ctx = nil
+	clear(st.e.chains)
+	p.idle.Put(st)
+	return v, err
+}
+
+// evaluator is the state of one evaluation on one device.
 type evaluator struct {
 	ctx     context.Context
 	m       hlo.Module
 	o       Options
+	world   *world // the devices that run together; nil for one alone
+	steps   int64
 	plans   map[hlo.CompID]*plan
-	applied map[hlo.CompID]*applied // computations compiled to be applied to elements
+	applied map[hlo.CompID]*program // computations compiled to be applied to elements
+	chains  map[*hlo.Literal]*chain // asynchronous values under way
+	states  map[site]counter        // of rng-get-and-update-state
 }
 
 func newEvaluator(ctx context.Context, m hlo.Module, o Options) *evaluator {
-	return &evaluator{ctx: ctx, m: m, o: o, plans: make(map[hlo.CompID]*plan), applied: make(map[hlo.CompID]*applied)}
-}
-
-// plan is the order in which a computation is evaluated, and after which step each value is not needed any more.
-type plan struct {
-	order []hlo.Instruction
-	free  [][]hlo.InstrID // free[i]: values last used by order[i]
-	limit hlo.InstrID
-}
-
-func (e *evaluator) plan(c hlo.Computation) *plan {
-	if p := e.plans[c.ID()]; p != nil {
-		return p
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 64 << 30
 	}
-	p := &plan{limit: c.IDLimit()}
-	for in := range c.PostOrder() {
-		p.order = append(p.order, in)
-	}
-	p.free = make([][]hlo.InstrID, len(p.order))
-	seen := make([]bool, p.limit)
-	seen[c.Root().ID()] = true
-	for i := len(p.order) - 1; i >= 0; i-- {
-		if id := p.order[i].ID(); !seen[id] { // nobody uses it
-			seen[id] = true
-			p.free[i] = append(p.free[i], id)
-		}
-		for id := range p.order[i].OperandIDs() {
-			if !seen[id] {
-				seen[id] = true
-				p.free[i] = append(p.free[i], id)
-			}
-		}
-	}
-	e.plans[c.ID()] = p
-	return p
-}
-
-// run evaluates a computation.
-func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, error) {
-	p := e.plan(c)
-	values := make([]*hlo.Literal, p.limit)
-	var operands []*hlo.Literal
-	for i, in := range p.order {
-		if err := e.ctx.Err(); err != nil {
-			return nil, err
-		}
-		operands = operands[:0]
-		if n, ok := in.ParameterNumber(); ok {
-			operands = append(operands, args[n])
-		}
-		for id := range in.OperandIDs() {
-			operands = append(operands, values[id])
-		}
-		v, err := e.instruction(in, operands)
-		if err != nil {
-			return nil, err
-		}
-		values[in.ID()] = v
-		for _, id := range p.free[i] {
-			values[id] = nil
-		}
-	}
-	return values[c.Root().ID()], nil
+	return &evaluator{ctx: ctx, m: m, o: o, plans: make(map[hlo.CompID]*plan), applied: make(map[hlo.CompID]*program)}
 }
 
 // instruction evaluates one instruction. A parameter's operand is its argument.
-func (e *evaluator) instruction(in hlo.Instruction, operands []*hlo.Literal) (*hlo.Literal, error) {
-	var v *hlo.Literal
-	var err error
-	if k := kernels[in.Opcode()]; k == nil {
-		err = fmt.Errorf("it has no evaluation")
-	} else {
-		v, err = k(&Call{In: in, Args: operands, e: e})
-	}
-	if err != nil {
-		if _, inner := err.(*Error); inner || e.ctx.Err() != nil {
-			return nil, err
+func (e *evaluator) instruction(s *step, operands []*hlo.Literal) (v *hlo.Literal, err error) {
+	in := s.in
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in the kernel of %v, which is a bug: %v\n%s", in.Opcode(), p, debug.Stack())
 		}
-		return nil, &Error{Instruction: in.Name(), Opcode: in.Opcode(), Position: in.Position(), File: e.m.Config().FileName, Err: err}
+		if err != nil {
+			err = e.located(in, err)
+		}
+	}()
+	if e.steps++; e.o.MaxSteps > 0 && e.steps > e.o.MaxSteps {
+		return nil, ErrBudget
 	}
-	if e.o.Trace != nil {
+	k := kernels[in.Opcode()]
+	if k == nil {
+		return nil, fmt.Errorf("it has no evaluation")
+	}
+	if v, err = k(&Call{In: in, Args: operands, e: e, s: s}); err == nil && e.o.Trace != nil {
 		e.o.Trace(in, v)
 	}
-	return v, nil
+	return v, err
+}
+
+// located adds the place to an error that has none.
+func (e *evaluator) located(in hlo.Instruction, err error) error {
+	if _, inner := err.(*Error); inner || e.ctx != nil && e.ctx.Err() != nil && errors.Is(err, e.ctx.Err()) {
+		return err
+	}
+	return &Error{Instruction: in.Name(), Opcode: in.Opcode(), Position: in.Position(), File: e.m.Config().FileName, Err: err}
 }
 
 // Call is one evaluation of an instruction.
@@ -189,9 +225,69 @@ type Call struct {
 	In   hlo.Instruction
 	Args []*hlo.Literal
 	e    *evaluator
+	s    *step
 }
 
 // run evaluates callee i of the instruction.
 func (c *Call) run(i int, args ...*hlo.Literal) (*hlo.Literal, error) {
-	return c.e.run(c.e.m.MustComputation(c.In.Callee(i)), args)
+	callee, ok := c.e.m.Computation(c.In.Callee(i))
+	if !ok {
+		return nil, fmt.Errorf("callee %d does not exist", i)
+	}
+	return c.e.run(callee, args)
+}
+
+// memo is what a kernel computes from the instruction alone, kept for the next evaluation of the same instruction.
+func memo[T any](c *Call, compute func() (T, error)) (T, error) {
+	if v, ok := c.s.memo.(T); ok {
+		return v, nil
+	}
+	v, err := compute()
+	if err == nil {
+		c.s.memo = v
+	}
+	return v, err
+}
+
+// shape is the shape of the result: the instruction's, or what inference makes of the operands when dimensions are dynamic.
+func (c *Call) shape() (hlo.Shape, error) {
+	s := c.In.Shape()
+	if !s.IsStatic() {
+		var err error
+		if s, err = c.inferred(); err != nil {
+			return s, err
+		}
+	}
+	return s, c.affordable(s)
+}
+
+func (c *Call) inferred() (hlo.Shape, error) {
+	ctx := &hlo.ShapeContext{Op: c.In.Opcode(), Attrs: c.In.Attrs()}
+	for _, a := range c.Args {
+		ctx.Operands = append(ctx.Operands, a.Shape())
+	}
+	for id := range c.In.Callees() {
+		ctx.Callees = append(ctx.Callees, c.e.m.MustComputation(id).Signature())
+	}
+	s, err := hlo.InferShape(ctx)
+	if err != nil {
+		return s, fmt.Errorf("with dynamic dimensions: %w", err)
+	}
+	if !s.IsStatic() {
+		return s, fmt.Errorf("dynamic dimensions of %v are not supported here", c.In.Shape())
+	}
+	return s, nil
+}
+
+// affordable refuses arrays that are too large.
+func (c *Call) affordable(s hlo.Shape) error {
+	ok := true
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		ok = !leaf.IsArray() || leaf.ByteSize() <= c.e.o.MaxBytes
+		return ok
+	})
+	if !ok {
+		return fmt.Errorf("%w: an array of shape %v", ErrBudget, s)
+	}
+	return nil
 }

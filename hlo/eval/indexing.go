@@ -1,0 +1,343 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Blocks at indices known at run time.
+func init() {
+	register(map[hlo.Opcode]Kernel{
+		hlo.OpDynamicSlice:       dynamicSlice,
+		hlo.OpDynamicUpdateSlice: dynamicUpdateSlice,
+		hlo.OpGather:             gather,
+		hlo.OpScatter:            scatter,
+	})
+}
+
+// indexOf decodes indices of any integer type; those of u64 beyond int64 are the largest.
+func indicesOf(l *hlo.Literal) []int64 {
+	v := intsOf(l)
+	if l.Shape().Type() == hlo.U64 {
+		for i, x := range v {
+			if x < 0 {
+				v[i] = math.MaxInt64
+			}
+		}
+	}
+	return v
+}
+
+// starts reads start indices given as scalars, or as the one vector of the older form, and clamps them so that a block of the given
+// sizes fits.
+func starts(args []*hlo.Literal, dims, sizes []int) ([]int, error) {
+	var at []int64
+	for _, a := range args {
+		at = append(at, indicesOf(a)...)
+	}
+	if len(at) != len(dims) || len(sizes) != len(dims) {
+		return nil, fmt.Errorf("%d start indices for %d dimensions", len(at), len(dims))
+	}
+	out := make([]int, len(at))
+	for i, x := range at {
+		if sizes[i] > dims[i] || sizes[i] < 0 {
+			return nil, fmt.Errorf("a block of size %d in a dimension of %d", sizes[i], dims[i])
+		}
+		out[i] = int(min(max(x, 0), int64(dims[i]-sizes[i])))
+	}
+	return out, nil
+}
+
+func dynamicSlice(c *Call) (*hlo.Literal, error) {
+	l := c.Args[0]
+	sizes := ints(hlo.AttrsOf[hlo.DynamicSliceAttrs](c.In).Sizes)
+	dims := dimsOf(l.Shape())
+	at, err := starts(c.Args[1:], dims, sizes)
+	if err != nil {
+		return nil, err
+	}
+	strides := rowMajor(dims)
+	return cutOut(c.In.Shape(), sizes, place{bytesOf(l), dot(at, strides), strides})
+}
+
+func dynamicUpdateSlice(c *Call) (*hlo.Literal, error) {
+	l, u := c.Args[0], c.Args[1]
+	dims, sizes := dimsOf(l.Shape()), dimsOf(u.Shape())
+	if u.Shape().Type() != l.Shape().Type() {
+		return nil, fmt.Errorf("update of %v in %v", u.Shape(), l.Shape())
+	}
+	at, err := starts(c.Args[2:], dims, sizes)
+	if err != nil {
+		return nil, err
+	}
+	strides := rowMajor(dims)
+	out := slices.Clone(bytesOf(l))
+	moveBlock(place{out, dot(at, strides), strides}, place{bytesOf(u), 0, rowMajor(sizes)}, sizes, l.Shape().Type().ByteSize())
+	return hlo.NewLiteral(l.Shape(), out)
+}
+
+// indexMap says how the index vectors of gather and scatter lead into an operand.
+type indexMap struct {
+	dims        []int // of the operand
+	batch       []int // sizes of the start indices without the vector axis
+	strides     []int // distance of neighbours along batch in the index array
+	vector      int   // distance of neighbours along the vector axis
+	toOperand   []int // operand axis of each component of an index vector
+	operandSide []int // operand axes of the batching dimensions
+	batchSide   []int // the positions in batch that they follow
+	indices     []int64
+}
+
+func newIndexMap(operand hlo.Shape, indices *hlo.Literal, vectorAxis int64, toOperand, operandBatch, indexBatch []int64) (*indexMap, error) {
+	m := &indexMap{
+		dims: dimsOf(operand), toOperand: ints(toOperand), operandSide: ints(operandBatch), indices: indicesOf(indices),
+	}
+	d := dimsOf(indices.Shape())
+	st := rowMajor(d)
+	components := 1
+	for i := range d {
+		if i == int(vectorAxis) {
+			m.vector, components = st[i], d[i]
+			continue
+		}
+		m.batch, m.strides = append(m.batch, d[i]), append(m.strides, st[i])
+	}
+	if components != len(toOperand) {
+		return nil, fmt.Errorf("index vectors of %v have %d components, %d are mapped", indices.Shape(), components, len(toOperand))
+	}
+	for _, a := range append(slices.Clone(m.toOperand), m.operandSide...) {
+		if a < 0 || a >= len(m.dims) {
+			return nil, fmt.Errorf("axis %d of %v", a, operand)
+		}
+	}
+	if len(operandBatch) != len(indexBatch) {
+		return nil, fmt.Errorf("%d batching dimensions of the operand, %d of the indices", len(operandBatch), len(indexBatch))
+	}
+	for _, a := range indexBatch {
+		if a > vectorAxis {
+			a--
+		}
+		if a < 0 || int(a) >= len(m.batch) {
+			return nil, fmt.Errorf("batching dimension %d of %v", a, indices.Shape())
+		}
+		m.batchSide = append(m.batchSide, int(a))
+	}
+	return m, nil
+}
+
+// start is the position in the operand for one index into batch. It may lie outside.
+func (m *indexMap) start(at []int64, batch []int) {
+	clear(at)
+	from := dot(batch, m.strides)
+	for k, a := range m.toOperand {
+		at[a] = m.indices[from+k*m.vector]
+	}
+	for k, a := range m.operandSide {
+		at[a] = int64(batch[m.batchSide[k]])
+	}
+}
+
+func gather(c *Call) (*hlo.Literal, error) {
+	a := hlo.AttrsOf[hlo.GatherAttrs](c.In)
+	s, err := c.shape()
+	if err != nil {
+		return nil, err
+	}
+	operand := c.Args[0]
+	m, err := newIndexMap(operand.Shape(), c.Args[1], a.IndexVectorDim, a.StartIndexMap, a.OperandBatchingDims, a.StartIndicesBatchingDims)
+	if err != nil {
+		return nil, err
+	}
+	sizes := ints(a.SliceSizes)
+	if len(sizes) != len(m.dims) {
+		return nil, fmt.Errorf("%d slice sizes for %v", len(sizes), operand.Shape())
+	}
+	offsetAxes := ints(a.OffsetDims)
+	batchAxes := others(s.Rank(), offsetAxes)
+	kept := others(len(m.dims), ints(a.CollapsedSliceDims), m.operandSide)
+	to := rowMajor(dimsOf(s))
+	if len(kept) != len(offsetAxes) || len(batchAxes) != len(m.batch) {
+		return nil, fmt.Errorf("a result of %v from slices %v", s, sizes)
+	}
+	from := rowMajor(m.dims)
+	w := s.Type().ByteSize()
+	out := make([]byte, s.ByteSize())
+	if len(out) == 0 || len(operand.Bytes()) == 0 {
+		return hlo.NewLiteral(s, out)
+	}
+	dst := place{out, 0, picked(to, offsetAxes)}
+	src := place{bytesOf(operand), 0, picked(from, kept)}
+	window, batchStrides := picked(sizes, kept), picked(to, batchAxes)
+	at := make([]int64, len(m.dims))
+	for o := newOdometer(m.batch); !o.done; o.next() {
+		m.start(at, o.index)
+		src.at = 0
+		for d, x := range at {
+			src.at += int(min(max(x, 0), int64(m.dims[d]-sizes[d]))) * from[d]
+		}
+		dst.at = dot(o.index, batchStrides)
+		moveBlock(dst, src, window, w)
+	}
+	return hlo.NewLiteral(s, out)
+}
+
+// scatter combines windows of updates into copies of the operands, one scatter index after the other. A window that does not lie
+// inside entirely is left out.
+func scatter(c *Call) (*hlo.Literal, error) {
+	a := hlo.AttrsOf[hlo.ScatterAttrs](c.In)
+	n := len(c.Args) / 2
+	operands, updates := c.Args[:n], c.Args[n+1:]
+	m, err := newIndexMap(operands[0].Shape(), c.Args[n], a.IndexVectorDim, a.ScatterDimsToOperandDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.apply(0)
+	if err != nil {
+		return nil, err
+	}
+	windowAxes := ints(a.UpdateWindowDims)
+	updateDims := dimsOf(updates[0].Shape())
+	scatterAxes := others(len(updateDims), windowAxes)
+	kept := others(len(m.dims), ints(a.InsertedWindowDims), m.operandSide)
+	if len(kept) != len(windowAxes) || len(scatterAxes) != len(m.batch) || len(p.params) != 2*n || len(p.results) != n {
+		return nil, fmt.Errorf("updates of %v for %v", updates[0].Shape(), operands[0].Shape())
+	}
+	window := picked(updateDims, windowAxes)
+	size := make([]int, len(m.dims)) // of the window in each operand axis
+	for d := range size {
+		size[d] = 1
+	}
+	for k, d := range kept {
+		size[d] = window[k]
+	}
+	sc := newScatterer(p, operands, updates)
+	opStrides, upStrides := rowMajor(m.dims), rowMajor(updateDims)
+	opWindow, upWindow := picked(opStrides, kept), picked(upStrides, windowAxes)
+	upBatch := picked(upStrides, scatterAxes)
+	at := make([]int64, len(m.dims))
+	for o := newOdometer(m.batch); !o.done; o.next() {
+		m.start(at, o.index)
+		base, inside := 0, true
+		for d, x := range at {
+			inside = inside && x >= 0 && x <= int64(m.dims[d]-size[d])
+			base += int(x) * opStrides[d]
+		}
+		if !inside {
+			continue
+		}
+		if err := sc.window(base, dot(o.index, upBatch), window, opWindow, upWindow); err != nil {
+			return nil, err
+		}
+	}
+	return sc.finish(c.In.Shape(), operands)
+}
+
+// scatterer holds the decoded arrays of a scatter.
+type scatterer struct {
+	f               *frame
+	values, updates []lanes
+}
+
+func newScatterer(p *program, operands, updates []*hlo.Literal) *scatterer {
+	sc := &scatterer{f: p.frame(tile)}
+	for i := range operands {
+		sc.values = append(sc.values, decoded(operands[i]))
+		sc.updates = append(sc.updates, decoded(updates[i]))
+	}
+	return sc
+}
+
+// decoded is all elements of an array.
+func decoded(l *hlo.Literal) lanes {
+	v := makeLanes(l.Shape().Type(), int(l.Shape().NumElements()))
+	v.load(l.Shape().Type(), bytesOf(l))
+	return v
+}
+
+// window combines one window. Its elements are distinct, so a line of them is done at once.
+func (sc *scatterer) window(at, from int, dims, ds, ss []int) error {
+	if len(dims) > 1 {
+		for range dims[0] {
+			if err := sc.window(at, from, dims[1:], ds[1:], ss[1:]); err != nil {
+				return err
+			}
+			at += ds[0]
+			from += ss[0]
+		}
+		return nil
+	}
+	n, d, s := 1, 0, 0
+	if len(dims) == 1 {
+		n, d, s = dims[0], ds[0], ss[0]
+	}
+	for n > 0 {
+		k := min(n, tile)
+		if sc.f.n != k {
+			sc.f.resize(k)
+		}
+		for i := range sc.values {
+			sc.f.param(i).take(&sc.values[i], at, d)
+			sc.f.param(len(sc.values)+i).take(&sc.updates[i], from, s)
+		}
+		if err := sc.f.run(); err != nil {
+			return err
+		}
+		for i := range sc.values {
+			sc.values[i].put(sc.f.result(i), at, d)
+		}
+		at, from, n = at+k*d, from+k*s, n-k
+	}
+	return nil
+}
+
+func (sc *scatterer) finish(s hlo.Shape, operands []*hlo.Literal) (*hlo.Literal, error) {
+	parts := make([]*hlo.Literal, len(operands))
+	for i, o := range operands {
+		t := o.Shape().Type()
+		b := make([]byte, o.Shape().ByteSize())
+		sc.values[i].store(t, b)
+		var err error
+		if parts[i], err = hlo.NewLiteral(o.Shape(), b); err != nil {
+			return nil, err
+		}
+	}
+	return tupleUnlessOne(s, parts), nil
+}
+
+// take fills all lanes with the elements of v at, at+stride, …
+func (l *lanes) take(v *lanes, at, stride int) {
+	takeStrided(l.f, v.f, at, stride)
+	takeStrided(l.i, v.i, at, stride)
+	takeStrided(l.z, v.z, at, stride)
+}
+
+func takeStrided[E any](dst, src []E, at, stride int) {
+	if stride == 1 && len(dst) > 0 {
+		copy(dst, src[at:at+len(dst)])
+		return
+	}
+	for k := range dst {
+		dst[k] = src[at]
+		at += stride
+	}
+}
+
+// put stores all lanes of v at, at+stride, …
+func (l *lanes) put(v *lanes, at, stride int) {
+	putStrided(l.f, v.f, at, stride)
+	putStrided(l.i, v.i, at, stride)
+	putStrided(l.z, v.z, at, stride)
+}
+
+func putStrided[E any](dst, src []E, at, stride int) {
+	if dst == nil {
+		return
+	}
+	for _, x := range src {
+		dst[at] = x
+		at += stride
+	}
+}
