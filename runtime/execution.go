@@ -186,8 +186,7 @@ func (f *Function) executeDeep(ctx ExecContext, args, results []*async.Value) {
 	ctx.depth = 0
 	if ctx.level > maxCallLevel {
 		st := async.Errorf(async.ResourceExhausted, "calls are nested more than %d deep", maxCallLevel).At("", statusLocation(f.Location()))
-		dropAll(args)
-		setAll(results, async.MakeError(st))
+		failAll(args, results, async.MakeError(st))
 		return
 	}
 	f.executeLater(ctx, args, results)

@@ -24,14 +24,14 @@ func (l *generalLoader) loadNative(fn *Function) error {
 // executeNative calls a native function, now or when its arguments are available. It takes over their references.
 func (f *Function) executeNative(ctx ExecContext, args, results []*async.Value) {
 	f.whenAvailable(ctx, args, results, func(ctx *ExecContext, args, results []*async.Value) {
-		frame := Frame{ctx: ctx, lane: ctx.lane, kernel: &f.native.kernel, args: args, results: results}
-		clear(results)
 		if failed := lastError(ctx, args); failed != nil {
-			setAll(results, failed)
-		} else {
-			frame.call()
+			failAll(args, results, failed)
+			return
 		}
+		frame := Frame{ctx: ctx, lane: ctx.lane, kernel: &f.native.kernel, args: args, results: make([]*async.Value, len(results))}
+		frame.call()
 		dropAll(args)
+		copy(results, frame.results) // only now: callers may pass one slice for both
 	})
 }
 
@@ -68,6 +68,15 @@ func setAll(results []*async.Value, v *async.Value) {
 	for i := range results {
 		results[i] = v
 	}
+}
+
+// failAll makes v every result and gives the arguments' references back, in this order of effects: results may be the
+// arguments' slice.
+func failAll(args, results []*async.Value, v *async.Value) {
+	v.AddRef()
+	dropAll(args)
+	setAll(results, v)
+	v.DropRef()
 }
 
 // whenAvailable calls run when all arguments are available: now, or later with results that are promised until then.

@@ -121,8 +121,7 @@ func (s *syncFunction) findLastUses() {
 func (f *Function) executeSync(ctx ExecContext, args, results []*async.Value) {
 	f.whenAvailable(ctx, args, results, func(ctx *ExecContext, args, results []*async.Value) {
 		if failed := lastError(ctx, args); failed != nil {
-			setAll(results, failed)
-			dropAll(args)
+			failAll(args, results, failed)
 			return
 		}
 		st := f.sync.states.Get().(*syncState)
