@@ -127,8 +127,12 @@ func (f *function) place(k int, carried map[valueID]int) {
 				continue
 			}
 			arg := o.args[s.arg]
-			if s.kind == alias || f.mayOverwrite(k, arg, r, carried) {
+			if s.kind == alias {
 				f.join(r, f.values[arg].store)
+				break
+			}
+			if f.mayOverwrite(k, arg, r, carried) {
+				f.overwrite(k, arg, r)
 				break
 			}
 		}
@@ -142,6 +146,16 @@ func (f *function) place(k int, carried map[valueID]int) {
 			f.values[out].store = f.newStorage(runtime.ArenaSlot(0), f.values[out], k)
 		}
 	}
+}
+
+// overwrite puts r where arg is. A loop-carried argument is written under its other name, as the result it becomes.
+func (f *function) overwrite(k int, arg, r valueID) {
+	s := f.values[arg].store
+	if slot := f.stores[s].slot; slot.Kind == runtime.SlotArg {
+		f.values[r].store = f.newStorage(runtime.OutSlot(int(slot.Index)), f.values[r], k)
+		return
+	}
+	f.join(r, s)
 }
 
 func (f *function) join(v valueID, store int) {
@@ -175,7 +189,7 @@ func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) 
 	switch st.slot.Kind {
 	case runtime.SlotArena:
 		return true
-	case runtime.SlotArg:
+	case runtime.SlotArg, runtime.SlotOut:
 		i, ok := carried[r]
 		return ok && st.slot.Index == int64(i)
 	}

@@ -1,9 +1,8 @@
 package lower
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 )
 
 // shareable lists which results of an instruction may use the storage of which operand leaves. The op table decides for most: an
@@ -12,7 +11,7 @@ func shareable(in hlo.Instruction) []sharing {
 	if in.Shape().IsTuple() && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitInPlace) {
 		return nil
 	}
-	if isAlias(in) {
+	if analysis.SameBytes(in) {
 		return []sharing{{0, 0, alias}}
 	}
 	traits := hlo.Info(in.Opcode()).Traits
@@ -26,82 +25,10 @@ func shareable(in hlo.Instruction) []sharing {
 	case traits.Has(hlo.TraitElementwise):
 		for i := range in.NumOperands() {
 			s := in.OperandInstr(i).Shape()
-			if s.Type().ByteSize() == in.Shape().Type().ByteSize() && sameDims(s, in.Shape()) {
+			if s.Type().ByteSize() == in.Shape().Type().ByteSize() && analysis.SameDimensions(s, in.Shape()) {
 				pairs = append(pairs, sharing{0, i, inPlace})
 			}
 		}
 	}
 	return pairs
-}
-
-// isAlias reports whether the result of in has exactly the bytes of operand 0 when arrays are dense and row-major.
-func isAlias(in hlo.Instruction) bool {
-	switch in.Opcode() {
-	case hlo.OpCopy, hlo.OpReshape:
-		return true
-	case hlo.OpBitcast:
-		// The bytes are the same in the layouts that are written; in row-major order they are if both layouts are.
-		return rowMajor(in.Shape()) && rowMajor(in.OperandInstr(0).Shape()) &&
-			in.Shape().ByteSize() == in.OperandInstr(0).Shape().ByteSize()
-	case hlo.OpConvert:
-		return in.Shape().Type() == in.OperandInstr(0).Shape().Type()
-	case hlo.OpTranspose:
-		return keepsOrder(in.Shape(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions)
-	case hlo.OpBroadcast:
-		return in.Shape().NumElements() == in.OperandInstr(0).Shape().NumElements() &&
-			slices.IsSorted(hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions)
-	case hlo.OpSlice:
-		return sameDims(in.Shape(), in.OperandInstr(0).Shape()) && !reversed(hlo.AttrsOf[hlo.SliceAttrs](in).Slice)
-	}
-	return false
-}
-
-func reversed(dims []hlo.SliceDim) bool {
-	return slices.ContainsFunc(dims, func(d hlo.SliceDim) bool { return d.Stride < 0 })
-}
-
-// keepsOrder reports whether a transposition to shape moves only axes of size 1.
-func keepsOrder(shape hlo.Shape, perm []int64) bool {
-	last := int64(-1)
-	for i, p := range perm {
-		if shape.Dim(i) == 1 {
-			continue
-		}
-		if p < last {
-			return false
-		}
-		last = p
-	}
-	return true
-}
-
-func rowMajor(s hlo.Shape) bool {
-	l, ok := s.Layout()
-	if !ok {
-		return true
-	}
-	// Axes of size 1 may stand anywhere.
-	last := int64(s.Rank())
-	for _, a := range l.MinorToMajor {
-		if s.Dim(int(a)) == 1 {
-			continue
-		}
-		if a > last {
-			return false
-		}
-		last = a
-	}
-	return len(l.Tiles) == 0
-}
-
-func sameDims(a, b hlo.Shape) bool {
-	if a.Rank() != b.Rank() {
-		return false
-	}
-	for i := range a.Rank() {
-		if a.Dim(i) != b.Dim(i) {
-			return false
-		}
-	}
-	return true
 }

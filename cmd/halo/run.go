@@ -73,7 +73,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) erro
 	}
 	if c.Print {
 		for _, l := range results {
-			fmt.Fprintf(e.stdout, "%s %s\n", l.Shape().AppendText(nil, false), literalText(l))
+			fmt.Fprintf(e.stdout, "%s %s\n", l.Shape().AppendText(nil, false), l.AppendText(nil))
 		}
 	}
 	if c.Output != "" {

@@ -67,7 +67,7 @@ func (c *verifyCmd) Run(e *env) error {
 		}
 		return nil
 	case c.Explain != "":
-		text, ok := verifier.Explain(c.Explain)
+		text, ok := explain(c.Explain)
 		if !ok {
 			return usageError{fmt.Errorf("there is no rule %q", c.Explain)}
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/runtime"
 )
@@ -53,7 +54,7 @@ func bind(op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
 	if err != nil {
 		return runtime.Bound{}, err
 	}
-	m, err := parser.ParseInstruction(text)
+	m, err := parser.Parse("hlo", text)
 	if err != nil {
 		return runtime.Bound{}, fmt.Errorf("attribute hlo of kernel %s: %w", b.Kernel, err)
 	}
@@ -69,6 +70,9 @@ func bind(op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
 
 // choose is the one place where an implementation is picked.
 func choose(s *site) runtime.Bound {
+	if analysis.SameBytes(s.in) && s.b.InPlace(0, 0) {
+		return runtime.Bound{}
+	}
 	for _, c := range fast[s.in.Opcode()] {
 		if bound, ok := c(s); ok {
 			return bound
