@@ -13,7 +13,7 @@ func reductionOps() []OpInfo {
 			Shape: mapShape, Doc: "apply a computation to elements at the same index"},
 		{Op: OpScan, Name: "scan", Arity: atLeast(0), NewAttrs: attrs[ScanAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
 			Shape: scanShape, Doc: "step a computation along an axis, carrying values"},
-		{Op: OpSort, Name: "sort", Arity: atLeast(1), NewAttrs: attrs[SortAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
+		{Op: OpSort, Name: "sort", Arity: atLeast(0), NewAttrs: attrs[SortAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
 			Shape: sortShape, Doc: "order elements along an axis by a comparator, several arrays together"},
 		{Op: OpTopk, Name: "topk", Arity: unary, NewAttrs: attrs[TopKAttrs](), CanInfer: true,
 			Shape: topkShape, Doc: "largest (or smallest) k of the last axis and their indices"},

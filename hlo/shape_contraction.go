@@ -36,11 +36,11 @@ func (c *ShapeContext) dotDims(a *DotAttrs, lhs, rhs Shape) ([]dim, error) {
 		return nil, err
 	}
 	if !sameSizes(lhs, a.LHSContracting, rhs, a.RHSContracting) {
-		return nil, c.errorf("DOT-03", "Contracting dimension sizes are not compatible: {%s} of %v and {%s} of %v",
+		return nil, c.errorf(c.dotRule("DOT-03"), "Contracting dimension sizes are not compatible: {%s} of %v and {%s} of %v",
 			intsText(a.LHSContracting), lhs, intsText(a.RHSContracting), rhs)
 	}
 	if !sameSizes(lhs, a.LHSBatch, rhs, a.RHSBatch) {
-		return nil, c.errorf("DOT-03", "Batch dimension sizes are not compatible: {%s} of %v and {%s} of %v",
+		return nil, c.errorf(c.dotRule("DOT-03"), "Batch dimension sizes are not compatible: {%s} of %v and {%s} of %v",
 			intsText(a.LHSBatch), lhs, intsText(a.RHSBatch), rhs)
 	}
 	dims := make([]dim, 0, lhs.Rank()+rhs.Rank())
@@ -66,15 +66,23 @@ func (c *ShapeContext) dotRoles(s Shape, contracting, batch []int64) ([]bool, er
 	for _, list := range [][]int64{contracting, batch} {
 		for _, axis := range list {
 			if !inRange(axis, s.Rank()) {
-				return nil, c.errorf("DOT-01", "A dimension number is out of range in Dot: %d of %v", axis, s)
+				return nil, c.errorf(c.dotRule("DOT-01"), "A dimension number is out of range in Dot: %d of %v", axis, s)
 			}
 			if used[axis] {
-				return nil, c.errorf("DOT-02", "A dimension number is not unique in Dot: %d of %v", axis, s)
+				return nil, c.errorf(c.dotRule("DOT-02"), "A dimension number is not unique in Dot: %d of %v", axis, s)
 			}
 			used[axis] = true
 		}
 	}
 	return used, nil
+}
+
+// dotRule is the rule that a mistake in dimension numbers breaks.
+func (c *ShapeContext) dotRule(rule string) string {
+	if c.Op == OpScaledDot {
+		return "SDOT-06"
+	}
+	return rule
 }
 
 func sameSizes(a Shape, axesA []int64, b Shape, axesB []int64) bool {

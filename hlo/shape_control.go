@@ -59,7 +59,7 @@ func whileShape(c *ShapeContext) (Shape, error) {
 	} else if !c.Same(c.Operands[0], body.Result, 0) {
 		return Shape{}, c.errorf("WHL-06", "The body of while returns %v, it is given %v", body.Result, c.Operands[0])
 	}
-	return c.Operands[0], nil
+	return body.Result, nil
 }
 
 func conditionalShape(c *ShapeContext) (Shape, error) {

@@ -127,7 +127,7 @@ func reverseShape(c *ShapeContext) (Shape, error) {
 			return Shape{}, c.attr("dimensions", "SHP-19", "a dimension number is duplicated in reverse: {%s}", intsText(axes))
 		}
 		if !inRange(axis, c.Operands[0].Rank()) {
-			return Shape{}, c.attr("dimensions", "SHP-19", "a dimension number is out of bounds in reverse: {%s} of %v", intsText(axes), c.Operands[0])
+			return Shape{}, c.attr("dimensions", "SHP-19", "one of the reverse dimensions is out-of-bounds: {%s} of %v", intsText(axes), c.Operands[0])
 		}
 	}
 	return c.Operands[0], nil

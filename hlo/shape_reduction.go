@@ -243,16 +243,16 @@ func scanShape(c *ShapeContext) (Shape, error) {
 		dims := dimsOf(x)
 		without = makeDims(x.Type(), slices.Delete(dims, int(axis), int(axis)+1))
 		if !same(without, f.Parameters[i]) {
-			return Shape{}, c.operand(i, rule, "Shapes of operand %d and parameter %d are inconsistent: %v against %v", i, i, without, f.Parameters[i])
+			return Shape{}, c.operand(i, rule, "Shapes of operand %d and to_apply computation parameter %d are inconsistent: %v against %v", i, i, without, f.Parameters[i])
 		}
 	}
 	for k := range carries {
 		i := len(inputs) + k
 		if !same(c.Operands[i], f.Parameters[i]) {
-			return Shape{}, c.operand(i, rule, "Shapes of operand %d and parameter %d are inconsistent: %v against %v", i, i, c.Operands[i], f.Parameters[i])
+			return Shape{}, c.operand(i, rule, "Shapes of operand %d and to_apply computation parameter %d are inconsistent: %v against %v", i, i, c.Operands[i], f.Parameters[i])
 		}
 		if !same(f.Parameters[i], roots[outputs+k]) {
-			return Shape{}, c.operand(i, rule, "Shapes of parameter %d and root element %d are inconsistent: %v against %v", i, outputs+k, f.Parameters[i], roots[outputs+k])
+			return Shape{}, c.operand(i, rule, "Shapes of parameter %d and root element %d of to_apply are inconsistent: %v against %v", i, outputs+k, f.Parameters[i], roots[outputs+k])
 		}
 	}
 	made := make([]Shape, len(roots))
@@ -281,7 +281,7 @@ func scanShape(c *ShapeContext) (Shape, error) {
 	}
 	for i, r := range made {
 		if c.Stated.IsValid() && !same(results[i], r) {
-			return Shape{}, c.errorf(rule, "Shapes of result %d are inconsistent: %v, from root element %v", i, results[i], r)
+			return Shape{}, c.errorf(rule, "Shapes of result %d and to_apply computation result are inconsistent: %v, from root element %v", i, results[i], r)
 		}
 	}
 	if !f.Result.IsTuple() && !c.Stated.IsTuple() {

@@ -86,6 +86,7 @@ func (r *run) fusion(in hlo.Instruction) {
 	root := c.Root()
 	if root.UserCount() > 0 {
 		r.report(root, "FUS-06", "Root of fused computation may not have users")
+		return
 	}
 	for f := range c.Instructions() {
 		if f != root && f.UserCount() == 0 && !sideEffect(f) {

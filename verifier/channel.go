@@ -28,7 +28,7 @@ func (r *run) channelUser(in hlo.Instruction, a hlo.SendRecvAttrs) {
 		return
 	}
 	if n := in.UserCount(); n != 1 {
-		r.report(in, "CHAN-01", "%v of channel %d must have one user (size check), found %d", in.Opcode(), a.ChannelID.Value, n)
+		r.report(in, "CHAN-01", "%v of channel %d must have one user (users().size() == 1), found %d", in.Opcode(), a.ChannelID.Value, n)
 		return
 	}
 	for u := range in.Users() {

@@ -87,7 +87,7 @@ func (r *run) compare(in hlo.Instruction, inferred hlo.Shape) bool {
 		rule = "GEN-08"
 	case layouts && (k == classStrict || k == classMinor) && stated.EqualExcept(inferred, hlo.IgnoreLayout):
 		rule = "LAY-01"
-	case rule == "":
+	case rule == "" || stated.EqualExcept(inferred, hlo.Compatible|hlo.IgnoreFPPrecision) && !stated.Compatible(inferred):
 		rule = "GEN-06"
 	}
 	r.report(in, rule, "Expected instruction to have shape equal to %s, actual shape is %s", shapeText(inferred, layouts), shapeText(stated, layouts))

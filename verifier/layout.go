@@ -60,12 +60,11 @@ func (r *run) memoryUnchanged(in hlo.Instruction, out hlo.Shape) {
 			return
 		}
 	}
-	from := memorySpace(in.OperandInstr(0).Shape())
 	switch {
-	case op == hlo.OpDynamicSlice && from == 0 && to == hostMemory:
-		r.report(in, "MEM-02", "dynamic-slice shouldn't move data from device to host: %v", out)
-	case op == hlo.OpDynamicUpdateSlice && from == hostMemory && to == 0:
-		r.report(in, "MEM-03", "dynamic-update-slice shouldn't move data from host to device: %v", out)
+	case op == hlo.OpDynamicSlice && to == hostMemory && memorySpace(in.OperandInstr(0).Shape()) == 0:
+		r.report(in, "MEM-02", "DynamicSlice instruction shouldn't change layout memory space from device to host: %v", out)
+	case op == hlo.OpDynamicUpdateSlice && to == 0 && memorySpace(in.OperandInstr(1).Shape()) == hostMemory:
+		r.report(in, "MEM-03", "DynamicUpdateSlice instruction shouldn't change layout memory space from host to device: %v", out)
 	}
 }
 

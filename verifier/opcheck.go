@@ -58,10 +58,24 @@ func (r *run) instruction(in hlo.Instruction) {
 		r.report(in, "GEN-01", "Called computations specified for non-caller instruction %%%s, %v", in.Name(), op)
 		return
 	}
-	if r.stated(in) && !r.isBad(in) {
+	if r.stated(in) && !r.isBad(in) && !r.fromBad(in) {
 		r.op(in)
 	}
 	r.common(in)
+}
+
+// fromBad reports whether in continues a pair or chain in which something is wrong already: what its shape should be is not known then.
+func (r *run) fromBad(in hlo.Instruction) bool {
+	if op := in.Opcode(); op != hlo.OpAsyncUpdate && !hlo.Info(op).Traits.Has(hlo.TraitAsyncDone) {
+		return false
+	}
+	for o := range in.Operands() {
+		if at := placeOf(o); r.bad[at] || r.tainted[at] {
+			r.tainted[placeOf(in)] = true
+			return true
+		}
+	}
+	return false
 }
 
 // stated checks the written shape by itself.

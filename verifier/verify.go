@@ -40,6 +40,7 @@ type run struct {
 	fused      []bool             // by CompID: body of a fusion
 	async      []asyncBody        // by CompID: what starts it
 	bad        map[place]bool     // instructions with errors
+	tainted    map[place]bool     // instructions that continue one of those
 
 	ctx      hlo.ShapeContext // of the instruction at hand
 	operands []hlo.Shape
@@ -75,7 +76,7 @@ func newRun(m hlo.Module, cfg Config) *run {
 	n := m.CompIDLimit()
 	r := &run{
 		cfg: cfg, m: m, signatures: make([]hlo.ProgramShape, n), fused: make([]bool, n), async: make([]asyncBody, n),
-		bad: make(map[place]bool), heads: make(map[place]hlo.CompID),
+		bad: make(map[place]bool), tainted: make(map[place]bool), heads: make(map[place]hlo.CompID),
 	}
 	if r.cfg.ShapeSize == nil {
 		r.cfg.ShapeSize = denseSize
