@@ -291,18 +291,12 @@ func (p *parser) finishAttributes(f *scope, d *draft) {
 	}
 	pl := planOf(op)
 	if newAttrs := hlo.Info(op).NewAttrs; newAttrs != nil && d.spec.Attrs == nil {
-		key := append(p.scratch[:0], byte(op))
-		for i := range d.raws {
-			if r := &d.raws[i]; r.index < maxOwnFields {
-				key = append(append(append(key, byte(r.index)), p.src[r.start:r.end]...), 0)
-			}
-		}
-		p.scratch = key
-		if a, ok := p.attrs[string(key)]; ok {
+		key := attrsKey{op, p.rawText(d, func(r *rawAttr) bool { return r.index < maxOwnFields })}
+		if a, ok := p.attrs[key]; ok {
 			d.spec.Attrs = a
 		} else {
 			d.spec.Attrs = p.ownAttributes(d, pl, newAttrs())
-			p.attrs[string(key)] = d.spec.Attrs
+			p.attrs[key] = d.spec.Attrs
 		}
 	}
 	if missing := pl.needed &^ d.have; missing != 0 && op != hlo.OpConditional {
@@ -313,6 +307,24 @@ func (p *parser) finishAttributes(f *scope, d *draft) {
 		}
 	}
 	p.commonAttributes(d)
+}
+
+// rawText is the text from the first to the last of the attributes that belong; "" when there are none. What else is in between makes it
+// less likely to be seen again, and no less true.
+func (p *parser) rawText(d *draft, belongs func(*rawAttr) bool) string {
+	start, end := -1, 0
+	for i := range d.raws {
+		if r := &d.raws[i]; belongs(r) {
+			if start < 0 {
+				start = r.keyAt
+			}
+			end = r.end
+		}
+	}
+	if start < 0 {
+		return ""
+	}
+	return p.src[start:end]
 }
 
 // ownAttributes reads the own attributes of an instruction into a.

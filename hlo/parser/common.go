@@ -9,33 +9,24 @@ import (
 
 // commonAttributes makes the attributes that any instruction may have out of the texts found for them.
 func (p *parser) commonAttributes(d *draft) {
-	key := append(p.scratch[:0], 0xff)
-	found, perLeaf := false, false
-	for i := range d.raws {
-		r := &d.raws[i]
-		if r.index < maxOwnFields {
-			continue
-		}
-		found = true
-		// These depend on the shape, not on their text alone.
+	perLeaf := false // some value depends on the shape, not on its text alone
+	text := p.rawText(d, func(r *rawAttr) bool {
 		perLeaf = perLeaf || r.index == maxOwnFields+commonSharding || r.index == maxOwnFields+commonReplication
-		key = append(append(append(append(key, byte(r.index)), r.unknown...), p.src[r.start:r.end]...), 0)
-	}
-	p.scratch = key
-	if !found {
+		return r.index >= maxOwnFields
+	})
+	switch {
+	case text == "":
 		return
-	}
-	if perLeaf {
+	case perLeaf:
 		d.spec.Common = p.readCommon(d)
 		return
 	}
-	if c, ok := p.commons[string(key)]; ok {
-		d.spec.Common = c
-		return
+	c, ok := p.commons[text]
+	if !ok {
+		c = p.readCommon(d)
+		p.commons[text] = c
 	}
-	k := string(key)
-	d.spec.Common = p.readCommon(d)
-	p.commons[k] = d.spec.Common
+	d.spec.Common = c
 }
 
 // readCommon reads the texts. The result is nil when all of them mean the default.

@@ -7,7 +7,7 @@ type memo struct {
 	shapes    map[string]hlo.Shape // by text
 	canonical map[string]hlo.Shape // by printed form
 	layouts   map[string]*hlo.Layout
-	attrs     map[string]hlo.OpAttrs // by opcode and text of all own attributes
+	attrs     map[attrsKey]hlo.OpAttrs
 	constants map[constantKey]*hlo.ConstantAttrs
 	params    []*hlo.ParameterAttrs  // by number
 	values    map[valueKey]any       // structured attribute values by kind and text
@@ -15,6 +15,12 @@ type memo struct {
 	scratch   []byte
 	// keepLayouts leaves layouts unset whatever the configuration says.
 	keepLayouts bool
+}
+
+// attrsKey is an opcode and the text from the first to the last of its own attributes.
+type attrsKey struct {
+	op   hlo.Opcode
+	text string
 }
 
 type constantKey struct {
@@ -29,7 +35,7 @@ func (m *memo) init() {
 	m.shapes = make(map[string]hlo.Shape)
 	m.canonical = make(map[string]hlo.Shape)
 	m.layouts = make(map[string]*hlo.Layout)
-	m.attrs = make(map[string]hlo.OpAttrs)
+	m.attrs = make(map[attrsKey]hlo.OpAttrs)
 	m.constants = make(map[constantKey]*hlo.ConstantAttrs)
 	m.values = make(map[valueKey]any)
 	m.commons = make(map[string]*hlo.Common)

@@ -10,9 +10,9 @@ import (
 // The statement lexer cuts a module into the tokens of its outline: an instruction is one token, whatever lines it spans, and so are
 // the header, each debug table and a signature. What is inside is read by others, from the text of the token.
 const (
-	tokenHeader      lexer.TokenType = -2 - iota // HloModule and its attributes
-	tokenTable                                   // FileNames and so on, with entries
-	tokenHead                                    // of a computation: ENTRY, name, signature and the opening brace
+	tokenHeader lexer.TokenType = -2 - iota // HloModule and its attributes
+	tokenTable                              // FileNames and so on, with entries
+	tokenHead                               // of a computation: ENTRY, name, signature and the opening brace
 	tokenInstruction
 	tokenClose // the closing brace and the attributes behind it
 )
