@@ -1,0 +1,256 @@
+package proto
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// attrDecoder reads the attributes of one instruction.
+type attrDecoder struct {
+	d       *decoder
+	in      *instructionMsg
+	op      hlo.Opcode
+	shape   hlo.Shape
+	operand func(i int) hlo.Shape
+}
+
+// common reads what any instruction may have; nil when it has none of it. XLA writes most of these messages even when they are empty.
+func (a *attrDecoder) common() (*hlo.Common, error) {
+	in := a.in
+	var c hlo.Common
+	var err error
+	if c.Sharding, err = a.d.sharding(in.Sharding); err != nil {
+		return nil, within(err, "sharding")
+	}
+	c.FrontendAttributes = decodeFrontend(in.Frontend)
+	if s := in.Statistics; s != nil && len(s.Entries) > 0 {
+		c.Statistics = &hlo.Statistics{VisualizingIndex: s.Visualizing}
+		for _, e := range s.Entries {
+			c.Statistics.Entries = append(c.Statistics.Entries, hlo.Statistic{Name: e.Name, Value: e.Value})
+		}
+	}
+	if r := in.ResultAccuracy; r != nil {
+		switch {
+		case r.Tolerance != nil:
+			c.ResultAccuracy = &hlo.ResultAccuracy{ATol: r.Tolerance.ATol, RTol: r.Tolerance.RTol, ULPs: r.Tolerance.ULPs}
+		case r.Mode.Value == 1:
+			c.ResultAccuracy = &hlo.ResultAccuracy{Highest: true}
+		}
+	}
+	c.Origin = decodeOrigin(in.Origin, a.shape)
+	if in.Metadata != nil {
+		if c.Metadata, err = a.d.metadata(in.Metadata); err != nil {
+			return nil, within(err, "metadata")
+		}
+	}
+	c.BackendConfig = string(in.BackendConfig)
+	if in.BackendPayload != nil {
+		p, err := a.d.payload(in.BackendPayload)
+		if err != nil {
+			return nil, within(err, "backend_config_payload")
+		}
+		c.BackendConfig = string(p)
+	}
+	if p := in.ParameterReplication; p != nil && a.op == hlo.OpParameter && len(p.Flags) > 0 {
+		if len(p.Flags) != a.shape.NumLeaves() {
+			return nil, within(errorf("%d flags of %d leaves", len(p.Flags), a.shape.NumLeaves()), "parameter_replication")
+		}
+		c.ParameterReplication = p.Flags
+	}
+	if x := in.Extra; x != nil {
+		for _, u := range x.Unknown {
+			c.Unknown = append(c.Unknown, hlo.UnknownAttr{Key: u.Key, Text: u.Text})
+		}
+	}
+	if reflect.ValueOf(c).IsZero() {
+		return nil, nil
+	}
+	return &c, nil
+}
+
+func encodeCommon(in *instructionMsg, c *hlo.Common, extra func() *instructionExtra) {
+	if c == nil {
+		return
+	}
+	in.Sharding = encodeSharding(c.Sharding)
+	in.Frontend = encodeFrontend(c.FrontendAttributes)
+	if s := c.Statistics; s != nil {
+		in.Statistics = &statisticsMsg{Visualizing: s.VisualizingIndex}
+		for _, e := range s.Entries {
+			in.Statistics.Entries = append(in.Statistics.Entries, &statisticMsg{e.Name, e.Value})
+		}
+	}
+	if r := c.ResultAccuracy; r != nil {
+		in.ResultAccuracy = &accuracyMsg{Mode: hlo.SomeInt(1)}
+		if !r.Highest {
+			in.ResultAccuracy = &accuracyMsg{Tolerance: &toleranceMsg{r.ATol, r.RTol, r.ULPs}}
+		}
+	}
+	if c.Metadata != nil {
+		in.Metadata = encodeMetadata(c.Metadata)
+	}
+	in.BackendConfig = []byte(c.BackendConfig)
+	if c.ParameterReplication != nil {
+		in.ParameterReplication = &replicationMsg{c.ParameterReplication}
+	}
+	for _, u := range c.Unknown {
+		extra().Unknown = append(extra().Unknown, &unknownMsg{u.Key, u.Text})
+	}
+}
+
+func decodeFrontend(m *frontendMsg) *hlo.FrontendAttributes {
+	if m == nil || len(m.Entries) == 0 {
+		return nil
+	}
+	f := new(hlo.FrontendAttributes)
+	for _, e := range m.Entries {
+		f.Entries = append(f.Entries, hlo.FrontendAttribute{Key: e.Key, Value: e.Value})
+	}
+	slices.SortStableFunc(f.Entries, func(a, b hlo.FrontendAttribute) int { return cmp.Compare(a.Key, b.Key) })
+	return f
+}
+
+func encodeFrontend(f *hlo.FrontendAttributes) *frontendMsg {
+	if f == nil {
+		return nil
+	}
+	m := new(frontendMsg)
+	for _, e := range f.Entries {
+		m.Entries = append(m.Entries, &frontendEntry{e.Key, e.Value})
+	}
+	return m
+}
+
+// metadata reads a metadata message; nil when it says nothing.
+func (d *decoder) metadata(m *metadataMsg) (*hlo.Metadata, error) {
+	md := &hlo.Metadata{
+		OpType: m.OpType, OpName: m.OpName, SourceFile: m.SourceFile, SourceLine: m.SourceLine, SourceEndLine: m.SourceEndLine,
+		SourceColumn: m.SourceColumn, SourceEndColumn: m.SourceEndColumn, ProfileType: m.ProfileType, DeduplicatedName: m.DeduplicatedName,
+		SchedulingName: m.SchedulingName, StackFrameID: m.StackFrameID,
+	}
+	for _, t := range md.ProfileType {
+		if t < 0 || t > 3 {
+			return nil, errorf("profile type %d", t)
+		}
+	}
+	if m.Payload != nil {
+		p, err := d.payload(m.Payload)
+		if err != nil {
+			return nil, err
+		}
+		md.Payload, md.HasPayload = string(p), true
+	}
+	if reflect.ValueOf(*md).IsZero() {
+		return nil, nil
+	}
+	return md, nil
+}
+
+func encodeMetadata(m *hlo.Metadata) *metadataMsg {
+	out := &metadataMsg{
+		OpType: m.OpType, OpName: m.OpName, SourceFile: m.SourceFile, SourceLine: m.SourceLine, SourceEndLine: m.SourceEndLine,
+		SourceColumn: m.SourceColumn, SourceEndColumn: m.SourceEndColumn, ProfileType: m.ProfileType, DeduplicatedName: m.DeduplicatedName,
+		SchedulingName: m.SchedulingName, StackFrameID: m.StackFrameID,
+	}
+	if m.HasPayload {
+		out.Payload = &payloadMsg{Value: []byte(m.Payload)}
+	}
+	return out
+}
+
+// decodeOrigin hangs the listed leaves on a tree of the given shape.
+func decodeOrigin(m *originMsg, shape hlo.Shape) *hlo.Origin {
+	switch {
+	case m == nil:
+		return nil
+	case m.SyntheticCall:
+		return &hlo.Origin{SyntheticCall: true}
+	case m.Tree != nil:
+		return &hlo.Origin{Tree: decodeOriginTree(m.Tree)}
+	}
+	tree := originTree(shape)
+	for _, e := range m.Elements {
+		n := tree
+		for _, i := range e.Index {
+			if !n.IsTuple || i < 0 || i >= int64(len(n.Elements)) {
+				n = nil
+				break
+			}
+			n = n.Elements[i]
+		}
+		if n != nil && !n.IsTuple && e.Array != nil {
+			*n = decodeOriginArray(e.Array)
+		}
+	}
+	return &hlo.Origin{Tree: tree}
+}
+
+// originTree is a tree like the shape with unknown leaves.
+func originTree(s hlo.Shape) *hlo.OriginNode {
+	n := &hlo.OriginNode{IsTuple: s.IsTuple()}
+	if n.IsTuple {
+		for i := range s.NumElems() {
+			n.Elements = append(n.Elements, originTree(s.Elem(i)))
+		}
+	}
+	return n
+}
+
+func decodeOriginArray(m *originArrayMsg) hlo.OriginNode {
+	if m == nil {
+		return hlo.OriginNode{}
+	}
+	return hlo.OriginNode{Name: m.Name, HasName: true, Index: m.Index}
+}
+
+func decodeOriginTree(m *originTreeMsg) *hlo.OriginNode {
+	n := decodeOriginArray(m.Array)
+	n.IsTuple, n.Calls = m.IsTuple, m.Calls
+	for _, e := range m.Elements {
+		n.Elements = append(n.Elements, decodeOriginTree(e))
+	}
+	return &n
+}
+
+// encodeOrigin lists the named leaves; a tree that these and the shape do not give back goes into a field of our own.
+func encodeOrigin(o *hlo.Origin, shape hlo.Shape) *originMsg {
+	if o == nil {
+		return nil
+	}
+	m := &originMsg{SyntheticCall: o.SyntheticCall}
+	if o.Tree == nil {
+		return m
+	}
+	var list func(n *hlo.OriginNode, index []int64)
+	list = func(n *hlo.OriginNode, index []int64) {
+		for i, e := range n.Elements {
+			list(e, append(slices.Clone(index), int64(i)))
+		}
+		if !n.IsTuple {
+			m.Elements = append(m.Elements, &originElementMsg{index, encodeOriginArray(n)})
+		}
+	}
+	list(o.Tree, nil)
+	if back := decodeOrigin(m, shape); !hlo.EqualAttr(back, o) {
+		m.Tree = encodeOriginTree(o.Tree)
+	}
+	return m
+}
+
+func encodeOriginArray(n *hlo.OriginNode) *originArrayMsg {
+	if !n.HasName {
+		return nil
+	}
+	return &originArrayMsg{n.Name, n.Index}
+}
+
+func encodeOriginTree(n *hlo.OriginNode) *originTreeMsg {
+	m := &originTreeMsg{IsTuple: n.IsTuple, Array: encodeOriginArray(n), Calls: n.Calls}
+	for _, e := range n.Elements {
+		m.Elements = append(m.Elements, encodeOriginTree(e))
+	}
+	return m
+}

@@ -1,0 +1,204 @@
+package proto
+
+import (
+	"github.com/gohalo/halo/hlo"
+)
+
+// encoder writes one module.
+type encoder struct{ m hlo.Module }
+
+// Ids of instructions in a message are unique in the module: that of the computation in the upper half.
+func instructionID(c hlo.CompID, id hlo.InstrID) int64 { return int64(c)<<32 | int64(id) }
+
+func encodeModule(m hlo.Module) *moduleMsg {
+	e := encoder{m}
+	c := m.Config()
+	msg := &moduleMsg{Name: m.Name(), Frontend: encodeFrontend(c.FrontendAttributes)}
+	for comp := range e.order() {
+		msg.Computations = append(msg.Computations, marshal(nil, e.computation(comp)))
+	}
+	if entry := m.Entry(); !entry.IsZero() {
+		msg.EntryName, msg.EntryID = entry.Name(), int64(entry.ID())
+		msg.HostProgramShape = e.programShape(entry, c.EntryLayout)
+		if c.EntryLayout == nil {
+			msg.extra().NoEntryLayout = true
+		}
+	}
+	e.schedule(msg, c.IsScheduled)
+	if len(c.InputOutputAlias) > 0 {
+		msg.Alias = new(aliasMsg)
+		for _, a := range c.InputOutputAlias {
+			kind := int32(1)
+			if a.Must {
+				kind = 2
+			}
+			msg.Alias.Entries = append(msg.Alias.Entries, &aliasEntry{a.Output, a.Parameter, a.ParameterIndex, kind})
+		}
+	}
+	if len(c.BufferDonors) > 0 {
+		msg.Donor = new(donorMsg)
+		for _, d := range c.BufferDonors {
+			msg.Donor.Entries = append(msg.Donor.Entries, &donorEntry{d.Parameter, d.Index})
+		}
+	}
+	msg.StackFrames = encodeStackFrames(c.StackFrames)
+	if len(c.OriginRecovery) > 0 {
+		msg.Recovery = new(recoveryMsg)
+		for _, r := range c.OriginRecovery {
+			entry := &recoveryEntry{Lost: encodeOriginArray(&r.Lost), Kept: encodeOriginArray(&r.Kept)}
+			if r.Module != nil {
+				entry.Module = encodeModule(*r.Module)
+			} else {
+				entry.Text = r.Text
+			}
+			msg.Recovery.Entries = append(msg.Recovery.Entries, entry)
+		}
+	}
+	for _, a := range c.DebugAttributes {
+		d := &debugMsg{Array: encodeOriginArray(&a.Array)}
+		for _, x := range a.Entries {
+			d.Entries = append(d.Entries, &debugEntryMsg{LogMode: int32(x.LogMode), CallbackID: x.CallbackID, OpID: x.OpID, Partitioned: x.Partitioned})
+		}
+		msg.Debug = append(msg.Debug, d)
+	}
+	if c.ReplicaCount != 0 || c.NumPartitions != 0 || c.AliasPassthrough || c.UseSPMD || len(c.AllowSPMDToParameters)+len(c.AllowSPMDToOutput) > 0 {
+		x := msg.extra()
+		x.ReplicaCount, x.NumPartitions, x.AliasPassthrough, x.UseSPMD = c.ReplicaCount, c.NumPartitions, c.AliasPassthrough, c.UseSPMD
+		x.SPMDToParameters, x.SPMDToOutput = c.AllowSPMDToParameters, c.AllowSPMDToOutput
+	}
+	return msg
+}
+
+func (m *moduleMsg) extra() *moduleExtraMsg {
+	if m.Extra == nil {
+		m.Extra = new(moduleExtraMsg)
+	}
+	return m.Extra
+}
+
+// order is the module's own where callees come before their callers, as readers want it.
+func (e encoder) order() func(yield func(hlo.Computation) bool) {
+	seen := make([]bool, e.m.CompIDLimit())
+	for c := range e.m.Computations() {
+		for in := range c.Instructions() {
+			for callee := range in.Callees() {
+				if !seen[callee] {
+					return e.m.PostOrder()
+				}
+			}
+		}
+		seen[c.ID()] = true
+	}
+	return e.m.Computations()
+}
+
+func (e encoder) programShape(c hlo.Computation, layout *hlo.ProgramShape) *programShapeMsg {
+	s := c.Signature()
+	if layout != nil {
+		s = *layout
+	}
+	var names []string
+	for i := range c.NumParameters() {
+		names = append(names, c.Parameter(i).Name())
+	}
+	return encodeProgramShape(s, names)
+}
+
+// computation writes instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
+func (e encoder) computation(c hlo.Computation) *computationMsg {
+	msg := &computationMsg{Name: c.Name(), ID: int64(c.ID()), ProgramShape: e.programShape(c, nil)}
+	if t := c.ExecutionThread(); t != hlo.MainThread {
+		msg.ExecutionThread = t
+	}
+	for comp, id := range e.m.Callers(c.ID()) {
+		msg.IsFusion = msg.IsFusion || e.m.MustComputation(comp).MustAt(id).Opcode() == hlo.OpFusion
+	}
+	number := numbering32(c)
+	for in := range c.PostOrder() {
+		msg.Instructions = append(msg.Instructions, marshal(nil, e.instruction(in, number)))
+	}
+	if root := c.Root(); !root.IsZero() {
+		msg.RootID = number(root.ID())
+	}
+	return msg
+}
+
+// numbering32 maps instructions to ids that ascend in program order.
+func numbering32(c hlo.Computation) func(hlo.InstrID) int64 {
+	at := make([]uint32, c.IDLimit())
+	n := uint32(0)
+	for in := range c.Instructions() {
+		at[in.ID()] = n
+		n++
+	}
+	return func(id hlo.InstrID) int64 { return instructionID(c.ID(), hlo.InstrID(at[id])) }
+}
+
+func (e encoder) schedule(msg *moduleMsg, scheduled bool) {
+	if scheduled {
+		msg.Schedule = new(scheduleMsg)
+	}
+	for c := range e.m.Computations() {
+		if !c.IsScheduled() {
+			continue
+		}
+		if msg.Schedule == nil {
+			msg.Schedule = new(scheduleMsg)
+		}
+		number := numbering32(c)
+		s := new(sequenceMsg)
+		for in := range c.Instructions() {
+			s.IDs = append(s.IDs, number(in.ID()))
+		}
+		msg.Schedule.Sequences = append(msg.Schedule.Sequences, &sequenceEntry{int64(c.ID()), s})
+	}
+}
+
+func encodeStackFrames(f *hlo.StackFrames) *stackFramesMsg {
+	if f == nil {
+		return nil
+	}
+	m := &stackFramesMsg{FileNames: f.FileNames, FunctionNames: f.FunctionNames}
+	for _, l := range f.Locations {
+		m.Locations = append(m.Locations, &fileLocationMsg{l.FileNameID, l.FunctionNameID, l.Line, l.Column, l.EndLine, l.EndColumn})
+	}
+	for _, s := range f.Frames {
+		m.Frames = append(m.Frames, &stackFrameMsg{s.FileLocationID, s.ParentFrameID})
+	}
+	return m
+}
+
+func (e encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64) *instructionMsg {
+	msg := &instructionMsg{Name: in.Name(), Opcode: in.Opcode().String(), ID: number(in.ID()), Shape: encodeShape(in.Shape())}
+	for id := range in.OperandIDs() {
+		msg.OperandIDs = append(msg.OperandIDs, number(id))
+	}
+	for id := range in.ControlPredecessors() {
+		msg.ControlIDs = append(msg.ControlIDs, number(id))
+	}
+	for id := range in.Callees() {
+		msg.CalledIDs = append(msg.CalledIDs, int64(id))
+	}
+	if hlo.IsAsync(in.Opcode()) && in.Opcode() != hlo.OpAsyncStart && in.NumCallees() == 0 {
+		// XLA has the computation on every step of the chain.
+		if c, ok := hlo.AsyncCallee(e.m, in); ok {
+			msg.CalledIDs = append(msg.CalledIDs, int64(c.ID()))
+		}
+	}
+	encodeOwn(msg, in.Attrs())
+	encodeCommon(msg, in.Common(), msg.extra)
+	if c := in.Common(); c != nil {
+		msg.Origin = encodeOrigin(c.Origin, in.Shape())
+	}
+	if p := in.Position(); p.IsKnown() {
+		msg.extra().Line, msg.extra().Column = int64(p.Line), int64(p.Col)
+	}
+	return msg
+}
+
+func (m *instructionMsg) extra() *instructionExtra {
+	if m.Extra == nil {
+		m.Extra = new(instructionExtra)
+	}
+	return m.Extra
+}

@@ -1,0 +1,586 @@
+package proto
+
+import "github.com/gohalo/halo/hlo"
+
+// The messages of xla/service/hlo.proto and xla/xla_data.proto that a module consists of. The tag is the field number; ",zero" writes
+// a present [hlo.OptInt] even when it is 0. Fields from extension up are halo's own.
+
+const extension = 20000
+
+type hloProto struct {
+	Module *moduleMsg `pb:"1"`
+}
+
+type snapshotMsg struct {
+	HLO       *hloProto     `pb:"1"`
+	Arguments []*literalMsg `pb:"2"`
+	Result    *literalMsg   `pb:"3"`
+	Platform  string        `pb:"4"`
+}
+
+type moduleMsg struct {
+	Name             string           `pb:"1"`
+	EntryName        string           `pb:"2"`
+	Computations     []rawMsg         `pb:"3"` // computationMsg
+	HostProgramShape *programShapeMsg `pb:"4"`
+	ID               int64            `pb:"5"`
+	EntryID          int64            `pb:"6"`
+	Schedule         *scheduleMsg     `pb:"7"`
+	Alias            *aliasMsg        `pb:"8"`
+	StackFrames      *stackFramesMsg  `pb:"17"`
+	Donor            *donorMsg        `pb:"18"`
+	Frontend         *frontendMsg     `pb:"19"`
+	Recovery         *recoveryMsg     `pb:"20"`
+	Payloads         [][]byte         `pb:"22"`
+	Debug            []*debugMsg      `pb:"24"`
+	Extra            *moduleExtraMsg  `pb:"20000"`
+}
+
+// moduleExtraMsg is what XLA keeps in a module's configuration and text shows in the header.
+type moduleExtraMsg struct {
+	ReplicaCount     int64  `pb:"1"`
+	NumPartitions    int64  `pb:"2"`
+	SPMDToParameters []bool `pb:"3"`
+	SPMDToOutput     []bool `pb:"4"`
+	AliasPassthrough bool   `pb:"5"`
+	UseSPMD          bool   `pb:"6"`
+	NoEntryLayout    bool   `pb:"7"`
+}
+
+type computationMsg struct {
+	Name            string           `pb:"1"`
+	Instructions    []rawMsg         `pb:"2"` // instructionMsg
+	ProgramShape    *programShapeMsg `pb:"4"`
+	ID              int64            `pb:"5"`
+	RootID          int64            `pb:"6"`
+	IsFusion        bool             `pb:"7"`
+	ExecutionThread string           `pb:"8"`
+}
+
+type scheduleMsg struct {
+	Sequences []*sequenceEntry `pb:"1"`
+}
+
+type sequenceEntry struct {
+	Key   int64        `pb:"1"`
+	Value *sequenceMsg `pb:"2"`
+}
+
+type sequenceMsg struct {
+	IDs []int64 `pb:"1"`
+}
+
+type aliasMsg struct {
+	Entries []*aliasEntry `pb:"1"`
+}
+
+type aliasEntry struct {
+	Output         []int64 `pb:"1"`
+	Parameter      int64   `pb:"2"`
+	ParameterIndex []int64 `pb:"3"`
+	Kind           int32   `pb:"4"` // 1: may, 2: must
+}
+
+type donorMsg struct {
+	Entries []*donorEntry `pb:"1"`
+}
+
+type donorEntry struct {
+	Parameter int64   `pb:"1"`
+	Index     []int64 `pb:"2"`
+}
+
+type stackFramesMsg struct {
+	FileNames     []string           `pb:"1"`
+	FunctionNames []string           `pb:"2"`
+	Locations     []*fileLocationMsg `pb:"3"`
+	Frames        []*stackFrameMsg   `pb:"4"`
+}
+
+type fileLocationMsg struct {
+	FileNameID     int32 `pb:"1"`
+	FunctionNameID int32 `pb:"2"`
+	Line           int32 `pb:"3"`
+	Column         int32 `pb:"4"`
+	EndLine        int32 `pb:"5"`
+	EndColumn      int32 `pb:"6"`
+}
+
+type stackFrameMsg struct {
+	FileLocationID int32 `pb:"1"`
+	ParentFrameID  int32 `pb:"2"`
+}
+
+type recoveryMsg struct {
+	Entries []*recoveryEntry `pb:"1"`
+}
+
+type recoveryEntry struct {
+	Lost   *originArrayMsg `pb:"1"`
+	Kept   *originArrayMsg `pb:"2"`
+	Module *moduleMsg      `pb:"3"`
+	Text   string          `pb:"20000"` // of a module that was never read
+}
+
+type debugMsg struct {
+	Array   *originArrayMsg  `pb:"1"`
+	Entries []*debugEntryMsg `pb:"2"`
+}
+
+type debugEntryMsg struct {
+	LogMode     int32      `pb:"1"` // 1: default, 2: fusion debugger
+	CallbackID  hlo.OptInt `pb:"2"`
+	OpID        hlo.OptInt `pb:"3"`
+	Partitioned bool       `pb:"4"`
+}
+
+type instructionMsg struct {
+	Name                 string             `pb:"1"`
+	Opcode               string             `pb:"2"`
+	Shape                *shapeMsg          `pb:"3"`
+	Metadata             *metadataMsg       `pb:"7"`
+	Literal              *literalMsg        `pb:"8"`
+	ParameterNumber      int64              `pb:"9"`
+	FusionKind           string             `pb:"11"`
+	TupleIndex           int64              `pb:"13"`
+	Dimensions           []int64            `pb:"14"`
+	Window               *windowMsg         `pb:"15"`
+	ConvDims             *convDimsMsg       `pb:"16"`
+	SliceDimensions      []*sliceMsg        `pb:"17"`
+	ExponentBits         int64              `pb:"18"`
+	MantissaBits         int64              `pb:"19"`
+	DynamicSliceSizes    []int64            `pb:"20"`
+	Padding              *paddingMsg        `pb:"21"`
+	OutfeedConfig        []byte             `pb:"22"`
+	Distribution         int32              `pb:"23"`
+	Epsilon              float32            `pb:"24"`
+	FeatureIndex         int64              `pb:"25"`
+	ChannelID            hlo.OptInt         `pb:"26"`
+	InfeedConfig         []byte             `pb:"27"`
+	CustomCallTarget     string             `pb:"28"`
+	OutfeedShape         *shapeMsg          `pb:"29"`
+	DotDims              *dotDimsMsg        `pb:"30"`
+	FFTType              int32              `pb:"31"`
+	FFTLength            []int64            `pb:"32"`
+	GatherDims           *gatherDimsMsg     `pb:"33"`
+	GatherSliceSizes     []int64            `pb:"34"`
+	ID                   int64              `pb:"35"`
+	OperandIDs           []int64            `pb:"36"`
+	ControlIDs           []int64            `pb:"37"`
+	CalledIDs            []int64            `pb:"38"`
+	Sharding             *shardingMsg       `pb:"40"`
+	BackendConfig        []byte             `pb:"43"`
+	AllReduceID          int64              `pb:"45"`
+	IsHostTransfer       bool               `pb:"47"`
+	ScatterDims          *scatterDimsMsg    `pb:"48"`
+	ReplicaGroups        []*replicaGroupMsg `pb:"49"` // of older programs
+	FeatureGroupCount    int64              `pb:"50"`
+	PrecisionConfig      *precisionMsg      `pb:"51"`
+	SourceTargetPairs    []*sourceTargetMsg `pb:"52"`
+	DomainEntry          *shardingMsg       `pb:"54"`
+	DomainExit           *shardingMsg       `pb:"55"`
+	ConstrainLayout      bool               `pb:"56"`
+	OperandShapes        []*shapeMsg        `pb:"57"`
+	BatchGroupCount      int64              `pb:"58"`
+	TriangularSolve      *triangularMsg     `pb:"59"`
+	IsStable             bool               `pb:"60"`
+	ParameterReplication *replicationMsg    `pb:"61"`
+	Cholesky             *choleskyMsg       `pb:"62"`
+	ComparisonDirection  string             `pb:"63"`
+	HasSideEffect        bool               `pb:"65"`
+	Delta                int64              `pb:"66"`
+	IndicesAreSorted     bool               `pb:"67"`
+	Frontend             *frontendMsg       `pb:"68"`
+	UniqueIndices        bool               `pb:"69"`
+	RngAlgorithm         int32              `pb:"70"`
+	UseGlobalDeviceIDs   bool               `pb:"71"`
+	ComparisonType       string             `pb:"72"`
+	IsPrefetch           bool               `pb:"73"` // of older programs: prefetch index 0
+	OutputAliasing       []*outputAliasMsg  `pb:"74"`
+	PaddingType          int32              `pb:"75"`
+	CustomCallSchedule   int32              `pb:"76"`
+	CustomCallAPI        int32              `pb:"77"`
+	AsyncThread          string             `pb:"79"`
+	PrefetchIndex        hlo.OptInt         `pb:"80"`
+	K                    int64              `pb:"81"`
+	Statistics           *statisticsMsg     `pb:"82"`
+	Largest              bool               `pb:"85"`
+	DeviceList           *deviceListMsg     `pb:"87"`
+	Origin               *originMsg         `pb:"88"`
+	IsComposite          bool               `pb:"89"`
+	RaggedDotDims        *raggedDotMsg      `pb:"90"`
+	ResultAccuracy       *accuracyMsg       `pb:"91"`
+	IotaDeviceList       *iotaGroupsMsg     `pb:"92"`
+	MeshDeviceList       *meshGroupsMsg     `pb:"93"`
+	IsReverse            bool               `pb:"94"`
+	NumCarries           int64              `pb:"95"`
+	IsAssociative        int32              `pb:"96"` // 1: true, 2: false
+	ConvKind             int32              `pb:"97"`
+	Sparsity             *sparsityMsg       `pb:"98"`
+	BackendPayload       *payloadMsg        `pb:"99"`
+	HasDynamicRoot       bool               `pb:"100"`
+	Extra                *instructionExtra  `pb:"20000"`
+}
+
+// instructionExtra is what of an instruction only text has.
+type instructionExtra struct {
+	SliceSizes   []*intsMsg    `pb:"2"`
+	KeepAliasing bool          `pb:"3"` // of an async-update
+	Unknown      []*unknownMsg `pb:"5"`
+	Line         int64         `pb:"6"`
+	Column       int64         `pb:"7"`
+}
+
+type intsMsg struct {
+	Values []int64 `pb:"1"`
+}
+
+type unknownMsg struct {
+	Key  string `pb:"1"`
+	Text string `pb:"2"`
+}
+
+type shapeMsg struct {
+	Type       int32       `pb:"2"`
+	Dimensions []int64     `pb:"3"`
+	Tuple      []*shapeMsg `pb:"4"`
+	Layout     *layoutMsg  `pb:"5"`
+	Dynamic    []bool      `pb:"6"`
+}
+
+type layoutMsg struct {
+	MinorToMajor   []int64     `pb:"1"`
+	Tiles          []*intsMsg  `pb:"6"`
+	ElementBits    int64       `pb:"7"`
+	MemorySpace    int64       `pb:"8"`
+	IndexType      int32       `pb:"11"`
+	PointerType    int32       `pb:"12"`
+	MetadataPrefix int64       `pb:"15"`
+	TailPadding    int64       `pb:"16"`
+	SplitConfigs   []*splitMsg `pb:"17"`
+}
+
+type splitMsg struct {
+	Dimension int64   `pb:"1"`
+	Indices   []int64 `pb:"2"`
+}
+
+type programShapeMsg struct {
+	Parameters []*shapeMsg `pb:"1"`
+	Result     *shapeMsg   `pb:"2"`
+	Names      []string    `pb:"3"`
+}
+
+type metadataMsg struct {
+	OpType           string      `pb:"1"`
+	OpName           string      `pb:"2"`
+	SourceFile       string      `pb:"3"`
+	SourceLine       int32       `pb:"4"`
+	ProfileType      []int64     `pb:"5"`
+	DeduplicatedName string      `pb:"12"`
+	StackFrameID     int32       `pb:"15"`
+	SchedulingName   string      `pb:"16"`
+	SourceEndLine    int32       `pb:"17"`
+	SourceColumn     int32       `pb:"18"`
+	SourceEndColumn  int32       `pb:"19"`
+	Payload          *payloadMsg `pb:"20"`
+}
+
+// payloadMsg is bytes, or the number of an entry among the payloads of the module.
+type payloadMsg struct {
+	Value []byte     `pb:"1"`
+	ID    hlo.OptInt `pb:"2"`
+}
+
+type windowMsg struct {
+	Dims []*windowDimMsg `pb:"1"`
+}
+
+type windowDimMsg struct {
+	Size           int64 `pb:"1"`
+	Stride         int64 `pb:"2"`
+	PadLow         int64 `pb:"3"`
+	PadHigh        int64 `pb:"4"`
+	WindowDilation int64 `pb:"5"`
+	BaseDilation   int64 `pb:"6"`
+	Reversal       bool  `pb:"7"`
+}
+
+type convDimsMsg struct {
+	KernelInput   int64   `pb:"3"`
+	KernelOutput  int64   `pb:"4"`
+	KernelSpatial []int64 `pb:"6"`
+	InputBatch    int64   `pb:"7"`
+	InputFeature  int64   `pb:"8"`
+	OutputBatch   int64   `pb:"9"`
+	OutputFeature int64   `pb:"10"`
+	InputSpatial  []int64 `pb:"11"`
+	OutputSpatial []int64 `pb:"12"`
+}
+
+type sliceMsg struct {
+	Start  int64 `pb:"1"`
+	Limit  int64 `pb:"2"`
+	Stride int64 `pb:"3"`
+}
+
+type paddingMsg struct {
+	Dims []*paddingDimMsg `pb:"1"`
+}
+
+type paddingDimMsg struct {
+	Low      int64 `pb:"1"`
+	High     int64 `pb:"2"`
+	Interior int64 `pb:"3"`
+}
+
+type dotDimsMsg struct {
+	LHSContracting []int64 `pb:"1"`
+	RHSContracting []int64 `pb:"2"`
+	LHSBatch       []int64 `pb:"3"`
+	RHSBatch       []int64 `pb:"4"`
+}
+
+type raggedDotMsg struct {
+	Dot       *dotDimsMsg `pb:"1"`
+	LHSRagged []int64     `pb:"2"`
+	RHSGroup  []int64     `pb:"3"`
+}
+
+type gatherDimsMsg struct {
+	OffsetDims               []int64 `pb:"1"`
+	CollapsedSliceDims       []int64 `pb:"2"`
+	StartIndexMap            []int64 `pb:"3"`
+	IndexVectorDim           int64   `pb:"4"`
+	OperandBatchingDims      []int64 `pb:"5"`
+	StartIndicesBatchingDims []int64 `pb:"6"`
+}
+
+type scatterDimsMsg struct {
+	UpdateWindowDims           []int64 `pb:"1"`
+	InsertedWindowDims         []int64 `pb:"2"`
+	ScatterDimsToOperandDims   []int64 `pb:"3"`
+	IndexVectorDim             int64   `pb:"4"`
+	InputBatchingDims          []int64 `pb:"5"`
+	ScatterIndicesBatchingDims []int64 `pb:"6"`
+}
+
+type precisionMsg struct {
+	Operands  []int64 `pb:"1"`
+	Algorithm int32   `pb:"2"`
+}
+
+type sourceTargetMsg struct {
+	Source int64 `pb:"1"`
+	Target int64 `pb:"2"`
+}
+
+type triangularMsg struct {
+	LeftSide     bool  `pb:"1"`
+	Lower        bool  `pb:"2"`
+	UnitDiagonal bool  `pb:"3"`
+	TransposeA   int32 `pb:"4"`
+}
+
+type choleskyMsg struct {
+	Lower bool `pb:"1"`
+}
+
+type replicationMsg struct {
+	Flags []bool `pb:"1"`
+}
+
+type frontendMsg struct {
+	Entries []*frontendEntry `pb:"1"`
+}
+
+type frontendEntry struct {
+	Key   string `pb:"1"`
+	Value string `pb:"2"`
+}
+
+type outputAliasMsg struct {
+	Output       []int64 `pb:"1"`
+	Operand      int64   `pb:"2"`
+	OperandIndex []int64 `pb:"3"`
+}
+
+type statisticsMsg struct {
+	Visualizing int64           `pb:"1"`
+	Entries     []*statisticMsg `pb:"2"`
+}
+
+type statisticMsg struct {
+	Name  string  `pb:"1"`
+	Value float64 `pb:"2"`
+}
+
+type accuracyMsg struct {
+	Mode      hlo.OptInt    `pb:"1"` // 0: default, 1: highest
+	Tolerance *toleranceMsg `pb:"2"`
+}
+
+type toleranceMsg struct {
+	ATol float64 `pb:"1"`
+	RTol float64 `pb:"2"`
+	ULPs int64   `pb:"3"`
+}
+
+type sparsityMsg struct {
+	LHS *operandSparsityMsg `pb:"1"`
+	RHS *operandSparsityMsg `pb:"2"`
+}
+
+type operandSparsityMsg struct {
+	NonZeros  int64      `pb:"1"`
+	Block     int64      `pb:"2"`
+	Dimension int64      `pb:"3"`
+	Stride    int64      `pb:"4"`
+	Index     hlo.OptInt `pb:"5"`
+}
+
+type originArrayMsg struct {
+	Name  string  `pb:"1"`
+	Index []int64 `pb:"2"`
+}
+
+type originMsg struct {
+	Elements      []*originElementMsg `pb:"1"`
+	SyntheticCall bool                `pb:"2"`
+	Tree          *originTreeMsg      `pb:"20000"` // where the elements do not say it all
+}
+
+type originElementMsg struct {
+	Index []int64         `pb:"1"`
+	Array *originArrayMsg `pb:"2"`
+}
+
+type originTreeMsg struct {
+	IsTuple  bool             `pb:"1"`
+	Elements []*originTreeMsg `pb:"2"`
+	Array    *originArrayMsg  `pb:"3"`
+	Calls    []string         `pb:"4"`
+}
+
+type shardingMsg struct {
+	Type           int32          `pb:"1"`
+	TileDims       []int64        `pb:"3"`
+	Devices        []int64        `pb:"4"`
+	Tuple          []*shardingMsg `pb:"5"`
+	ReplicateLast  bool           `pb:"6"`
+	Metadata       []*metadataMsg `pb:"7"`
+	LastTileDims   []int64        `pb:"8"`
+	IotaReshape    []int64        `pb:"9"`
+	IotaTranspose  []int64        `pb:"10"`
+	IsShardGroup   bool           `pb:"11"`
+	ShardGroupID   int64          `pb:"12"`
+	ShardGroupType int32          `pb:"13"`
+	Named          *namedMsg      `pb:"14"`
+	Extra          *shardingExtra `pb:"20000"`
+}
+
+type shardingExtra struct {
+	EmptyMetadata bool  `pb:"1"`
+	Body          int32 `pb:"2"` // of a named sharding: its kind plus one
+	Reduction     int32 `pb:"3"` // of a named sharding
+	Maximal       bool  `pb:"4"`
+}
+
+type namedMsg struct {
+	Mesh       *meshMsg       `pb:"2"`
+	Dims       []*dimSharding `pb:"3"`
+	Replicated []*axisRefMsg  `pb:"4"`
+	Unreduced  []*axisRefMsg  `pb:"5"`
+	Metadata   []*metadataMsg `pb:"6"`
+	Manual     []*axisRefMsg  `pb:"7"`
+}
+
+type dimSharding struct {
+	Axes     []*axisRefMsg `pb:"1"`
+	IsClosed bool          `pb:"2"`
+}
+
+type meshMsg struct {
+	Axes      []*meshAxisMsg `pb:"1"`
+	DeviceIDs []int64        `pb:"2"`
+	Iota      *iotaMsg       `pb:"3"`
+}
+
+type meshAxisMsg struct {
+	Name string `pb:"1"`
+	Size int64  `pb:"2"`
+}
+
+type iotaMsg struct {
+	Reshape   []int64 `pb:"1"`
+	Transpose []int64 `pb:"2"`
+}
+
+type axisRefMsg struct {
+	Axis int64       `pb:"1"`
+	Sub  *subAxisMsg `pb:"2"`
+}
+
+type subAxisMsg struct {
+	PreSize int64 `pb:"1"`
+	Size    int64 `pb:"2"`
+}
+
+type replicaGroupMsg struct {
+	IDs []int64 `pb:"1"`
+}
+
+type deviceListMsg struct {
+	Groups []*replicaGroupMsg `pb:"1"`
+}
+
+type iotaGroupsMsg struct {
+	Groups    int64   `pb:"1"`
+	GroupSize int64   `pb:"2"`
+	Reshape   []int64 `pb:"3"`
+	Transpose []int64 `pb:"4"`
+}
+
+type meshGroupsMsg struct {
+	Mesh *meshMsg      `pb:"1"`
+	Axes []*axisRefMsg `pb:"2"`
+}
+
+type literalMsg struct {
+	Shape        *shapeMsg     `pb:"1"`
+	Preds        []bool        `pb:"2"`
+	U8           []byte        `pb:"3"`
+	S32          []int32       `pb:"4"`
+	S64          []int64       `pb:"5"`
+	U32          []uint32      `pb:"6"`
+	U64          []uint64      `pb:"7"`
+	F32          fixed32s      `pb:"8"`
+	F64          fixed64s      `pb:"9"`
+	Tuple        []*literalMsg `pb:"10"`
+	F16          []byte        `pb:"11"`
+	C64          fixed32s      `pb:"12"`
+	BF16         []byte        `pb:"13"`
+	S8           []byte        `pb:"15"`
+	U16          []byte        `pb:"16"`
+	S16          []byte        `pb:"17"`
+	C128         fixed64s      `pb:"18"`
+	F8E5M2       []byte        `pb:"19"`
+	F8E4M3FN     []byte        `pb:"20"`
+	S4           []byte        `pb:"21"`
+	U4           []byte        `pb:"22"`
+	F8E4M3B11    []byte        `pb:"23"`
+	F8E5M2FNUZ   []byte        `pb:"24"`
+	F8E4M3FNUZ   []byte        `pb:"25"`
+	S2           []byte        `pb:"26"`
+	U2           []byte        `pb:"27"`
+	F8E4M3       []byte        `pb:"28"`
+	F8E3M4       []byte        `pb:"29"`
+	S1           []byte        `pb:"30"`
+	U1           []byte        `pb:"31"`
+	F4E2M1FN     []byte        `pb:"32"`
+	F8E8M0FNU    []byte        `pb:"33"`
+	DynamicSizes []int64       `pb:"34"`
+	F6E3M2FN     []byte        `pb:"35"`
+	F6E2M3FN     []byte        `pb:"36"`
+	Elided       bool          `pb:"20000"`
+}
