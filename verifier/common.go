@@ -30,7 +30,7 @@ func (r *run) common(in hlo.Instruction) {
 	if r.cfg.NoHostMemorySpace {
 		r.noHostMemory(in)
 	}
-	if r.cfg.LayoutSensitive && r.cfg.CanChangeLayout != nil && !r.isBad(in) {
+	if r.cfg.LayoutSensitive && !r.isBad(in) {
 		r.layoutUnchanged(in)
 	}
 }

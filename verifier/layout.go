@@ -11,11 +11,39 @@ import (
 // fastMemory is the space of generic fast memory.
 const fastMemory = 1
 
-// layoutUnchanged checks that an op that may not change layouts does not (LAY-02), nor moves data between memories (MEM-01 to MEM-03).
+// keepsLayout marks the ops whose operands and result have one layout after layout assignment, as XLA's CPU and GPU pipelines leave it:
+// each result element comes from elements at the same place, or the op moves whole blocks.
+var keepsLayout = func() (is [hlo.NumOpcodes]bool) {
+	for op := range is {
+		is[op] = hlo.Info(hlo.Opcode(op)).Traits.Has(hlo.TraitElementwise)
+	}
+	for _, op := range []hlo.Opcode{
+		hlo.OpAddDependency, hlo.OpAllGather, hlo.OpAllGatherStart, hlo.OpAllGatherDone, hlo.OpAllToAll, hlo.OpBitcastConvert, hlo.OpCollectivePermute,
+		hlo.OpConcatenate, hlo.OpConditional, hlo.OpDynamicSlice, hlo.OpDynamicUpdateSlice, hlo.OpFft, hlo.OpMap, hlo.OpOptBarrier, hlo.OpPad,
+		hlo.OpReduceWindow, hlo.OpReverse, hlo.OpScatter, hlo.OpSelectAndScatter, hlo.OpSetDimensionSize, hlo.OpSlice, hlo.OpSort, hlo.OpTopk,
+		hlo.OpTriangularSolve, hlo.OpCholesky, hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpWhile,
+	} {
+		is[op] = true
+	}
+	return is
+}()
+
+// CanChangeLayout reports whether layout assignment lets an instruction have a layout other than its operands'.
+func CanChangeLayout(in hlo.Instruction) bool { return !keepsLayout[in.Opcode()] }
+
+// layoutUnchanged checks that an op that may not change layouts does not (LAY-02), and that slices and copies do not move data between
+// memories unawares (MEM-01 to MEM-03). XLA asks the latter only where the former is asked; no module wants it otherwise.
 func (r *run) layoutUnchanged(in hlo.Instruction) {
 	out := in.Shape()
 	layout, ok := out.Layout()
-	if !ok || !out.IsArray() || r.cfg.CanChangeLayout(in) {
+	if !ok || !out.IsArray() {
+		return
+	}
+	if r.cfg.CanChangeLayout == nil {
+		r.memoryUnchanged(in, out)
+		return
+	}
+	if r.cfg.CanChangeLayout(in) {
 		return
 	}
 	e := hlo.ShapeEq(hlo.IgnoreTiles | hlo.IgnoreMemorySpace | hlo.IgnoreElementType | hlo.IgnoreDynamic)
