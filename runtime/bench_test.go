@@ -227,3 +227,18 @@ func BenchmarkAsyncKernel(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkP13 is a function that allocates tensor memory, in the steady state: buffers come back and are used again.
+func BenchmarkP13(b *testing.B) {
+	h := loadHost(b, "single", bufferProgram, runtime.LoadOptions{})
+	_, ctx := h.begin(b, runtime.RequestOptions{})
+	f := h.program.Function("main")
+	results := make([]*async.Value, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := f.Execute(ctx, nil, results); err != nil {
+			b.Fatal(err)
+		}
+		results[0].DropRef()
+	}
+}

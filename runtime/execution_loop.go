@@ -121,8 +121,7 @@ func (l *loop) kernel(k int32) {
 	e := l.exec
 	p := &e.g.kernels[k]
 	args := l.args[:len(p.args)]
-	results := l.results[:len(p.results)]
-	clear(results)
+	results := l.results[:len(p.results)] // all nil: finish takes them out
 	failed := e.ctx.cancelled()
 	skip := failed != nil
 	for i, r := range p.args {
@@ -138,6 +137,11 @@ func (l *loop) kernel(k int32) {
 			skip = skip || !p.nonStrict
 		}
 	}
+	l.call(k, p, args, results, failed, skip)
+}
+
+// call runs a kernel whose arguments are collected, or makes failed its results.
+func (l *loop) call(k int32, p *planKernel, args, results []*async.Value, failed *async.Value, skip bool) {
 	l.frame.kernel, l.frame.args, l.frame.results = p, args, results
 	l.current = k
 	switch {
@@ -146,7 +150,7 @@ func (l *loop) kernel(k int32) {
 		for i := range results {
 			results[i] = failed
 		}
-	case e.ctx.tracer != nil:
+	case l.exec.ctx.tracer != nil:
 		l.traced(p)
 	default:
 		p.run(&l.frame)
@@ -173,6 +177,7 @@ func (l *loop) finish(k int32) {
 	}
 	for i, r := range p.results {
 		v := l.frame.results[i]
+		l.frame.results[i] = nil
 		if v == nil {
 			v = async.MakeError(l.frame.Reporter().Report(async.Errorf(async.Internal, "kernel did not set result %d", i)))
 		}

@@ -25,7 +25,11 @@ func (l *loop) walkOn() {
 	for l.next < int32(len(kernels)) {
 		k := l.next
 		l.next++
-		if l.isReady(&kernels[k]) {
+		p := &kernels[k]
+		if !p.contended && l.collect(p) {
+			e.count[k] = hasRun
+			l.call(k, p, l.args[:len(p.args)], l.results[:len(p.results)], nil, false)
+		} else if l.isReady(p) {
 			e.count[k] = hasRun
 			l.kernel(k)
 		} else {
@@ -44,6 +48,19 @@ const (
 	hasRun     = math.MaxInt32
 	passedOver = 0
 )
+
+// collect is the short cut for the usual kernel: strict, with concrete arguments, in a request that lives.
+func (l *loop) collect(p *planKernel) bool {
+	e := l.exec
+	for i, r := range p.args {
+		v := e.regs[r]
+		if v == nil || !v.IsConcrete() {
+			return false
+		}
+		l.args[i] = v
+	}
+	return e.ctx.cancelled() == nil
+}
 
 func (l *loop) isReady(p *planKernel) bool {
 	if p.nonStrict {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -339,6 +340,46 @@ func TestL11ManyExecutions(t *testing.T) {
 		}
 		assert.Zero(t, h.journal.live.Load())
 	})
+}
+
+const bufferProgram = `
+func.func @main() -> !t.buffer {
+  %a = "t.buffer"() : () -> !t.buffer
+  %b = "t.buffer"() : () -> !t.buffer
+  %c = "t.buffer-add"(%a, %b) : (!t.buffer, !t.buffer) -> !t.buffer
+  %d = "t.buffer-add"(%c, %a) : (!t.buffer, !t.buffer) -> !t.buffer
+  %e = "t.buffer-add"(%d, %b) : (!t.buffer, !t.buffer) -> !t.buffer
+  tfrt.return %e : !t.buffer
+}`
+
+// L12: tensor memory goes back at its last use, not when the collector finds it, and is used again. U03: the second and
+// third addition work in place, so three buffers are enough.
+func TestL12BuffersWithoutCollection(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	h := loadHost(t, "single", bufferProgram, runtime.LoadOptions{})
+	profile := &runtime.ProfileAllocator{Base: runtime.NewHeapAllocator()}
+	h.host = runtime.NewHost(runtime.HostOptions{Queue: h.host.Queue(), Allocator: profile})
+	for range 1000 {
+		require.Equal(t, "returned value", h.run(t, "main"))
+	}
+	stats := profile.Stats()
+	assert.Empty(t, profile.Leak())
+	assert.EqualValues(t, 3, stats.PeakAllocations)
+	assert.EqualValues(t, 3000, stats.Allocations)
+}
+
+// A14: more blocking tasks than threads for them.
+func TestA14BlockingTasksShareThreads(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("func.func @main() -> !tfrt.chain {\n  %us = \"t.const\"() {value = 100 : i32} : () -> i32\n")
+	names, types := make([]string, 300), make([]string, 300)
+	for i := range names {
+		fmt.Fprintf(&text, "  %%c%d = \"t.sleep\"(%%us) : (i32) -> !tfrt.chain\n", i)
+		names[i], types[i] = fmt.Sprintf("%%c%d", i), "!tfrt.chain"
+	}
+	fmt.Fprintf(&text, "  %%c = \"t.merge\"(%s) : (%s) -> !tfrt.chain\n  tfrt.return %%c : !tfrt.chain\n}\n", strings.Join(names, ", "), strings.Join(types, ", "))
+	h := loadHost(t, "multi:2:4", text.String(), runtime.LoadOptions{})
+	assert.Equal(t, 301, len(strings.Split(h.run(t, "main"), "\n")))
 }
 
 func TestExecuteRefusesWrongCounts(t *testing.T) {

@@ -139,6 +139,7 @@ func hostKernels(j *journal) *runtime.Registry {
 	}})
 	addAsyncKernels(pure, j)
 	addNoisyKernels(pure, j)
+	addBufferKernels(pure, j)
 	addControlKernels(pure, j)
 	addNatives(reg, j)
 	return reg
@@ -239,6 +240,37 @@ func addNoisyKernels(pure func(string, runtime.Kernel), j *journal) {
 		for i, v := range args.Values {
 			res.Set(i, async.Bool(v.IsUnique()))
 		}
+		return nil
+	}))
+}
+
+// addBufferKernels adds kernels on counted tensor memory of 4 KiB; the sum works in place where it may.
+func addBufferKernels(pure func(string, runtime.Kernel), j *journal) {
+	allocate := func(ctx runtime.ExecContext) (*runtime.HostBuffer, error) {
+		return runtime.NewHostBuffer(ctx.Host().Allocator(), 4096, runtime.BufferAlign)
+	}
+	pure("buffer", runtime.Params2(func(ctx runtime.ExecContext, out runtime.Result[*runtime.HostBuffer]) error {
+		b, err := allocate(ctx)
+		if err == nil {
+			out.Emplace(b)
+		}
+		return err
+	}))
+	pure("buffer-add", runtime.Params4(func(ctx runtime.ExecContext, x, y runtime.Argument[*runtime.HostBuffer], out runtime.Result[*runtime.HostBuffer]) error {
+		b := x.Get()
+		if x.Value().IsUnique() && b.IsExclusiveOwner() {
+			b.AddRef()
+		} else {
+			var err error
+			if b, err = allocate(ctx); err != nil {
+				return err
+			}
+			copy(b.Data(), x.Get().Data())
+		}
+		for i, v := range y.Get().Data() {
+			b.Data()[i] += v
+		}
+		out.Emplace(b)
 		return nil
 	}))
 }
