@@ -43,7 +43,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		return c.load(in.name, file, t)
 	}
 	began := time.Now()
-	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: c.Elided == "fill"})
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +67,11 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 	}
 	t.lower = time.Since(began)
 	return c.load(in.name, file, t)
+}
+
+// fillElided says whether constants that the text leaves out get filler: a run on made-up inputs may as well make up constants.
+func (c *runCmd) fillElided() bool {
+	return c.Elided == "fill" || c.Elided == "auto" && c.Fill != ""
 }
 
 func (c *runCmd) load(name string, file *bef.File, t *times) (engine, error) {

@@ -22,7 +22,7 @@ type runCmd struct {
 	Inputs  string   `help:"Arrays for the parameters, keys 0, 1, ..." placeholder:"FILE.npz" type:"path"`
 	Fill    string   `help:"Make the inputs that are not given: zeros, ones, random, uniform or model."`
 	Seed    uint64   `help:"Seed of the fill."`
-	Elided  string   `help:"What to do with constants that the text leaves out: error, or fill with XLA's filler." default:"error" enum:"error,fill"`
+	Elided  string   `help:"What to do with constants that the text leaves out: error, fill with XLA's filler, or auto: fill if the inputs are filled too." default:"auto" enum:"auto,error,fill"`
 	Output  string   `help:"Write the results here, keys 0, 1, ..." placeholder:"FILE.npz" type:"path"`
 	Print   bool     `help:"Print the results as HLO literals."`
 	Engine  string   `help:"bef: lower and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`

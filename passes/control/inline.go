@@ -59,7 +59,7 @@ func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool)
 				continue
 			}
 			ce := e.Computation(c.ID())
-			root := InlineBefore(ce, in.ID(), e.View(in.Callee(0)), slices.Collect(in.OperandIDs()))
+			root := InlineBefore(ce, in.ID(), e.View(in.Callee(0)), slices.Collect(ce.At(in.ID()).OperandIDs()))
 			if err := ce.ReplaceInstruction(in.ID(), root); err != nil {
 				return m, err
 			}
