@@ -58,6 +58,8 @@ func whileShape(c *ShapeContext) (Shape, error) {
 		}
 	} else if !c.Same(c.Operands[0], body.Result, 0) {
 		return Shape{}, c.errorf("WHL-06", "The body of while returns %v, it is given %v", body.Result, c.Operands[0])
+	} else {
+		return c.Operands[0], nil // with the layout of the initial value
 	}
 	return body.Result, nil
 }

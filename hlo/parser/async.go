@@ -442,7 +442,7 @@ func (p *parser) finishWrapped(f *scope) {
 		d.spec.Callees = d.callees
 		b.Append(d.spec)
 		p.freeDraft(d)
-		id := b.Finish(hlo.NoInstr)
+		id := p.finish(b, "async_wrapped", hlo.NoInstr)
 		for _, callee := range w.root.Callees {
 			p.setThread(callee, w.thread)
 		}

@@ -139,7 +139,7 @@ func (p *parser) sameCount(d *draft, operand hlo.Shape) {
 		return
 	}
 	if !s.IsArray() || !operand.IsArray() || s.NumElements() != operand.NumElements() {
-		p.failAt(d.at, "expects the same number of elements in result shape %v and operand shape %v", s, operand)
+		p.failAt(d.at, "expects the same number of elements in result shape %s and operand shape %s", s.AppendText(nil, false), operand.AppendText(nil, false))
 	}
 }
 
@@ -151,7 +151,7 @@ func checkDynamicReshape(p *parser, f *scope, d *draft) {
 	}
 	p.sameCount(d, d.operandShape(f, 0))
 	if len(d.spec.Operands)-1 != d.spec.Shape.Rank() {
-		p.failAt(d.openAt, "expects one dim size operand per result dimension")
+		p.failAt(d.openAt, "expects one dim size operand per result dimension; got %d for %d result dimensions", len(d.spec.Operands)-1, d.spec.Shape.Rank())
 	}
 }
 

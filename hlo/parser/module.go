@@ -27,6 +27,7 @@ type build struct {
 	unspent  int64 // bytes left for constants that are not spelled out
 	// hasFrameIDs says that some metadata refers to a stack frame.
 	hasFrameIDs bool
+	given       map[hlo.CompID]givenNames // of a single instruction
 }
 
 // definition is a named computation. A computation with faults has no id; its users are not to blame.

@@ -57,8 +57,19 @@ func (p *parser) closeScope(f *scope, at int) hlo.CompID {
 		p.failAt(at, "computation %s has no parameter %d, but one of a higher number", f.name, i)
 	}
 	p.finishWrapped(f)
-	id := f.b.Finish(f.root)
+	id := p.finish(f.b, f.name, f.root)
 	p.spare = append(p.spare, f)
+	return id
+}
+
+// finish ends a builder.
+func (p *parser) finish(b *hlo.ComputationBuilder, name string, root hlo.InstrID) hlo.CompID {
+	if p.given == nil {
+		return b.Finish(root)
+	}
+	names := p.note(name, b)
+	id := b.Finish(root)
+	p.given[id] = names
 	return id
 }
 

@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -8,6 +10,7 @@ import (
 func (p *parser) single() hlo.Module {
 	p.beginModule("_")
 	p.config.FileName, p.config.IsScheduled = p.file, true
+	p.given = make(map[hlo.CompID]givenNames)
 	f := p.openScope("_")
 	f.open = true
 	isRoot := p.acceptWord("ROOT")
@@ -37,6 +40,9 @@ func (p *parser) single() hlo.Module {
 	}
 	id := p.closeScope(f, p.pos)
 	p.ed.SetEntry(id)
+	if len(p.given) > 1 {
+		id = p.entryFirst()
+	}
 	// XLA takes the entry layout of a lone instruction from nowhere: it is the default one.
 	sig := p.ed.View(id).Signature()
 	layout := &hlo.ProgramShape{Parameters: make([]hlo.Shape, len(sig.Parameters)), Result: sig.Result.WithoutLayout().WithDefaultLayout()}
@@ -63,4 +69,68 @@ func (p *parser) singleStartsWithShape() bool {
 		return p.src[end] != ':' && p.src[end] != '='
 	}
 	return word == "b" && p.src[end] == '('
+}
+
+// givenNames are names as written, before they are made unique.
+type givenNames struct {
+	computation  string
+	instructions []string
+}
+
+// note remembers the names of a computation that is about to be finished.
+func (p *parser) note(name string, b *hlo.ComputationBuilder) givenNames {
+	g := givenNames{computation: name}
+	for id := range b.NumInstructions() {
+		g.instructions = append(g.instructions, b.Name(hlo.InstrID(id)))
+	}
+	return g
+}
+
+// entryFirst makes the module anew with the entry before the computations in it, as XLA has it, although it is complete after them. The
+// order decides who keeps a name.
+func (p *parser) entryFirst() hlo.CompID {
+	entry := p.ed.Entry()
+	m := p.ed.Freeze()
+	p.ed = hlo.NewModule(m.Name())
+	order := []hlo.CompID{entry}
+	for c := range m.Computations() {
+		if c.ID() != entry {
+			order = append(order, c.ID())
+		}
+	}
+	made := make(map[hlo.CompID]hlo.CompID)
+	callees := func(in hlo.Instruction) (ids []hlo.CompID) {
+		for id := range in.Callees() {
+			ids = append(ids, made[id])
+		}
+		return ids
+	}
+	for _, id := range order {
+		c, given := m.MustComputation(id), p.given[id]
+		b := p.ed.NewComputation(given.computation)
+		b.SetScheduled(c.IsScheduled())
+		b.SetExecutionThread(c.ExecutionThread())
+		for in := range c.Instructions() {
+			spec := hlo.InstrSpec{
+				Opcode: in.Opcode(), Name: given.instructions[in.ID()], Shape: in.Shape(), Operands: slices.Collect(in.OperandIDs()),
+				Attrs: in.Attrs(), Common: in.Common(), Control: slices.Collect(in.ControlPredecessors()), Position: in.Position(),
+			}
+			if id != entry {
+				spec.Callees = callees(in)
+			}
+			b.Append(spec)
+		}
+		made[id] = b.Finish(c.Root().ID())
+	}
+	edit := p.ed.Computation(made[entry])
+	for in := range m.MustComputation(entry).Instructions() {
+		if in.NumCallees() > 0 {
+			edit.Instr(in.ID()).SetCallees(callees(in)...)
+		}
+	}
+	p.ed.SetEntry(made[entry])
+	for i := range p.asyncs {
+		p.asyncs[i].callee = made[p.asyncs[i].callee]
+	}
+	return made[entry]
 }
