@@ -18,6 +18,7 @@ type ExecContext struct {
 	// Replica and Partition number the device that the execution stands for.
 	Replica, Partition int
 
+	host   *Host // if there is no request
 	tracer Tracer
 	lane   int // of the trace
 	depth  int // calls on this goroutine's stack
@@ -60,10 +61,10 @@ func (c *ExecContext) newLane() int {
 	return c.Request.newLane()
 }
 
-// Host returns the host that the execution runs on, or nil.
+// Host returns the host that the execution runs on, or nil in a frame made by hand.
 func (c *ExecContext) Host() *Host {
 	if c.Request == nil {
-		return nil
+		return c.host
 	}
 	return c.Request.host
 }

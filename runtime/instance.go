@@ -75,7 +75,7 @@ func newTensorRun(entry *tensorFunction, host *Host) (*tensorRun, error) {
 		return nil, err
 	}
 	r.arena = arena
-	r.ctx.run = r
+	r.ctx.run, r.ctx.host = r, host
 	b := instanceBuilder{run: r, scratch: arena[frame:]}
 	b.fiber(&r.main, entry, arena[:entry.frame:entry.frame], nil)
 	return r, nil
