@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
 	"github.com/gohalo/halo/passes/legalize"
+	"github.com/gohalo/halo/passes/loops"
 	"github.com/gohalo/halo/passes/simplify"
 )
 
@@ -20,6 +21,7 @@ func All() []*pass.Pass {
 		control.FlattenCallGraph,
 		control.FusionInliner,
 		legalize.AsyncToSync,
+		loops.InvariantCodeMotion,
 		simplify.ConstantFolding,
 		simplify.CSE,
 		simplify.DCE,
@@ -38,11 +40,11 @@ func All() []*pass.Pass {
 // runtime needs.
 var pipelines = []struct{ name, doc, text string }{
 	{"simplify", "housekeeping until nothing changes", "fix(tuple-simplifier,constant-folding,cse,dce)"},
-	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,simplify"},
+	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,simplify,while-loop-invariant-code-motion,simplify"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner"},
 	{"O1", "cheap simplification", "tuple-simplifier,cse,dce"},
-	{"O2", "everything that pays", "call-inliner,simplify"},
-	{"O3", "everything", "call-inliner,simplify"},
+	{"O2", "everything that pays", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
+	{"O3", "everything", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
 }
 
 // Order is a constraint between two passes of one pipeline.

@@ -1,0 +1,219 @@
+// Package loops holds the passes about while loops.
+package loops
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// InvariantCodeMotion moves work that is the same in every iteration in front of the loop.
+var InvariantCodeMotion = &pass.Pass{
+	Name: "while-loop-invariant-code-motion",
+	Doc: `compute what does not change in a loop once, before it
+
+A part of the loop's state that the body hands on untouched does not change, and neither does what is computed from such parts and
+constants alone. It is computed before the loop and handed in as a further part of the state. Values that are larger than what they
+are made from (broadcasts, iotas) stay: recomputing them is cheaper than carrying them.`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		effects := analysis.FindSideEffects(m)
+		e := m.Edit()
+		for c := range m.PostOrder() { // bodies before the loops that call them, so that work moves out of several loops at once
+			for in := range c.Instructions() {
+				if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) {
+					continue
+				}
+				l := &loop{e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects}
+				if err := l.hoist(ctx); err != nil {
+					return m, err
+				}
+			}
+		}
+		return e.Freeze(), nil
+	},
+}
+
+// ownsCallees reports whether nothing else calls the body and the condition of a loop.
+func ownsCallees(m hlo.Module, while hlo.Instruction) bool {
+	for id := range while.Callees() {
+		n := 0
+		for range m.Callers(id) {
+			n++
+		}
+		if n != 1 {
+			return false
+		}
+	}
+	return while.Callee(0) != while.Callee(1)
+}
+
+// loop is one while in a session.
+type loop struct {
+	e          *hlo.Editor
+	c          hlo.CompEdit // where the loop is
+	while      hlo.InstrID
+	body, cond hlo.CompEdit
+	effects    *analysis.SideEffects
+
+	invariant map[hlo.InstrID]bool // instructions of the body
+	moved     map[hlo.InstrID]hlo.InstrID
+}
+
+func (l *loop) hoist(ctx *pass.Context) error {
+	param := l.body.View().Parameter(0)
+	root := l.body.View().Root()
+	if !param.Shape().IsTuple() || root.Opcode() != hlo.OpTuple {
+		return nil
+	}
+	l.findInvariant(param, root)
+	var frontier []hlo.InstrID
+	for in := range l.body.View().PostOrder() {
+		if l.invariant[in.ID()] && l.worthMoving(in) && l.leaves(in) {
+			frontier = append(frontier, in.ID())
+		}
+	}
+	if len(frontier) == 0 || !ctx.Spend("hoist") {
+		return nil
+	}
+	ctx.Count("values", int64(len(frontier)))
+	return l.widen(param, root, frontier)
+}
+
+// findInvariant marks what is the same in every iteration.
+func (l *loop) findInvariant(param, root hlo.Instruction) {
+	l.invariant = make(map[hlo.InstrID]bool)
+	for in := range l.body.View().PostOrder() {
+		switch {
+		case in.Opcode() == hlo.OpConstant:
+			l.invariant[in.ID()] = true
+		case in.Opcode() == hlo.OpGetTupleElement && in.Operand(0) == param.ID():
+			i := hlo.AttrsOf[hlo.TupleElementAttrs](in).Index
+			back := root.OperandInstr(int(i))
+			l.invariant[in.ID()] = back.Opcode() == hlo.OpGetTupleElement && back.Operand(0) == param.ID() &&
+				hlo.AttrsOf[hlo.TupleElementAttrs](back).Index == i
+		case movable(in, l.effects):
+			all := true
+			for id := range in.OperandIDs() {
+				all = all && l.invariant[id]
+			}
+			l.invariant[in.ID()] = all
+		}
+	}
+}
+
+func movable(in hlo.Instruction, effects *analysis.SideEffects) bool {
+	traits := hlo.Info(in.Opcode()).Traits
+	return in.Shape().IsArray() && in.Shape().IsStatic() && in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpCustomCall &&
+		in.Opcode() != hlo.OpOptBarrier &&
+		traits&(hlo.TraitRandom|hlo.TraitCollective|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitControl) == 0 &&
+		!hlo.IsAsync(in.Opcode()) && !effects.Of(in) && in.NumControlPredecessors() == 0
+}
+
+// worthMoving refuses what costs nothing and what is larger than what it is made from.
+func (l *loop) worthMoving(in hlo.Instruction) bool {
+	if in.NumOperands() == 0 || in.Opcode() == hlo.OpGetTupleElement || in.Opcode() == hlo.OpBroadcast || analysis.SameBytes(in) {
+		return false
+	}
+	bytes := int64(64)
+	for o := range in.Operands() {
+		bytes = max(bytes, o.Shape().ByteSize())
+	}
+	return in.Shape().ByteSize() <= bytes
+}
+
+// leaves reports whether something that stays in the loop uses in.
+func (l *loop) leaves(in hlo.Instruction) bool {
+	if in.IsRoot() {
+		return false
+	}
+	for user := range l.body.Users(in.ID()) {
+		if u := l.body.At(user); !l.invariant[user] || !l.worthMoving(u) {
+			return true
+		}
+	}
+	return false
+}
+
+// widen moves the frontier, with all that it is made from, in front of the loop, and hands the values in as further parts of the state.
+func (l *loop) widen(param, root hlo.Instruction, frontier []hlo.InstrID) error {
+	while := l.c.At(l.while)
+	n := param.Shape().NumElems()
+	init := while.Operand(0)
+	l.moved = make(map[hlo.InstrID]hlo.InstrID)
+	parts := make([]hlo.InstrID, 0, n+len(frontier))
+	shapes := while.Shape().Elems()
+	for i := range n {
+		parts = append(parts, l.element(l.c, l.while, init, i))
+	}
+	for _, id := range frontier {
+		parts = append(parts, l.copyOut(id, param.ID(), parts))
+		shapes = append(shapes, l.body.At(id).Shape())
+	}
+	state := hlo.MakeTuple(shapes...)
+	wide := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: state, Operands: parts})
+
+	// The body takes the values from its state and hands them on.
+	l.body.Instr(param.ID()).SetShape(state)
+	results := slices.Collect(l.body.At(root.ID()).OperandIDs())
+	first := l.firstUserOf(param)
+	for k, id := range frontier {
+		in := l.element(l.body, first, param.ID(), n+k)
+		l.body.ReplaceAllUses(id, in)
+		results = append(results, in)
+	}
+	for i, id := range results { // uses by the root of what was moved have been replaced as well
+		if k := slices.Index(frontier, id); k >= 0 {
+			results[i] = results[n+k]
+		}
+	}
+	l.body.Instr(root.ID()).SetOperands(results...).SetShape(state)
+	l.cond.Instr(l.cond.View().Parameter(0).ID()).SetShape(state)
+
+	// Outside, the loop's value is the tuple of its first parts.
+	loop := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpWhile, Name: while.Name(), Shape: state, Operands: []hlo.InstrID{wide.ID()},
+		Callees: slices.Collect(while.Callees()), Common: while.Common(), Control: slices.Collect(while.ControlPredecessors()), Position: while.Position()})
+	var out []hlo.InstrID
+	for i := range n {
+		out = append(out, l.element(l.c, l.while, loop.ID(), i))
+	}
+	narrow := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: while.Shape(), Operands: out})
+	return l.c.ReplaceInstruction(l.while, narrow.ID())
+}
+
+// firstUserOf is an instruction of the body, other than parameters, before which elements of the state may be inserted.
+func (l *loop) firstUserOf(param hlo.Instruction) hlo.InstrID {
+	for in := range l.body.View().Instructions() {
+		if in.Opcode() != hlo.OpParameter {
+			return in.ID()
+		}
+	}
+	return param.ID()
+}
+
+func (l *loop) element(c hlo.CompEdit, before, tuple hlo.InstrID, i int) hlo.InstrID {
+	return c.InsertSpecBefore(before, hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: c.At(tuple).Shape().Elem(i),
+		Operands: []hlo.InstrID{tuple}, Attrs: &hlo.TupleElementAttrs{Index: int64(i)}}).ID()
+}
+
+// copyOut copies an invariant instruction of the body, and what it is made from, in front of the loop.
+func (l *loop) copyOut(id, param hlo.InstrID, state []hlo.InstrID) hlo.InstrID {
+	if to, ok := l.moved[id]; ok {
+		return to
+	}
+	in := l.body.At(id)
+	var to hlo.InstrID
+	if in.Opcode() == hlo.OpGetTupleElement && in.Operand(0) == param {
+		to = state[hlo.AttrsOf[hlo.TupleElementAttrs](in).Index]
+	} else {
+		var operands []hlo.InstrID
+		for o := range in.OperandIDs() {
+			operands = append(operands, l.copyOut(o, param, state))
+		}
+		to = l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: operands,
+			Attrs: in.Attrs(), Common: in.Common(), Callees: slices.Collect(in.Callees()), Position: in.Position()}).ID()
+	}
+	l.moved[id] = to
+	return to
+}
