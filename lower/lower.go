@@ -73,6 +73,9 @@ const (
 	loopBody                    // result i is the memory of argument i
 )
 
+// formatVersion changes when files that this package writes stop being readable by older versions of package runtime.
+const formatVersion = "1"
+
 // file puts the finished functions and the plan together.
 func (l *lowering) file(entry *function) (*bef.File, error) {
 	plan := &runtime.BufferPlan{}
@@ -80,6 +83,7 @@ func (l *lowering) file(entry *function) (*bef.File, error) {
 		plan.Functions = append(plan.Functions, f.plan)
 	}
 	l.b.Extensions = []bef.Section{
+		bef.Producer{Tool: "halo", Version: formatVersion, Module: l.m.Name(), Layout: "G2"}.Section(),
 		{ID: runtime.SectionBufferPlan, Data: plan.Encode()},
 		{ID: runtime.SectionConstants, Align: runtime.ConstantAlign, Data: l.consts.data},
 		{ID: runtime.SectionMetadata, Data: l.metadata(entry).Encode()},

@@ -1,12 +1,16 @@
 package runtime
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/runtime/bef"
+)
 
 // Extension sections that carry what the driver of tensor functions needs. Readers that do not know them skip them.
 const (
-	SectionBufferPlan = 0x81 // BufferPlan
-	SectionConstants  = 0x82 // raw bytes, aligned to ConstantAlign
-	SectionMetadata   = 0x83 // Metadata
+	SectionBufferPlan = bef.BufferPlanSection // BufferPlan
+	SectionConstants  = bef.ConstantsSection  // raw bytes, aligned to ConstantAlign
+	SectionMetadata   = bef.MetadataSection   // Metadata
 )
 
 // Alignments of tensor memory, in bytes. Arena and constant offsets are multiples of BufferAlign, and the memory they are

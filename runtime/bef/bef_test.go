@@ -156,12 +156,9 @@ func TestMarshalRefuses(t *testing.T) {
 
 func TestExtensions(t *testing.T) {
 	f := add7(t)
-	plan := bef.BufferPlan{Functions: []bef.FunctionPlan{{Func: 0, Arena: 192, Slots: []bef.Slot{
-		{Kind: bef.ArgumentSlot}, {Kind: bef.ArenaSlot, Offset: 64, Bytes: 128}, {Kind: bef.DynamicSlot, Bytes: 300}}}}}
 	producer := bef.Producer{Tool: "halo", Version: "1", Module: "m", Layout: "G2"}
 	refs := []bef.KernelRef{{Func: 0, Kernel: 1}}
-	costs := []bef.Cost{{Kernel: refs[0], Nanos: 1234}}
-	f.Extensions = []bef.Section{producer.Section(), plan.Section(), bef.CostsOf(costs), bef.NonStrictSection(refs),
+	f.Extensions = []bef.Section{producer.Section(), bef.NonStrictSection(refs),
 		{ID: 0x90, Align: 64, Data: []byte("aligned")}}
 
 	assert.Equal(t, unhex(t, add7Hex), marshal(t, f, bef.EncodeOptions{}), "extensions are written only on demand")
@@ -169,28 +166,14 @@ func TestExtensions(t *testing.T) {
 	g, err := bef.Decode(b, bef.DecodeOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, b, marshal(t, g, bef.EncodeOptions{Extensions: true}))
-	gotPlan, err := g.BufferPlan()
-	require.NoError(t, err)
-	assert.Equal(t, &plan, gotPlan)
 	gotProducer, ok := g.Producer()
 	assert.True(t, ok)
 	assert.Equal(t, producer, gotProducer)
 	gotRefs, err := g.NonStrict()
 	require.NoError(t, err)
 	assert.Equal(t, refs, gotRefs)
-	gotCosts, err := g.Costs()
-	require.NoError(t, err)
-	assert.Equal(t, costs, gotCosts)
 	assert.Equal(t, []byte("aligned"), g.Extension(0x90))
 
-	for _, bad := range []string{"", "02", "01 01 00 00 03 00 00", "01 01 00 80", "01 01 05 00 00", "01 01 00 40 03 00 01 01 10 00", "01 01 00 40 03 00 01 00 41 00"} {
-		g.Extensions = []bef.Section{{ID: bef.BufferPlanSection, Data: unhex(t, bad)}}
-		if g.Extensions[0].Data == nil {
-			g.Extensions[0].Data = []byte{}
-		}
-		_, err := g.BufferPlan()
-		assert.Error(t, err, bad)
-	}
 	for _, bad := range []string{"02 00 02 00 01", "01 00 00", "01 00 03", "01 01 01", "01 00"} {
 		g.Extensions = []bef.Section{{ID: bef.KernelFlagsSection, Data: unhex(t, bad)}}
 		_, err := g.NonStrict()

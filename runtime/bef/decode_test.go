@@ -121,7 +121,6 @@ func tryDecode(t testing.TB, b []byte) bool {
 		}
 	}
 	f.NonStrict()
-	f.BufferPlan()
 	again, err := bef.Marshal(f, all)
 	require.NoError(t, err)
 	g, err := bef.Decode(again, bef.DecodeOptions{})
