@@ -11,7 +11,7 @@ func sugaredComputations(m hlo.Module, s Sugar) []bool {
 	var marks []bool
 	entry := m.Entry()
 	for c := range m.Computations() {
-		if c.ID() == entry.ID() || !hlo.IsExpandable(c) || !canSugar(m, c, s) {
+		if c.ID() == entry.ID() || !canSugar(m, c, s) || !hlo.IsExpandable(c) {
 			continue
 		}
 		if marks == nil {
@@ -22,7 +22,8 @@ func sugaredComputations(m hlo.Module, s Sugar) []bool {
 	return marks
 }
 
-// canSugar reports whether every call of c is an asynchronous one that may be sugared, and there is a start among them.
+// canSugar reports whether every call of c is an asynchronous one that may be sugared, and there is a start among them. Two starts that
+// share a computation would come back with one each, so by default they are written as they are.
 func canSugar(m hlo.Module, c hlo.Computation, s Sugar) bool {
 	starts := 0
 	for comp, id := range m.Callers(c.ID()) {
@@ -41,7 +42,7 @@ func canSugar(m hlo.Module, c hlo.Computation, s Sugar) bool {
 		}
 		starts++
 	}
-	return starts > 0
+	return starts == 1 || starts > 1 && s == SugarOn
 }
 
 func (p *printer) isSugared(id hlo.CompID) bool { return int(id) < len(p.sugared) && p.sugared[id] }
