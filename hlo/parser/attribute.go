@@ -199,7 +199,24 @@ func (p *parser) unexpected(d *draft, pl *plan, key string, at int) {
 		names = asyncNames(d, names)
 	}
 	names = allowed(names)
-	p.failHint(at, didYouMean(key, names), "unexpected attribute %q. Allowed attributes: %s", key, strings.Join(names, ", "))
+	p.failHintRule(unexpectedRule(d.spec.Opcode, key), at, didYouMean(key, names), "unexpected attribute %q. Allowed attributes: %s", key, strings.Join(names, ", "))
+}
+
+// unexpectedRule is the rule that an attribute breaks where it may not stand.
+func unexpectedRule(op hlo.Opcode, key string) string {
+	switch key {
+	case "to_apply", "calls", "body", "condition", "called_computations", "branch_computations":
+		if len(hlo.Info(op).Callees) == 0 && !hlo.IsAsync(op) {
+			return "GEN-01"
+		}
+	case "result_accuracy":
+		return "ELT-18"
+	case "output_to_operand_aliasing":
+		if op == hlo.OpCall {
+			return "CALL-05"
+		}
+	}
+	return ""
 }
 
 // skipValue moves the cursor behind a value of any type.
@@ -355,7 +372,11 @@ func (p *parser) within(r rawAttr, key string, f func()) {
 	p.src, p.pos, p.attrKey = src[:r.end], r.start, key
 	f()
 	if !p.atEnd() {
-		p.fail("unexpected text after the value")
+		rule := ""
+		if key == "padding" { // interior padding has no sign, for one
+			rule = "SHP-15"
+		}
+		p.failRule(rule, p.pos, "unexpected text after the value")
 	}
 	p.src, p.pos, p.attrKey = src, pos, ""
 }

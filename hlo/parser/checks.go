@@ -80,7 +80,7 @@ func (p *parser) checkChannel(f *scope, d *draft, begin hlo.Opcode) {
 	a, _ := d.spec.Attrs.(*hlo.SendRecvAttrs)
 	b, _ := f.b.Attrs(id).(*hlo.SendRecvAttrs)
 	if a != nil && b != nil && a.ChannelID != b.ChannelID {
-		p.failAt(d.openAt, "channel_id of %v differs from that of its operand %s", d.spec.Opcode, f.b.Name(id))
+		p.failRule("CHAN-02", d.openAt, "channel_id of %v differs from that of its operand %s", d.spec.Opcode, f.b.Name(id))
 	}
 }
 
@@ -139,7 +139,7 @@ func (p *parser) sameCount(d *draft, operand hlo.Shape) {
 		return
 	}
 	if !s.IsArray() || !operand.IsArray() || s.NumElements() != operand.NumElements() {
-		p.failAt(d.at, "expects the same number of elements in result shape %s and operand shape %s", s.AppendText(nil, false), operand.AppendText(nil, false))
+		p.failRule(countRules[d.spec.Opcode], d.at, "expects the same number of elements in result shape %s and operand shape %s", s.AppendText(nil, false), operand.AppendText(nil, false))
 	}
 }
 
@@ -151,21 +151,30 @@ func checkDynamicReshape(p *parser, f *scope, d *draft) {
 	}
 	p.sameCount(d, d.operandShape(f, 0))
 	if len(d.spec.Operands)-1 != d.spec.Shape.Rank() {
-		p.failAt(d.openAt, "expects one dim size operand per result dimension; got %d for %d result dimensions", len(d.spec.Operands)-1, d.spec.Shape.Rank())
+		p.failRule("SHP-08", d.openAt, "expects one dim size operand per result dimension; got %d for %d result dimensions", len(d.spec.Operands)-1, d.spec.Shape.Rank())
 	}
+}
+
+// countRules are the rules that a wrong number of elements or operands breaks.
+var countRules = [hlo.NumOpcodes]string{
+	hlo.OpReshape: "SHP-07", hlo.OpDynamicReshape: "SHP-08", hlo.OpDynamicSlice: "SHP-17", hlo.OpDynamicUpdateSlice: "SHP-18",
 }
 
 // checkIndices checks the index operands from first on: one vector, or a scalar for each dimension of operand 0.
 func (p *parser) checkIndices(f *scope, d *draft, first int) {
 	n := len(d.spec.Operands)
 	if n < first {
-		p.failAt(d.openAt, "Wrong number of operands.")
+		p.failRule(countRules[d.spec.Opcode], d.openAt, "Wrong number of operands.")
 	}
 	if n == first+1 && d.operandShape(f, first).Rank() == 1 {
 		return
 	}
-	if n != first+d.operandShape(f, 0).Rank() {
-		p.failAt(d.openAt, "Wrong number of operands.")
+	s := d.operandShape(f, 0)
+	if s.IsBuffer() {
+		s = s.Elem(0)
+	}
+	if n != first+s.Rank() {
+		p.failRule(countRules[d.spec.Opcode], d.openAt, "Wrong number of operands.")
 	}
 }
 
@@ -175,7 +184,7 @@ func checkDynamicUpdateSlice(p *parser, f *scope, d *draft) { p.checkIndices(f, 
 
 func checkReduce(p *parser, _ *scope, d *draft) {
 	if len(d.spec.Operands)%2 != 0 {
-		p.failAt(d.openAt, "expects an even number of operands, but has %d operands", len(d.spec.Operands))
+		p.failRule("RED-01", d.openAt, "expects an even number of operands, but has %d operands", len(d.spec.Operands))
 	}
 }
 
@@ -188,14 +197,14 @@ func checkReduceWindow(p *parser, f *scope, d *draft) {
 
 func checkScatter(p *parser, _ *scope, d *draft) {
 	if len(d.spec.Operands)%2 == 0 {
-		p.failAt(d.openAt, "expects an odd number of operands, but has %d operands", len(d.spec.Operands))
+		p.failRule("SHP-20", d.openAt, "expects an odd number of operands, but has %d operands", len(d.spec.Operands))
 	}
 }
 
 func checkScan(p *parser, _ *scope, d *draft) {
 	n := len(d.spec.Operands)
 	if want := p.ed.View(d.callees[0]).NumParameters(); n != want {
-		p.failAt(d.openAt, "expects %d operands, but has %d operands", want, n)
+		p.failRule("RED-19", d.openAt, "expects %d operands, but has %d operands", want, n)
 	}
 	if carries := d.spec.Attrs.(*hlo.ScanAttrs).NumCarries; carries < 0 || carries > int64(n) {
 		p.failAt(d.openAt, "num_carries is %d, but there are %d operands", carries, n)
@@ -209,7 +218,7 @@ func checkConditional(p *parser, f *scope, d *draft) {
 	}
 	s := d.operandShape(f, 0)
 	if !s.IsScalar() {
-		p.failAt(d.openAt, "The first operand must be a scalar, but has shape %v", s)
+		p.failRule("CND-01", d.openAt, "The first operand must be a scalar, but has shape %v", s)
 	}
 	const listed, named = 1, 2 // bits of how the branches are spelled
 	var want uint32
@@ -219,11 +228,11 @@ func checkConditional(p *parser, f *scope, d *draft) {
 	case hlo.S32:
 		want = listed
 	default:
-		p.failAt(d.openAt, "The first operand must be a scalar of PRED or S32, but has shape %v", s)
+		p.failRule("CND-03", d.openAt, "The first operand must be a scalar of PRED or S32, but has shape %v", s)
 	}
 	switch listing := d.spelled&1 != 0; {
 	case want == named && listing:
-		p.failAt(d.attrsAt, "unexpected attribute \"branch_computations\": the branches of a pred are true_computation and false_computation")
+		p.failRule("CND-02", d.attrsAt, "unexpected attribute \"branch_computations\": the branches of a pred are true_computation and false_computation")
 	case want == listed && !listing && d.spelled != 0:
 		p.failAt(d.attrsAt, "unexpected attribute \"true_computation\": the branches of an s32 are branch_computations")
 	}
@@ -236,7 +245,7 @@ func checkConditional(p *parser, f *scope, d *draft) {
 		p.mustHave(d, "branch_computations")
 	}
 	if len(d.spec.Operands)-1 != len(d.callees) {
-		p.failAt(d.openAt, "expects one operand for each of %d branches besides the first, but has %d operands", len(d.callees), len(d.spec.Operands))
+		p.failRule("CND-04", d.openAt, "expects one operand for each of %d branches besides the first, but has %d operands", len(d.callees), len(d.spec.Operands))
 	}
 }
 
@@ -280,7 +289,7 @@ func checkPermute(p *parser, _ *scope, d *draft) {
 		}
 	}
 	if len(a.SliceSizes) > 0 && len(d.spec.Operands) != 4 {
-		p.failAt(d.openAt, "%v with slice_sizes must have exactly four operands, but has %d", d.spec.Opcode, len(d.spec.Operands))
+		p.failRule("CPERM-05", d.openAt, "%v with slice_sizes must have exactly four operands, but has %d", d.spec.Opcode, len(d.spec.Operands))
 	}
 }
 
@@ -293,7 +302,7 @@ func checkGlobalIDs(p *parser, _ *scope, d *draft) {
 		bad = a.UseGlobalDeviceIDs && !a.ChannelID.Set && a.Mode == hlo.ModeUnset
 	}
 	if bad {
-		p.failAt(d.attrsAt, "Cannot have use_global_device_ids=true without channel_id")
+		p.failRule("COLL-01", d.attrsAt, "Cannot have use_global_device_ids=true without channel_id")
 	}
 }
 
@@ -304,14 +313,14 @@ func checkCustomCall(p *parser, f *scope, d *draft) {
 	}
 	shapes := a.OperandLayouts.Shapes
 	if len(shapes) != len(d.spec.Operands) {
-		p.failAt(d.attrsAt, "Expected %d operand layout constraints, %d given", len(d.spec.Operands), len(shapes))
+		p.failRule("CC-01", d.attrsAt, "Expected %d operand layout constraints, %d given", len(d.spec.Operands), len(shapes))
 	}
 	for i, s := range shapes {
 		if !s.HasLayout() && !isToken(s) {
-			p.failAt(d.attrsAt, "operand layout constraint %d %v does not have a layout", i, s)
+			p.failRule("CC-01", d.attrsAt, "operand layout constraint %d %v does not have a layout", i, s)
 		}
 		if o := d.operandShape(f, i); !s.Compatible(o) {
-			p.failAt(d.attrsAt, "operand layout constraint %d %v is not compatible with operand shape %v", i, s, o)
+			p.failRule("CC-01", d.attrsAt, "operand layout constraint %d %v is not compatible with operand shape %v", i, s, o)
 		}
 	}
 	if s := d.spec.Shape; !s.HasLayout() && !isToken(s) {

@@ -14,6 +14,8 @@ type Error struct {
 	Msg       string
 	// Notes are the surroundings of the fault ("error parsing attribute window") and hints, each a line of its own.
 	Notes []string
+	// Rule is the id of the verifier's rule that the text breaks, "" when the fault is one of form only.
+	Rule string
 	// Source is the line of the text that the fault is in, shortened around the column when it is very long; Caret is the
 	// column of the fault in it, from 0.
 	Source string
@@ -94,6 +96,7 @@ type failure struct {
 	off  int
 	msg  string
 	note []string
+	rule string // of the verifier, if the fault breaks one
 	// quiet marks a consequence of a fault that was reported before.
 	quiet bool
 }
@@ -101,6 +104,11 @@ type failure struct {
 // failAt abandons the statement because of a fault at byte offset off.
 func (p *parser) failAt(off int, format string, args ...any) {
 	panic(&failure{off: off, msg: fmt.Sprintf(format, args...)})
+}
+
+// failRule is failAt for a fault that breaks a rule of the verifier.
+func (p *parser) failRule(rule string, off int, format string, args ...any) {
+	panic(&failure{off: off, msg: fmt.Sprintf(format, args...), rule: rule})
 }
 
 // fail abandons the statement because of a fault at the next token.
@@ -111,7 +119,12 @@ func (p *parser) fail(format string, args ...any) {
 
 // failHint is failAt with a line of advice.
 func (p *parser) failHint(off int, hint, format string, args ...any) {
-	f := &failure{off: off, msg: fmt.Sprintf(format, args...)}
+	p.failHintRule("", off, hint, format, args...)
+}
+
+// failHintRule is failHint for a fault that may break a rule of the verifier.
+func (p *parser) failHintRule(rule string, off int, hint, format string, args ...any) {
+	f := &failure{off: off, msg: fmt.Sprintf(format, args...), rule: rule}
 	if hint != "" {
 		f.note = append(f.note, hint)
 	}
@@ -143,6 +156,7 @@ func (p *parser) report(f *failure) {
 		return
 	}
 	e := p.errorAt(f.off, f.msg)
+	e.Rule = f.rule
 	if key != "" {
 		e.Notes = append(e.Notes, "error parsing attribute "+key)
 	}
@@ -164,6 +178,7 @@ func newError(file, text string, off int, msg string) *Error {
 	}
 	e := &Error{File: file, Line: strings.Count(text[:off], "\n") + 1, Col: off - start + 1, Msg: msg, Caret: off - start}
 	e.Source = strings.TrimRight(text[start:end], "\r")
+	e.Caret = min(e.Caret, len(e.Source))
 	if len(e.Source) > maxSource {
 		from := max(0, e.Caret-maxSource/2)
 		to := min(len(e.Source), from+maxSource)

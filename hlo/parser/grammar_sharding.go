@@ -36,11 +36,11 @@ type tileDevices struct {
 // shardingMetadata is one set of metadata or a list of them.
 type shardingMetadata struct {
 	Many []metadataSet  `parser:"'{' (  @@ (',' @@)*"`
-	One  []metadataPair `parser:"     | (','? @@)* ) '}'"`
+	One  []metadataPair `parser:"     | (@@ (',' @@ | @@)*)? ) '}'"`
 }
 
 type metadataSet struct {
-	Pairs []metadataPair `parser:"'{' (','? @@)* '}'"`
+	Pairs []metadataPair `parser:"'{' (@@ (',' @@ | @@)*)? '}'"`
 }
 
 type metadataPair struct {
@@ -250,7 +250,7 @@ func (p *parser) buildTile(t *tileLeaf, at int) *hlo.Sharding {
 	case dims == nil:
 		r.bad("non-maximal shardings must have a tile assignment list including dimensions")
 	case r.product(dims, "tile assignment dimensions") < 2:
-		r.bad("non-maximal shardings must have more than one device assigned")
+		r.failRule("SHD-05", r.at, "non-maximal shardings must have more than one device assigned")
 	case len(kinds) > len(dims):
 		r.bad("last_tile_dims has %d kinds, the tile assignment %d dimensions", len(kinds), len(dims))
 	}

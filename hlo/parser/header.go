@@ -111,7 +111,7 @@ func (p *parser) inputOutputAlias() {
 		}
 		p.expect(')', format)
 		if key := joinInts(a.Output); seen[key] {
-			p.failAt(at, "output {%s} is aliased twice", key)
+			p.failRule("ALI-06", at, "output {%s} is aliased twice", key)
 		} else {
 			seen[key] = true
 		}

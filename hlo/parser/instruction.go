@@ -217,11 +217,24 @@ func (p *parser) checkParameter(f *scope, n int64, at int) {
 	f.params[n] = true
 }
 
+// arityRule is the rule that a wrong number of operands breaks.
+func arityRule(op hlo.Opcode) string {
+	switch op {
+	case hlo.OpWhile:
+		return "WHL-03"
+	case hlo.OpScaledDot:
+		return "SDOT-01"
+	case hlo.OpAsyncDone:
+		return "ASYNC-15"
+	}
+	return "GEN-02"
+}
+
 // checkArity compares the number of operands with the op's, when it is fixed.
 func (p *parser) checkArity(d *draft) {
 	n := len(d.spec.Operands)
 	if a := d.info.Arity; !a.Accepts(n) && a.IsFixed() {
-		p.failAt(d.openAt, "expects %d operands, but has %d operands", a.Min, n)
+		p.failRule(arityRule(d.spec.Opcode), d.openAt, "expects %d operands, but has %d operands", a.Min, n)
 	}
 }
 

@@ -54,7 +54,7 @@ func (p *parser) closeScope(f *scope, at int) hlo.CompID {
 		p.failAt(at, "expects name")
 	}
 	if i := slices.Index(f.params, false); i >= 0 {
-		p.failAt(at, "computation %s has no parameter %d, but one of a higher number", f.name, i)
+		p.failRule("FUS-09", at, "computation %s has no parameter %d, but one of a higher number", f.name, i)
 	}
 	p.finishWrapped(f)
 	id := p.finish(f.b, f.name, f.root)

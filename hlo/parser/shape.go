@@ -189,7 +189,7 @@ func (p *parser) arrayShape() hlo.Shape {
 		return hlo.MakeOpaque()
 	}
 	if layout != nil && len(layout.MinorToMajor) != len(dims) {
-		p.failAt(at, "Dimensions size is %d, but minor to major size is %d.", len(dims), len(layout.MinorToMajor))
+		p.failRule("GEN-04", at, "Dimensions size is %d, but minor to major size is %d.", len(dims), len(layout.MinorToMajor))
 	}
 	if layout == nil && (len(dims) == 0 || !p.KeepMissingLayouts) && !p.keepLayouts {
 		layout = hlo.DefaultLayout(len(dims))
