@@ -20,8 +20,7 @@ type HostAllocator interface {
 	Deallocate(b []byte)
 }
 
-// maxAllocation bounds one request, so that a program with absurd sizes fails with an error. The Go runtime itself ends
-// the process when the system cannot give what make asks for.
+// maxAllocation bounds one request to what the size classes cover.
 const maxAllocation = 1 << 38
 
 // HeapAllocator keeps freed memory in lists by size class and takes new memory from the Go heap.
@@ -56,7 +55,7 @@ func sizeClass(size int64) (class int, rounded int64) {
 
 // Allocate implements HostAllocator.
 func (a *HeapAllocator) Allocate(size, align int64) ([]byte, error) {
-	if size < 0 || size > maxAllocation {
+	if size < 0 || size > min(maxAllocation, machineMemory()) {
 		return nil, async.Errorf(async.ResourceExhausted, "cannot allocate %d bytes", size)
 	}
 	if align > BufferAlign {

@@ -6,6 +6,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -29,8 +30,9 @@ type Program struct {
 type LoadOptions struct {
 	// Host is where executions take place that do not say otherwise. Nil means a new one with a single-threaded queue.
 	Host *Host
-	// MaxFrameBytes bounds the arena of one execution; a program that asks for more is refused. Zero means 64 GiB.
-	MaxFrameBytes int64
+	// MaxBytes bounds the memory of one execution of a tensor function: arguments, results and arena. A program that needs
+	// more is refused. Zero means the machine's memory, or 64 GiB where that is not known.
+	MaxBytes int64
 	// MaxIdleInstances is how many instances of each entry function are kept between executions. Zero means one for each
 	// processor.
 	MaxIdleInstances int
@@ -41,12 +43,20 @@ type LoadOptions struct {
 	Strict bool
 }
 
-func (o *LoadOptions) maxFrameBytes() int64 {
-	if o.MaxFrameBytes > 0 {
-		return o.MaxFrameBytes
+// maxBytes returns the bound. It matters beyond good manners: the Go runtime ends the process when it does not get memory.
+func (o *LoadOptions) maxBytes() int64 {
+	if o.MaxBytes > 0 {
+		return o.MaxBytes
+	}
+	return machineMemory()
+}
+
+var machineMemory = sync.OnceValue(func() int64 {
+	if n := physicalMemory(); n > 0 {
+		return n
 	}
 	return 64 << 30
-}
+})
 
 // Function is a function of a program.
 type Function struct {

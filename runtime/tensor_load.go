@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gohalo/halo/runtime/async"
@@ -80,8 +81,8 @@ func (l *tensorLoader) checkRegisters(t *tensorFunction, plan *FunctionPlan) err
 	if len(t.regs) != len(fn.def.Registers) {
 		return bad("%d registers, the function has %d", len(t.regs), len(fn.def.Registers))
 	}
-	if t.frame < 0 || t.frame > l.program.options.maxFrameBytes() {
-		return bad("frame of %d bytes, the limit is %d", t.frame, l.program.options.maxFrameBytes())
+	if t.frame < 0 || t.frame > l.program.options.maxBytes() {
+		return bad("frame of %d bytes, the limit is %d", t.frame, l.program.options.maxBytes())
 	}
 	t.argRegs = make([][]int32, t.numArgs)
 	t.outRegs = make([][]int32, len(t.results))
@@ -297,7 +298,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 	switch {
 	case err != nil:
 		return false, l.fail(t.fn, loc, name, "%w", err)
-	case bound.Scratch < 0 || bound.Scratch > l.program.options.maxFrameBytes():
+	case bound.Scratch < 0 || bound.Scratch > l.program.options.maxBytes():
 		return false, l.fail(t.fn, loc, name, "kernel asks for %d bytes of scratch", bound.Scratch)
 	}
 	s.scratch = bound.Scratch
@@ -321,10 +322,20 @@ func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
 	return bind(b)
 }
 
-// size sums up what an instance needs.
+// size sums up what an instance needs, and with it an execution.
 func (l *tensorLoader) size(t *tensorFunction) error {
 	t.totalRegs = int64(len(t.regs))
-	limit := l.program.options.maxFrameBytes()
+	limit := l.program.options.maxBytes()
+	total := t.frame
+	for i := range t.numArgs {
+		total = saturatingAdd(total, t.argType(i).Bytes)
+	}
+	for i := range t.results {
+		total = saturatingAdd(total, t.resultType(i).Bytes)
+	}
+	if total > limit {
+		return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes for arguments, results and arena, the limit is %d", total, limit)
+	}
 	for i := range t.steps {
 		s := &t.steps[i]
 		t.scratch = max(t.scratch, alignUp(s.scratch, BufferAlign))
@@ -342,4 +353,11 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 		}
 	}
 	return nil
+}
+
+func saturatingAdd(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
