@@ -33,7 +33,7 @@ func (g grammar[G]) parse(p *parser, text string, at int) *G {
 	if nesting(text) > maxValueDepth {
 		p.failAt(at, "maximum recursion depth exceeded")
 	}
-	v, err := g.build().ParseString("", text)
+	v, err := g.run(text)
 	if err == nil {
 		return v
 	}
@@ -51,6 +51,17 @@ func (g grammar[G]) parse(p *parser, text string, at int) *G {
 	}
 	p.failAt(off, "%s", pe.Message())
 	return nil
+}
+
+// run calls the engine. It panics when a repetition matches without moving on; none of the grammars should let it, and should one do
+// so all the same, the text is refused.
+func (g grammar[G]) run(text string) (v *G, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("malformed %s", g.what)
+		}
+	}()
+	return g.build().ParseString("", text)
 }
 
 // cached is parse with the result of build remembered by text; build may fail.

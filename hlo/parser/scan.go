@@ -483,9 +483,11 @@ func (p *parser) stringOrDictionary() string {
 	return raw
 }
 
-// group takes a bracketed group and returns its text, brackets included.
+// group takes a group in braces and returns its text, braces included.
 func (p *parser) group() string {
-	p.space()
+	if p.peek() != '{' {
+		p.fail("expects '{'")
+	}
 	end, msg := skipGroup(p.src, p.pos)
 	if msg != "" {
 		p.failAt(end, "%s", msg)
