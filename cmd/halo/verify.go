@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,6 +118,7 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		m, err := parseModule(&part)
 		if err != nil {
 			failed = err
+			all = append(all, refusals(err)...)
 			continue
 		}
 		list := verifier.Verify(m, cfg)
@@ -132,4 +134,18 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 	}
 	r.Extra["findings"] = all
 	return failed
+}
+
+// refusals are the faults of a text that break a rule of the verifier.
+func refusals(err error) []finding {
+	var list parser.ErrorList
+	var all []finding
+	if errors.As(err, &list) {
+		for _, f := range list {
+			if f.Rule != "" {
+				all = append(all, finding{Rule: f.Rule, Severity: verifier.SeverityError.String(), Line: uint32(f.Line), Col: uint32(f.Col), Message: f.Msg})
+			}
+		}
+	}
+	return all
 }
