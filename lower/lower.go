@@ -42,12 +42,16 @@ func (e *Error) Error() string {
 // Module lowers m. The module must be verified, and should have been through the `cpu` pipeline, which rewrites what has no kernel.
 // The result is deterministic: equal modules give equal files.
 func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
-	l := &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function)}
+	l := newLowering(m)
 	entry, err := l.function(ctx, m.Entry().ID(), plainCall)
 	if err != nil {
 		return nil, err
 	}
 	return l.file(entry)
+}
+
+func newLowering(m hlo.Module) *lowering {
+	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function)}
 }
 
 // lowering is the state of one call of Module.

@@ -284,13 +284,23 @@ func (f *function) placeResults() {
 			continue
 		}
 		if f.conv == loopBody {
-			arg := &f.stores[f.values[f.args[i]].store]
-			if arg.bytes != s.bytes || arg.last >= s.first {
+			if f.stores[f.values[f.args[i]].store].bytes != s.bytes || f.stateBusyUntil(i) >= s.first {
 				continue
 			}
 		}
 		s.slot = runtime.OutSlot(i)
 	}
+}
+
+// stateBusyUntil is the last op that reads part i of a loop's state, under the name of the argument or of a result that was written over it.
+func (f *function) stateBusyUntil(i int) int {
+	last := -1
+	for _, s := range f.stores {
+		if (s.slot == runtime.ArgSlot(i) || s.slot == runtime.OutSlot(i)) && s.bytes > 0 {
+			last = max(last, s.last)
+		}
+	}
+	return last
 }
 
 // leafType is the name of a register's type in the file.

@@ -69,7 +69,7 @@ func (l *loop) hoist(ctx *pass.Context) error {
 	}
 	l.findInvariant(param, root)
 	var frontier []hlo.InstrID
-	for in := range l.body.View().PostOrder() {
+	for in := range l.body.View().Instructions() {
 		if l.invariant[in.ID()] && l.worthMoving(in) && l.leaves(in) {
 			frontier = append(frontier, in.ID())
 		}
@@ -78,13 +78,13 @@ func (l *loop) hoist(ctx *pass.Context) error {
 		return nil
 	}
 	ctx.Count("values", int64(len(frontier)))
-	return l.widen(param, root, frontier)
+	return l.widen(param.ID(), root.ID(), frontier)
 }
 
 // findInvariant marks what is the same in every iteration.
 func (l *loop) findInvariant(param, root hlo.Instruction) {
 	l.invariant = make(map[hlo.InstrID]bool)
-	for in := range l.body.View().PostOrder() {
+	for in := range l.body.View().Instructions() {
 		switch {
 		case in.Opcode() == hlo.OpConstant:
 			l.invariant[in.ID()] = true
@@ -137,59 +137,65 @@ func (l *loop) leaves(in hlo.Instruction) bool {
 }
 
 // widen moves the frontier, with all that it is made from, in front of the loop, and hands the values in as further parts of the state.
-func (l *loop) widen(param, root hlo.Instruction, frontier []hlo.InstrID) error {
-	while := l.c.At(l.while)
-	n := param.Shape().NumElems()
-	init := while.Operand(0)
+func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
+	while := specOf(l.c.At(l.while))
+	narrow := while.Shape
+	n := narrow.NumElems()
 	l.moved = make(map[hlo.InstrID]hlo.InstrID)
 	parts := make([]hlo.InstrID, 0, n+len(frontier))
-	shapes := while.Shape().Elems()
+	shapes := narrow.Elems()
 	for i := range n {
-		parts = append(parts, l.element(l.c, l.while, init, i))
+		parts = append(parts, l.element(l.c, l.while, while.Operands[0], i))
 	}
 	for _, id := range frontier {
-		parts = append(parts, l.copyOut(id, param.ID(), parts))
+		parts = append(parts, l.copyOut(id, param, parts))
 		shapes = append(shapes, l.body.At(id).Shape())
 	}
 	state := hlo.MakeTuple(shapes...)
-	wide := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: state, Operands: parts})
+	wide := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: state, Operands: parts}).ID()
 
 	// The body takes the values from its state and hands them on.
-	l.body.Instr(param.ID()).SetShape(state)
-	results := slices.Collect(l.body.At(root.ID()).OperandIDs())
-	first := l.firstUserOf(param)
+	results := slices.Collect(l.body.At(root).OperandIDs())
+	first := l.firstComputed()
+	l.body.Instr(param).SetShape(state)
+	var taken []hlo.InstrID
 	for k, id := range frontier {
-		in := l.element(l.body, first, param.ID(), n+k)
-		l.body.ReplaceAllUses(id, in)
-		results = append(results, in)
+		taken = append(taken, l.element(l.body, first, param, n+k))
+		l.body.ReplaceAllUses(id, taken[k])
 	}
-	for i, id := range results { // uses by the root of what was moved have been replaced as well
+	for i, id := range results { // the root may have used what was moved
 		if k := slices.Index(frontier, id); k >= 0 {
-			results[i] = results[n+k]
+			results[i] = taken[k]
 		}
 	}
-	l.body.Instr(root.ID()).SetOperands(results...).SetShape(state)
-	l.cond.Instr(l.cond.View().Parameter(0).ID()).SetShape(state)
+	l.body.Instr(root).SetOperands(append(results, taken...)...).SetShape(state)
+	l.cond.Instr(l.cond.View().Parameters()[0]).SetShape(state)
 
 	// Outside, the loop's value is the tuple of its first parts.
-	loop := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpWhile, Name: while.Name(), Shape: state, Operands: []hlo.InstrID{wide.ID()},
-		Callees: slices.Collect(while.Callees()), Common: while.Common(), Control: slices.Collect(while.ControlPredecessors()), Position: while.Position()})
+	while.Shape, while.Operands = state, []hlo.InstrID{wide}
+	loop := l.c.InsertSpecBefore(l.while, while).ID()
 	var out []hlo.InstrID
 	for i := range n {
-		out = append(out, l.element(l.c, l.while, loop.ID(), i))
+		out = append(out, l.element(l.c, l.while, loop, i))
 	}
-	narrow := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: while.Shape(), Operands: out})
-	return l.c.ReplaceInstruction(l.while, narrow.ID())
+	tuple := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: narrow, Operands: out}).ID()
+	return l.c.ReplaceInstruction(l.while, tuple)
 }
 
-// firstUserOf is an instruction of the body, other than parameters, before which elements of the state may be inserted.
-func (l *loop) firstUserOf(param hlo.Instruction) hlo.InstrID {
+// specOf is an instruction as something to make again.
+func specOf(in hlo.Instruction) hlo.InstrSpec {
+	return hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: slices.Collect(in.OperandIDs()), Attrs: in.Attrs(),
+		Common: in.Common(), Callees: slices.Collect(in.Callees()), Control: slices.Collect(in.ControlPredecessors()), Position: in.Position()}
+}
+
+// firstComputed is the first instruction of the body that is no parameter; elements of the state may be taken before it.
+func (l *loop) firstComputed() hlo.InstrID {
 	for in := range l.body.View().Instructions() {
 		if in.Opcode() != hlo.OpParameter {
 			return in.ID()
 		}
 	}
-	return param.ID()
+	return l.body.Root()
 }
 
 func (l *loop) element(c hlo.CompEdit, before, tuple hlo.InstrID, i int) hlo.InstrID {
@@ -203,17 +209,14 @@ func (l *loop) copyOut(id, param hlo.InstrID, state []hlo.InstrID) hlo.InstrID {
 		return to
 	}
 	in := l.body.At(id)
-	var to hlo.InstrID
 	if in.Opcode() == hlo.OpGetTupleElement && in.Operand(0) == param {
-		to = state[hlo.AttrsOf[hlo.TupleElementAttrs](in).Index]
-	} else {
-		var operands []hlo.InstrID
-		for o := range in.OperandIDs() {
-			operands = append(operands, l.copyOut(o, param, state))
-		}
-		to = l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: operands,
-			Attrs: in.Attrs(), Common: in.Common(), Callees: slices.Collect(in.Callees()), Position: in.Position()}).ID()
+		return state[hlo.AttrsOf[hlo.TupleElementAttrs](in).Index]
 	}
+	spec := specOf(in)
+	for i, o := range spec.Operands {
+		spec.Operands[i] = l.copyOut(o, param, state)
+	}
+	to := l.c.InsertSpecBefore(l.while, spec).ID()
 	l.moved[id] = to
 	return to
 }

@@ -43,7 +43,7 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, c hlo.Computation, effects *
 		}
 		return ids
 	}
-	for in := range c.PostOrder() {
+	for in := range c.Instructions() {
 		if !mergeable(in, effects) {
 			continue
 		}

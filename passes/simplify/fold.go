@@ -26,7 +26,7 @@ program by more than a megabyte.`,
 		e := m.Edit()
 		for c := range m.Computations() {
 			ce := e.Computation(c.ID())
-			for in := range c.PostOrder() {
+			for in := range c.Instructions() {
 				if err := ctx.Err(); err != nil {
 					return m, err
 				}

@@ -16,7 +16,7 @@ var TupleSimplifier = &pass.Pass{
 		e := m.Edit()
 		for c := range m.Computations() {
 			ce := e.Computation(c.ID())
-			for in := range c.PostOrder() {
+			for in := range c.Instructions() {
 				to, rule := simplerTuple(ce, ce.At(in.ID()))
 				if rule == "" || !ctx.Spend(rule) {
 					continue
