@@ -36,7 +36,7 @@ type tileDevices struct {
 // shardingMetadata is one set of metadata or a list of them.
 type shardingMetadata struct {
 	Many []metadataSet  `parser:"'{' (  @@ (',' @@)*"`
-	One  []metadataPair `parser:"     | (@@ (',' @@ | @@)*)? ) '}'"`
+	One  []metadataPair `parser:"     | @@ (',' @@ | @@)* )? '}'"`
 }
 
 type metadataSet struct {
