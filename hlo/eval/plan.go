@@ -2,10 +2,16 @@ package eval
 
 import "github.com/gohalo/halo/hlo"
 
-// plan is the order in which a computation is evaluated.
+// plan is the order in which a computation is evaluated. A computation that is evaluated again and again, the body of a loop, keeps the
+// values that depend on constants alone.
 type plan struct {
-	steps []step
-	limit hlo.InstrID
+	steps  []step
+	limit  hlo.InstrID
+	root   hlo.InstrID
+	params []hlo.InstrID // by number
+	runs   int
+	kept   []keptValue
+	values []*hlo.Literal // scratch of a run, by instruction; nil while a run has it
 }
 
 // step is one instruction of a plan.
@@ -13,24 +19,44 @@ type step struct {
 	in   hlo.Instruction
 	free []hlo.InstrID // values that are not needed after this step
 	memo any           // see memo
+	// fixed says that the value depends on constants alone.
+	fixed bool
+}
+
+type keptValue struct {
+	id    hlo.InstrID
+	value *hlo.Literal
 }
 
 func (e *evaluator) plan(c hlo.Computation) *plan {
 	if p := e.plans[c.ID()]; p != nil {
 		return p
 	}
-	p := &plan{limit: c.IDLimit()}
+	p := &plan{limit: c.IDLimit(), root: c.Root().ID(), params: c.Parameters()}
 	order := c.PostOrder()
 	if c.IsScheduled() {
 		order = c.Instructions()
 	}
+	fixed := make([]bool, p.limit)
 	for in := range order {
-		p.steps = append(p.steps, step{in: in})
+		if in.Opcode() == hlo.OpParameter && e.o.Trace == nil {
+			continue
+		}
+		fixed[in.ID()] = e.fixed(in, fixed)
+		p.steps = append(p.steps, step{in: in, fixed: fixed[in.ID()]})
 	}
+	p.planFrees()
+	e.plans[c.ID()] = p
+	return p
+}
+
+// planFrees finds the step after which each value is not needed any more.
+func (p *plan) planFrees() {
 	seen := make([]bool, p.limit)
-	seen[c.Root().ID()] = true
+	seen[p.root] = true
 	for i := len(p.steps) - 1; i >= 0; i-- {
 		s := &p.steps[i]
+		s.free = nil
 		if id := s.in.ID(); !seen[id] { // nobody uses it
 			seen[id] = true
 			s.free = append(s.free, id)
@@ -42,14 +68,88 @@ func (e *evaluator) plan(c hlo.Computation) *plan {
 			}
 		}
 	}
-	e.plans[c.ID()] = p
-	return p
+}
+
+// changing are the traits of ops whose value is not a function of their operands.
+const changing = hlo.TraitSideEffect | hlo.TraitRandom | hlo.TraitCollective | hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens
+
+// fixed reports whether in depends on constants alone, given which of its operands do.
+func (e *evaluator) fixed(in hlo.Instruction, fixed []bool) bool {
+	op := in.Opcode()
+	if op == hlo.OpParameter || op == hlo.OpCustomCall || op == hlo.OpAsyncUpdate || hlo.Info(op).Traits&changing != 0 {
+		return false
+	}
+	for id := range in.OperandIDs() {
+		if !fixed[id] {
+			return false
+		}
+	}
+	for id := range in.Callees() {
+		c, ok := e.m.Computation(id)
+		if !ok || !e.pure(c, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// pure reports whether the result of c is a function of its parameters.
+func (e *evaluator) pure(c hlo.Computation, depth int) bool {
+	if depth > 32 {
+		return false
+	}
+	for in := range c.Instructions() {
+		if op := in.Opcode(); op == hlo.OpCustomCall || op == hlo.OpAsyncUpdate || hlo.Info(op).Traits&changing != 0 {
+			return false
+		}
+		for id := range in.Callees() {
+			callee, ok := e.m.Computation(id)
+			if !ok || !e.pure(callee, depth+1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// keepFixed ends the second run of a plan: what is fixed is not computed any more.
+func (p *plan) keepFixed(values []*hlo.Literal) {
+	var rest []step
+	needed := make([]bool, p.limit)
+	needed[p.root] = true
+	for _, s := range p.steps {
+		if s.fixed {
+			continue
+		}
+		rest = append(rest, s)
+		for id := range s.in.OperandIDs() {
+			needed[id] = true
+		}
+	}
+	for _, s := range p.steps {
+		if s.fixed && needed[s.in.ID()] {
+			p.kept = append(p.kept, keptValue{s.in.ID(), values[s.in.ID()]})
+		}
+	}
+	p.steps = rest
+	p.planFrees()
 }
 
 // run evaluates a computation.
 func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, error) {
 	p := e.plan(c)
-	values := make([]*hlo.Literal, p.limit)
+	p.runs++
+	keeping := p.runs == 2 && e.o.Trace == nil // this time fixed values stay
+	values := p.values
+	if p.values = nil; values == nil {
+		values = make([]*hlo.Literal, p.limit)
+	}
+	for i, id := range p.params[:min(len(args), len(p.params))] {
+		values[id] = args[i]
+	}
+	for _, k := range p.kept {
+		values[k.id] = k.value
+	}
 	var operands []*hlo.Literal
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -68,9 +168,17 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 			return nil, err
 		}
 		values[s.in.ID()] = v
-		for _, id := range s.free {
-			values[id] = nil
+		if !keeping {
+			for _, id := range s.free {
+				values[id] = nil
+			}
 		}
 	}
-	return values[c.Root().ID()], nil
+	result := values[p.root]
+	if keeping {
+		p.keepFixed(values)
+	}
+	clear(values)
+	p.values = values
+	return result, nil
 }
