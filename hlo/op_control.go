@@ -11,13 +11,13 @@ func controlOps() []OpInfo {
 			Shape: whileShape, Doc: "run a body as long as a condition holds"},
 		{Op: OpFusion, Name: "fusion", Arity: atLeast(0), NewAttrs: attrs[FusionAttrs](), Callees: oneCallee("calls"),
 			Shape: fusionShape, Doc: "run a computation as one kernel"},
-		{Op: OpOptBarrier, Name: "opt-barrier", Arity: unary, CanInfer: true,
+		{Op: OpOptBarrier, Name: "opt-barrier", Arity: unary, CanInfer: true, Traits: TraitForwards,
 			Shape: sameAsOperand, Doc: "identity that optimisations must not move things across"},
-		{Op: OpDomain, Name: "domain", Arity: unary, NewAttrs: attrs[DomainAttrs](), CanInfer: true,
+		{Op: OpDomain, Name: "domain", Arity: unary, NewAttrs: attrs[DomainAttrs](), CanInfer: true, Traits: TraitForwards,
 			Shape: sameAsOperand, Doc: "identity between regions of different sharding"},
 		{Op: OpAfterAll, Name: "after-all", Arity: atLeast(0), CanInfer: true, Traits: TraitTokens,
 			Shape: tokenResult, Doc: "a token after all operand tokens"},
-		{Op: OpAddDependency, Name: "add-dependency", Arity: binary, CanInfer: true, Traits: TraitTokens,
+		{Op: OpAddDependency, Name: "add-dependency", Arity: binary, CanInfer: true, Traits: TraitTokens | TraitForwards,
 			Shape: addDependencyShape, Doc: "first operand, not before the token"},
 	}
 }

@@ -27,15 +27,15 @@ func dataOps() []OpInfo {
 			Shape: sliceShape, Doc: "a strided block of an array"},
 		{Op: OpTranspose, Name: "transpose", Arity: unary, NewAttrs: attrs[DimensionsAttrs](), CanInfer: true, Traits: TraitMovesData,
 			Shape: transposeShape, Doc: "axes in another order"},
-		{Op: OpTuple, Name: "tuple", Arity: atLeast(0), CanInfer: true,
+		{Op: OpTuple, Name: "tuple", Arity: atLeast(0), CanInfer: true, Traits: TraitForwards,
 			Shape: tupleShape, Doc: "a tuple of the operands"},
-		{Op: OpGetTupleElement, Name: "get-tuple-element", Arity: unary, NewAttrs: attrs[TupleElementAttrs](), CanInfer: true,
+		{Op: OpGetTupleElement, Name: "get-tuple-element", Arity: unary, NewAttrs: attrs[TupleElementAttrs](), CanInfer: true, Traits: TraitForwards,
 			Shape: tupleElementShape, Doc: "one element of a tuple"},
 		{Op: OpGetDimensionSize, Name: "get-dimension-size", Arity: unary, NewAttrs: attrs[DimensionAttrs](), CanInfer: true,
 			Shape: getDimensionSizeShape, Doc: "actual size of a dimension"},
 		{Op: OpSetDimensionSize, Name: "set-dimension-size", Arity: binary, NewAttrs: attrs[DimensionAttrs](), CanInfer: true,
 			Shape: setDimensionSizeShape, Doc: "declare the actual size of a dimension, making it dynamic"},
-		{Op: OpParameter, Name: "parameter", Arity: nullary, NewAttrs: attrs[ParameterAttrs](), Traits: TraitNotWrappable,
+		{Op: OpParameter, Name: "parameter", Arity: nullary, NewAttrs: attrs[ParameterAttrs](), Traits: TraitNotWrappable | TraitForwards,
 			Shape: statedShape, Doc: "an argument of the computation"},
 	}
 }

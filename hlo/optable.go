@@ -72,6 +72,7 @@ const (
 	TraitNullaryValue                   // value depends on nothing but the instruction (constant, iota)
 	TraitRandom                         // result differs from run to run
 	TraitTokens                         // orders effects by tokens
+	TraitForwards                       // its value is made of the operands' values, regrouped or as they are: nothing is computed
 )
 
 // Has reports whether all of want are in t.

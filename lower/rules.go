@@ -2,8 +2,10 @@ package lower
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
 )
 
 // rule lowers an instruction that is more, or less, than one kernel over its operands' leaves.
@@ -71,4 +73,18 @@ func constant(_ context.Context, f *function, in hlo.Instruction) error {
 		f.leaves[in.ID()] = append(f.leaves[in.ID()], id...)
 	}
 	return nil
+}
+
+// How says what becomes of an op: "kernel", "control", "dissolved", or "legalized" (a pass of the cpu pipeline rewrites it first).
+func How(op hlo.Opcode) string {
+	traits := hlo.Info(op).Traits
+	switch {
+	case traits.Has(hlo.TraitForwards):
+		return "dissolved"
+	case slices.Contains(runtime.TensorControlKernels(), "hlo."+op.String()):
+		return "control"
+	case traits&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) != 0 && !traits.Has(hlo.TraitTokens):
+		return "legalized"
+	}
+	return "kernel"
 }

@@ -7,3 +7,6 @@ import "github.com/gohalo/halo/hlo"
 var fast [hlo.NumOpcodes][]chooser
 
 func addFast(op hlo.Opcode, c ...chooser) { fast[op] = append(fast[op], c...) }
+
+// HasFast reports whether some implementation of op is made for speed.
+func HasFast(op hlo.Opcode) bool { return len(fast[op]) > 0 }

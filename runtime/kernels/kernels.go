@@ -23,17 +23,11 @@ func Register(reg *runtime.Registry) {
 	}
 	for op := range hlo.Opcodes {
 		name := "hlo." + op.String()
-		if control[name] || withoutKernel[op] {
+		if control[name] || hlo.Info(op).Traits.Has(hlo.TraitForwards) {
 			continue
 		}
 		reg.Tensor(name, func(b *runtime.Binding) (runtime.Bound, error) { return bind(op, b) })
 	}
-}
-
-// withoutKernel lists the ops that lowering dissolves: they never become a kernel.
-var withoutKernel = map[hlo.Opcode]bool{
-	hlo.OpParameter: true, hlo.OpTuple: true, hlo.OpGetTupleElement: true, hlo.OpOptBarrier: true, hlo.OpDomain: true,
-	hlo.OpAddDependency: true,
 }
 
 // site is one kernel of a program, as its binder sees it.
@@ -70,15 +64,28 @@ func bind(op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
 
 // choose is the one place where an implementation is picked.
 func choose(s *site) runtime.Bound {
-	if analysis.SameBytes(s.in) && s.b.InPlace(0, 0) {
-		return runtime.Bound{}
+	if bound, ok := chooseFast(s); ok {
+		return bound
+	}
+	return evaluated(s)
+}
+
+func chooseFast(s *site) (runtime.Bound, bool) {
+	if analysis.SameBytes(s.in) && s.b.InPlace(0, 0) || fillsNothing(s.in) {
+		return runtime.Bound{}, true
 	}
 	for _, c := range fast[s.in.Opcode()] {
 		if bound, ok := c(s); ok {
-			return bound
+			return bound, true
 		}
 	}
-	return evaluated(s)
+	return runtime.Bound{}, false
+}
+
+// fillsNothing reports whether in computes an array without elements, and does nothing else.
+func fillsNothing(in hlo.Instruction) bool {
+	return in.Shape().IsArray() && in.Shape().NumElements() == 0 && in.NumCallees() == 0 &&
+		!hlo.Info(in.Opcode()).Traits.Has(hlo.TraitSideEffect) && in.Opcode() != hlo.OpCustomCall
 }
 
 // checkBinding compares the registers that the plan gives the kernel with what its instruction says, so that no kernel needs to doubt its
