@@ -55,7 +55,7 @@ type Config struct {
 	NoCollectiveDeadlocks     bool                       // look for deadlocks between send, recv and collectives
 	SkipReplicaGroups         bool                       // replica groups may be any
 	UnboundedDynamic          func(hlo.Instruction) bool // whether `?` is allowed there; nil: nowhere
-	CanChangeLayout           func(hlo.Instruction) bool // whether the instruction may change layouts; nil: all may. LayoutSensitive only
+	CanChangeLayout           func(hlo.Instruction) bool // whether the instruction may change layouts; nil: unary ops, and what [CanChangeLayout] says. LayoutSensitive only
 	ShapeSize                 func(hlo.Shape) int64      // bytes of a shape; nil: dense
 }
 
@@ -113,9 +113,13 @@ func Options() []Option {
 		flag("verify-no-host-memory-space", "nothing lies in host memory", func(c *Config) *bool { return &c.NoHostMemorySpace }),
 		flag("deadlocks", "look for deadlocks between send, recv and other collectives in scheduled modules", func(c *Config) *bool { return &c.NoCollectiveDeadlocks }),
 		onFlag("check-replica-groups", "replica groups name each device once", func(c *Config) *bool { return &c.SkipReplicaGroups }),
-		{"instruction-can-change-layout", "which instructions may change layouts: always, never, or assignment (as layout assignment leaves it)", false, "always", func(c *Config, v string) error {
-			if v == "assignment" {
+		{"instruction-can-change-layout", "which instructions may change layouts in layout-sensitive mode: always; never; assignment, as layout assignment leaves it; default, that and unary elementwise ops", false, "default", func(c *Config, v string) error {
+			switch v {
+			case "assignment":
 				c.CanChangeLayout = CanChangeLayout
+				return nil
+			case "default":
+				c.CanChangeLayout = nil
 				return nil
 			}
 			return setPredicate(&c.CanChangeLayout, "instruction-can-change-layout", v, map[string]bool{"always": true, "true": true, "": true}, map[string]bool{"never": true, "false": true},

@@ -31,16 +31,18 @@ var keepsLayout = func() (is [hlo.NumOpcodes]bool) {
 // CanChangeLayout reports whether layout assignment lets an instruction have a layout other than its operands'.
 func CanChangeLayout(in hlo.Instruction) bool { return !keepsLayout[in.Opcode()] }
 
-// layoutUnchanged checks that an op that may not change layouts does not (LAY-02), and that slices and copies do not move data between
-// memories unawares (MEM-01 to MEM-03). XLA asks the latter only where the former is asked; no module wants it otherwise.
+// defaultCanChangeLayout is CanChangeLayout, but for unary elementwise ops: one whose result lies otherwise than its operand is no more than
+// a copy on the way, while arrays that are combined or cut must agree.
+func defaultCanChangeLayout(in hlo.Instruction) bool {
+	return CanChangeLayout(in) || in.NumOperands() == 1 && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise)
+}
+
+// layoutUnchanged checks that an op that may not change layouts does not (LAY-02), nor moves data between memories unawares (MEM-01 to
+// MEM-03).
 func (r *run) layoutUnchanged(in hlo.Instruction) {
 	out := in.Shape()
 	layout, ok := out.Layout()
 	if !ok || !out.IsArray() {
-		return
-	}
-	if r.cfg.CanChangeLayout == nil {
-		r.memoryUnchanged(in, out)
 		return
 	}
 	if r.cfg.CanChangeLayout(in) {

@@ -78,6 +78,9 @@ func newRun(m hlo.Module, cfg Config) *run {
 		cfg: cfg, m: m, signatures: make([]hlo.ProgramShape, n), fused: make([]bool, n), async: make([]asyncBody, n),
 		bad: make(map[place]bool), tainted: make(map[place]bool), heads: make(map[place]hlo.CompID),
 	}
+	if r.cfg.CanChangeLayout == nil {
+		r.cfg.CanChangeLayout = defaultCanChangeLayout
+	}
 	if r.cfg.ShapeSize == nil {
 		r.cfg.ShapeSize = denseSize
 	}
