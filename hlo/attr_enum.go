@@ -86,6 +86,21 @@ var compareTypes = []string{"", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}
 func (v CompareType) String() string    { return enumName(compareTypes, uint8(v)) }
 func (CompareType) EnumNames() []string { return compareTypes }
 
+// CompareOrder is how later releases of XLA spell what CompareType says; it is read and turned into one.
+type CompareOrder uint8
+
+// The orders.
+const (
+	OrderUnset CompareOrder = iota
+	OrderPartial
+	OrderTotal
+)
+
+var compareOrders = []string{"", "PARTIAL", "TOTAL"}
+
+func (v CompareOrder) String() string    { return enumName(compareOrders, uint8(v)) }
+func (CompareOrder) EnumNames() []string { return compareOrders }
+
 // DefaultCompareType is the compare type that operands of type t have when none is written.
 func DefaultCompareType(t PrimitiveType) CompareType {
 	switch t.Class() {

@@ -99,8 +99,9 @@ type TriangularSolveAttrs struct {
 // CompareAttrs belongs to compare. Type is printed only when it is not the operand type's own; the zero value means that.
 type CompareAttrs struct {
 	attrsTag
-	Direction Direction   `hlo:"direction,required"`
-	Type      CompareType `hlo:"type,omitzero"`
+	Direction Direction    `hlo:"direction,required"`
+	Type      CompareType  `hlo:"type,omitzero"`
+	Order     CompareOrder `hlo:"order,inputonly"` // the reader turns it into a Type
 }
 
 // ConvolutionAttrs belongs to convolution.

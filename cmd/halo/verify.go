@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/verifier"
 )
@@ -115,7 +116,7 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		if in.kind == hloText {
 			part.data = []byte(text)
 		}
-		m, err := parseModule(&part)
+		m, err := parseStrict(&part, cfg.Profile == verifier.XLA)
 		if err != nil {
 			failed = err
 			all = append(all, refusals(err)...)
@@ -136,6 +137,14 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 	return failed
 }
 
+// parseStrict is parseModule; for profile xla it refuses older text that XLA refuses.
+func parseStrict(in *input, strict bool) (hlo.Module, error) {
+	if in.kind == hloText && strict {
+		return parser.Config{Strict: true}.Parse(in.name, string(in.data))
+	}
+	return parseModule(in)
+}
+
 // refusals are the faults of a text that break a rule of the verifier.
 func refusals(err error) []finding {
 	var list parser.ErrorList
@@ -148,4 +157,17 @@ func refusals(err error) []finding {
 		}
 	}
 	return all
+}
+
+// refusals are the findings in a text that the reader refuses: those of its errors that are rules of the catalogue.
+func refusals(err error) (found []finding) {
+	var list parser.ErrorList
+	if errors.As(err, &list) {
+		for _, e := range list {
+			if e.Rule != "" {
+				found = append(found, finding{Rule: e.Rule, Severity: "error", Line: uint32(e.Line), Col: uint32(e.Col), Message: e.Msg})
+			}
+		}
+	}
+	return found
 }

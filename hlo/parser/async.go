@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -43,6 +44,57 @@ func (p *parser) asyncAttribute(d *draft, key string, at int) bool {
 		return true
 	}
 	return false
+}
+
+// isSugaredStep reports whether d is a sugared update or done.
+func isSugaredStep(d *draft) bool {
+	return d.wrapped != hlo.OpInvalid && d.spec.Opcode != hlo.OpAsyncStart
+}
+
+// repeatedAttribute finds an attribute of the wrapped op on a sugared update or done, as older text has it. It reports whether key is
+// one. What it says is compared with the start's in checkRepeats.
+func (p *parser) repeatedAttribute(d *draft, key string, at int) bool {
+	pl := planOf(d.wrapped)
+	if i := pl.role(key); i >= 0 {
+		if pl.roles[i].list {
+			d.repeatedCalls = p.callees(d.repeatedCalls)
+		} else {
+			d.repeatedCalls = append(d.repeatedCalls, p.callee())
+		}
+		return true
+	}
+	i := pl.field(key)
+	if i < 0 {
+		return false
+	}
+	p.space()
+	start := p.pos
+	if pl.fields[i].Type == literalType {
+		p.skipShapedLiteral()
+	} else {
+		p.skipValue()
+	}
+	d.repeats = append(d.repeats, rawAttr{index: i, start: start, end: p.pos, keyAt: at})
+	return true
+}
+
+// checkRepeats compares what a step repeats with the attributes of the wrapped op.
+func (p *parser) checkRepeats(d *draft, op hlo.Opcode, attrs hlo.OpAttrs, callees []hlo.CompID) {
+	if op != d.wrapped {
+		return // which is refused elsewhere
+	}
+	pl := planOf(op)
+	for _, r := range d.repeats {
+		field := &pl.fields[r.index]
+		v := reflect.New(field.Type)
+		p.within(r, string(field.Key), func() { p.fieldInto(v.Interface(), field) })
+		if !hlo.EqualAttr(v.Elem().Interface(), field.Value(attrs).Interface()) {
+			p.failRule("ASYNC-33", r.keyAt, "attribute %s differs from that of the start", field.Key)
+		}
+	}
+	if len(d.repeatedCalls) > 0 && !slices.Equal(d.repeatedCalls, callees) {
+		p.failRule("ASYNC-33", d.opAt, "the step calls another computation than the start")
+	}
 }
 
 func asyncNames(d *draft, names []string) []string {
@@ -235,6 +287,7 @@ func (p *parser) explicitAsync(f *scope, d *draft) {
 	if d.wrapped != hlo.OpInvalid && d.wrapped != w.op {
 		p.failRule("ASYNC-33", d.opAt, "Expect async wrapped opcode to be %v, but got %v", w.op, d.wrapped)
 	}
+	p.checkRepeats(d, w.op, w.root.Attrs, w.root.Callees)
 	w.root.Common = sharedCommon(w.root.Common, d.spec.Common)
 	if d.wrapped == hlo.OpInvalid {
 		return // the explicit forms do not modify the computation
@@ -286,9 +339,11 @@ func (p *parser) explicitStep(d *draft, callee hlo.CompID, callees []hlo.CompID)
 		p.failRule("ASYNC-33", d.opAt, "Expect async_wrapped_computation to be %s, but got %s", c.Name(), p.ed.Computation(callees[0]).Name())
 	}
 	if d.wrapped != hlo.OpInvalid {
-		if root := c.View().Root().Opcode(); root != d.wrapped {
-			p.failRule("ASYNC-33", d.opAt, "Expect async wrapped opcode to be %v, but got %v", root, d.wrapped)
+		root := c.View().Root()
+		if root.Opcode() != d.wrapped {
+			p.failRule("ASYNC-33", d.opAt, "Expect async wrapped opcode to be %v, but got %v", root.Opcode(), d.wrapped)
 		}
+		p.checkRepeats(d, root.Opcode(), root.Attrs(), slices.Collect(root.Callees()))
 	}
 	p.shareWithRoot(callee, d.spec.Common)
 }

@@ -125,7 +125,7 @@ func (p *parser) attributes(f *scope, d *draft) {
 			p.raw(d, i, keyAt)
 			continue
 		}
-		if i := pl.role(key); i >= 0 {
+		if i := pl.role(key); i >= 0 && !isSugaredStep(d) {
 			p.once(&d.spelled, i, key, keyAt)
 			p.roleValue(d, pl.roles[i], keyAt)
 			continue
@@ -141,6 +141,7 @@ func (p *parser) attributes(f *scope, d *draft) {
 			p.once(&seenCommon, i, key, keyAt)
 			p.raw(d, maxOwnFields+i, keyAt)
 		case d.wrapped != hlo.OpInvalid && p.asyncAttribute(d, key, keyAt):
+		case isSugaredStep(d) && !p.Strict && p.repeatedAttribute(d, key, keyAt):
 		default:
 			p.unexpected(d, pl, key, keyAt)
 		}
@@ -416,7 +417,11 @@ func (p *parser) fieldInto(dst any, f *hlo.AttrField) {
 		at := p.pos
 		*dst = p.intList()
 		if f.Single && len(*dst) != 1 {
-			p.failAt(at, "expects exactly one integer in %s", f.Key)
+			rule := ""
+			if p.level > 0 && p.drafts[p.level-1].spec.Opcode == hlo.OpScan {
+				rule = "RED-19"
+			}
+			p.failRule(rule, at, "expects exactly one integer in %s", f.Key)
 		}
 	case *[][]int64:
 		*dst = p.intLists()

@@ -273,11 +273,25 @@ func checkMap(_ *parser, _ *scope, d *draft) {
 	}
 }
 
-// checkCompare drops a type that is the operand's own.
+// checkCompare turns an order into a type, and drops a type that is the operand's own.
 func checkCompare(p *parser, f *scope, d *draft) {
-	a := d.spec.Attrs.(*hlo.CompareAttrs)
-	if a.Type != hlo.CompareDefault && a.Type == hlo.DefaultCompareType(d.operandShape(f, 0).Type()) {
-		d.spec.Attrs = &hlo.CompareAttrs{Direction: a.Direction}
+	a := *d.spec.Attrs.(*hlo.CompareAttrs)
+	own := hlo.DefaultCompareType(d.operandShape(f, 0).Type())
+	switch {
+	case a.Order == hlo.OrderUnset:
+	case a.Type != hlo.CompareDefault:
+		p.failAt(d.attrsAt, "type and order exclude each other")
+	case a.Order == hlo.OrderPartial:
+		a.Type = hlo.CompareFloat
+	case own == hlo.CompareFloat:
+		a.Type = hlo.CompareTotalOrder
+	}
+	a.Order = hlo.OrderUnset
+	if a.Type == own {
+		a.Type = hlo.CompareDefault
+	}
+	if old := d.spec.Attrs.(*hlo.CompareAttrs); a != *old {
+		d.spec.Attrs = &a
 	}
 }
 

@@ -26,6 +26,10 @@ type draft struct {
 	have    uint32 // bits of callee roles written
 	spelled uint32 // bits of the roles of the plan that spelled them
 	control []hlo.InstrID
+
+	// What a sugared update or done repeats of the attributes of its op: indexes are of the plan of the wrapped op.
+	repeats       []rawAttr
+	repeatedCalls []hlo.CompID
 }
 
 // rawAttr is an attribute whose value was found but not read yet.
@@ -43,7 +47,7 @@ func (p *parser) newDraft() *draft {
 	}
 	d := p.drafts[p.level]
 	p.level++
-	*d = draft{raws: d.raws[:0], callees: d.callees[:0], control: d.control[:0], base: len(p.operands)}
+	*d = draft{raws: d.raws[:0], callees: d.callees[:0], control: d.control[:0], repeats: d.repeats[:0], base: len(p.operands)}
 	return d
 }
 

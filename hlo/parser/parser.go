@@ -46,6 +46,8 @@ type Config struct {
 	KeepAutoLayouts bool
 	// Lenient keeps attributes that are not known, as written, instead of refusing them.
 	Lenient bool
+	// Strict refuses what XLA of today does although older text has it: attributes of the op repeated on sugared updates and dones.
+	Strict bool
 	// MaxDepth bounds nesting; 0 means 8192, as in XLA.
 	MaxDepth int
 	// MaxConstantBytes bounds the bytes of constants that the text does not spell out: `f32[4096,4096] constant(0)`. 0 means 1 GiB.

@@ -170,7 +170,7 @@ func skipGroup(s string, i int) (end int, msg string) {
 		case classClose:
 			o := s[open[len(open)-1]]
 			if c := s[i]; c != o+2 && c != o+1 { // '(' and ')' are neighbours, the others are two apart
-				return i, "expects a bracket that closes '" + string(o) + "', sees '" + string(c) + "'"
+				return open[len(open)-1], "'" + string(o) + "' is not closed before a '" + string(c) + "'"
 			}
 			open = open[:len(open)-1]
 			i++
