@@ -30,7 +30,7 @@ func Load(path string) (hlo.Module, error) {
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	m, err := parser.Parse(path, text)
+	m, err := parser.ParseBytes(path, text)
 	if err != nil {
 		return hlo.Module{}, err
 	}

@@ -158,16 +158,3 @@ func refusals(err error) []finding {
 	}
 	return all
 }
-
-// refusals are the findings in a text that the reader refuses: those of its errors that are rules of the catalogue.
-func refusals(err error) (found []finding) {
-	var list parser.ErrorList
-	if errors.As(err, &list) {
-		for _, e := range list {
-			if e.Rule != "" {
-				found = append(found, finding{Rule: e.Rule, Severity: "error", Line: uint32(e.Line), Col: uint32(e.Col), Message: e.Msg})
-			}
-		}
-	}
-	return found
-}
