@@ -1,0 +1,187 @@
+package kernels
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/tile"
+)
+
+// index is one coordinate of an array as a function of the coordinates of a space: offset plus the sum of factor times coordinate.
+type index struct {
+	offset  int64
+	factors []int64
+}
+
+// access gives the index for every axis of an array.
+type access []index
+
+// identity is the access of an array with the dimensions of the space.
+func identity(s tile.Space) access {
+	a := make(access, len(s.Dims))
+	for i := range a {
+		a[i].factors = make([]int64, len(s.Dims))
+		a[i].factors[i] = 1
+	}
+	return a
+}
+
+func (x index) scaled(by, plus int64) index {
+	r := index{x.offset*by + plus, slices.Clone(x.factors)}
+	for i := range r.factors {
+		r.factors[i] *= by
+	}
+	return r
+}
+
+func (x index) plus(y index) index {
+	r := index{x.offset + y.offset, slices.Clone(x.factors)}
+	for i, f := range y.factors {
+		r.factors[i] += f
+	}
+	return r
+}
+
+// view is the access in elements of a dense array with those dimensions.
+func (a access) view(s tile.Space, dims []int64) tile.View {
+	v := tile.View{Strides: make([]int64, len(s.Dims))}
+	step := int64(1)
+	for i := len(dims) - 1; i >= 0; i-- {
+		v.Base += a[i].offset * step
+		for k, f := range a[i].factors {
+			v.Strides[k] += f * step
+		}
+		step *= dims[i]
+	}
+	return v
+}
+
+// key identifies an access among those of one space.
+func (a access) key() string {
+	var b []byte
+	for _, x := range a {
+		b = appendNumber(b, x.offset)
+		for _, f := range x.factors {
+			b = appendNumber(b, f)
+		}
+	}
+	return string(b)
+}
+
+func appendNumber(b []byte, x int64) []byte {
+	for i := 0; i < 64; i += 8 {
+		b = append(b, byte(x>>i))
+	}
+	return b
+}
+
+// through is the access to operand 0 of a data movement op, given the access to its result. It reports false for ops that are none, and
+// for reshapes that it cannot express; then split, if positive, is a factor by which splitting dimension axis of the space helps.
+func (a access) through(s tile.Space, in hlo.Instruction) (r access, axis int, split int64, ok bool) {
+	operand := in.OperandInstr(0).Shape()
+	switch in.Opcode() {
+	case hlo.OpCopy, hlo.OpOptBarrier, hlo.OpDomain:
+		return a, 0, 0, true
+	case hlo.OpBroadcast:
+		dims := hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions
+		r = make(access, operand.Rank())
+		for i := range r {
+			r[i] = a[dims[i]]
+			if operand.Dim(i) == 1 { // and the result too, but be sure
+				r[i] = index{factors: make([]int64, len(s.Dims))}
+			}
+		}
+		return r, 0, 0, true
+	case hlo.OpTranspose:
+		perm := hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
+		r = make(access, len(a))
+		for i, p := range perm {
+			r[p] = a[i]
+		}
+		return r, 0, 0, true
+	case hlo.OpReverse:
+		r = slices.Clone(a)
+		for _, d := range hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions {
+			r[d] = a[d].scaled(-1, operand.Dim(int(d))-1)
+		}
+		return r, 0, 0, true
+	case hlo.OpSlice:
+		r = make(access, len(a))
+		for i, d := range hlo.AttrsOf[hlo.SliceAttrs](in).Slice {
+			r[i] = a[i].scaled(d.Stride, d.Start)
+		}
+		return r, 0, 0, true
+	case hlo.OpReshape, hlo.OpBitcast:
+		return a.reshaped(s, in.Shape().Dimensions(), operand.Dimensions())
+	}
+	return nil, 0, 0, false
+}
+
+// reshaped goes from dimensions to others with the same row-major order. Both are cut into the shortest runs of equal product; within
+// one the row-major number of the element is an index itself, which is then divided up.
+func (a access) reshaped(s tile.Space, from, to []int64) (r access, axis int, split int64, ok bool) {
+	i := 0
+	for j := 0; j < len(to); {
+		// The run: from[i:ie] and to[j:je].
+		ie, je := i, j+1
+		pf, pt := int64(1), to[j]
+		for pf != pt {
+			if pf < pt {
+				if ie == len(from) {
+					return nil, 0, 0, false
+				}
+				pf *= from[ie]
+				ie++
+			} else {
+				if je == len(to) {
+					return nil, 0, 0, false
+				}
+				pt *= to[je]
+				je++
+			}
+		}
+		x := index{factors: make([]int64, len(s.Dims))}
+		for k := i; k < ie; k++ {
+			x = x.scaled(from[k], 0).plus(a[k])
+		}
+		step := pt
+		for k := j; k < je; k++ {
+			step /= to[k]
+			var q index
+			if q, x, axis, split, ok = x.divide(s, step); !ok {
+				return nil, axis, split, false
+			}
+			r = append(r, q)
+		}
+		i, j = ie, je
+	}
+	return r, 0, 0, true
+}
+
+// divide splits x into quotient and remainder by a divisor, if both are an index.
+func (x index) divide(s tile.Space, by int64) (q, r index, axis int, split int64, ok bool) {
+	q = index{x.offset / by, make([]int64, len(s.Dims))}
+	r = index{x.offset % by, make([]int64, len(s.Dims))}
+	if x.offset < 0 {
+		return q, r, 0, 0, false
+	}
+	highest := r.offset
+	for k, f := range x.factors {
+		switch {
+		case f%by == 0:
+			q.factors[k] = f / by
+		case f < 0:
+			return q, r, 0, 0, false
+		default:
+			r.factors[k] = f
+			highest += f * (s.Dims[k] - 1)
+			if by%f == 0 && s.Dims[k] > by/f && s.Dims[k]%(by/f) == 0 {
+				axis, split = k, by/f
+			}
+		}
+	}
+	if highest >= by {
+		return q, r, axis, split, false
+	}
+	return q, r, 0, 0, true
+}

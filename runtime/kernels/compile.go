@@ -1,0 +1,153 @@
+package kernels
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/tile"
+)
+
+// compiler turns a piece of HLO into a tile program: whatever an element of the roots needs is computed at that element. Data movement
+// becomes the way in which inputs are accessed.
+type compiler struct {
+	m      hlo.Module
+	b      *tile.Builder
+	space  tile.Space
+	leaf   func(in hlo.Instruction) (arg int, ok bool) // instructions that are inputs
+	memo   map[need]tile.Value
+	budget int
+	axis   int // where to split the space, after a failure
+	split  int64
+}
+
+// need is a value at an access.
+type need struct {
+	id hlo.InstrID
+	at string
+}
+
+// maxProgram bounds the number of values of a program: recomputation under different accesses may multiply.
+const maxProgram = 4096
+
+// compileRoots compiles array instructions of one shape's dimensions, all outputs of one program. Inputs are told by leaf.
+func compileRoots(m hlo.Module, roots []hlo.Instruction, leaf func(hlo.Instruction) (int, bool)) (*tile.Program, bool) {
+	dims := roots[0].Shape().Dimensions()
+	for range 16 {
+		c := &compiler{m: m, space: tile.Space{Dims: dims}, leaf: leaf, memo: make(map[need]tile.Value), budget: maxProgram}
+		c.b = tile.NewBuilder(c.space)
+		if c.roots(roots) {
+			return c.b.Build()
+		}
+		if c.split <= 1 {
+			return nil, false
+		}
+		dims = splitDim(dims, c.axis, c.split)
+	}
+	return nil, false
+}
+
+func splitDim(dims []int64, axis int, by int64) []int64 {
+	r := append([]int64{}, dims[:axis]...)
+	r = append(r, dims[axis]/by, by)
+	return append(r, dims[axis+1:]...)
+}
+
+func (c *compiler) roots(roots []hlo.Instruction) bool {
+	for i, root := range roots {
+		at, axis, split, ok := identity(c.space).reshaped(c.space, c.space.Dims, root.Shape().Dimensions())
+		if !ok {
+			c.axis, c.split = axis, split
+			return false
+		}
+		v, ok := c.value(root, at)
+		if !ok || c.b.Type(v) != root.Shape().Type() {
+			return false
+		}
+		c.b.Store(i, v)
+	}
+	return true
+}
+
+// value defines the value of an instruction at an access.
+func (c *compiler) value(in hlo.Instruction, at access) (tile.Value, bool) {
+	key := need{in.ID(), at.key()}
+	if v, ok := c.memo[key]; ok {
+		return v, true
+	}
+	if c.budget--; c.budget < 0 || !in.Shape().IsArray() {
+		return 0, false
+	}
+	v, ok := c.define(in, at)
+	if ok {
+		c.memo[key] = v
+	}
+	return v, ok
+}
+
+func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
+	t := in.Shape().Type()
+	if arg, ok := c.leaf(in); ok {
+		return c.input(arg, in.Shape(), at)
+	}
+	switch in.Opcode() {
+	case hlo.OpParameter:
+		return 0, false
+	case hlo.OpConstant:
+		l := in.Literal()
+		if l == nil || l.IsElided() || !tile.Supports(t) || !(l.Shape().IsScalar() || l.IsSplat()) || l.Shape().NumElements() == 0 {
+			return 0, false
+		}
+		return c.b.Constant(t, l.Bytes()), true
+	case hlo.OpIota:
+		if !tile.Supports(t) {
+			return 0, false
+		}
+		x := at[hlo.AttrsOf[hlo.IotaAttrs](in).Dimension]
+		return c.b.Iota(t, tile.View{Base: x.offset, Strides: x.factors})
+	case hlo.OpCopy:
+		if in.OperandInstr(0).Shape().Type() != t {
+			return c.op(in, at)
+		}
+	case hlo.OpBitcast:
+		if !sameOrder(in) {
+			return 0, false
+		}
+	case hlo.OpFusion, hlo.OpCall, hlo.OpMap:
+		return 0, false
+	}
+	if a, axis, split, ok := at.through(c.space, in); ok {
+		return c.value(in.OperandInstr(0), a)
+	} else if split > 1 {
+		c.axis, c.split = axis, split
+		return 0, false
+	}
+	return c.op(in, at)
+}
+
+func (c *compiler) input(arg int, s hlo.Shape, at access) (tile.Value, bool) {
+	if !tile.Supports(s.Type()) {
+		return 0, false
+	}
+	return c.b.Input(arg, s.Type(), at.view(c.space, s.Dimensions())), true
+}
+
+// op compiles an elementwise op.
+func (c *compiler) op(in hlo.Instruction, at access) (tile.Value, bool) {
+	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.NumOperands() == 0 {
+		return 0, false
+	}
+	args := make([]tile.Value, in.NumOperands())
+	for i := range args {
+		o := in.OperandInstr(i)
+		a := at
+		if o.Shape().Rank() == 0 {
+			a = nil // select and clamp repeat scalars
+		} else if o.Shape().Rank() != in.Shape().Rank() {
+			return 0, false
+		}
+		v, ok := c.value(o, a)
+		if !ok {
+			return 0, false
+		}
+		args[i] = v
+	}
+	return c.b.Op(in, args...)
+}

@@ -1,0 +1,125 @@
+package kernels
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
+)
+
+func init() {
+	for op := range hlo.Opcodes {
+		if hlo.Info(op).Traits.Has(hlo.TraitElementwise) {
+			addFast(op, copyBytes, elementwise)
+		}
+	}
+	for _, op := range []hlo.Opcode{hlo.OpCopy, hlo.OpReshape, hlo.OpBitcast, hlo.OpBitcastConvert, hlo.OpBroadcast, hlo.OpTranspose, hlo.OpSlice} {
+		addFast(op, copyBytes)
+	}
+	for _, op := range []hlo.Opcode{hlo.OpBroadcast, hlo.OpTranspose, hlo.OpSlice, hlo.OpReverse, hlo.OpIota} {
+		addFast(op, elementwise)
+	}
+	addFast(hlo.OpFusion, fusedLoop)
+}
+
+// sameOrder reports whether a bitcast keeps the row-major order of the elements and their type.
+func sameOrder(in hlo.Instruction) bool {
+	return analysis.SameBytes(in) && in.Shape().Type() == in.OperandInstr(0).Shape().Type()
+}
+
+// copyBytes serves whatever keeps the bytes of its operand.
+func copyBytes(s *site) (runtime.Bound, bool) {
+	same := analysis.SameBytes(s.in)
+	if s.in.Opcode() == hlo.OpBitcastConvert {
+		from, to := s.shape(0).Type(), s.in.Shape().Type()
+		same = from.Bits() >= 8 && to.Bits() >= 8 && to != hlo.PRED && from != hlo.PRED
+	}
+	if !same || len(s.b.Out) != 1 {
+		return runtime.Bound{}, false
+	}
+	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		copy(f.Out(0).Data[lo:hi], f.In(0).Data[lo:hi])
+	})
+	return loop.bound(int(s.b.Out[0].Bytes), 1<<18), true
+}
+
+// elementwise runs one instruction as a tile program, with its operands as inputs.
+func elementwise(s *site) (runtime.Bound, bool) {
+	if !s.in.Shape().IsArray() {
+		return runtime.Bound{}, false
+	}
+	p, ok := compileRoots(s.m, []hlo.Instruction{s.in}, operandsOf(s.in))
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	return runTiles(p), true
+}
+
+// operandsOf tells the operands of in from other instructions, as arguments in order. They are arrays.
+func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
+	args := make(map[hlo.InstrID]int, in.NumOperands())
+	for i := in.NumOperands() - 1; i >= 0; i-- {
+		args[in.Operand(i)] = i
+	}
+	return func(x hlo.Instruction) (int, bool) {
+		arg, ok := args[x.ID()]
+		return arg, ok
+	}
+}
+
+// runTiles runs a program over its whole space, argument i being input i and output i being output i.
+func runTiles(p *tile.Program) runtime.Bound {
+	n, grain := p.Len(), p.Grain()
+	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, f) }
+	return newParallelLoop(run).bound(n, grain)
+}
+
+// fusedLoop runs a fusion whose body is elementwise but for data movement that a tile program can see through.
+func fusedLoop(s *site) (runtime.Bound, bool) {
+	c, ok := s.m.Computation(s.in.Callee(0))
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	roots, ok := fusionRoots(c)
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	p, ok := compileRoots(s.m, roots, arrayParameters)
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	return runTiles(p), true
+}
+
+// fusionRoots are the arrays that a computation returns, if they have as many elements each.
+func fusionRoots(c hlo.Computation) ([]hlo.Instruction, bool) {
+	root := c.Root()
+	if root.Shape().IsArray() {
+		return []hlo.Instruction{root}, true
+	}
+	if root.Opcode() != hlo.OpTuple || root.NumOperands() == 0 {
+		return nil, false
+	}
+	var roots []hlo.Instruction
+	for o := range root.Operands() {
+		if !o.Shape().IsArray() || o.Shape().NumElements() != root.OperandInstr(0).Shape().NumElements() {
+			return nil, false
+		}
+		roots = append(roots, o)
+	}
+	return roots, true
+}
+
+// arrayParameters makes the parameters inputs, if no parameter before is a tuple; a fusion with tuples is not compiled.
+func arrayParameters(in hlo.Instruction) (int, bool) {
+	n, ok := in.ParameterNumber()
+	if !ok || !in.Shape().IsArray() {
+		return 0, false
+	}
+	for i := range int(n) {
+		if !in.Computation().Parameter(i).Shape().IsArray() {
+			return 0, false
+		}
+	}
+	return int(n), true
+}

@@ -1,0 +1,106 @@
+package kernels
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+func TestElementwise(t *testing.T) {
+	sizes := []string{"0", "1", "7", "1023", "3,5,700", ""}
+	floats := []string{"f32", "f64", "f16", "bf16", "f8e5m2", "f8e4m3fn"}
+	ints := []string{"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"}
+	binary := func(op hlo.Opcode, types []string, tol float64) {
+		for _, typ := range types {
+			for _, size := range sizes {
+				kernelCase{text: fmt.Sprintf("%s[%s] %v(%s[%s], %s[%s])", typ, size, op, typ, size, typ, size), tol: tol}.check(t)
+			}
+		}
+	}
+	for _, op := range []hlo.Opcode{hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpMaximum, hlo.OpMinimum, hlo.OpDivide, hlo.OpRemainder} {
+		binary(op, append(ints, floats...), 0)
+	}
+	for _, op := range []hlo.Opcode{hlo.OpAnd, hlo.OpOr, hlo.OpXor} {
+		binary(op, append(ints, "pred"), 0)
+	}
+	for _, op := range []hlo.Opcode{hlo.OpPower, hlo.OpShiftLeft, hlo.OpShiftRightArithmetic, hlo.OpShiftRightLogical} {
+		binary(op, ints, 0)
+	}
+	for _, op := range []hlo.Opcode{hlo.OpPower, hlo.OpAtan2} {
+		binary(op, []string{"f32", "f64", "bf16"}, 1e-6)
+	}
+	unary := func(op hlo.Opcode, types []string, tol float64) {
+		for _, typ := range types {
+			for _, size := range sizes {
+				kernelCase{text: fmt.Sprintf("%s[%s] %v(%s[%s])", typ, size, op, typ, size), tol: tol}.check(t)
+			}
+		}
+	}
+	for _, op := range []hlo.Opcode{hlo.OpNegate, hlo.OpSign} {
+		unary(op, append(ints, floats...), 0)
+	}
+	unary(hlo.OpAbs, append([]string{"s8", "s16", "s32", "s64"}, floats...), 0)
+	unary(hlo.OpNot, append(ints, "pred"), 0)
+	unary(hlo.OpPopcnt, ints, 0)
+	unary(hlo.OpCountLeadingZeros, ints, 0)
+	for _, op := range []hlo.Opcode{hlo.OpFloor, hlo.OpCeil, hlo.OpRoundNearestAfz, hlo.OpRoundNearestEven, hlo.OpSqrt} {
+		unary(op, floats, 0)
+	}
+	for _, op := range []hlo.Opcode{hlo.OpExponential, hlo.OpLogistic, hlo.OpTanh, hlo.OpRsqrt, hlo.OpLog, hlo.OpSine, hlo.OpErf, hlo.OpTan} {
+		unary(op, []string{"f32", "f64"}, 2e-7)
+		unary(op, []string{"bf16", "f16"}, 0.01)
+	}
+}
+
+func TestElementwiseTypes(t *testing.T) {
+	types := []string{"pred", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64", "f16", "bf16", "f32", "f64", "f8e5m2", "f8e4m3fn"}
+	for _, from := range types {
+		for _, to := range types {
+			if from != to {
+				kernelCase{text: fmt.Sprintf("%s[2100] convert(%s[2100])", to, from)}.check(t)
+			}
+		}
+		for _, dir := range []string{"EQ", "NE", "LT", "LE", "GT", "GE"} {
+			kernelCase{text: fmt.Sprintf("pred[1500] compare(%s[1500], %s[1500]), direction=%s", from, from, dir)}.check(t)
+		}
+		kernelCase{text: fmt.Sprintf("%s[1500] select(pred[1500], %s[1500], %s[1500])", from, from, from)}.check(t)
+		kernelCase{text: fmt.Sprintf("%s[1500] select(pred[], %s[1500], %s[1500])", from, from, from)}.check(t)
+		kernelCase{text: fmt.Sprintf("%s[1500] clamp(%s[], %s[1500], %s[1500])", from, from, from, from)}.check(t)
+	}
+	for _, from := range []string{"f16", "bf16", "f32", "f64", "f8e5m2"} {
+		for _, dir := range []string{"EQ", "LT", "GE"} {
+			kernelCase{text: fmt.Sprintf("pred[1500] compare(%s[1500], %s[1500]), direction=%s, type=TOTALORDER", from, from, dir)}.check(t)
+		}
+		kernelCase{text: fmt.Sprintf("pred[1500] is-finite(%s[1500])", from)}.check(t)
+	}
+	for _, c := range []string{
+		"f32[100] real(c64[100])", "f32[100] imag(c64[100])", "c64[100] complex(f32[100], f32[100])",
+		"c64[100] add(c64[100], c64[100])", "s32[100] bitcast-convert(f32[100])", "u16[4] bitcast-convert(bf16[4])",
+		"f32[1000] reduce-precision(f32[1000]), exponent_bits=5, mantissa_bits=10",
+	} {
+		kernelCase{text: c}.check(t)
+	}
+}
+
+func TestDataMovement(t *testing.T) {
+	for _, typ := range []string{"pred", "u8", "bf16", "f32", "f64", "c64", "f8e4m3fn"} {
+		for _, c := range []string{
+			"T[5,700] broadcast(T[700]), dimensions={1}", "T[700,5] broadcast(T[700]), dimensions={0}", "T[33,44] broadcast(T[]), dimensions={}",
+			"T[3,4,5,6] broadcast(T[4,6]), dimensions={1,3}", "T[2,0] broadcast(T[2]), dimensions={0}", "T[] broadcast(T[]), dimensions={}",
+			"T[4,3,2] broadcast(T[2,4]), dimensions={2,0}",
+			"T[70,50] transpose(T[50,70]), dimensions={1,0}", "T[3,5,4,7] transpose(T[4,7,3,5]), dimensions={2,3,0,1}",
+			"T[200,130] transpose(T[130,200]), dimensions={1,0}", "T[2,65,3,33] transpose(T[2,33,65,3]), dimensions={0,2,3,1}",
+			"T[7,3] slice(T[20,9]), slice={[1:20:3], [2:5]}", "T[0] slice(T[4]), slice={[2:2]}",
+			"T[5,6,7] reverse(T[5,6,7]), dimensions={0,2}", "T[9] reverse(T[9]), dimensions={0}",
+			"T[6,7] copy(T[6,7])", "T[42] reshape(T[6,7])", "T[6,7]{1,0} bitcast(T[42])",
+		} {
+			kernelCase{text: replaceType(c, typ)}.check(t)
+		}
+	}
+	for _, typ := range []string{"u8", "s32", "f32", "bf16", "f64"} {
+		for d := range 2 {
+			kernelCase{text: fmt.Sprintf("%s[40,70] iota(), iota_dimension=%d", typ, d)}.check(t)
+		}
+	}
+}

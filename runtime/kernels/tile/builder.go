@@ -1,0 +1,299 @@
+package tile
+
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Value is a value of a program under construction.
+type Value int
+
+// Builder makes a program. Values are defined before they are used.
+type Builder struct {
+	space  Space
+	values []value
+	steps  []buildStep
+	stores []store
+	args   int
+}
+
+type value struct {
+	typ   hlo.PrimitiveType
+	load  *load
+	iota  *counter
+	splat *splat
+	// rounded says that the numbers are in the type already; false while only a store needs them, which rounds itself.
+	round  loop
+	def    int // step that computes it, or -1
+	isUsed bool
+	weight int
+}
+
+type buildStep struct {
+	fn   loop
+	d    Value
+	args []Value
+}
+
+// NewBuilder starts a program over a space.
+func NewBuilder(s Space) *Builder { return &Builder{space: s} }
+
+// Supports reports whether registers can hold type t.
+func Supports(t hlo.PrimitiveType) bool {
+	return t == hlo.PRED || t.IsArray() && t.Bits() >= 8
+}
+
+// isWide reports whether numbers of type t are held in a wider type than memory has.
+func isWide(t hlo.PrimitiveType) bool { return t.IsFloat() && t.Bits() < 32 }
+
+// lane is the type in which registers hold t.
+func lane(t hlo.PrimitiveType) hlo.PrimitiveType {
+	if isWide(t) {
+		return hlo.F32
+	}
+	return t
+}
+
+func (b *Builder) define(v value) Value {
+	b.values = append(b.values, v)
+	return Value(len(b.values) - 1)
+}
+
+// Type is the element type of v.
+func (b *Builder) Type(v Value) hlo.PrimitiveType { return b.values[v].typ }
+
+// Input is argument arg, of type t, seen through a view.
+func (b *Builder) Input(arg int, t hlo.PrimitiveType, view View) Value {
+	b.args = max(b.args, arg+1)
+	for i, v := range b.values {
+		if v.load != nil && v.load.arg == arg && v.load.view.equal(&view) {
+			return Value(i)
+		}
+	}
+	return b.define(value{typ: t, def: -1, load: &load{arg: arg, typ: t, view: view, direct: -1}})
+}
+
+func (v *View) equal(o *View) bool {
+	if v.Base != o.Base {
+		return false
+	}
+	for i, s := range v.Strides {
+		if s != o.Strides[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Constant is one element of type t, everywhere.
+func (b *Builder) Constant(t hlo.PrimitiveType, element []byte) Value {
+	s := &splat{width: lane(t).ByteSize(), value: append(make([]byte, 0, 16), element[:t.ByteSize()]...)}
+	if isWide(t) {
+		wide := make([]float32, 4)
+		widenLoop(t)(1, unsafe.Pointer(&wide[0]), unsafe.Pointer(&s.value[0]), nil, nil)
+		s.value = unsafe.Slice((*byte)(unsafe.Pointer(&wide[0])), 16)
+	}
+	return b.define(value{typ: t, def: -1, splat: s})
+}
+
+// Iota is the number that a view gives instead of an offset, converted to type t.
+func (b *Builder) Iota(t hlo.PrimitiveType, view View) (Value, bool) {
+	fill := iotaLoop(lane(t))
+	if fill == nil {
+		return 0, false
+	}
+	v := value{typ: t, def: -1, iota: &counter{view: view, fill: fill}}
+	if !isWide(t) {
+		return b.define(v), true
+	}
+	v.typ = hlo.F32
+	wide := b.define(v)
+	return b.step(t, copyLoop(4), roundLoop(t), 1, wide), true
+}
+
+// Op applies an elementwise instruction, given by its opcode, attributes and result type. It reports false for what there is no loop
+// for. A type in the result other than the operands' is up to the op.
+func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
+	types := make([]hlo.PrimitiveType, len(args))
+	for i, a := range args {
+		types[i] = b.values[a].typ
+	}
+	t := in.Shape().Type()
+	o, ok := findOp(in, t, types)
+	if !ok {
+		return 0, false
+	}
+	if o.identity {
+		return args[0], true
+	}
+	return b.step(t, o.fn, o.round, o.weight, args...), true
+}
+
+// step appends a computation; round, if not nil, brings its result into the type.
+func (b *Builder) step(t hlo.PrimitiveType, fn, round loop, weight int, args ...Value) Value {
+	for _, a := range args {
+		b.use(a)
+	}
+	v := b.define(value{typ: t, def: len(b.steps), round: round, weight: weight})
+	b.steps = append(b.steps, buildStep{fn, v, args})
+	return v
+}
+
+// use makes sure that v is rounded.
+func (b *Builder) use(v Value) {
+	x := &b.values[v]
+	if x.round != nil {
+		b.steps = append(b.steps, buildStep{x.round, v, []Value{v}})
+		x.round = nil
+	}
+	x.isUsed = true
+}
+
+// Store makes v output out of the program; all outputs are dense arrays over the space.
+func (b *Builder) Store(out int, v Value) {
+	b.stores = append(b.stores, store{out: out, reg: int(v), typ: b.values[v].typ})
+}
+
+// Build lays the program out. The builder must not be used afterwards.
+func (b *Builder) Build() (*Program, bool) {
+	p := &Program{numArgs: b.args}
+	views := []*View{{Strides: b.space.RowMajor().Strides}} // of the outputs
+	for i := range b.values {
+		if l := b.values[i].load; l != nil {
+			views = append(views, &l.view)
+		}
+		if o := b.values[i].iota; o != nil {
+			views = append(views, &o.view)
+		}
+	}
+	p.space = b.space.Collapse(views)
+	if len(p.space.Dims) > maxRank {
+		return nil, false
+	}
+	b.layOut(p)
+	p.weight = 1
+	for _, v := range b.values {
+		p.weight += v.weight
+	}
+	p.pool.New = func() any { return p.newFrame() }
+	return p, true
+}
+
+// layOut assigns registers: constants and inputs keep theirs, what steps compute shares memory once it is dead.
+func (b *Builder) layOut(p *Program) {
+	lastUse := make([]int, len(b.values))
+	for i, s := range b.steps {
+		for _, a := range s.args {
+			lastUse[a] = i
+		}
+		lastUse[s.d] = max(lastUse[s.d], i)
+	}
+	for _, s := range b.stores {
+		lastUse[s.reg] = len(b.steps)
+	}
+	p.regs = make([]register, len(b.values))
+	direct := b.directStores()
+	m := memoryPlan{}
+	for i := range b.values {
+		p.regs[i] = register{slot: -1, out: -1}
+		v := &b.values[i]
+		width := lane(v.typ).ByteSize()
+		switch {
+		case v.load != nil:
+			b.layOutLoad(p, &m, Value(i), direct)
+		case v.iota != nil:
+			p.regs[i] = m.take(width)
+			v.iota.reg = i
+			p.counters = append(p.counters, *v.iota)
+		case v.splat != nil:
+			p.regs[i] = m.take(width)
+			v.splat.reg = i
+			p.splats = append(p.splats, *v.splat)
+		}
+	}
+	for i, s := range b.steps {
+		if b.values[s.d].def == i && !direct[int(s.d)] {
+			p.regs[s.d] = m.take(lane(b.values[s.d].typ).ByteSize())
+		}
+		st := step{fn: s.fn, d: int(s.d)}
+		for k, to := range []*int{&st.a, &st.b, &st.c} {
+			if k < len(s.args) {
+				*to = int(s.args[k])
+			}
+		}
+		p.steps = append(p.steps, st)
+		for _, a := range s.args {
+			if b.values[a].def >= 0 && lastUse[a] == i && p.regs[a].slot >= 0 {
+				m.give(p.regs[a])
+				lastUse[a] = -1
+			}
+		}
+	}
+	for _, s := range b.stores {
+		s.direct = direct[s.reg]
+		if isWide(s.typ) {
+			s.narrow = narrowLoop(s.typ)
+		}
+		p.stores = append(p.stores, s)
+	}
+}
+
+// directStores are the values that are computed where they are stored: with several steps only what the last one computes, so that no
+// step reads an input that shares memory with an output already written.
+func (b *Builder) directStores() map[int]bool {
+	direct := make(map[int]bool)
+	if len(b.stores) != 1 {
+		return direct
+	}
+	r := b.stores[0].reg
+	v := &b.values[r]
+	if isWide(v.typ) || v.splat != nil || v.iota != nil {
+		return direct
+	}
+	if v.load != nil && len(b.steps) == 0 || v.def >= 0 && v.def == len(b.steps)-1 {
+		direct[r] = true
+	}
+	return direct
+}
+
+func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]bool) {
+	l := b.values[i].load
+	l.reg, l.stage = int(i), int(i)
+	l.mode = p.space.mode(&l.view)
+	if direct[int(i)] {
+		if l.mode == uniform {
+			l.mode = gathered
+		}
+		l.direct = b.stores[0].out
+	} else if l.mode != linear || isWide(l.typ) {
+		p.regs[i] = m.take(lane(l.typ).ByteSize())
+	}
+	if isWide(l.typ) {
+		l.widen = widenLoop(l.typ)
+		if l.mode == gathered {
+			p.regs = append(p.regs, m.take(l.typ.ByteSize()))
+			l.stage = len(p.regs) - 1
+		}
+	}
+	p.loads = append(p.loads, *l)
+}
+
+// memoryPlan hands out tiles of memory by width.
+type memoryPlan struct {
+	size int
+	free [17][]register
+}
+
+func (m *memoryPlan) take(width int) register {
+	if k := len(m.free[width]); k > 0 {
+		r := m.free[width][k-1]
+		m.free[width] = m.free[width][:k-1]
+		return r
+	}
+	r := register{slot: width, offset: m.size, out: -1}
+	m.size += width * Size
+	return r
+}
+
+func (m *memoryPlan) give(r register) { m.free[r.slot] = append(m.free[r.slot], r) }

@@ -1,0 +1,166 @@
+package tile
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// compareLoop compares elements of type t, giving bytes 0 and 1.
+func compareLoop(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) loop {
+	if typ == hlo.CompareDefault {
+		typ = hlo.DefaultCompareType(t)
+	}
+	switch lane(t) {
+	case hlo.F32:
+		if typ == hlo.CompareTotalOrder {
+			if singleNaN[t] {
+				return nil
+			}
+			return totalOrder32(dir)
+		}
+		return ordered[float32](dir)
+	case hlo.F64:
+		if typ == hlo.CompareTotalOrder {
+			return totalOrder64(dir)
+		}
+		return ordered[float64](dir)
+	case hlo.PRED, hlo.U8:
+		return ordered[uint8](dir)
+	case hlo.U16:
+		return ordered[uint16](dir)
+	case hlo.U32:
+		return ordered[uint32](dir)
+	case hlo.U64:
+		return ordered[uint64](dir)
+	case hlo.C64:
+		return equality[complex64](dir)
+	case hlo.C128:
+		return equality[complex128](dir)
+	}
+	if typ != hlo.CompareSigned {
+		return nil
+	}
+	switch t {
+	case hlo.S8:
+		return ordered[int8](dir)
+	case hlo.S16:
+		return ordered[int16](dir)
+	case hlo.S32:
+		return ordered[int32](dir)
+	case hlo.S64:
+		return ordered[int64](dir)
+	}
+	return nil
+}
+
+func ordered[T real](dir hlo.Direction) loop {
+	switch dir {
+	case hlo.LT:
+		return less[T]
+	case hlo.LE:
+		return lessEqual[T]
+	case hlo.GT:
+		return func(n int, d, a, b, c unsafe.Pointer) { less[T](n, d, b, a, c) }
+	case hlo.GE:
+		return func(n int, d, a, b, c unsafe.Pointer) { lessEqual[T](n, d, b, a, c) }
+	}
+	return equality[T](dir)
+}
+
+func equality[T number](dir hlo.Direction) loop {
+	switch dir {
+	case hlo.EQ:
+		return func(n int, d, a, b, _ unsafe.Pointer) {
+			z, x, y := vec[bool](d, n), vec[T](a, n), vec[T](b, n)
+			for i := range z {
+				z[i] = x[i] == y[i]
+			}
+		}
+	case hlo.NE:
+		return func(n int, d, a, b, _ unsafe.Pointer) {
+			z, x, y := vec[bool](d, n), vec[T](a, n), vec[T](b, n)
+			for i := range z {
+				z[i] = x[i] != y[i]
+			}
+		}
+	}
+	return nil
+}
+
+func less[T real](n int, d, a, b, _ unsafe.Pointer) {
+	z, x, y := vec[bool](d, n), vec[T](a, n), vec[T](b, n)
+	for i := range z {
+		z[i] = x[i] < y[i]
+	}
+}
+
+func lessEqual[T real](n int, d, a, b, _ unsafe.Pointer) {
+	z, x, y := vec[bool](d, n), vec[T](a, n), vec[T](b, n)
+	for i := range z {
+		z[i] = x[i] <= y[i]
+	}
+}
+
+// totalOrder32 compares -NaN < -inf < … < -0 < +0 < … < inf < NaN: as integers, the negative ones mirrored.
+func totalOrder32(dir hlo.Direction) loop {
+	cmp := ordered[int32](dir)
+	if cmp == nil {
+		return nil
+	}
+	return func(n int, d, a, b, _ unsafe.Pointer) {
+		var x, y [64]int32
+		for at := 0; at < n; at += len(x) {
+			k := min(len(x), n-at)
+			keys32(x[:k], vec[int32](unsafe.Add(a, at*4), k))
+			keys32(y[:k], vec[int32](unsafe.Add(b, at*4), k))
+			cmp(k, unsafe.Add(d, at), unsafe.Pointer(&x), unsafe.Pointer(&y), nil)
+		}
+	}
+}
+
+func keys32(dst, src []int32) {
+	for i, x := range src {
+		dst[i] = x ^ x>>31&math.MaxInt32
+	}
+}
+
+func totalOrder64(dir hlo.Direction) loop {
+	cmp := ordered[int64](dir)
+	if cmp == nil {
+		return nil
+	}
+	return func(n int, d, a, b, _ unsafe.Pointer) {
+		var x, y [64]int64
+		for at := 0; at < n; at += len(x) {
+			k := min(len(x), n-at)
+			keys64(x[:k], vec[int64](unsafe.Add(a, at*8), k))
+			keys64(y[:k], vec[int64](unsafe.Add(b, at*8), k))
+			cmp(k, unsafe.Add(d, at), unsafe.Pointer(&x), unsafe.Pointer(&y), nil)
+		}
+	}
+}
+
+func keys64(dst, src []int64) {
+	for i, x := range src {
+		dst[i] = x ^ x>>63&math.MaxInt64
+	}
+}
+
+func isFiniteLoop(t hlo.PrimitiveType) loop {
+	switch t {
+	case hlo.F32:
+		return isFinite[float32]
+	case hlo.F64:
+		return isFinite[float64]
+	}
+	return nil
+}
+
+func isFinite[T float](n int, d, a, _, _ unsafe.Pointer) {
+	z, x := vec[bool](d, n), vec[T](a, n)
+	for i := range z {
+		z[i] = x[i]-x[i] == 0
+	}
+}

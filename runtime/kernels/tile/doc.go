@@ -1,0 +1,17 @@
+// Package tile runs elementwise programs over arrays, a tile of elements at a time, so that intermediate values stay in the nearest
+// cache.
+//
+// A [Builder] takes the program value by value: inputs seen through views, constants, iotas, elementwise ops. [Builder.Build] lays it out
+// as a [Program]: straight code over registers, each of which holds one tile. Programs are immutable and allocate nothing when they run,
+// once their frames are warm.
+//
+//	file        what
+//	program.go  Program, Frame: execution
+//	builder.go  Builder: values, rounding, registers
+//	space.go    Space, View: which element of an input an element of the result reads
+//	gather.go   loading through a view
+//	ops.go      which loop computes an op; the other files hold the loops
+//
+// A register of type f16, bf16 or an 8-bit float holds float32 numbers that the type can represent: every op computes in float32 and
+// rounds once. Other types are held as they are in memory. Integers narrower than a byte are not supported.
+package tile

@@ -1,0 +1,185 @@
+package tile
+
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// operation is how an op is computed on given types.
+type operation struct {
+	fn       loop
+	round    loop // brings the result into a narrow type
+	identity bool // the result is the first operand
+	weight   int
+}
+
+// findOp looks up the loop of an elementwise instruction with result type t.
+func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) (operation, bool) {
+	for _, u := range append(types, t) {
+		if !Supports(u) {
+			return operation{}, false
+		}
+	}
+	o := operation{weight: 1}
+	switch op := in.Opcode(); op {
+	case hlo.OpCopy:
+		return convertOperation(types[0], t)
+	case hlo.OpConvert:
+		return convertOperation(types[0], t)
+	case hlo.OpBitcastConvert:
+		return bitcastOperation(types[0], t)
+	case hlo.OpCompare:
+		if types[0] != types[1] {
+			return o, false
+		}
+		a := hlo.AttrsOf[hlo.CompareAttrs](in)
+		o.fn = compareLoop(types[0], a.Direction, a.Type)
+	case hlo.OpSelect:
+		if types[0] != hlo.PRED || types[1] != t || types[2] != t {
+			return o, false
+		}
+		o.fn = selectLoop(lane(t).ByteSize())
+	case hlo.OpClamp:
+		if !same(t, types) {
+			return o, false
+		}
+		o.fn, o.weight = clampLoop(lane(t)), 2
+	case hlo.OpIsFinite:
+		o.fn = isFiniteLoop(lane(types[0]))
+	case hlo.OpComplex:
+		o.fn = complexLoop(t)
+	case hlo.OpReal, hlo.OpImag:
+		o.fn = partLoop(op, types[0])
+	case hlo.OpReducePrecision:
+		if t != hlo.F32 || types[0] != t {
+			return o, false
+		}
+		a := hlo.AttrsOf[hlo.ReducePrecisionAttrs](in)
+		o.fn, o.weight = reducePrecisionLoop(a.ExponentBits, a.MantissaBits), 4
+	default:
+		if !same(t, types) {
+			return o, false
+		}
+		switch len(types) {
+		case 1:
+			o.fn, o.weight = unaryLoop(op, t)
+		case 2:
+			o.fn, o.weight = binaryLoop(op, t)
+		}
+		if isWide(t) && !exact[op] {
+			o.round = roundLoop(t)
+		}
+	}
+	return o, o.fn != nil
+}
+
+// exact are the ops whose result is in the operands' type without rounding.
+var exact = map[hlo.Opcode]bool{
+	hlo.OpMaximum: true, hlo.OpMinimum: true, hlo.OpAbs: true, hlo.OpNegate: true, hlo.OpSign: true,
+}
+
+func same(t hlo.PrimitiveType, types []hlo.PrimitiveType) bool {
+	for _, u := range types {
+		if u != t {
+			return false
+		}
+	}
+	return true
+}
+
+// unaryLoop is the loop of a unary op and its weight.
+func unaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
+	switch lane(t) {
+	case hlo.F32:
+		if singleNaN[t] && (op == hlo.OpAbs || op == hlo.OpNegate) {
+			return nil, 0
+		}
+		return floatUnary32[op].fn, floatUnary32[op].weight
+	case hlo.F64:
+		return floatUnary64[op].fn, floatUnary64[op].weight
+	case hlo.PRED:
+		if op == hlo.OpNot {
+			return notPred, 1
+		}
+		return nil, 0
+	case hlo.S8:
+		return signedUnary[int8](op), 1
+	case hlo.S16:
+		return signedUnary[int16](op), 1
+	case hlo.S32:
+		return signedUnary[int32](op), 1
+	case hlo.S64:
+		return signedUnary[int64](op), 1
+	case hlo.U8:
+		return unsignedUnary[uint8](op), 1
+	case hlo.U16:
+		return unsignedUnary[uint16](op), 1
+	case hlo.U32:
+		return unsignedUnary[uint32](op), 1
+	case hlo.U64:
+		return unsignedUnary[uint64](op), 1
+	case hlo.C64:
+		if op == hlo.OpNegate {
+			return negate[complex64], 1
+		}
+	case hlo.C128:
+		if op == hlo.OpNegate {
+			return negate[complex128], 1
+		}
+	}
+	return nil, 0
+}
+
+// singleNaN are the types without -0, whose sign bit alone is the NaN.
+var singleNaN = map[hlo.PrimitiveType]bool{
+	hlo.F8E4M3FNUZ: true, hlo.F8E5M2FNUZ: true, hlo.F8E4M3B11FNUZ: true, hlo.F8E8M0FNU: true,
+}
+
+func binaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
+	switch lane(t) {
+	case hlo.F32:
+		return floatBinary[float32](op)
+	case hlo.F64:
+		return floatBinary[float64](op)
+	case hlo.PRED:
+		return predBinary(op), 1
+	case hlo.S8:
+		return signedBinary[int8, uint8](op), 1
+	case hlo.S16:
+		return signedBinary[int16, uint16](op), 1
+	case hlo.S32:
+		return signedBinary[int32, uint32](op), 1
+	case hlo.S64:
+		return signedBinary[int64, uint64](op), 1
+	case hlo.U8:
+		return unsignedBinary[uint8, int8](op), 1
+	case hlo.U16:
+		return unsignedBinary[uint16, int16](op), 1
+	case hlo.U32:
+		return unsignedBinary[uint32, int32](op), 1
+	case hlo.U64:
+		return unsignedBinary[uint64, int64](op), 1
+	case hlo.C64:
+		return complexBinary[complex64](op), 2
+	case hlo.C128:
+		return complexBinary[complex128](op), 2
+	}
+	return nil, 0
+}
+
+func complexBinary[T complex64 | complex128](op hlo.Opcode) loop {
+	switch op {
+	case hlo.OpAdd:
+		return add[T]
+	case hlo.OpSubtract:
+		return subtract[T]
+	case hlo.OpMultiply:
+		return multiply[T]
+	}
+	return nil
+}
+
+func copyLoop(width int) loop {
+	return func(n int, d, a, _, _ unsafe.Pointer) { copyBytes(d, a, n*width) }
+}

@@ -1,0 +1,88 @@
+package tile
+
+// maxRank bounds the dimensions of a space.
+const maxRank = 32
+
+// Space is the dimensions of the arrays that a program computes, major to minor.
+type Space struct {
+	Dims []int64
+}
+
+// Len is the number of elements.
+func (s *Space) Len() int64 {
+	n := int64(1)
+	for _, d := range s.Dims {
+		n *= d
+	}
+	return n
+}
+
+// View says which element of an array belongs to a point of a space: Base plus the sum of coordinate times stride, in elements.
+type View struct {
+	Base    int64
+	Strides []int64
+}
+
+// RowMajor is the view of an array with exactly the dimensions of s.
+func (s *Space) RowMajor() View {
+	v := View{Strides: make([]int64, len(s.Dims))}
+	step := int64(1)
+	for i := len(s.Dims) - 1; i >= 0; i-- {
+		v.Strides[i] = step
+		step *= s.Dims[i]
+	}
+	return v
+}
+
+// Collapse merges neighbouring dimensions that all views walk through without a jump, and drops those of size 1. The views are
+// rewritten in place.
+func (s Space) Collapse(views []*View) Space {
+	var keep []int
+	for i, d := range s.Dims {
+		if d != 1 {
+			keep = append(keep, i)
+		}
+	}
+	dims := make([]int64, 0, len(keep))
+	strides := make([][]int64, len(views))
+	for _, i := range keep {
+		last := len(dims) - 1
+		merge := last >= 0
+		for k, v := range views {
+			merge = merge && strides[k][last] == v.Strides[i]*s.Dims[i]
+		}
+		if merge {
+			dims[last] *= s.Dims[i]
+			for k, v := range views {
+				strides[k][last] = v.Strides[i]
+			}
+			continue
+		}
+		dims = append(dims, s.Dims[i])
+		for k, v := range views {
+			strides[k] = append(strides[k], v.Strides[i])
+		}
+	}
+	for k, v := range views {
+		v.Strides = strides[k]
+	}
+	return Space{dims}
+}
+
+// mode classifies a view of a collapsed space.
+func (s *Space) mode(v *View) loadMode {
+	lin, uni := true, true
+	step := int64(1)
+	for i := len(s.Dims) - 1; i >= 0; i-- {
+		lin = lin && v.Strides[i] == step
+		uni = uni && v.Strides[i] == 0
+		step *= s.Dims[i]
+	}
+	switch {
+	case uni:
+		return uniform
+	case lin:
+		return linear
+	}
+	return gathered
+}
