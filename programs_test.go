@@ -19,10 +19,11 @@ import (
 // TestPrograms runs every program of testdata/run on both engines, with one and with several threads, and holds the results to the
 // answers beside it. The tolerances in meta.json cover float32 sums in another order than XLA's.
 func TestPrograms(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/run/*")
+	dirs, err := filepath.Glob("testdata/run/*/prog.hlo")
 	require.NoError(t, err)
 	require.NotEmpty(t, dirs)
-	for _, dir := range dirs {
+	for _, prog := range dirs {
+		dir := filepath.Dir(prog)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			var meta struct{ Rtol, Atol float64 }
 			text, err := os.ReadFile(filepath.Join(dir, "meta.json"))
