@@ -22,8 +22,8 @@ func sugaredComputations(m hlo.Module, s Sugar) []bool {
 	return marks
 }
 
-// canSugar reports whether every call of c is an asynchronous one that may be sugared, and there is a start among them. Two starts that
-// share a computation would come back with one each, so by default they are written as they are.
+// canSugar reports whether every call of c is an asynchronous one that may be sugared, and there is a start among them. Starts that
+// share a computation come back with one each, which is the same program.
 func canSugar(m hlo.Module, c hlo.Computation, s Sugar) bool {
 	starts := 0
 	for comp, id := range m.Callers(c.ID()) {
@@ -42,7 +42,7 @@ func canSugar(m hlo.Module, c hlo.Computation, s Sugar) bool {
 		}
 		starts++
 	}
-	return starts == 1 || starts > 1 && s == SugarOn
+	return starts > 0
 }
 
 func (p *printer) isSugared(id hlo.CompID) bool { return int(id) < len(p.sugared) && p.sugared[id] }

@@ -19,6 +19,7 @@ type decoder struct {
 	comps    map[int64]hlo.CompID
 	instrs   map[hlo.CompID]map[int64]hlo.InstrID // for schedules; ids are unique in their computation
 	shapes   shapeCache
+	in       instructionMsg // of the instruction at hand; most of its fields are empty, so one serves all
 }
 
 func decodeModule(msg *moduleMsg) (hlo.Module, error) {
@@ -69,10 +70,11 @@ func (d *decoder) computation(c *computationMsg) error {
 	order := make([]protoOrder, 0, len(c.Instructions))
 	params := make(map[int64]bool)
 	for i, raw := range c.Instructions {
-		var in instructionMsg
-		err := unmarshal(raw, &in)
+		in := &d.in
+		*in = instructionMsg{}
+		err := unmarshal(raw, in)
 		if err == nil {
-			err = d.instruction(b, &in, ids, params)
+			err = d.instruction(b, in, ids, params)
 		}
 		if err != nil {
 			return within(err, at("instructions", i))

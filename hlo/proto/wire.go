@@ -357,7 +357,7 @@ func appendMessage(b []byte, num protowire.Number, v reflect.Value) []byte {
 	b = marshalValue(append(b, 0), v)
 	size := len(b) - start
 	if extra := protowire.SizeVarint(uint64(size)) - 1; extra > 0 {
-		b = append(b, make([]byte, extra)...)
+		b = append(b, "         "[:extra]...)
 		copy(b[start+extra:], b[start:start+size])
 	}
 	protowire.AppendVarint(b[:start-1], uint64(size))
