@@ -179,6 +179,8 @@ type evaluator struct {
 	applied map[hlo.CompID]*program // computations compiled to be applied to elements
 	chains  map[*hlo.Literal]*chain // asynchronous values under way
 	states  map[site]counter        // of rng-get-and-update-state
+	// executions counts how often each collective was executed.
+	executions map[site]int
 }
 
 func newEvaluator(ctx context.Context, m hlo.Module, o Options) *evaluator {
@@ -226,6 +228,8 @@ type Call struct {
 	Args []*hlo.Literal
 	e    *evaluator
 	s    *step
+	// result is the shape of the result proper of a start, invalid elsewhere.
+	result hlo.Shape
 }
 
 // run evaluates callee i of the instruction.
