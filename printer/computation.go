@@ -78,9 +78,10 @@ func (p *printer) signature(c hlo.Computation) {
 	}
 }
 
-// name writes the name of a computation or an instruction.
+// name writes the name of a computation or an instruction. One that is a word of the language keeps its '%' in forms meant to be read
+// back: XLA leaves it out, and cannot read what it wrote.
 func (p *printer) name(s string) {
-	if !p.OmitPercent {
+	if !p.OmitPercent || !p.CanonicalNames && isReserved(s) {
 		p.b = append(p.b, '%')
 	}
 	p.b = append(p.b, p.cut(s)...)
@@ -111,4 +112,19 @@ func (n *canonicalNames) of(id hlo.InstrID) int64 {
 		n.number[id] = k
 	}
 	return int64(k)
+}
+
+// isReserved reports whether s is a word that is no name without '%' (hlo-text section 1.7). Names of types are no names at all.
+func isReserved(s string) bool {
+	switch s {
+	case "HloModule", "ENTRY", "ROOT", "FileNames", "FunctionNames", "FileLocations", "StackFrames", "true", "false", "inf", "nan", "maximal",
+		"replicated", "manual", "unknown", "unreduced", "last_tile_dim_replicate", "shard_as", "shard_like":
+		return true
+	}
+	const longest = len("f8e4m3b11fnuz")
+	if len(s) > longest || s == "tuple" || s == "buffer" {
+		return false
+	}
+	_, isType := hlo.PrimitiveTypeByName(s)
+	return isType
 }
