@@ -4,9 +4,14 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/proto"
 )
 
 // decodeProto reads a serialized module.
 func decodeProto(in *input) (hlo.Module, error) {
-	return hlo.Module{}, fmt.Errorf("%s: error: serialized modules are not supported yet", in.name)
+	m, err := proto.Decode(in.data)
+	if err != nil {
+		return m, fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	return m, nil
 }
