@@ -165,7 +165,7 @@ func (f *function) kernel(in hlo.Instruction) error {
 		text:   text,
 		loc:    f.location(in),
 		args:   f.operandLeaves(in, 0, in.NumOperands()),
-		share:  shareable(in),
+		share:  shareable(f.l.m, in),
 	}
 	f.leaves[in.ID()] = f.add(o, in.Shape())
 	return nil

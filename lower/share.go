@@ -7,7 +7,7 @@ import (
 
 // shareable lists which results of an instruction may use the storage of which operand leaves. The op table decides for most: an
 // elementwise op may overwrite an operand of the same size, an op with hlo.TraitInPlace its first operands.
-func shareable(in hlo.Instruction) []sharing {
+func shareable(m hlo.Module, in hlo.Instruction) []sharing {
 	if in.Shape().IsTuple() && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitInPlace) {
 		return nil
 	}
@@ -17,6 +17,13 @@ func shareable(in hlo.Instruction) []sharing {
 	traits := hlo.Info(in.Opcode()).Traits
 	var pairs []sharing
 	switch {
+	case in.Opcode() == hlo.OpFusion:
+		body := m.MustComputation(in.Callee(0))
+		for i := range in.NumOperands() {
+			if readInPlace(body, body.Parameter(i)) && sameSize(in.OperandInstr(i).Shape(), in.Shape()) {
+				pairs = append(pairs, sharing{0, i, inPlace})
+			}
+		}
 	case traits.Has(hlo.TraitInPlace):
 		// dynamic-update-slice has one array to update, scatter as many as results.
 		for i := range in.Shape().NumLeaves() {
@@ -25,10 +32,34 @@ func shareable(in hlo.Instruction) []sharing {
 	case traits.Has(hlo.TraitElementwise):
 		for i := range in.NumOperands() {
 			s := in.OperandInstr(i).Shape()
-			if s.Type().ByteSize() == in.Shape().Type().ByteSize() && analysis.SameDimensions(s, in.Shape()) {
+			if sameSize(s, in.Shape()) {
 				pairs = append(pairs, sharing{0, i, inPlace})
 			}
 		}
 	}
 	return pairs
+}
+
+func sameSize(a, b hlo.Shape) bool {
+	return a.IsArray() && a.Type().ByteSize() == b.Type().ByteSize() && analysis.SameDimensions(a, b)
+}
+
+// readInPlace reports whether a fused computation reads a parameter only at the index that it computes: everything from the parameter to
+// the root is elementwise, so each element is read before its place is written.
+func readInPlace(body hlo.Computation, param hlo.Instruction) bool {
+	elementwise := func(in hlo.Instruction) bool {
+		return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && analysis.SameDimensions(in.Shape(), body.Root().Shape())
+	}
+	reads := map[hlo.InstrID]bool{param.ID(): true}
+	for in := range body.Instructions() {
+		for id := range in.OperandIDs() {
+			if reads[id] {
+				if !elementwise(in) {
+					return false
+				}
+				reads[in.ID()] = true
+			}
+		}
+	}
+	return true
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
 	"github.com/gohalo/halo/passes/simplify"
@@ -22,6 +23,7 @@ func All() []*pass.Pass {
 		control.FusionInliner,
 		legalize.AsyncToSync,
 		loops.InvariantCodeMotion,
+		fuse.LoopFusion,
 		simplify.ConstantFolding,
 		simplify.CSE,
 		simplify.DCE,
@@ -40,7 +42,7 @@ func All() []*pass.Pass {
 // runtime needs.
 var pipelines = []struct{ name, doc, text string }{
 	{"simplify", "housekeeping until nothing changes", "fix(tuple-simplifier,constant-folding,cse,dce)"},
-	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,simplify,while-loop-invariant-code-motion,simplify"},
+	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,simplify,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner"},
 	{"O1", "cheap simplification", "tuple-simplifier,cse,dce"},
 	{"O2", "everything that pays", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},

@@ -1,0 +1,186 @@
+// Package fuse holds the passes that make one kernel of several instructions.
+package fuse
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// LoopFusion makes one loop of elementwise instructions.
+var LoopFusion = &pass.Pass{
+	Name: "fusion",
+	Doc: `make kLoop fusions of elementwise instructions of the same dimensions
+
+An elementwise instruction joins the fusion of its users if they are all in one. Broadcasts, iotas and scalar constants are copied into every
+fusion that uses them: recomputing them costs less than memory does. What is left over as a single instruction stays as it is.`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		run := executed(m)
+		e := m.Edit()
+		for c := range m.Computations() {
+			if !run[c.ID()] {
+				continue
+			}
+			f := &fuser{e: e, c: c, group: make(map[hlo.InstrID]hlo.InstrID), fused: make(map[hlo.InstrID]hlo.InstrID)}
+			f.findGroups()
+			for _, root := range f.roots {
+				if f.members[root] < 2 || !ctx.Spend("fuse") {
+					continue
+				}
+				if err := f.fuse(root); err != nil {
+					return m, err
+				}
+				ctx.Count("fusions", 1)
+				ctx.Count("instructions", int64(f.members[root]))
+			}
+		}
+		return e.Freeze(), nil
+	},
+}
+
+// executed is the set of computations that run as computations: the entry, and what control instructions call. Others are applied to
+// elements, wrapped for asynchronous execution, or fused already.
+func executed(m hlo.Module) map[hlo.CompID]bool {
+	set := map[hlo.CompID]bool{m.Entry().ID(): true}
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.Opcode() != hlo.OpAsyncStart {
+				for id := range in.Callees() {
+					set[id] = true
+				}
+			}
+		}
+	}
+	return set
+}
+
+// fuser works on one computation.
+type fuser struct {
+	e       *hlo.Editor
+	c       hlo.Computation
+	group   map[hlo.InstrID]hlo.InstrID // member → root of its fusion
+	roots   []hlo.InstrID               // in program order
+	members map[hlo.InstrID]int
+	fused   map[hlo.InstrID]hlo.InstrID // root → the fusion that stands for it now
+}
+
+// now is what an instruction of the version before has become.
+func (f *fuser) now(id hlo.InstrID) hlo.InstrID {
+	if to, ok := f.fused[id]; ok {
+		return to
+	}
+	return id
+}
+
+// findGroups goes backwards, so that users have their group before operands ask for it. An instruction joins only if all its users are in the
+// group, so no path can leave a group and come back.
+func (f *fuser) findGroups() {
+	f.members = make(map[hlo.InstrID]int)
+	order := slices.Collect(f.c.Instructions())
+	for _, in := range slices.Backward(order) {
+		if !fusible(in) {
+			continue
+		}
+		root, ok := f.groupOfUsers(in)
+		if !ok {
+			root = in.ID()
+			f.roots = append(f.roots, root)
+		}
+		f.group[in.ID()] = root
+		f.members[root]++
+	}
+	slices.Reverse(f.roots)
+}
+
+func (f *fuser) groupOfUsers(in hlo.Instruction) (hlo.InstrID, bool) {
+	root, found := hlo.InstrID(0), false
+	if in.IsRoot() {
+		return 0, false
+	}
+	for user := range in.Users() {
+		g, ok := f.group[user.ID()]
+		if !ok || found && g != root || !slices.Equal(f.c.MustAt(g).Shape().Dimensions(), in.Shape().Dimensions()) {
+			return 0, false
+		}
+		root, found = g, true
+	}
+	return root, found && f.members[root] < maxMembers
+}
+
+// maxMembers bounds a fusion: more values than this do not fit the nearest cache anyway.
+const maxMembers = 64
+
+// fusible reports whether in computes element by element, with plain attributes and no orders to keep.
+func fusible(in hlo.Instruction) bool {
+	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
+		in.Shape().NumElements() == 0 || in.Opcode() == hlo.OpStochasticConvert || in.Opcode() == hlo.OpReducePrecision ||
+		in.NumControlPredecessors() > 0 || in.Shape().Type().IsComplex() {
+		return false
+	}
+	for range in.ControlSuccessors() {
+		return false
+	}
+	for o := range in.Operands() {
+		if o.Shape().Type().IsComplex() || o.Shape().Rank() != in.Shape().Rank() {
+			return false // select and clamp with scalars next to arrays
+		}
+	}
+	return true
+}
+
+// cheap reports whether in is better computed again than read from memory.
+func cheap(in hlo.Instruction) bool {
+	switch in.Opcode() {
+	case hlo.OpConstant:
+		return in.Shape().IsScalar()
+	case hlo.OpBroadcast, hlo.OpIota:
+		return in.Shape().IsStatic() && !in.Shape().Type().IsComplex()
+	}
+	return false
+}
+
+// fuse puts the members of a group into a computation of their own.
+func (f *fuser) fuse(root hlo.InstrID) error {
+	b := f.e.NewComputation("fused_computation")
+	inside := make(map[hlo.InstrID]hlo.InstrID)
+	var operands []hlo.InstrID
+	param := func(in hlo.Instruction) hlo.InstrID {
+		id := b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: "param_" + in.Name(), Shape: in.Shape(),
+			Attrs: &hlo.ParameterAttrs{Number: int64(len(operands))}})
+		operands = append(operands, in.ID())
+		return id
+	}
+	var copyIn func(id hlo.InstrID) hlo.InstrID
+	copyIn = func(id hlo.InstrID) hlo.InstrID {
+		if to, ok := inside[id]; ok {
+			return to
+		}
+		in := f.c.MustAt(id)
+		var to hlo.InstrID
+		if g, member := f.group[id]; member && g == root || cheap(in) {
+			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Common: in.Common(), Position: in.Position()}
+			for o := range in.OperandIDs() {
+				spec.Operands = append(spec.Operands, copyIn(o))
+			}
+			to = b.Append(spec)
+		} else {
+			to = param(in)
+		}
+		inside[id] = to
+		return to
+	}
+	result := copyIn(root)
+	body := b.Finish(result)
+	ce := f.e.Computation(f.c.ID())
+	in := f.c.MustAt(root)
+	// Operands that were roots of fusions themselves have been replaced: the session knows by what.
+	current := make([]hlo.InstrID, len(operands))
+	for i, id := range operands {
+		current[i] = f.now(id)
+	}
+	fusion := ce.InsertSpecBefore(root, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(), Operands: current,
+		Attrs: &hlo.FusionAttrs{Kind: hlo.FusionLoop}, Callees: []hlo.CompID{body}, Common: in.Common(), Position: in.Position()})
+	f.fused[root] = fusion.ID()
+	return ce.ReplaceInstruction(root, fusion.ID())
+}
