@@ -16,6 +16,8 @@ type ModuleConfig struct {
 	OriginRecovery        []OriginRecovery
 	DebugAttributes       []DebugAttribute
 	StackFrames           *StackFrames
+	// Unknown attributes kept verbatim by the lenient reader, in order of appearance.
+	Unknown []UnknownAttr
 	// FileName is where the text came from, for messages; "" when unknown.
 	FileName string
 }

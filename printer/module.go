@@ -90,6 +90,9 @@ func (p *printer) header() {
 		p.str(", frontend_attributes=")
 		p.b = f.AppendText(p.b)
 	}
+	for _, u := range c.Unknown {
+		p.str(", " + u.Key + "=" + u.Text)
+	}
 	p.originRecovery(c.OriginRecovery)
 	p.debugAttributes(c.DebugAttributes)
 }

@@ -54,7 +54,9 @@ func (p *parser) header(t lexer.Token) {
 			p.failAt(at, "expects attribute name")
 		case i < 0 && p.Lenient:
 			p.space()
+			start := p.pos
 			p.skipValue()
+			p.config.Unknown = append(p.config.Unknown, hlo.UnknownAttr{Key: key, Text: p.src[start:p.pos]})
 			continue
 		case i < 0:
 			var names []string

@@ -114,10 +114,7 @@ func (p *parser) nested(f *scope, declared hlo.Shape, at int) {
 	if _, _, err := hlo.ParseMnemonic(word); err != nil {
 		p.failHint(at, didYouMean(word, mnemonics), "cannot parse as an instruction name or as a nested instruction: %s", err)
 	}
-	open := f.open
-	f.open = false
 	id := p.rhs(f, d)
-	f.open = open
 	p.freeDraft(d)
 	p.operands = append(p.operands, id)
 }
