@@ -121,7 +121,7 @@ func looksLikeModule(b []byte) bool {
 			var c computationMsg
 			var in instructionMsg
 			if unmarshal(x, &c) == nil && len(c.Instructions) > 0 && unmarshal(c.Instructions[0], &in) == nil {
-				_, found = hlo.OpcodeByName(in.Opcode)
+				found = isMnemonic(in.Opcode)
 			}
 		}
 		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
@@ -130,6 +130,16 @@ func looksLikeModule(b []byte) bool {
 		b = b[n:]
 	}
 	return found
+}
+
+// isMnemonic reports whether s looks like an opcode, known or not.
+func isMnemonic(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // Encode writes the module as an HloModuleProto.

@@ -157,6 +157,7 @@ func TestMalformed(t *testing.T) {
 	for want, b := range map[string][]byte{
 		"no module in it": []byte("HloModule m"),
 		"computations[0].instructions[1]: unknown opcode \"nope\"":      program(parameter, join(field(2, []byte("nope")), shape)),
+		"computations[0].instructions[0]: unknown opcode \"nope\"":      program(join(field(2, []byte("nope")), shape)),
 		"computations[0].instructions[1].shape: missing":                program(parameter, negate()),
 		"computations[0].instructions[1]: no operand of id 7 before it": program(parameter, negate(shape, number(36, 7))),
 		"computations[0].instructions[1]: negate with 0 operands":       program(parameter, negate(shape)),
