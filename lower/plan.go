@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 )
@@ -172,14 +174,11 @@ func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) 
 	if st.last > k || st.bytes == 0 {
 		return false
 	}
-	n := 0
-	for _, a := range f.ops[k].args {
-		if f.values[a].store == s {
-			n++
+	// Every argument of k that lives there must be one that k may write over.
+	for i, a := range f.ops[k].args {
+		if f.values[a].store == s && !slices.ContainsFunc(f.ops[k].share, func(sh sharing) bool { return sh.arg == i && f.ops[k].results[sh.result] == r }) {
+			return false
 		}
-	}
-	if n > 1 && !hasElementwiseShares(&f.ops[k]) {
-		return false
 	}
 	for _, other := range f.ops[k].results {
 		if other != r && f.values[other].store == s {
@@ -194,11 +193,6 @@ func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) 
 		return ok && st.slot.Index == int64(i)
 	}
 	return false
-}
-
-// hasElementwiseShares reports whether every argument of o that may be shared is read at the same index it is written.
-func hasElementwiseShares(o *op) bool {
-	return len(o.results) == 1 && len(o.share) > 1
 }
 
 // carriedArgs finds, in a loop body, the values through which argument i becomes result i by in-place work alone: they may overwrite
