@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo/hlo"
@@ -48,7 +50,7 @@ func rows[T any](t testing.TB, path string) []T {
 
 // verdict parses and verifies; refused is the reader's error.
 func verdict(text string, cfg verifier.Config) (found verifier.ErrorList, refused error) {
-	m, err := parser.Parse("", text)
+	m, err := parser.Config{Strict: cfg.Profile == verifier.XLA}.Parse("", text)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +116,17 @@ type ruleRow struct {
 	More          []rulePair
 }
 
+// exceptions compares the names of failing rows with those that are known, and why.
+func exceptions(t *testing.T, failed []string, known map[string]string) {
+	t.Helper()
+	for _, name := range failed {
+		assert.Contains(t, known, name)
+	}
+}
+
 func TestRuleTable(t *testing.T) {
+	var failed []string
+	defer func() { exceptions(t, failed, nil) }()
 	var table []ruleRow
 	require.NoError(t, json.NewDecoder(shared(t, "spec/verifier_rules.json")).Decode(&table))
 	good, all, phrases, allPhrases := 0, 0, 0, 0
@@ -143,6 +155,7 @@ func TestRuleTable(t *testing.T) {
 				if ok {
 					good++
 				} else {
+					failed = append(failed, fmt.Sprintf("%s[%d] breaks", row.ID, n))
 					t.Logf("%s[%d] breaks: got %v\n%v %v", row.ID, n, ids, refused, found)
 				}
 				if p.Phrase != nil && ok && refused == nil {
@@ -160,6 +173,7 @@ func TestRuleTable(t *testing.T) {
 				if found, refused := verdict(*p.Passes, cfg); refused == nil && len(found) == 0 {
 					good++
 				} else {
+					failed = append(failed, fmt.Sprintf("%s[%d] passes", row.ID, n))
 					t.Logf("%s[%d] passes: got %v %v", row.ID, n, refused, found)
 				}
 			}
@@ -171,6 +185,11 @@ func TestRuleTable(t *testing.T) {
 type asyncRow struct{ ID, Text, Doc, XLA, Why string }
 
 func TestAsyncCases(t *testing.T) {
+	var failed []string
+	known := map[string]string{
+		"done-extra-operand xla": "XLA drops the operand in silence; halo reports ASYNC-15, as the rule table wants",
+	}
+	defer func() { exceptions(t, failed, known) }()
 	good, all := 0, 0
 	for _, row := range rows[asyncRow](t, "spec/async_cases.jsonl") {
 		for _, p := range []verifier.Profile{verifier.Doc, verifier.XLA} {
@@ -193,6 +212,7 @@ func TestAsyncCases(t *testing.T) {
 			if ok {
 				good++
 			} else {
+				failed = append(failed, fmt.Sprintf("%s %v", row.ID, p))
 				t.Logf("%s %v: want %s (%s), got %v\n%v %v\n%s", row.ID, p, want, row.Why, ids, refused, found, row.Text)
 			}
 		}
@@ -207,6 +227,12 @@ type xlaRow struct {
 }
 
 func TestXLAVerifierTests(t *testing.T) {
+	var failed []string
+	known := map[string]string{
+		"HloVerifierTest.InvalidShardingDevices":          "the test sets the number of partitions outside of the text",
+		"HloVerifierTest.VerifyBuffersAsyncCallWithAlias": "what XLA finds wrong with it is not known",
+	}
+	defer func() { exceptions(t, failed, known) }()
 	good, all := 0, 0
 	for _, row := range rows[xlaRow](t, "corpus/xla_tests/verifier.jsonl") {
 		cfg := verifier.Config{Profile: verifier.XLA}
@@ -218,6 +244,7 @@ func TestXLAVerifierTests(t *testing.T) {
 		if ok := refused == nil && len(found) == 0; ok == row.OK {
 			good++
 		} else {
+			failed = append(failed, row.ID)
 			t.Logf("%s: want ok %v %v, got %v %v\n%s", row.ID, row.OK, row.Substr, refused, found, row.Text)
 		}
 	}
@@ -234,6 +261,8 @@ type moduleRow struct {
 }
 
 func TestVerifiedModules(t *testing.T) {
+	var failed []string
+	defer func() { exceptions(t, failed, nil) }()
 	good, all := 0, 0
 	for _, row := range rows[moduleRow](t, "corpus/xla_tests/modules.jsonl") {
 		if !row.Verified {
@@ -252,6 +281,7 @@ func TestVerifiedModules(t *testing.T) {
 		if found, refused := verdict(row.Text, cfg); refused == nil && len(found) == 0 {
 			good++
 		} else {
+			failed = append(failed, row.ID)
 			t.Logf("%s %v %v: %v %v", row.ID, row.VerifyFlags, row.VerifyConfig, refused, found)
 		}
 	}
@@ -271,7 +301,15 @@ func TestCorpusShapes(t *testing.T) {
 	if _, err := os.Stat(root); err != nil {
 		t.Skip("no shared tree beside the repository")
 	}
-	files, bad := 0, 0
+	files := 0
+	var failed []string
+	known := map[string]string{
+		"hlo/builder/tests/math_next_after.hlo":                   "the entry layout says f32, the parameters are f8e5m2fnuz",
+		"hlo/tools/tests/generate_hlo_test_checks_test_input.hlo": "operands of calls are of other shapes than the parameters",
+		"hlo/translate/hlo_to_mhlo/tests/import.hlo":              "made to be imported, not to be legal: reducers and comparators return tuples, a window is larger than its kernel",
+		"hlo/translate/hlo_to_mhlo/tests/layouts_and_names.hlo":   "the entry layout says f32, the parameter is f16",
+	}
+	defer func() { exceptions(t, failed, known) }()
 	require.NoError(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".hlo" {
 			return err
@@ -286,11 +324,12 @@ func TestCorpusShapes(t *testing.T) {
 			files++
 			found := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: true, UnboundedDynamic: func(hlo.Instruction) bool { return true }})
 			if len(found) > 0 {
-				bad++
+				rel, _ := filepath.Rel(root, path)
+				failed = append(failed, filepath.ToSlash(rel))
 				t.Logf("%s: %v", path, found)
 			}
 		}
 		return nil
 	}))
-	t.Logf("%d modules, %d with findings", files, bad)
+	t.Logf("%d modules, %d with findings", files, len(failed))
 }
