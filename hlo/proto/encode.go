@@ -113,7 +113,7 @@ func (e encoder) computation(c hlo.Computation) *computationMsg {
 	for comp, id := range e.m.Callers(c.ID()) {
 		msg.IsFusion = msg.IsFusion || e.m.MustComputation(comp).MustAt(id).Opcode() == hlo.OpFusion
 	}
-	number := numbering32(c)
+	number := programIDs(c)
 	for in := range c.PostOrder() {
 		msg.Instructions = append(msg.Instructions, marshal(nil, e.instruction(in, number)))
 	}
@@ -123,8 +123,8 @@ func (e encoder) computation(c hlo.Computation) *computationMsg {
 	return msg
 }
 
-// numbering32 maps instructions to ids that ascend in program order.
-func numbering32(c hlo.Computation) func(hlo.InstrID) int64 {
+// programIDs maps instructions to ids that ascend in program order.
+func programIDs(c hlo.Computation) func(hlo.InstrID) int64 {
 	at := make([]uint32, c.IDLimit())
 	n := uint32(0)
 	for in := range c.Instructions() {
@@ -145,7 +145,7 @@ func (e encoder) schedule(msg *moduleMsg, scheduled bool) {
 		if msg.Schedule == nil {
 			msg.Schedule = new(scheduleMsg)
 		}
-		number := numbering32(c)
+		number := programIDs(c)
 		s := new(sequenceMsg)
 		for in := range c.Instructions() {
 			s.IDs = append(s.IDs, number(in.ID()))

@@ -2,10 +2,11 @@ package proto
 
 import "github.com/gohalo/halo/hlo"
 
-// The messages of xla/service/hlo.proto and xla/xla_data.proto that a module consists of. The tag is the field number; ",zero" writes
-// a present [hlo.OptInt] even when it is 0. Fields from extension up are halo's own.
-
-const extension = 20000
+// The messages of xla/service/hlo.proto and xla/xla_data.proto that a module consists of. The tag is the field number; those from
+// 20000 up are halo's own. An [hlo.OptInt] tells a field that was written as 0 from one that was not written.
+//
+// A few fields are newer than the published messages; their numbers follow from what XLA writes, but for three that no program at hand
+// has: debugEntryMsg.OpID, instructionMsg.HasDynamicRoot and operandSparsityMsg.Index.
 
 type hloProto struct {
 	Module *moduleMsg `pb:"1"`
