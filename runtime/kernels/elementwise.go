@@ -70,9 +70,15 @@ func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
 // runTiles runs a program over its whole space, argument i being input i and output i being output i.
 func runTiles(p *tile.Program) runtime.Bound {
 	n, grain := p.Len(), p.Grain()
-	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, f) }
+	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, (*frameBuffers)(f)) }
 	return newParallelLoop(run).bound(n, grain)
 }
+
+// frameBuffers is a frame as a tile program sees it.
+type frameBuffers runtime.TensorFrame
+
+func (f *frameBuffers) In(i int) []byte  { return (*runtime.TensorFrame)(f).In(i).Data }
+func (f *frameBuffers) Out(i int) []byte { return (*runtime.TensorFrame)(f).Out(i).Data }
 
 // fusedLoop runs a fusion whose body is elementwise but for data movement that a tile program can see through.
 func fusedLoop(s *site) (runtime.Bound, bool) {

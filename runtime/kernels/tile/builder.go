@@ -130,6 +130,15 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	return b.step(t, o.fn, o.round, o.weight, args...), true
 }
 
+// Convert changes the type of v by value.
+func (b *Builder) Convert(t hlo.PrimitiveType, v Value) (Value, bool) {
+	o, ok := convertOperation(b.values[v].typ, t)
+	if !ok || o.identity {
+		return v, ok
+	}
+	return b.step(t, o.fn, o.round, o.weight, v), true
+}
+
 // step appends a computation; round, if not nil, brings its result into the type.
 func (b *Builder) step(t hlo.PrimitiveType, fn, round loop, weight int, args ...Value) Value {
 	for _, a := range args {

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/runtime"
 )
 
 // Size is the number of elements in a tile: a handful of live registers fit into the nearest cache.
@@ -98,10 +97,10 @@ func (p *Program) Len() int { return int(p.space.Len()) }
 // Grain is a number of elements that is worth handing to another thread; a multiple of the tile.
 func (p *Program) Grain() int { return max(Size, 16*Size/max(1, p.weight/2)/Size*Size) }
 
-// Buffers is where a program finds its inputs and outputs; a *runtime.TensorFrame is one.
+// Buffers is where a program finds its inputs and outputs.
 type Buffers interface {
-	In(i int) *runtime.Buffer
-	Out(i int) *runtime.Buffer
+	In(i int) []byte
+	Out(i int) []byte
 }
 
 // Run computes elements [lo, hi) of the outputs. Every input and output is as long as the builder was told; an output may be the same
@@ -114,7 +113,7 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	for i := range p.loads {
 		l := &p.loads[i]
 		if l.mode == uniform {
-			p.loadUniform(f, l, b.In(l.arg).Data)
+			p.loadUniform(f, l, b.In(l.arg))
 		}
 	}
 	for at := lo; at < hi; at += Size {
@@ -126,14 +125,14 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	for i := range p.stores {
 		if s := &p.stores[i]; s.direct {
-			f.ptr[s.reg] = element(b.Out(s.out).Data, at, s.typ.ByteSize())
+			f.ptr[s.reg] = element(b.Out(s.out), at, s.typ.ByteSize())
 		}
 	}
 	for i := range p.loads {
 		l := &p.loads[i]
 		switch l.mode {
 		case linear:
-			src := element(b.In(l.arg).Data, int(l.view.Base)+at, l.typ.ByteSize())
+			src := element(b.In(l.arg), int(l.view.Base)+at, l.typ.ByteSize())
 			switch {
 			case l.widen != nil:
 				l.widen(n, f.ptr[l.reg], src, nil, nil)
@@ -144,7 +143,7 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 			}
 		case gathered:
 			dst := f.ptr[l.stage]
-			gather(dst, n, b.In(l.arg).Data, l.typ.ByteSize(), &p.space, &l.view, at)
+			gather(dst, n, b.In(l.arg), l.typ.ByteSize(), &p.space, &l.view, at)
 			if l.widen != nil {
 				l.widen(n, f.ptr[l.reg], dst, nil, nil)
 			}
@@ -166,10 +165,10 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 		switch {
 		case s.direct:
 		case s.narrow != nil:
-			s.narrow(n, element(b.Out(s.out).Data, at, s.typ.ByteSize()), ptr[s.reg], nil, nil)
+			s.narrow(n, element(b.Out(s.out), at, s.typ.ByteSize()), ptr[s.reg], nil, nil)
 		default:
 			w := s.typ.ByteSize()
-			copyBytes(element(b.Out(s.out).Data, at, w), ptr[s.reg], n*w)
+			copyBytes(element(b.Out(s.out), at, w), ptr[s.reg], n*w)
 		}
 	}
 }

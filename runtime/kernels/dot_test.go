@@ -1,0 +1,32 @@
+package kernels
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestDot(t *testing.T) {
+	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64", "f8e5m2"} {
+		for _, c := range []string{
+			"T[3,5] dot(T[3,4], T[4,5]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[3,5] dot(T[4,3], T[5,4]), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+			"T[70,90] dot(T[70,65], T[65,90]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[6,3,5] dot(T[6,3,4], T[6,4,5]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"T[6,3,5] dot(T[3,6,4], T[4,5,6]), lhs_batch_dims={1}, rhs_batch_dims={2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+			"T[3,2] dot(T[3,4,5], T[4,2,5]), lhs_contracting_dims={1,2}, rhs_contracting_dims={0,2}",
+			"T[] dot(T[40], T[40]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"T[700] dot(T[30], T[30,700]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"T[700] dot(T[700,30], T[30]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[7] dot(T[30,7], T[30]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"T[3,4] dot(T[3], T[4]), lhs_contracting_dims={}, rhs_contracting_dims={}",
+			"T[3,4] dot(T[3,0], T[0,4]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[5,300] dot(T[5,800], T[800,300]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		} {
+			kernelCase{text: replaceType(c, typ), small: true, tol: 1e-2}.check(t)
+		}
+	}
+	for _, types := range [][2]string{{"bf16", "f32"}, {"s8", "s32"}, {"f32", "f64"}} {
+		kernelCase{text: fmt.Sprintf("%s[9,8] dot(%s[9,33], %s[33,8]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			types[1], types[0], types[0]), small: true}.check(t)
+	}
+}

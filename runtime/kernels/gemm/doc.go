@@ -1,0 +1,11 @@
+// Package gemm multiplies matrices that have been packed into panels.
+//
+// The left matrix is packed into panels of MR rows, the right one into panels of NR columns, each panel k by k, so that the inner loop
+// reads both from front to back. MR and NR belong to the [Kernel], which [For] picks for the element type and the processor. Rows and columns that do not fill a
+// panel are padded with zeros.
+//
+//	file       what
+//	gemm.go    Kernel, Block: the loops over panels
+//	micro.go   the inner loop in Go
+//	pack.go    packing from memory with arbitrary offsets
+package gemm

@@ -1,0 +1,76 @@
+package gemm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// multiply packs and multiplies a[m,k] with b[k,n].
+func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
+	c := make([]T, m*n)
+	rows := func(n, by int) []int {
+		v := make([]int, n)
+		for i := range v {
+			v[i] = i * by
+		}
+		return v
+	}
+	left, right := NewMatrix(rows(m, k), rows(k, 1)), NewMatrix(rows(n, 1), rows(k, n))
+	tile := make([]T, g.MR*g.NR)
+	for k0 := 0; k0 < k; k0 += KC {
+		k1 := min(k, k0+KC)
+		pa, pb := make([]T, Padded(m, g.MR)*(k1-k0)), make([]T, Padded(n, g.NR)*(k1-k0))
+		Pack(&left, pa, a, g.MR, 0, m, k0, k1)
+		Pack(&right, pb, b, g.NR, 0, n, k0, k1)
+		g.Block(m, n, k1-k0, pa, pb, c, n, k0 > 0, tile)
+	}
+	return c
+}
+
+func testMultiply[T Number](t *testing.T, of func(int) T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, s := range [][3]int{{1, 1, 1}, {2, 4, 3}, {3, 5, 7}, {14, 32, 9}, {33, 47, 800}, {29, 65, 1}} {
+		m, n, k := s[0], s[1], s[2]
+		a, b, want := make([]T, m*k), make([]T, k*n), make([]T, m*n)
+		for i := range a {
+			a[i] = of(rng.IntN(7) - 3)
+		}
+		for i := range b {
+			b[i] = of(rng.IntN(7) - 3)
+		}
+		for i := range m {
+			for j := range n {
+				for x := range k {
+					want[i*n+j] += a[i*k+x] * b[x*n+j]
+				}
+			}
+		}
+		require.Equal(t, want, multiply(For[T](), m, n, k, a, b), "%v", s)
+	}
+}
+
+func TestMultiply(t *testing.T) {
+	testMultiply(t, func(x int) float32 { return float32(x) })
+	testMultiply(t, func(x int) float64 { return float64(x) })
+	testMultiply(t, func(x int) int8 { return int8(x) })
+	testMultiply(t, func(x int) uint64 { return uint64(x) })
+	testMultiply(t, func(x int) complex64 { return complex(float32(x), 1) })
+}
+
+func BenchmarkBlock(b *testing.B) {
+	for _, n := range []int{128, 384} {
+		b.Run(fmt.Sprintf("f32/%d", n), func(b *testing.B) {
+			g := For[float32]()
+			a, x := make([]float32, Padded(n, g.MR)*n), make([]float32, Padded(n, g.NR)*n)
+			c, tile := make([]float32, n*n), make([]float32, g.MR*g.NR)
+			b.ReportAllocs()
+			for b.Loop() {
+				g.Block(n, n, n, a, x, c, n, false, tile)
+			}
+			b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package kernels
+
+import (
+	"sync"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+)
+
+// product computes out[b,m,n] = Σk left[b,m,k] · right[b,k,n], the heart of dot and of convolution. Each batch of the left and right
+// arrays begins at an offset; within one the matrices say where elements are.
+//
+// 1. Operands of another type than T are converted into scratch memory.
+// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant.
+// 3. Blocks of the result are computed in parallel; each packs the part of the left side that it needs.
+// 4. A result of another type than T is converted from scratch memory.
+type product[T gemm.Number] struct {
+	batch, m, n, k        int
+	left, right           gemm.Matrix
+	leftBatch, rightBatch []int
+	// packLeft replaces the packing by left.
+	packLeft func(f *runtime.TensorFrame, dst []T, src []T, batch, i0, i1, k0, k1 int)
+
+	kernel              gemm.Kernel[T]
+	blockM, blockN      int
+	tasksM, tasksN      int
+	lhs, rhs, out       place
+	inLeft, inRight     *conversion
+	outConv             *conversion
+	packed              place
+	constant            []T
+	packLoop, blockLoop *parallelLoop
+	workspaces          sync.Pool
+}
+
+// workspace is what one goroutine needs.
+type workspace[T gemm.Number] struct {
+	left, tile []T
+}
+
+// bind completes p for operands 0 and 1 and result 0 of the site, computing in type t, which is T.
+func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
+	var plan scratchPlan
+	var e T
+	size := int64(sizeOf(e))
+	p.lhs, p.rhs, p.out = place{kind: inInput}, place{kind: inInput, index: 1}, place{kind: inOutput}
+	operand := func(i int, at *place, c **conversion) bool {
+		if s.shape(i).Type() == t {
+			return true
+		}
+		n := s.shape(i).NumElements()
+		to := place{kind: inScratch, section: plan.take(n * size)}
+		var ok bool
+		*c, ok = newConversion(*at, to, s.shape(i).Type(), t, n)
+		*at = to
+		return ok
+	}
+	if !operand(0, &p.lhs, &p.inLeft) || !operand(1, &p.rhs, &p.inRight) {
+		return runtime.Bound{}, false
+	}
+	if s.in.Shape().Type() != t {
+		n := s.in.Shape().NumElements()
+		from := place{kind: inScratch, section: plan.take(n * size)}
+		var ok bool
+		if p.outConv, ok = newConversion(from, p.out, t, s.in.Shape().Type(), n); !ok {
+			return runtime.Bound{}, false
+		}
+		p.out = from
+	}
+	p.kernel = gemm.For[T]()
+	if v := p.vector(); v != nil {
+		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+			p.inLeft.run(f)
+			p.inRight.run(f)
+			v.run(f)
+			p.outConv.run(f)
+			return nil
+		}, Scratch: plan.size}, true
+	}
+	p.planBlocks()
+	if data, ok := s.b.ConstIn(1); ok && p.inRight == nil {
+		p.constant = make([]T, p.packedLen())
+		p.packRight(p.constant, elems[T](data), 0, p.batch*p.tasksN)
+	} else {
+		p.packed = place{kind: inScratch, section: plan.take(int64(p.packedLen()) * size)}
+	}
+	return runtime.Bound{Run: p.run, Scratch: plan.size}, true
+}
+
+func (p *product[T]) planBlocks() {
+	p.blockM = gemm.Padded(min(p.m, 64), p.kernel.MR)
+	p.blockN = gemm.Padded(min(p.n, 256), p.kernel.NR)
+	p.tasksM = (p.m-1)/p.blockM + 1
+	p.tasksN = (p.n-1)/p.blockN + 1
+	p.workspaces.New = func() any {
+		return &workspace[T]{make([]T, p.blockM*min(p.k, gemm.KC)), make([]T, p.kernel.MR*p.kernel.NR)}
+	}
+	p.packLoop = newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		p.packRight(elems[T](p.packed.of(f)), elems[T](p.rhs.of(f)), lo, hi)
+	})
+	p.blockLoop = newParallelLoop(p.blocks)
+}
+
+func (p *product[T]) run(f *runtime.TensorFrame) error {
+	p.inLeft.run(f)
+	p.inRight.run(f)
+	if p.k == 0 {
+		clear(p.out.of(f))
+	} else {
+		if p.constant == nil {
+			p.packLoop.run(f, p.batch*p.tasksN, 1+(1<<14)/(1+p.k*p.blockN))
+		}
+		p.blockLoop.run(f, p.batch*p.tasksM*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*p.blockM))
+	}
+	p.outConv.run(f)
+	return nil
+}
+
+// packedLen is the size of the packed right side: for each batch and block of columns, over all of k, KC by KC.
+func (p *product[T]) packedLen() int { return p.batch * p.tasksN * p.blockN * p.k }
+
+// packRight packs blocks of columns, counted through the batches.
+func (p *product[T]) packRight(dst, src []T, lo, hi int) {
+	for task := lo; task < hi; task++ {
+		b, j := task/p.tasksN, task%p.tasksN*p.blockN
+		block := dst[task*p.blockN*p.k:][:p.blockN*p.k]
+		cols := min(p.blockN, p.n-j)
+		for k := 0; k < p.k; k += gemm.KC {
+			kc := min(gemm.KC, p.k-k)
+			gemm.Pack(&p.right, block[k*p.blockN:], src[p.rightBatch[b]:], p.kernel.NR, j, j+cols, k, k+kc)
+		}
+	}
+}
+
+// blocks computes blocks of the result.
+func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
+	w := p.workspaces.Get().(*workspace[T])
+	left, out := elems[T](p.lhs.of(f)), elems[T](p.out.of(f))
+	right := p.constant
+	if right == nil {
+		right = elems[T](p.packed.of(f))
+	}
+	for task := lo; task < hi; task++ {
+		bj, i := task/p.tasksM, task%p.tasksM*p.blockM
+		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
+		rows, cols := min(p.blockM, p.m-i), min(p.blockN, p.n-j)
+		block := right[bj*p.blockN*p.k:][:p.blockN*p.k]
+		c := out[(b*p.m+i)*p.n+j:]
+		for k := 0; k < p.k; k += gemm.KC {
+			kc := min(gemm.KC, p.k-k)
+			if p.packLeft != nil {
+				p.packLeft(f, w.left, left, b, i, i+rows, k, k+kc)
+			} else {
+				gemm.Pack(&p.left, w.left, left[p.leftBatch[b]:], p.kernel.MR, i, i+rows, k, k+kc)
+			}
+			p.kernel.Block(rows, cols, kc, w.left, block[k*p.blockN:], c, p.n, k > 0, w.tile)
+		}
+	}
+	p.workspaces.Put(w)
+}
