@@ -16,6 +16,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"
@@ -24,13 +25,19 @@ import (
 	"github.com/gohalo/halo/verifier"
 )
 
-// Load reads and verifies the HLO text in a file. Errors are a parser.ErrorList or a verifier.ErrorList, with positions.
+// Load reads and verifies the module in a file: HLO text, or a serialized HloModuleProto, HloProto or HloSnapshot, which may be
+// compressed. Errors are a parser.ErrorList or a verifier.ErrorList, with positions, or a *proto.FormatError.
 func Load(path string) (hlo.Module, error) {
-	text, err := os.ReadFile(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	m, err := parser.ParseBytes(path, text)
+	var m hlo.Module
+	if proto.IsProto(data) {
+		m, err = proto.Decode(data)
+	} else {
+		m, err = parser.ParseBytes(path, data)
+	}
 	if err != nil {
 		return hlo.Module{}, err
 	}

@@ -31,7 +31,9 @@ func (p *printer) computation(c hlo.Computation, indent int, entry, nested bool)
 		return
 	}
 	outer := p.names
-	p.names = newCanonicalNames(p.CanonicalNames)
+	if p.CanonicalNames {
+		p.names = newCanonicalNames(c)
+	}
 	instructions := c.PostOrder()
 	if !nested && c.IsScheduled() {
 		instructions = c.Instructions()
@@ -96,22 +98,21 @@ func (p *printer) cut(s string) string {
 }
 
 // canonicalNames numbers the instructions of a computation in the order they are written or first mentioned.
-type canonicalNames struct{ number map[hlo.InstrID]int }
+type canonicalNames struct {
+	number []int32 // by id, plus one; 0: none yet
+	last   int32
+}
 
-func newCanonicalNames(wanted bool) *canonicalNames {
-	if !wanted {
-		return nil
-	}
-	return &canonicalNames{make(map[hlo.InstrID]int)}
+func newCanonicalNames(c hlo.Computation) *canonicalNames {
+	return &canonicalNames{number: make([]int32, c.IDLimit())}
 }
 
 func (n *canonicalNames) of(id hlo.InstrID) int64 {
-	k, ok := n.number[id]
-	if !ok {
-		k = len(n.number)
-		n.number[id] = k
+	if n.number[id] == 0 {
+		n.last++
+		n.number[id] = n.last
 	}
-	return int64(k)
+	return int64(n.number[id] - 1)
 }
 
 // isReserved reports whether s is a word that is no name without '%' (hlo-text section 1.7). Names of types are no names at all.
