@@ -13,7 +13,7 @@ type tileLeaf struct {
 }
 
 type tileItem struct {
-	Word      string            `parser:"  @('replicated' | 'maximal' | 'manual' | 'unknown' | 'unreduced' | 'last_tile_dim_replicate')"`
+	Word      string            `parser:"  @('replicated':Ident | 'maximal':Ident | 'manual':Ident | 'unknown':Ident | 'unreduced':Ident | 'last_tile_dim_replicate':Ident)"`
 	Reduction string            `parser:"| 'unreduced':Key @('sum' | 'max' | 'min')"`
 	Device    *integer          `parser:"| 'device':Key @Int"`
 	Devices   *tileDevices      `parser:"| 'devices':Key @@"`
@@ -62,14 +62,14 @@ type namedLeaf struct {
 
 type namedBody struct {
 	Dims       *namedDims        `parser:"(  @@"`
-	Replicated bool              `parser:" | @'replicated'"`
+	Replicated bool              `parser:" | @'replicated':Ident"`
 	Unreduced  *namedUnreduced   `parser:" | @@"`
-	Manual     bool              `parser:" | @'manual' )?"`
+	Manual     bool              `parser:" | @'manual':Ident )?"`
 	Metadata   *shardingMetadata `parser:"(','? 'metadata':Key @@)?"`
 }
 
 type namedUnreduced struct {
-	Plain     bool        `parser:"( @'unreduced'"`
+	Plain     bool        `parser:"( @'unreduced':Ident"`
 	Reduction string      `parser:"| 'unreduced':Key @('sum' | 'max' | 'min') )"`
 	Axes      *axesSyntax `parser:"@@?"`
 }

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -298,6 +299,9 @@ func (p *parser) inlineComputation() hlo.CompID {
 // mustHave fails when a required attribute is missing.
 func (p *parser) mustHave(d *draft, key string) {
 	at := skipSpace(p.text, d.attrsAt)
+	if strings.Contains(p.text[d.attrsAt:at], "\n") {
+		at = d.attrsAt
+	}
 	p.failAt(at, "attribute %s is expected but not seen", key)
 }
 

@@ -332,10 +332,10 @@ func (r *literalReader) integer() {
 	if r.typ.IsSigned() {
 		low, high := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1
 		if v < low || v > high || v < 0 && s[at] != '-' {
-			r.outOfRange(at, s[at:p.pos], "value", low, high)
+			r.outOfRange(at, s[at:p.pos], low, high)
 		}
 	} else if high := ^uint64(0) >> (64 - bits); uint64(v) > high {
-		r.outOfRange(at, s[at:p.pos], "value", 0, high)
+		r.outOfRange(at, s[at:p.pos], 0, high)
 	}
 	switch r.width {
 	case 1:
@@ -349,8 +349,8 @@ func (r *literalReader) integer() {
 	}
 }
 
-func (r *literalReader) outOfRange(at int, value, what string, low, high any) {
-	r.failAt(at, "%s %s is out of range for literal's primitive type %s namely [%v, %v].", what, value, strings.ToUpper(r.typ.String()), low, high)
+func (r *literalReader) outOfRange(at int, value string, low, high any) {
+	r.failAt(at, "value %s is out of range for literal's primitive type %s namely [%v, %v].", value, strings.ToUpper(r.typ.String()), low, high)
 }
 
 // real reads a floating-point value of type t.
@@ -396,7 +396,7 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 	p.pos = end
 	if !fitsFloat(t, v) {
 		low, high := floatRange(t)
-		r.outOfRange(at, s[at:end], what, low+comma, high)
+		r.failAt(at, "%s %v is out of range for literal's primitive type %s%s namely [%s, %s].", what, v, strings.ToUpper(r.typ.String()), comma, low, high)
 	}
 	r.put(t, v)
 }

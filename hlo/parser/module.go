@@ -158,6 +158,9 @@ func (p *parser) statement(f *scope, t lexer.Token) {
 		if !p.atEnd() {
 			p.failTrailing()
 		}
+		if t.Type == tokenBroken {
+			p.failAt(t.Pos.Offset, "brackets or quotes of the instruction do not match")
+		}
 	})
 	if !ok {
 		f.poison(p.text[t.Pos.Offset : t.Pos.Offset+len(t.Value)])

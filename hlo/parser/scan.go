@@ -387,7 +387,7 @@ func (p *parser) name(what string) string {
 			p.pos++
 			return word
 		case '=':
-			p.failHint(start, "write a space before '=', or '%' before the name", "%s", what)
+			p.failHint(start, "an attribute needs a comma before it, a name a space before its '=' or a '%' before itself", "%s", what)
 		}
 	}
 	if _, isType := typeByName(word); isType || isKeyword(word) {

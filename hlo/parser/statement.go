@@ -3,6 +3,7 @@ package parser
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -14,11 +15,13 @@ const (
 	tokenTable                              // FileNames and so on, with entries
 	tokenHead                               // of a computation: ENTRY, name, signature and the opening brace
 	tokenInstruction
-	tokenClose // the closing brace and the attributes behind it
+	tokenBroken // an instruction whose brackets do not match, up to the end of a line
+	tokenClose  // the closing brace and the attributes behind it
 )
 
 var statementSymbols = map[string]lexer.TokenType{
-	"EOF": lexer.EOF, "Header": tokenHeader, "Table": tokenTable, "Head": tokenHead, "Instruction": tokenInstruction, "Close": tokenClose,
+	"EOF": lexer.EOF, "Header": tokenHeader, "Table": tokenTable, "Head": tokenHead, "Instruction": tokenInstruction, "Broken": tokenBroken,
+	"Close": tokenClose,
 }
 
 // statementDefinition is the lexer as participle wants it.
@@ -84,7 +87,7 @@ func (l *statementLexer) Next() (lexer.Token, error) {
 	case l.inBody:
 		end, err := l.instruction(i)
 		if err != nil {
-			return lexer.Token{}, err
+			return l.broken(i, err)
 		}
 		return l.token(tokenInstruction, i, end)
 	case c == '%' || class[c]&classLetter != 0:
@@ -93,6 +96,23 @@ func (l *statementLexer) Next() (lexer.Token, error) {
 		return lexer.Token{}, &textError{i, "expects name; a comment begins with // or with /* and ends with */"}
 	}
 	return lexer.Token{}, &textError{i, "expects name"}
+}
+
+// broken gives up on the end of the instruction at i: brackets, or a string, do not end. The line of the fault is taken for the whole of
+// the instruction, so that those after it are read all the same.
+func (l *statementLexer) broken(i int, err error) (lexer.Token, error) {
+	fault, ok := asTextError(err)
+	if !ok {
+		return lexer.Token{}, err
+	}
+	end := len(l.s)
+	if k := strings.IndexByte(l.s[fault.off:], '\n'); k >= 0 {
+		end = fault.off + k
+	}
+	if end <= i {
+		return lexer.Token{}, err
+	}
+	return l.token(tokenBroken, i, end)
 }
 
 // topWord reads what begins with a word outside of bodies.

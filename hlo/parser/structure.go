@@ -35,7 +35,7 @@ type bodySyntax struct {
 // Parse implements participle.Parseable: it takes the instructions that come next, and the end.
 func (b *bodySyntax) Parse(lex *lexer.PeekingLexer) error {
 	start := lex.RawCursor()
-	for lex.Peek().Type == tokenInstruction {
+	for t := lex.Peek().Type; t == tokenInstruction || t == tokenBroken; t = lex.Peek().Type {
 		lex.Next()
 	}
 	b.Statements = lex.Range(start, lex.RawCursor())
