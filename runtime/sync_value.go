@@ -69,6 +69,9 @@ func (v *SyncValue) async() *async.Value {
 	return v.value
 }
 
+// Value returns v as an async value, borrowed from v.
+func (v *SyncValue) Value() *async.Value { return v.async() }
+
 // setAsync makes v stand for an available value, whose reference it takes over.
 func (v *SyncValue) setAsync(x *async.Value) { *v = SyncValue{value: x} }
 

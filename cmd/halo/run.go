@@ -43,6 +43,9 @@ func (c *runCmd) Run(e *env) error {
 			return usageError{err}
 		}
 	}
+	if err := c.Host.check(); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {

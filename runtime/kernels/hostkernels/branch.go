@@ -1,0 +1,174 @@
+package hostkernels
+
+import (
+	"errors"
+
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// Calls and choices are non-strict: they start when one argument is there, and the callee with those it has. Only what chooses the
+// callee must be waited for; results are indirects until then.
+
+func registerBranches(reg *runtime.Registry) {
+	reg.Kernel("tfrt.call", runtime.Kernel{
+		Signature: &runtime.Signature{Args: runtime.AtLeast(0), Results: runtime.AtLeast(0), Funcs: 1},
+		NonStrict: true,
+		Check:     func(u *runtime.KernelUse) error { return u.Funcs[0].CheckCall(u.NumArgs, u.NumResults) },
+		Run:       func(f *runtime.Frame) { execute(f.Func(0), f.Ctx(), f.Args(), f.Results()) },
+	})
+	reg.Kernel("tfrt.if", choice(2, 0, byTruth))
+	reg.Kernel("tfrt.cond", choice(2, 0, byTruth))
+	reg.Kernel("tfrt.case", choice(runtime.AtLeast(1), 0, byIndex))
+	reg.Kernel("tfrt.once", runtime.Kernel{
+		Signature: &runtime.Signature{Args: runtime.AtLeast(0), Results: runtime.AtLeast(0), Funcs: 1},
+		Check:     func(u *runtime.KernelUse) error { return u.Funcs[0].CheckCall(u.NumArgs, u.NumResults) },
+		Run:       once,
+	})
+}
+
+// execute runs a function and makes a failure to start it its results.
+func execute(fn *runtime.Function, ctx runtime.ExecContext, args, results []*async.Value) {
+	if err := fn.Execute(ctx, args, results); err != nil {
+		setAll(results, async.MakeError(err))
+	}
+}
+
+// byTruth chooses the first function if v is true, else the second.
+func byTruth(v *async.Value, _ int) int {
+	if async.Get[bool](v) {
+		return 0
+	}
+	return 1
+}
+
+// byIndex chooses by number; a number that no function has means the last.
+func byIndex(v *async.Value, n int) int {
+	if i := async.Get[int32](v); i >= 0 && int(i) < n {
+		return int(i)
+	}
+	return n - 1
+}
+
+// choice makes a kernel that calls one of its functions with the arguments after the first, which chooses.
+func choice(funcs, attrs runtime.Count, index func(v *async.Value, n int) int) runtime.Kernel {
+	return runtime.Kernel{
+		Signature: &runtime.Signature{Args: runtime.AtLeast(1), Results: runtime.AtLeast(0), Attrs: attrs, Funcs: funcs},
+		NonStrict: true,
+		Check: func(u *runtime.KernelUse) error {
+			for _, fn := range u.Funcs {
+				if err := fn.CheckCall(u.NumArgs-1, u.NumResults); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Run: func(f *runtime.Frame) {
+			selector := f.Arg(0)
+			if selector.IsError() {
+				setAll(f.Results(), selector)
+				return
+			}
+			if selector.IsAvailable() {
+				execute(f.Func(index(selector, f.NumFuncs())), f.Ctx(), f.Args()[1:], f.Results())
+				return
+			}
+			fns := functions(f)
+			later(f, func(ctx runtime.ExecContext, args, results []*async.Value) {
+				if args[0].IsError() {
+					setAll(results, args[0])
+					return
+				}
+				execute(fns[index(args[0], len(fns))], ctx, args[1:], results)
+			})
+		},
+	}
+}
+
+func functions(f *runtime.Frame) []*runtime.Function {
+	fns := make([]*runtime.Function, f.NumFuncs())
+	for i := range fns {
+		fns[i] = f.Func(i)
+	}
+	return fns
+}
+
+// later promises the results of a call and keeps the promise when the first argument is available. run borrows the arguments.
+func later(f *runtime.Frame, run func(ctx runtime.ExecContext, args, results []*async.Value)) {
+	ctx, args := f.Ctx(), keep(f.Args())
+	p := makePromises(f.Results())
+	args[0].AndThen(func() {
+		results := make([]*async.Value, len(p))
+		run(ctx, args, results)
+		dropAll(args)
+		p.keep(results)
+	})
+}
+
+// promises are results that were given out before they existed. Each holds a reference for the promise.
+type promises []*async.Indirect
+
+func makePromises(results []*async.Value) promises {
+	p := make(promises, len(results))
+	for i := range p {
+		p[i] = async.MakeIndirect()
+		p[i].AddRef()
+		results[i] = &p[i].Value
+	}
+	return p
+}
+
+// keep forwards the promises to the results, whose references it takes over. A promise's own reference goes before the consumers run,
+// so that they may find the value unique.
+func (p promises) keep(results []*async.Value) {
+	for i, in := range p {
+		ready := in.ForwardLater(results[i])
+		in.DropRef()
+		ready.Run()
+	}
+}
+
+// onceResults are the results of the one execution of a function in a resource context.
+type onceResults struct{ values []*async.Value }
+
+// Close releases the values.
+func (r *onceResults) Close() error {
+	dropAll(r.values)
+	r.values = nil
+	return nil
+}
+
+// once runs its function the first time it is called with a resource context, and gives the same values every time. They are promised
+// before the function starts: whoever comes meanwhile, the function itself included, gets them too.
+func once(f *runtime.Frame) {
+	ctx := f.Ctx()
+	if ctx.Request == nil || ctx.Request.Resources() == nil {
+		f.SetError(errors.New("tfrt.once requires resource context"))
+		return
+	}
+	fn, n := f.Func(0), f.NumResults()
+	var promised promises
+	created := false
+	r, err := runtime.GetOrCreateResource(ctx.Request.Resources(), "tfrt.once @"+fn.Name(), func() (*onceResults, error) {
+		created = true
+		r := &onceResults{values: make([]*async.Value, n)}
+		promised = makePromises(r.values)
+		return r, nil
+	})
+	if err == nil && len(r.values) != n {
+		err = async.Errorf(async.InvalidArgument, "function %q has %d results", fn.Name(), len(r.values))
+	}
+	if err != nil {
+		f.SetError(err)
+		return
+	}
+	for i, v := range r.values {
+		v.AddRef()
+		f.Set(i, v)
+	}
+	if created {
+		results := make([]*async.Value, n)
+		execute(fn, ctx, f.Args(), results)
+		promised.keep(results)
+	}
+}
