@@ -16,8 +16,12 @@ type device struct{ replica, partition int }
 type world struct {
 	replicas, partitions int
 
+	fail func(error) // ends all devices
+
 	mu       sync.Mutex
 	meetings map[meetingKey]*meeting
+	// Devices that run, and those of them that wait in a meeting. When all wait, nobody will come.
+	running, waiting int
 }
 
 // meetingKey names one execution of a collective by one group: every device executes the same instructions in the same order, so how
@@ -44,18 +48,24 @@ func Devices(ctx context.Context, m hlo.Module, args [][]*hlo.Literal, replicas,
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &world{replicas: replicas, partitions: partitions, meetings: make(map[meetingKey]*meeting)}
+	w := &world{
+		replicas: replicas, partitions: partitions, fail: func(err error) { cancel(err) },
+		meetings: make(map[meetingKey]*meeting), running: len(args),
+	}
 	results := make([]*hlo.Literal, len(args))
 	var wait sync.WaitGroup
 	for i, a := range args {
 		if err := checkArguments(m.Entry(), a); err != nil {
 			return nil, fmt.Errorf("device %d: %w", i, err)
 		}
+	}
+	for i, a := range args {
 		wait.Go(func() {
 			own := o
 			own.Replica, own.Partition = i/partitions, i%partitions
 			e := newEvaluator(ctx, m, own)
 			e.world = w
+			defer w.finish()
 			v, err := e.run(m.Entry(), a)
 			if err != nil {
 				cancel(fmt.Errorf("device %d: %w", i, err))
@@ -85,23 +95,19 @@ func (c *Call) exchange(group []device, operands []*hlo.Literal) ([][]*hlo.Liter
 	}
 	at := siteOf(c.In)
 	e.executions[at]++
-	m := e.world.meeting(meetingKey{at, group[0], e.executions[at]}, len(group))
-	e.world.mu.Lock()
-	m.brought[rank] = slices.Clone(operands)
-	if m.missing--; m.missing == 0 {
-		close(m.ready)
-	}
-	e.world.mu.Unlock()
+	key := meetingKey{at, group[0], e.executions[at]}
+	m := e.world.enter(key, len(group), rank, slices.Clone(operands))
 	select {
 	case <-m.ready:
 	case <-e.ctx.Done():
 		return nil, e.ctx.Err()
 	}
-	e.world.leave(meetingKey{at, group[0], e.executions[at]}, m)
+	e.world.leave(key, m)
 	return m.brought, nil
 }
 
-func (w *world) meeting(k meetingKey, members int) *meeting {
+// enter brings operands to a meeting. The last to come lets all go.
+func (w *world) enter(k meetingKey, members, rank int, operands []*hlo.Literal) *meeting {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := w.meetings[k]
@@ -109,7 +115,30 @@ func (w *world) meeting(k meetingKey, members int) *meeting {
 		m = &meeting{brought: make([][]*hlo.Literal, members), missing: members, left: members, ready: make(chan struct{})}
 		w.meetings[k] = m
 	}
+	m.brought[rank] = operands
+	if m.missing--; m.missing > 0 {
+		w.waiting++
+		w.checkProgress()
+		return m
+	}
+	w.waiting -= members - 1
+	close(m.ready)
 	return m
+}
+
+// finish takes a device out.
+func (w *world) finish() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running--
+	w.checkProgress()
+}
+
+// checkProgress ends a program in which every device waits for another.
+func (w *world) checkProgress() {
+	if w.waiting > 0 && w.waiting == w.running {
+		w.fail(fmt.Errorf("deadlock: all devices that still run wait in collectives for others"))
+	}
 }
 
 // leave forgets a meeting when its last member goes.

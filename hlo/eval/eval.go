@@ -66,6 +66,8 @@ type Options struct {
 	Seed uint64
 	// Host answers infeed, outfeed, send and recv; without one they fail.
 	Host Host
+	// CustomCalls adds or replaces meanings of custom-calls, by target.
+	CustomCalls map[string]Kernel
 }
 
 // ErrBudget is the error of an evaluation that exceeds MaxSteps or MaxBytes.

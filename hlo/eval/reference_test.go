@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -295,4 +296,57 @@ func compareStored(g *hlo.Literal, want map[string]*npz.Array, i int, tol tolera
 		return "shape " + g.Shape().String() + ", want " + w.Shape().String()
 	}
 	return tol.compare(g, w)
+}
+
+// TestReferenceDevices runs the programs for several devices, whose arrays have keys like d3/0.
+func TestReferenceDevices(t *testing.T) {
+	folders, _ := filepath.Glob(corpus + "/reference/programs/spmd_*")
+	if len(folders) == 0 {
+		t.Skip("no reference answers in " + corpus)
+	}
+	for _, d := range folders {
+		t.Run(filepath.Base(d), func(t *testing.T) {
+			meta := readMeta(t, d)
+			text, err := os.ReadFile(filepath.Join(d, "prog.hlo"))
+			require.NoError(t, err)
+			m, err := parser.Parse(d, string(text))
+			require.NoError(t, err)
+			in, err := arrays.ReadNPZ(filepath.Join(d, "in.npz"))
+			require.NoError(t, err)
+			want, err := arrays.ReadNPZ(filepath.Join(d, "out.npz"))
+			require.NoError(t, err)
+			replicas, partitions := int(max(1, m.Config().ReplicaCount)), int(max(1, m.Config().NumPartitions))
+			args := make([][]*hlo.Literal, replicas*partitions)
+			for i := range args {
+				leaf := 0
+				args[i], err = parameters(m, func(s hlo.Shape) (*hlo.Literal, error) {
+					leaf++
+					return arrays.Literal(in[fmt.Sprintf("d%d/%d", i, leaf-1)], s)
+				})
+				require.NoError(t, err)
+			}
+			results, err := eval.Devices(context.Background(), m, args, replicas, partitions, eval.Options{})
+			require.NoError(t, err)
+			for i, v := range results {
+				own := make(map[string]*npz.Array)
+				for k, a := range want {
+					if rest, ok := strings.CutPrefix(k, fmt.Sprintf("d%d/", i)); ok {
+						own[rest] = a
+					}
+				}
+				got := arrayLeaves(v, nil)
+				require.Len(t, got, len(own), "results of device %d", i)
+				for k, g := range got {
+					tol := meta.Tol
+					if k < len(meta.Tols) {
+						tol = meta.Tols[k]
+					}
+					tol.Kind = "rel"
+					if why := compareStored(g, own, k, tol); why != "" {
+						t.Errorf("device %d result %d: %s", i, k, why)
+					}
+				}
+			}
+		})
+	}
 }

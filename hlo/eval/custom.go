@@ -1,0 +1,159 @@
+package eval
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Custom calls: the targets that stand for an identity, XLA's own few, and the LAPACK calls that JAX makes on CPU (lapack.go).
+func init() {
+	register(map[hlo.Opcode]Kernel{hlo.OpCustomCall: customCall})
+	for _, target := range identityTargets {
+		customCalls[target] = argument
+	}
+}
+
+// identityTargets only say something about their operand: where it lies, how it is divided.
+var identityTargets = []string{
+	"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape", "GlobalToLocalShape",
+	"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape",
+	"LayoutConstraint", "annotate_device_placement", "MoveToHost", "MoveToDevice", "Pin", "Unpin", "SetBound", "control_dep",
+}
+
+var customCalls = map[string]Kernel{
+	"TopK":           topKCall,
+	"AllocateBuffer": uninitialized,
+	"CreateBuffer":   uninitialized,
+	"PadToStatic":    padToStatic,
+	"SliceToDynamic": sliceToDynamic,
+}
+
+// HasCustomCall reports whether the target is known without a handler of the caller's.
+func HasCustomCall(target string) bool {
+	return customCalls[target] != nil || lapackCalls[target] != nil
+}
+
+func customCall(c *Call) (*hlo.Literal, error) {
+	target := hlo.AttrsOf[hlo.CustomCallAttrs](c.In).Target
+	if k := c.e.o.CustomCalls[target]; k != nil {
+		return k(c)
+	}
+	if k := customCalls[target]; k != nil {
+		return k(c)
+	}
+	if k := lapackCalls[target]; k != nil {
+		return k(c)
+	}
+	return nil, fmt.Errorf("custom-call target %q is not known; known are %s", target, strings.Join(knownTargets(), ", "))
+}
+
+func knownTargets() []string {
+	return slices.Sorted(maps.Keys(customCalls))
+}
+
+// uninitialized is storage whose contents do not matter.
+func uninitialized(c *Call) (*hlo.Literal, error) {
+	s := c.In.Shape()
+	if s.IsBuffer() {
+		s = s.Elem(0)
+	}
+	if err := c.affordable(s); err != nil {
+		return nil, err
+	}
+	return assemble(s, zeroLiteral)
+}
+
+// topKCall sorts each line of the last axis by the comparator on (value, index) and keeps the first k, which the result's shape says.
+func topKCall(c *Call) (*hlo.Literal, error) {
+	s := c.In.Shape()
+	if len(c.Args) != 1 || c.In.NumCallees() != 1 || !s.IsTuple() || s.NumElems() != 2 {
+		return nil, fmt.Errorf("TopK takes an array and a comparator and gives values and indices")
+	}
+	p, err := c.apply(0)
+	if err != nil {
+		return nil, err
+	}
+	l := c.Args[0]
+	dims, out := dimsOf(l.Shape()), dimsOf(s.Elem(0))
+	if len(dims) == 0 || len(out) != len(dims) || out[len(out)-1] > dims[len(dims)-1] || len(p.params) != 4 || len(p.results) != 1 {
+		return nil, fmt.Errorf("TopK of %v to %v", l.Shape(), s)
+	}
+	n, k := dims[len(dims)-1], out[len(out)-1]
+	rows := product(dims[:len(dims)-1])
+	index := slices.Repeat(encodedCount(n, hlo.S32), rows)
+	count, err := hlo.NewLiteral(hlo.MakeShape(hlo.S32, int64(rows), int64(n)), index)
+	if err != nil {
+		return nil, err
+	}
+	w := l.Shape().Type().ByteSize()
+	data := [][]byte{bytesOf(l), index}
+	values, indices := make([]byte, rows*k*w), make([]byte, rows*k*4)
+	sorter := newSorter(p, []*hlo.Literal{l, count}, n)
+	for r := range rows {
+		order, err := sorter.sort(data, r)
+		if err != nil {
+			return nil, err
+		}
+		reorder(values[r*k*w:(r+1)*k*w], data[0][r*n*w:(r+1)*n*w], order[:k], w)
+		reorder(indices[r*k*4:(r+1)*k*4], index[r*n*4:(r+1)*n*4], order[:k], 4)
+	}
+	v, err := hlo.NewLiteral(s.Elem(0), values)
+	if err != nil {
+		return nil, err
+	}
+	i, err := hlo.NewLiteral(s.Elem(1), indices)
+	return hlo.NewTupleLiteral(v, i), err
+}
+
+// padToStatic gives a dynamic array its bound, and its sizes as numbers.
+func padToStatic(c *Call) (*hlo.Literal, error) {
+	s, l := c.In.Shape(), c.Args[0]
+	if !s.IsTuple() || s.NumElems() != 1+l.Shape().Rank() || s.Elem(0).Rank() != l.Shape().Rank() {
+		return nil, fmt.Errorf("PadToStatic of %v to %v", l.Shape(), s)
+	}
+	dims := dimsOf(l.Shape())
+	to := dimsOf(s.Elem(0))
+	for i, d := range dims {
+		if d > to[i] {
+			return nil, fmt.Errorf("%v exceeds %v", l.Shape(), s.Elem(0))
+		}
+	}
+	out := make([]byte, s.Elem(0).ByteSize())
+	moveBlock(place{out, 0, rowMajor(to)}, place{bytesOf(l), 0, rowMajor(dims)}, dims, l.Shape().Type().ByteSize())
+	data, err := hlo.NewLiteral(s.Elem(0), out)
+	if err != nil {
+		return nil, err
+	}
+	parts := []*hlo.Literal{data}
+	for i, d := range dims {
+		n, err := packInts(s.Elem(1+i), []int64{int64(d)})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, n)
+	}
+	return hlo.NewTupleLiteral(parts...), nil
+}
+
+// sliceToDynamic is the inverse of padToStatic.
+func sliceToDynamic(c *Call) (*hlo.Literal, error) {
+	l := c.Args[0]
+	dims := dimsOf(l.Shape())
+	if len(c.Args) != 1+len(dims) {
+		return nil, fmt.Errorf("%d sizes for %v", len(c.Args)-1, l.Shape())
+	}
+	src := place{bytesOf(l), 0, rowMajor(dims)}
+	sizes := make([]int64, len(dims))
+	for i := range dims {
+		n, ok := c.Args[1+i].ScalarInt()
+		if !ok || n < 0 || n > int64(dims[i]) {
+			return nil, fmt.Errorf("size %d of dimension %d of %v", n, i, l.Shape())
+		}
+		dims[i], sizes[i] = int(n), n
+	}
+	return cutOut(hlo.MakeShape(l.Shape().Type(), sizes...), dims, src)
+}
