@@ -87,7 +87,7 @@ func (p place) of(f *runtime.TensorFrame) []byte {
 	return p.section.of(f)
 }
 
-// conversion changes the element type of a whole array from one place to another.
+// conversion changes the element type of a whole array from one place to another, or the order of its elements.
 type conversion struct {
 	from, to place
 	program  *tile.Program
@@ -105,6 +105,19 @@ func newConversion(from, to place, src, dst hlo.PrimitiveType, n int64) (*conver
 		return nil, false
 	}
 	b.Store(0, v)
+	p, ok := b.Build()
+	if !ok {
+		return nil, false
+	}
+	c := &conversion{from: from, to: to, program: p}
+	c.loop = newParallelLoop(c.body)
+	return c, true
+}
+
+// newMove copies an array over a space, seen through a view.
+func newMove(from, to place, t hlo.PrimitiveType, space tile.Space, view tile.View) (*conversion, bool) {
+	b := tile.NewBuilder(space)
+	b.Store(0, b.Input(0, t, view))
 	p, ok := b.Build()
 	if !ok {
 		return nil, false

@@ -22,12 +22,14 @@ type product[T gemm.Number] struct {
 	// packLeft replaces the packing by left.
 	packLeft func(f *runtime.TensorFrame, dst []T, src []T, batch, i0, i1, k0, k1 int)
 
-	kernel              gemm.Kernel[T]
-	blockM, blockN      int
-	tasksM, tasksN      int
-	lhs, rhs, out       place
-	inLeft, inRight     *conversion
-	outConv             *conversion
+	kernel         gemm.Kernel[T]
+	blockM, blockN int
+	tasksM, tasksN int
+	lhs, rhs, out  place
+	ends           *endpoints
+	// arrange, if set, is how the axes of the product have to be permuted.
+	arrange             *arrangement
+	arranging           *conversion
 	packed              place
 	constant            []T
 	packLoop, blockLoop *parallelLoop
@@ -41,29 +43,19 @@ type workspace[T gemm.Number] struct {
 
 // bind completes p for operands 0 and 1 and result 0 of the site, computing in type t, which is T.
 func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
-	var plan scratchPlan
-	var e T
-	size := int64(sizeOf(e))
-	p.lhs, p.rhs, p.out = place{kind: inInput}, place{kind: inInput, index: 1}, place{kind: inOutput}
-	operand := func(i int, at *place, c **conversion) bool {
-		if s.shape(i).Type() == t {
-			return true
-		}
-		n := s.shape(i).NumElements()
-		to := place{kind: inScratch, section: plan.take(n * size)}
-		var ok bool
-		*c, ok = newConversion(*at, to, s.shape(i).Type(), t, n)
-		*at = to
-		return ok
-	}
-	if !operand(0, &p.lhs, &p.inLeft) || !operand(1, &p.rhs, &p.inRight) {
+	e := &endpoints{t: t}
+	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
-	if s.in.Shape().Type() != t {
+	p.ends = e
+	p.lhs, p.rhs, p.out = e.in[0], e.in[1], e.out
+	var zero T
+	size := int64(sizeOf(zero))
+	if p.arrange != nil {
 		n := s.in.Shape().NumElements()
-		from := place{kind: inScratch, section: plan.take(n * size)}
+		from := place{kind: inScratch, section: e.scratch.take(n * size)}
 		var ok bool
-		if p.outConv, ok = newConversion(from, p.out, t, s.in.Shape().Type(), n); !ok {
+		if p.arranging, ok = newMove(from, p.out, t, p.arrange.space, p.arrange.view); !ok {
 			return runtime.Bound{}, false
 		}
 		p.out = from
@@ -71,21 +63,21 @@ func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 	p.kernel = gemm.For[T]()
 	if v := p.vector(); v != nil {
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-			p.inLeft.run(f)
-			p.inRight.run(f)
+			e.before(f)
 			v.run(f)
-			p.outConv.run(f)
+			p.arranging.run(f)
+			e.after(f)
 			return nil
-		}, Scratch: plan.size}, true
+		}, Scratch: e.scratch.size}, true
 	}
 	p.planBlocks()
-	if data, ok := s.b.ConstIn(1); ok && p.inRight == nil {
+	if data, ok := s.b.ConstIn(1); ok && !e.converts(1) {
 		p.constant = make([]T, p.packedLen())
 		p.packRight(p.constant, elems[T](data), 0, p.batch*p.tasksN)
 	} else {
-		p.packed = place{kind: inScratch, section: plan.take(int64(p.packedLen()) * size)}
+		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
-	return runtime.Bound{Run: p.run, Scratch: plan.size}, true
+	return runtime.Bound{Run: p.run, Scratch: e.scratch.size}, true
 }
 
 func (p *product[T]) planBlocks() {
@@ -103,8 +95,7 @@ func (p *product[T]) planBlocks() {
 }
 
 func (p *product[T]) run(f *runtime.TensorFrame) error {
-	p.inLeft.run(f)
-	p.inRight.run(f)
+	p.ends.before(f)
 	if p.k == 0 {
 		clear(p.out.of(f))
 	} else {
@@ -113,7 +104,8 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 		}
 		p.blockLoop.run(f, p.batch*p.tasksM*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*p.blockM))
 	}
-	p.outConv.run(f)
+	p.arranging.run(f)
+	p.ends.after(f)
 	return nil
 }
 

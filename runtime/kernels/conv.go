@@ -1,0 +1,266 @@
+package kernels
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+	"github.com/gohalo/halo/runtime/kernels/tile"
+)
+
+func init() { addFast(hlo.OpConvolution, convolution) }
+
+// convolution is a product of matrices: one row for each position of the result, one column for each output feature, over the window's
+// positions and the input features. Groups are batches. With one input feature per group it is computed directly.
+func convolution(s *site) (runtime.Bound, bool) {
+	t := s.in.Shape().Type()
+	if t.IsFloat() && t.Bits() < 32 {
+		t = hlo.F32
+	}
+	switch t {
+	case hlo.F32:
+		return convolutionAs[float32](s, t)
+	case hlo.F64:
+		return convolutionAs[float64](s, t)
+	case hlo.S8:
+		return convolutionAs[int8](s, t)
+	case hlo.U8:
+		return convolutionAs[uint8](s, t)
+	case hlo.S16:
+		return convolutionAs[int16](s, t)
+	case hlo.S32:
+		return convolutionAs[int32](s, t)
+	case hlo.U32:
+		return convolutionAs[uint32](s, t)
+	case hlo.S64:
+		return convolutionAs[int64](s, t)
+	case hlo.C64:
+		return convolutionAs[complex64](s, t)
+	case hlo.C128:
+		return convolutionAs[complex128](s, t)
+	}
+	return runtime.Bound{}, false
+}
+
+// convGeometry is the sizes and memory strides of a convolution.
+type convGeometry struct {
+	window                               []hlo.WindowDim
+	groups, batchGroups                  int
+	batch, features, outputs             int   // of the result: batch per batch group; input features per group; output features per group
+	in, out                              []int // spatial sizes
+	inBatch, inFeature                   int   // strides
+	kernelIn, kernelOut                  int
+	outBatch, outFeature                 int
+	inSpatial, kernelSpatial, outSpatial []int // strides
+}
+
+func geometryOf(s *site) (*convGeometry, bool) {
+	a := hlo.AttrsOf[hlo.ConvolutionAttrs](s.in)
+	d := a.DimLabels
+	if len(d.InputUnknown)+len(d.KernelUnknown)+len(d.OutputUnknown) > 0 || a.Sparsity != nil {
+		return nil, false
+	}
+	lhs, rhs, out := s.shape(0), s.shape(1), s.in.Shape()
+	ls, rs, outs := rowMajor(lhs.Dimensions()), rowMajor(rhs.Dimensions()), rowMajor(out.Dimensions())
+	g := &convGeometry{groups: int(a.FeatureGroupCount), batchGroups: int(a.BatchGroupCount),
+		inBatch: ls[d.InputBatch], inFeature: ls[d.InputFeature], kernelIn: rs[d.KernelInput], kernelOut: rs[d.KernelOutput],
+		outBatch: outs[d.OutputBatch], outFeature: outs[d.OutputFeature]}
+	g.features = int(rhs.Dim(int(d.KernelInput)))
+	g.batch = int(out.Dim(int(d.OutputBatch)))
+	if g.groups < 1 || g.batchGroups < 1 || g.groups > 1 && g.batchGroups > 1 {
+		return nil, false
+	}
+	g.outputs = int(out.Dim(int(d.OutputFeature))) / (g.groups * g.batchGroups)
+	if a.Window != nil {
+		g.window = a.Window.Dims
+	}
+	if len(g.window) != len(d.InputSpatial) || len(g.window) > maxSpatial {
+		return nil, false
+	}
+	for i := range g.window {
+		g.in = append(g.in, int(lhs.Dim(int(d.InputSpatial[i]))))
+		g.out = append(g.out, int(out.Dim(int(d.OutputSpatial[i]))))
+		g.inSpatial = append(g.inSpatial, ls[d.InputSpatial[i]])
+		g.kernelSpatial = append(g.kernelSpatial, rs[d.KernelSpatial[i]])
+		g.outSpatial = append(g.outSpatial, outs[d.OutputSpatial[i]])
+	}
+	return g, true
+}
+
+// positions is how many positions one image of the result has, and taps how many the window.
+func (g *convGeometry) positions() int {
+	n := 1
+	for _, d := range g.out {
+		n *= d
+	}
+	return n
+}
+
+func (g *convGeometry) taps() int {
+	n := 1
+	for _, w := range g.window {
+		n *= int(w.Size)
+	}
+	return n
+}
+
+// unravel writes the coordinates of the i-th index combination.
+func unravel(at []int, i int, size func(d int) int) {
+	for d := len(at) - 1; d >= 0; d-- {
+		at[d] = i % size(d)
+		i /= size(d)
+	}
+}
+
+// inside reports whether the window never leaves the input, and never meets a hole.
+func (g *convGeometry) inside() bool {
+	for d, w := range g.window {
+		last := (g.out[d]-1)*int(w.Stride) + (int(w.Size)-1)*int(w.WindowDilation) - int(w.PadLow)
+		if w.BaseDilation != 1 || w.PadLow > 0 || last >= g.in[d] {
+			return false
+		}
+	}
+	return true
+}
+
+func convolutionAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
+	g, ok := geometryOf(s)
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	if g.features == 1 && g.outputs <= 2 {
+		if b, ok := depthwiseAs[T](s, t, g); ok {
+			return b, true
+		}
+	}
+	p := &product[T]{batch: g.groups * g.batchGroups, m: g.batch * g.positions(), n: g.outputs, k: g.taps() * g.features}
+	for i := range p.batch {
+		if g.batchGroups > 1 {
+			p.leftBatch = append(p.leftBatch, i*g.batch*g.inBatch)
+		} else {
+			p.leftBatch = append(p.leftBatch, i*g.features*g.inFeature)
+		}
+		p.rightBatch = append(p.rightBatch, i*g.outputs*g.kernelOut)
+	}
+	p.right = gemm.NewMatrix(multiples(g.outputs, g.kernelOut), g.kernelOffsets())
+	if g.inside() {
+		p.left = gemm.NewMatrix(g.rowOffsets(), g.tapOffsets())
+	} else {
+		p.packLeft = newPatches[T](g, p.leftBatch, gemm.For[T]().MR).pack
+	}
+	p.arrange = g.arrangement(s.in.Shape())
+	return p.bind(s, t)
+}
+
+func multiples(n, by int) []int {
+	v := make([]int, n)
+	for i := range v {
+		v[i] = i * by
+	}
+	return v
+}
+
+// kernelOffsets are the offsets in the kernel of the window's positions and input features; a reversed axis is read backwards.
+func (g *convGeometry) kernelOffsets() []int {
+	at := make([]int, len(g.window))
+	var offsets []int
+	for tap := range g.taps() {
+		unravel(at, tap, func(d int) int { return int(g.window[d].Size) })
+		base := 0
+		for d, w := range g.window {
+			k := at[d]
+			if w.Reversal {
+				k = int(w.Size) - 1 - k
+			}
+			base += k * g.kernelSpatial[d]
+		}
+		for f := range g.features {
+			offsets = append(offsets, base+f*g.kernelIn)
+		}
+	}
+	return offsets
+}
+
+// tapOffsets are those in the input, from the window's first position.
+func (g *convGeometry) tapOffsets() []int {
+	at := make([]int, len(g.window))
+	var offsets []int
+	for tap := range g.taps() {
+		unravel(at, tap, func(d int) int { return int(g.window[d].Size) })
+		base := 0
+		for d, w := range g.window {
+			base += at[d] * int(w.WindowDilation) * g.inSpatial[d]
+		}
+		for f := range g.features {
+			offsets = append(offsets, base+f*g.inFeature)
+		}
+	}
+	return offsets
+}
+
+// rowOffsets are the offsets in the input of the window's first position, for each position of the result.
+func (g *convGeometry) rowOffsets() []int {
+	at := make([]int, len(g.window))
+	var offsets []int
+	for b := range g.batch {
+		for i := range g.positions() {
+			unravel(at, i, func(d int) int { return g.out[d] })
+			o := b * g.inBatch
+			for d, w := range g.window {
+				o += (at[d]*int(w.Stride) - int(w.PadLow)) * g.inSpatial[d]
+			}
+			offsets = append(offsets, o)
+		}
+	}
+	return offsets
+}
+
+// arrangement says how the product [group][batch, positions][outputs] becomes the result, unless it is in the right order already.
+func (g *convGeometry) arrangement(out hlo.Shape) *arrangement {
+	groups := g.groups * g.batchGroups
+	// The axes of the product, with the stride that each has in the result.
+	dims := []int64{int64(groups), int64(g.batch)}
+	strides := []int{g.outputs * g.outFeature, g.outBatch}
+	for d := range g.out {
+		dims = append(dims, int64(g.out[d]))
+		strides = append(strides, g.outSpatial[d])
+	}
+	dims = append(dims, int64(g.outputs))
+	strides = append(strides, g.outFeature)
+	return newArrangement(dims, strides)
+}
+
+// arrangement is a permutation of the axes of an array.
+type arrangement struct {
+	space tile.Space // of the result
+	view  tile.View  // of the array
+}
+
+// newArrangement permutes axes of sizes dims so that they get the given strides; nil if they have them already.
+func newArrangement(dims []int64, strides []int) *arrangement {
+	from := rowMajor(dims)
+	var axes []int
+	moved := false
+	for i, d := range dims {
+		if d != 1 {
+			axes = append(axes, i)
+			moved = moved || from[i] != strides[i]
+		}
+	}
+	if !moved {
+		return nil
+	}
+	a := &arrangement{}
+	for len(axes) > 0 {
+		widest := 0
+		for i, x := range axes {
+			if strides[x] > strides[axes[widest]] {
+				widest = i
+			}
+		}
+		x := axes[widest]
+		axes = append(axes[:widest], axes[widest+1:]...)
+		a.space.Dims = append(a.space.Dims, dims[x])
+		a.view.Strides = append(a.view.Strides, int64(from[x]))
+	}
+	return a
+}

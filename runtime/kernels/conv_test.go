@@ -1,0 +1,26 @@
+package kernels
+
+import "testing"
+
+func TestConvolution(t *testing.T) {
+	for _, typ := range []string{"f32", "f64", "bf16", "s32", "s8", "c64"} {
+		for _, c := range []string{
+			"T[2,8,9,6] convolution(T[2,8,9,5], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
+			"T[2,8,9,6] convolution(T[2,8,9,5], T[1,1,5,6]), window={size=1x1}, dim_labels=b01f_01io->b01f",
+			"T[2,6,8,9] convolution(T[2,5,8,9], T[6,5,3,3]), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01",
+			"T[2,4,4,6] convolution(T[2,8,9,5], T[3,3,5,6]), window={size=3x3 stride=2x2 pad=0_1x0_0}, dim_labels=b01f_01io->b01f",
+			"T[1,17,6] convolution(T[1,9,5], T[2,5,6]), window={size=2 pad=1_0 lhs_dilate=2}, dim_labels=b0f_0io->b0f",
+			"T[1,4,6] convolution(T[1,9,5], T[3,5,6]), window={size=3 pad=-1_0 rhs_dilate=2}, dim_labels=b0f_0io->b0f",
+			"T[1,7,6] convolution(T[1,9,5], T[3,5,6]), window={size=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f",
+			"T[2,8,9,6] convolution(T[2,8,9,4], T[3,3,2,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=2",
+			"T[2,8,9,4] convolution(T[2,8,9,4], T[3,3,1,4]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=4",
+			"T[2,8,9,8] convolution(T[2,8,9,4], T[3,3,1,8]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=4",
+			"T[2,4,4,5] convolution(T[2,4,8,9], T[4,1,3,3]), window={size=3x3 stride=2x2 pad=1_0x1_1}, dim_labels=bf01_oi01->bf01, feature_group_count=4",
+			"T[1,8,9,6] convolution(T[2,8,9,5], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, batch_group_count=2",
+			"T[2,6] convolution(T[2,5], T[5,6]), dim_labels=bf_io->bf",
+			"T[8,9,6,2] convolution(T[8,9,5,2], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=01fb_01io->01fb",
+		} {
+			kernelCase{text: replaceType(c, typ), small: true}.check(t)
+		}
+	}
+}
