@@ -144,6 +144,10 @@ func (p *parser) sugaredStart(f *scope, d *draft) hlo.InstrID {
 	p.fitWrapped(w)
 	w.start = hlo.InstrID(f.b.NumInstructions())
 	f.wrapped = append(f.wrapped, w)
+	if f.starts == nil {
+		f.starts = make(map[hlo.InstrID]*wrappedComputation)
+	}
+	f.starts[w.start] = w
 	return f.b.Append(hlo.InstrSpec{
 		Opcode: hlo.OpAsyncStart, Name: d.spec.Name, Shape: d.spec.Shape, Operands: p.operands[d.base:], Common: d.spec.Common,
 		Attrs:   &hlo.AsyncStartAttrs{ExecutionThread: w.thread, OutputAliasing: d.aliasing},
@@ -261,12 +265,18 @@ func (p *parser) explicitAsync(f *scope, d *draft) {
 		d.callees = callees
 		return
 	}
+	if op == hlo.OpAsyncUpdate {
+		if f.heads == nil {
+			f.heads = make(map[hlo.InstrID]chainHead)
+		}
+		f.heads[hlo.InstrID(f.b.NumInstructions())] = start
+	}
 	var w *wrappedComputation
 	var startAttrs *hlo.AsyncStartAttrs
 	var callee hlo.CompID
 	if start.comp == hlo.NoComp {
 		startAttrs, _ = f.b.Attrs(start.id).(*hlo.AsyncStartAttrs)
-		if w = f.wrappedBy(start.id); w == nil {
+		if w = f.starts[start.id]; w == nil {
 			callee = f.b.Callees(start.id)[0]
 		}
 	} else {
@@ -405,16 +415,6 @@ func (p *parser) setThread(id hlo.CompID, thread string) {
 	}
 }
 
-// wrappedBy is the computation that sugar made for a start.
-func (f *scope) wrappedBy(start hlo.InstrID) *wrappedComputation {
-	for _, w := range f.wrapped {
-		if w.start == start {
-			return w
-		}
-	}
-	return nil
-}
-
 // chainHead is the start of a chain: an instruction of the scope, or one of the finished computation comp.
 type chainHead struct {
 	id   hlo.InstrID
@@ -429,6 +429,11 @@ func (p *parser) chainStart(f *scope, id hlo.InstrID) (chainHead, bool) {
 		switch {
 		case op == hlo.OpAsyncStart:
 			return chainHead{id, hlo.NoComp}, len(path) == 0
+		case op == hlo.OpAsyncUpdate && len(path) == 0:
+			if head, ok := f.heads[id]; ok {
+				return head, true
+			}
+			id = operands[0]
 		case len(operands) == 0:
 			return chainHead{}, false
 		case op == hlo.OpGetTupleElement:

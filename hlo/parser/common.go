@@ -93,16 +93,16 @@ func (p *parser) frontendAttributes() *hlo.FrontendAttributes {
 		if key == "" {
 			p.fail("expects attribute name")
 		}
-		value := p.stringOrDictionary()
-		for i := range f.Entries {
-			if f.Entries[i].Key == key {
-				f.Entries[i].Value = value
-				return
-			}
-		}
-		f.Entries = append(f.Entries, hlo.FrontendAttribute{Key: key, Value: value})
+		f.Entries = append(f.Entries, hlo.FrontendAttribute{Key: key, Value: p.stringOrDictionary()})
 	})
-	slices.SortFunc(f.Entries, func(a, b hlo.FrontendAttribute) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(f.Entries, func(a, b hlo.FrontendAttribute) int { return strings.Compare(a.Key, b.Key) })
+	kept := f.Entries[:0]
+	for i, e := range f.Entries {
+		if i+1 == len(f.Entries) || f.Entries[i+1].Key != e.Key {
+			kept = append(kept, e)
+		}
+	}
+	f.Entries = kept
 	return f
 }
 

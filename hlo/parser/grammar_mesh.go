@@ -163,6 +163,9 @@ func expandIota(t *hlo.IotaTile) []int64 {
 // maxDevices bounds the lists that a compressed one is expanded to.
 const maxDevices = 1 << 24
 
+// maxAxes bounds the axes of a mesh and the references to them, which are compared with one another.
+const maxAxes = 1024
+
 // mesh makes a checked mesh.
 func (r valueReader) mesh(s *meshSyntax) *hlo.Mesh {
 	if s.Maximal != nil {
@@ -172,6 +175,9 @@ func (r valueReader) mesh(s *meshSyntax) *hlo.Mesh {
 		return &hlo.Mesh{Maximal: true, MaximalDevice: int64(*s.Maximal)}
 	}
 	m := new(hlo.Mesh)
+	if len(s.Axes) > maxAxes {
+		r.bad("mesh has %d axes", len(s.Axes))
+	}
 	var sizes []int64
 	for _, a := range s.Axes {
 		if slices.ContainsFunc(m.Axes, func(o hlo.MeshAxis) bool { return o.Name == string(a.Name) }) {
@@ -263,6 +269,9 @@ func span(m *hlo.Mesh, a hlo.AxisRef) (low, high int64) {
 // checkDisjoint refuses lists of references that overlap.
 func (r valueReader) checkDisjoint(m *hlo.Mesh, lists ...[]hlo.AxisRef) {
 	all := slices.Concat(lists...)
+	if len(all) > maxAxes {
+		r.bad("there are %d references to mesh axes", len(all))
+	}
 	for i, a := range all {
 		for _, b := range all[:i] {
 			if a.Axis != b.Axis {

@@ -135,6 +135,7 @@ func (p *parser) parameterNumber() int64 {
 
 // bufferDonors takes `{ (parameter, {index}), ... }`; repeated ones are merged.
 func (p *parser) bufferDonors() {
+	seen := make(map[string]bool)
 	p.list(func() {
 		const format = "Expected format: (<input_param>, <input_param_shape_index>)"
 		p.expect('(', format)
@@ -142,9 +143,8 @@ func (p *parser) bufferDonors() {
 		p.expect(',', format)
 		d.Index = p.shapeIndex()
 		p.expect(')', format)
-		if !slices.ContainsFunc(p.config.BufferDonors, func(o hlo.BufferDonor) bool {
-			return o.Parameter == d.Parameter && slices.Equal(o.Index, d.Index)
-		}) {
+		if key := joinInts(append([]int64{d.Parameter}, d.Index...)); !seen[key] {
+			seen[key] = true
 			p.config.BufferDonors = append(p.config.BufferDonors, d)
 		}
 	})

@@ -20,6 +20,8 @@ type scope struct {
 	params   []bool // parameter numbers seen
 	elements map[elementKey]hlo.InstrID
 	wrapped  []*wrappedComputation
+	starts   map[hlo.InstrID]*wrappedComputation // by start
+	heads    map[hlo.InstrID]chainHead           // of the chains that updates belong to
 	// open scopes make parameters of operands that are not defined: the outermost level of a single instruction.
 	open bool
 }

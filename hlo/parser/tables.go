@@ -74,8 +74,8 @@ type frameBuilder struct {
 	old       *hlo.StackFrames
 	new       hlo.StackFrames
 	ids       map[int32]int32 // of frames, old to new; 0: malformed
-	files     map[int32]int32
-	functions map[int32]int32
+	files     map[string]int32
+	functions map[string]int32
 	locations map[hlo.FileLocation]int32
 	frames    map[hlo.StackFrame]int32
 }
@@ -83,7 +83,7 @@ type frameBuilder struct {
 // rebuildStackFrames renumbers stack frames by first use and rewrites the ids in metadata. An id without a frame becomes 0.
 func (p *parser) rebuildStackFrames() {
 	b := &frameBuilder{
-		old: p.frames, ids: make(map[int32]int32), files: make(map[int32]int32), functions: make(map[int32]int32),
+		old: p.frames, ids: make(map[int32]int32), files: make(map[string]int32), functions: make(map[string]int32),
 		locations: make(map[hlo.FileLocation]int32), frames: make(map[hlo.StackFrame]int32),
 	}
 	if !p.hasFrameIDs {
@@ -152,8 +152,8 @@ func (b *frameBuilder) location(id int32) int32 {
 	if l.FileNameID <= 0 || int(l.FileNameID) > len(b.old.FileNames) || l.FunctionNameID <= 0 || int(l.FunctionNameID) > len(b.old.FunctionNames) {
 		return 0
 	}
-	l.FileNameID = internName(b.files, l.FileNameID, b.old.FileNames, &b.new.FileNames)
-	l.FunctionNameID = internName(b.functions, l.FunctionNameID, b.old.FunctionNames, &b.new.FunctionNames)
+	l.FileNameID = intern(b.files, b.old.FileNames[l.FileNameID-1], &b.new.FileNames)
+	l.FunctionNameID = intern(b.functions, b.old.FunctionNames[l.FunctionNameID-1], &b.new.FunctionNames)
 	return intern(b.locations, l, &b.new.Locations)
 }
 
@@ -164,22 +164,6 @@ func intern[T comparable](ids map[T]int32, v T, list *[]T) int32 {
 		*list = append(*list, v)
 		id = int32(len(*list))
 		ids[v] = id
-	}
-	return id
-}
-
-// internName does so for a name given by its old number. Equal names under two numbers become one.
-func internName(ids map[int32]int32, old int32, names []string, list *[]string) int32 {
-	id, ok := ids[old]
-	if !ok {
-		name := names[old-1]
-		if i := slices.Index(*list, name); i >= 0 {
-			id = int32(i + 1)
-		} else {
-			*list = append(*list, name)
-			id = int32(len(*list))
-		}
-		ids[old] = id
 	}
 	return id
 }

@@ -1,0 +1,91 @@
+package parser_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gohalo/halo/hlo/parser"
+)
+
+// TestDepth nests every construct that can nest, up to and beyond the limit, with much text at the bottom.
+func TestDepth(t *testing.T) {
+	nest := func(n int, open, core, close string) string {
+		return strings.Repeat(open, n) + core + strings.Repeat(close, n)
+	}
+	wrap := func(rest string) string {
+		return "HloModule m\nENTRY e {\n  a = f32[] parameter(0)\n  " + rest + "\n}\n"
+	}
+	wide := strings.Repeat("f32[7], ", 20000) + "f32[7]"
+	texts := map[string]func(n int) string{
+		"operands": func(n int) string { return wrap("ROOT r = f32[] " + nest(n, "negate(", "a", ")")) },
+		"shape":    func(n int) string { return wrap("ROOT r = " + nest(n, "(", wide, ")") + " parameter(1)") },
+		"literal": func(n int) string {
+			return wrap("ROOT r = " + nest(n, "(", "f32[]", ")") + " constant(" + nest(n, "(", "1", ")") + ")")
+		},
+		"custom": func(n int) string {
+			return wrap(`ROOT r = f32[] custom-call(), custom_call_target="x", literal=` + nest(n, "(", "f32[] 1", ")"))
+		},
+		"computations": func(n int) string {
+			return wrap("ROOT r = " + nest(n, "f32[] call(), to_apply={ r = ", "f32[] constant(1)", " }"))
+		},
+		"origin": func(n int) string { return wrap("ROOT r = f32[] negate(a), origin={" + nest(n, "(", "{}", ")") + "}") },
+		"braces": func(n int) string { return wrap("ROOT r = f32[2] constant(" + nest(n, "{", "1", "}") + ")") },
+		"open":   func(n int) string { return wrap("ROOT r = f32[] negate" + strings.Repeat("(", n)) },
+		"metadata": func(n int) string {
+			return wrap("ROOT r = f32[] negate(a), metadata=" + nest(n, "{op_name=", "1", "}"))
+		},
+	}
+	for name, text := range texts {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, err := parser.Parse("", text(50))
+			if name == "operands" || name == "shape" || name == "literal" || name == "custom" || name == "computations" {
+				assert.NoError(t, err)
+			}
+			_, err = parser.Parse("", text(20000))
+			assert.Error(t, err)
+			if name == "operands" || name == "shape" || name == "literal" || name == "computations" {
+				assert.ErrorContains(t, err, "maximum recursion depth exceeded")
+			}
+			assert.Less(t, len(err.Error()), 20000)
+			assert.Less(t, time.Since(start), 20*time.Second)
+		})
+	}
+}
+
+// TestLongLines reads texts whose size comes from one thing only: nothing may take time by the square of it.
+func TestLongLines(t *testing.T) {
+	const n = 200000
+	wrap := func(rest string) string {
+		return "HloModule m\nENTRY e {\n  a = f32[] parameter(0)\n  " + rest + "\n}\n"
+	}
+	for name, text := range map[string]string{
+		"spaces":     wrap("ROOT r = f32[] negate(" + strings.Repeat(" ", n) + "a)"),
+		"comments":   wrap("ROOT r = f32[] negate(" + strings.Repeat("/**/", n) + "a)"),
+		"operands":   wrap("ROOT r = tuple(" + strings.Repeat("a,", n) + "a)"),
+		"statements": wrap(strings.Repeat("b = f32[] negate(zz) ", 20000)),
+		"attributes": wrap("ROOT r = f32[] negate(a)" + strings.Repeat(", x=1", n)),
+		"equals":     wrap("ROOT r = f32[] negate(a), backend_config=" + strings.Repeat("={", n)),
+		"frontend":   wrap("ROOT r = f32[] negate(a), frontend_attributes={" + strings.Repeat("k={x},", n) + "k={}}"),
+		"sharding":   wrap("ROOT r = f32[] negate(a), sharding={" + strings.Repeat("{replicated},", 20000) + "{replicated}}"),
+		"elements":   wrap("ROOT r = f32[] negate(a" + strings.Repeat("#0", n) + ")"),
+		"computes":   "HloModule m\n" + strings.Repeat("f { ROOT a = f32[] parameter(0) }\n", 20000),
+		"values":     wrap("ROOT r = s32[" + "200001" + "] constant({" + strings.Repeat("1,", n) + "1})"),
+		"quotes":     wrap("ROOT r = f32[] negate(a), metadata={op_name=\"" + strings.Repeat("\\\"", n) + "\"}"),
+		"braces":     wrap(strings.Repeat("}", n)),
+		"header":     "HloModule m" + strings.Repeat(", a=1", n),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, err := parser.Parse("", text)
+			if err != nil {
+				assert.Less(t, len(err.Error()), 100000)
+			}
+			assert.Less(t, time.Since(start), 20*time.Second)
+			t.Log(time.Since(start), len(text))
+		})
+	}
+}
