@@ -9,8 +9,8 @@ func sameAsOperand(c *ShapeContext) (Shape, error) { return c.Operands[0], nil }
 func unaryShape(rule, what string, accept func(PrimitiveType) bool, result func(PrimitiveType) PrimitiveType) ShapeRule {
 	return func(c *ShapeContext) (Shape, error) {
 		s := c.Operands[0]
-		if err := c.array(0, rule, c.Op.String()); err != nil {
-			return Shape{}, err
+		if !s.IsArray() {
+			return Shape{}, c.operand(0, rule, "Expected array argument for %v, got %v", c.Op, s)
 		}
 		t := s.Type()
 		if !accept(t) {
@@ -47,8 +47,8 @@ var (
 func binaryShape(check func(c *ShapeContext, lhs, rhs PrimitiveType) error, result func(PrimitiveType) PrimitiveType) ShapeRule {
 	return func(c *ShapeContext) (Shape, error) {
 		a, b := c.Operands[0], c.Operands[1]
-		if err := c.arrays("ELT-07", "lhs and rhs of "+c.Op.String()); err != nil {
-			return Shape{}, err
+		if !a.IsArray() || !b.IsArray() {
+			return Shape{}, c.errorf("ELT-07", "Expected array argument for lhs and rhs of %v, got %v and %v", c.Op, a, b)
 		}
 		t, u := a.Type(), b.Type()
 		if !SameTypeLenient(t, u) {

@@ -18,18 +18,16 @@ type chainState struct {
 func (r *run) chains() {
 	s := &chainState{dones: make(map[place][]hlo.Instruction), updates: make(map[place]bool)}
 	var starts, updates []hlo.Instruction
-	for c := range r.m.Computations() {
-		for in := range c.Instructions() {
-			switch in.Opcode() {
-			case hlo.OpAsyncStart:
-				starts = append(starts, in)
-				r.asyncUsers(in)
-			case hlo.OpAsyncUpdate:
-				updates = append(updates, in)
-				r.asyncUsers(in)
-			case hlo.OpAsyncDone:
-				r.walkBack(s, in)
-			}
+	for _, in := range r.linked {
+		switch in.Opcode() {
+		case hlo.OpAsyncStart:
+			starts = append(starts, in)
+			r.asyncUsers(in)
+		case hlo.OpAsyncUpdate:
+			updates = append(updates, in)
+			r.asyncUsers(in)
+		case hlo.OpAsyncDone:
+			r.walkBack(s, in)
 		}
 	}
 	for _, in := range starts {
@@ -208,12 +206,12 @@ func (r *run) promises() {
 	if r.cfg.Profile != Doc {
 		return
 	}
-	for c := range r.m.Computations() {
-		for in := range c.Instructions() {
-			if op := in.Opcode(); (op == hlo.OpAsyncStart || op == hlo.OpAsyncUpdate) && !r.isBad(in) {
-				r.oneUser(in)
-			}
+	for _, in := range r.linked {
+		if op := in.Opcode(); (op == hlo.OpAsyncStart || op == hlo.OpAsyncUpdate) && !r.isBad(in) {
+			r.oneUser(in)
 		}
+	}
+	for c := range r.m.Computations() {
 		if a := r.async[c.ID()]; !a.start.IsZero() && !r.isBad(a.start) {
 			r.notNative(c, a.start)
 		}

@@ -5,20 +5,18 @@ import "github.com/gohalo/halo/hlo"
 // Channels of send and recv (verifier 7.2).
 
 func (r *run) channels() {
-	for c := range r.m.Computations() {
-		for in := range c.Instructions() {
-			op := in.Opcode()
-			if op != hlo.OpSend && op != hlo.OpRecv || r.isBad(in) {
-				continue
-			}
-			a := hlo.AttrsOf[hlo.SendRecvAttrs](in)
-			if !a.ChannelID.Set {
-				continue
-			}
-			r.channelUser(in, a)
-			if a.IsHostTransfer {
-				r.hostChannel(in, a.ChannelID.Value)
-			}
+	for _, in := range r.linked {
+		op := in.Opcode()
+		if op != hlo.OpSend && op != hlo.OpRecv || r.isBad(in) {
+			continue
+		}
+		a := hlo.AttrsOf[hlo.SendRecvAttrs](in)
+		if !a.ChannelID.Set {
+			continue
+		}
+		r.channelUser(in, a)
+		if a.IsHostTransfer {
+			r.hostChannel(in, a.ChannelID.Value)
 		}
 	}
 }

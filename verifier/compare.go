@@ -148,8 +148,8 @@ func (r *run) same(a, b hlo.Shape, e hlo.ShapeEq) bool {
 // onePrecision checks that all floating operands have one type (GEN-05).
 func (r *run) onePrecision(in hlo.Instruction) bool {
 	seen := hlo.InvalidType
-	for o := range in.Operands() {
-		s := o.Shape()
+	for i := range in.NumOperands() {
+		s := in.OperandInstr(i).Shape()
 		if s.IsArray() {
 			if t := s.Type(); t.IsFloat() && t != seen {
 				if seen != hlo.InvalidType {

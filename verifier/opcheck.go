@@ -1,6 +1,10 @@
 package verifier
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // The checks of single instructions.
 
@@ -24,7 +28,8 @@ var opChecks = func() (f [hlo.NumOpcodes]func(*run, hlo.Instruction)) {
 		}
 	}
 	set((*run).reducerTypes, hlo.OpReduce, hlo.OpMap, hlo.OpReduceWindow)
-	set((*run).broadcastOrder, hlo.OpBroadcast)
+	set((*run).broadcastAxes, hlo.OpBroadcast)
+	set((*run).afterAll, hlo.OpAfterAll)
 	set((*run).reshapeBitcast, hlo.OpReshape)
 	set((*run).bitcast, hlo.OpBitcast)
 	set((*run).call, hlo.OpCall)
@@ -49,6 +54,9 @@ func (r *run) instructions() {
 			r.instruction(in)
 		}
 		r.asyncContents(c)
+		if !r.fused[c.ID()] {
+			r.parameterNumbers(c, "HALO-PARAMETERS")
+		}
 	}
 }
 
@@ -131,6 +139,9 @@ func (r *run) op(in hlo.Instruction) {
 	if info.Traits.Has(hlo.TraitElementwise) && len(c.Operands) == 2 && !r.noBroadcast(in) {
 		return
 	}
+	if info.Traits.Has(hlo.TraitApply) {
+		r.pureCallees(in)
+	}
 	if check := opChecks[op]; check != nil {
 		check(r, in)
 	}
@@ -140,8 +151,8 @@ func (r *run) op(in hlo.Instruction) {
 func (r *run) context(in hlo.Instruction) *hlo.ShapeContext {
 	op := in.Opcode()
 	r.operands = r.operands[:0]
-	for o := range in.Operands() {
-		r.operands = append(r.operands, o.Shape())
+	for i := range in.NumOperands() { // by index, here and below: an iterator allocates
+		r.operands = append(r.operands, in.OperandInstr(i).Shape())
 	}
 	r.callees = r.callees[:0]
 	switch op {
@@ -150,8 +161,8 @@ func (r *run) context(in hlo.Instruction) *hlo.ShapeContext {
 			r.callees = append(r.callees, r.signature(id))
 		}
 	default:
-		for id := range in.Callees() {
-			r.callees = append(r.callees, r.signature(id))
+		for i := range in.NumCallees() {
+			r.callees = append(r.callees, r.signature(in.Callee(i)))
 		}
 	}
 	r.ctx = hlo.ShapeContext{
@@ -162,6 +173,22 @@ func (r *run) context(in hlo.Instruction) *hlo.ShapeContext {
 		r.ctx.GroupSize = r.groupSize(in)
 	}
 	return &r.ctx
+}
+
+// pureCallees warns of effects in computations that are applied to elements: how often and in what order they happen is not defined.
+func (r *run) pureCallees(in hlo.Instruction) {
+	for i := range in.NumCallees() {
+		id := in.Callee(i)
+		if seen := &r.applied[id]; !*seen {
+			*seen = true
+			for f := range r.m.MustComputation(id).Instructions() {
+				if sideEffect(f) && f.NumCallees() == 0 {
+					r.warn(in, "HALO-EFFECTS", "computation %%%s is applied to elements and has a side effect, %%%s", f.Computation().Name(), f.Name())
+					break
+				}
+			}
+		}
+	}
 }
 
 // noBroadcast checks that no operand of an elementwise op is stretched (ELT-12).
@@ -191,15 +218,24 @@ func (r *run) reducerTypes(in hlo.Instruction) {
 	}
 }
 
-func (r *run) broadcastOrder(in hlo.Instruction) {
-	if !r.cfg.BroadcastDimensionsOrder {
-		return
-	}
+func (r *run) broadcastAxes(in hlo.Instruction) {
 	axes := hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions
-	for i := 1; i < len(axes); i++ {
-		if axes[i-1] > axes[i] {
+	for i, axis := range axes {
+		if slices.Contains(axes[:i], axis) {
+			r.report(in, "HALO-BROADCAST", "broadcast sends two axes of its operand to axis %d", axis)
+			return
+		}
+		if r.cfg.BroadcastDimensionsOrder && i > 0 && axes[i-1] > axis {
 			r.report(in, "SHP-05", "Broadcast dimensions should be ordered, got %v", axes)
 			return
+		}
+	}
+}
+
+func (r *run) afterAll(in hlo.Instruction) {
+	for o := range in.Operands() {
+		if !o.Shape().IsToken() {
+			r.warn(in, "HALO-TOKENS", "after-all orders nothing with operand %%%s, which is %v and not a token", o.Name(), o.Shape())
 		}
 	}
 }

@@ -33,17 +33,15 @@ var inPair = func() (is [hlo.NumOpcodes]bool) {
 }()
 
 func (r *run) pairs() {
-	for c := range r.m.Computations() {
-		for in := range c.Instructions() {
-			op := in.Opcode()
-			if !inPair[op] {
-				continue
-			}
-			if done, ok := pairOps[op]; ok {
-				r.pairStart(in, done)
-			} else {
-				r.pairDone(in, startOps[op])
-			}
+	for _, in := range r.linked {
+		op := in.Opcode()
+		if !inPair[op] {
+			continue
+		}
+		if done, ok := pairOps[op]; ok {
+			r.pairStart(in, done)
+		} else {
+			r.pairDone(in, startOps[op])
 		}
 	}
 }

@@ -44,6 +44,10 @@ var rules = []Rule{
 	{ID: "STR-07", What: "operands and control predecessors are of the same computation", By: byConstruction},
 	{ID: "STR-08", What: "operands and control edges form no cycle"},
 	{ID: "HALO-RECURSION", What: "no computation calls itself, directly or through others (halo's own rule)"},
+	{ID: "HALO-PARAMETERS", What: "parameters of a computation are numbered without gaps (halo's own rule)"},
+	{ID: "HALO-BROADCAST", What: "broadcast sends each axis to one of its own (halo's own rule)"},
+	{ID: "HALO-TOKENS", What: "after-all takes tokens (halo's own, a warning)"},
+	{ID: "HALO-EFFECTS", What: "what is applied to elements has no side effects (halo's own, a warning)"},
 	{ID: "NAME-01", What: "names of instructions are unique in the module", By: byConstruction},
 	{ID: "NAME-02", What: "an instruction is called as its metadata says the schedule called it, unless it is a clone or a rematerialisation", Option: "verify-instruction-name-unchanged"},
 

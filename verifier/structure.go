@@ -44,8 +44,8 @@ func findCycle(c hlo.Computation) hlo.Instruction {
 	n := int32(0)
 	ordered := true
 	for in := range c.Instructions() {
-		for id := range in.OperandIDs() {
-			ordered = ordered && at[id] > 0
+		for i := range in.NumOperands() {
+			ordered = ordered && at[in.Operand(i)] > 0
 		}
 		if in.NumControlPredecessors() > 0 {
 			for id := range in.ControlPredecessors() {
@@ -101,9 +101,25 @@ func findCycle(c hlo.Computation) hlo.Instruction {
 	return hlo.Instruction{}
 }
 
-// recursion reports computations that call themselves, directly or not.
+// recursion reports computations that call themselves, directly or not. A module order in which callees come before their callers has
+// none.
 func (r *run) recursion() bool {
 	ok := true
+	at := make([]int32, r.m.CompIDLimit())
+	n := int32(0)
+	for c := range r.m.Computations() {
+		n++
+		at[c.ID()] = n
+	}
+	ordered := true
+	for _, in := range r.callers {
+		for i := range in.NumCallees() {
+			ordered = ordered && at[in.Callee(i)] < at[in.Computation().ID()]
+		}
+	}
+	if ordered {
+		return true
+	}
 	state := make([]uint8, r.m.CompIDLimit())
 	type frame struct {
 		id   hlo.CompID

@@ -37,7 +37,10 @@ type run struct {
 	found ErrorList
 
 	signatures []hlo.ProgramShape // by CompID, made on demand
+	linked     []hlo.Instruction  // members of pairs and chains, in module order
+	callers    []hlo.Instruction  // instructions that call computations, in module order
 	fused      []bool             // by CompID: body of a fusion
+	applied    []bool             // by CompID: looked at as a reducer or the like
 	async      []asyncBody        // by CompID: what starts it
 	bad        map[place]bool     // instructions with errors
 	tainted    map[place]bool     // instructions that continue one of those
@@ -75,7 +78,7 @@ type asyncBody struct {
 func newRun(m hlo.Module, cfg Config) *run {
 	n := m.CompIDLimit()
 	r := &run{
-		cfg: cfg, m: m, signatures: make([]hlo.ProgramShape, n), fused: make([]bool, n), async: make([]asyncBody, n),
+		cfg: cfg, m: m, signatures: make([]hlo.ProgramShape, n), fused: make([]bool, n), applied: make([]bool, n), async: make([]asyncBody, n),
 		bad: make(map[place]bool), tainted: make(map[place]bool), heads: make(map[place]hlo.CompID),
 	}
 	if r.cfg.CanChangeLayout == nil {
@@ -85,11 +88,16 @@ func newRun(m hlo.Module, cfg Config) *run {
 		r.cfg.ShapeSize = denseSize
 	}
 	for c := range m.Computations() {
-		for in := range calls(c) {
-			for id := range in.Callees() {
-				if id >= n {
-					continue
-				}
+		for in := range c.Instructions() {
+			if op := in.Opcode(); inPair[op] || hlo.IsAsync(op) {
+				r.linked = append(r.linked, in)
+			}
+			if in.NumCallees() == 0 {
+				continue
+			}
+			r.callers = append(r.callers, in)
+			for i := range in.NumCallees() {
+				id := in.Callee(i)
 				switch in.Opcode() {
 				case hlo.OpFusion:
 					r.fused[id] = true
