@@ -28,11 +28,11 @@ var complexUnary = map[hlo.Opcode]laneOp{
 	hlo.OpLogistic: complexFunc(func(z complex128) complex128 {
 		return complexDivide(1, 1+complexExp(complex(-real(z), -imag(z))))
 	}),
-	hlo.OpAcos:  complexFunc(cmplx.Acos),
-	hlo.OpAcosh: complexFunc(cmplx.Acosh),
-	hlo.OpAsin:  complexFunc(cmplx.Asin),
-	hlo.OpAsinh: complexFunc(cmplx.Asinh),
-	hlo.OpAtanh: complexFunc(cmplx.Atanh),
+	hlo.OpAcos:  complexFunc(complexAcos),
+	hlo.OpAcosh: complexFunc(complexAcosh),
+	hlo.OpAsin:  complexFunc(complexAsin),
+	hlo.OpAsinh: complexFunc(complexAsinh),
+	hlo.OpAtanh: complexFunc(complexAtanh),
 	hlo.OpCosh:  complexFunc(cmplx.Cosh),
 	hlo.OpSinh:  complexFunc(cmplx.Sinh),
 }

@@ -17,7 +17,7 @@ var floatUnary = map[hlo.Opcode]laneOp{
 	hlo.OpAtanh:               floatFunc(math.Atanh),
 	hlo.OpCbrt:                floatFunc(math.Cbrt),
 	hlo.OpCeil:                floatFunc(math.Ceil),
-	hlo.OpCosine:              floatFunc(math.Cos),
+	hlo.OpCosine:              floatFunc(cos),
 	hlo.OpCosh:                floatFunc(math.Cosh),
 	hlo.OpErf:                 floatFunc(math.Erf),
 	hlo.OpExponential:         floatFunc(math.Exp),
@@ -30,10 +30,10 @@ var floatUnary = map[hlo.Opcode]laneOp{
 	hlo.OpRoundNearestEven:    floatFunc(math.RoundToEven),
 	hlo.OpRsqrt:               floatFunc(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 	hlo.OpSign:                floatFunc(sign),
-	hlo.OpSine:                floatFunc(math.Sin),
+	hlo.OpSine:                floatFunc(sin),
 	hlo.OpSinh:                floatFunc(math.Sinh),
 	hlo.OpSqrt:                floatFunc(math.Sqrt),
-	hlo.OpTan:                 floatFunc(math.Tan),
+	hlo.OpTan:                 floatFunc(tan),
 	hlo.OpTanh:                floatFunc(math.Tanh),
 	hlo.OpNegate: func(d, a, _, _ *lanes) {
 		x := a.f[:len(d.f)]

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -43,28 +44,61 @@ func decodeFloats(dst []float64, t hlo.PrimitiveType, b []byte) {
 		src := view[float32](b)
 		dst = dst[:len(src)]
 		for i, x := range src {
-			dst[i] = float64(x)
+			if dst[i] = float64(x); x != x {
+				dst[i] = wideNaN(uint64(math.Float32bits(x)), 8, 23)
+			}
 		}
 	case hlo.BF16:
 		src := view[uint16](b)
 		dst = dst[:len(src)]
 		for i, x := range src {
-			dst[i] = float64(minifloat.BF16ToFloat32(x))
+			if dst[i] = float64(minifloat.BF16ToFloat32(x)); dst[i] != dst[i] {
+				dst[i] = wideNaN(uint64(x), 8, 7)
+			}
 		}
 	case hlo.F16:
 		src := view[uint16](b)
 		dst = dst[:len(src)]
 		for i, x := range src {
-			dst[i] = float64(minifloat.F16ToFloat32(x))
+			if dst[i] = float64(minifloat.F16ToFloat32(x)); dst[i] != dst[i] {
+				dst[i] = wideNaN(uint64(x), 5, 10)
+			}
 		}
 	default:
-		table := formats[t].Table32()
+		table := narrowValues[t]
 		dst = dst[:len(b)]
 		for i, x := range b {
-			dst[i] = float64(table[x])
+			dst[i] = table[x]
 		}
 	}
 }
+
+// wideNaN is the NaN of a format as a float64, with the sign and all of the payload: a conversion would make it quiet, and the total order
+// sees the difference.
+func wideNaN(code uint64, exponent, mantissa int) float64 {
+	sign := code >> (exponent + mantissa) & 1
+	payload := code & (1<<mantissa - 1)
+	return math.Float64frombits(sign<<63 | 0x7ff<<52 | payload<<(52-mantissa))
+}
+
+// narrowValues is the value of every byte in the formats of at most 8 bits.
+var narrowValues = func() map[hlo.PrimitiveType]*[256]float64 {
+	all := make(map[hlo.PrimitiveType]*[256]float64)
+	for t, f := range formats {
+		if f.Bits() > 8 {
+			continue
+		}
+		table, info := new([256]float64), f.Info()
+		for code := range table {
+			table[code] = f.Float64(uint16(code))
+			if f.IsNaN(uint16(code)) && info.PayloadBits > 0 {
+				table[code] = wideNaN(uint64(code), info.ExponentBits, info.MantissaBits)
+			}
+		}
+		all[t] = table
+	}
+	return all
+}()
 
 // encodeFloats rounds src to type t into b.
 func encodeFloats(b []byte, t hlo.PrimitiveType, src []float64) {
