@@ -25,7 +25,7 @@ type layoutFields struct {
 }
 
 type dimLevelType struct {
-	Kind  string   `parser:"@('D' | 'C' | 'S' | 'H')"`
+	Kind  string   `parser:"@Ident"`
 	Marks []string `parser:"@'+'? @'~'?"`
 }
 
@@ -56,6 +56,11 @@ func (p *parser) grammarLayout(raw string, at int) *hlo.Layout {
 			return hlo.DefaultLayout(len(l.MinorToMajor))
 		}
 		return l
+	}
+	for _, t := range f.DimLevelTypes {
+		if t.Kind != "D" && t.Kind != "C" && t.Kind != "S" && t.Kind != "H" {
+			p.failAt(at, "expected a DimLevelType abbreviation (D, C, S or H), saw %s", t.Kind)
+		}
 	}
 	if f.Physical {
 		p.failAt(at, "Layout has physical shape, but is not for a sparse array")

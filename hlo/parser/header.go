@@ -87,10 +87,12 @@ func (p *parser) boolOrList() []bool {
 	return []bool{p.bool()}
 }
 
+const aliasEnd = "Expects '}' at the end of aliasing description"
+
 // inputOutputAlias takes `{ {out}: (parameter, {index}, kind), ... }`.
 func (p *parser) inputOutputAlias() {
 	seen := make(map[string]bool)
-	p.list(func() {
+	p.listEnding(aliasEnd, func() {
 		p.space()
 		at := p.pos
 		a := hlo.Alias{Output: p.shapeIndex()}
@@ -153,7 +155,7 @@ func (p *parser) bufferDonors() {
 // outputAliases takes `{ {out}: (operand, {index}), ... }`.
 func (p *parser) outputAliases() []hlo.OutputAlias {
 	list := []hlo.OutputAlias{}
-	p.list(func() {
+	p.listEnding(aliasEnd, func() {
 		const format = "Expected format: <output_shape_index>: (<operand>, <operand_shape_index>)"
 		a := hlo.OutputAlias{Output: p.shapeIndex()}
 		p.expect(':', format)

@@ -31,6 +31,7 @@ package parser
 import (
 	"regexp"
 	"strings"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -59,9 +60,9 @@ type Config struct {
 // Parse reads a module with the default [Config]. file is its name in messages.
 func Parse(file, text string) (hlo.Module, error) { return Config{}.Parse(file, text) }
 
-// ParseBytes is [Parse] of a copy of text.
+// ParseBytes is [Parse] of bytes. The module keeps text, which must not be written afterwards.
 func ParseBytes(file string, text []byte) (hlo.Module, error) {
-	return Config{}.Parse(file, string(text))
+	return Parse(file, unsafe.String(unsafe.SliceData(text), len(text)))
 }
 
 // Parse reads a module. The error is an [ErrorList].

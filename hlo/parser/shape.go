@@ -110,6 +110,9 @@ func (p *parser) shape() hlo.Shape {
 
 // internShape makes equal shapes one, whatever their spelling.
 func (p *parser) internShape(s hlo.Shape) hlo.Shape {
+	if s.NumParts() > 1024 { // an inferred shape can be much larger than its text
+		return s
+	}
 	b := s.AppendText(p.scratch[:0], true)
 	p.scratch = b
 	if t, ok := p.canonical[string(b)]; ok && t.Equal(s) {

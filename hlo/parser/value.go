@@ -65,6 +65,11 @@ func (p *parser) int32() int32 {
 
 // list takes `{item, item, ...}`, calling item at each.
 func (p *parser) list(item func()) {
+	p.listEnding("expects a list to end with kRbrace", item)
+}
+
+// listEnding is list with a message of its own for a missing end.
+func (p *parser) listEnding(end string, item func()) {
 	p.expect('{', "expects '{' at the beginning of a list")
 	if p.accept('}') {
 		return
@@ -75,7 +80,7 @@ func (p *parser) list(item func()) {
 			break
 		}
 	}
-	p.expect('}', "expects a list to end with kRbrace")
+	p.expect('}', end)
 }
 
 // intList takes `{1,0}`. An empty list is nil.
