@@ -20,6 +20,8 @@ type shapeData struct {
 	dyn    []bool  // nil when every dimension is static
 	layout *Layout // nil: none
 	elems  []Shape // tuple elements, or the one array of a buffer
+	// Of a tuple: parts that are not tuples, and all parts. Both saturate: tuples of one tuple share it.
+	leaves, parts int
 }
 
 // MakeShape makes an array shape with static dimensions and no layout. It keeps no reference to dims.
@@ -38,7 +40,12 @@ func MakeArray(t PrimitiveType, dims []int64, dyn []bool, layout *Layout) Shape 
 
 // MakeTuple makes a tuple shape. It keeps no reference to elems.
 func MakeTuple(elems ...Shape) Shape {
-	return Shape{&shapeData{typ: TUPLE, elems: slices.Clone(elems)}}
+	d := &shapeData{typ: TUPLE, elems: slices.Clone(elems)}
+	for _, e := range elems {
+		d.leaves = saturate(d.leaves + e.NumLeaves())
+		d.parts = saturate(d.parts + 1 + e.NumParts())
+	}
+	return Shape{d}
 }
 
 // MakeBuffer makes the shape `b(array)`.
@@ -403,9 +410,21 @@ func (s Shape) NumLeaves() int {
 	if !s.IsTuple() {
 		return 1
 	}
-	n := 0
-	for _, e := range s.d.elems {
-		n += e.NumLeaves()
+	return s.d.leaves
+}
+
+// NumParts is the number of shapes inside of a tuple, at any depth; 0 for others. It may be much larger than the memory that the shape
+// takes, since a tuple can contain another one many times.
+func (s Shape) NumParts() int {
+	if !s.IsTuple() {
+		return 0
+	}
+	return s.d.parts
+}
+
+func saturate(n int) int {
+	if n < 0 {
+		return math.MaxInt
 	}
 	return n
 }

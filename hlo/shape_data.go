@@ -296,7 +296,16 @@ func sliceShape(c *ShapeContext) (Shape, error) {
 	return makeDims(x.Type(), dims), nil
 }
 
-func tupleShape(c *ShapeContext) (Shape, error) { return MakeTuple(c.Operands...), nil }
+// maxParts bounds what tuples of tuples may hold: a program doubles a shape with every line if it repeats its operand.
+const maxParts = 1 << 16
+
+func tupleShape(c *ShapeContext) (Shape, error) {
+	s := MakeTuple(c.Operands...)
+	if n := s.NumParts(); n > maxParts && n > len(c.Operands) {
+		return Shape{}, c.errorf("TUP-01", "a tuple of %d parts is too large; nested tuples may have %d", n, maxParts)
+	}
+	return s, nil
+}
 
 func tupleElementShape(c *ShapeContext) (Shape, error) {
 	x, i := c.Operands[0], attrsAs[TupleElementAttrs](c).Index

@@ -109,6 +109,19 @@ func (r *run) ownCallee(in hlo.Instruction) bool {
 // equivalent reports whether two computations do the same: equal parameters and threads and, walking from both roots, equal opcodes, shapes
 // with layouts, attributes and callees. Names, metadata and dead code do not count.
 func (r *run) equivalent(a, b hlo.CompID) bool {
+	known := [2]hlo.CompID{a, b}
+	if same, ok := r.compared[known]; ok {
+		return same
+	}
+	same := r.compareBodies(a, b)
+	if r.compared == nil {
+		r.compared = make(map[[2]hlo.CompID]bool)
+	}
+	r.compared[known] = same
+	return same
+}
+
+func (r *run) compareBodies(a, b hlo.CompID) bool {
 	type pair struct{ a, b hlo.Instruction }
 	x, y := r.m.MustComputation(a), r.m.MustComputation(b)
 	if x.NumParameters() != y.NumParameters() || x.ExecutionThread() != y.ExecutionThread() {

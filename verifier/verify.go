@@ -55,6 +55,8 @@ type run struct {
 
 	heads map[place]hlo.CompID // what the head of the chain of an update or done calls; NoComp: no head
 
+	compared map[[2]hlo.CompID]bool // computations found to be equivalent, or not
+
 	hostTransfers map[int64]hlo.Instruction // the first send or recv of each channel to the host
 
 	hasBuffers        bool
