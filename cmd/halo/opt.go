@@ -22,8 +22,8 @@ type optCmd struct {
 
 	printFlags `embed:""`
 
-	Passes     string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT" xor:"passes"`
-	O          string   `short:"O" help:"Optimisation level: 0, 1, 2 or 3." default:"" enum:"0,1,2,3," placeholder:"LEVEL" xor:"passes"`
+	Passes     string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
+	O          string   `short:"O" help:"Optimisation level: 0, 1, 2 or 3." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
 	ListPasses bool     `help:"List the passes and pipelines."`
 	PrintIR    []string `name:"print" help:"Print the module on standard error: changed (after each pass that changed it), before, after." enum:"changed,before,after"`
 	Timing     bool     `help:"Print the time and statistics of each pass on standard error."`
@@ -40,6 +40,9 @@ func (c *optCmd) Run(e *env) error {
 	}
 	if len(c.Files) == 0 {
 		return usageError{fmt.Errorf("opt needs a file")}
+	}
+	if c.Passes != "" && c.O != "" { // kong's xor takes a default for a flag that is given
+		return usageError{fmt.Errorf("--passes and -O cannot be used together")}
 	}
 	cfg, err := c.config()
 	if err != nil {
