@@ -1,0 +1,145 @@
+package kernels
+
+// box copies a rectangular part of one array to one of another: a lattice of elements at given strides on both sides.
+type box struct {
+	dims     []int // major to minor
+	src, dst []int // strides in bytes
+	run      int   // bytes that lie together on both sides
+	width    int   // of an element
+}
+
+// maxBoxRank bounds the axes of a box after merging.
+const maxBoxRank = 32
+
+// newBox merges axes; strides are in elements of width bytes.
+func newBox(dims []int64, src, dst []int, width int) (box, bool) {
+	b := box{run: width, width: width}
+	for i := len(dims) - 1; i >= 0; i-- {
+		n, s, d := int(dims[i]), src[i]*width, dst[i]*width
+		last := len(b.dims) - 1
+		switch {
+		case n == 1:
+		case last < 0 && s == b.run && d == b.run:
+			b.run *= n
+		case last >= 0 && s == b.src[last]*b.dims[last] && d == b.dst[last]*b.dims[last]:
+			b.dims[last] *= n
+		default:
+			b.dims = append(b.dims, n)
+			b.src = append(b.src, s)
+			b.dst = append(b.dst, d)
+		}
+	}
+	reverse(b.dims)
+	reverse(b.src)
+	reverse(b.dst)
+	for _, d := range dims {
+		if d == 0 {
+			b.dims = []int{0}
+			b.src, b.dst = []int{0}, []int{0}
+			break
+		}
+	}
+	return b, len(b.dims) <= maxBoxRank
+}
+
+func reverse(v []int) {
+	for i, j := 0, len(v)-1; i < j; i, j = i+1, j-1 {
+		v[i], v[j] = v[j], v[i]
+	}
+}
+
+// bytes is the size of what is copied.
+func (b *box) bytes() int {
+	n := b.run
+	for _, d := range b.dims {
+		n *= d
+	}
+	return n
+}
+
+// outer is the number of slabs that can be copied independently: indices of the first axis.
+func (b *box) outer() int {
+	if len(b.dims) == 0 {
+		return 1
+	}
+	return b.dims[0]
+}
+
+// copy copies everything.
+func (b *box) copy(dst, src []byte) { b.copySlabs(dst, src, 0, b.outer()) }
+
+// copySlabs copies indices [lo, hi) of the first axis. dst and src begin at the box's first element.
+func (b *box) copySlabs(dst, src []byte, lo, hi int) {
+	if lo >= hi {
+		return
+	}
+	if len(b.dims) == 0 {
+		copy(dst[:b.run], src[:b.run])
+		return
+	}
+	last := len(b.dims) - 1
+	if last == 0 {
+		b.row(dst, src, lo*b.dst[0], lo*b.src[0], hi-lo)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		var at [maxBoxRank]int
+		to, from := i*b.dst[0], i*b.src[0]
+		for {
+			b.row(dst, src, to, from, b.dims[last])
+			d := last - 1
+			for ; d > 0; d-- {
+				at[d]++
+				to += b.dst[d]
+				from += b.src[d]
+				if at[d] < b.dims[d] {
+					break
+				}
+				to -= at[d] * b.dst[d]
+				from -= at[d] * b.src[d]
+				at[d] = 0
+			}
+			if d == 0 {
+				break
+			}
+		}
+	}
+}
+
+// row copies n elements of the last axis.
+func (b *box) row(dst, src []byte, to, from, n int) {
+	last := len(b.dims) - 1
+	ds, ss := b.dst[last], b.src[last]
+	switch {
+	case b.run == 1:
+		for range n {
+			dst[to] = src[from]
+			to += ds
+			from += ss
+		}
+	case b.run == 2 && b.width == 2:
+		copyElements[uint16](dst, src, to, from, ds, ss, n)
+	case b.run == 4 && b.width == 4:
+		copyElements[uint32](dst, src, to, from, ds, ss, n)
+	case b.run == 8 && b.width == 8:
+		copyElements[uint64](dst, src, to, from, ds, ss, n)
+	default:
+		for range n {
+			copy(dst[to:to+b.run], src[from:from+b.run])
+			to += ds
+			from += ss
+		}
+	}
+}
+
+func copyElements[T any](dst, src []byte, to, from, ds, ss, n int) {
+	var e T
+	w := sizeOf(e)
+	d, s := elems[T](dst), elems[T](src)
+	to, from, ds, ss = to/w, from/w, ds/w, ss/w
+	for range n {
+		d[to] = s[from]
+		to += ds
+		from += ss
+	}
+}
