@@ -256,7 +256,9 @@ func checkConvolution(p *parser, _ *scope, d *draft) {
 }
 
 func checkBroadcast(p *parser, f *scope, d *draft) {
-	if d.seenOwn == 0 && !d.operandShape(f, 0).IsScalar() {
+	// The wrapped op of a sugared start has its attributes already read.
+	a, _ := d.spec.Attrs.(*hlo.BroadcastAttrs)
+	if d.seenOwn == 0 && (a == nil || len(a.Dimensions) == 0) && !d.operandShape(f, 0).IsScalar() {
 		p.mustHave(d, "dimensions")
 	}
 }

@@ -12,6 +12,7 @@ type Error struct {
 	File      string // "" when unknown
 	Line, Col int    // from 1; Col counts bytes
 	Msg       string
+	Warning   bool // given to Config.Warn, not returned
 	// Notes are the surroundings of the fault ("error parsing attribute window") and hints, each a line of its own.
 	Notes []string
 	// Rule is the id of the verifier's rule that the text breaks, "" when the fault is one of form only.
@@ -33,7 +34,11 @@ func (e *Error) Position() string {
 // Error is the position and the message, the source line with a caret under the fault, and the notes.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: error: %s", e.Position(), e.Msg)
+	severity := "error"
+	if e.Warning {
+		severity = "warning"
+	}
+	fmt.Fprintf(&b, "%s: %s: %s", e.Position(), severity, e.Msg)
 	if e.Source != "" || e.Caret > 0 {
 		fmt.Fprintf(&b, "\n%s\n%s^", e.Source, caretPadding(e.Source, e.Caret))
 	}

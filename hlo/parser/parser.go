@@ -132,6 +132,8 @@ func Split(text string) []string {
 // warn tells of something doubtful at offset off.
 func (p *parser) warn(off int, msg string) {
 	if p.Warn != nil {
-		p.Warn(p.errorAt(off, msg))
+		e := p.errorAt(off, msg)
+		e.Warning = true
+		p.Warn(e)
 	}
 }

@@ -56,7 +56,7 @@ func read(name, text string) string {
 	var b strings.Builder
 	c := parser.Config{
 		Lenient: strings.HasPrefix(name, "lenient"), Strict: strings.HasPrefix(name, "strict"),
-		Warn: func(e *parser.Error) { b.WriteString("warning " + e.Error() + "\n") },
+		Warn: func(e *parser.Error) { b.WriteString(e.Error() + "\n") },
 	}
 	m, err := c.Parse("", text)
 	if err != nil {
