@@ -16,6 +16,8 @@ type compiler struct {
 	budget int
 	axis   int // where to split the space, after a failure
 	split  int64
+	// lanes says that all is scalars, of which the space has one for each element.
+	lanes bool
 }
 
 // need is a value at an access.
@@ -126,6 +128,9 @@ func (c *compiler) input(arg int, s hlo.Shape, at access) (tile.Value, bool) {
 	if !tile.Supports(s.Type()) {
 		return 0, false
 	}
+	if c.lanes {
+		return c.b.Input(arg, s.Type(), tile.View{Strides: []int64{1}}), true
+	}
 	return c.b.Input(arg, s.Type(), at.view(c.space, s.Dimensions())), true
 }
 
@@ -150,4 +155,29 @@ func (c *compiler) op(in hlo.Instruction, at access) (tile.Value, bool) {
 		args[i] = v
 	}
 	return c.b.Op(in, args...)
+}
+
+// compileLanes compiles a computation on scalars for n of each of its parameters at once. Parameter i is input i; leaf i of the result is
+// output i.
+func compileLanes(m hlo.Module, comp hlo.Computation, n int) (*tile.Program, bool) {
+	for _, id := range comp.Parameters() {
+		if p, ok := comp.At(id); !ok || !p.Shape().IsScalar() {
+			return nil, false
+		}
+	}
+	roots, ok := fusionRoots(comp)
+	if !ok || !roots[0].Shape().IsScalar() {
+		return nil, false
+	}
+	space := tile.Space{Dims: []int64{int64(n)}}
+	c := &compiler{m: m, space: space, b: tile.NewBuilder(space), memo: make(map[need]tile.Value), budget: maxProgram, lanes: true}
+	c.leaf = arrayParameters
+	for i, root := range roots {
+		v, ok := c.value(root, nil)
+		if !ok || c.b.Type(v) != root.Shape().Type() {
+			return nil, false
+		}
+		c.b.Store(i, v)
+	}
+	return c.b.Build()
 }
