@@ -49,15 +49,13 @@ var pipelines = []struct{ name, doc, text string }{
 	{"O3", "everything", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
 }
 
-// Order is a constraint between two passes of one pipeline.
-type Order struct{ Before, After, Because string }
-
 // Orders lists the constraints that every standard pipeline keeps.
-var Orders = []Order{
-	{"call-inliner", "cse", "equal expressions of caller and callee are seen only in one computation"},
-	{"call-inliner", "dce", "a callee without callers goes with its last call"},
-	{"cse", "dce", "what was merged leaves dead operands behind"},
-	{"async-to-sync", "fusion-inliner", "wrapped fusions become plain ones first"},
+var Orders = []pass.Order{
+	{Before: "call-inliner", After: "cse", Because: "equal expressions of caller and callee are seen only in one computation"},
+	{Before: "call-inliner", After: "dce", Because: "a callee without callers goes with its last call"},
+	{Before: "cse", After: "dce", Because: "what was merged leaves dead operands behind"},
+	{Before: "fusion-inliner", After: "fusion", Because: "loops are chosen for this machine, not for the one of the dump"},
+	{Before: "async-to-sync", After: "fusion-inliner", Because: "wrapped fusions become plain ones first"},
 }
 
 // Parse reads pipeline text with the passes and pipelines of the catalogue.

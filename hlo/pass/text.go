@@ -199,21 +199,21 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 	return fail("there is no pass %q; halo opt --list-passes shows all", e.Name)
 }
 
-// String is the pipeline as text; Parse reads it back.
+// String is the steps of the pipeline as text, named pipelines by their names; Parse reads it back with a catalogue that has them.
 func (p *Pipeline) String() string {
 	var parts []string
 	for _, s := range p.Steps {
 		switch {
 		case s.Pass != nil:
 			parts = append(parts, s.Pass.Name+s.Pass.Options.String())
+		case s.Pipeline.Name != "":
+			parts = append(parts, s.Pipeline.Name)
 		case s.Pipeline.Fix:
 			limit := ""
 			if s.Pipeline.Limit > 0 {
 				limit = fmt.Sprintf("{limit=%d}", s.Pipeline.Limit)
 			}
 			parts = append(parts, "fix"+limit+"("+s.Pipeline.String()+")")
-		case s.Pipeline.Name != "":
-			parts = append(parts, s.Pipeline.Name)
 		default:
 			parts = append(parts, "("+s.Pipeline.String()+")")
 		}

@@ -22,18 +22,14 @@ nothing tells their applications apart.`,
 		for len(work) > 0 {
 			id := work[0]
 			work = work[1:]
-			for _, in := range slices.Collect(e.View(id).Instructions()) {
-				if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
-					continue
-				}
-				for i := range in.NumCallees() {
-					callee := in.Callee(i)
+			for _, site := range callSites(e.View(id)) {
+				for i, callee := range site.callees {
 					if used[callee] {
 						if !ctx.Spend("clone") {
 							return e.Freeze(), nil
 						}
 						callee = CloneComputation(e, callee)
-						e.Computation(id).Instr(in.ID()).SetCallee(i, callee)
+						e.Computation(id).Instr(site.id).SetCallee(i, callee)
 						ctx.Count("clones", 1)
 					}
 					used[callee] = true
@@ -45,25 +41,55 @@ nothing tells their applications apart.`,
 	},
 }
 
-// CloneComputation adds a copy of a computation to the session; it calls the same computations.
+// callSite is an instruction that runs computations.
+type callSite struct {
+	id      hlo.InstrID
+	callees []hlo.CompID
+}
+
+// callSites lists the calls of c: a list of its own, since c may be a view that edits make stale.
+func callSites(c hlo.Computation) (sites []callSite) {
+	for in := range c.Instructions() {
+		if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
+			sites = append(sites, callSite{in.ID(), slices.Collect(in.Callees())})
+		}
+	}
+	return sites
+}
+
+// CloneComputation adds a copy of a computation to the session. It calls the same computations, except that fusions get their own.
 func CloneComputation(e *hlo.Editor, id hlo.CompID) hlo.CompID {
 	c := e.View(id)
 	b := e.NewComputation(c.Name() + ".clone")
 	b.SetExecutionThread(c.ExecutionThread())
 	b.SetScheduled(c.IsScheduled())
 	copied := make(map[hlo.InstrID]hlo.InstrID, c.NumInstructions())
+	for in := range c.Instructions() {
+		copied[in.ID()] = b.Append(Copy(e, in, copied))
+	}
+	return b.Finish(copied[c.Root().ID()])
+}
+
+// Copy says how to make in again, with operands and control predecessors replaced by what copied has for them; others stay. A fusion owns
+// the computation that it fuses, so its copy gets a clone of it.
+func Copy(e *hlo.Editor, in hlo.Instruction, copied map[hlo.InstrID]hlo.InstrID) hlo.InstrSpec {
 	rename := func(ids []hlo.InstrID) []hlo.InstrID {
 		for i, id := range ids {
-			ids[i] = copied[id]
+			if to, ok := copied[id]; ok {
+				ids[i] = to
+			}
 		}
 		return ids
 	}
-	for in := range c.Instructions() {
-		copied[in.ID()] = b.Append(hlo.InstrSpec{
-			Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: rename(slices.Collect(in.OperandIDs())),
-			Attrs: in.Attrs(), Common: in.Common(), Callees: slices.Collect(in.Callees()),
-			Control: rename(slices.Collect(in.ControlPredecessors())), Position: in.Position(),
-		})
+	callees := slices.Collect(in.Callees())
+	if in.Opcode() == hlo.OpFusion {
+		for i, id := range callees {
+			callees[i] = CloneComputation(e, id)
+		}
 	}
-	return b.Finish(copied[c.Root().ID()])
+	return hlo.InstrSpec{
+		Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: rename(slices.Collect(in.OperandIDs())),
+		Attrs: in.Attrs(), Common: in.Common(), Callees: callees,
+		Control: rename(slices.Collect(in.ControlPredecessors())), Position: in.Position(),
+	}
 }

@@ -90,12 +90,6 @@ func InlineBefore(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args 
 	for i, p := range callee.Parameters() {
 		copied[p] = args[i]
 	}
-	rename := func(ids []hlo.InstrID) []hlo.InstrID {
-		for i, id := range ids {
-			ids[i] = copied[id]
-		}
-		return ids
-	}
 	order := slices.Collect(callee.PostOrder())
 	if callee.IsScheduled() {
 		order = order[:0]
@@ -107,11 +101,9 @@ func InlineBefore(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args 
 		if in.Opcode() == hlo.OpParameter {
 			continue
 		}
-		copied[in.ID()] = ce.InsertSpecBefore(at, hlo.InstrSpec{
-			Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: rename(slices.Collect(in.OperandIDs())),
-			Attrs: in.Attrs(), Common: in.Common(), Callees: slices.Collect(in.Callees()),
-			Control: append(rename(slices.Collect(in.ControlPredecessors())), control...), Position: in.Position(),
-		}).ID()
+		spec := Copy(ce.Editor(), in, copied)
+		spec.Control = append(spec.Control, control...)
+		copied[in.ID()] = ce.InsertSpecBefore(at, spec).ID()
 	}
 	return copied[callee.Root().ID()]
 }

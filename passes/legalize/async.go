@@ -38,9 +38,15 @@ type asyncRewriter struct {
 	c hlo.CompEdit
 }
 
+// step is an instruction to be replaced, with the operands that it has now. Edits make views stale, so it is a copy.
+type step struct {
+	hlo.Instruction // as it was; its operands may have been replaced since
+	operands        []hlo.InstrID
+}
+
 func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	var value hlo.InstrID
-	at := r.c.At(in.ID())
+	at := step{in, slices.Collect(r.c.At(in.ID()).OperandIDs())}
 	switch in.Opcode() {
 	case hlo.OpAsyncStart, hlo.OpAsyncUpdate:
 		if r.isLocal(in) {
@@ -57,8 +63,8 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 		}
 		value = r.callNow(at, callee)
 	case hlo.OpCopyStart:
-		copied := r.insert(at, hlo.OpCopy, at.Shape().Elem(0), nil, at.Operand(0))
-		value = r.pair(at, copied, at.Operand(0))
+		copied := r.insert(at, hlo.OpCopy, at.Shape().Elem(0), nil, at.operands[0])
+		value = r.pair(at, copied, at.operands[0])
 	case hlo.OpAllReduceStart:
 		value = r.plain(at, hlo.OpAllReduce, at.Shape())
 	case hlo.OpAllGatherStart:
@@ -66,11 +72,11 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	case hlo.OpCollectivePermuteStart:
 		value = r.pair(at, r.operandsOf(at), r.plain(at, hlo.OpCollectivePermute, at.Shape().Elem(1)))
 	case hlo.OpCopyDone:
-		value = r.element(at, at.Operand(0), 0)
+		value = r.element(at, at.operands[0], 0)
 	case hlo.OpAllReduceDone:
-		value = at.Operand(0)
+		value = at.operands[0]
 	case hlo.OpAllGatherDone, hlo.OpCollectivePermuteDone:
-		value = r.element(at, at.Operand(0), 1)
+		value = r.element(at, at.operands[0], 1)
 	default:
 		return nil
 	}
@@ -106,30 +112,30 @@ func (r *asyncRewriter) isLocal(in hlo.Instruction) bool {
 	return true
 }
 
-func (r *asyncRewriter) insert(before hlo.Instruction, op hlo.Opcode, s hlo.Shape, attrs hlo.OpAttrs, operands ...hlo.InstrID) hlo.InstrID {
+func (r *asyncRewriter) insert(before step, op hlo.Opcode, s hlo.Shape, attrs hlo.OpAttrs, operands ...hlo.InstrID) hlo.InstrID {
 	return r.c.InsertSpecBefore(before.ID(), hlo.InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: attrs, Position: before.Position()}).ID()
 }
 
-func (r *asyncRewriter) element(at hlo.Instruction, tuple hlo.InstrID, i int) hlo.InstrID {
+func (r *asyncRewriter) element(at step, tuple hlo.InstrID, i int) hlo.InstrID {
 	return r.insert(at, hlo.OpGetTupleElement, r.c.At(tuple).Shape().Elem(i), &hlo.TupleElementAttrs{Index: int64(i)}, tuple)
 }
 
 // plain is the synchronous form of a native start: the same operands, attributes and callees.
-func (r *asyncRewriter) plain(at hlo.Instruction, op hlo.Opcode, s hlo.Shape) hlo.InstrID {
-	return r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: op, Shape: s, Operands: slices.Collect(at.OperandIDs()),
+func (r *asyncRewriter) plain(at step, op hlo.Opcode, s hlo.Shape) hlo.InstrID {
+	return r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: op, Shape: s, Operands: at.operands,
 		Attrs: at.Attrs(), Callees: slices.Collect(at.Callees()), Position: at.Position()}).ID()
 }
 
 // operandsOf is the operand of a native start, or a tuple of several.
-func (r *asyncRewriter) operandsOf(at hlo.Instruction) hlo.InstrID {
-	if at.NumOperands() == 1 && !at.Shape().Elem(0).IsTuple() {
-		return at.Operand(0)
+func (r *asyncRewriter) operandsOf(at step) hlo.InstrID {
+	if len(at.operands) == 1 && !at.Shape().Elem(0).IsTuple() {
+		return at.operands[0]
 	}
-	return r.insert(at, hlo.OpTuple, at.Shape().Elem(0), nil, slices.Collect(at.OperandIDs())...)
+	return r.insert(at, hlo.OpTuple, at.Shape().Elem(0), nil, at.operands...)
 }
 
 // pair is a tuple of the shape of at: two values, and zeros for the context state that follows.
-func (r *asyncRewriter) pair(at hlo.Instruction, first, second hlo.InstrID) hlo.InstrID {
+func (r *asyncRewriter) pair(at step, first, second hlo.InstrID) hlo.InstrID {
 	parts := []hlo.InstrID{first, second}
 	for i := 2; i < at.Shape().NumElems(); i++ {
 		parts = append(parts, r.zeros(at, at.Shape().Elem(i)))
@@ -138,7 +144,7 @@ func (r *asyncRewriter) pair(at hlo.Instruction, first, second hlo.InstrID) hlo.
 }
 
 // zeros is a value of any shape that nobody looks at.
-func (r *asyncRewriter) zeros(at hlo.Instruction, s hlo.Shape) hlo.InstrID {
+func (r *asyncRewriter) zeros(at step, s hlo.Shape) hlo.InstrID {
 	switch {
 	case s.IsTuple():
 		var parts []hlo.InstrID
@@ -162,8 +168,8 @@ func (r *asyncRewriter) zeros(at hlo.Instruction, s hlo.Shape) hlo.InstrID {
 }
 
 // carryOperands makes a tuple of the shape of a start or update: the operands bound so far, and zeros in the place of everything else.
-func (r *asyncRewriter) carryOperands(at hlo.Instruction) hlo.InstrID {
-	own := slices.Collect(at.OperandIDs())
+func (r *asyncRewriter) carryOperands(at step) hlo.InstrID {
+	own := at.operands
 	var bound []hlo.InstrID
 	if at.Opcode() == hlo.OpAsyncUpdate {
 		previous := r.element(at, own[0], 0)
@@ -188,8 +194,8 @@ func (r *asyncRewriter) carryOperands(at hlo.Instruction) hlo.InstrID {
 }
 
 // callNow computes at the done what the chain was to compute.
-func (r *asyncRewriter) callNow(at hlo.Instruction, callee hlo.Computation) hlo.InstrID {
-	bound := r.element(at, at.Operand(0), 0)
+func (r *asyncRewriter) callNow(at step, callee hlo.Computation) hlo.InstrID {
+	bound := r.element(at, at.operands[0], 0)
 	args := []hlo.InstrID{bound}
 	if r.c.At(bound).Shape().IsTuple() {
 		args = nil

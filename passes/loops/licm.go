@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/control"
 )
 
 // InvariantCodeMotion moves work that is the same in every iteration in front of the loop.
@@ -212,10 +213,11 @@ func (l *loop) copyOut(id, param hlo.InstrID, state []hlo.InstrID) hlo.InstrID {
 	if in.Opcode() == hlo.OpGetTupleElement && in.Operand(0) == param {
 		return state[hlo.AttrsOf[hlo.TupleElementAttrs](in).Index]
 	}
-	spec := specOf(in)
-	for i, o := range spec.Operands {
-		spec.Operands[i] = l.copyOut(o, param, state)
+	operands := make(map[hlo.InstrID]hlo.InstrID)
+	for o := range in.OperandIDs() {
+		operands[o] = l.copyOut(o, param, state)
 	}
+	spec := control.Copy(l.e, in, operands)
 	to := l.c.InsertSpecBefore(l.while, spec).ID()
 	l.moved[id] = to
 	return to

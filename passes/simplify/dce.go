@@ -13,26 +13,28 @@ var DCE = &pass.Pass{
 	Doc: `remove instructions that nobody needs and computations that nobody calls
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
-control dependency. Parameters stay: removing one would change every caller.`,
+control dependency. Of an asynchronous chain all steps are needed when one is. Parameters stay: removing one would change every caller.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		effects := analysis.FindSideEffects(m)
-		reachable := analysis.Reachable(m)
 		e := m.Edit()
-		for c := range m.Computations() {
-			if !reachable[c.ID()] {
-				continue
+		// Callers first: what only dead instructions call is not reached.
+		reached := map[hlo.CompID]bool{m.Entry().ID(): true}
+		for work := []hlo.CompID{m.Entry().ID()}; len(work) > 0; {
+			c := m.MustComputation(work[0])
+			work = work[1:]
+			if err := removeDead(ctx, e, c, effects); err != nil {
+				return m, err
 			}
-			for _, id := range deadInstructions(c, effects) {
-				if !ctx.Spend("instruction") {
-					break
+			for in := range e.View(c.ID()).Instructions() {
+				for id := range in.Callees() {
+					if !reached[id] {
+						reached[id] = true
+						work = append(work, id)
+					}
 				}
-				if err := e.Computation(c.ID()).Remove(id); err != nil {
-					return m, err
-				}
-				ctx.Count("instructions", 1)
 			}
 		}
-		for _, id := range unreachable(m, reachable) {
+		for _, id := range unreachable(m, reached) {
 			if !ctx.Spend("computation") {
 				break
 			}
@@ -41,6 +43,24 @@ control dependency. Parameters stay: removing one would change every caller.`,
 		}
 		return e.Freeze(), nil
 	},
+}
+
+func removeDead(ctx *pass.Context, e *hlo.Editor, c hlo.Computation, effects *analysis.SideEffects) error {
+	dead := deadInstructions(c, effects)
+	if len(dead) == 0 {
+		return nil
+	}
+	ce := e.Computation(c.ID())
+	for _, id := range dead {
+		if !ctx.Spend("instruction") {
+			return nil
+		}
+		if err := ce.Remove(id); err != nil {
+			return err
+		}
+		ctx.Count("instructions", 1)
+	}
+	return nil
 }
 
 // deadInstructions lists what can be removed from c, users before operands.
@@ -71,6 +91,14 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 		}
 		for id := range in.ControlPredecessors() {
 			need(id)
+		}
+		// What was begun is waited for.
+		if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncStart) || in.Opcode() == hlo.OpAsyncUpdate {
+			for user := range in.Users() {
+				if hlo.IsAsync(user.Opcode()) || hlo.Info(user.Opcode()).Traits.Has(hlo.TraitAsyncDone) {
+					need(user.ID())
+				}
+			}
 		}
 	}
 	if live == n {

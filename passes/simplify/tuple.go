@@ -17,6 +17,9 @@ var TupleSimplifier = &pass.Pass{
 		for c := range m.Computations() {
 			ce := e.Computation(c.ID())
 			for in := range c.Instructions() {
+				if ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
+					continue
+				}
 				to, rule := simplerTuple(ce, ce.At(in.ID()))
 				if rule == "" || !ctx.Spend(rule) {
 					continue

@@ -1,0 +1,71 @@
+package pass
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Order is a constraint: in a pipeline that has both passes, Before runs first.
+type Order struct{ Before, After, Because string }
+
+var passName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// Validate checks a catalogue: names are kebab-case and unique, every pass has a documentation whose first line is a title and something to
+// run, the constraints name passes that exist and say why, and every pipeline keeps them. A test calls it; it returns all mistakes.
+func Validate(all []*Pass, pipelines map[string]*Pipeline, orders []Order) error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	names := map[string]bool{}
+	for _, p := range all {
+		title, _, _ := strings.Cut(p.Doc, "\n")
+		switch {
+		case !passName.MatchString(p.Name):
+			fail("pass %q: a name is kebab-case", p.Name)
+		case names[p.Name]:
+			fail("pass %s: there are two", p.Name)
+		case title == "" || strings.HasSuffix(title, "."):
+			fail("pass %s: the documentation begins with a title, got %q", p.Name, title)
+		case p.Run == nil:
+			fail("pass %s has nothing to run", p.Name)
+		}
+		names[p.Name] = true
+	}
+	for _, o := range orders {
+		if !names[o.Before] || !names[o.After] || o.Because == "" {
+			fail("order %s before %s: both must be passes, and the reason be given", o.Before, o.After)
+		}
+	}
+	for name, p := range pipelines {
+		first := map[string]int{}
+		for i, ps := range p.Passes() {
+			if _, seen := first[ps.Name]; !seen {
+				first[ps.Name] = i
+			}
+			if !names[ps.Name] {
+				fail("pipeline %s: pass %s is not in the catalogue", name, ps.Name)
+			}
+		}
+		for _, o := range orders {
+			before, a := first[o.Before]
+			after, b := first[o.After]
+			if a && b && before > after {
+				fail("pipeline %s: %s must run before %s, because %s", name, o.Before, o.After, o.Because)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Passes lists the passes of p in the order they run, those of a repeated part once.
+func (p *Pipeline) Passes() (all []*Pass) {
+	for _, s := range p.Steps {
+		if s.Pass != nil {
+			all = append(all, s.Pass)
+		} else {
+			all = append(all, s.Pipeline.Passes()...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,30 @@
+package hlotest
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// number is the small integer v as a scalar of type t, of the types that random modules use.
+func number(t hlo.PrimitiveType, v int, scalar hlo.Shape) *hlo.Literal {
+	var data []byte
+	switch t {
+	case hlo.F32:
+		data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v)))
+	case hlo.F64:
+		data = binary.LittleEndian.AppendUint64(nil, math.Float64bits(float64(v)))
+	case hlo.S32:
+		data = binary.LittleEndian.AppendUint32(nil, uint32(v))
+	case hlo.PRED:
+		data = []byte{byte(v & 1)}
+	default:
+		data = []byte{byte(v)}
+	}
+	l, err := hlo.NewLiteral(scalar, data)
+	if err != nil {
+		panic(err) // the length is the type's own
+	}
+	return l
+}

@@ -1,0 +1,167 @@
+// Package shadow runs two versions of a module on the same inputs and compares what they compute: the test that a pass kept the meaning
+// of a program, applied beside the pass.
+//
+//	err := shadow.Compare(ctx, before, after, shadow.Config{})
+//	var d *shadow.Difference // the versions disagree
+//	errors.Is(err, shadow.ErrSkipped) // the first version cannot be evaluated here: nothing was learnt
+//
+// Inputs are made by the rules of halo run --fill, a different rule for each round, so zeros, ones and signs all occur. Both versions run
+// on the reference evaluator. Programs that communicate with a host, draw random numbers of the device's choice, or are too large for
+// the budget are skipped.
+package shadow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/internal/arrays"
+)
+
+// ErrSkipped says that the module before the pass could not be evaluated, so that nothing was compared.
+var ErrSkipped = errors.New("not compared")
+
+// Config says how to compare. The zero value runs two rounds and wants the same bits, any NaN for any NaN.
+type Config struct {
+	Rounds int // sets of inputs; 0 is 2
+	// RTol and ATol are the tolerances of floating-point results. Both zero ask for the same bits.
+	RTol, ATol float64
+	// MaxSteps and MaxBytes bound each evaluation; 0 is two million instructions and 64 MB for each array.
+	MaxSteps, MaxBytes int64
+}
+
+// Difference is a result that two versions of a module do not agree on.
+type Difference struct {
+	Round  int
+	Leaf   int // of the flattened result
+	Detail string
+}
+
+func (d *Difference) Error() string {
+	return fmt.Sprintf("the result changed: leaf %d of inputs %d: %s", d.Leaf, d.Round, d.Detail)
+}
+
+// fills are the rules of the rounds, in turn.
+var fills = []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Zeros, arrays.Uniform}
+
+// Compare evaluates both versions. The error is nil, a [*Difference], an error of the second version alone, or wraps [ErrSkipped].
+func Compare(ctx context.Context, before, after hlo.Module, cfg Config) error {
+	cfg.Rounds = orDefault(cfg.Rounds, 2)
+	o := eval.Options{MaxSteps: orDefault(cfg.MaxSteps, 2_000_000), MaxBytes: orDefault(cfg.MaxBytes, 64<<20)}
+	for round := range cfg.Rounds {
+		args, err := Inputs(before, fills[round%len(fills)], uint64(round))
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrSkipped, err)
+		}
+		want, err := eval.Module(ctx, before, args, o)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrSkipped, err)
+		}
+		got, err := eval.Module(ctx, after, args, o)
+		if err != nil {
+			return fmt.Errorf("the module no longer evaluates: %w", err)
+		}
+		if d := differ(got, want, cfg); d != nil {
+			d.Round = round
+			return d
+		}
+	}
+	return nil
+}
+
+func orDefault[T int | int64](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}
+
+// Inputs makes one literal for each parameter of the entry computation. Leaves larger than 64 MB are refused.
+func Inputs(m hlo.Module, fill arrays.FillKind, seed uint64) ([]*hlo.Literal, error) {
+	entry, leaf := m.Entry(), 0
+	args := make([]*hlo.Literal, entry.NumParameters())
+	for i := range args {
+		var err error
+		if args[i], err = input(entry.Parameter(i).Shape(), fill, seed, &leaf); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
+}
+
+func input(s hlo.Shape, fill arrays.FillKind, seed uint64, leaf *int) (*hlo.Literal, error) {
+	if s.IsTuple() {
+		parts := make([]*hlo.Literal, s.NumElems())
+		for i := range parts {
+			var err error
+			if parts[i], err = input(s.Elem(i), fill, seed, leaf); err != nil {
+				return nil, err
+			}
+		}
+		return hlo.NewTupleLiteral(parts...), nil
+	}
+	if s.IsArray() && s.ByteSize() > 64<<20 {
+		return nil, fmt.Errorf("a parameter of shape %v is too large", s)
+	}
+	*leaf++
+	return arrays.Fill(fill, seed, *leaf-1, s)
+}
+
+func differ(got, want *hlo.Literal, cfg Config) *Difference {
+	g, w := got.Leaves(), want.Leaves()
+	if len(g) != len(w) {
+		return &Difference{Detail: fmt.Sprintf("%d leaves, want %d", len(g), len(w))}
+	}
+	for i := range g {
+		a, b := g[i].Shape(), w[i].Shape()
+		switch {
+		case !a.Compatible(b):
+			return &Difference{Leaf: i, Detail: fmt.Sprintf("shape %v, want %v", a, b)}
+		case !a.IsArray() || string(g[i].Bytes()) == string(w[i].Bytes()):
+			continue
+		case !a.Type().IsFloat() && !a.Type().IsComplex():
+			return &Difference{Leaf: i, Detail: arrays.Compare(g[i], w[i], 0, 0).String()}
+		}
+		d := arrays.Compare(g[i], w[i], cfg.RTol, cfg.ATol)
+		if d.Bad > 0 {
+			return &Difference{Leaf: i, Detail: d.String()}
+		}
+		if cfg.RTol == 0 && cfg.ATol == 0 {
+			if at := zeroSign(g[i], w[i]); at >= 0 {
+				return &Difference{Leaf: i, Detail: fmt.Sprintf("element %d is a zero of the other sign", at)}
+			}
+		}
+	}
+	return nil
+}
+
+// zeroSign returns the first element at which two equal arrays differ in bits that are not those of a NaN, -1 if there is none.
+func zeroSign(got, want *hlo.Literal) int {
+	g, w, size := got.Bytes(), want.Bytes(), got.Shape().Type().ByteSize()
+	if size == 0 || got.Shape().Type().IsComplex() {
+		return -1
+	}
+	for i := 0; i < len(g); i += size {
+		if string(g[i:i+size]) != string(w[i:i+size]) && onlySign(g[i:i+size], w[i:i+size]) && isZero(g[i:i+size]) {
+			return i / size
+		}
+	}
+	return -1
+}
+
+// onlySign reports whether two little-endian floats differ in the top bit alone.
+func onlySign(a, b []byte) bool {
+	last := len(a) - 1
+	return string(a[:last]) == string(b[:last]) && a[last]^b[last] == 0x80
+}
+
+func isZero(a []byte) bool {
+	for _, x := range a[:len(a)-1] {
+		if x != 0 {
+			return false
+		}
+	}
+	return a[len(a)-1]&0x7f == 0
+}
