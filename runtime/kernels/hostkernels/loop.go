@@ -47,6 +47,23 @@ type carried struct {
 	results  []*async.Value // of the frame, until the kernel returns
 	promised promises
 	detached bool
+	turns    int // iterations since the loop last let others go first
+}
+
+// fairTurns is how many iterations a loop runs before it goes to the end of the queue: tasks that it has started, one that ends it
+// perhaps, may have no other worker.
+const fairTurns = 1024
+
+// yields counts an iteration. Every so often it hands the rest of the loop to the queue and reports true.
+func (c *carried) yields(resume func()) bool {
+	c.turns++
+	if c.turns < fairTurns {
+		return false
+	}
+	c.turns = 0
+	c.detach()
+	c.ctx.Queue.AddTask(resume)
+	return true
 }
 
 // detach makes promises the kernel's results: the loop goes on after the kernel has returned.
@@ -131,6 +148,9 @@ func (r *repeat) run() {
 			r.left--
 			// The number of values has been checked.
 			_ = r.body.ExecuteByValue(r.ctx, r.values, r.values)
+			if r.left > 0 && r.yields(r.run) {
+				return
+			}
 		}
 		if r.left == 0 {
 			r.finish()
@@ -193,6 +213,9 @@ func (w *while) run() {
 			break
 		}
 		w.iterate()
+		if w.yields(w.run) {
+			return
+		}
 	}
 	w.cond.DropRef()
 	w.finish()
