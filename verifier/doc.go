@@ -6,7 +6,7 @@
 //	type        what it is
 //	Config      the profile and the options
 //	Error       one finding: rule, severity, place, message, hint
-//	ErrorList   all findings, in the order of the phases below and of the module
+//	ErrorList   all findings, by place in the text
 //	Rule        a row of the rule table: id, what must hold
 //
 // Verify finds everything at once: one fact gives one finding, and what a broken fact makes meaningless is not looked at. The phases:

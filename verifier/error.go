@@ -61,7 +61,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// ErrorList is all findings about a module, errors and warnings, in a fixed order.
+// ErrorList is all findings about a module, errors and warnings, by place in the text.
 type ErrorList []*Error
 
 // Error joins the findings by newlines.

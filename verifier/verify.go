@@ -1,21 +1,32 @@
 package verifier
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 )
 
-// Verify checks a module and returns everything it found, nothing for a good one.
+// Verify checks a module and returns everything it found, nothing for a good one: what concerns the module as a whole first, then by place
+// in the text.
 func Verify(m hlo.Module, cfg Config) ErrorList {
 	if m.IsZero() {
 		return ErrorList{{Rule: "MOD-01", Msg: "there is no module"}}
 	}
 	r := newRun(m, cfg)
+	r.phases()
+	slices.SortStableFunc(r.found, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+	})
+	return r.found
+}
+
+func (r *run) phases() {
 	r.module()
 	if !r.structure() {
-		return r.found // nothing else is safe to walk
+		return // nothing else is safe to walk
 	}
 	r.pairs()
 	r.channels()
@@ -27,7 +38,6 @@ func Verify(m hlo.Module, cfg Config) ErrorList {
 	r.schedule()
 	r.aliases()
 	r.donors()
-	return r.found
 }
 
 // run is the state of one verification.
