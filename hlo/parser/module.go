@@ -47,49 +47,57 @@ func (p *parser) beginModule(name string) {
 	}
 }
 
-// module reads a module of computations, in these steps:
-//
-//  1. the outline;
-//  2. header attributes and debug tables;
-//  3. computations one by one;
-//  4. what needs the whole: entry, schedule, stack frames, layouts, aliases.
+// module reads a module of computations: the outline, piece by piece; in the first piece the header and the debug tables; the
+// computations, one by one; and last what needs the whole: entry, schedule, stack frames, layouts, aliases.
 func (p *parser) module() hlo.Module {
-	syntax, broken := p.outline()
 	p.beginModule("")
-	ok := true
-	if len(syntax.Header) > 0 {
-		ok = p.guard(func() { p.header(syntax.Header[0]) })
-	}
-	ok = p.guard(func() { p.tables(syntax.Tables) }) && ok
 	p.config.FileName = p.file
+	o := outline{lex: &statementLexer{s: p.text}}
 	entry, last := "", ""
-	for _, c := range syntax.Computations {
-		if c.Body.Close.Type != tokenClose {
+	named := false
+	for {
+		piece, broken := o.next()
+		if piece == nil {
 			break
 		}
-		name, isEntry := p.namedComputation(c)
-		if isEntry {
-			if entry != "" {
-				p.report(&failure{off: c.Head.Pos.Offset, msg: "expects only one ENTRY"})
+		if o.parts == 1 {
+			if named = len(piece.Header) > 0; named {
+				p.guard(func() { p.header(piece.Header[0]) })
 			}
-			entry = name
+			p.guard(func() { p.tables(piece.Tables) })
 		}
-		last = name
-		if len(p.errs) >= maxErrors {
-			return hlo.Module{}
+		for _, c := range piece.Computations {
+			if c.Body.Close.Type != tokenClose {
+				break
+			}
+			name, isEntry := p.namedComputation(c)
+			if isEntry {
+				if entry != "" {
+					p.report(&failure{off: c.Head.Pos.Offset, msg: "expects only one ENTRY"})
+				}
+				entry = name
+			}
+			last = name
+			if len(p.errs) >= maxErrors {
+				return hlo.Module{}
+			}
+		}
+		if broken != nil {
+			p.report(broken)
+			break
 		}
 	}
-	if broken != nil {
-		p.report(broken)
+	if last == "" && len(p.errs) == 0 {
+		p.report(&failure{off: len(p.text), msg: "expects name", note: []string{"a module has at least one computation"}})
 	}
-	if len(p.errs) > 0 || !ok {
+	if len(p.errs) > 0 {
 		return hlo.Module{}
 	}
 	if entry == "" {
 		entry = last
 	}
 	p.ed.SetEntry(p.comps[entry].id)
-	if len(syntax.Header) == 0 {
+	if !named {
 		p.ed.SetName("module_" + entry)
 	}
 	return p.finishModule()
