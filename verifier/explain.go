@@ -50,7 +50,10 @@ func (e *Example) flags() string {
 	for _, o := range e.Options {
 		f = append(f, "--"+o)
 	}
-	return " (" + strings.Join(append(f, "--"), " ") + ")"
+	if len(f) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(f, " ")
 }
 
 func indent(s string) string {

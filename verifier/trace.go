@@ -136,30 +136,41 @@ func forwards(in hlo.Instruction) bool {
 	return hlo.ForwardsAsync(in.Opcode(), in.Attrs())
 }
 
-// loopOf is the while whose body is computation id, when it is the only one to call it.
-func (r *run) loopOf(id hlo.CompID) (hlo.Instruction, bool) {
-	var loop hlo.Instruction
-	n := 0
+// loops are the whiles that have a computation as their body.
+type loops struct {
+	first hlo.Instruction
+	n     int
+}
+
+func (r *run) loops(id hlo.CompID) loops {
+	if l, ok := r.loopsOf[id]; ok {
+		return l
+	}
+	var l loops
 	for comp, instr := range r.m.Callers(id) {
 		in := r.m.MustComputation(comp).MustAt(instr)
 		if in.Opcode() == hlo.OpWhile && in.NumCallees() > 0 && in.Callee(0) == id {
-			loop = in
-			n++
+			if l.n == 0 {
+				l.first = in
+			}
+			l.n++
 		}
 	}
-	return loop, n == 1
+	if r.loopsOf == nil {
+		r.loopsOf = make(map[hlo.CompID]loops)
+	}
+	r.loopsOf[id] = l
+	return l
+}
+
+// loopOf is the while whose body is computation id, when there is exactly one.
+func (r *run) loopOf(id hlo.CompID) (hlo.Instruction, bool) {
+	l := r.loops(id)
+	return l.first, l.n == 1
 }
 
 // isLoopBody reports whether some while has computation id as its body.
-func (r *run) isLoopBody(id hlo.CompID) bool {
-	for comp, instr := range r.m.Callers(id) {
-		in := r.m.MustComputation(comp).MustAt(instr)
-		if in.Opcode() == hlo.OpWhile && in.NumCallees() > 0 && in.Callee(0) == id {
-			return true
-		}
-	}
-	return false
-}
+func (r *run) isLoopBody(id hlo.CompID) bool { return r.loops(id).n > 0 }
 
 // carried reports whether the value of in goes around some loop.
 func (r *run) carried(in hlo.Instruction) bool {

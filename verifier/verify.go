@@ -62,6 +62,7 @@ type run struct {
 	traces   map[traceKey]bool // searches that led nowhere
 	paths    map[pathKey]pathID
 	pathKeys []pathKey // by pathID-1
+	loopsOf  map[hlo.CompID]loops
 
 	heads map[place]hlo.CompID // what the head of the chain of an update or done calls; NoComp: no head
 
