@@ -115,6 +115,9 @@ func makeWindow(padding string, in, size, stride int64) (window, error) {
 
 func poolWindows(in, out *Dense, h, w window) {
 	height, width, channels := in.dims[1], in.dims[2], in.dims[3]
+	if out.numElements() == 0 {
+		return // some extents may be huge
+	}
 	next := 0
 	for n := range in.dims[0] {
 		for y := range h.out {
@@ -156,6 +159,9 @@ func matmulKernel[T int32 | float32](e *elem, get func([]byte) T, put func([]byt
 				return
 			}
 			rows, inner, columns := int(a.dims[0]), int(a.dims[1]), int(b.dims[1])
+			if c.numElements() == 0 {
+				rows = 0 // whatever the extents say
+			}
 			for i := range rows {
 				for j := range columns {
 					var sum T
@@ -230,6 +236,9 @@ func checkSlice(e *elem, in, begin, out *Dense) ([]int64, error) {
 }
 
 func copySlice(in, out *Dense, at []int64) {
+	if out.numElements() == 0 {
+		return // some extents may be huge
+	}
 	row := int(out.dims[2])
 	next := 0
 	for i := range out.dims[0] {

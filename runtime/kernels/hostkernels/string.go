@@ -36,15 +36,15 @@ func registerStrings(reg *runtime.Registry) {
 func formatInt(format string, x int32) (string, error) {
 	var out strings.Builder
 	used := false
-	for {
-		text, rest, found := strings.Cut(format, "%")
+	for left := format; ; {
+		text, rest, found := strings.Cut(left, "%")
 		out.WriteString(text)
 		if !found {
 			return out.String(), nil
 		}
 		if strings.HasPrefix(rest, "%") {
 			out.WriteByte('%')
-			format = rest[1:]
+			left = rest[1:]
 			continue
 		}
 		n := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune("-+ #0123456789.", r) })
@@ -57,7 +57,7 @@ func formatInt(format string, x int32) (string, error) {
 		}
 		used = true
 		out.WriteString(s)
-		format = rest[n+1:]
+		left = rest[n+1:]
 	}
 }
 
