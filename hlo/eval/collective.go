@@ -115,9 +115,9 @@ func (c *Call) reduced(brought [][]*hlo.Literal, i int) (*hlo.Literal, error) {
 	if len(p.params) != 2 || len(p.results) != 1 {
 		return nil, fmt.Errorf("the computation must take two scalars and give one")
 	}
-	acc := brought[0][i]
+	acc, k := brought[0][i], &tiled{p: p}
 	for _, b := range brought[1:] {
-		if acc, err = p.overArrays(acc.Shape(), []*hlo.Literal{acc, b[i]}); err != nil {
+		if acc, err = k.overArrays(acc.Shape(), []*hlo.Literal{acc, b[i]}); err != nil {
 			return nil, err
 		}
 	}

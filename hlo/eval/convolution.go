@@ -18,6 +18,9 @@ func convolution(c *Call) (*hlo.Literal, error) {
 	if !s.IsStatic() {
 		return nil, fmt.Errorf("dynamic dimensions of %v are not supported here", s)
 	}
+	if err := c.affordable(s); err != nil {
+		return nil, err
+	}
 	g, err := newConvolution(c)
 	if err != nil {
 		return nil, err
@@ -120,8 +123,12 @@ func convolve[T number](g *convGeometry, input, kernel []T) []T {
 	kernel = reversedWindow(g, kernel, size)
 	positions := product(g.out)
 	out := make([]T, g.batchOut*positions*g.outputs)
-	offsets := g.tapOffsets(size, positions)
 	block := max(1, min(positions, (1<<18)/max(k, 1)))
+	var offsets []int // of all positions, if the table is of a reasonable size
+	whole := positions*taps <= 1<<22
+	if whole {
+		offsets = g.tapOffsets(nil, size, 0, positions)
+	}
 	rows, sums := make([]T, block*k), make([]T, block*perGroup)
 	for gr := range groups {
 		feature, batch := 0, 0
@@ -136,7 +143,14 @@ func convolve[T number](g *convGeometry, input, kernel []T) []T {
 			image := input[(n+batch)*product(g.in)*g.features:]
 			for p0 := 0; p0 < positions; p0 += block {
 				m := min(block, positions-p0)
-				gatherRows(rows, image, offsets[p0*taps:(p0+m)*taps], g.features, feature, g.kernelFeatures)
+				here := offsets
+				if whole {
+					here = offsets[p0*taps : (p0+m)*taps]
+				} else {
+					offsets = g.tapOffsets(offsets[:0], size, p0, m)
+					here = offsets
+				}
+				gatherRows(rows, image, here, g.features, feature, g.kernelFeatures)
 				clear(sums)
 				gemm(sums[:m*perGroup], rows[:m*k], weights, m, perGroup, k)
 				for i := range m {
@@ -148,11 +162,15 @@ func convolve[T number](g *convGeometry, input, kernel []T) []T {
 	return out
 }
 
-// tapOffsets lists, for every output position and window index, the input position as an index into the spatial axes, or -1.
-func (g *convGeometry) tapOffsets(size []int, positions int) []int {
+// tapOffsets appends, for n output positions from p0 on and every window index, the input position as an index into the spatial axes, or
+// -1.
+func (g *convGeometry) tapOffsets(offsets []int, size []int, p0, n int) []int {
 	strides := rowMajor(g.in)
-	offsets := make([]int, 0, positions*product(size))
-	for o := newOdometer(g.out); !o.done; o.next() {
+	o := newOdometer(g.out)
+	if !o.done {
+		o.index = unflatten(p0, g.out)
+	}
+	for ; n > 0 && !o.done; n-- {
 		for w := newOdometer(size); !w.done; w.next() {
 			at := 0
 			for d := range g.window {
@@ -165,6 +183,7 @@ func (g *convGeometry) tapOffsets(size []int, positions int) []int {
 			}
 			offsets = append(offsets, at)
 		}
+		o.next()
 	}
 	return offsets
 }

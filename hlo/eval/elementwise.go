@@ -117,7 +117,10 @@ func narrowed(f laneOp, t hlo.PrimitiveType, types []hlo.PrimitiveType) laneOp {
 
 // elementwise runs one instruction over whole arrays, a tile at a time.
 func elementwise(c *Call) (*hlo.Literal, error) {
-	p, err := memo(c, func() (*program, error) { return instructionProgram(c.In) })
+	k, err := memo(c, func() (*tiled, error) {
+		p, err := instructionProgram(c.In)
+		return &tiled{p: p}, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -125,44 +128,62 @@ func elementwise(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.overArrays(s, c.Args)
+	return k.overArrays(s, c.Args)
 }
 
-// overArrays applies a program with one result to arrays of n elements; scalars are repeated.
-func (p *program) overArrays(s hlo.Shape, args []*hlo.Literal) (*hlo.Literal, error) {
+// tiled is a program with one result that is applied to arrays, and the registers of the last time.
+type tiled struct {
+	p    *program
+	f    *frame
+	size int // of the registers
+}
+
+// registers is a frame of n elements.
+func (k *tiled) registers(n int) *frame {
+	if k.f == nil || k.size < n {
+		k.f, k.size = k.p.frame(n), n
+	}
+	if k.f.n != n {
+		k.f.resize(n)
+	}
+	return k.f
+}
+
+// overArrays applies the program to arrays of n elements; scalars are repeated.
+func (k *tiled) overArrays(s hlo.Shape, args []*hlo.Literal) (*hlo.Literal, error) {
 	n := int(s.NumElements())
 	w := s.Type().ByteSize()
 	out := make([]byte, n*w)
 	if n == 0 {
 		return hlo.NewLiteral(s, out)
 	}
-	f := p.frame(min(n, tile))
+	f := k.registers(min(n, tile))
 	inputs := make([][]byte, len(args))
 	for i, a := range args {
-		switch k := int(a.Shape().NumElements()); {
-		case k == n:
+		switch m := int(a.Shape().NumElements()); {
+		case m == n:
 			inputs[i] = bytesOf(a)
-		case k == 1:
+		case m == 1:
 			f.param(i).splat(a.Shape().Type(), bytesOf(a))
 		default:
 			return nil, fmt.Errorf("operand %d has shape %v, the result %v", i, a.Shape(), s)
 		}
 	}
 	for at := 0; at < n; at += tile {
-		k := min(tile, n-at)
-		if k < tile && at > 0 {
-			f.resize(k)
+		m := min(tile, n-at)
+		if m < tile && at > 0 {
+			f.resize(m)
 		}
 		for i, b := range inputs {
 			if b != nil {
 				t := args[i].Shape().Type()
-				f.param(i).load(t, b[at*t.ByteSize():(at+k)*t.ByteSize()])
+				f.param(i).load(t, b[at*t.ByteSize():(at+m)*t.ByteSize()])
 			}
 		}
 		if err := f.run(); err != nil {
 			return nil, err
 		}
-		f.result(0).store(s.Type(), out[at*w:(at+k)*w])
+		f.result(0).store(s.Type(), out[at*w:(at+m)*w])
 	}
 	return hlo.NewLiteral(s, out)
 }

@@ -60,7 +60,7 @@ type Options struct {
 	// Replica and Partition number the device that is evaluated. They do not matter to [Devices].
 	Replica, Partition int
 	// MaxSteps bounds the number of instructions that are evaluated, those in loops each time; 0 is no bound.
-	// MaxBytes bounds the size of each array; 0 is 64 GB.
+	// MaxBytes bounds the size of each array; 0 is 8 GB.
 	MaxSteps, MaxBytes int64
 	// Seed makes the numbers of rng.
 	Seed uint64
@@ -177,6 +177,8 @@ type evaluator struct {
 	o       Options
 	world   *world // the devices that run together; nil for one alone
 	steps   int64
+	depth   int
+	purity  map[hlo.CompID]bool
 	plans   map[hlo.CompID]*plan
 	applied map[hlo.CompID]*program // computations compiled to be applied to elements
 	chains  map[*hlo.Literal]*chain // asynchronous values under way
@@ -187,9 +189,9 @@ type evaluator struct {
 
 func newEvaluator(ctx context.Context, m hlo.Module, o Options) *evaluator {
 	if o.MaxBytes <= 0 {
-		o.MaxBytes = 64 << 30
+		o.MaxBytes = 8 << 30
 	}
-	return &evaluator{ctx: ctx, m: m, o: o, plans: make(map[hlo.CompID]*plan), applied: make(map[hlo.CompID]*program)}
+	return &evaluator{ctx: ctx, m: m, o: o, plans: make(map[hlo.CompID]*plan), applied: make(map[hlo.CompID]*program), purity: make(map[hlo.CompID]bool)}
 }
 
 // instruction evaluates one instruction. A parameter's operand is its argument.
@@ -210,7 +212,8 @@ func (e *evaluator) instruction(s *step, operands []*hlo.Literal) (v *hlo.Litera
 	if k == nil {
 		return nil, fmt.Errorf("it has no evaluation")
 	}
-	if v, err = k(&Call{In: in, Args: operands, e: e, s: s}); err == nil && e.o.Trace != nil {
+	s.call = Call{In: in, Args: operands, e: e, s: s}
+	if v, err = k(&s.call); err == nil && e.o.Trace != nil {
 		e.o.Trace(in, v)
 	}
 	return v, err
@@ -224,7 +227,7 @@ func (e *evaluator) located(in hlo.Instruction, err error) error {
 	return &Error{Instruction: in.Name(), Opcode: in.Opcode(), Position: in.Position(), File: e.m.Config().FileName, Err: err}
 }
 
-// Call is one evaluation of an instruction.
+// Call is one evaluation of an instruction. Neither it nor Args may be kept beyond it.
 type Call struct {
 	In   hlo.Instruction
 	Args []*hlo.Literal

@@ -1,6 +1,10 @@
 package eval
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // plan is the order in which a computation is evaluated. A computation that is evaluated again and again, the body of a loop, keeps the
 // values that depend on constants alone.
@@ -11,7 +15,8 @@ type plan struct {
 	params []hlo.InstrID // by number
 	runs   int
 	kept   []keptValue
-	values []*hlo.Literal // scratch of a run, by instruction; nil while a run has it
+	// Scratch of a run: values by instruction, operands of a step.
+	values, operands []*hlo.Literal
 }
 
 // step is one instruction of a plan.
@@ -19,6 +24,7 @@ type step struct {
 	in   hlo.Instruction
 	free []hlo.InstrID // values that are not needed after this step
 	memo any           // see memo
+	call Call          // of the evaluation under way; there is at most one, since computations do not call themselves
 	// fixed says that the value depends on constants alone.
 	fixed bool
 }
@@ -85,30 +91,34 @@ func (e *evaluator) fixed(in hlo.Instruction, fixed []bool) bool {
 		}
 	}
 	for id := range in.Callees() {
-		c, ok := e.m.Computation(id)
-		if !ok || !e.pure(c, 0) {
+		if !e.pure(id) {
 			return false
 		}
 	}
 	return true
 }
 
-// pure reports whether the result of c is a function of its parameters.
-func (e *evaluator) pure(c hlo.Computation, depth int) bool {
-	if depth > 32 {
+// pure reports whether the result of a computation is a function of its parameters.
+func (e *evaluator) pure(id hlo.CompID) bool {
+	if known, ok := e.purity[id]; ok {
+		return known
+	}
+	c, ok := e.m.Computation(id)
+	e.purity[id] = false // while it is not known: of a computation that calls itself
+	if !ok {
 		return false
 	}
 	for in := range c.Instructions() {
 		if op := in.Opcode(); op == hlo.OpCustomCall || op == hlo.OpAsyncUpdate || hlo.Info(op).Traits&changing != 0 {
 			return false
 		}
-		for id := range in.Callees() {
-			callee, ok := e.m.Computation(id)
-			if !ok || !e.pure(callee, depth+1) {
+		for callee := range in.Callees() {
+			if !e.pure(callee) {
 				return false
 			}
 		}
 	}
+	e.purity[id] = true
 	return true
 }
 
@@ -135,13 +145,20 @@ func (p *plan) keepFixed(values []*hlo.Literal) {
 	p.planFrees()
 }
 
+// maxDepth bounds calls within calls: a computation that calls itself must end as an error.
+const maxDepth = 1000
+
 // run evaluates a computation.
 func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, error) {
+	if e.depth++; e.depth > maxDepth {
+		return nil, fmt.Errorf("computations call each other more than %d deep", maxDepth)
+	}
+	defer func() { e.depth-- }()
 	p := e.plan(c)
 	p.runs++
 	keeping := p.runs == 2 && e.o.Trace == nil // this time fixed values stay
-	values := p.values
-	if p.values = nil; values == nil {
+	values, operands := p.values, p.operands
+	if p.values, p.operands = nil, nil; values == nil {
 		values = make([]*hlo.Literal, p.limit)
 	}
 	for i, id := range p.params[:min(len(args), len(p.params))] {
@@ -150,7 +167,6 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 	for _, k := range p.kept {
 		values[k.id] = k.value
 	}
-	var operands []*hlo.Literal
 	for i := range p.steps {
 		s := &p.steps[i]
 		if err := e.ctx.Err(); err != nil {
@@ -179,6 +195,7 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 		p.keepFixed(values)
 	}
 	clear(values)
-	p.values = values
+	clear(operands[:cap(operands)])
+	p.values, p.operands = values, operands
 	return result, nil
 }

@@ -156,7 +156,7 @@ func computationProgram(m hlo.Module, c hlo.Computation) (*program, error) {
 
 // computation emits the code of c and returns the registers of the leaves of its root.
 func (b *programBuilder) computation(c hlo.Computation, args [][]int) ([]int, error) {
-	if b.depth++; b.depth > 64 {
+	if b.depth++; b.depth > 64 || len(b.p.steps) > 1<<16 {
 		return nil, fmt.Errorf("calls nest too deep")
 	}
 	defer func() { b.depth-- }()

@@ -19,6 +19,9 @@ func raggedDot(c *Call) (*hlo.Literal, error) {
 	if len(a.LHSRagged) != 1 {
 		return nil, fmt.Errorf("%d ragged dimensions", len(a.LHSRagged))
 	}
+	if err := c.affordable(s); err != nil {
+		return nil, err
+	}
 	lhs, rhs, err := operandsAs(s.Type(), c.Args[0], c.Args[1])
 	if err != nil {
 		return nil, err

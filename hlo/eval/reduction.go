@@ -34,7 +34,7 @@ func mapElements(c *Call) (*hlo.Literal, error) {
 	if len(p.results) != 1 || len(p.params) != len(c.Args) {
 		return nil, fmt.Errorf("the computation takes %d values and gives %d", len(p.params), len(p.results))
 	}
-	return p.overArrays(s, c.Args)
+	return (&tiled{p: p}).overArrays(s, c.Args)
 }
 
 // reduce folds axes, each result element in row-major order of what is folded.
