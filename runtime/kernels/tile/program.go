@@ -113,7 +113,7 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	for i := range p.loads {
 		l := &p.loads[i]
 		if l.mode == uniform {
-			p.loadUniform(f, l, b.In(l.arg))
+			p.loadUniform(f, l, b.In(l.arg), min(Size, hi-lo))
 		}
 	}
 	for at := lo; at < hi; at += Size {
@@ -173,15 +173,15 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	}
 }
 
-// loadUniform repeats one element over a whole tile.
-func (p *Program) loadUniform(f *frame, l *load, data []byte) {
+// loadUniform repeats one element n times, which is a whole tile unless the run is shorter: a scalar program fills one element.
+func (p *Program) loadUniform(f *frame, l *load, data []byte, n int) {
 	w := l.typ.ByteSize()
 	src := element(data, int(l.view.Base), w)
 	if l.widen != nil {
 		l.widen(1, f.ptr[l.reg], src, nil, nil)
 		src, w = f.ptr[l.reg], 4
 	}
-	fillTile(f.ptr[l.reg], src, w)
+	fillTile(f.ptr[l.reg], src, w, n)
 }
 
 func (p *Program) newFrame() *frame {
@@ -197,7 +197,7 @@ func (p *Program) newFrame() *frame {
 		}
 	}
 	for _, s := range p.splats {
-		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width)
+		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)
 	}
 	return f
 }
@@ -208,18 +208,18 @@ func vec[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
 func copyBytes(dst, src unsafe.Pointer, n int) { copy(vec[byte](dst, n), vec[byte](src, n)) }
 
-func fillTile(dst, src unsafe.Pointer, width int) {
+func fillTile(dst, src unsafe.Pointer, width, n int) {
 	switch width {
 	case 1:
-		fill(vec[uint8](dst, Size), *(*uint8)(src))
+		fill(vec[uint8](dst, n), *(*uint8)(src))
 	case 2:
-		fill(vec[uint16](dst, Size), *(*uint16)(src))
+		fill(vec[uint16](dst, n), *(*uint16)(src))
 	case 4:
-		fill(vec[uint32](dst, Size), *(*uint32)(src))
+		fill(vec[uint32](dst, n), *(*uint32)(src))
 	case 8:
-		fill(vec[uint64](dst, Size), *(*uint64)(src))
+		fill(vec[uint64](dst, n), *(*uint64)(src))
 	case 16:
-		fill(vec[[2]uint64](dst, Size), *(*[2]uint64)(src))
+		fill(vec[[2]uint64](dst, n), *(*[2]uint64)(src))
 	}
 }
 
