@@ -19,8 +19,9 @@
 //	operand.go      operands: names, tuple elements, instructions in place
 //	attribute.go    attributes, driven by the op table: the reader of a value is chosen by the Go type of the struct field
 //	grammar*.go     structured attribute values: participle grammars over the tokens of token.go
-//	literal.go      constants, by hand
-//	async.go        sugar of asynchronous ops
+//	sharding_*.go   what shardings mean: iota tile assignments and their normal form; named shardings
+//	literal*.go     constants, by hand: nesting, numbers
+//	async*.go       sugar of asynchronous ops, and the chains they form
 //
 // Every spelling of a shape or of a set of attributes is read once per text and its value shared. Names in the module share memory
 // with the text.
