@@ -26,7 +26,7 @@ import (
 )
 
 // Load reads and verifies the module in a file: HLO text, or a serialized HloModuleProto, HloProto or HloSnapshot, which may be
-// compressed. Errors are a parser.ErrorList or a verifier.ErrorList, with positions, or a *proto.FormatError.
+// compressed. What XLA accepts is accepted (profile xla); verifier.Verify with its zero Config is stricter. Errors are a parser.ErrorList or a verifier.ErrorList, with positions, or a *proto.FormatError.
 func Load(path string) (hlo.Module, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func Load(path string) (hlo.Module, error) {
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	return m, verifier.Verify(m, verifier.Config{}).Err()
+	return m, verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err()
 }
 
 // Options say how to compile. The zero value is ready to use.

@@ -2,6 +2,8 @@ package proto
 
 import "github.com/gohalo/halo/hlo"
 
+// A table, and longer than other files for that: the whole schema at one sight.
+//
 // The messages of xla/service/hlo.proto and xla/xla_data.proto that a module consists of. The tag is the field number; those from
 // 20000 up are halo's own. An [hlo.OptInt] tells a field that was written as 0 from one that was not written.
 //
