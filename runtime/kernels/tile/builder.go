@@ -15,7 +15,6 @@ type Builder struct {
 	values []value
 	steps  []buildStep
 	stores []store
-	args   int
 }
 
 type value struct {
@@ -65,7 +64,6 @@ func (b *Builder) Type(v Value) hlo.PrimitiveType { return b.values[v].typ }
 
 // Input is argument arg, of type t, seen through a view.
 func (b *Builder) Input(arg int, t hlo.PrimitiveType, view View) Value {
-	b.args = max(b.args, arg+1)
 	for i, v := range b.values {
 		if v.load != nil && v.load.arg == arg && v.load.view.equal(&view) {
 			return Value(i)
@@ -166,7 +164,7 @@ func (b *Builder) Store(out int, v Value) {
 
 // Build lays the program out. The builder must not be used afterwards.
 func (b *Builder) Build() (*Program, bool) {
-	p := &Program{numArgs: b.args}
+	p := &Program{}
 	views := []*View{{Strides: b.space.RowMajor().Strides}} // of the outputs
 	for i := range b.values {
 		if l := b.values[i].load; l != nil {
@@ -181,6 +179,7 @@ func (b *Builder) Build() (*Program, bool) {
 		return nil, false
 	}
 	b.layOut(p)
+	p.plain = p.isPlain()
 	p.weight = 1
 	for _, v := range b.values {
 		p.weight += v.weight

@@ -21,7 +21,8 @@ type Program struct {
 	regs     []register
 	pool     sync.Pool
 	weight   int
-	numArgs  int
+	// plain says that the program is one loop over memory: it needs no registers.
+	plain bool
 }
 
 // step computes register d from up to three others over n elements.
@@ -109,6 +110,10 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	if lo >= hi {
 		return
 	}
+	if p.plain {
+		p.runPlain(lo, hi, b)
+		return
+	}
 	f := p.pool.Get().(*frame)
 	for i := range p.loads {
 		l := &p.loads[i]
@@ -120,6 +125,31 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 		p.tile(f, at, min(Size, hi-at), b)
 	}
 	p.pool.Put(f)
+}
+
+// runPlain runs the only step from inputs to the output.
+func (p *Program) runPlain(lo, hi int, b Buffers) {
+	var ptr [3]unsafe.Pointer
+	s := &p.steps[0]
+	for i, reg := range [...]int{s.a, s.b, s.c} {
+		l := &p.loads[min(reg, len(p.loads)-1)]
+		ptr[i] = element(b.In(l.arg), int(l.view.Base)+lo, l.typ.ByteSize())
+	}
+	st := &p.stores[0]
+	s.fn(hi-lo, element(b.Out(st.out), lo, st.typ.ByteSize()), ptr[0], ptr[1], ptr[2])
+}
+
+// isPlain reports whether every register of the program is an input, read from front to back, or the output.
+func (p *Program) isPlain() bool {
+	if len(p.steps) != 1 || len(p.stores) != 1 || !p.stores[0].direct || len(p.loads) != len(p.regs)-1 || len(p.loads) == 0 {
+		return false
+	}
+	for i := range p.loads {
+		if l := &p.loads[i]; l.mode != linear || l.widen != nil || l.reg != i {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *Program) tile(f *frame, at, n int, b Buffers) {

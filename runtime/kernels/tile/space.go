@@ -79,10 +79,10 @@ func (s *Space) mode(v *View) loadMode {
 		step *= s.Dims[i]
 	}
 	switch {
+	case lin: // a single element too
+		return linear
 	case uni:
 		return uniform
-	case lin:
-		return linear
 	}
 	return gathered
 }

@@ -1,0 +1,140 @@
+package kernels
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+func init() { addFast(hlo.OpScatter, scatter) }
+
+// scatter serves one array with a combiner that is one recognised op, or takes the update. Updates are applied in order, by one thread.
+func scatter(s *site) (runtime.Bound, bool) {
+	comp, ok := s.m.Computation(s.in.Callee(0))
+	if !ok || s.in.NumOperands() != 3 || !s.in.Shape().IsArray() {
+		return runtime.Bound{}, false
+	}
+	out, updates := s.in.Shape(), s.shape(2)
+	t := out.Type()
+	if s.shape(0).Type() != t || updates.Type() != t {
+		return runtime.Bound{}, false
+	}
+	if n, ok := comp.Root().ParameterNumber(); ok {
+		if n != 1 {
+			return runtime.Bound{}, false
+		}
+		switch t.ByteSize() {
+		case 1:
+			return scatterAs(s, func(x, u *uint8) { *x = *u })
+		case 2:
+			return scatterAs(s, func(x, u *uint16) { *x = *u })
+		case 4:
+			return scatterAs(s, func(x, u *uint32) { *x = *u })
+		case 8:
+			return scatterAs(s, func(x, u *uint64) { *x = *u })
+		case 16:
+			return scatterAs(s, func(x, u *[2]uint64) { *x = *u })
+		}
+		return runtime.Bound{}, false
+	}
+	op, ok := binaryOf(comp)
+	if !ok || comp.Root().Shape().Type() != t {
+		return runtime.Bound{}, false
+	}
+	switch t {
+	case hlo.F32:
+		return scatterFold(s, foldOf[float32](op))
+	case hlo.F64:
+		return scatterFold(s, foldOf[float64](op))
+	case hlo.PRED:
+		return scatterFold(s, predFoldOf(op))
+	case hlo.S8:
+		return scatterFold(s, integerFoldOf[int8](op))
+	case hlo.U8:
+		return scatterFold(s, integerFoldOf[uint8](op))
+	case hlo.S32:
+		return scatterFold(s, integerFoldOf[int32](op))
+	case hlo.U32:
+		return scatterFold(s, integerFoldOf[uint32](op))
+	case hlo.S64:
+		return scatterFold(s, integerFoldOf[int64](op))
+	case hlo.U64:
+		return scatterFold(s, integerFoldOf[uint64](op))
+	}
+	return runtime.Bound{}, false
+}
+
+func scatterFold[T any](s *site, f *fold[T]) (runtime.Bound, bool) {
+	if f == nil {
+		return runtime.Bound{}, false
+	}
+	return scatterAs(s, func(x, u *T) { *x = f.pair(*x, *u) })
+}
+
+func scatterAs[T any](s *site, combine func(x, u *T)) (runtime.Bound, bool) {
+	a := hlo.AttrsOf[hlo.ScatterAttrs](s.in)
+	out, updates := s.in.Shape(), s.shape(2)
+	// The size of a window: 1 for axes that the updates lack, else the updates'.
+	sizes := make([]int64, out.Rank())
+	strides, upd := rowMajor(out.Dimensions()), rowMajor(updates.Dimensions())
+	var to, from []int // a window's elements in the array and in the updates
+	to, from = []int{0}, []int{0}
+	next := 0
+	for d := range sizes {
+		sizes[d] = 1
+		if slices.Contains(a.InsertedWindowDims, int64(d)) || slices.Contains(a.InputBatchingDims, int64(d)) {
+			continue
+		}
+		u := a.UpdateWindowDims[next]
+		next++
+		sizes[d] = updates.Dim(int(u))
+		to = expand(to, int(sizes[d]), strides[d])
+		from = expand(from, int(sizes[d]), upd[u])
+	}
+	w, ok := newWindows(out, s.shape(1), a.IndexVectorDim, a.ScatterDimsToOperandDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims, sizes)
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	var batch []int64
+	for d := range int64(updates.Rank()) {
+		if !slices.Contains(a.UpdateWindowDims, d) {
+			batch = append(batch, d)
+		}
+	}
+	source := offsetsOver(batch, updates.Dimensions(), upd)
+	if len(source) != len(w.first) {
+		return runtime.Bound{}, false
+	}
+	for d, n := range sizes {
+		if n > out.Dim(d) {
+			source = nil // no window fits
+		}
+	}
+	base := newBaseCopy(0)
+	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		base.run(f)
+		x, indices, u := elems[T](f.Out(0).Data), f.In(1).Data, elems[T](f.In(2).Data)
+		for i, at := range source {
+			o, ok := w.checked(indices, i)
+			if !ok {
+				continue
+			}
+			for k, e := range to {
+				combine(&x[o+e], &u[at+from[k]])
+			}
+		}
+		return nil
+	}}, true
+}
+
+// expand appends an inner axis to a list of offsets.
+func expand(offsets []int, n, stride int) []int {
+	r := make([]int, 0, len(offsets)*n)
+	for _, o := range offsets {
+		for i := range n {
+			r = append(r, o+i*stride)
+		}
+	}
+	return r
+}
