@@ -5,47 +5,69 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/pass"
+	"github.com/alecthomas/kong"
+
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
-	"github.com/gohalo/halo/verifier"
 )
 
-// replayCmd runs a reproducer: a module whose first lines say which passes to run on it.
+// replayCmd runs a reproducer: a module whose first lines say which passes to run on it, and how.
 type replayCmd struct {
 	Files []string `arg:"" name:"file" help:"Reproducers, as a failing pass leaves them."`
 }
 
-// replayMark begins the line of a reproducer that holds the pipeline.
-const replayMark = "// halo replay --passes="
+const (
+	replayMark  = "// halo replay --passes=" // begins the line that holds the pipeline
+	replayFlags = "// halo replay flags: "   // begins the line that holds the checks
+)
 
 func (c *replayCmd) Run(e *env) error {
 	return e.each(c.Files, false, func(in *input, r *record) error {
-		text, ok := replayPipeline(string(in.data))
+		text, ok := marked(string(in.data), replayMark)
 		if !ok {
 			return fmt.Errorf("%s: error: not a reproducer: no line begins with %q", in.name, replayMark)
 		}
 		pipeline, err := passes.Parse(text)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		checks, err := replayChecks(string(in.data))
+		if err != nil {
+			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
 		m, err := parseModule(in)
 		if err != nil {
 			return err
 		}
-		xla := verifier.Config{Profile: verifier.XLA}
-		runner := &pass.Runner{Check: func(m hlo.Module) error { return verifier.Verify(m, xla).Err() }}
-		if m, err = runner.Run(context.Background(), pipeline, m); err != nil {
+		if m, err = checks.run(context.Background(), e.stderr, pipeline, m, nil); err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
 		return printer.Fprint(e.stdout, m, printer.Config{})
 	})
 }
 
-func replayPipeline(text string) (string, bool) {
+// replayChecks reads the line of flags. A reproducer does not make another one.
+func replayChecks(text string) (*passChecks, error) {
+	c := &passChecks{}
+	p, err := kong.New(c, kong.NoDefaultHelp())
+	if err != nil {
+		return nil, err
+	}
+	flags, ok := marked(text, replayFlags)
+	if !ok {
+		flags = "--profile=xla" // written by hand: nothing stricter than what XLA asks
+	}
+	if _, err := p.Parse(strings.Fields(flags)); err != nil {
+		return nil, fmt.Errorf("flags of the reproducer: %w", err)
+	}
+	c.Reproducer = "none"
+	return c, nil
+}
+
+// marked is the rest of the first line that begins with mark.
+func marked(text, mark string) (string, bool) {
 	for line := range strings.Lines(text) {
-		if p, ok := strings.CutPrefix(strings.TrimSpace(line), replayMark); ok {
+		if p, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok {
 			return p, true
 		}
 	}

@@ -26,9 +26,14 @@ type Pass struct {
 	Doc  string // the first line is a title
 	// Options are the pass's parameters as written, for printing the pipeline back.
 	Options Options
+	// Rules document the rewrites of a pass that is a table of them.
+	Rules []Rule
 	// Run returns the new version of the module, and the module it was given when there is nothing to do.
 	Run func(ctx *Context, m hlo.Module) (hlo.Module, error)
 }
+
+// Rule is the documentation of one named rewrite. Fuel is spent by its id.
+type Rule struct{ ID, Doc string }
 
 // Context is what a pass may use while it runs. It belongs to one run of one pass.
 type Context struct {
@@ -64,7 +69,8 @@ func (c *Context) Remark(in hlo.Instruction, format string, args ...any) {
 
 // Error says which pass of a pipeline failed.
 type Error struct {
-	Pass string // path from the outermost pipeline: cpu/simplify/dce
+	Pass   string // path from the outermost pipeline: cpu/simplify/dce
+	Failed *Pass
 	// Before is the module that the pass was given.
 	Before hlo.Module
 	// After is the module it made, when the check refused it; else the zero Module.

@@ -57,6 +57,8 @@ type Instrument struct {
 	// After sees every pass; before == after when it changed nothing.
 	After  func(path string, before, after hlo.Module, stats map[string]int64, took time.Duration)
 	Remark func(pass string, in hlo.Instruction, text string)
+	// Rewrite hears of every rewrite that fuel was spent on.
+	Rewrite func(pass, rule string)
 	// Unstable hears of a fixpoint that still changed at its limit, or came back to a module it had before.
 	Unstable func(path string, rounds int)
 }
@@ -64,7 +66,9 @@ type Instrument struct {
 // Runner runs pipelines. The zero Runner checks and watches nothing. It must not be used by several goroutines at once.
 type Runner struct {
 	// Check is called on the first module and after every pass that changed it; an error stops the run.
-	Check       func(hlo.Module) error
+	Check func(hlo.Module) error
+	// CheckChange is called after every pass that changed the module, when Check had no objection; an error stops the run.
+	CheckChange func(ctx context.Context, before, after hlo.Module) error
 	Instruments []Instrument
 	// Fuel bounds the number of rewrites, by "pass" or "pass.rule"; names that are missing are not bounded.
 	Fuel map[string]int
@@ -153,17 +157,24 @@ func (r *Runner) pass(ctx context.Context, path string, p *Pass, m hlo.Module) (
 	next, err := call(c, p, m)
 	took := time.Since(began)
 	if err != nil {
-		return m, &Error{Pass: path, Before: m, Err: err}
+		return m, &Error{Pass: path, Failed: p, Before: m, Err: err}
 	}
 	for _, i := range r.Instruments {
 		if i.After != nil {
 			i.After(path, m, next, c.stats, took)
 		}
 	}
-	if next != m && r.Check != nil {
-		if err := r.Check(next); err != nil {
-			return m, &Error{Pass: path, Before: m, After: next, Err: err}
-		}
+	if next == m {
+		return m, nil
+	}
+	if r.Check != nil {
+		err = r.Check(next)
+	}
+	if err == nil && r.CheckChange != nil {
+		err = r.CheckChange(ctx, m, next)
+	}
+	if err != nil {
+		return m, &Error{Pass: path, Failed: p, Before: m, After: next, Err: err}
 	}
 	return next, nil
 }
@@ -189,6 +200,11 @@ func (r *Runner) spend(pass, rule string) bool {
 				return false
 			}
 			r.Fuel[key] = left - 1
+		}
+	}
+	for _, i := range r.Instruments {
+		if i.Rewrite != nil {
+			i.Rewrite(pass, rule)
 		}
 	}
 	return true
