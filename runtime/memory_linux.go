@@ -2,8 +2,8 @@ package runtime
 
 import "golang.org/x/sys/unix"
 
-// physicalMemory returns the size of the machine's memory in bytes, or 0 if it is not known.
-func physicalMemory() int64 {
+// PhysicalMemory returns the size of the machine's memory in bytes, or 0 if it is not known.
+func PhysicalMemory() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
 		return 0

@@ -52,7 +52,7 @@ func (o *LoadOptions) maxBytes() int64 {
 }
 
 var machineMemory = sync.OnceValue(func() int64 {
-	if n := physicalMemory(); n > 0 {
+	if n := PhysicalMemory(); n > 0 {
 		return n
 	}
 	return 64 << 30

@@ -20,6 +20,9 @@ func (c *asmCmd) Run(e *env) error {
 		return usageError{fmt.Errorf("-o names one file, but there are %d programs", len(c.Files))}
 	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		if in.kind == befFile || in.kind == hloProto {
+			return fmt.Errorf("%s: error: this is a binary file; want a host program in text", in.name)
+		}
 		p, err := hostprog.Read(in.name, string(in.data), hostprog.Config{})
 		if err != nil {
 			return err

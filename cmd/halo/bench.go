@@ -42,9 +42,8 @@ func (c *runCmd) bench(ctx context.Context, e *env, eng engine, args []*hlo.Lite
 		{"first_ms", ms(first)}, {"median_ms", ms(runs[len(runs)/2])}, {"min_ms", ms(runs[0])},
 		{"runs", len(runs)}, {"threads", threads}, {"arena_bytes", t.arena}, {"peak_bytes", peakBytes()},
 	}
-	r.Extra = map[string]any{}
 	for _, f := range figures {
-		r.Extra[f.name] = f.value
+		r.add(f.name, f.value)
 		if !c.JSON {
 			fmt.Fprintf(e.stdout, "%-12s %v\n", f.name, f.value)
 		}

@@ -16,7 +16,13 @@ type disCmd struct {
 }
 
 func (c *disCmd) Run(e *env) error {
+	if c.Output != "-" && len(c.Files) > 1 {
+		return usageError{fmt.Errorf("-o names one file, but there are %d BEF files", len(c.Files))}
+	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		if in.kind != befFile {
+			return fmt.Errorf("%s: error: not a BEF file: it does not begin with the bytes 0B EF", in.name)
+		}
 		f, err := bef.Decode(in.data, bef.DecodeOptions{Warn: func(w error) { fmt.Fprintf(e.stderr, "%s: warning: %v\n", in.name, w) }})
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)

@@ -42,6 +42,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		}
 		return c.load(in.name, file, t)
 	}
+	e.progress.at("reading")
 	began := time.Now()
 	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})
 	if err != nil {
@@ -51,6 +52,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 	if c.Engine == "eval" {
 		return &evalEngine{m: m, t: t}, nil
 	}
+	e.progress.at("running passes")
 	began = time.Now()
 	pipeline, err := c.Level.pipeline("cpu")
 	if err != nil {
@@ -60,6 +62,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		return nil, fmt.Errorf("%s: error: %w", in.name, err)
 	}
 	t.passes = time.Since(began)
+	e.progress.at("lowering")
 	began = time.Now()
 	file, err := lower.Module(ctx, m)
 	if err != nil {
@@ -115,7 +118,7 @@ func (g *evalEngine) run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Liter
 		p, args = gather(g.m.Entry().Parameter(i).Shape(), args)
 		params = append(params, p)
 	}
-	result, err := eval.Module(ctx, g.m, params, eval.Options{})
+	result, err := eval.Module(ctx, g.m, params, eval.Options{MaxBytes: runtime.PhysicalMemory()})
 	if err != nil {
 		return nil, err
 	}

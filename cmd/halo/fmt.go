@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/printer"
@@ -18,7 +21,7 @@ type fmtCmd struct {
 	Generic bool   `help:"Host programs: print every op in its generic form."`
 	Lenient bool   `help:"Keep unknown attributes and opcodes as they are written."`
 	Write   bool   `short:"w" help:"Write the result back to the file."`
-	Output  string `short:"o" help:"Write each result to a file of the same name in this folder." placeholder:"DIR" type:"path"`
+	Output  string `short:"o" help:"Write each result to a file of the same name below this folder." placeholder:"DIR" `
 	JSON    bool   `name:"json" help:"One JSON object for each file."`
 }
 
@@ -27,11 +30,13 @@ func (c *fmtCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if c.Output != "" {
-		if err := os.MkdirAll(c.Output, 0o777); err != nil {
-			return err
-		}
+	switch {
+	case c.Write && c.Output != "":
+		return usageError{errors.New("-w and -o cannot be used together")}
+	case c.Write && slices.Contains(c.Files, "-"):
+		return usageError{errors.New("-w cannot write to standard input")}
 	}
+	written := map[string]string{} // path in the folder of results → input
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		var out []byte
 		var err error
@@ -43,22 +48,42 @@ func (c *fmtCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		return c.deliver(e, in, out)
+		return c.deliver(e, in, out, written)
 	})
 }
 
 // deliver puts the print where the flags say: the file itself, a folder, or standard output unless records go there.
-func (c *fmtCmd) deliver(e *env, in *input, out []byte) error {
+func (c *fmtCmd) deliver(e *env, in *input, out []byte, written map[string]string) error {
 	switch {
-	case c.Write && in.name != "-":
-		return os.WriteFile(in.name, out, 0o666)
+	case c.Write:
+		if in.kind != hloText && in.kind != hostText || strings.HasSuffix(in.name, ".gz") {
+			return fmt.Errorf("%s: error: -w replaces texts only; use -o DIR", in.name)
+		}
+		return writeFile(in.name, out)
 	case c.Output != "":
-		return os.WriteFile(filepath.Join(c.Output, filepath.Base(in.name)), out, 0o666)
+		path := filepath.Join(c.Output, textName(in))
+		if other, ok := written[path]; ok {
+			return fmt.Errorf("%s: error: %s is the print of %s already", in.name, path, other)
+		}
+		written[path] = in.name
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("%s: error: %w", filepath.Dir(path), unwrapPath(err))
+		}
+		return writeFile(path, out)
 	case c.JSON:
 		return nil
 	}
 	_, err := e.stdout.Write(out)
 	return err
+}
+
+// textName is the place of a print in the folder of results: what was packed or binary is plain text there.
+func textName(in *input) string {
+	name := strings.TrimSuffix(in.rel, ".gz")
+	if in.kind == hloProto {
+		return stem(name) + ".hlo"
+	}
+	return name
 }
 
 // format prints every module of a file, separated as they were read.

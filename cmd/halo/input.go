@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,72 +25,104 @@ const (
 
 // input is one file to work on.
 type input struct {
-	name string
+	source
 	data []byte // gunzipped
 	kind kind
+}
+
+// source is where an input comes from.
+type source struct {
+	name string // as it is opened, "-" for standard input
+	rel  string // its place in a folder of results: the path below the directory that was named, else the last part of the name
 }
 
 // maxInput bounds what a file, once unpacked, may hold.
 const maxInput = 8 << 30
 
-// extensions of the files that are taken from a directory.
+// extensions of the files that are taken from a directory. Texts with another extension are taken if they begin as XLA's dumps do.
 var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".mlir", ".bef"}
 
 // expand lists the files that the arguments name: files as they are, directories by what they hold, "-" for standard input.
-func expand(args []string) ([]string, error) {
-	var files []string
-	for _, a := range args {
-		info, err := os.Stat(a)
-		switch {
-		case a == "-":
-			files = append(files, a)
-			continue
-		case err != nil:
-			files = append(files, a) // reported when it is read, like any other broken input
-			continue
-		case !info.IsDir():
-			files = append(files, a)
+func expand(args []string) ([]source, error) {
+	var files []source
+	for i, a := range args {
+		if a == "-" {
+			if slices.Contains(args[:i], a) {
+				return nil, usageError{errors.New("standard input, -, can be read only once")}
+			}
+			files = append(files, source{a, "stdin.hlo"})
 			continue
 		}
-		err = filepath.WalkDir(a, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && slices.ContainsFunc(extensions, func(x string) bool { return strings.HasSuffix(path, x) }) {
-				files = append(files, path)
-			}
-			return err
-		})
+		// What cannot be opened is reported when it is read, like any other broken input.
+		if info, err := os.Stat(a); err != nil || !info.IsDir() {
+			files = append(files, source{a, filepath.Base(a)})
+			continue
+		}
+		found, err := programs(a)
 		if err != nil {
 			return nil, err
 		}
+		files = append(files, found...)
 	}
 	return files, nil
 }
 
-// read loads a file and finds out what it is.
-func (e *env) read(name string) (*input, error) {
-	var data []byte
-	var err error
-	if name == "-" {
-		data, err = io.ReadAll(e.stdin)
-	} else {
-		data, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: error: %w", name, unwrapPath(err))
-	}
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		if data, err = gunzip(data); err != nil {
-			return nil, fmt.Errorf("%s: error: %w", name, err)
+// programs lists the programs below a directory, sorted by path.
+func programs(dir string) ([]source, error) {
+	var files []source
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !isProgram(path) {
+			return err
 		}
+		rel, err := filepath.Rel(dir, path)
+		files = append(files, source{path, rel})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: error: %w", dir, err)
 	}
-	return &input{name: name, data: data, kind: detect(name, data)}, nil
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: error: no programs in this directory: looked for %s, and .txt that begins with HloModule",
+			dir, strings.Join(extensions, ", "))
+	}
+	return files, nil
 }
 
-// unwrapPath drops the path that os errors repeat.
-func unwrapPath(err error) error {
-	if p, ok := err.(*fs.PathError); ok {
-		return p.Err
+// isProgram tells the programs of a directory from other files. XLA dumps modules, and much else, as .txt.
+func isProgram(path string) bool {
+	if slices.ContainsFunc(extensions, func(x string) bool { return strings.HasSuffix(path, x) }) {
+		return true
 	}
-	return err
+	if !strings.HasSuffix(path, ".txt") {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const first = "HloModule "
+	head := make([]byte, len(first))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == first
+}
+
+// read loads a file and finds out what it is.
+func (e *env) read(s source) (*input, error) {
+	var data []byte
+	var err error
+	if s.name == "-" {
+		data, err = io.ReadAll(e.stdin)
+	} else {
+		data, err = os.ReadFile(s.name)
+	}
+	if err == nil && bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		data, err = gunzip(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
+	}
+	return &input{s, data, detect(s.name, data)}, nil
 }
 
 func gunzip(data []byte) ([]byte, error) {
@@ -98,19 +131,23 @@ func gunzip(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	out, err := io.ReadAll(io.LimitReader(r, maxInput+1))
-	if err == nil && len(out) > maxInput {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("gzip: the file is cut short")
+	case err == nil && len(out) > maxInput:
 		err = fmt.Errorf("unpacks to more than %d bytes", int64(maxInput))
 	}
 	return out, err
 }
 
 func detect(name string, data []byte) kind {
+	name = strings.TrimSuffix(name, ".gz")
 	switch {
-	case bytes.HasPrefix(data, []byte{0x0b, 0xef}):
+	case bytes.HasPrefix(data, []byte{0x0b, 0xef}) || strings.HasSuffix(name, ".bef"):
 		return befFile
 	case strings.HasSuffix(name, ".mlir"):
 		return hostText
-	case isBinary(data):
+	case isBinary(data) || strings.HasSuffix(name, ".pb"):
 		return hloProto
 	case name == "-" && looksLikeHostProgram(data):
 		return hostText

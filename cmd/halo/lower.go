@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/lower"
@@ -16,7 +14,7 @@ import (
 type lowerCmd struct {
 	Files   []string `arg:"" name:"file" help:"HLO programs."`
 	Level   optLevel `embed:""`
-	Output  string   `short:"o" help:"The BEF file; - is standard output. Default: FILE with .bef." type:"path"`
+	Output  string   `short:"o" help:"The BEF file; - is standard output. Default: FILE with .bef."`
 	Elided  string   `help:"What to do with constants that the text leaves out: error, or fill with XLA's filler." default:"error" enum:"error,fill"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
@@ -51,26 +49,10 @@ func (c *lowerCmd) Run(e *env) error {
 	})
 }
 
-// writeResult writes to the file that was asked for, or beside the input under another extension; "-" is standard output.
-func (e *env) writeResult(output, input, extension string, data []byte) error {
-	if output == "" {
-		if input == "-" {
-			output = "-"
-		} else {
-			output = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(input, ".mlir"), ".pb"), ".hlo") + extension
-		}
-	}
-	if output == "-" {
-		_, err := e.stdout.Write(data)
-		return err
-	}
-	return os.WriteFile(output, data, 0o666)
-}
-
 // optLevel chooses the passes that come before lowering.
 type optLevel struct {
 	Passes string `help:"Run these passes before the ones that lowering needs." placeholder:"TEXT"`
-	O      string `short:"O" help:"Optimisation level: 0, 1, 2 or 3." placeholder:"LEVEL" enum:"0,1,2,3," default:""`
+	O      string `name:"opt-level" short:"O" help:"Optimisation level: 0, 1, 2 or 3." placeholder:"LEVEL" enum:"0,1,2,3," default:""`
 }
 
 // pipeline is what the flags ask for, followed by what lowering needs.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 )
@@ -47,6 +48,8 @@ type commands struct {
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	progress       *progress
+	records        bool // standard output is for records
 }
 
 // failure is an error that has been reported already; it carries the exit code.
@@ -59,17 +62,22 @@ type usageError struct{ error }
 
 // run is the whole command as a function, so that tests can call it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	e := &env{stdin: stdin, stdout: stdout, stderr: stderr}
+	watch := newProgress(stderr)
+	e := &env{stdin: stdin, stdout: watch.over(stdout), stderr: watch.over(stderr), progress: watch}
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(stderr, "halo: bug: %v\nPlease report this with the input.\n", p)
+			fmt.Fprintf(stderr, "halo: this is a bug, please report it: %v\n%s", p, debug.Stack())
 			code = exitBug
 		}
 	}()
+	if len(args) == 0 {
+		args, e.stdout = []string{"--help"}, e.stderr
+		defer func() { code = exitUsage }()
+	}
 	exited := -1
 	parser, err := kong.New(&commands{}, kong.Name("halo"),
 		kong.Description("The HLO toolchain: read, check, transform, lower and run HLO programs."),
-		kong.Writers(stdout, stderr), kong.Exit(func(c int) { exited = c; panic(exitRequest{}) }),
+		kong.Writers(e.stdout, e.stderr), kong.Exit(func(c int) { exited = c; panic(exitRequest{}) }),
 		kong.Vars{"version": version()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		panic(err)
@@ -79,23 +87,28 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "halo: %v\nRun \"halo --help\" for usage.\n", err)
+		fmt.Fprintf(stderr, "halo: %v\nRun \"halo %s--help\" for usage.\n", err, commandOf(err))
 		return exitUsage
 	}
 	err = ctx.Run(e)
-	var f failure
-	var u usageError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &f):
-		return int(f)
-	case errors.As(err, &u):
-		fmt.Fprintf(stderr, "halo: %v\n", err)
-		return exitUsage
+	code = exitCode(err)
+	if err != nil && !errors.As(err, new(failure)) {
+		prefix := ""
+		if code == exitUsage {
+			prefix = "halo: "
+		}
+		fmt.Fprintf(stderr, "%s%v\n", prefix, err)
 	}
-	fmt.Fprintln(stderr, err)
-	return exitInput
+	return code
+}
+
+// commandOf is the subcommand, and a space, that a mistake was made in; "" when it is not known.
+func commandOf(err error) string {
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
+		return p.Context.Selected().Name + " "
+	}
+	return ""
 }
 
 // exitRequest unwinds kong when it wants the process to end, after --help say.

@@ -29,7 +29,11 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 			return m, nil
 		}
 		if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA}); relaxed.Err() == nil {
-			fmt.Fprintf(e.stderr, "%s: warning: legal only in profile xla: %v\n", in.name, findings.Err())
+			for _, f := range findings {
+				warning := *f
+				warning.Severity = verifier.SeverityWarning
+				fmt.Fprintln(e.stderr, describeFinding(&warning, in))
+			}
 			return m, nil
 		}
 		return m, findings.Err()

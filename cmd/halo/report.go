@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/gohalo/halo/hlo/pass"
 )
 
 // record is what --json prints for one file.
@@ -13,6 +16,14 @@ type record struct {
 	Error string `json:"error,omitempty"`
 	// Extra holds what a command adds; its fields are printed beside the others.
 	Extra map[string]any `json:"-"`
+}
+
+// add sets a field that the command adds to the record.
+func (r *record) add(name string, value any) {
+	if r.Extra == nil {
+		r.Extra = map[string]any{}
+	}
+	r.Extra[name] = value
 }
 
 // MarshalJSON puts the extra fields beside the fixed ones.
@@ -33,7 +44,31 @@ type bug struct {
 	stack []byte
 }
 
-func (b *bug) Error() string { return fmt.Sprintf("bug in halo: %v\n%s", b.value, b.stack) }
+func (b *bug) Error() string { return fmt.Sprintf("halo: bug: %v\n%s", b.value, b.stack) }
+
+// exitCode says whose fault an error is.
+func exitCode(err error) int {
+	var (
+		reported failure
+		usage    usageError
+		ours     *bug
+		inPass   *pass.Panic
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &reported):
+		return int(reported)
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &ours), errors.As(err, &inPass), kernelPanicked(err):
+		return exitBug
+	}
+	return exitInput
+}
+
+// atWork is called before a command works on a file. Tests plant bugs here.
+var atWork = func(name string) {}
 
 // each works on every file that the arguments name. A failure on one does not keep it from the others. Errors go to standard error, or
 // with asJSON into one record a file on standard output. The result is nil or a failure with the exit code.
@@ -42,30 +77,27 @@ func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) e
 	if err != nil {
 		return err
 	}
+	e.records = asJSON
 	code := exitOK
-	for _, name := range files {
-		r := &record{File: name, OK: true}
-		err := e.one(name, r, work)
+	for _, s := range files {
+		r := &record{File: s.name, OK: true}
+		text, err := e.one(s, r, work)
+		code = max(code, exitCode(err))
 		if err != nil {
-			r.OK = false
-			r.Error = err.Error()
-			if _, isBug := err.(*bug); isBug {
-				code = exitBug
-			} else {
-				code = max(code, exitInput)
-			}
-			if _, reported := err.(failure); reported {
-				r.Error = ""
-			} else if !asJSON {
-				fmt.Fprintln(e.stderr, err)
-			}
+			r.OK, r.Error = false, text
 		}
-		if asJSON {
-			line, err := json.Marshal(r)
-			if err != nil {
-				return err
+		if !asJSON {
+			if text != "" {
+				fmt.Fprintln(e.stderr, text)
 			}
-			fmt.Fprintf(e.stdout, "%s\n", line)
+			continue
+		}
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(e.stdout, "%s\n", line); err != nil {
+			return err // nobody reads any more
 		}
 	}
 	if code != exitOK {
@@ -74,16 +106,25 @@ func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) e
 	return nil
 }
 
-// one works on one file and turns a panic into an error.
-func (e *env) one(name string, r *record, work func(*input, *record) error) (err error) {
+// one works on one file and turns a panic into an error. The text says what went wrong, unless the command has done so itself.
+func (e *env) one(s source, r *record, work func(*input, *record) error) (text string, err error) {
+	var in *input
+	e.progress.begin(s.name)
+	defer e.progress.end()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &bug{p, debug.Stack()}
 		}
+		if err != nil && !errors.As(err, new(failure)) {
+			text = describe(err, in)
+		}
+		if exitCode(err) == exitBug && text != "" {
+			text = fmt.Sprintf("%s: this is a bug in halo, please report it with the file\n%s", s.name, text)
+		}
 	}()
-	in, err := e.read(name)
-	if err != nil {
-		return err
+	if in, err = e.read(s); err != nil {
+		return "", err
 	}
-	return work(in, r)
+	atWork(s.name)
+	return "", work(in, r)
 }

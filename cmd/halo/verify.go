@@ -21,22 +21,30 @@ type verifyCmd struct {
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }
 
-// expandOptions turns the verifier's own options, --mixed-precision say, into values of --option, which kong knows.
+// expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option, which kong
+// knows.
 func expandOptions(args []string) []string {
 	if len(args) == 0 || args[0] != "verify" {
 		return args
 	}
 	options := verifier.Options()
-	out := slices.Clone(args)
-	for i, a := range out {
-		name, ok := strings.CutPrefix(a, "--")
-		if !ok {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		key, _, hasValue := strings.Cut(name, "=")
+		k := slices.IndexFunc(options, func(o verifier.Option) bool { return o.Name == key })
+		switch {
+		case !isFlag || k < 0:
+			out = append(out, args[i])
 			continue
+		case !hasValue && !options[k].Bool && i+1 < len(args):
+			i++
+			name += "=" + args[i]
 		}
-		key, _, _ := strings.Cut(name, "=")
-		if slices.ContainsFunc(options, func(o verifier.Option) bool { return o.Name == key }) {
-			out[i] = "--option=" + name
-		}
+		out = append(out, "--option="+name)
 	}
 	return out
 }
@@ -105,12 +113,12 @@ type finding struct {
 // verify checks every module of a file.
 func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) error {
 	all := []finding{}
-	r.Extra = map[string]any{"findings": all}
+	r.add("findings", all)
 	texts := []string{""}
 	if in.kind == hloText {
 		texts = parser.Split(string(in.data))
 	}
-	var failed error
+	var failed several
 	for _, text := range texts {
 		part := *in
 		if in.kind == hloText {
@@ -118,7 +126,7 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		}
 		m, err := parseStrict(&part, cfg.Profile == verifier.XLA)
 		if err != nil {
-			failed = err
+			failed = append(failed, err)
 			all = append(all, refusals(err)...)
 			continue
 		}
@@ -126,14 +134,17 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		for _, f := range list {
 			all = append(all, finding{f.Rule, f.Severity.String(), f.Computation, f.Instruction, f.Pos.Line, f.Pos.Col, f.Msg, f.Hint})
 			if !c.JSON && f.Severity == verifier.SeverityWarning {
-				fmt.Fprintln(e.stderr, f)
+				fmt.Fprintln(e.stderr, describeFinding(f, in))
 			}
 		}
-		if err := list.Err(); err != nil && failed == nil {
-			failed = err
+		if err := list.Err(); err != nil {
+			failed = append(failed, err)
 		}
 	}
-	r.Extra["findings"] = all
+	r.add("findings", all)
+	if len(failed) == 0 {
+		return nil
+	}
 	return failed
 }
 

@@ -2,6 +2,7 @@ package arrays
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -43,22 +44,13 @@ func ReadNPY(path string) (*npz.Array, error) {
 	return &a, err
 }
 
-// WriteNPZ writes the literals under the keys 0, 1, ...
-func WriteNPZ(path string, literals []*hlo.Literal) error {
+// WriteNPZ writes the literals as an npz file, under the keys 0, 1, ...
+func WriteNPZ(w io.Writer, literals []*hlo.Literal) error {
 	named := make([]npz.Named, len(literals))
 	for i, l := range literals {
 		named[i] = npz.Named{Name: strconv.Itoa(i), Array: FromLiteral(l)}
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := npz.WriteNPZ(f, named); err != nil {
-		f.Close()
-		os.Remove(path)
-		return err
-	}
-	return f.Close()
+	return npz.WriteNPZ(w, named)
 }
 
 // FromLiteral is the array of a literal's elements. It shares memory with the literal unless elements narrower than a byte have to lose
