@@ -1,0 +1,190 @@
+package kernels
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+func init() { addFast(hlo.OpSort, sortLines) }
+
+// sorter sorts lines of arrays by keys. The order of a line is found on numbers that hold key and position, so that it is stable, and all
+// operands are then permuted.
+type sorter struct {
+	keys    []sortKey
+	n       int // elements of a line
+	stride  int // between them
+	inner   int // lines that are neighbours: the product of the dimensions after the sorted one
+	widths  []int
+	packed  bool // key and position fit into 64 bits
+	loop    *parallelLoop
+	buffers sync.Pool
+}
+
+// sortBuffers is what sorting one line needs.
+type sortBuffers struct {
+	line, key    []byte
+	packed, swap []uint64
+	keys         [][]uint64
+	order        []int32
+}
+
+func sortLines(s *site) (runtime.Bound, bool) {
+	comp, ok := s.m.Computation(s.in.Callee(0))
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	shape, axis := s.shape(0), int(hlo.AttrsOf[hlo.SortAttrs](s.in).Dimensions[0])
+	if shape.NumElements() == 0 || shape.Rank() == 0 || shape.Dim(axis) > 1<<30 {
+		return runtime.Bound{}, false
+	}
+	x := &sorter{n: int(shape.Dim(axis)), stride: rowMajor(shape.Dimensions())[axis], inner: rowMajor(shape.Dimensions())[axis]}
+	if x.keys, ok = sortKeys(s.m, comp, x.n); !ok {
+		return runtime.Bound{}, false
+	}
+	widest := 8
+	for i := range s.in.NumOperands() {
+		x.widths = append(x.widths, s.shape(i).Type().ByteSize())
+		widest = max(widest, x.widths[i])
+	}
+	x.packed = len(x.keys) == 1 && x.keys[0].bits() <= 32
+	x.buffers.New = func() any {
+		b := &sortBuffers{line: runtime.AlignedBytes(int64(x.n * widest)), key: runtime.AlignedBytes(int64(x.n * 8)),
+			packed: make([]uint64, x.n), order: make([]int32, x.n)}
+		if x.packed {
+			b.swap = make([]uint64, x.n)
+		} else {
+			for range x.keys {
+				b.keys = append(b.keys, make([]uint64, x.n))
+			}
+		}
+		return b
+	}
+	x.loop = newParallelLoop(x.lines)
+	return x.loop.bound(int(shape.NumElements())/x.n, 1+(1<<10)/x.n), true
+}
+
+func (x *sorter) lines(f *runtime.TensorFrame, lo, hi int) {
+	b := x.buffers.Get().(*sortBuffers)
+	for l := lo; l < hi; l++ {
+		first := l/x.inner*x.inner*x.n + l%x.inner
+		x.order(f, b, first)
+		for i, w := range x.widths {
+			x.permute(f.Out(i).Data, f.In(i).Data, w, first, b)
+		}
+	}
+	x.buffers.Put(b)
+}
+
+// order finds the order of the line that begins at an element.
+func (x *sorter) order(f *runtime.TensorFrame, b *sortBuffers, first int) {
+	for i := range x.keys {
+		k := &x.keys[i]
+		w := x.widths[k.operand]
+		readLine(b.line, f.In(k.operand).Data, w, first, x.stride, x.n)
+		source := b.line
+		if k.program != nil {
+			k.program.Run(0, x.n, &conversionBuffers{b.line, b.key})
+			source = b.key
+		}
+		if x.packed {
+			k.orderable(b.packed, source)
+			break
+		}
+		k.orderable(b.keys[i], source)
+	}
+	if x.packed {
+		for i, v := range b.packed {
+			b.packed[i] = v<<32 | uint64(i)
+		}
+		sorted := sortPacked(b.packed, b.swap, x.keys[0].bits())
+		for i, v := range sorted {
+			b.order[i] = int32(uint32(v))
+		}
+		return
+	}
+	for i := range b.order {
+		b.order[i] = int32(i)
+	}
+	slices.SortFunc(b.order, func(p, q int32) int {
+		for _, keys := range b.keys {
+			if c := cmp.Compare(keys[p], keys[q]); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(p, q)
+	})
+}
+
+// sortPacked sorts numbers by their upper half, whose lowest bits count, and keeps the order of equal ones; they are in ascending order
+// of their lower half. The result is in v or in swap.
+func sortPacked(v, swap []uint64, bits int) []uint64 {
+	if len(v) < 256 {
+		slices.Sort(v)
+		return v
+	}
+	for shift := 32; shift < 32+bits; shift += 8 {
+		var count [257]int
+		for _, x := range v {
+			count[x>>shift&0xff+1]++
+		}
+		if count[v[0]>>shift&0xff+1] == len(v) {
+			continue // all have the same digit
+		}
+		for i := range 256 {
+			count[i+1] += count[i]
+		}
+		for _, x := range v {
+			d := x >> shift & 0xff
+			swap[count[d]] = x
+			count[d]++
+		}
+		v, swap = swap, v
+	}
+	return v
+}
+
+// readLine copies n elements, stride apart, to the front of dst.
+func readLine(dst, src []byte, width, first, stride, n int) {
+	if stride == 1 {
+		copy(dst, src[first*width:][:n*width])
+		return
+	}
+	b := box{dims: []int{n}, src: []int{stride * width}, dst: []int{width}, run: width, width: width}
+	b.row(dst, src, 0, first*width, n)
+}
+
+// permute writes a line of the result in the order found. It goes by way of a buffer, for the result may be the operand's memory.
+func (x *sorter) permute(dst, src []byte, width, first int, b *sortBuffers) {
+	switch width {
+	case 1:
+		permuteAs(dst, src, b.line, first, x.stride, b.order)
+	case 2:
+		permuteAs(elems[uint16](dst), elems[uint16](src), elems[uint16](b.line), first, x.stride, b.order)
+	case 4:
+		permuteAs(elems[uint32](dst), elems[uint32](src), elems[uint32](b.line), first, x.stride, b.order)
+	case 8:
+		permuteAs(elems[uint64](dst), elems[uint64](src), elems[uint64](b.line), first, x.stride, b.order)
+	default:
+		permuteAs(elems[[2]uint64](dst), elems[[2]uint64](src), elems[[2]uint64](b.line), first, x.stride, b.order)
+	}
+}
+
+func permuteAs[T any](dst, src, line []T, first, stride int, order []int32) {
+	line = line[:len(order)]
+	for i, o := range order {
+		line[i] = src[first+int(o)*stride]
+	}
+	if stride == 1 {
+		copy(dst[first:], line)
+		return
+	}
+	at := first
+	for _, v := range line {
+		dst[at] = v
+		at += stride
+	}
+}
