@@ -1,0 +1,238 @@
+package kernels
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+func init() { addFast(hlo.OpReduceWindow, reduceWindow) }
+
+// reduceWindow serves one array and one recognised op, without base dilation. Narrow floats are reduced in f32.
+func reduceWindow(s *site) (runtime.Bound, bool) {
+	if s.in.NumOperands() != 2 || !s.in.Shape().IsArray() {
+		return runtime.Bound{}, false
+	}
+	c, ok := s.m.Computation(s.in.Callee(0))
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	op, ok := binaryOf(c)
+	t := s.in.Shape().Type()
+	if !ok || s.shape(0).Type() != t || s.shape(1).Type() != t || c.Root().Shape().Type() != t {
+		return runtime.Bound{}, false
+	}
+	if t.IsFloat() && t.Bits() < 32 {
+		t = hlo.F32
+	}
+	switch t {
+	case hlo.F32:
+		return reduceWindowAs(s, t, foldOf[float32](op))
+	case hlo.F64:
+		return reduceWindowAs(s, t, foldOf[float64](op))
+	case hlo.PRED:
+		return reduceWindowAs(s, t, predFoldOf(op))
+	case hlo.S8:
+		return reduceWindowAs(s, t, integerFoldOf[int8](op))
+	case hlo.U8:
+		return reduceWindowAs(s, t, integerFoldOf[uint8](op))
+	case hlo.S32:
+		return reduceWindowAs(s, t, integerFoldOf[int32](op))
+	case hlo.U32:
+		return reduceWindowAs(s, t, integerFoldOf[uint32](op))
+	case hlo.S64:
+		return reduceWindowAs(s, t, integerFoldOf[int64](op))
+	case hlo.U64:
+		return reduceWindowAs(s, t, integerFoldOf[uint64](op))
+	}
+	return runtime.Bound{}, false
+}
+
+// windowReduction folds a window for each position. Trailing axes on which the window does nothing form runs, which are folded element by
+// element.
+type windowReduction[T realNumber] struct {
+	fold          *fold[T]
+	window        []hlo.WindowDim // of the axes before the run
+	in, out       []int           // sizes of these axes
+	stride        []int           // of the operand
+	run           int
+	rows          int // runs of the result
+	src, init, to place
+	loop          *parallelLoop
+
+	// scan is the axis whose window reaches from the first element to the position, or back, or -1. It is then folded one element at a time.
+	scan    int
+	reverse bool
+}
+
+func isIdle(w *hlo.WindowDim) bool {
+	return w.Size == 1 && w.Stride == 1 && w.PadLow == 0 && w.PadHigh == 0 && w.BaseDilation == 1
+}
+
+func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.Bound, bool) {
+	w := hlo.AttrsOf[hlo.WindowAttrs](s.in).Window
+	in, out := s.shape(0), s.in.Shape()
+	if f == nil || w == nil || len(w.Dims) != in.Rank() || in.NumElements() == 0 {
+		return runtime.Bound{}, false
+	}
+	for i := range w.Dims {
+		if w.Dims[i].BaseDilation != 1 {
+			return runtime.Bound{}, false
+		}
+	}
+	r := &windowReduction[T]{fold: f, run: 1, rows: 1}
+	axes := in.Rank()
+	for axes > 0 && isIdle(&w.Dims[axes-1]) {
+		axes--
+		r.run *= int(in.Dim(axes))
+	}
+	if axes > maxSpatial {
+		return runtime.Bound{}, false
+	}
+	r.window = w.Dims[:axes]
+	for d := range axes {
+		r.in = append(r.in, int(in.Dim(d)))
+		r.out = append(r.out, int(out.Dim(d)))
+		r.rows *= r.out[d]
+	}
+	r.stride = rowMajor(in.Dimensions())[:axes]
+	e := &endpoints{t: t}
+	if !e.plan(s) {
+		return runtime.Bound{}, false
+	}
+	r.src, r.init, r.to = e.in[0], e.in[1], e.out
+	n, work := r.rows, r.run
+	if r.findScan() {
+		r.loop = newParallelLoop(r.scans)
+		n, work = r.rows/r.out[r.scan], r.run*r.out[r.scan]
+	} else {
+		for i := range r.window {
+			work *= int(r.window[i].Size)
+		}
+		r.loop = newParallelLoop(r.positions)
+	}
+	grain := 1 + (1<<14)/(1+work)
+	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		e.before(f)
+		r.loop.run(f, n, grain)
+		e.after(f)
+		return nil
+	}, Scratch: e.scratch.size}, true
+}
+
+// positions folds the windows of runs [lo, hi) of the result.
+func (r *windowReduction[T]) positions(f *runtime.TensorFrame, lo, hi int) {
+	x, out := elems[T](r.src.of(f)), elems[T](r.to.of(f))
+	init := elems[T](r.init.of(f))[0]
+	for row := lo; row < hi; row++ {
+		y := out[row*r.run:][:r.run]
+		for i := range y {
+			y[i] = init
+		}
+		r.position(y, x, row)
+	}
+}
+
+// position folds one window, in row-major order of its positions, into y.
+func (r *windowReduction[T]) position(y, x []T, row int) {
+	var at, count, step [maxSpatial]int
+	off := 0
+	axes := len(r.window)
+	for d := axes - 1; d >= 0; d-- {
+		w := &r.window[d]
+		p := row % r.out[d]
+		row /= r.out[d]
+		first, end := validRange(int(w.Size), int(w.WindowDilation), p*int(w.Stride)-int(w.PadLow), r.in[d])
+		if first >= end {
+			return
+		}
+		count[d] = end - first
+		step[d] = int(w.WindowDilation) * r.stride[d]
+		off += (p*int(w.Stride) - int(w.PadLow)) * r.stride[d]
+		off += first * step[d]
+	}
+	if axes == 0 {
+		r.fold.rows(y, x[:len(y)])
+		return
+	}
+	last := axes - 1
+	for {
+		o := off
+		for range count[last] {
+			if len(y) == 1 {
+				y[0] = r.fold.pair(y[0], x[o])
+			} else {
+				r.fold.rows(y, x[o:][:len(y)])
+			}
+			o += step[last]
+		}
+		d := last - 1
+		for ; d >= 0; d-- {
+			at[d]++
+			off += step[d]
+			if at[d] < count[d] {
+				break
+			}
+			off -= at[d] * step[d]
+			at[d] = 0
+		}
+		if d < 0 {
+			return
+		}
+	}
+}
+
+// findScan recognises a running fold along one axis.
+func (r *windowReduction[T]) findScan() bool {
+	r.scan = -1
+	for d := range r.window {
+		w := &r.window[d]
+		n := int64(r.in[d])
+		switch {
+		case isIdle(w):
+		case r.scan < 0 && w.Stride == 1 && w.WindowDilation == 1 && w.Size == n && w.PadLow == n-1 && w.PadHigh == 0:
+			r.scan = d
+		case r.scan < 0 && w.Stride == 1 && w.WindowDilation == 1 && w.Size == n && w.PadHigh == n-1 && w.PadLow == 0:
+			r.scan, r.reverse = d, true
+		default:
+			r.scan = -1
+			return false
+		}
+	}
+	return r.scan >= 0
+}
+
+// scans folds lines along the axis; the lines are numbered over the other axes, runs apart.
+func (r *windowReduction[T]) scans(f *runtime.TensorFrame, lo, hi int) {
+	x, out := elems[T](r.src.of(f)), elems[T](r.to.of(f))
+	init := elems[T](r.init.of(f))[0]
+	n, stride := r.in[r.scan], r.stride[r.scan]
+	inner := stride / r.run // lines between neighbours along the axis
+	for line := lo; line < hi; line++ {
+		at := line/inner*inner*n*r.run + line%inner*r.run
+		step := stride
+		if r.reverse {
+			at += (n - 1) * stride
+			step = -stride
+		}
+		if r.run == 1 {
+			v := init
+			for range n {
+				v = r.fold.pair(v, x[at])
+				out[at] = v
+				at += step
+			}
+			continue
+		}
+		last := out[at:][:r.run]
+		for i := range last {
+			last[i] = r.fold.pair(init, x[at+i])
+		}
+		for range n - 1 {
+			at += step
+			y := out[at:][:r.run]
+			copy(y, last)
+			r.fold.rows(y, x[at:][:r.run])
+			last = y
+		}
+	}
+}
