@@ -1,0 +1,295 @@
+package kernels
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+func init() { addFast(hlo.OpFusion, fusedSequence) }
+
+// sequence runs a fusion whose body is more than one loop as the kernels of its parts, which pass arrays through scratch memory. Only
+// what a part cannot compute on the fly becomes an array: the operands of ops that are not elementwise, their results, and the roots.
+type sequence struct {
+	values []seqValue
+	parts  []seqPart
+	states sync.Pool
+}
+
+// seqValue is an array inside of the fusion.
+type seqValue struct {
+	in       hlo.Instruction
+	typ      runtime.TensorType
+	place    place
+	constant []byte
+	lastUse  int
+}
+
+// seqPart is one kernel of the sequence, or a tile program.
+type seqPart struct {
+	bound   runtime.Bound
+	in      []int // values
+	out     int
+	scratch section
+}
+
+// seqState is the frames of one execution.
+type seqState struct {
+	ctx     *runtime.ExecContext
+	buffers []runtime.Buffer
+	frames  []*runtime.TensorFrame
+	base    *byte // of the scratch memory that the frames know
+}
+
+// sequencer builds a sequence.
+type sequencer struct {
+	s      *site
+	q      *sequence
+	index  map[hlo.InstrID]int // of materialised values
+	apart  map[hlo.InstrID]bool
+	places scratchIntervals
+}
+
+// maxSequence bounds the body of a fusion that is taken apart.
+const maxSequence = 1000
+
+func fusedSequence(s *site) (runtime.Bound, bool) {
+	comp, ok := s.m.Computation(s.in.Callee(0))
+	if !ok || comp.NumInstructions() > maxSequence {
+		return runtime.Bound{}, false
+	}
+	roots, ok := sequenceRoots(comp)
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	b := &sequencer{s: s, q: &sequence{}, apart: make(map[hlo.InstrID]bool)}
+	for range maxSequence {
+		done, ok := b.try(comp, roots)
+		if !ok {
+			return runtime.Bound{}, false
+		}
+		if done {
+			q := b.q
+			q.states.New = func() any { return &seqState{} }
+			return runtime.Bound{Run: q.run, Scratch: b.places.size}, true
+		}
+	}
+	return runtime.Bound{}, false
+}
+
+// sequenceRoots are the arrays that the fusion returns, each an instruction of its own that is not a parameter.
+func sequenceRoots(c hlo.Computation) ([]hlo.Instruction, bool) {
+	root := c.Root()
+	roots := []hlo.Instruction{root}
+	if root.Opcode() == hlo.OpTuple {
+		roots = nil
+		for o := range root.Operands() {
+			roots = append(roots, o)
+		}
+	}
+	for i, r := range roots {
+		if !r.Shape().IsArray() || r.Opcode() == hlo.OpParameter || r.Opcode() == hlo.OpConstant {
+			return nil, false
+		}
+		for _, x := range roots[:i] {
+			if x.ID() == r.ID() {
+				return nil, false
+			}
+		}
+	}
+	return roots, len(roots) > 0
+}
+
+// try builds the sequence with what is known to stand apart. If an instruction turns out to need its operands as arrays, it is noted, and
+// done is false.
+func (b *sequencer) try(comp hlo.Computation, roots []hlo.Instruction) (done, ok bool) {
+	b.q.values, b.q.parts = nil, nil
+	b.index = make(map[hlo.InstrID]int)
+	b.places = scratchIntervals{}
+	arrays := make(map[hlo.InstrID]bool)
+	for _, r := range roots {
+		arrays[r.ID()] = true
+	}
+	order := slices.Collect(comp.PostOrder())
+	for _, in := range order {
+		if b.apart[in.ID()] || !in.Shape().IsArray() && !in.IsRoot() {
+			if !in.Shape().IsArray() {
+				return false, false
+			}
+			arrays[in.ID()] = true
+			for o := range in.Operands() {
+				arrays[o.ID()] = true
+			}
+		}
+	}
+	for _, in := range order {
+		if !in.Shape().IsArray() || !arrays[in.ID()] && in.Opcode() != hlo.OpParameter {
+			continue
+		}
+		v := seqValue{in: in, typ: tensorType(in.Shape()), lastUse: -1}
+		switch in.Opcode() {
+		case hlo.OpParameter:
+			n, is := arrayParameters(in)
+			if !is {
+				return false, false
+			}
+			v.place = place{kind: inInput, index: n}
+		case hlo.OpConstant:
+			l := in.Literal()
+			if l == nil || l.IsElided() {
+				return false, false
+			}
+			v.constant = append(runtime.AlignedBytes(int64(len(l.Bytes())))[:0], l.Bytes()...)
+		default:
+			if !b.part(in, arrays) {
+				b.apart[in.ID()] = true
+				return false, true
+			}
+		}
+		b.index[in.ID()] = len(b.q.values)
+		b.q.values = append(b.q.values, v)
+	}
+	b.place(roots)
+	return true, true
+}
+
+// part appends the part that computes in: a tile program if that is possible, else a kernel on arrays, for which in has to be noted.
+func (b *sequencer) part(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
+	p := seqPart{out: len(b.q.values)}
+	if !b.apart[in.ID()] {
+		program, ok := compileRoots(b.s.m, []hlo.Instruction{in}, func(x hlo.Instruction) (int, bool) {
+			i, ok := b.index[x.ID()]
+			if !ok || x.Opcode() == hlo.OpConstant && x.Shape().IsScalar() {
+				return 0, false
+			}
+			k := slices.Index(p.in, i)
+			if k < 0 {
+				k = len(p.in)
+				p.in = append(p.in, i)
+			}
+			return k, true
+		})
+		if !ok {
+			return false
+		}
+		p.bound = runTiles(program)
+	} else {
+		var ins []runtime.TensorType
+		for o := range in.Operands() {
+			i, ok := b.index[o.ID()]
+			if !ok {
+				return false
+			}
+			p.in = append(p.in, i)
+			ins = append(ins, b.q.values[i].typ)
+		}
+		binding, err := runtime.NewBinding("hlo."+in.Opcode().String(), "", ins, []runtime.TensorType{tensorType(in.Shape())})
+		if err != nil {
+			return false
+		}
+		p.bound = choose(&site{m: b.s.m, in: in, b: binding})
+	}
+	for _, i := range p.in {
+		b.q.values[i].lastUse = len(b.q.parts)
+	}
+	b.q.parts = append(b.q.parts, p)
+	return true
+}
+
+// place finds room for every array and every kernel's scratch memory.
+func (b *sequencer) place(roots []hlo.Instruction) {
+	q := b.q
+	for i, r := range roots {
+		q.values[b.index[r.ID()]].place = place{kind: inOutput, index: i}
+	}
+	for k := range q.parts {
+		p := &q.parts[k]
+		v := &q.values[p.out]
+		if v.place.kind == inInput { // not placed yet: parts never compute parameters
+			v.place = place{kind: inScratch, section: b.places.take(v.typ.Bytes, k, max(k, v.lastUse))}
+		}
+		p.scratch = b.places.take(p.bound.Scratch, k, k)
+	}
+}
+
+func tensorType(s hlo.Shape) runtime.TensorType {
+	return runtime.TensorType{Type: uint8(s.Type()), Dims: s.Dimensions(), Bytes: s.ByteSize()}
+}
+
+// run executes the parts in order.
+func (q *sequence) run(f *runtime.TensorFrame) error {
+	st := q.states.Get().(*seqState)
+	defer q.states.Put(st)
+	q.prepare(st, f)
+	for i := range q.values {
+		if v := &q.values[i]; v.constant == nil {
+			st.buffers[i].Data = v.place.of(f)
+		}
+	}
+	for i := range q.parts {
+		if run := q.parts[i].bound.Run; run != nil {
+			if err := run(st.frames[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// prepare makes the frames, unless they are those of the last execution.
+func (q *sequence) prepare(st *seqState, f *runtime.TensorFrame) {
+	var base *byte
+	if s := f.Scratch(); len(s) > 0 {
+		base = &s[0]
+	}
+	if st.frames != nil && st.ctx == f.Ctx() && st.base == base {
+		return
+	}
+	st.ctx, st.base = f.Ctx(), base
+	st.buffers = make([]runtime.Buffer, len(q.values))
+	for i, v := range q.values {
+		st.buffers[i] = runtime.Buffer{Data: v.constant, Type: v.typ.Type, Dims: v.typ.Dims}
+	}
+	st.frames = make([]*runtime.TensorFrame, len(q.parts))
+	for i, p := range q.parts {
+		var ins []*runtime.Buffer
+		for _, v := range p.in {
+			ins = append(ins, &st.buffers[v])
+		}
+		st.frames[i] = runtime.NewTensorFrame(st.ctx, ins, []*runtime.Buffer{&st.buffers[p.out]}, p.scratch.of(f))
+	}
+}
+
+// scratchIntervals lays out scratch memory for values that live from one step to another.
+type scratchIntervals struct {
+	size  int64
+	taken []scratchInterval
+}
+
+type scratchInterval struct {
+	section
+	from, to int
+}
+
+// take finds the lowest place that nobody uses from step from to step to.
+func (p *scratchIntervals) take(bytes int64, from, to int) section {
+	if bytes == 0 {
+		return section{}
+	}
+	at := int64(0)
+	for moved := true; moved; {
+		moved = false
+		for _, t := range p.taken {
+			if t.from <= to && from <= t.to && at < t.at+t.bytes && t.at < at+bytes {
+				at = (t.at + t.bytes + runtime.BufferAlign - 1) &^ (runtime.BufferAlign - 1)
+				moved = true
+			}
+		}
+	}
+	s := section{at, bytes}
+	p.taken = append(p.taken, scratchInterval{s, from, to})
+	p.size = max(p.size, at+bytes)
+	return s
+}

@@ -1,0 +1,24 @@
+package kernels
+
+import "testing"
+
+func TestFusion(t *testing.T) {
+	add := "to_apply={ u = f32[] parameter(0) w = f32[] parameter(1) ROOT z = f32[] add(u, w) }"
+	for _, c := range []string{
+		"f32[8,6] fusion(f32[8,6], f32[6]), kind=kLoop, calls={ a = f32[8,6] parameter(0) b = f32[6] parameter(1) c = f32[8,6] broadcast(b), dimensions={1} " +
+			"d = f32[8,6] add(a, c) e = f32[] constant(2) g = f32[8,6] broadcast(e), dimensions={} ROOT h = f32[8,6] multiply(d, g) }",
+		"f32[48] fusion(f32[8,6], f32[6]), kind=kLoop, calls={ a = f32[8,6] parameter(0) b = f32[6] parameter(1) c = f32[8,6] broadcast(b), dimensions={1} " +
+			"d = f32[8,6] add(a, c) ROOT e = f32[48] reshape(d) }",
+		"f32[6,8] fusion(f32[48]), kind=kLoop, calls={ a = f32[48] parameter(0) b = f32[8,6] reshape(a) n = f32[8,6] negate(b) ROOT e = f32[6,8] transpose(n), dimensions={1,0} }",
+		"f32[12] fusion(f32[3,4]), kind=kLoop, calls={ a = f32[3,4] parameter(0) b = f32[12] reshape(a) i = s32[12] iota(), iota_dimension=0 j = f32[12] convert(i) ROOT c = f32[12] add(b, j) }",
+		"(f32[8], f32[8]) fusion(f32[8]), kind=kLoop, calls={ a = f32[8] parameter(0) b = f32[8] negate(a) c = f32[8] add(a, b) ROOT r = (f32[8], f32[8]) tuple(c, b) }",
+		"f32[8] fusion(f32[8,600]), kind=kInput, calls={ a = f32[8,600] parameter(0) b = f32[8,600] negate(a) c = f32[] constant(0) " +
+			"d = f32[8] reduce(b, c), dimensions={1}, " + add + " ROOT e = f32[8] multiply(d, d) }",
+		"f32[8,7] fusion(f32[8,600], f32[600,7], f32[7]), kind=kOutput, calls={ a = f32[8,600] parameter(0) b = f32[600,7] parameter(1) v = f32[7] parameter(2) " +
+			"n = f32[8,600] negate(a) d = f32[8,7] dot(n, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} w = f32[8,7] broadcast(v), dimensions={1} ROOT e = f32[8,7] add(d, w) }",
+		"(f32[8,600], f32[600]) fusion(f32[8,600]), kind=kInput, calls={ a = f32[8,600] parameter(0) b = f32[8,600] negate(a) c = f32[] constant(0) " +
+			"d = f32[600] reduce(b, c), dimensions={0}, " + add + " w = f32[8,600] broadcast(d), dimensions={1} x = f32[8,600] add(b, w) y = f32[600] negate(d) ROOT t = (f32[8,600], f32[600]) tuple(x, y) }",
+	} {
+		kernelCase{text: c, small: true, tol: 1e-5}.check(t)
+	}
+}
