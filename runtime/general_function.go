@@ -214,6 +214,9 @@ func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flag
 	}
 	p.run = e.general.Run
 	p.foreign = e.general.ForeignThread
+	if flagged && e.general.Signature != nil && e.general.Signature.Payloads {
+		flagged = false
+	}
 	p.nonStrict = (e.general.NonStrict || flagged) && !l.program.options.Strict && len(k.Args) > 0
 	return l.checkUse(fn, k, p, e.general)
 }

@@ -36,6 +36,10 @@ func AtLeast(n int) Count { return Count(-n - 1) }
 // Signature is the arity of a kernel. One chain more than Args is always accepted: it orders, and is not looked at.
 type Signature struct {
 	Args, Results, Attrs, Funcs Count
+
+	// Payloads says that the kernel reads its arguments' payloads: a use that the program marks as non-strict waits for them
+	// all the same. Adapters set it.
+	Payloads bool
 }
 
 // accepts reports whether got operands, of which extra may be surplus, are right.

@@ -64,7 +64,10 @@ func (a Argument[T]) Ref() async.Ref[T] {
 	return async.Cast[T](a.v)
 }
 
-func (a *Argument[T]) declare(s *Signature) { one(&s.Args) }
+func (a *Argument[T]) declare(s *Signature) {
+	one(&s.Args)
+	s.Payloads = true
+}
 
 func (a *Argument[T]) bind(c *paramCursor) {
 	a.v = c.frame.args[c.arg]
@@ -91,7 +94,10 @@ func (r RepeatedArguments[T]) Len() int { return len(r.values) }
 // Get returns the payload of number i.
 func (r RepeatedArguments[T]) Get(i int) T { return async.Get[T](r.values[i]) }
 
-func (r *RepeatedArguments[T]) declare(s *Signature) { rest(&s.Args) }
+func (r *RepeatedArguments[T]) declare(s *Signature) {
+	rest(&s.Args)
+	s.Payloads = true
+}
 
 func (r *RepeatedArguments[T]) bind(c *paramCursor) {
 	r.values = c.frame.args[c.arg:]

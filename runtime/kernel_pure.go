@@ -22,7 +22,7 @@ func PureNone[R any](fn func() R) Kernel {
 func Pure1[A, R any](fn func(A) R) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 1, Results: 1},
+		Signature: &Signature{Args: 1, Results: 1, Payloads: true},
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0))) },
 		Sync: func(f *SyncFrame) error {
 			store(f.Result(0), r, fn(load[A](f.Arg(0), a)))
@@ -35,7 +35,7 @@ func Pure1[A, R any](fn func(A) R) Kernel {
 func Pure2[A, B, R any](fn func(A, B) R) Kernel {
 	a, b, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 2, Results: 1},
+		Signature: &Signature{Args: 2, Results: 1, Payloads: true},
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0), Arg[B](f, 1))) },
 		Sync: func(f *SyncFrame) error {
 			store(f.Result(0), r, fn(load[A](f.Arg(0), a), load[B](f.Arg(1), b)))
@@ -48,7 +48,7 @@ func Pure2[A, B, R any](fn func(A, B) R) Kernel {
 func Pure3[A, B, C, R any](fn func(A, B, C) R) Kernel {
 	a, b, c, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[C](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 3, Results: 1},
+		Signature: &Signature{Args: 3, Results: 1, Payloads: true},
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0), Arg[B](f, 1), Arg[C](f, 2))) },
 		Sync: func(f *SyncFrame) error {
 			store(f.Result(0), r, fn(load[A](f.Arg(0), a), load[B](f.Arg(1), b), load[C](f.Arg(2), c)))
@@ -61,7 +61,7 @@ func Pure3[A, B, C, R any](fn func(A, B, C) R) Kernel {
 func PureN[A, R any](fn func([]A) R) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: AtLeast(0), Results: 1},
+		Signature: &Signature{Args: AtLeast(0), Results: 1, Payloads: true},
 		Run: func(f *Frame) {
 			args := make([]A, f.NumArgs())
 			for i := range args {
@@ -84,7 +84,7 @@ func PureN[A, R any](fn func([]A) R) Kernel {
 func Try1[A, R any](fn func(A) (R, error)) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 1, Results: 1},
+		Signature: &Signature{Args: 1, Results: 1, Payloads: true},
 		Run: func(f *Frame) {
 			if x, err := fn(Arg[A](f, 0)); err != nil {
 				f.ReportError(err)
@@ -106,7 +106,7 @@ func Try1[A, R any](fn func(A) (R, error)) Kernel {
 func Try2[A, B, R any](fn func(A, B) (R, error)) Kernel {
 	a, b, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 2, Results: 1},
+		Signature: &Signature{Args: 2, Results: 1, Payloads: true},
 		Run: func(f *Frame) {
 			if x, err := fn(Arg[A](f, 0), Arg[B](f, 1)); err != nil {
 				f.ReportError(err)
@@ -128,7 +128,7 @@ func Try2[A, B, R any](fn func(A, B) (R, error)) Kernel {
 func Try2x2[A, B, R, S any](fn func(A, B) (R, S, error)) Kernel {
 	a, b, r, s := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R](), scalarTypeOf[S]()
 	return Kernel{
-		Signature: &Signature{Args: 2, Results: 2},
+		Signature: &Signature{Args: 2, Results: 2, Payloads: true},
 		Run: func(f *Frame) {
 			if x, y, err := fn(Arg[A](f, 0), Arg[B](f, 1)); err != nil {
 				f.ReportError(err)

@@ -34,24 +34,29 @@ func execute(fn *runtime.Function, ctx runtime.ExecContext, args, results []*asy
 	}
 }
 
+// A selector gives the number of a function, of n, that an available value chooses, or an error.
+type selector func(v *async.Value, n int) (i int, failed *async.Value)
+
 // byTruth chooses the first function if v is true, else the second.
-func byTruth(v *async.Value, _ int) int {
-	if async.Get[bool](v) {
-		return 0
+func byTruth(v *async.Value, _ int) (int, *async.Value) {
+	first, failed := payload[bool](v)
+	if first {
+		return 0, failed
 	}
-	return 1
+	return 1, failed
 }
 
 // byIndex chooses by number; a number that no function has means the last.
-func byIndex(v *async.Value, n int) int {
-	if i := async.Get[int32](v); i >= 0 && int(i) < n {
-		return int(i)
+func byIndex(v *async.Value, n int) (int, *async.Value) {
+	i, failed := payload[int32](v)
+	if i >= 0 && int(i) < n {
+		return int(i), failed
 	}
-	return n - 1
+	return n - 1, failed
 }
 
 // choice makes a kernel that calls one of its functions with the arguments after the first, which chooses.
-func choice(funcs, attrs runtime.Count, index func(v *async.Value, n int) int) runtime.Kernel {
+func choice(funcs, attrs runtime.Count, choose selector) runtime.Kernel {
 	return runtime.Kernel{
 		Signature: &runtime.Signature{Args: runtime.AtLeast(1), Results: runtime.AtLeast(0), Attrs: attrs, Funcs: funcs},
 		NonStrict: true,
@@ -64,25 +69,26 @@ func choice(funcs, attrs runtime.Count, index func(v *async.Value, n int) int) r
 			return nil
 		},
 		Run: func(f *runtime.Frame) {
-			selector := f.Arg(0)
-			if selector.IsError() {
-				setAll(f.Results(), selector)
-				return
-			}
-			if selector.IsAvailable() {
-				execute(f.Func(index(selector, f.NumFuncs())), f.Ctx(), f.Args()[1:], f.Results())
+			if f.Arg(0).IsAvailable() {
+				chosen(choose, f.Func, f.NumFuncs(), f.Ctx(), f.Args(), f.Results())
 				return
 			}
 			fns := functions(f)
 			later(f, func(ctx runtime.ExecContext, args, results []*async.Value) {
-				if args[0].IsError() {
-					setAll(results, args[0])
-					return
-				}
-				execute(fns[index(args[0], len(fns))], ctx, args[1:], results)
+				chosen(choose, func(i int) *runtime.Function { return fns[i] }, len(fns), ctx, args, results)
 			})
 		},
 	}
+}
+
+// chosen calls the function that the first argument chooses with the others.
+func chosen(choose selector, fn func(int) *runtime.Function, n int, ctx runtime.ExecContext, args, results []*async.Value) {
+	i, failed := choose(args[0], n)
+	if failed != nil {
+		setAll(results, failed)
+		return
+	}
+	execute(fn(i), ctx, args[1:], results)
 }
 
 func functions(f *runtime.Frame) []*runtime.Function {

@@ -19,7 +19,7 @@ func registerBuffers(reg *runtime.Registry) {
 	type chain = async.Chain
 	type buffer = *runtime.HostBuffer
 	allocate := runtime.Kernel{
-		Signature: &runtime.Signature{Args: 2, Results: 1},
+		Signature: &runtime.Signature{Args: 2, Results: 1, Payloads: true},
 		Run: func(f *runtime.Frame) {
 			b, err := allocateBuffer(f.Ctx(), runtime.Arg[int64](f, 0), runtime.Arg[int64](f, 1))
 			if err != nil {
@@ -84,7 +84,7 @@ func allocateBuffer(ctx runtime.ExecContext, size, align int64) (*runtime.HostBu
 
 func sliceKernel() runtime.Kernel {
 	return runtime.Kernel{
-		Signature: &runtime.Signature{Args: 3, Results: 1},
+		Signature: &runtime.Signature{Args: 3, Results: 1, Payloads: true},
 		Run: func(f *runtime.Frame) {
 			s, err := sliceBuffer(runtime.Arg[*runtime.HostBuffer](f, 0), runtime.Arg[int64](f, 1), runtime.Arg[int64](f, 2))
 			if err != nil {

@@ -84,6 +84,18 @@ func forward(first, n int) runtime.Kernel {
 	}
 }
 
+// payload reads a value that decides what happens. Its type is the program's word, which a file may break.
+func payload[T any](v *async.Value) (x T, failed *async.Value) {
+	if v.IsError() {
+		return x, v
+	}
+	x, ok := async.GetIfPresent[T](v)
+	if !ok {
+		return x, async.MakeError(async.Errorf(async.InvalidArgument, "got a %v, want one of %T", v, x))
+	}
+	return x, nil
+}
+
 // keep copies a frame's arguments with a reference to each.
 func keep(values []*async.Value) []*async.Value {
 	kept := append([]*async.Value(nil), values...)

@@ -112,9 +112,11 @@ func createStrings(c caller) (*Strings, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.Pool().Aggregate(c.Attr(1).Offset)
-	if err != nil {
-		return nil, err
+	var list []bef.Attr
+	if values := c.Attr(1); values.Type != bef.EmptyArray {
+		if list, err = c.Pool().Aggregate(values.Offset); err != nil {
+			return nil, err
+		}
 	}
 	t := &Strings{dims: dims, values: make([]string, len(list))}
 	for i, a := range list {
@@ -145,7 +147,7 @@ func changing(e *elem, change func(*Dense, caller) error) runtime.Kernel {
 		return change(t, c)
 	}
 	return runtime.Kernel{
-		Signature: &runtime.Signature{Args: runtime.AtLeast(1), Results: runtime.AtLeast(0), Attrs: 1},
+		Signature: &runtime.Signature{Args: runtime.AtLeast(1), Results: runtime.AtLeast(0), Attrs: 1, Payloads: true},
 		Check: func(u *runtime.KernelUse) error {
 			if u.NumArgs > 3 || u.NumResults > 1 {
 				return fmt.Errorf("takes a tensor and a chain and gives a chain, got %d arguments and %d results", u.NumArgs, u.NumResults)

@@ -123,12 +123,13 @@ func repeatKernel(f *runtime.Frame) {
 }
 
 func (r *repeat) start(count *async.Value) {
-	if count.IsError() {
-		r.fail(count)
+	n, failed := payload[int32](count)
+	if failed != nil {
+		r.fail(failed)
 		r.finish()
 		return
 	}
-	r.left = async.Get[int32](count)
+	r.left = n
 	if r.left < 0 {
 		r.fail(async.MakeError(async.Errorf(async.InvalidArgument, "tfrt.repeat.i32 of a negative count %d", r.left)))
 		r.left = 0
@@ -205,11 +206,12 @@ func (w *while) run() {
 			w.fail(st)
 			break
 		}
-		if w.cond.IsError() {
-			w.failWhenDone()
+		more, failed := payload[bool](w.cond)
+		if failed != nil {
+			w.failWhenDone(failed)
 			return
 		}
-		if !async.Get[bool](w.cond) {
+		if !more {
 			break
 		}
 		w.iterate()
@@ -235,7 +237,7 @@ func (w *while) iterate() {
 }
 
 // failWhenDone makes the condition's error all results, when nothing is outstanding.
-func (w *while) failWhenDone() {
+func (w *while) failWhenDone(failed *async.Value) {
 	for _, v := range w.values {
 		if v.IsUnavailable() {
 			w.detach()
@@ -243,7 +245,7 @@ func (w *while) failWhenDone() {
 		}
 	}
 	async.RunWhenReady(w.values, func() {
-		w.fail(w.cond)
+		w.fail(failed)
 		w.cond.DropRef()
 		w.finish()
 	})

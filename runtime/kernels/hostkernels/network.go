@@ -15,7 +15,7 @@ func registerNetwork(reg *runtime.Registry) {
 	type chain = async.Chain
 	f32 := elemNamed("f32")
 	reg.Kernel("tfrt_test.max_pooling_2d.f32", runtime.Kernel{
-		Signature: &runtime.Signature{Args: 3, Results: 1, Attrs: 3},
+		Signature: &runtime.Signature{Args: 3, Results: 1, Attrs: 3, Payloads: true},
 		Run: func(f *runtime.Frame) {
 			if err := maxPooling(f, runtime.Arg[*Dense](f, 0), runtime.Arg[*Dense](f, 1)); err != nil {
 				f.ReportError(err)
@@ -150,7 +150,7 @@ func flatten(in, out *Dense) error {
 // matmulKernel computes C = alpha·A·B + beta·C in place.
 func matmulKernel[T int32 | float32](e *elem, get func([]byte) T, put func([]byte, T)) runtime.Kernel {
 	return runtime.Kernel{
-		Signature: &runtime.Signature{Args: 6, Results: 1},
+		Signature: &runtime.Signature{Args: 6, Results: 1, Payloads: true},
 		Run: func(f *runtime.Frame) {
 			alpha, beta := runtime.Arg[T](f, 0), runtime.Arg[T](f, 3)
 			a, b, c := runtime.Arg[*Dense](f, 1), runtime.Arg[*Dense](f, 2), runtime.Arg[*Dense](f, 4)
@@ -196,7 +196,7 @@ func checkProduct(e *elem, a, b, c *Dense) error {
 // sliceInPlace copies a part of a tensor of rank 3 into another one, in a task.
 func sliceInPlace(e *elem) runtime.Kernel {
 	return runtime.Kernel{
-		Signature: &runtime.Signature{Args: 4, Results: 1},
+		Signature: &runtime.Signature{Args: 4, Results: 1, Payloads: true},
 		Run: func(f *runtime.Frame) {
 			in, begin, out := runtime.Arg[*Dense](f, 0), runtime.Arg[*Dense](f, 1), runtime.Arg[*Dense](f, 3)
 			at, err := checkSlice(e, in, begin, out)

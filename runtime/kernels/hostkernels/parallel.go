@@ -12,7 +12,7 @@ const chainType = "!tfrt.chain"
 
 func registerParallel(reg *runtime.Registry) {
 	k := runtime.Kernel{
-		Signature: &runtime.Signature{Args: runtime.AtLeast(3), Results: 1, Funcs: 1},
+		Signature: &runtime.Signature{Args: runtime.AtLeast(3), Results: 1, Funcs: 1, Payloads: true},
 		Run:       parallelKernel,
 	}
 	reg.Kernel("tfrt.parallel_for.i32", k)

@@ -60,7 +60,7 @@ func syncArith[T integer](reg *runtime.Registry, suffix string) {
 // invoker makes a kernel that calls a synchronous function of two i32, with so many i32 as results.
 func invoker(results int) runtime.Kernel {
 	return runtime.Kernel{
-		Signature: &runtime.Signature{Args: 2, Results: runtime.Count(results), Funcs: 1},
+		Signature: &runtime.Signature{Args: 2, Results: runtime.Count(results), Funcs: 1, Payloads: true},
 		Check: func(u *runtime.KernelUse) error {
 			if u.Funcs[0].Kind() != bef.Sync {
 				return fmt.Errorf("function %q is not synchronous", u.Funcs[0].Name())
