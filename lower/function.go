@@ -22,8 +22,9 @@ type function struct {
 	args   []valueID // argument leaves, parameter by parameter
 	roots  []valueID // result leaves
 
-	leaves map[hlo.InstrID][]valueID
-	chains map[hlo.InstrID]*asyncChain
+	leaves   map[hlo.InstrID][]valueID
+	elements map[hlo.InstrID][]int // of tuples, where the leaves of each element begin
+	chains   map[hlo.InstrID]*asyncChain
 
 	id         bef.FuncID
 	plan       runtime.FunctionPlan
@@ -82,7 +83,8 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention)
 	}
 	comp, _ := l.m.Computation(id)
 	f := &function{l: l, comp: comp, conv: conv,
-		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), chains: make(map[hlo.InstrID]*asyncChain)}
+		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), elements: make(map[hlo.InstrID][]int),
+		chains: make(map[hlo.InstrID]*asyncChain)}
 	for _, pid := range comp.Parameters() {
 		p, _ := comp.At(pid)
 		ids := f.newValues(p.Shape(), -1)

@@ -2,13 +2,15 @@ package lower
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 
 	"github.com/gohalo/halo/runtime"
 )
 
 // pack places the storages of the function's own frame, and the frames of its callees, at offsets such that no two that are alive at
-// the same time overlap: the largest first, each at the lowest offset that is free during its life.
+// the same time overlap: the largest first, each at the lowest offset that is free during its life. That search looks at everything placed
+// before; of the functions with more pieces than [searched], the smallest, which hardly add to the size, take turns in places of their size.
 func (f *function) pack() {
 	type piece struct {
 		bytes       int64
@@ -47,10 +49,62 @@ func (f *function) pack() {
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.bytes, a.bytes) })
 	var space arena
-	for _, p := range pieces {
+	large := pieces[:min(len(pieces), searched)]
+	for _, p := range large {
 		p.place(space.reserve(p.bytes, p.first, p.last))
 	}
-	f.frameBytes = space.size
+	small := pieces[len(large):]
+	slices.SortStableFunc(small, func(a, b piece) int { return cmp.Compare(a.first, b.first) })
+	turns := turns{at: space.size, places: make(map[int64]*readyPlaces)}
+	for _, p := range small {
+		p.place(turns.reserve(p.bytes, p.first, p.last))
+	}
+	f.frameBytes = turns.at
+}
+
+// searched is how many pieces are placed by search, which takes time in its square.
+const searched = 4096
+
+// turns gives out places of the same size one after the other. Reservations come in the order of their first op.
+type turns struct {
+	at     int64 // where the next new place begins
+	places map[int64]*readyPlaces
+}
+
+func (t *turns) reserve(bytes int64, first, last int) int64 {
+	if bytes == 0 {
+		return 0
+	}
+	q := t.places[bytes]
+	if q == nil {
+		q = new(readyPlaces)
+		t.places[bytes] = q
+	}
+	if q.Len() > 0 && (*q)[0].last < first {
+		at := (*q)[0].at
+		(*q)[0].last = last
+		heap.Fix(q, 0)
+		return at
+	}
+	at := t.at
+	t.at += bytes
+	heap.Push(q, span{at: at, last: last})
+	return at
+}
+
+// readyPlaces is a heap of places of one size, the first to be free on top.
+type readyPlaces []span
+
+func (q readyPlaces) Len() int { return len(q) }
+func (q readyPlaces) Less(i, j int) bool {
+	return q[i].last < q[j].last || q[i].last == q[j].last && q[i].at < q[j].at
+}
+func (q readyPlaces) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *readyPlaces) Push(x any)   { *q = append(*q, x.(span)) }
+func (q *readyPlaces) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 func align(n int64) int64 { return (n + runtime.BufferAlign - 1) &^ (runtime.BufferAlign - 1) }

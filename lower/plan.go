@@ -44,12 +44,7 @@ func (f *function) argument(v valueID) int {
 	for {
 		def := f.values[v].def
 		if def < 0 {
-			for i, a := range f.args {
-				if a == v {
-					return i
-				}
-			}
-			return -1
+			return int(v) // arguments are the first values
 		}
 		o := &f.ops[def]
 		if len(o.share) == 0 || o.share[0].kind != alias {
@@ -204,7 +199,7 @@ func (f *function) carriedArgs() map[valueID]int {
 	carried := make(map[valueID]int)
 	for i, r := range f.roots {
 		var chain []valueID
-		if f.reaches(r, f.args[i], &chain, len(f.ops)) {
+		if f.reaches(r, f.args[i], &chain, min(len(f.ops), longestCarry)) {
 			for _, v := range chain {
 				carried[v] = i
 			}
@@ -212,6 +207,9 @@ func (f *function) carriedArgs() map[valueID]int {
 	}
 	return carried
 }
+
+// longestCarry bounds the chains that carriedArgs follows, since a body may have many results at the end of one long chain.
+const longestCarry = 4096
 
 // reaches follows shared operands from v back to arg and records the values on the way. The budget bounds the search.
 func (f *function) reaches(v, arg valueID, chain *[]valueID, budget int) bool {
@@ -272,13 +270,17 @@ func (f *function) leadsTo(a, arg valueID) bool {
 // placeResults lets results be computed straight into the caller's memory. In a loop body that memory is the argument's: it is free
 // once nothing reads the argument any more.
 func (f *function) placeResults() {
+	var busy []int
+	if f.conv == loopBody {
+		busy = f.stateBusyUntil()
+	}
 	for i, r := range f.roots {
 		s := &f.stores[f.values[r].store]
 		if s.slot.Kind != runtime.SlotArena {
 			continue
 		}
 		if f.conv == loopBody {
-			if f.stores[f.values[f.args[i]].store].bytes != s.bytes || f.stateBusyUntil(i) >= s.first {
+			if f.stores[f.values[f.args[i]].store].bytes != s.bytes || busy[i] >= s.first {
 				continue
 			}
 		}
@@ -286,12 +288,16 @@ func (f *function) placeResults() {
 	}
 }
 
-// stateBusyUntil is the last op that reads part i of a loop's state, under the name of the argument or of a result that was written over it.
-func (f *function) stateBusyUntil(i int) int {
-	last := -1
+// stateBusyUntil lists, for each part of a loop's state, the last op that reads it, under the name of the argument or of a result that was
+// written over it.
+func (f *function) stateBusyUntil() []int {
+	last := make([]int, len(f.args))
+	for i := range last {
+		last[i] = -1
+	}
 	for _, s := range f.stores {
-		if (s.slot == runtime.ArgSlot(i) || s.slot == runtime.OutSlot(i)) && s.bytes > 0 {
-			last = max(last, s.last)
+		if k := s.slot.Kind; s.bytes > 0 && (k == runtime.SlotArg || k == runtime.SlotOut) {
+			last[s.slot.Index] = max(last[s.slot.Index], s.last)
 		}
 	}
 	return last

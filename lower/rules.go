@@ -50,12 +50,23 @@ func tupleElement(_ context.Context, f *function, in hlo.Instruction) error {
 		return f.errorf(in, "the parts of an asynchronous value cannot be taken apart; run pass async-to-sync first")
 	}
 	index := hlo.AttrsOf[hlo.TupleElementAttrs](in).Index
-	first := 0
-	for i := range int(index) {
-		first += tuple.Shape().Elem(i).NumLeaves()
-	}
+	first := f.firstLeaves(tuple)[index]
 	f.leaves[in.ID()] = f.leaves[tuple.ID()][first:][:in.Shape().NumLeaves()]
 	return nil
+}
+
+// firstLeaves is where the leaves of each element of a tuple begin. Tuples are taken apart element by element, and have thousands.
+func (f *function) firstLeaves(tuple hlo.Instruction) []int {
+	if at, ok := f.elements[tuple.ID()]; ok {
+		return at
+	}
+	at, n := make([]int, tuple.Shape().NumElems()), 0
+	for i := range at {
+		at[i] = n
+		n += tuple.Shape().Elem(i).NumLeaves()
+	}
+	f.elements[tuple.ID()] = at
+	return at
 }
 
 // constant makes a register that lives in the constants section.
