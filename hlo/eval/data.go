@@ -45,6 +45,9 @@ func iota_(c *Call) (*hlo.Literal, error) {
 	if axis < 0 || axis >= len(dims) {
 		return nil, fmt.Errorf("iota_dimension %d of %v", axis, s)
 	}
+	if s.NumElements() == 0 {
+		return hlo.NewLiteral(s, nil) // the axis itself may be of any size
+	}
 	line := encodedCount(dims[axis], s.Type())
 	strides := make([]int, len(dims))
 	strides[axis] = 1

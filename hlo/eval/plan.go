@@ -145,6 +145,14 @@ func (p *plan) keepFixed(values []*hlo.Literal) {
 	p.planFrees()
 }
 
+// step counts, and ends an evaluation that is cancelled or takes too many steps.
+func (e *evaluator) step() error {
+	if e.steps++; e.o.MaxSteps > 0 && e.steps > e.o.MaxSteps {
+		return ErrBudget
+	}
+	return e.ctx.Err()
+}
+
 // maxDepth bounds calls within calls: a computation that calls itself must end as an error.
 const maxDepth = 1000
 
@@ -154,6 +162,13 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 		return nil, fmt.Errorf("computations call each other more than %d deep", maxDepth)
 	}
 	defer func() { e.depth-- }()
+	// A loop of whose body nothing is left to compute must not run for ever, either.
+	if err := e.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if e.steps++; e.o.MaxSteps > 0 && e.steps > e.o.MaxSteps {
+		return nil, ErrBudget
+	}
 	p := e.plan(c)
 	p.runs++
 	keeping := p.runs == 2 && e.o.Trace == nil // this time fixed values stay
@@ -169,9 +184,6 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 	}
 	for i := range p.steps {
 		s := &p.steps[i]
-		if err := e.ctx.Err(); err != nil {
-			return nil, err
-		}
 		operands = operands[:0]
 		if n, ok := s.in.ParameterNumber(); ok && n < int64(len(args)) {
 			operands = append(operands, args[n])
