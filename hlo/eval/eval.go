@@ -59,7 +59,7 @@ type Options struct {
 	Trace func(in hlo.Instruction, value *hlo.Literal)
 	// Replica and Partition number the device that is evaluated. They do not matter to [Devices].
 	Replica, Partition int
-	// MaxSteps bounds the number of instructions that are evaluated, those in loops each time; 0 is no bound.
+	// MaxSteps bounds the number of computations and instructions that are evaluated, those in loops each time; 0 is no bound.
 	// MaxBytes bounds the size of each array; 0 is 8 GB.
 	MaxSteps, MaxBytes int64
 	// Seed makes the numbers of rng.
@@ -205,8 +205,8 @@ func (e *evaluator) instruction(s *step, operands []*hlo.Literal) (v *hlo.Litera
 			err = e.located(in, err)
 		}
 	}()
-	if e.steps++; e.o.MaxSteps > 0 && e.steps > e.o.MaxSteps {
-		return nil, ErrBudget
+	if err := e.step(); err != nil {
+		return nil, err
 	}
 	k := kernels[in.Opcode()]
 	if k == nil {
