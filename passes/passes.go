@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/control"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
@@ -17,7 +18,12 @@ import (
 
 // All lists every pass, by name.
 func All() []*pass.Pass {
+	algebra, err := algsimp.New(nil)
+	if err != nil {
+		panic(err) // no options, no mistakes in them
+	}
 	all := []*pass.Pass{
+		algebra,
 		control.CallInliner,
 		control.FlattenCallGraph,
 		control.FusionInliner,
@@ -77,6 +83,9 @@ func Pipelines(yield func(name string, p Standard) bool) {
 type catalogue struct{}
 
 func (catalogue) Pass(name string, o pass.Options) (*pass.Pass, error) {
+	if name == "algsimp" {
+		return algsimp.New(o)
+	}
 	for _, p := range All() {
 		if p.Name == name {
 			return p, o.Known()

@@ -1,0 +1,246 @@
+package pass
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// FP is what a rewrite may change in floating-point results. The zero value changes nothing.
+type FP uint8
+
+// The classes, from harmless to not.
+const (
+	Exact      FP = iota // the same bits for every input, but for the sign and payload of a NaN
+	ZeroSign             // the sign of a zero
+	Rounding             // the last bits
+	Overflow             // results become infinite, or zero, or no longer do
+	NotANumber           // NaN and infinities become ordinary values, or back
+	FastMath             // anything that holds for real numbers
+)
+
+var fpNames = [...]string{"exact", "zero sign", "rounding", "overflow", "NaN", "fast math"}
+
+func (f FP) String() string { return fpNames[f] }
+
+// RewriteRule is one named rewrite of a [Rewriter].
+type RewriteRule struct {
+	ID   string
+	Doc  string // what becomes what: "x + 0 → x"
+	FP   FP
+	Root []hlo.Opcode // of the instructions that it replaces
+	// Rewrite returns what to put in the place of in, or false. It only looks.
+	Rewrite func(in hlo.Instruction) (Expr, bool)
+}
+
+// Rewriter replaces instructions by rules until none applies. The result of a rule must equal the instruction in shape, apart from layout.
+//
+// Instructions with control dependencies stay, and so do fused computations and those that an async-start wraps. Metadata, sharding and
+// frontend attributes go to what replaces an instruction; an instruction with a sharding is not replaced by an existing one without it.
+// What a rewrite leaves without users is removed at once, so that later rules see true numbers of users.
+type Rewriter struct {
+	Rules []*RewriteRule
+	// Allow is the worst class of rules that may fire.
+	Allow FP
+	// Off lists rules that must not.
+	Off []string
+}
+
+// Document lists the rules for [Pass.Rules].
+func (r *Rewriter) Document() (rules []Rule) {
+	for _, rule := range r.Rules {
+		doc := rule.Doc
+		if rule.FP != Exact {
+			doc = fmt.Sprintf("%s (may change: %v)", doc, rule.FP)
+		}
+		rules = append(rules, Rule{rule.ID, doc})
+	}
+	return rules
+}
+
+// Run applies the rules to a module.
+func (r *Rewriter) Run(ctx *Context, m hlo.Module) (hlo.Module, error) {
+	byRoot := make([][]*RewriteRule, hlo.NumOpcodes)
+	for _, rule := range r.Rules {
+		if rule.FP > r.Allow || slices.Contains(r.Off, rule.ID) {
+			continue
+		}
+		for _, op := range rule.Root {
+			byRoot[op] = append(byRoot[op], rule)
+		}
+	}
+	closed := closedComputations(m)
+	e := m.Edit()
+	for c := range m.Computations() {
+		if closed[c.ID()] {
+			continue
+		}
+		w := &rewriting{ctx: ctx, rules: byRoot, c: e.Computation(c.ID()), queued: map[hlo.InstrID]bool{}}
+		for in := range c.Instructions() {
+			w.push(in.ID())
+		}
+		if err := w.run(50*c.NumInstructions() + 1000); err != nil {
+			return m, err
+		}
+	}
+	return e.Freeze(), nil
+}
+
+// closedComputations is the set of computations that fusions and asynchronous instructions own.
+func closedComputations(m hlo.Module) map[hlo.CompID]bool {
+	set := map[hlo.CompID]bool{}
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if in.Opcode() == hlo.OpFusion || in.Opcode() == hlo.OpAsyncStart {
+				for id := range in.Callees() {
+					set[id] = true
+				}
+			}
+		}
+	}
+	return set
+}
+
+// rewriting is the work on one computation: a queue of instructions that a rule may apply to.
+type rewriting struct {
+	ctx    *Context
+	rules  [][]*RewriteRule
+	c      hlo.CompEdit
+	queue  []hlo.InstrID
+	queued map[hlo.InstrID]bool
+}
+
+func (w *rewriting) push(id hlo.InstrID) {
+	if !w.queued[id] {
+		w.queued[id] = true
+		w.queue = append(w.queue, id)
+	}
+}
+
+// run works until the queue is empty or limit rewrites are done: rules that undo each other would go on for ever.
+func (w *rewriting) run(limit int) error {
+	for len(w.queue) > 0 && limit > 0 {
+		id := w.queue[0]
+		w.queue = w.queue[1:]
+		delete(w.queued, id)
+		if !w.c.Has(id) || !w.replaceable(w.c.At(id)) {
+			continue
+		}
+		for _, rule := range w.rules[w.c.At(id).Opcode()] {
+			in := w.c.At(id)
+			to, ok := rule.Rewrite(in)
+			if !ok || !fitsPlace(in, to) || !w.ctx.Spend(rule.ID) {
+				continue
+			}
+			if err := w.apply(in, to); err != nil {
+				return fmt.Errorf("rule %s: %w", rule.ID, err)
+			}
+			w.ctx.Count(rule.ID, 1)
+			limit--
+			break
+		}
+	}
+	if limit <= 0 {
+		w.ctx.Remark(w.c.At(w.c.Root()), "rewriting of %s was stopped: rules undo each other", w.c.Name())
+	}
+	return w.ctx.Err()
+}
+
+func (w *rewriting) replaceable(in hlo.Instruction) bool {
+	if in.NumControlPredecessors() > 0 || in.Opcode() == hlo.OpParameter || in.UserCount() == 0 && !in.IsRoot() {
+		return false
+	}
+	for range in.ControlSuccessors() {
+		return false
+	}
+	return true
+}
+
+// fitsPlace reports whether a value can stand for in: of its shape, and not losing its sharding.
+func fitsPlace(in hlo.Instruction, to Expr) bool {
+	if to.IsNew() {
+		return to.Shape().EqualIgnoringLayout(in.Shape())
+	}
+	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) {
+		return false
+	}
+	if c := in.Common(); c != nil && c.Sharding != nil {
+		other := in.Computation().MustAt(to.id).Common()
+		return other != nil && hlo.EqualAttr(c.Sharding, other.Sharding)
+	}
+	return true
+}
+
+func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
+	id, operands := in.ID(), slices.Collect(in.OperandIDs())
+	if to.IsNew() {
+		to = to.ofShape(in.Shape())
+	}
+	new := w.make(id, to, handedOn(in.Common()), in.Position())
+	if err := w.c.ReplaceInstruction(id, new); err != nil {
+		return err
+	}
+	w.push(new)
+	for user := range w.c.Users(new) {
+		w.push(user)
+	}
+	for _, o := range operands {
+		w.release(o)
+	}
+	return nil
+}
+
+// handedOn is what of an instruction's attributes belongs to whatever computes its value.
+func handedOn(c *hlo.Common) *hlo.Common {
+	if c == nil || c.Metadata == nil && c.Sharding == nil && c.FrontendAttributes == nil {
+		return nil
+	}
+	return &hlo.Common{Metadata: c.Metadata, Sharding: c.Sharding, FrontendAttributes: c.FrontendAttributes}
+}
+
+// make builds an expression in front of an instruction. Parts of it inherit the metadata only.
+func (w *rewriting) make(before hlo.InstrID, e Expr, common *hlo.Common, pos hlo.Position) hlo.InstrID {
+	if !e.IsNew() {
+		return e.id
+	}
+	var inner *hlo.Common
+	if common != nil && common.Metadata != nil {
+		inner = &hlo.Common{Metadata: common.Metadata}
+	}
+	spec := *e.spec
+	spec.Common, spec.Position = common, pos
+	for _, o := range e.operands {
+		spec.Operands = append(spec.Operands, w.make(before, o, inner, pos))
+	}
+	id := w.c.InsertSpecBefore(before, spec).ID()
+	w.push(id)
+	return id
+}
+
+// release removes an instruction that has lost its last user, and then its operands; what stays is looked at again.
+func (w *rewriting) release(id hlo.InstrID) {
+	if !w.c.Has(id) {
+		return
+	}
+	in := w.c.At(id)
+	if w.c.UserCount(id) > 0 || in.IsRoot() || !removable(in) {
+		w.push(id)
+		for user := range w.c.Users(id) {
+			w.push(user)
+		}
+		return
+	}
+	operands := slices.Collect(in.OperandIDs())
+	if w.c.Remove(id) == nil {
+		for _, o := range operands {
+			w.release(o)
+		}
+	}
+}
+
+func removable(in hlo.Instruction) bool {
+	const keeps = hlo.TraitSideEffect | hlo.TraitCollective | hlo.TraitRandom | hlo.TraitTokens | hlo.TraitAsyncStart | hlo.TraitAsyncDone
+	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpCustomCall && !hlo.IsAsync(in.Opcode()) && in.NumCallees() == 0 &&
+		in.NumControlPredecessors() == 0 && hlo.Info(in.Opcode()).Traits&keeps == 0
+}

@@ -1,0 +1,244 @@
+package algsimp
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+var shapeRules = []*pass.RewriteRule{
+	rule("E01", "reshape to the same shape → operand", toOperand, hlo.OpReshape),
+	rule("E02", "reshape(reshape(x)) → reshape(x)", func(in hlo.Instruction) (pass.Expr, bool) {
+		if r := in.OperandInstr(0); r.Opcode() == hlo.OpReshape && static(in, r, r.OperandInstr(0)) {
+			return reshape(r.OperandInstr(0), in.Shape())
+		}
+		return no()
+	}, hlo.OpReshape),
+	rule("E03", "a reshape without elements → empty constant", func(in hlo.Instruction) (pass.Expr, bool) {
+		if !static(in) || in.Shape().NumElements() != 0 {
+			return no()
+		}
+		l, err := hlo.NewLiteral(in.Shape(), nil)
+		return pass.Constant(l), err == nil
+	}, hlo.OpReshape),
+	rule("E04", "reshape(broadcast(x)) → broadcast(x), if the axes of x stay whole", reshapeOfBroadcast, hlo.OpReshape),
+	rule("E12", "transpose that moves nothing → operand", func(in hlo.Instruction) (pass.Expr, bool) {
+		if slices.IsSorted(axes(in)) {
+			return use(in.OperandInstr(0))
+		}
+		return no()
+	}, hlo.OpTranspose),
+	rule("E13", "transpose(transpose(x)) → transpose(x)", func(in hlo.Instruction) (pass.Expr, bool) {
+		t := in.OperandInstr(0)
+		if t.Opcode() != hlo.OpTranspose {
+			return no()
+		}
+		return pass.New(hlo.OpTranspose, in.Shape(), &hlo.DimensionsAttrs{Dimensions: compose(axes(t), axes(in))}, pass.Use(t.OperandInstr(0))), true
+	}, hlo.OpTranspose),
+	rule("E15", "transpose that moves only axes of size 1 → reshape", func(in hlo.Instruction) (pass.Expr, bool) {
+		last := int64(-1)
+		for i, a := range axes(in) {
+			if in.Shape().Dim(i) != 1 {
+				if a < last {
+					return no()
+				}
+				last = a
+			}
+		}
+		if !static(in) || slices.IsSorted(axes(in)) {
+			return no()
+		}
+		return reshape(in.OperandInstr(0), in.Shape())
+	}, hlo.OpTranspose),
+	rule("E17", "transpose(broadcast(x)) → broadcast(x), if the axes of x stay in order", func(in hlo.Instruction) (pass.Expr, bool) {
+		b := in.OperandInstr(0)
+		if b.Opcode() != hlo.OpBroadcast {
+			return no()
+		}
+		dims := slices.Clone(broadcastAxes(b))
+		for i, d := range dims {
+			dims[i] = int64(slices.Index(axes(in), d))
+		}
+		if !slices.IsSorted(dims) {
+			return no()
+		}
+		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), dims)
+	}, hlo.OpTranspose),
+	rule("E20", "broadcast without growth → reshape", func(in hlo.Instruction) (pass.Expr, bool) {
+		x := in.OperandInstr(0)
+		if !static(in, x) || x.Shape().NumElements() != in.Shape().NumElements() || !slices.IsSorted(broadcastAxes(in)) ||
+			in.Shape().NumElements() == 0 || isConstant(x) {
+			return no()
+		}
+		return reshape(x, in.Shape())
+	}, hlo.OpBroadcast),
+	rule("E21", "broadcast to the same rank in another order → transpose", func(in hlo.Instruction) (pass.Expr, bool) {
+		d := broadcastAxes(in)
+		if len(d) != in.Shape().Rank() || slices.IsSorted(d) {
+			return no()
+		}
+		perm := make([]int64, len(d))
+		for i, to := range d {
+			perm[to] = int64(i)
+		}
+		return pass.New(hlo.OpTranspose, in.Shape(), &hlo.DimensionsAttrs{Dimensions: perm}, pass.Use(in.OperandInstr(0))), true
+	}, hlo.OpBroadcast),
+	rule("E22", "broadcast(reshape that inserts axes of size 1) → broadcast", func(in hlo.Instruction) (pass.Expr, bool) {
+		r := in.OperandInstr(0)
+		if r.Opcode() != hlo.OpReshape || !static(r, r.OperandInstr(0)) {
+			return no()
+		}
+		x, dims := r.OperandInstr(0), []int64{}
+		for i, d := range broadcastAxes(in) {
+			if k := len(dims); k < x.Shape().Rank() && x.Shape().Dim(k) == r.Shape().Dim(i) {
+				dims = append(dims, d)
+			} else if r.Shape().Dim(i) != 1 {
+				return no()
+			}
+		}
+		if len(dims) != x.Shape().Rank() || len(dims) == r.Shape().Rank() {
+			return no()
+		}
+		return broadcast(pass.Use(x), in.Shape(), dims)
+	}, hlo.OpBroadcast),
+	rule("E23", "broadcast(iota) → iota", func(in hlo.Instruction) (pass.Expr, bool) {
+		i := in.OperandInstr(0)
+		if i.Opcode() != hlo.OpIota {
+			return no()
+		}
+		d := broadcastAxes(in)[hlo.AttrsOf[hlo.IotaAttrs](i).Dimension]
+		return pass.New(hlo.OpIota, in.Shape(), &hlo.IotaAttrs{Dimension: d}), true
+	}, hlo.OpBroadcast),
+	rule("E24", "broadcast(broadcast(x)) → broadcast(x)", func(in hlo.Instruction) (pass.Expr, bool) {
+		b := in.OperandInstr(0)
+		if b.Opcode() != hlo.OpBroadcast {
+			return no()
+		}
+		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), compose(broadcastAxes(in), broadcastAxes(b)))
+	}, hlo.OpBroadcast),
+	rule("E26", "data movement of a broadcast scalar → broadcast of the result shape", func(in hlo.Instruction) (pass.Expr, bool) {
+		b := in.OperandInstr(0)
+		if b.Opcode() != hlo.OpBroadcast || !b.OperandInstr(0).Shape().IsScalar() || !static(in) {
+			return no()
+		}
+		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), nil)
+	}, hlo.OpReshape, hlo.OpReverse, hlo.OpTranspose, hlo.OpSlice, hlo.OpDynamicSlice),
+	{ID: "E27", Doc: "op(broadcast(x), broadcast(y), …) → broadcast(op(x, y, …)), elementwise", Root: elementwiseOps(), Rewrite: sinkBroadcast},
+	rule("E28", "copy(copy(x)) → copy(x)", func(in hlo.Instruction) (pass.Expr, bool) {
+		if c := in.OperandInstr(0); c.Opcode() == hlo.OpCopy && c.UserCount() == 1 {
+			return same(in, hlo.OpCopy, pass.Use(c.OperandInstr(0)))
+		}
+		return no()
+	}, hlo.OpCopy),
+	rule("E35", "reverse along axes of size 1 → operand", func(in hlo.Instruction) (pass.Expr, bool) {
+		for _, a := range axes(in) {
+			if in.Shape().Dim(int(a)) != 1 {
+				return no()
+			}
+		}
+		return use(in.OperandInstr(0))
+	}, hlo.OpReverse),
+	rule("E36", "reverse(reverse(x)) → reverse along the axes of one of them", func(in hlo.Instruction) (pass.Expr, bool) {
+		r := in.OperandInstr(0)
+		if r.Opcode() != hlo.OpReverse {
+			return no()
+		}
+		var dims []int64
+		for a := range int64(in.Shape().Rank()) {
+			if slices.Contains(axes(in), a) != slices.Contains(axes(r), a) {
+				dims = append(dims, a)
+			}
+		}
+		if len(dims) == 0 {
+			return use(r.OperandInstr(0))
+		}
+		return pass.New(hlo.OpReverse, in.Shape(), &hlo.DimensionsAttrs{Dimensions: dims}, pass.Use(r.OperandInstr(0))), true
+	}, hlo.OpReverse),
+}
+
+func toOperand(in hlo.Instruction) (pass.Expr, bool) { return use(in.OperandInstr(0)) }
+
+// static reports whether shapes have no dynamic dimensions.
+func static(all ...hlo.Instruction) bool {
+	return !slices.ContainsFunc(all, func(in hlo.Instruction) bool { return !in.Shape().IsArray() || !in.Shape().IsStatic() })
+}
+
+// axes are the dimensions of a transpose or reverse.
+func axes(in hlo.Instruction) []int64 { return hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions }
+
+func broadcastAxes(in hlo.Instruction) []int64 { return hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions }
+
+// compose is outer[inner[i]] for each i.
+func compose(outer, inner []int64) []int64 {
+	both := make([]int64, len(inner))
+	for i, a := range inner {
+		both[i] = outer[a]
+	}
+	return both
+}
+
+func reshape(x hlo.Instruction, s hlo.Shape) (pass.Expr, bool) {
+	return pass.New(hlo.OpReshape, s, nil, pass.Use(x)), true
+}
+
+func broadcast(x pass.Expr, s hlo.Shape, dims []int64) (pass.Expr, bool) {
+	return pass.New(hlo.OpBroadcast, s, &hlo.BroadcastAttrs{Dimensions: dims}, x), true
+}
+
+// reshapeOfBroadcast finds each axis of the broadcast operand again in the result: same size, same number of elements before it.
+func reshapeOfBroadcast(in hlo.Instruction) (pass.Expr, bool) {
+	b := in.OperandInstr(0)
+	if b.Opcode() != hlo.OpBroadcast || !static(in, b) || b.OperandInstr(0).Shape().Rank() == 0 || in.Shape().NumElements() == 0 {
+		return no()
+	}
+	before := func(s hlo.Shape, axis int) (n int64) {
+		n = 1
+		for i := range axis {
+			n *= s.Dim(i)
+		}
+		return n
+	}
+	dims, next := []int64{}, 0
+	for _, d := range broadcastAxes(b) {
+		for next < in.Shape().Rank() && (in.Shape().Dim(next) != b.Shape().Dim(int(d)) || before(in.Shape(), next) != before(b.Shape(), int(d))) {
+			next++
+		}
+		if next == in.Shape().Rank() {
+			return no()
+		}
+		dims = append(dims, int64(next))
+		next++
+	}
+	return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), dims)
+}
+
+func elementwiseOps() (ops []hlo.Opcode) {
+	for op := range hlo.Opcodes {
+		if info := hlo.Info(op); info.Traits.Has(hlo.TraitElementwise) && info.Arity.Min > 0 && len(info.Callees) == 0 {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// sinkBroadcast computes on the small arrays that all operands are broadcasts of, along the same axes.
+func sinkBroadcast(in hlo.Instruction) (pass.Expr, bool) {
+	if c := in.Common(); c != nil && c.ResultAccuracy != nil {
+		return no()
+	}
+	first := in.OperandInstr(0)
+	if first.Opcode() != hlo.OpBroadcast {
+		return no()
+	}
+	var small []pass.Expr
+	x := first.OperandInstr(0).Shape()
+	for b := range in.Operands() {
+		if b.Opcode() != hlo.OpBroadcast || !slices.Equal(broadcastAxes(b), broadcastAxes(first)) || !static(in, b) ||
+			!b.OperandInstr(0).Shape().WithType(x.Type()).EqualIgnoringLayout(x) {
+			return no()
+		}
+		small = append(small, pass.Use(b.OperandInstr(0)))
+	}
+	return broadcast(pass.New(in.Opcode(), x.WithType(in.Shape().Type()), in.Attrs(), small...), in.Shape(), broadcastAxes(first))
+}

@@ -1,0 +1,61 @@
+package algsimp
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+var valueRules = []*pass.RewriteRule{
+	rule("G08", "sort along an axis of size 0 or 1 → operand", func(in hlo.Instruction) (pass.Expr, bool) {
+		axis := int(hlo.AttrsOf[hlo.SortAttrs](in).Dimensions[0])
+		if in.NumOperands() != 1 || !static(in) || in.Shape().Dim(axis) > 1 {
+			return no()
+		}
+		return use(in.OperandInstr(0))
+	}, hlo.OpSort),
+	rule("G10", "reduce of nothing → broadcast of the initial value", func(in hlo.Instruction) (pass.Expr, bool) {
+		if in.NumOperands() != 2 || !static(in, in.OperandInstr(0)) || in.OperandInstr(0).Shape().NumElements() != 0 {
+			return no()
+		}
+		if in.Shape().Rank() == 0 {
+			return use(in.OperandInstr(1))
+		}
+		return broadcast(pass.Use(in.OperandInstr(1)), in.Shape(), nil)
+	}, hlo.OpReduce),
+	rule("H01", "dot without elements in an operand → 0", func(in hlo.Instruction) (pass.Expr, bool) {
+		x, y := in.OperandInstr(0), in.OperandInstr(1)
+		if !static(in, x, y) || x.Shape().NumElements() != 0 && y.Shape().NumElements() != 0 || in.Shape().Type().IsComplex() {
+			return no()
+		}
+		return pass.Fill(in.Shape(), scalar(in.Shape().Type(), 0)), true
+	}, hlo.OpDot),
+	rule("H24", "constant of equal elements → broadcast of a scalar", func(in hlo.Instruction) (pass.Expr, bool) {
+		l, ok := splat(in)
+		if !ok || in.Shape().Rank() == 0 || !static(in) {
+			return no()
+		}
+		return pass.Fill(in.Shape(), l), true
+	}, hlo.OpConstant),
+	rule("H25", "constant 0, 1, 2, … → iota", func(in hlo.Instruction) (pass.Expr, bool) {
+		l := in.Literal()
+		t := in.Shape().Type()
+		if l == nil || l.IsElided() || in.Shape().Rank() != 1 || in.Shape().Dim(0) < 2 || !t.IsInteger() || t.Bits() < 8 {
+			return no()
+		}
+		width := t.ByteSize()
+		for i := range int(in.Shape().Dim(0)) {
+			for b := range width {
+				if l.Bytes()[i*width+b] != byte(uint64(i)>>(8*b)) {
+					return no()
+				}
+			}
+		}
+		return pass.New(hlo.OpIota, in.Shape(), &hlo.IotaAttrs{}), true
+	}, hlo.OpConstant),
+	rule("H26", "iota along an axis of size 0 or 1 → 0", func(in hlo.Instruction) (pass.Expr, bool) {
+		if !static(in) || in.Shape().Dim(int(hlo.AttrsOf[hlo.IotaAttrs](in).Dimension)) > 1 || in.Shape().Type().IsComplex() {
+			return no()
+		}
+		return pass.Fill(in.Shape(), scalar(in.Shape().Type(), 0)), true
+	}, hlo.OpIota),
+}
