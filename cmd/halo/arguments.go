@@ -11,7 +11,6 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/internal/npz"
-	"github.com/gohalo/halo/runtime"
 )
 
 // arguments makes one literal for each parameter leaf, from the files that are given and the fill.
@@ -78,9 +77,13 @@ func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal
 
 // fits refuses parameters that the machine's memory cannot hold.
 func fits(params []hlo.Shape) error {
-	limit := runtime.PhysicalMemory()
+	limit := available()
+	left := limit
 	for i, s := range params {
-		if limit > 0 && s.IsArray() && s.IsStatic() && s.ByteSize() > limit {
+		if limit == 0 || !s.IsArray() || !s.IsStatic() {
+			continue
+		}
+		if left -= min(s.ByteSize(), limit+1); left < 0 {
 			return fmt.Errorf("parameter leaf %d, %v, needs more memory than there is", i, s.WithoutLayout())
 		}
 	}

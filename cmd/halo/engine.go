@@ -82,7 +82,7 @@ func (c *runCmd) load(name string, file *bef.File, t *times) (engine, error) {
 	reg := runtime.NewRegistry()
 	kernels.Register(reg)
 	queue := workqueue.NewMulti(workqueue.Config{Workers: c.Threads})
-	program, err := runtime.Load(file, reg, runtime.LoadOptions{Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
+	program, err := runtime.Load(file, reg, runtime.LoadOptions{MaxBytes: available(), Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
 	if err == nil && program.Entry() == nil {
 		err = fmt.Errorf("the file has no HLO program")
 	}
@@ -118,7 +118,7 @@ func (g *evalEngine) run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Liter
 		p, args = gather(g.m.Entry().Parameter(i).Shape(), args)
 		params = append(params, p)
 	}
-	result, err := eval.Module(ctx, g.m, params, eval.Options{MaxBytes: runtime.PhysicalMemory()})
+	result, err := eval.Module(ctx, g.m, params, eval.Options{MaxBytes: available()})
 	if err != nil {
 		return nil, err
 	}

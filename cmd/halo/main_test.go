@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,7 +62,7 @@ func TestCommand(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit": exitCommand, "json": jsonCommand, "keys": keysCommand, "npz": npzCommand,
-			"head": headCommand, "flip": flipCommand, "nothing": nothingCommand,
+			"head": headCommand, "gzip": gzipCommand, "flip": flipCommand, "nothing": nothingCommand,
 		},
 	})
 }
@@ -160,6 +161,15 @@ func npzCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(npz.WriteNPZ(&b, arrays))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}
+
+func gzipCommand(ts *testscript.TestScript, neg bool, args []string) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".gz"), b.Bytes(), 0o666))
 }
 
 func headCommand(ts *testscript.TestScript, neg bool, args []string) {

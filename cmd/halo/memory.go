@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/gohalo/halo/runtime"
+)
+
+// available is the number of bytes that a program may need at most: what the system can give without swapping, less a tenth for what
+// is not counted. It is 0 if it is not known.
+func available() int64 {
+	total := runtime.PhysicalMemory()
+	if f, err := os.Open("/proc/meminfo"); err == nil {
+		defer f.Close()
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			if value, ok := strings.CutPrefix(lines.Text(), "MemAvailable:"); ok {
+				var kilobytes int64
+				if _, err := fmt.Sscan(value, &kilobytes); err == nil {
+					total = kilobytes << 10
+				}
+			}
+		}
+	}
+	return total / 10 * 9
+}
+
+// limitMemory makes the collector work harder before memory runs out; a limit that the user sets holds instead.
+func limitMemory() {
+	if total := runtime.PhysicalMemory(); total > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(total / 10 * 8)
+	}
+}
