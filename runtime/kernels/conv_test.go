@@ -18,6 +18,7 @@ func TestConvolution(t *testing.T) {
 			"T[2,4,4,5] convolution(T[2,4,8,9], T[4,1,3,3]), window={size=3x3 stride=2x2 pad=1_0x1_1}, dim_labels=bf01_oi01->bf01, feature_group_count=4",
 			"T[1,8,9,6] convolution(T[2,8,9,5], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, batch_group_count=2",
 			"T[2,6] convolution(T[2,5], T[5,6]), dim_labels=bf_io->bf",
+			"T[2,6] convolution(T[2,3], T[1,6]), dim_labels=bf_io->bf, feature_group_count=3",
 			"T[8,9,6,2] convolution(T[8,9,5,2], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=01fb_01io->01fb",
 		} {
 			kernelCase{text: replaceType(c, typ), small: true}.check(t)

@@ -9,14 +9,15 @@ import (
 // depthwise is a convolution whose every output feature sees one input feature. A row of the result along its last axis is summed up
 // tap by tap: each adds a run of the input times a number, or times a run of the kernel where the last axis is the features.
 type depthwise[T gemm.Number] struct {
-	g    *convGeometry
-	axes []convAxis // of the result, major to minor
-	rows int
-	taps []int // window coordinates, rank by rank
-	lhs  place
-	rhs  place
-	out  place
-	loop *parallelLoop
+	g        *convGeometry
+	axes     []convAxis // of the result, major to minor
+	rows     int
+	taps     []int // window coordinates, rank by rank
+	tapCount int
+	lhs      place
+	rhs      place
+	out      place
+	loop     *parallelLoop
 }
 
 // convAxis is an axis of the result.
@@ -43,7 +44,7 @@ func depthwiseAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (
 			return runtime.Bound{}, false
 		}
 	}
-	c := &depthwise[T]{g: g, rows: 1}
+	c := &depthwise[T]{g: g, rows: 1, tapCount: g.taps()}
 	labels := hlo.AttrsOf[hlo.ConvolutionAttrs](s.in).DimLabels
 	out := s.in.Shape()
 	for i := range out.Rank() {
@@ -118,7 +119,7 @@ func (c *depthwise[T]) row(y, x, w []T, row int) {
 	}
 	inner := &c.axes[last]
 	rank := len(g.window)
-	for tap := range len(c.taps) / max(rank, 1) {
+	for tap := range c.tapCount {
 		taps := c.taps[tap*rank:][:rank]
 		xo, wo := batch*g.inBatch, 0
 		ok := true
