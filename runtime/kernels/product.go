@@ -81,7 +81,7 @@ func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 }
 
 func (p *product[T]) planBlocks() {
-	p.blockM = gemm.Padded(min(p.m, 64), p.kernel.MR)
+	p.blockM = gemm.Padded(min(p.m, max(64, 8*p.kernel.MR)), p.kernel.MR)
 	p.blockN = gemm.Padded(min(p.n, 256), p.kernel.NR)
 	p.tasksM = (p.m-1)/p.blockM + 1
 	p.tasksN = (p.n-1)/p.blockN + 1

@@ -7,5 +7,6 @@
 //	file       what
 //	gemm.go    Kernel, Block: the loops over panels
 //	micro.go   the inner loop in Go
+//	micro_*.go the inner loop in assembly, which gen writes
 //	pack.go    packing from memory with arbitrary offsets
 package gemm

@@ -49,6 +49,7 @@ func testMultiply[T Number](t *testing.T, of func(int) T) {
 			}
 		}
 		require.Equal(t, want, multiply(For[T](), m, n, k, a, b), "%v", s)
+		require.Equal(t, want, multiply(portable[T](), m, n, k, a, b), "portable %v", s)
 	}
 }
 
@@ -71,6 +72,21 @@ func BenchmarkBlock(b *testing.B) {
 				g.Block(n, n, n, a, x, c, n, false, tile)
 			}
 			b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
+		})
+	}
+}
+
+// BenchmarkMicro is the inner loop alone, on panels in the nearest cache.
+func BenchmarkMicro(b *testing.B) {
+	for name, g := range map[string]Kernel[float32]{"best": For[float32](), "portable": portable[float32]()} {
+		b.Run("f32/"+name, func(b *testing.B) {
+			const k = 256
+			x, y, c := make([]float32, g.MR*k), make([]float32, g.NR*k), make([]float32, g.MR*g.NR)
+			b.ReportAllocs()
+			for b.Loop() {
+				g.Run(k, x, y, c, g.NR, true)
+			}
+			b.ReportMetric(float64(2*g.MR*g.NR*k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
 		})
 	}
 }

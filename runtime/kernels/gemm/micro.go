@@ -2,8 +2,13 @@ package gemm
 
 // For is the best kernel for T on this processor.
 func For[T Number]() Kernel[T] {
-	return Kernel[T]{MR: 2, NR: 4, Run: run2x4[T]}
+	g := portable[T]()
+	vectorKernel(&g)
+	return g
 }
+
+// portable is the kernel for any processor.
+func portable[T Number]() Kernel[T] { return Kernel[T]{MR: 2, NR: 4, Run: run2x4[T]} }
 
 // run2x4 keeps eight sums in registers; with more of them amd64 spills.
 func run2x4[T Number](k int, a, b []T, c []T, ldc int, add bool) {

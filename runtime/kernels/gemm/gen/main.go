@@ -1,0 +1,178 @@
+// Command gen writes the vector forms of the inner loop of matrix multiplication: gen_micro_amd64.s and its declarations. Run it by go
+// generate in the directory above.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"math/bits"
+	"os"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	assembly, declarations, err := generate()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"gen_micro_amd64.s": assembly, "gen_micro_amd64.go": declarations} {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// generate returns the assembly and the Go file that declares its functions.
+func generate() (assembly, declarations []byte, err error) {
+	g := generator{build.NewContext()}
+	g.ConstraintExpr("amd64")
+	f32, f64 := element{"float32", 4}, element{"float64", 8}
+	g.micro("f32AVX512", f32, 14, 64)
+	g.micro("f32AVX2", f32, 6, 32)
+	g.micro("f64AVX512", f64, 14, 64)
+	g.micro("f64AVX2", f64, 6, 32)
+	file, err := g.Result()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := pass.Compile.Execute(file); err != nil {
+		return nil, nil, err
+	}
+	config := printer.Config{Argv: []string{"go", "generate"}, Name: "runtime/kernels/gemm/gen", Pkg: "gemm"}
+	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
+		return nil, nil, err
+	}
+	declarations, err = printer.NewStubs(config).Print(file)
+	return append(bytes.TrimSpace(assembly), '\n'), append(bytes.TrimSpace(declarations), '\n'), err
+}
+
+type generator struct{ *build.Context }
+
+// element is a Go type and its size.
+type element struct {
+	name string
+	size int
+}
+
+// micro builds a function that multiplies a panel of rows rows with one of two vectors of columns. All sums stay in registers: with 512
+// bits two columns of 14 and the two vectors of b take 30 of 32, and elements of a are broadcast by the multiplication; with 256 bits two
+// columns of 6, the vectors and one broadcast element take 15 of 16.
+func (g generator) micro(name string, e element, rows, vector int) {
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr(fmt.Sprintf("func(k int, a, b, c *%s, ldc int, add bool)", e.name))
+	g.Doc(fmt.Sprintf("%s sets c, of %d rows and %d columns, to a·b over k, or adds it.", name, rows, 2*vector/e.size))
+	g.Pragma("noescape")
+	k := g.Load(g.Param("k"), g.GP64())
+	a, b, c := g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("b"), g.GP64()), g.Load(g.Param("c"), g.GP64())
+	ldc := g.Load(g.Param("ldc"), g.GP64())
+	g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldc)
+	v := vectors{g, e.size, vector}
+	sums := make([][2]reg.VecVirtual, rows)
+	for i := range sums {
+		for j := range 2 {
+			sums[i][j] = v.register()
+			v.zero(sums[i][j])
+		}
+	}
+	b0, b1 := v.register(), v.register()
+	g.TESTQ(k, k)
+	g.JZ(operand.LabelRef("store"))
+	g.Label("loop")
+	v.load(operand.Mem{Base: b}, b0)
+	v.load(operand.Mem{Base: b, Disp: vector}, b1)
+	for i := range sums {
+		v.multiply(operand.Mem{Base: a, Disp: i * e.size}, b0, b1, sums[i])
+	}
+	g.ADDQ(operand.U32(uint32(rows*e.size)), a)
+	g.ADDQ(operand.U32(uint32(2*vector)), b)
+	g.DECQ(k)
+	g.JNZ(operand.LabelRef("loop"))
+	g.Label("store")
+	add := g.Load(g.Param("add"), g.GP8())
+	g.TESTB(add, add)
+	g.JZ(operand.LabelRef("set"))
+	v.rows(sums, c, ldc, func(at operand.Mem, x reg.VecVirtual) { v.add(at, x) })
+	g.Label("set")
+	c = g.Load(g.Param("c"), g.GP64())
+	v.rows(sums, c, ldc, func(at operand.Mem, x reg.VecVirtual) { v.load(x, at) })
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// vectors emits instructions for one element size and vector width.
+type vectors struct {
+	generator
+	size, width int
+}
+
+func (v vectors) register() reg.VecVirtual {
+	if v.width == 64 {
+		return v.ZMM()
+	}
+	return v.YMM()
+}
+
+func (v vectors) zero(x reg.VecVirtual) {
+	if v.width == 64 {
+		v.VPXORD(x, x, x)
+		return
+	}
+	v.VXORPS(x, x, x)
+}
+
+func (v vectors) load(from, to operand.Op) {
+	if v.size == 4 {
+		v.VMOVUPS(from, to)
+		return
+	}
+	v.VMOVUPD(from, to)
+}
+
+func (v vectors) add(at operand.Mem, x reg.VecVirtual) {
+	if v.size == 4 {
+		v.VADDPS(at, x, x)
+		return
+	}
+	v.VADDPD(at, x, x)
+}
+
+// multiply adds one element of a times two vectors of b.
+func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecVirtual) {
+	switch {
+	case v.width == 64 && v.size == 4:
+		v.VFMADD231PS_BCST(a, b0, sums[0])
+		v.VFMADD231PS_BCST(a, b1, sums[1])
+	case v.width == 64:
+		v.VFMADD231PD_BCST(a, b0, sums[0])
+		v.VFMADD231PD_BCST(a, b1, sums[1])
+	case v.size == 4:
+		x := v.YMM()
+		v.VBROADCASTSS(a, x)
+		v.VFMADD231PS(x, b0, sums[0])
+		v.VFMADD231PS(x, b1, sums[1])
+	default:
+		x := v.YMM()
+		v.VBROADCASTSD(a, x)
+		v.VFMADD231PD(x, b0, sums[0])
+		v.VFMADD231PD(x, b1, sums[1])
+	}
+}
+
+// rows visits the memory of each sum; c moves to the last row.
+func (v vectors) rows(sums [][2]reg.VecVirtual, c, ldc reg.Register, visit func(operand.Mem, reg.VecVirtual)) {
+	for i, s := range sums {
+		if i > 0 {
+			v.ADDQ(ldc, c)
+		}
+		visit(operand.Mem{Base: c}, s[0])
+		visit(operand.Mem{Base: c, Disp: v.width}, s[1])
+	}
+}

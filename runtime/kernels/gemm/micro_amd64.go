@@ -1,0 +1,37 @@
+package gemm
+
+import "golang.org/x/sys/cpu"
+
+//go:generate go run ./gen
+
+// vectorKernel sets g to the kernel in assembly for this processor, if there is one.
+func vectorKernel[T Number](g *Kernel[T]) {
+	wide := cpu.X86.HasAVX512F
+	if !wide && !(cpu.X86.HasAVX2 && cpu.X86.HasFMA) {
+		return
+	}
+	switch g := any(g).(type) {
+	case *Kernel[float32]:
+		if wide {
+			*g = Kernel[float32]{14, 32, wrap(14, 32, f32AVX512)}
+		} else {
+			*g = Kernel[float32]{6, 16, wrap(6, 16, f32AVX2)}
+		}
+	case *Kernel[float64]:
+		if wide {
+			*g = Kernel[float64]{14, 16, wrap(14, 16, f64AVX512)}
+		} else {
+			*g = Kernel[float64]{6, 8, wrap(6, 8, f64AVX2)}
+		}
+	}
+}
+
+// wrap checks the panels before assembly reads them.
+func wrap[T float32 | float64](mr, nr int, run func(k int, a, b, c *T, ldc int, add bool)) func(int, []T, []T, []T, int, bool) {
+	return func(k int, a, b, c []T, ldc int, add bool) {
+		if k == 0 || len(a) < k*mr || len(b) < k*nr || len(c) < (mr-1)*ldc+nr {
+			panic("gemm: panels are too short")
+		}
+		run(k, &a[0], &b[0], &c[0], ldc, add)
+	}
+}

@@ -1,0 +1,38 @@
+package gemm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/cpu"
+)
+
+// TestVectorKernels compares the kernels that this processor has but For does not pick.
+func TestVectorKernels(t *testing.T) {
+	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
+		t.Skip("no AVX2")
+	}
+	kernels32 := []Kernel[float32]{{6, 16, wrap(6, 16, f32AVX2)}}
+	kernels64 := []Kernel[float64]{{6, 8, wrap(6, 8, f64AVX2)}}
+	a, b := make([]float32, 31*70), make([]float32, 70*45)
+	for i := range a {
+		a[i] = float32(i%7) - 3
+	}
+	for i := range b {
+		b[i] = float32(i%5) - 2
+	}
+	want := multiply(portable[float32](), 31, 45, 70, a, b)
+	for _, g := range kernels32 {
+		require.Equal(t, want, multiply(g, 31, 45, 70, a, b))
+	}
+	x, y := make([]float64, len(a)), make([]float64, len(b))
+	for i, v := range a {
+		x[i] = float64(v)
+	}
+	for i, v := range b {
+		y[i] = float64(v)
+	}
+	for _, g := range kernels64 {
+		require.Equal(t, multiply(portable[float64](), 31, 45, 70, x, y), multiply(g, 31, 45, 70, x, y))
+	}
+}
