@@ -28,6 +28,7 @@ func All() []*pass.Pass {
 		control.FlattenCallGraph,
 		control.FusionInliner,
 		legalize.AsyncToSync,
+		legalize.OutlineDynamic,
 		loops.InvariantCodeMotion,
 		fuse.LoopFusion,
 		simplify.ConstantFolding,
@@ -47,9 +48,9 @@ func All() []*pass.Pass {
 // Pipelines are the named pipelines: what a user may write for a pass. O0 to O3 are the levels of the command line; cpu is what the
 // runtime needs.
 var pipelines = []struct{ name, doc, text string }{
-	{"simplify", "housekeeping until nothing changes", "fix(tuple-simplifier,constant-folding,cse,dce)"},
-	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,simplify,while-loop-invariant-code-motion,simplify,fusion,dce"},
-	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner"},
+	{"simplify", "housekeeping until nothing changes", "fix(algsimp,tuple-simplifier,constant-folding,cse,dce)"},
+	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-invariant-code-motion,simplify,fusion,dce"},
+	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
 	{"O1", "cheap simplification", "tuple-simplifier,cse,dce"},
 	{"O2", "everything that pays", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
 	{"O3", "everything", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},

@@ -57,7 +57,7 @@ const maxSequence = 1000
 
 func fusedSequence(s *site) (runtime.Bound, bool) {
 	comp, ok := s.m.Computation(s.in.Callee(0))
-	if !ok || comp.NumInstructions() > maxSequence {
+	if !ok || comp.NumInstructions() > maxSequence || !isStatic(comp) {
 		return runtime.Bound{}, false
 	}
 	roots, ok := sequenceRoots(comp)
@@ -77,6 +77,16 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 		}
 	}
 	return runtime.Bound{}, false
+}
+
+// isStatic reports whether every value has a size to plan with; what has not is for the evaluator.
+func isStatic(c hlo.Computation) bool {
+	for in := range c.Instructions() {
+		if !in.Shape().IsStatic() {
+			return false
+		}
+	}
+	return true
 }
 
 // sequenceRoots are the arrays that the fusion returns, each an instruction of its own that is not a parameter.

@@ -1,0 +1,52 @@
+package legalize
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// OutlineDynamic puts programs with dynamic dimensions inside into one fusion.
+var OutlineDynamic = &pass.Pass{
+	Name: "outline-dynamic",
+	Doc: `hand programs with bounded dynamic dimensions inside over to the evaluator
+
+Buffers are planned by size, so lowering has no place for values whose size is known at run time only. A program whose parameters and
+results are static may still compute with them: it becomes a single kCustom fusion, which runs as one kernel.`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		entry := m.Entry()
+		if !hasDynamic(m) || !entry.Root().Shape().IsStatic() || !ctx.Spend("outline") {
+			return m, nil
+		}
+		for i := range entry.NumParameters() {
+			if !entry.Parameter(i).Shape().IsStatic() {
+				return m, nil
+			}
+		}
+		e := m.Edit()
+		b := e.NewComputation(entry.Name() + ".static")
+		var params []hlo.InstrID
+		for i := range entry.NumParameters() {
+			p := entry.Parameter(i)
+			params = append(params, b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: p.Name(), Shape: p.Shape(), Attrs: p.Attrs(), Position: p.Position()}))
+		}
+		root := entry.Root()
+		call := b.Append(hlo.InstrSpec{Opcode: hlo.OpFusion, Name: root.Name(), Shape: root.Shape(), Operands: params,
+			Attrs: &hlo.FusionAttrs{Kind: hlo.FusionCustom}, Callees: []hlo.CompID{entry.ID()}, Position: root.Position()})
+		e.SetEntry(b.Finish(call))
+		return e.Freeze(), nil
+	},
+}
+
+// hasDynamic reports whether some value of the program has a dynamic dimension.
+func hasDynamic(m hlo.Module) bool {
+	reachable := analysis.Reachable(m)
+	for c := range m.Computations() {
+		if reachable[c.ID()] && slices.ContainsFunc(slices.Collect(c.Instructions()), func(in hlo.Instruction) bool { return !in.Shape().IsStatic() }) {
+			return true
+		}
+	}
+	return false
+}
