@@ -24,6 +24,8 @@ type ExecContext struct {
 	depth  int // calls on this goroutine's stack
 	level  int // calls in all, but for the last depth
 
+	within *scope // innermost first
+
 	// run is set in executions of tensor functions: they have a context of their own, cancelled by the first failure.
 	run *tensorRun
 }
@@ -43,6 +45,29 @@ func (c *ExecContext) Context() context.Context {
 // NewExecContext returns the context in which a request starts: on its host's queue, with its tracer.
 func (r *Request) NewExecContext() ExecContext {
 	return ExecContext{Request: r, Queue: r.host.queue, tracer: r.tracer, lane: r.newLane()}
+}
+
+// scope is something that an execution is part of.
+type scope struct {
+	key   any
+	outer *scope
+}
+
+// Within returns the context of executions that are part of what key names, for kernels that must know when they come
+// around to themselves.
+func (c ExecContext) Within(key any) ExecContext {
+	c.within = &scope{key, c.within}
+	return c
+}
+
+// IsWithin reports whether the execution is part of what key names.
+func (c *ExecContext) IsWithin(key any) bool {
+	for s := c.within; s != nil; s = s.outer {
+		if s.key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // cancelled returns the error that skips kernels, or nil.

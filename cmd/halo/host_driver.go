@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 	"sync"
@@ -226,29 +225,14 @@ func formatResult(typ string, v *async.Value) string {
 		}
 	case "f32":
 		if x, ok := async.GetIfPresent[float32](v); ok {
-			return formatFloat(float64(x))
+			return hostkernels.FormatFloat('e', float64(x))
 		}
 	case "f64":
 		if x, ok := async.GetIfPresent[float64](v); ok {
-			return formatFloat(x)
+			return hostkernels.FormatFloat('e', x)
 		}
 	}
 	return typ + " value"
-}
-
-// formatFloat is C's %e.
-func formatFloat(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "inf"
-	case math.IsInf(x, -1):
-		return "-inf"
-	case math.IsNaN(x) && math.Signbit(x):
-		return "-nan"
-	case math.IsNaN(x):
-		return "nan"
-	}
-	return fmt.Sprintf("%e", x)
 }
 
 // reportMemory prints what the allocator counted, if that is asked for or something has leaked.

@@ -124,7 +124,7 @@ func (b *benchmark) report() string {
 	if b.total > 0 {
 		used = 100 * float64(busy) / float64(b.total)
 	}
-	line("CPU utilization(percent): %s", cFloat('e', used))
+	line("CPU utilization(percent): %s", FormatFloat('e', used))
 	return s.String()
 }
 

@@ -145,7 +145,7 @@ func (r *onceResults) Close() error {
 }
 
 // once runs its function the first time it is called with a resource context, and gives the same values every time. They are promised
-// before the function starts: whoever comes meanwhile, the function itself included, gets them too.
+// before the function starts: whoever comes meanwhile gets them too, but for the function itself, which would wait for its own end.
 func once(f *runtime.Frame) {
 	ctx := f.Ctx()
 	if ctx.Request == nil || ctx.Request.Resources() == nil {
@@ -161,6 +161,9 @@ func once(f *runtime.Frame) {
 		promised = makePromises(r.values)
 		return r, nil
 	})
+	if err == nil && ctx.IsWithin(r) {
+		err = async.Errorf(async.FailedPrecondition, "tfrt.once @%s needs its own results", fn.Name())
+	}
 	if err == nil && len(r.values) != n {
 		err = async.Errorf(async.InvalidArgument, "function %q has %d results", fn.Name(), len(r.values))
 	}
@@ -174,7 +177,7 @@ func once(f *runtime.Frame) {
 	}
 	if created {
 		results := make([]*async.Value, n)
-		execute(fn, ctx, f.Args(), results)
+		execute(fn, ctx.Within(r), f.Args(), results)
 		promised.keep(results)
 	}
 }

@@ -137,10 +137,10 @@ func (e *elem) format(b []byte) string {
 	case unsigned, truth:
 		return strconv.FormatUint(e.bits(b), 10)
 	case floating:
-		return cFloat('e', e.real(b))
+		return FormatFloat('e', e.real(b))
 	}
 	x := e.complex(b)
-	return "(" + cFloat('e', real(x)) + "," + cFloat('e', imag(x)) + ")"
+	return "(" + FormatFloat('e', real(x)) + "," + FormatFloat('e', imag(x)) + ")"
 }
 
 // equal compares as the processor does: zeros of both signs are equal, and nothing equals NaN.

@@ -83,10 +83,10 @@ func TestLocationNames(t *testing.T) {
 	assert.EqualError(t, l.claim(7, "b"), "duplicate locations 7")
 }
 
-func TestCFloat(t *testing.T) {
-	assert.Equal(t, "1.500000", cFloat('f', 1.5))
-	assert.Equal(t, "1.500000e+00", cFloat('e', 1.5))
-	assert.Equal(t, "inf -inf nan -nan", fmt.Sprint(cFloat('f', math.Inf(1)), " ", cFloat('e', math.Inf(-1)), " ", cFloat('f', math.NaN()), " ", cFloat('e', math.Copysign(math.NaN(), -1))))
+func TestFormatFloat(t *testing.T) {
+	assert.Equal(t, "1.500000", FormatFloat('f', 1.5))
+	assert.Equal(t, "1.500000e+00", FormatFloat('e', 1.5))
+	assert.Equal(t, "inf -inf nan -nan", fmt.Sprint(FormatFloat('f', math.Inf(1)), " ", FormatFloat('e', math.Inf(-1)), " ", FormatFloat('f', math.NaN()), " ", FormatFloat('e', math.Copysign(math.NaN(), -1))))
 }
 
 func TestTruncate(t *testing.T) {

@@ -17,8 +17,8 @@ func registerPrint(reg *runtime.Registry) {
 	})
 	printer(reg, "i32", func(x int32) string { return fmt.Sprintf("int32 = %d", x) })
 	printer(reg, "i64", func(x int64) string { return fmt.Sprintf("int64 = %d", x) })
-	printer(reg, "f32", func(x float32) string { return "f32 = " + cFloat('f', float64(x)) })
-	printer(reg, "f64", func(x float64) string { return "f64 = " + cFloat('f', x) })
+	printer(reg, "f32", func(x float32) string { return "f32 = " + FormatFloat('f', float64(x)) })
+	printer(reg, "f64", func(x float64) string { return "f64 = " + FormatFloat('f', x) })
 	printer(reg, "f16", func(x F16) string { return fmt.Sprintf("f16 = %d", x) })
 	printer(reg, "complex64", func(x complex64) string { return "complex64 = " + sumOfParts(complex128(x)) })
 	printer(reg, "complex128", func(x complex128) string { return "complex128 = " + sumOfParts(x) })
@@ -63,8 +63,8 @@ func chainPrinter(line func() string) runtime.Kernel {
 	})
 }
 
-// cFloat formats a number as C's printf does with %f or %e, which is Go's way but for what is not finite.
-func cFloat(verb byte, x float64) string {
+// FormatFloat formats a number as C's printf does with %f or %e, which is Go's way but for what is not finite.
+func FormatFloat(verb byte, x float64) string {
 	switch {
 	case math.IsInf(x, 1):
 		return "inf"
@@ -81,5 +81,5 @@ func cFloat(verb byte, x float64) string {
 }
 
 func sumOfParts(x complex128) string {
-	return cFloat('f', real(x)) + "+" + cFloat('f', imag(x)) + "i"
+	return FormatFloat('f', real(x)) + "+" + FormatFloat('f', imag(x)) + "i"
 }
