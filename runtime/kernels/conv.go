@@ -73,7 +73,7 @@ func geometryOf(s *site) (*convGeometry, bool) {
 	if a.Window != nil {
 		g.window = a.Window.Dims
 	}
-	if len(g.window) != len(d.InputSpatial) || len(g.window) == 0 || len(g.window) > maxSpatial {
+	if len(g.window) != len(d.InputSpatial) || len(g.window) > maxSpatial {
 		return nil, false
 	}
 	for i := range g.window {

@@ -16,6 +16,7 @@ func init() {
 	for _, op := range []hlo.Opcode{hlo.OpCopy, hlo.OpReshape, hlo.OpBitcast, hlo.OpBitcastConvert, hlo.OpBroadcast, hlo.OpTranspose, hlo.OpSlice} {
 		addFast(op, copyBytes)
 	}
+	addFast(hlo.OpTranspose, transpose)
 	for _, op := range []hlo.Opcode{hlo.OpBroadcast, hlo.OpTranspose, hlo.OpSlice, hlo.OpReverse, hlo.OpIota} {
 		addFast(op, elementwise)
 	}

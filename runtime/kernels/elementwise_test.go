@@ -90,7 +90,7 @@ func TestDataMovement(t *testing.T) {
 			"T[3,4,5,6] broadcast(T[4,6]), dimensions={1,3}", "T[2,0] broadcast(T[2]), dimensions={0}", "T[] broadcast(T[]), dimensions={}",
 			"T[4,3,2] broadcast(T[2,4]), dimensions={2,0}",
 			"T[70,50] transpose(T[50,70]), dimensions={1,0}", "T[3,5,4,7] transpose(T[4,7,3,5]), dimensions={2,3,0,1}",
-			"T[200,130] transpose(T[130,200]), dimensions={1,0}", "T[2,65,3,33] transpose(T[2,33,65,3]), dimensions={0,2,3,1}",
+			"T[3,50,40] transpose(T[40,3,50]), dimensions={1,2,0}", "T[40,3,50,2] transpose(T[2,3,50,40]), dimensions={3,1,2,0}", "T[200,130] transpose(T[130,200]), dimensions={1,0}", "T[2,65,3,33] transpose(T[2,33,65,3]), dimensions={0,2,3,1}",
 			"T[7,3] slice(T[20,9]), slice={[1:20:3], [2:5]}", "T[0] slice(T[4]), slice={[2:2]}",
 			"T[5,6,7] reverse(T[5,6,7]), dimensions={0,2}", "T[9] reverse(T[9]), dimensions={0}",
 			"T[6,7] copy(T[6,7])", "T[42] reshape(T[6,7])", "T[6,7]{1,0} bitcast(T[42])",
@@ -98,6 +98,8 @@ func TestDataMovement(t *testing.T) {
 			kernelCase{text: replaceType(c, typ)}.check(t)
 		}
 	}
+	kernelCase{text: "f32[5,7] map(f32[5,7], f32[5,7]), dimensions={0,1}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) " +
+		"c = f32[] multiply(a, b) ROOT d = f32[] add(c, a) }"}.check(t)
 	for _, typ := range []string{"u8", "s32", "f32", "bf16", "f64"} {
 		for d := range 2 {
 			kernelCase{text: fmt.Sprintf("%s[40,70] iota(), iota_dimension=%d", typ, d)}.check(t)
