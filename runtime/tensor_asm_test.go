@@ -32,7 +32,6 @@ type tensorAsm struct {
 type asmFunc struct {
 	name    string
 	lines   []string
-	results int
 	frame   int64
 	fb      *bef.FuncBuilder
 	regs    map[string]int
@@ -102,7 +101,7 @@ func assemble(text string) (*bef.File, error) {
 	return a.builder.File()
 }
 
-// declare adds the function with its arguments and notes the number of results.
+// declare adds the function with the types of its arguments and results.
 func (a *tensorAsm) declare(f *asmFunc) error {
 	var args, results []bef.TypeID
 	t := a.builder.Type("buffer")

@@ -22,7 +22,6 @@ type build struct {
 	drafts   []*draft
 	level    int
 	aliasAt  []int // of each input_output_alias entry
-	hasEntry bool
 	filler   hlo.Filler
 	unspent  int64 // bytes left for constants that are not spelled out
 	// hasFrameIDs says that some metadata refers to a stack frame.

@@ -219,7 +219,8 @@ func (s *scan) absent(nots []*directive, in span) *Error {
 // find returns the first match of d.
 func (s *scan) find(d *directive, in span) (span, *Error) {
 	text := s.text[in.begin:in.end]
-	match, cause := none, error(nil)
+	var match span
+	var cause error
 	if d.kind == empty {
 		match = findEmptyLine(text)
 	} else {

@@ -79,7 +79,6 @@ type node struct {
 	children       []int
 	sideUses       []int // users of its values that hang elsewhere
 	stream         int
-	left           []int // streams of children that it did not join
 }
 
 type stream struct {

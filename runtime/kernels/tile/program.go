@@ -43,7 +43,6 @@ type load struct {
 	direct int // the output whose memory is the register, or -1
 	widen  loop
 	stage  int // register for elements as they are in memory, if widen is set
-	wide   bool
 }
 
 type loadMode uint8
