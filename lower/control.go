@@ -39,6 +39,10 @@ func conditional(ctx context.Context, f *function, in hlo.Instruction) error {
 // while puts a copy before the loop for every part of the state that the body writes; the plan drops the copies of values that
 // nobody else needs. Parts that the body only hands on need none.
 func while(ctx context.Context, f *function, in hlo.Instruction) error {
+	init := in.OperandInstr(0).Shape()
+	if comp := f.l.m.MustComputation(in.Callee(0)); !comp.Root().Shape().Compatible(init) || !in.Shape().Compatible(init) {
+		return f.errorf(in, "the state is %v at first, and %v after the body", init, comp.Root().Shape())
+	}
 	body, err := f.l.function(ctx, in.Callee(0), loopBody)
 	if err != nil {
 		return err

@@ -158,6 +158,9 @@ func (f *function) instruction(ctx context.Context, in hlo.Instruction) error {
 
 // kernel is the default: one tensor kernel over the operands' leaves.
 func (f *function) kernel(in hlo.Instruction) error {
+	if in.Opcode() == hlo.OpCopy && !in.Shape().Compatible(in.OperandInstr(0).Shape()) {
+		return f.errorf(in, "it copies %v to %v, which is a conversion", in.OperandInstr(0).Shape(), in.Shape())
+	}
 	text, err := f.l.text(in)
 	if err != nil {
 		return f.errorf(in, "%v", err)

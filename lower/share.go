@@ -11,7 +11,7 @@ func shareable(m hlo.Module, in hlo.Instruction) []sharing {
 	if in.Shape().IsTuple() && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitInPlace) {
 		return nil
 	}
-	if analysis.SameBytes(in) {
+	if analysis.SameBytes(in) && in.Shape().ByteSize() == in.OperandInstr(0).Shape().ByteSize() {
 		return []sharing{{0, 0, alias}}
 	}
 	traits := hlo.Info(in.Opcode()).Traits
