@@ -140,7 +140,7 @@ func (d *hostDriver) runAsync(ctx context.Context, req *runtime.Request, fn *run
 		_ = fn.Execute(ec, nil, results)
 	})
 	if err := req.Host().Queue().Await(ctx, results...); err != nil {
-		return err
+		return fmt.Errorf("'%s' was interrupted: %w", fn.Name(), err)
 	}
 	if len(results) == 0 {
 		return nil

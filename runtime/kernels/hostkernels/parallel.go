@@ -24,10 +24,11 @@ type parallelLoop struct {
 	ctx               runtime.ExecContext
 	body              *runtime.Function
 	start, end, block int64
+	leaf              int64          // blocks that are not divided further
 	args              []*async.Value // after start and end of the block
 	done              async.Ref[async.Chain]
 	left              atomic.Int64 // blocks
-	failed            atomic.Pointer[async.Value]
+	failed            atomic.Pointer[async.Status]
 }
 
 func parallelKernel(f *runtime.Frame) {
@@ -55,18 +56,30 @@ func parallelKernel(f *runtime.Frame) {
 	done := l.done
 	blocks := (l.end-l.start-1)/l.block + 1
 	l.left.Store(blocks)
+	l.leaf = (blocks-1)/maxParts + 1
 	l.run(0, blocks)
 	f.Set(0, done.Value())
 }
 
+// maxParts bounds the number of tasks that a loop may have in the queue at once. Up to here every block is one of its own.
+const maxParts = 1 << 16
+
 // run works on the blocks lo to hi: it hands the upper half to the queue, again and again, until one block is left.
 func (l *parallelLoop) run(lo, hi int64) {
-	for hi-lo > 1 {
+	for hi-lo > l.leaf {
 		mid, top := lo+(hi-lo)/2, hi
 		l.ctx.Queue.AddTask(func() { l.run(mid, top) })
 		hi = mid
 	}
-	l.runBlock(lo)
+	for ; lo < hi; lo++ {
+		if l.ctx.Request != nil {
+			if cancelled := l.ctx.Request.Cancelled(); cancelled != nil {
+				l.finish(hi-lo, cancelled)
+				return
+			}
+		}
+		l.runBlock(lo)
+	}
 }
 
 func (l *parallelLoop) runBlock(i int64) {
@@ -76,27 +89,28 @@ func (l *parallelLoop) runBlock(i int64) {
 	results := make([]*async.Value, l.body.NumResults(), 1)
 	execute(l.body, l.ctx, args, results)
 	if len(results) == 0 {
-		l.blockDone(nil)
+		l.finish(1, nil)
 		return
 	}
 	chain := results[0]
-	chain.AndThen(func() { l.blockDone(chain) })
+	chain.AndThen(func() {
+		l.finish(1, chain)
+		chain.DropRef()
+	})
 }
 
-// blockDone counts a block. An error of any block is the loop's; which one, if there are several, is a matter of time.
-func (l *parallelLoop) blockDone(chain *async.Value) {
-	if chain != nil {
-		if chain.IsError() {
-			l.failed.Store(chain)
-		}
-		chain.DropRef()
+// finish counts n blocks, whose outcome it borrows. An error of any block is the loop's; which one, if there are several, is a matter of
+// time.
+func (l *parallelLoop) finish(n int64, outcome *async.Value) {
+	if outcome != nil && outcome.IsError() {
+		l.failed.Store(outcome.Status())
 	}
-	if l.left.Add(-1) > 0 {
+	if l.left.Add(-n) > 0 {
 		return
 	}
 	dropAll(l.args)
 	if failed := l.failed.Load(); failed != nil {
-		l.done.SetError(failed.Status())
+		l.done.SetError(failed)
 	} else {
 		l.done.Emplace(async.Chain{})
 	}
