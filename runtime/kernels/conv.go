@@ -7,8 +7,6 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
-func init() { addFast(hlo.OpConvolution, convolution) }
-
 // convolution is a product of matrices: one row for each position of the result, one column for each output feature, over the window's
 // positions and the input features. Groups are batches. With one input feature per group it is computed directly.
 func convolution(s *site) (runtime.Bound, bool) {

@@ -8,8 +8,6 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/gemm"
 )
 
-func init() { addFast(hlo.OpDot, dot) }
-
 // dot multiplies matrices in the result type; narrow floats are widened to f32 and rounded at the end.
 func dot(s *site) (runtime.Bound, bool) {
 	t := s.in.Shape().Type()

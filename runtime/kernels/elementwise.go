@@ -7,22 +7,6 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
-func init() {
-	for op := range hlo.Opcodes {
-		if hlo.Info(op).Traits.Has(hlo.TraitElementwise) {
-			addFast(op, copyBytes, elementwise)
-		}
-	}
-	for _, op := range []hlo.Opcode{hlo.OpCopy, hlo.OpReshape, hlo.OpBitcast, hlo.OpBitcastConvert, hlo.OpBroadcast, hlo.OpTranspose, hlo.OpSlice} {
-		addFast(op, copyBytes)
-	}
-	addFast(hlo.OpTranspose, transpose)
-	for _, op := range []hlo.Opcode{hlo.OpBroadcast, hlo.OpTranspose, hlo.OpSlice, hlo.OpReverse, hlo.OpIota} {
-		addFast(op, elementwise)
-	}
-	addFast(hlo.OpFusion, fusedLoop)
-}
-
 // sameOrder reports whether a bitcast keeps the row-major order of the elements and their type.
 func sameOrder(in hlo.Instruction) bool {
 	return analysis.SameBytes(in) && in.Shape().Type() == in.OperandInstr(0).Shape().Type()

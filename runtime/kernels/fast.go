@@ -2,11 +2,40 @@ package kernels
 
 import "github.com/gohalo/halo/hlo"
 
-// fast lists, for each opcode, the fast implementations in the order in which they are tried. Filled family by family in init, so
-// that adding one is a line in its own file.
+// fast lists, for each opcode, the fast implementations in the order in which they are tried.
 var fast [hlo.NumOpcodes][]chooser
 
-func addFast(op hlo.Opcode, c ...chooser) { fast[op] = append(fast[op], c...) }
-
-// HasFast reports whether some implementation of op is made for speed.
-func HasFast(op hlo.Opcode) bool { return len(fast[op]) > 0 }
+func init() {
+	for op := range hlo.Opcodes {
+		if hlo.Info(op).Traits.Has(hlo.TraitElementwise) {
+			fast[op] = []chooser{copyBytes, elementwise}
+		}
+	}
+	for op, choosers := range map[hlo.Opcode][]chooser{
+		hlo.OpBitcast:            {copyBytes},
+		hlo.OpBitcastConvert:     {copyBytes, elementwise},
+		hlo.OpBroadcast:          {copyBytes, elementwise},
+		hlo.OpCompare:            {elementwise, compareNarrow},
+		hlo.OpConcatenate:        {concatenate},
+		hlo.OpConvolution:        {convolution},
+		hlo.OpCopy:               {copyBytes, elementwise},
+		hlo.OpDot:                {dot},
+		hlo.OpDynamicSlice:       {dynamicSlice},
+		hlo.OpDynamicUpdateSlice: {dynamicUpdateSlice},
+		hlo.OpFusion:             {fusedLoop, fusedSequence},
+		hlo.OpGather:             {gather},
+		hlo.OpIota:               {elementwise},
+		hlo.OpMap:                {mapElements},
+		hlo.OpPad:                {pad},
+		hlo.OpReduce:             {reduce, reduceLanes},
+		hlo.OpReduceWindow:       {reduceWindow},
+		hlo.OpReshape:            {copyBytes},
+		hlo.OpReverse:            {elementwise},
+		hlo.OpScatter:            {scatter},
+		hlo.OpSlice:              {copyBytes, elementwise},
+		hlo.OpSort:               {sortLines},
+		hlo.OpTranspose:          {copyBytes, transpose, elementwise},
+	} {
+		fast[op] = choosers
+	}
+}

@@ -7,10 +7,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() {
-	addFast(hlo.OpGather, gather)
-}
-
 // windows is what gather and scatter have in common: for each index vector, a window of an array at a place that the vector says.
 type windows struct {
 	array   hlo.Shape

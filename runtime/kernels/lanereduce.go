@@ -8,8 +8,6 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
-func init() { addFast(hlo.OpReduce, reduceLanes) }
-
 // laneReduction reduces any number of arrays together by any computation on scalars: many elements of the result at once, each in a lane
 // of a tile program. What is folded is taken in row-major order, so the computation has to be associative and no more.
 //
@@ -210,13 +208,11 @@ func (r *laneReduction) pieces(f *runtime.TensorFrame, l *laneFrame, u int) {
 		even := n / 2
 		for i, w := range r.widths {
 			acc := l.acc[l.current][i]
-			last := append([]byte(nil), acc[(n-1)*w:n*w]...)
+			if n%2 != 0 {
+				copy(l.acc[1-l.current][i][even*w:], acc[(n-1)*w:n*w])
+			}
 			spread(l.own[i], acc, w, 1, even)
 			spread(acc, acc, w, 0, even)
-			if n%2 != 0 {
-				copy(acc[even*w:], last)
-				copy(l.acc[1-l.current][i][even*w:], last)
-			}
 		}
 		r.step(l, even)
 	}

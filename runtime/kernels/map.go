@@ -1,12 +1,9 @@
 package kernels
 
 import (
-	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
-
-func init() { addFast(hlo.OpMap, mapElements) }
 
 // mapElements runs the computation of a map as a tile program over all elements.
 func mapElements(s *site) (runtime.Bound, bool) {

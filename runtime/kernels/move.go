@@ -7,13 +7,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() {
-	addFast(hlo.OpConcatenate, concatenate)
-	addFast(hlo.OpPad, pad)
-	addFast(hlo.OpDynamicSlice, dynamicSlice)
-	addFast(hlo.OpDynamicUpdateSlice, dynamicUpdateSlice)
-}
-
 // slabGrain is how many slabs of a box make a piece of work of some 64 KB.
 func slabGrain(b *box) int { return 1 + (1<<16)*b.outer()/(1+b.bytes()) }
 

@@ -8,8 +8,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() { addFast(hlo.OpReduce, reduce) }
-
 // reduce serves reductions of one array by one recognised op. Narrow floats are reduced in f32.
 func reduce(s *site) (runtime.Bound, bool) {
 	if s.in.NumOperands() != 2 || !s.in.Shape().IsArray() {

@@ -5,8 +5,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() { addFast(hlo.OpReduceWindow, reduceWindow) }
-
 // reduceWindow serves one array and one recognised op, without base dilation. Narrow floats are reduced in f32.
 func reduceWindow(s *site) (runtime.Bound, bool) {
 	if s.in.NumOperands() != 2 || !s.in.Shape().IsArray() {

@@ -7,8 +7,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() { addFast(hlo.OpScatter, scatter) }
-
 // scatter serves one array with a combiner that is one recognised op, or takes the update. Updates are applied in order, by one thread.
 func scatter(s *site) (runtime.Bound, bool) {
 	comp, ok := s.m.Computation(s.in.Callee(0))

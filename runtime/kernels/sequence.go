@@ -8,8 +8,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() { addFast(hlo.OpFusion, fusedSequence) }
-
 // sequence runs a fusion whose body is more than one loop as the kernels of its parts, which pass arrays through scratch memory. Only
 // what a part cannot compute on the fly becomes an array: the operands of ops that are not elementwise, their results, and the roots.
 type sequence struct {

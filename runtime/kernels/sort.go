@@ -9,8 +9,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() { addFast(hlo.OpSort, sortLines) }
-
 // sorter sorts lines of arrays by keys. The order of a line is found on numbers that hold key and position, so that it is stable, and all
 // operands are then permuted.
 type sorter struct {

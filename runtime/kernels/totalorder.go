@@ -5,8 +5,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-func init() { addFast(hlo.OpCompare, compareNarrow) }
-
 // compareNarrow compares 16-bit and 8-bit floats that have -0 in the total order, by their codes: a NaN's place depends on its bits.
 func compareNarrow(s *site) (runtime.Bound, bool) {
 	a := hlo.AttrsOf[hlo.CompareAttrs](s.in)
