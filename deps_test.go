@@ -25,6 +25,7 @@ var floors = []struct {
 	{pkg: "internal/shadow", floor: 3}, // evaluates two versions of a module
 	{pkg: "internal/hlotest", floor: 4},
 	{pkg: "internal/lint", floor: 0},
+	{pkg: "internal/lint/", floor: 1, also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{pkg: "hlo/parser", floor: 2, wing: "hlo"},
 	{pkg: "hlo/proto", floor: 2, wing: "hlo", also: []string{"hlo/parser"}}, // origin recovery holds modules as text
 	{pkg: "hlo/pass", floor: 2, wing: "hlo"},

@@ -55,7 +55,7 @@ program by more than a megabyte.`,
 // foldable looks at the op alone.
 func foldable(in hlo.Instruction, effects *analysis.SideEffects) bool {
 	switch in.Opcode() {
-	case hlo.OpConstant, hlo.OpParameter, hlo.OpTuple, hlo.OpBroadcast, hlo.OpFft, hlo.OpCustomCall, hlo.OpDomain:
+	case hlo.OpTuple, hlo.OpBroadcast, hlo.OpFft, hlo.OpCustomCall, hlo.OpDomain:
 		return false
 	}
 	traits := hlo.Info(in.Opcode()).Traits
