@@ -143,6 +143,7 @@ func cheap(in hlo.Instruction) bool {
 // fuse puts the members of a group into a computation of their own.
 func (f *fuser) fuse(root hlo.InstrID) error {
 	b := f.e.NewComputation("fused_computation")
+	b.SetExecutionThread(f.c.ExecutionThread())
 	inside := make(map[hlo.InstrID]hlo.InstrID)
 	var operands []hlo.InstrID
 	param := func(in hlo.Instruction) hlo.InstrID {
