@@ -10,6 +10,8 @@ type fold[T any] struct {
 	// run folds a run of at least one element; rows folds y into x, element by element.
 	run  func(x []T) T
 	rows func(x, y []T)
+	// short folds y[i] with run i of x, all runs as long; for runs too short to be worth a call of run.
+	short func(y, x []T, run int)
 }
 
 type integerNumber interface {
@@ -23,13 +25,13 @@ type realNumber interface {
 func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 	switch op {
 	case hlo.OpAdd:
-		return &fold[T]{func(x, y T) T { return x + y }, sumRun[T], sumRows[T]}
+		return &fold[T]{func(x, y T) T { return x + y }, sumRun[T], sumRows[T], sumShort[T]}
 	case hlo.OpMultiply:
 		return foldBy(func(x, y T) T { return x * y })
 	case hlo.OpMaximum:
-		return &fold[T]{func(x, y T) T { return max(x, y) }, maxRun[T], maxRows[T]}
+		return &fold[T]{func(x, y T) T { return max(x, y) }, maxRun[T], maxRows[T], maxShort[T]}
 	case hlo.OpMinimum:
-		return &fold[T]{func(x, y T) T { return min(x, y) }, minRun[T], minRows[T]}
+		return &fold[T]{func(x, y T) T { return min(x, y) }, minRun[T], minRows[T], minShort[T]}
 	}
 	return nil
 }
@@ -72,6 +74,14 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 			y = y[:len(x)]
 			for i := range x {
 				x[i] = pair(x[i], y[i])
+			}
+		},
+		func(y, x []T, run int) {
+			for i, v := range y {
+				for _, e := range x[i*run:][:run] {
+					v = pair(v, e)
+				}
+				y[i] = v
 			}
 		}}
 }
@@ -157,6 +167,33 @@ func minRows[T realNumber](x, y []T) {
 	y = y[:len(x)]
 	for i := range x {
 		x[i] = min(x[i], y[i])
+	}
+}
+
+func sumShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v += e
+		}
+		y[i] = v
+	}
+}
+
+func maxShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v = max(v, e)
+		}
+		y[i] = v
+	}
+}
+
+func minShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v = min(v, e)
+		}
+		y[i] = v
 	}
 }
 

@@ -215,6 +215,14 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 	if r.parts > 1 {
 		out = elems[T](r.partial.of(f))
 	}
+	if r.isShort() {
+		y := out[lo:hi]
+		for i := range y {
+			y[i] = init
+		}
+		r.fold.short(y, in[lo*r.run:hi*r.run], r.run)
+		return
+	}
 	buffer := r.rows.Get().(*[]T)
 	for task := lo; task < hi; task++ {
 		up, b := task/r.blocks, task%r.blocks
@@ -238,6 +246,11 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		}
 	}
 	r.rows.Put(buffer)
+}
+
+// isShort reports whether units are short runs, one behind the other.
+func (r *reduction[T]) isShort() bool {
+	return r.inner && len(r.strips) == 1 && len(r.kept) == 1 && r.run <= 32
 }
 
 // foldRuns folds the runs of a part.
