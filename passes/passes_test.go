@@ -3,6 +3,7 @@ package passes_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,4 +38,15 @@ func TestCatalogue(t *testing.T) {
 		pipelines[name] = parsed
 	}
 	require.NoError(t, pass.Validate(passes.All(), pipelines, passes.Orders))
+}
+
+// TestDocumentQuotesTheExample keeps the pass of docs/passes.md equal to the one that runs.
+func TestDocumentQuotesTheExample(t *testing.T) {
+	source, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	_, code, _ := strings.Cut(string(source), "docs/passes.md, which quotes it.\n")
+	code, _, _ = strings.Cut(code, "\nfunc Example_yourOwn")
+	document, err := os.ReadFile(filepath.Join("..", "docs", "passes.md"))
+	require.NoError(t, err)
+	assert.Contains(t, string(document), "```go\n"+strings.TrimSpace(code)+"\n```")
 }
