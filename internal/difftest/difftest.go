@@ -1,0 +1,309 @@
+package difftest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/arrays"
+	"github.com/gohalo/halo/internal/shadow"
+	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels"
+	"github.com/gohalo/halo/runtime/workqueue"
+	"github.com/gohalo/halo/verifier"
+)
+
+// Verdict is how a comparison ended.
+type Verdict string
+
+// The verdicts.
+const (
+	Same           Verdict = "same"
+	IllConditioned Verdict = "ill-conditioned" // apart, but by no more than the program makes of noise in its inputs
+	Differ         Verdict = "differ"
+	TooLarge       Verdict = "too large"     // for the limits of Config
+	NoInputs       Verdict = "no inputs"     // a parameter that no array is a value of
+	Random         Verdict = "random"        // it draws numbers of the engine's choice
+	Unsupported    Verdict = "unsupported"   // dynamic dimensions, which only the evaluator has
+	BothRefuse     Verdict = "both refuse"   // neither engine runs it
+	EvalRefuses    Verdict = "eval refuses"  // only the compiled program runs: what cannot be evaluated was dead code
+	CompileFails   Verdict = "compile fails" // passes, lower or load refuse what the evaluator runs
+	RunFails       Verdict = "run fails"
+	EvalSlow       Verdict = "eval slow" // not done in time: nothing learnt
+	RunSlow        Verdict = "run slow"  // the compiled program is not done in time, the evaluator was
+	Panics         Verdict = "panics"
+)
+
+// OK reports whether nothing is wrong as far as is known.
+func (v Verdict) OK() bool {
+	switch v {
+	case Differ, CompileFails, RunFails, Panics:
+		return false
+	}
+	return true
+}
+
+// Outcome is what Run found out.
+type Outcome struct {
+	Verdict Verdict
+	Err     error // why, except for Same
+}
+
+// Config says how to run. The zero value runs the pipeline cpu on two compute workers.
+type Config struct {
+	Pipeline string
+	Threads  int
+	Fill     arrays.FillKind
+	Seed     uint64
+	MaxBytes int64         // of all arrays of the module together; 0 is 64 MB
+	MaxSteps int64         // of the evaluator; 0 is 200,000 instructions
+	Timeout  time.Duration // of each engine; 0 is 5 s
+	Runs     int           // of the compiled program, which must all give the same bits; 0 is 2
+}
+
+func (c Config) withDefaults() Config {
+	if c.Pipeline == "" {
+		c.Pipeline = "cpu"
+	}
+	if c.Threads == 0 {
+		c.Threads = 2
+	}
+	if c.Fill == "" {
+		c.Fill = arrays.Random
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = 64 << 20
+	}
+	if c.MaxSteps == 0 {
+		c.MaxSteps = 200_000
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 5 * time.Second
+	}
+	if c.Runs == 0 {
+		c.Runs = 2
+	}
+	return c
+}
+
+// Run compares the engines on m, which is verified and has no elided constants. Panics of either are reported as outcomes.
+func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = Outcome{Panics, fmt.Errorf("%v\n%s", r, debug.Stack())}
+		}
+	}()
+	cfg = cfg.withDefaults()
+	if Bytes(m) > cfg.MaxBytes {
+		return Outcome{TooLarge, fmt.Errorf("more than %d bytes", cfg.MaxBytes)}
+	}
+	if drawsRandom(m) {
+		return Outcome{Verdict: Random}
+	}
+	args, err := shadow.Inputs(m, cfg.Fill, cfg.Seed)
+	if err != nil {
+		return Outcome{NoInputs, err}
+	}
+	want, evalErr := evaluate(ctx, m, args, cfg)
+	if errors.Is(evalErr, context.DeadlineExceeded) || errors.Is(evalErr, eval.ErrBudget) {
+		return Outcome{EvalSlow, evalErr}
+	}
+	p, err := compile(ctx, m, cfg)
+	if err != nil {
+		switch {
+		case evalErr != nil:
+			return Outcome{BothRefuse, errors.Join(evalErr, err)}
+		case errors.Is(err, context.DeadlineExceeded):
+			return Outcome{RunSlow, err}
+		}
+		if refused := new(lower.Error); errors.As(err, &refused) && hasDynamic(m) {
+			return Outcome{Unsupported, err}
+		}
+		return Outcome{CompileFails, err}
+	}
+	defer p.queue.Close()
+	if evalErr == nil && len(want) != len(p.entry.ResultTypes()) {
+		return Outcome{Differ, fmt.Errorf("%d result leaves, want %d", len(p.entry.ResultTypes()), len(want))}
+	}
+	var first []runtime.Buffer
+	for range cfg.Runs {
+		got, err := p.run(ctx, args, cfg)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return Outcome{RunSlow, err}
+		case err != nil && evalErr != nil:
+			return Outcome{BothRefuse, errors.Join(evalErr, err)}
+		case err != nil:
+			return Outcome{RunFails, err}
+		case evalErr != nil:
+			return Outcome{EvalRefuses, evalErr}
+		}
+		if first == nil {
+			first = got
+		}
+		for i := range got {
+			if !bytes.Equal(got[i].Data, first[i].Data) {
+				return Outcome{Differ, fmt.Errorf("result leaf %d: another run gives other bits", i)}
+			}
+		}
+	}
+	return compare(ctx, m, args, first, want, cfg)
+}
+
+func compare(ctx context.Context, m hlo.Module, args []*hlo.Literal, got []runtime.Buffer, want []*hlo.Literal, cfg Config) Outcome {
+	var moved []*hlo.Literal
+	o := Outcome{Verdict: Same}
+	for i, w := range want {
+		if !w.Shape().IsArray() {
+			continue
+		}
+		g, err := hlo.NewLiteral(w.Shape(), got[i].Data)
+		if err != nil {
+			return Outcome{Differ, fmt.Errorf("result leaf %d: %w", i, err)}
+		}
+		err = differ(g, w)
+		if err == nil {
+			continue
+		}
+		if moved == nil {
+			other := make([]*hlo.Literal, len(args))
+			for k, a := range args {
+				other[k] = move(a)
+			}
+			if moved, _ = evaluate(ctx, m, other, cfg); len(moved) != len(want) {
+				moved = want
+			}
+		}
+		o = Outcome{IllConditioned, fmt.Errorf("result leaf %d, %v: %w", i, w.Shape().WithoutLayout(), err)}
+		if !illConditioned(g, w, moved[i]) {
+			o.Verdict = Differ
+			return o
+		}
+	}
+	return o
+}
+
+func evaluate(ctx context.Context, m hlo.Module, args []*hlo.Literal, cfg Config) ([]*hlo.Literal, error) {
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	l, err := eval.Module(ctx, m, args, eval.Options{MaxBytes: cfg.MaxBytes, MaxSteps: cfg.MaxSteps})
+	if err != nil {
+		return nil, err
+	}
+	return l.Leaves(), nil
+}
+
+// program is a compiled module.
+type program struct {
+	entry *runtime.Function
+	queue workqueue.Queue
+}
+
+func compile(ctx context.Context, m hlo.Module, cfg Config) (*program, error) {
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	pipeline, err := passes.Parse(cfg.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	check := func(m hlo.Module) error {
+		return verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: true}).Err()
+	}
+	if m, err = (&pass.Runner{Check: check}).Run(ctx, pipeline, m); err != nil {
+		return nil, err
+	}
+	file, err := lower.Module(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	reg := runtime.NewRegistry()
+	kernels.Register(reg)
+	queue := workqueue.NewMulti(workqueue.Config{Workers: cfg.Threads})
+	loaded, err := runtime.Load(file, reg, runtime.LoadOptions{Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
+	if err == nil {
+		err = loaded.CheckPlans()
+	}
+	if err != nil {
+		queue.Close()
+		return nil, err
+	}
+	return &program{loaded.Entry(), queue}, nil
+}
+
+func (p *program) run(ctx context.Context, args []*hlo.Literal, cfg Config) ([]runtime.Buffer, error) {
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	var in []runtime.Buffer
+	for _, a := range args {
+		for _, l := range a.Leaves() {
+			in = append(in, runtime.Buffer{Data: bytes.Clone(l.Bytes()), Type: uint8(l.Shape().Type()), Dims: l.Shape().Dimensions()})
+		}
+	}
+	out := p.entry.NewResults()
+	for i := range out { // what is not written must not pass for a zero
+		for k := range out[i].Data {
+			out[i].Data[k] = 0xA5
+		}
+	}
+	before := make([][]byte, len(in))
+	for i := range in {
+		before[i] = bytes.Clone(in[i].Data)
+	}
+	if err := p.entry.Run(ctx, runtime.RunOptions{}, in, out); err != nil {
+		return nil, err
+	}
+	for i := range in {
+		if !bytes.Equal(before[i], in[i].Data) {
+			return nil, fmt.Errorf("the program wrote over argument leaf %d", i)
+		}
+	}
+	return out, nil
+}
+
+// drawsRandom reports whether the result of an instruction is the engine's choice.
+func drawsRandom(m hlo.Module) bool {
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if in.Opcode() == hlo.OpRng {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasDynamic(m hlo.Module) bool {
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if !in.Shape().IsStatic() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Bytes is the size of all arrays that the instructions of m make, each once.
+func Bytes(m hlo.Module) int64 {
+	const limit = int64(1) << 50
+	total := int64(0)
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+				if leaf.IsArray() {
+					total = min(total+min(leaf.ByteSize(), limit), limit)
+				}
+				return true
+			})
+		}
+	}
+	return total
+}

@@ -1,0 +1,37 @@
+package difftest_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/internal/arrays"
+	"github.com/gohalo/halo/internal/difftest"
+	"github.com/gohalo/halo/internal/hlotest"
+	"github.com/gohalo/halo/printer"
+)
+
+var (
+	programs = flag.Int("programs", 300, "random programs to try")
+	first    = flag.Uint64("first", 0, "the first program's seed")
+)
+
+// TestRandom runs random programs through different pipelines, thread counts and inputs.
+func TestRandom(t *testing.T) {
+	n := *programs
+	if testing.Short() {
+		n = 50
+	}
+	pipelines := []string{"cpu", "O0", "cpu", "O0,simplify"}
+	fills := []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Uniform}
+	for seed := *first; seed < *first+uint64(n); seed++ {
+		m, err := hlotest.Random(seed, 5+int(seed%60))
+		require.NoError(t, err, "seed %d", seed)
+		cfg := difftest.Config{Pipeline: pipelines[seed%4], Threads: 1 + int(seed%3), Fill: fills[seed%3], Seed: seed}
+		o := difftest.Run(t.Context(), m, cfg)
+		if !o.Verdict.OK() || o.Verdict == difftest.BothRefuse {
+			t.Errorf("seed %d, %+v: %s: %v\n%s", seed, cfg, o.Verdict, o.Err, printer.String(m))
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package difftest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/arrays"
+)
+
+// Tolerance is how far a number of the compiled program may be from the evaluator's, in relation to the largest of its array. Integers,
+// predicates and everything that only moves data are compared bit by bit.
+//
+// The evaluator keeps sums wide and rounds each instruction's result once; the compiled program adds float32 in another order, and may
+// keep a value wide from one fused instruction to the next. With u half an ulp, a value of d roundings is off by d·u, and a tree sum of n
+// terms by log2(n)·u times their magnitudes. The 64 roundings allowed for f32 and f64 cover a few dozen instructions over sums of
+// thousands of terms; narrow types round after each instruction on both sides, so theirs is less. What multiplies errors, a
+// cancellation or a step, does not fit and is judged by [illConditioned].
+func Tolerance(t hlo.PrimitiveType) float64 {
+	switch t.ComponentType() {
+	case hlo.F64:
+		return 64 * 0x1p-53
+	case hlo.F32:
+		return 64 * 0x1p-24
+	case hlo.F16:
+		return 4 * 0x1p-11
+	case hlo.BF16:
+		return 4 * 0x1p-8
+	}
+	if t.IsFloat() {
+		return 0.25 // an ulp either way of what has two bits of mantissa
+	}
+	return 0
+}
+
+// differ says how got differs from want beyond the tolerance, or nothing.
+func differ(got, want *hlo.Literal) error {
+	t := want.Shape().Type()
+	switch {
+	case !want.Shape().IsArray() || bytes.Equal(got.Bytes(), want.Bytes()):
+		return nil
+	case !t.IsFloat() && !t.IsComplex():
+		d := arrays.Compare(got, want, 0, 0)
+		if d.Bad == 0 {
+			d.Bad = 1 // beyond what float64 tells apart
+		}
+		return fmt.Errorf("%v", d)
+	}
+	rtol := Tolerance(t)
+	if d := arrays.Compare(got, want, rtol, max(rtol*largest(want), denormal(t))); d.Bad > 0 {
+		return fmt.Errorf("%v", d)
+	}
+	return nil
+}
+
+// denormal is a few steps between the smallest numbers of a type, where no relative tolerance holds.
+func denormal(t hlo.PrimitiveType) float64 {
+	switch t.ComponentType() {
+	case hlo.F32:
+		return 0x1p-143
+	case hlo.BF16:
+		return 0x1p-131
+	case hlo.F16:
+		return 0x1p-22
+	}
+	return 0
+}
+
+// largest is the largest finite magnitude.
+func largest(l *hlo.Literal) float64 {
+	zeros, err := hlo.NewLiteral(l.Shape(), make([]byte, len(l.Bytes())))
+	if err != nil {
+		return 0
+	}
+	return arrays.Compare(l, zeros, 0, 0).MaxAbs
+}
+
+// illConditioned reports whether the difference of got from want is what the program makes of noise: moved is the evaluator's answer to
+// inputs that were moved by an ulp. A float may be 64 times as far off as it moved by that (64 roundings, as above); an integer may
+// be off if any of its array moved, since that can only be a rounded float that crossed a step.
+func illConditioned(got, want, moved *hlo.Literal) bool {
+	t := want.Shape().Type()
+	if !t.IsFloat() && !t.IsComplex() {
+		return !bytes.Equal(want.Bytes(), moved.Bytes())
+	}
+	shift := arrays.Compare(moved, want, 0, 0)
+	return arrays.Compare(got, want, 0, 64*shift.MaxAbs).Bad == 0
+}
+
+// move changes the last place of every second number.
+func move(l *hlo.Literal) *hlo.Literal {
+	s := l.Shape()
+	switch {
+	case s.IsTuple():
+		parts := make([]*hlo.Literal, l.NumParts())
+		for i := range parts {
+			parts[i] = move(l.Part(i))
+		}
+		return hlo.NewTupleLiteral(parts...)
+	case !s.IsArray() || !s.Type().IsFloat() && !s.Type().IsComplex():
+		return l
+	}
+	data := bytes.Clone(l.Bytes())
+	size := s.Type().ComponentType().ByteSize()
+	for i := 0; i+size <= len(data); i += 2 * size {
+		switch b := data[i:]; size {
+		case 8:
+			binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^1)
+		case 4:
+			binary.LittleEndian.PutUint32(b, binary.LittleEndian.Uint32(b)^1)
+		case 2:
+			binary.LittleEndian.PutUint16(b, binary.LittleEndian.Uint16(b)^1)
+		}
+	}
+	moved, err := hlo.NewLiteral(s, data)
+	if err != nil {
+		return l
+	}
+	return moved
+}
