@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,7 @@ func dotKernel(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.literal(s, lhs, rhs)
+	return p.literal(c.e.ctx, s, lhs, rhs)
 }
 
 // operandsAs brings two operands to the element type of the result first, as the contractions do.
@@ -83,17 +84,24 @@ func newContraction(lhs, rhs hlo.Shape, lb, lc, rb, rc []int64) (*contraction, e
 }
 
 // literal is the dot of two operands of the element type of s.
-func (p *contraction) literal(s hlo.Shape, lhs, rhs *hlo.Literal) (*hlo.Literal, error) {
+func (p *contraction) literal(ctx context.Context, s hlo.Shape, lhs, rhs *hlo.Literal) (*hlo.Literal, error) {
 	if int64(p.batch*p.rows*p.cols) != s.NumElements() {
 		return nil, fmt.Errorf("%d×%d×%d sums for %v", p.batch, p.rows, p.cols, s)
 	}
+	var l *hlo.Literal
+	var err error
 	switch classOf(s.Type()) {
 	case floats:
-		return packFloats(s, batched(p, floatsOf(p.left(lhs)), floatsOf(p.right(rhs))))
+		l, err = packFloats(s, batched(ctx, p, floatsOf(p.left(lhs)), floatsOf(p.right(rhs))))
 	case complexes:
-		return packComplex(s, batched(p, complexOf(p.left(lhs)), complexOf(p.right(rhs))))
+		l, err = packComplex(s, batched(ctx, p, complexOf(p.left(lhs)), complexOf(p.right(rhs))))
+	default:
+		l, err = packInts(s, batched(ctx, p, intsOf(p.left(lhs)), intsOf(p.right(rhs))))
 	}
-	return packInts(s, batched(p, intsOf(p.left(lhs)), intsOf(p.right(rhs))))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return l, err
 }
 
 // left is the left operand as [batch, rows, k].
@@ -116,10 +124,17 @@ func inOrder(l *hlo.Literal, dims, perm []int) *hlo.Literal {
 	return flat
 }
 
-func batched[T number](p *contraction, a, b []T) []T {
+// batched returns early, with anything, when ctx is cancelled.
+func batched[T number](ctx context.Context, p *contraction, a, b []T) []T {
 	c := make([]T, p.batch*p.rows*p.cols)
+	// Rows are taken in blocks of some ten million products, between which the context is looked at.
+	block := max(2, (10<<20)/max(1, p.cols*p.k)&^1)
 	for i := range p.batch {
-		gemm(c[i*p.rows*p.cols:(i+1)*p.rows*p.cols], a[i*p.rows*p.k:(i+1)*p.rows*p.k], b[i*p.cols*p.k:(i+1)*p.cols*p.k], p.rows, p.cols, p.k)
+		for r := 0; r < p.rows && ctx.Err() == nil; r += block {
+			m := min(block, p.rows-r)
+			at := i*p.rows + r
+			gemm(c[at*p.cols:(at+m)*p.cols], a[at*p.k:(at+m)*p.k], b[i*p.cols*p.k:(i+1)*p.cols*p.k], m, p.cols, p.k)
+		}
 	}
 	return c
 }
@@ -140,7 +155,7 @@ func scaledDot(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.literal(s, lhs, rhs)
+	return p.literal(c.e.ctx, s, lhs, rhs)
 }
 
 // scaled is l times its scales; each scale belongs to a block of elements. The product stays as wide as it is.

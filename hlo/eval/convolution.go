@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -31,14 +32,18 @@ func convolution(c *Call) (*hlo.Literal, error) {
 	}
 	lhs, rhs = inOrder(lhs, dimsOf(lhs.Shape()), g.inputPerm), inOrder(rhs, dimsOf(rhs.Shape()), g.kernelPerm)
 	var flat *hlo.Literal
+	ctx := c.e.ctx
 	to := hlo.MakeShape(s.Type(), s.NumElements())
 	switch classOf(s.Type()) {
 	case floats:
-		flat, err = packFloats(to, convolve(g, floatsOf(lhs), floatsOf(rhs)))
+		flat, err = packFloats(to, convolve(ctx, g, floatsOf(lhs), floatsOf(rhs)))
 	case complexes:
-		flat, err = packComplex(to, convolve(g, complexOf(lhs), complexOf(rhs)))
+		flat, err = packComplex(to, convolve(ctx, g, complexOf(lhs), complexOf(rhs)))
 	default:
-		flat, err = packInts(to, convolve(g, intsOf(lhs), intsOf(rhs)))
+		flat, err = packInts(to, convolve(ctx, g, intsOf(lhs), intsOf(rhs)))
+	}
+	if err == nil {
+		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +116,8 @@ func source(w *hlo.WindowDim, p, k, size int) int {
 	return at
 }
 
-func convolve[T number](g *convGeometry, input, kernel []T) []T {
+// convolve returns early, with anything, when ctx is cancelled.
+func convolve[T number](ctx context.Context, g *convGeometry, input, kernel []T) []T {
 	groups := max(g.featureGroups, g.batchGroups)
 	perGroup := g.outputs / max(groups, 1)
 	size := make([]int, len(g.window))
@@ -142,6 +148,9 @@ func convolve[T number](g *convGeometry, input, kernel []T) []T {
 		for n := range g.batchOut {
 			image := input[(n+batch)*product(g.in)*g.features:]
 			for p0 := 0; p0 < positions; p0 += block {
+				if ctx.Err() != nil {
+					return out
+				}
 				m := min(block, positions-p0)
 				here := offsets
 				if whole {

@@ -13,7 +13,7 @@ import (
 func init() {
 	register(map[hlo.Opcode]Kernel{hlo.OpCustomCall: customCall})
 	for _, target := range identityTargets {
-		customCalls[target] = argument
+		customCalls[target] = sameArgument
 	}
 }
 
@@ -22,6 +22,18 @@ var identityTargets = []string{
 	"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape", "GlobalToLocalShape",
 	"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape",
 	"LayoutConstraint", "annotate_device_placement", "MoveToHost", "MoveToDevice", "Pin", "Unpin", "SetBound", "control_dep",
+}
+
+// sameArgument is the operand. Between the shape of one device's part and that of the whole array it is so only where there is one device.
+func sameArgument(c *Call) (*hlo.Literal, error) {
+	v, err := argument(c)
+	if err != nil {
+		return nil, err
+	}
+	if got, want := v.Shape(), c.In.Shape(); want.IsArray() && !got.Compatible(want) && !fits(got, want) {
+		return nil, fmt.Errorf("a part of shape %v of an array of shape %v, or the reverse: this takes several devices", got, want)
+	}
+	return v, nil
 }
 
 var customCalls = map[string]Kernel{

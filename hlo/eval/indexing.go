@@ -228,6 +228,9 @@ func scatter(c *Call) (*hlo.Literal, error) {
 		if !inside {
 			continue
 		}
+		if err := c.e.ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := sc.window(base, dot(o.index, upBatch), window, opWindow, upWindow); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -30,7 +31,7 @@ func raggedDot(c *Call) (*hlo.Literal, error) {
 		lhs: decoded(lhs), rhs: decoded(rhs), lhsDims: dimsOf(lhs.Shape()), rhsDims: dimsOf(rhs.Shape()),
 		lb: ints(a.LHSBatch), lc: ints(a.LHSContracting), rb: ints(a.RHSBatch), rc: ints(a.RHSContracting),
 		ragged: int(a.LHSRagged[0]), sizes: intsOf(c.Args[2]), sizeDims: dimsOf(c.Args[2].Shape()),
-		out: makeLanes(s.Type(), int(s.NumElements())),
+		ctx: c.e.ctx, out: makeLanes(s.Type(), int(s.NumElements())),
 	}
 	if len(r.sizeDims) == 0 || len(r.lb) != len(r.rb) || len(r.lc) != len(r.rc) {
 		return nil, fmt.Errorf("group sizes of %v", c.Args[2].Shape())
@@ -51,6 +52,7 @@ type raggedCall struct {
 	ragged           int
 	sizes            []int64
 	sizeDims         []int
+	ctx              context.Context
 }
 
 // evaluate walks over every result element of every group.
@@ -122,6 +124,9 @@ func (r *raggedCall) evaluate(group []int) error {
 					}
 				}
 				o++
+				if r.ctx.Err() != nil {
+					return r.ctx.Err()
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -65,7 +66,7 @@ func reduce(c *Call) (*hlo.Literal, error) {
 	for i, a := range kept {
 		sizes[i] = int64(dims[a])
 	}
-	r := &folding{p: p, inputs: c.Args[:n], inits: c.Args[n:], dims: dims, kept: kept, reduced: reduced}
+	r := &folding{p: p, inputs: c.Args[:n], inits: c.Args[n:], dims: dims, kept: kept, reduced: reduced, ctx: c.e.ctx}
 	parts := make([]*hlo.Literal, n)
 	out := r.fold()
 	if r.err != nil {
@@ -107,6 +108,7 @@ type folding struct {
 	dims          []int
 	kept, reduced []int
 	err           error
+	ctx           context.Context
 }
 
 // fold returns the accumulators, one lane for each result element.
@@ -147,7 +149,10 @@ func (r *folding) steps(outputs, folded int) []lanes {
 				at := (row*outputs + o) * t.ByteSize()
 				f.param(len(accs)+i).load(t, data[i][at:at+k*t.ByteSize()])
 			}
-			if r.err = f.run(); r.err != nil {
+			if r.err = f.run(); r.err == nil {
+				r.err = r.ctx.Err()
+			}
+			if r.err != nil {
 				return nil
 			}
 			f.feedBack(len(accs))

@@ -43,6 +43,9 @@ func sortKernel(c *Call) (*hlo.Literal, error) {
 	sorter := newSorter(p, c.Args, n)
 	for line := range product(picked(dims, outer)) {
 		order, err := sorter.sort(data, line)
+		if err == nil {
+			err = c.e.ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -101,7 +102,7 @@ func reduceWindow(c *Call) (*hlo.Literal, error) {
 	for i, a := range c.Args[:n] {
 		inputs[i] = decoded(a)
 	}
-	accs, err := g.fold(p, inputs, c.Args[n:])
+	accs, err := g.fold(c.e.ctx, p, inputs, c.Args[n:])
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func reduceWindow(c *Call) (*hlo.Literal, error) {
 	return tupleUnlessOne(s, parts), nil
 }
 
-func (g *windowGrid) fold(p *program, inputs []lanes, inits []*hlo.Literal) ([]lanes, error) {
+func (g *windowGrid) fold(ctx context.Context, p *program, inputs []lanes, inits []*hlo.Literal) ([]lanes, error) {
 	outputs := product(g.out)
 	accs := make([]lanes, len(inputs))
 	for i, l := range inits {
@@ -146,6 +147,9 @@ func (g *windowGrid) fold(p *program, inputs []lanes, inits []*hlo.Literal) ([]l
 		for w := newOdometer(g.size); !w.done; w.next() {
 			if !g.sources(at[:k], o, w.index) {
 				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
 			if wide && foldWide(p.binary, spans[0].f, inputs[0].f, at[:k]) {
 				continue
@@ -300,7 +304,7 @@ func selectAndScatter(c *Call) (*hlo.Literal, error) {
 		return nil, err
 	}
 	in, src := decoded(c.Args[0]), decoded(c.Args[1])
-	at, err := g.chosen(choose, &in)
+	at, err := g.chosen(c.e.ctx, choose, &in)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +330,7 @@ func selectAndScatter(c *Call) (*hlo.Literal, error) {
 
 // chosen is the input position that each window selects, -1 for windows without elements. The first element stands until the selection
 // turns it down.
-func (g *windowGrid) chosen(p *program, in *lanes) ([]int, error) {
+func (g *windowGrid) chosen(ctx context.Context, p *program, in *lanes) ([]int, error) {
 	outputs := product(g.out)
 	best := make([]int, outputs)
 	for i := range best {
@@ -341,6 +345,9 @@ func (g *windowGrid) chosen(p *program, in *lanes) ([]int, error) {
 		for w := newOdometer(g.size); !w.done; w.next() {
 			if !g.sources(at[:k], o, w.index) {
 				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
 			f.param(0).pickAt(in, now)
 			f.param(1).pickAt(in, at[:k])
