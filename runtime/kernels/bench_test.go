@@ -53,3 +53,12 @@ func BenchmarkKernel(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkMemcpy is what the machine can do at the moment, to compare the others with.
+func BenchmarkMemcpy(b *testing.B) {
+	src, dst := make([]byte, 4<<20), make([]byte, 4<<20)
+	b.SetBytes(2 * int64(len(src)))
+	for b.Loop() {
+		copy(dst, src)
+	}
+}
