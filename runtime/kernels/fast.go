@@ -39,3 +39,6 @@ func init() {
 		fast[op] = choosers
 	}
 }
+
+// HasFast reports whether some implementation of op is made for speed.
+func HasFast(op hlo.Opcode) bool { return len(fast[op]) > 0 }
