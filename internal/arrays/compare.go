@@ -55,8 +55,10 @@ func Compare(got, want *hlo.Literal, rtol, atol float64) Difference {
 	d.Elements = n
 	for i := range n {
 		g, w := element(got.Bytes(), t, i), element(want.Bytes(), t, i)
-		diff := modulus(g - w)
-		if g == w && t.IsInteger() && t.ByteSize() == 8 {
+		diff := 0.0 // of equal infinities too, whose difference is NaN
+		if g != w {
+			diff = modulus(g - w)
+		} else if t.IsInteger() && t.ByteSize() == 8 {
 			diff = lowDigits(got.Bytes()[8*i:], want.Bytes()[8*i:])
 		}
 		if g == w && diff == 0 || anyNaN(g) && anyNaN(w) {

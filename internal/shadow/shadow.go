@@ -5,7 +5,8 @@
 //	var d *shadow.Difference // the versions disagree
 //	errors.Is(err, shadow.ErrSkipped) // the first version cannot be evaluated here: nothing was learnt
 //
-// Inputs are made by the rules of halo run --fill, a different rule for each round, so zeros, ones and signs all occur. Both versions run
+// Inputs are made by the rules of halo run --fill, a different one for each round, and one round has the values that break wrong algebra:
+// zeros of both signs, infinities, NaN, the smallest and the largest numbers. Both versions run
 // on the reference evaluator. Programs that communicate with a host, draw random numbers of the device's choice, or are too large for
 // the budget are skipped.
 package shadow
@@ -44,7 +45,7 @@ func (d *Difference) Error() string {
 }
 
 // fills are the rules of the rounds, in turn.
-var fills = []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Zeros, arrays.Uniform}
+var fills = []arrays.FillKind{arrays.Random, Hostile, arrays.Ones, arrays.Zeros, arrays.Uniform}
 
 // Compare evaluates both versions. The error is nil, a [*Difference], an error of the second version alone, or wraps [ErrSkipped].
 func Compare(ctx context.Context, before, after hlo.Module, cfg Config) error {
@@ -106,6 +107,12 @@ func input(s hlo.Shape, fill arrays.FillKind, seed uint64, leaf *int) (*hlo.Lite
 		return nil, fmt.Errorf("a parameter of shape %v is too large", s)
 	}
 	*leaf++
+	if fill == Hostile {
+		if l := hostile(s, *leaf); l != nil {
+			return l, nil
+		}
+		fill = arrays.Random
+	}
 	return arrays.Fill(fill, seed, *leaf-1, s)
 }
 
