@@ -22,6 +22,7 @@ var identityTargets = []string{
 	"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape", "GlobalToLocalShape",
 	"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape",
 	"LayoutConstraint", "annotate_device_placement", "MoveToHost", "MoveToDevice", "Pin", "Unpin", "SetBound", "control_dep",
+	"ShardBarrierFrom", "ShardBarrierTo",
 }
 
 // sameArgument is the operand. Between the shape of one device's part and that of the whole array it is so only where there is one device.
@@ -40,6 +41,7 @@ var customCalls = map[string]Kernel{
 	"TopK":           topKCall,
 	"AllocateBuffer": uninitialized,
 	"CreateBuffer":   uninitialized,
+	"GetRngSeed":     rngSeed,
 	"PadToStatic":    padToStatic,
 	"SliceToDynamic": sliceToDynamic,
 }
@@ -65,6 +67,23 @@ func customCall(c *Call) (*hlo.Literal, error) {
 
 func knownTargets() []string {
 	return slices.Sorted(maps.Keys(customCalls))
+}
+
+// sameArray is the operand. Where a program for several devices changes between the whole array and one device's part of it, the
+// shapes differ, and there is no answer.
+func sameArray(c *Call) (*hlo.Literal, error) {
+	v, err := argument(c)
+	if err != nil {
+		return nil, err
+	}
+	if s := c.In.Shape(); s.IsArray() && v.Shape().IsArray() && s.IsStatic() && s.NumElements() != v.Shape().NumElements() {
+		return nil, fmt.Errorf("%v as %v: this program has to be partitioned first", v.Shape(), s)
+	}
+	return v, nil
+}
+
+func rngSeed(c *Call) (*hlo.Literal, error) {
+	return packInts(c.In.Shape(), []int64{int64(c.e.o.Seed)})
 }
 
 // uninitialized is storage whose contents do not matter.
@@ -106,7 +125,10 @@ func topKCall(c *Call) (*hlo.Literal, error) {
 	values, indices := make([]byte, rows*k*w), make([]byte, rows*k*4)
 	sorter := newSorter(p, []*hlo.Literal{l, count}, n)
 	for r := range rows {
-		order, err := sorter.sort(data, r)
+		order, err := sorter.first(data, r, k)
+		if err == nil {
+			err = c.e.ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}
