@@ -12,13 +12,13 @@
 //	eval.go plan.go       evaluating modules, computations, instructions; the order of evaluation; errors
 //	values.go lanes.go    literals to numbers and back; runs of numbers
 //	program.go apply.go   elementwise code and computations on scalars, compiled to run on many elements at once
-//	elementwise.go …ops.go compare.go convert.go   what the elementwise ops compute
+//	elementwise.go …ops.go compare.go convert.go   what the elementwise ops compute, with trig.go and arcs.go for accuracy
 //	data.go strided.go indexing.go   moving elements
 //	contraction.go gemm.go convolution.go ragged.go   sums of products
 //	reduction.go window.go sort.go scan.go   ops that apply a computation
 //	linalg.go batchnorm.go fft.go random.go   the numerical families
 //	control.go async.go collective.go device.go communication.go   calls, loops, asynchrony, devices, the host
-//	custom.go lapack.go   custom-calls
+//	custom.go lapack.go   custom-calls; what LAPACK factors and decomposes is in factor.go, eigen.go and schur.go
 //
 // Layouts do not matter, but for bitcast: literals are row-major. A value with dynamic dimensions is a literal of its actual size.
 // Asynchronous instructions are computed where they are waited for. Evaluation is deterministic and runs on the calling goroutine.

@@ -229,3 +229,20 @@ func TestComplexFunctionsUndoEachOther(t *testing.T) {
 		}
 	}
 }
+
+func TestSmallestIsTheBeginningOfAStableSort(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 200 {
+		n := r.IntN(200)
+		keys, order := make([]int64, n), make([]int32, n)
+		for i := range keys {
+			keys[i] = r.Int64N(30)
+		}
+		sorted := append([]int32(nil), smallest(order, keys, n)...)
+		k := 0
+		if n > 0 {
+			k = r.IntN(n)
+		}
+		require.Equal(t, sorted[:k], append([]int32{}, smallest(make([]int32, n), keys, k)...))
+	}
+}

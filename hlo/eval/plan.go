@@ -170,13 +170,16 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 		return nil, ErrBudget
 	}
 	p := e.plan(c)
+	if len(args) < len(p.params) {
+		return nil, fmt.Errorf("%v takes %d operands, got %d", c, len(p.params), len(args))
+	}
 	p.runs++
 	keeping := p.runs == 2 && e.o.Trace == nil // this time fixed values stay
 	values, operands := p.values, p.operands
 	if p.values, p.operands = nil, nil; values == nil {
 		values = make([]*hlo.Literal, p.limit)
 	}
-	for i, id := range p.params[:min(len(args), len(p.params))] {
+	for i, id := range p.params {
 		values[id] = args[i]
 	}
 	for _, k := range p.kept {

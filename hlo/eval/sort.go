@@ -110,22 +110,56 @@ func newSorter(p *program, args []*hlo.Literal, n int) *sorter {
 	return s
 }
 
+// sort returns the positions of the tuples of a line in order.
 func (s *sorter) sort(data [][]byte, line int) ([]int32, error) {
+	return s.first(data, line, len(s.order))
+}
+
+// first returns at least the first k positions of a line in order.
+func (s *sorter) first(data [][]byte, line, k int) ([]int32, error) {
 	n := len(s.order)
 	for i, t := range s.types {
 		w := t.ByteSize()
 		s.line[i].load(t, data[i][line*n*w:(line+1)*n*w])
 	}
+	if s.direct != nil {
+		s.direct(s.keys, &s.line[s.key])
+		return smallest(s.order, s.keys, k), nil
+	}
 	for i := range s.order {
 		s.order[i] = int32(i)
 	}
-	if s.direct != nil {
-		s.direct(s.keys, &s.line[s.key])
-		slices.SortStableFunc(s.order, byKey(s.keys))
-		return s.order, nil
-	}
 	err := s.merge(s.order, s.spare)
 	return s.order, err
+}
+
+// smallest returns the positions of the k smallest keys in order, earlier ones first among equals, in the memory of order.
+func smallest(order []int32, keys []int64, k int) []int32 {
+	if k > len(keys)/8 {
+		for i := range order {
+			order[i] = int32(i)
+		}
+		slices.SortStableFunc(order, byKey(keys))
+		return order[:k]
+	}
+	best := order[:0] // sorted; most keys are no smaller than its last
+	for i, x := range keys {
+		switch {
+		case len(best) < k:
+			best = append(best, 0)
+		case k == 0 || x >= keys[best[k-1]]:
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best[:len(best)-1], x, func(p int32, x int64) int {
+			if keys[p] <= x {
+				return -1
+			}
+			return 1
+		})
+		copy(best[at+1:], best[at:])
+		best[at] = int32(i)
+	}
+	return best
 }
 
 // byKey compares positions by their keys.
@@ -237,15 +271,14 @@ func topKOf(s hlo.Shape, l *hlo.Literal, k int, largest bool) (*hlo.Literal, err
 		if err := line.orderKeys(t, keys); err != nil {
 			return nil, err
 		}
-		for i := range order {
-			order[i] = int32(i)
-			if largest {
+		if largest {
+			for i := range keys {
 				keys[i] = ^keys[i]
 			}
 		}
-		slices.SortStableFunc(order, byKey(keys))
-		reorder(values[r*k*w:(r+1)*k*w], row, order[:k], w)
-		for i, x := range order[:k] {
+		chosen := smallest(order, keys, k)
+		reorder(values[r*k*w:(r+1)*k*w], row, chosen, w)
+		for i, x := range chosen {
 			indices[r*k+i] = int64(x)
 		}
 	}
