@@ -22,6 +22,9 @@ func (c *Call) apply(i int) (*program, error) {
 			return nil, err
 		}
 	}
+	if c.e.applied == nil {
+		c.e.applied = make(map[hlo.CompID]*program)
+	}
 	c.e.applied[id] = p
 	return p, nil
 }

@@ -140,8 +140,8 @@ func Instruction(ctx context.Context, m hlo.Module, in hlo.Instruction, operands
 	return newEvaluator(ctx, m, Options{}).instruction(&step{in: in}, operands)
 }
 
-// Prepared is an instruction to be evaluated many times: what depends on the instruction alone is computed once. It is safe for
-// concurrent use.
+// Prepared is an instruction to be evaluated many times: what depends on the instruction alone is computed once. Each evaluation is
+// like the first: rng-get-and-update-state starts anew. It is safe for concurrent use.
 type Prepared struct {
 	m    hlo.Module
 	in   hlo.Instruction
@@ -166,11 +166,12 @@ func (p *Prepared) Eval(ctx context.Context, operands []*hlo.Literal) (*hlo.Lite
 	v, err := st.e.instruction(&st.s, operands)
 	st.e.ctx = nil
 	clear(st.e.chains)
+	clear(st.e.states)
 	p.idle.Put(st)
 	return v, err
 }
 
-// evaluator is the state of one evaluation on one device.
+// evaluator is the state of one evaluation on one device. Its maps are made when they are first written.
 type evaluator struct {
 	ctx     context.Context
 	m       hlo.Module
@@ -191,7 +192,7 @@ func newEvaluator(ctx context.Context, m hlo.Module, o Options) *evaluator {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 8 << 30
 	}
-	return &evaluator{ctx: ctx, m: m, o: o, plans: make(map[hlo.CompID]*plan), applied: make(map[hlo.CompID]*program), purity: make(map[hlo.CompID]bool)}
+	return &evaluator{ctx: ctx, m: m, o: o}
 }
 
 // instruction evaluates one instruction. A parameter's operand is its argument.

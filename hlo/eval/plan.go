@@ -52,6 +52,9 @@ func (e *evaluator) plan(c hlo.Computation) *plan {
 		p.steps = append(p.steps, step{in: in, fixed: fixed[in.ID()]})
 	}
 	p.planFrees()
+	if e.plans == nil {
+		e.plans = make(map[hlo.CompID]*plan)
+	}
 	e.plans[c.ID()] = p
 	return p
 }
@@ -104,6 +107,9 @@ func (e *evaluator) pure(id hlo.CompID) bool {
 		return known
 	}
 	c, ok := e.m.Computation(id)
+	if e.purity == nil {
+		e.purity = make(map[hlo.CompID]bool)
+	}
 	e.purity[id] = false // while it is not known: of a computation that calls itself
 	if !ok {
 		return false
