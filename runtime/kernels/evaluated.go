@@ -12,6 +12,7 @@ import (
 // allocates what it computes, and copies it to the outputs.
 func evaluated(s *site) runtime.Bound {
 	in := s.in
+	prepared := eval.Prepare(s.m, in)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		next := 0
 		operands := make([]*hlo.Literal, in.NumOperands())
@@ -22,7 +23,7 @@ func evaluated(s *site) runtime.Bound {
 			}
 			operands[i] = l
 		}
-		result, err := eval.Instruction(f.Ctx().Context(), s.m, in, operands)
+		result, err := prepared.Eval(f.Ctx().Context(), operands)
 		if err != nil {
 			return err
 		}
