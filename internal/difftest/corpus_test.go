@@ -59,8 +59,6 @@ var untrue = map[string]string{
 
 // open lists modules that the evaluator runs and the compiled program refuses, though it should not. It is to become empty.
 var open = map[string]string{
-	"service/sharding_propagation_test.cc#222":                            "a custom-call evaluates to its operand, which is of another shape than its result",
-	"service/spmd/spmd_partitioner_test.cc#292":                           "a custom-call evaluates to its operand, which is of another shape than its result",
 	"service/gpu/gpu_latency_hiding_scheduler_test.cc#29":                 "synchronous collectives in a group of asynchronous ones do not verify",
 	"service/memory_space_assignment/memory_space_assignment_test.cc#110": "async-to-sync makes a wrong tuple of an in-place collective-permute-start",
 }

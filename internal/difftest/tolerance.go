@@ -34,8 +34,20 @@ func Tolerance(t hlo.PrimitiveType) float64 {
 	return 0
 }
 
-// differ says how got differs from want beyond the tolerance, or nothing.
-func differ(got, want *hlo.Literal) error {
+// widened is the largest tolerance of a type that m converts to a wider floating-point type: the result is no better than what it was made of.
+func widened(m hlo.Module) (worst float64) {
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if in.Opcode() == hlo.OpConvert && in.Shape().Type().IsFloat() {
+				worst = max(worst, Tolerance(in.OperandInstr(0).Shape().Type()))
+			}
+		}
+	}
+	return worst
+}
+
+// differ says how got differs from want beyond the tolerance of its type, or beyond atLeast if that is more; or nothing.
+func differ(got, want *hlo.Literal, atLeast float64) error {
 	t := want.Shape().Type()
 	switch {
 	case !want.Shape().IsArray() || bytes.Equal(got.Bytes(), want.Bytes()):
@@ -47,7 +59,7 @@ func differ(got, want *hlo.Literal) error {
 		}
 		return fmt.Errorf("%v", d)
 	}
-	rtol := Tolerance(t)
+	rtol := max(Tolerance(t), atLeast)
 	if d := arrays.Compare(got, want, rtol, max(rtol*largest(want), denormal(t))); d.Bad > 0 {
 		return fmt.Errorf("%v", d)
 	}
