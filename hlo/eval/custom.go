@@ -69,19 +69,6 @@ func knownTargets() []string {
 	return slices.Sorted(maps.Keys(customCalls))
 }
 
-// sameArray is the operand. Where a program for several devices changes between the whole array and one device's part of it, the
-// shapes differ, and there is no answer.
-func sameArray(c *Call) (*hlo.Literal, error) {
-	v, err := argument(c)
-	if err != nil {
-		return nil, err
-	}
-	if s := c.In.Shape(); s.IsArray() && v.Shape().IsArray() && s.IsStatic() && s.NumElements() != v.Shape().NumElements() {
-		return nil, fmt.Errorf("%v as %v: this program has to be partitioned first", v.Shape(), s)
-	}
-	return v, nil
-}
-
 func rngSeed(c *Call) (*hlo.Literal, error) {
 	return packInts(c.In.Shape(), []int64{int64(c.e.o.Seed)})
 }
