@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -27,6 +28,32 @@ func (c *Call) apply(i int) (*program, error) {
 	}
 	c.e.applied[id] = p
 	return p, nil
+}
+
+// takes checks that a program computes on elements of the given arrays and gives so many results.
+func (p *program) takes(results int, arrays ...*hlo.Literal) error {
+	if len(p.params) != len(arrays) || len(p.results) != results {
+		return fmt.Errorf("the computation takes %d values and gives %d, want %d and %d", len(p.params), len(p.results), len(arrays), results)
+	}
+	for i, a := range arrays {
+		if t := p.types[p.params[i]]; classOf(t) != classOf(a.Shape().Type()) {
+			return fmt.Errorf("the computation takes %v for an element of %v", t, a.Shape())
+		}
+	}
+	return nil
+}
+
+// folds checks that a program folds elements of inputs into accumulators of the types of inits.
+func (p *program) folds(inits, inputs []*hlo.Literal) error {
+	if err := p.takes(len(inits), slices.Concat(inits, inputs)...); err != nil {
+		return err
+	}
+	for i, l := range inits {
+		if t := p.types[p.results[i]]; classOf(t) != classOf(l.Shape().Type()) {
+			return fmt.Errorf("the computation gives %v for an element of %v", t, l.Shape())
+		}
+	}
+	return nil
 }
 
 // interpreted wraps a computation as a program that evaluates it for each element.

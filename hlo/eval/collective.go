@@ -112,8 +112,8 @@ func (c *Call) reduced(brought [][]*hlo.Literal, i int) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.params) != 2 || len(p.results) != 1 {
-		return nil, fmt.Errorf("the computation must take two scalars and give one")
+	if err := p.folds(brought[0][i:i+1], brought[0][i:i+1]); err != nil {
+		return nil, err
 	}
 	acc, k := brought[0][i], &tiled{p: p}
 	for _, b := range brought[1:] {

@@ -97,7 +97,7 @@ func topKCall(c *Call) (*hlo.Literal, error) {
 	}
 	l := c.Args[0]
 	dims, out := dimsOf(l.Shape()), dimsOf(s.Elem(0))
-	if len(dims) == 0 || len(out) != len(dims) || out[len(out)-1] > dims[len(dims)-1] || len(p.params) != 4 || len(p.results) != 1 {
+	if len(dims) == 0 || len(out) != len(dims) || out[len(out)-1] > dims[len(dims)-1] {
 		return nil, fmt.Errorf("TopK of %v to %v", l.Shape(), s)
 	}
 	n, k := dims[len(dims)-1], out[len(out)-1]
@@ -105,6 +105,9 @@ func topKCall(c *Call) (*hlo.Literal, error) {
 	index := slices.Repeat(encodedCount(n, hlo.S32), rows)
 	count, err := hlo.NewLiteral(hlo.MakeShape(hlo.S32, int64(rows), int64(n)), index)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.compares([]*hlo.Literal{l, count}); err != nil {
 		return nil, err
 	}
 	w := l.Shape().Type().ByteSize()

@@ -90,8 +90,7 @@ func broadcast(c *Call) (*hlo.Literal, error) {
 	if err := c.affordable(s); err != nil {
 		return nil, err
 	}
-	axes := ints(hlo.AttrsOf[hlo.BroadcastAttrs](c.In).Dimensions)
-	return broadcastTo(s, c.Args[0], axes)
+	return broadcastTo(s, c.Args[0], ints(hlo.AttrsOf[hlo.BroadcastAttrs](c.In).Dimensions))
 }
 
 // broadcastTo repeats l in shape s; axis i of l is axis axes[i] of s.
@@ -202,11 +201,14 @@ func majorToMinor(s hlo.Shape) []int {
 }
 
 func transpose(c *Call) (*hlo.Literal, error) {
-	perm := ints(hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions)
+	if err := c.keepsType(); err != nil {
+		return nil, err
+	}
 	from := c.Args[0].Shape()
 	dims := dimsOf(from)
-	if len(perm) != len(dims) {
-		return nil, fmt.Errorf("permutation %v of %v", perm, from)
+	perm, err := axes(hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions, len(dims))
+	if err != nil || len(perm) != len(dims) {
+		return nil, fmt.Errorf("permutation %v of %v", hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions, from)
 	}
 	s := c.In.Shape()
 	if !s.IsStatic() {
@@ -220,14 +222,18 @@ func transpose(c *Call) (*hlo.Literal, error) {
 }
 
 func reverse(c *Call) (*hlo.Literal, error) {
+	if err := c.keepsType(); err != nil {
+		return nil, err
+	}
 	l := c.Args[0]
 	dims := dimsOf(l.Shape())
 	strides := rowMajor(dims)
-	if product(dims) == 0 {
-		return l, nil
+	turned, err := axes(hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions, len(dims))
+	if err != nil || product(dims) == 0 {
+		return l, err
 	}
 	src := place{bytesOf(l), 0, slices.Clone(strides)}
-	for _, a := range hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions {
+	for _, a := range turned {
 		src.at += (dims[a] - 1) * strides[a]
 		src.strides[a] = -strides[a]
 	}
@@ -237,8 +243,11 @@ func reverse(c *Call) (*hlo.Literal, error) {
 }
 
 func concatenate(c *Call) (*hlo.Literal, error) {
-	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions[0])
 	s, err := c.shape()
+	if err != nil {
+		return nil, err
+	}
+	along, err := axis(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions, s.Rank())
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +260,7 @@ func concatenate(c *Call) (*hlo.Literal, error) {
 		}
 		parts[i] = a
 	}
-	return concatenated(s, axis, parts)
+	return concatenated(s, along, parts)
 }
 
 // concatenated lays arrays one after the other along an axis, filling shape s.
@@ -271,6 +280,9 @@ func concatenated(s hlo.Shape, axis int, parts []*hlo.Literal) (*hlo.Literal, er
 }
 
 func slice(c *Call) (*hlo.Literal, error) {
+	if err := c.keepsType(); err != nil {
+		return nil, err
+	}
 	s := c.In.Shape()
 	limits := hlo.AttrsOf[hlo.SliceAttrs](c.In).Slice
 	l := c.Args[0]
@@ -312,6 +324,9 @@ func cutOut(s hlo.Shape, dims []int, src place) (*hlo.Literal, error) {
 
 // pad puts element k of an axis at low + k*(interior+1); what falls outside is dropped.
 func pad(c *Call) (*hlo.Literal, error) {
+	if err := c.keepsType(); err != nil {
+		return nil, err
+	}
 	s, err := c.shape()
 	if err != nil {
 		return nil, err
@@ -349,22 +364,29 @@ func pad(c *Call) (*hlo.Literal, error) {
 }
 
 func getDimensionSize(c *Call) (*hlo.Literal, error) {
-	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions[0])
-	return packInts(c.In.Shape(), []int64{c.Args[0].Shape().Dim(axis)})
+	of := c.Args[0].Shape()
+	k, err := axis(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions, of.Rank())
+	if err != nil {
+		return nil, err
+	}
+	return packInts(c.In.Shape(), []int64{of.Dim(k)})
 }
 
 // setDimensionSize cuts a dimension to its actual size, or brings it back with zeros.
 func setDimensionSize(c *Call) (*hlo.Literal, error) {
-	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions[0])
 	l := c.Args[0]
+	k, err := axis(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions, min(l.Shape().Rank(), c.In.Shape().Rank()))
+	if err != nil {
+		return nil, err
+	}
 	n, ok := c.Args[1].ScalarInt()
-	if !ok || n < 0 || n > c.In.Shape().Dim(axis) {
-		return nil, fmt.Errorf("size %d of dimension %d of %v", n, axis, c.In.Shape())
+	if !ok || n < 0 || n > c.In.Shape().Dim(k) {
+		return nil, fmt.Errorf("size %d of dimension %d of %v", n, k, c.In.Shape())
 	}
 	sizes := l.Shape().Dimensions()
 	dims := dimsOf(l.Shape())
-	dims[axis] = min(dims[axis], int(n))
-	sizes[axis] = n
+	dims[k] = min(dims[k], int(n))
+	sizes[k] = n
 	s := hlo.MakeShape(l.Shape().Type(), sizes...)
 	out := make([]byte, s.ByteSize())
 	moveBlock(place{out, 0, rowMajor(dimsOf(s))}, place{bytesOf(l), 0, rowMajor(dimsOf(l.Shape()))}, dims, s.Type().ByteSize())

@@ -289,6 +289,14 @@ func (c *Call) inferred() (hlo.Shape, error) {
 	return s, nil
 }
 
+// keepsType checks that the result has the element type of operand 0, for ops that move elements.
+func (c *Call) keepsType() error {
+	if from, to := c.Args[0].Shape().Type(), c.In.Shape().Type(); from != to {
+		return fmt.Errorf("elements of %v as %v", from, to)
+	}
+	return nil
+}
+
 // affordable refuses arrays that are too large.
 func (c *Call) affordable(s hlo.Shape) error {
 	ok := true

@@ -52,6 +52,9 @@ func starts(args []*hlo.Literal, dims, sizes []int) ([]int, error) {
 }
 
 func dynamicSlice(c *Call) (*hlo.Literal, error) {
+	if err := c.keepsType(); err != nil {
+		return nil, err
+	}
 	l := c.Args[0]
 	sizes := ints(hlo.AttrsOf[hlo.DynamicSliceAttrs](c.In).Sizes)
 	dims := dimsOf(l.Shape())
@@ -92,6 +95,9 @@ type indexMap struct {
 }
 
 func newIndexMap(operand hlo.Shape, indices *hlo.Literal, vectorAxis int64, toOperand, operandBatch, indexBatch []int64) (*indexMap, error) {
+	if _, err := axes(append(slices.Clone(toOperand), operandBatch...), operand.Rank()); err != nil {
+		return nil, err
+	}
 	m := &indexMap{
 		dims: dimsOf(operand), toOperand: ints(toOperand), operandSide: ints(operandBatch), indices: indicesOf(indices),
 	}
@@ -107,11 +113,6 @@ func newIndexMap(operand hlo.Shape, indices *hlo.Literal, vectorAxis int64, toOp
 	}
 	if components != len(toOperand) {
 		return nil, fmt.Errorf("index vectors of %v have %d components, %d are mapped", indices.Shape(), components, len(toOperand))
-	}
-	for _, a := range append(slices.Clone(m.toOperand), m.operandSide...) {
-		if a < 0 || a >= len(m.dims) {
-			return nil, fmt.Errorf("axis %d of %v", a, operand)
-		}
 	}
 	if len(operandBatch) != len(indexBatch) {
 		return nil, fmt.Errorf("%d batching dimensions of the operand, %d of the indices", len(operandBatch), len(indexBatch))
@@ -141,6 +142,9 @@ func (m *indexMap) start(at []int64, batch []int) {
 }
 
 func gather(c *Call) (*hlo.Literal, error) {
+	if err := c.keepsType(); err != nil {
+		return nil, err
+	}
 	a := hlo.AttrsOf[hlo.GatherAttrs](c.In)
 	s, err := c.shape()
 	if err != nil {
@@ -155,11 +159,23 @@ func gather(c *Call) (*hlo.Literal, error) {
 	if len(sizes) != len(m.dims) {
 		return nil, fmt.Errorf("%d slice sizes for %v", len(sizes), operand.Shape())
 	}
-	offsetAxes := ints(a.OffsetDims)
+	for d, n := range sizes {
+		if n < 0 || n > m.dims[d] {
+			return nil, fmt.Errorf("slices of %v of %v", sizes, operand.Shape())
+		}
+	}
+	offsetAxes, err := axes(a.OffsetDims, s.Rank())
+	if err != nil {
+		return nil, err
+	}
+	collapsed, err := axes(append(slices.Clone(a.CollapsedSliceDims), a.OperandBatchingDims...), len(m.dims))
+	if err != nil {
+		return nil, err
+	}
 	batchAxes := others(s.Rank(), offsetAxes)
-	kept := others(len(m.dims), ints(a.CollapsedSliceDims), m.operandSide)
+	kept := others(len(m.dims), collapsed)
 	to := rowMajor(dimsOf(s))
-	if len(kept) != len(offsetAxes) || len(batchAxes) != len(m.batch) {
+	if !slices.Equal(picked(dimsOf(s), offsetAxes), picked(sizes, kept)) || !slices.Equal(picked(dimsOf(s), batchAxes), m.batch) {
 		return nil, fmt.Errorf("a result of %v from slices %v", s, sizes)
 	}
 	from := rowMajor(m.dims)
@@ -189,7 +205,15 @@ func gather(c *Call) (*hlo.Literal, error) {
 func scatter(c *Call) (*hlo.Literal, error) {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](c.In)
 	n := len(c.Args) / 2
+	if len(c.Args)%2 == 0 {
+		return nil, fmt.Errorf("%d operands", len(c.Args))
+	}
 	operands, updates := c.Args[:n], c.Args[n+1:]
+	for i := range n {
+		if !slices.Equal(dimsOf(operands[i].Shape()), dimsOf(operands[0].Shape())) || !slices.Equal(dimsOf(updates[i].Shape()), dimsOf(updates[0].Shape())) {
+			return nil, fmt.Errorf("operand of %v and updates of %v", operands[i].Shape(), updates[i].Shape())
+		}
+	}
 	m, err := newIndexMap(operands[0].Shape(), c.Args[n], a.IndexVectorDim, a.ScatterDimsToOperandDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims)
 	if err != nil {
 		return nil, err
@@ -198,12 +222,22 @@ func scatter(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	windowAxes := ints(a.UpdateWindowDims)
 	updateDims := dimsOf(updates[0].Shape())
+	windowAxes, err := axes(a.UpdateWindowDims, len(updateDims))
+	if err != nil {
+		return nil, err
+	}
+	inserted, err := axes(append(slices.Clone(a.InsertedWindowDims), a.InputBatchingDims...), len(m.dims))
+	if err != nil {
+		return nil, err
+	}
 	scatterAxes := others(len(updateDims), windowAxes)
-	kept := others(len(m.dims), ints(a.InsertedWindowDims), m.operandSide)
-	if len(kept) != len(windowAxes) || len(scatterAxes) != len(m.batch) || len(p.params) != 2*n || len(p.results) != n {
+	kept := others(len(m.dims), inserted)
+	if len(kept) != len(windowAxes) || !slices.Equal(picked(updateDims, scatterAxes), m.batch) {
 		return nil, fmt.Errorf("updates of %v for %v", updates[0].Shape(), operands[0].Shape())
+	}
+	if err := p.folds(operands, updates); err != nil {
+		return nil, err
 	}
 	window := picked(updateDims, windowAxes)
 	size := make([]int, len(m.dims)) // of the window in each operand axis

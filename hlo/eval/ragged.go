@@ -27,6 +27,9 @@ func raggedDot(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRagged(&a, lhs.Shape(), rhs.Shape()); err != nil {
+		return nil, err
+	}
 	r := &raggedCall{
 		lhs: decoded(lhs), rhs: decoded(rhs), lhsDims: dimsOf(lhs.Shape()), rhsDims: dimsOf(rhs.Shape()),
 		lb: ints(a.LHSBatch), lc: ints(a.LHSContracting), rb: ints(a.RHSBatch), rc: ints(a.RHSContracting),
@@ -43,6 +46,26 @@ func raggedDot(c *Call) (*hlo.Literal, error) {
 	b := make([]byte, s.ByteSize())
 	r.out.store(s.Type(), b)
 	return hlo.NewLiteral(s, b)
+}
+
+// checkRagged checks the axes and that the sides match.
+func checkRagged(a *hlo.RaggedDotAttrs, lhs, rhs hlo.Shape) error {
+	left, err := axes(slices.Concat(a.LHSBatch, a.LHSContracting), lhs.Rank())
+	if err != nil {
+		return err
+	}
+	right, err := axes(slices.Concat(a.RHSBatch, a.RHSContracting), rhs.Rank())
+	if err != nil {
+		return err
+	}
+	if _, err = axes(slices.Concat(a.RHSBatch, a.RHSContracting, a.RHSGroup), rhs.Rank()); err != nil {
+		return err
+	}
+	if len(a.LHSBatch) != len(a.RHSBatch) || !slices.Equal(picked(dimsOf(lhs), left), picked(dimsOf(rhs), right)) {
+		return fmt.Errorf("%v and %v do not match along batch and contracting dimensions", lhs, rhs)
+	}
+	_, err = axes(a.LHSRagged, lhs.Rank())
+	return err
 }
 
 type raggedCall struct {
@@ -75,8 +98,11 @@ func (r *raggedCall) evaluate(group []int) error {
 	}
 	if len(r.sizeDims) == 1 {
 		prefix = nil
-	} else if len(prefix) != len(r.sizeDims)-1 {
-		return fmt.Errorf("group sizes of rank %d, want %d", len(r.sizeDims), len(prefix)+1)
+	} else if !slices.Equal(picked(r.lhsDims, prefix), r.sizeDims[:len(r.sizeDims)-1]) {
+		return fmt.Errorf("group sizes of %v, want %v and the groups", r.sizeDims, picked(r.lhsDims, prefix))
+	}
+	if len(group) == 1 && r.rhsDims[group[0]] != g {
+		return fmt.Errorf("%d groups, the right operand has %d", g, r.rhsDims[group[0]])
 	}
 	ls, rs, ss := rowMajor(r.lhsDims), rowMajor(r.rhsDims), rowMajor(r.sizeDims)
 	at := make([]int, len(r.lhsDims)) // position in the left operand

@@ -32,8 +32,11 @@ func mapElements(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.results) != 1 || len(p.params) != len(c.Args) {
-		return nil, fmt.Errorf("the computation takes %d values and gives %d", len(p.params), len(p.results))
+	if err := p.takes(1, c.Args...); err != nil {
+		return nil, err
+	}
+	if t := p.types[p.results[0]]; classOf(t) != classOf(s.Type()) {
+		return nil, fmt.Errorf("the computation gives %v for an element of %v", t, s)
 	}
 	return (&tiled{p: p}).overArrays(s, c.Args)
 }
@@ -45,17 +48,18 @@ func reduce(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.params) != 2*n || len(p.results) != n {
-		return nil, fmt.Errorf("the computation takes %d values and gives %d, for %d inputs", len(p.params), len(p.results), n)
+	if len(c.Args) != 2*n || n == 0 {
+		return nil, fmt.Errorf("%d operands", len(c.Args))
+	}
+	if err := p.folds(c.Args[n:], c.Args[:n]); err != nil {
+		return nil, err
 	}
 	dims := dimsOf(c.Args[0].Shape())
-	reduced := ints(hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions)
-	slices.Sort(reduced)
-	for _, a := range reduced {
-		if a < 0 || a >= len(dims) {
-			return nil, fmt.Errorf("dimension %d of %v", a, c.Args[0].Shape())
-		}
+	reduced, err := axes(hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions, len(dims))
+	if err != nil {
+		return nil, err
 	}
+	slices.Sort(reduced)
 	for _, a := range c.Args[:n] {
 		if !slices.Equal(dimsOf(a.Shape()), dims) {
 			return nil, fmt.Errorf("inputs of %v and %v", c.Args[0].Shape(), a.Shape())

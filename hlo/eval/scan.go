@@ -23,10 +23,10 @@ func scan(c *Call) (*hlo.Literal, error) {
 		results = []hlo.Shape{s}
 	}
 	outputs := len(results) - carries
-	axis := int(a.Dimensions[0])
-	if outputs < 0 {
-		return nil, fmt.Errorf("%d results for %d carries", len(results), carries)
+	if outputs < 0 || len(a.Dimensions) != 1 || a.Dimensions[0] < 0 {
+		return nil, fmt.Errorf("%d results for %d carries along %v", len(results), carries, a.Dimensions)
 	}
+	axis := int(a.Dimensions[0])
 	n := 0
 	switch {
 	case inputs > 0 && axis < c.Args[0].Shape().Rank():
@@ -36,6 +36,9 @@ func scan(c *Call) (*hlo.Literal, error) {
 	}
 	stacked := make([][]byte, outputs)
 	for i := range stacked {
+		if axis >= results[i].Rank() || int(results[i].Dim(axis)) != n {
+			return nil, fmt.Errorf("result %d of shape %v for %d steps", i, results[i], n)
+		}
 		if err := c.affordable(results[i]); err != nil {
 			return nil, err
 		}
@@ -71,6 +74,9 @@ func scan(c *Call) (*hlo.Literal, error) {
 			dims := dimsOf(results[i])
 			strides := rowMajor(dims)
 			dims[axis] = 1
+			if s := step[i].Shape(); s.Type() != results[i].Type() || s.NumElements() != int64(product(dims)) {
+				return nil, fmt.Errorf("the computation gives %v for result %d of shape %v", s, i, results[i])
+			}
 			flat := rowMajor(dims)
 			moveBlock(place{stacked[i], t * strides[axis], strides}, place{bytesOf(step[i]), 0, flat}, dims, results[i].Type().ByteSize())
 		}

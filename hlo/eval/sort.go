@@ -15,22 +15,22 @@ func sortKernel(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.params) != 2*len(c.Args) || len(p.results) != 1 || p.types[p.results[0]] != hlo.PRED {
-		return nil, fmt.Errorf("the comparator must take two values of each operand and give a pred")
+	if err := p.compares(c.Args); err != nil {
+		return nil, err
 	}
 	dims := dimsOf(c.Args[0].Shape())
-	axis := int(hlo.AttrsOf[hlo.SortAttrs](c.In).Dimensions[0])
-	if axis < 0 || axis >= len(dims) {
-		return nil, fmt.Errorf("dimension %d of %v", axis, c.Args[0].Shape())
+	along, err := axis(hlo.AttrsOf[hlo.SortAttrs](c.In).Dimensions, len(dims))
+	if err != nil {
+		return nil, err
 	}
 	for _, a := range c.Args {
 		if !slices.Equal(dimsOf(a.Shape()), dims) {
 			return nil, fmt.Errorf("operands of %v and %v", c.Args[0].Shape(), a.Shape())
 		}
 	}
-	n := dims[axis]
-	outer := others(len(dims), []int{axis})
-	perm := append(slices.Clone(outer), axis) // lines become contiguous
+	n := dims[along]
+	outer := others(len(dims), []int{along})
+	perm := append(slices.Clone(outer), along) // lines become contiguous
 	back := make([]int, len(perm))
 	for i, a := range perm {
 		back[a] = i
@@ -62,6 +62,21 @@ func sortKernel(c *Call) (*hlo.Literal, error) {
 		}
 	}
 	return tupleUnlessOne(c.In.Shape(), parts), nil
+}
+
+// compares checks that a program compares two elements of each array, left before right.
+func (p *program) compares(arrays []*hlo.Literal) error {
+	var pairs []*hlo.Literal
+	for _, a := range arrays {
+		pairs = append(pairs, a, a)
+	}
+	if err := p.takes(1, pairs...); err != nil {
+		return err
+	}
+	if t := p.types[p.results[0]]; t != hlo.PRED {
+		return fmt.Errorf("the comparator gives %v", t)
+	}
+	return nil
 }
 
 func reorder(dst, src []byte, order []int32, w int) {

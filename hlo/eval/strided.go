@@ -1,6 +1,10 @@
 package eval
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // dimsOf is the sizes of an array's axes.
 func dimsOf(s hlo.Shape) []int {
@@ -38,6 +42,26 @@ func ints(v []int64) []int {
 		out[i] = int(x)
 	}
 	return out
+}
+
+// axes converts axes of attributes. They must be different axes of an array of the given rank.
+func axes(v []int64, rank int) ([]int, error) {
+	seen := make([]bool, rank)
+	for _, a := range v {
+		if a < 0 || a >= int64(rank) || seen[a] {
+			return nil, fmt.Errorf("dimensions %v of an array of rank %d", v, rank)
+		}
+		seen[a] = true
+	}
+	return ints(v), nil
+}
+
+// axis is the only one of a list of one axis.
+func axis(v []int64, rank int) (int, error) {
+	if len(v) != 1 || v[0] < 0 || v[0] >= int64(rank) {
+		return 0, fmt.Errorf("dimensions %v of an array of rank %d", v, rank)
+	}
+	return int(v[0]), nil
 }
 
 // picked is v at the given positions.

@@ -83,8 +83,11 @@ func reduceWindow(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.params) != 2*n || len(p.results) != n {
-		return nil, fmt.Errorf("the computation takes %d values and gives %d, for %d inputs", len(p.params), len(p.results), n)
+	if len(c.Args) != 2*n || n == 0 {
+		return nil, fmt.Errorf("%d operands", len(c.Args))
+	}
+	if err := p.folds(c.Args[n:], c.Args[:n]); err != nil {
+		return nil, err
 	}
 	s, err := c.shape()
 	if err != nil {
@@ -100,6 +103,9 @@ func reduceWindow(c *Call) (*hlo.Literal, error) {
 	}
 	inputs := make([]lanes, n)
 	for i, a := range c.Args[:n] {
+		if !slices.Equal(dimsOf(a.Shape()), g.in) {
+			return nil, fmt.Errorf("inputs of %v and %v", c.Args[0].Shape(), a.Shape())
+		}
 		inputs[i] = decoded(a)
 	}
 	accs, err := g.fold(c.e.ctx, p, inputs, c.Args[n:])
@@ -296,8 +302,14 @@ func selectAndScatter(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(choose.params) != 2 || len(choose.results) != 1 || len(combine.params) != 2 || len(combine.results) != 1 {
-		return nil, fmt.Errorf("the computations must take two scalars and give one")
+	if err := choose.takes(1, c.Args[0], c.Args[0]); err != nil {
+		return nil, err
+	}
+	if err := combine.folds(c.Args[2:], c.Args[1:2]); err != nil {
+		return nil, err
+	}
+	if !slices.Equal(dimsOf(s), dimsOf(c.Args[0].Shape())) || s.Type() != c.Args[2].Shape().Type() || choose.types[choose.results[0]] != hlo.PRED {
+		return nil, fmt.Errorf("a result of %v for %v", s, c.Args[0].Shape())
 	}
 	g, err := newWindowGrid(hlo.AttrsOf[hlo.WindowAttrs](c.In).Window, dimsOf(c.Args[0].Shape()), dimsOf(c.Args[1].Shape()))
 	if err != nil {
