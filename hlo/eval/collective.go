@@ -329,7 +329,16 @@ func raggedAllToAll(c *Call) (*hlo.Literal, error) {
 	}
 	row *= output.Shape().Type().ByteSize()
 	for _, b := range brought {
-		from, size, to := intsOf(b[2]), intsOf(b[3]), intsOf(b[4])
+		var vectors [3][]int64
+		for i := range vectors {
+			if vectors[i], err = indicesOf(b[2+i]); err != nil {
+				return nil, err
+			}
+		}
+		from, size, to := vectors[0], vectors[1], vectors[2]
+		if len(size) != len(from) || len(to) != len(from) {
+			return nil, fmt.Errorf("offsets of %v and sizes of %v", b[2].Shape(), b[3].Shape())
+		}
 		updates := len(from) / max(1, len(brought))
 		data := bytesOf(b[0])
 		for u := range updates {

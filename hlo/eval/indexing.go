@@ -18,8 +18,11 @@ func init() {
 	})
 }
 
-// indexOf decodes indices of any integer type; those of u64 beyond int64 are the largest.
-func indicesOf(l *hlo.Literal) []int64 {
+// indicesOf decodes indices of any integer type; those of u64 beyond int64 are the largest.
+func indicesOf(l *hlo.Literal) ([]int64, error) {
+	if !l.Shape().Type().IsInteger() {
+		return nil, fmt.Errorf("%v as indices", l.Shape())
+	}
 	v := intsOf(l)
 	if l.Shape().Type() == hlo.U64 {
 		for i, x := range v {
@@ -28,7 +31,7 @@ func indicesOf(l *hlo.Literal) []int64 {
 			}
 		}
 	}
-	return v
+	return v, nil
 }
 
 // starts reads start indices given as scalars, or as the one vector of the older form, and clamps them so that a block of the given
@@ -36,7 +39,11 @@ func indicesOf(l *hlo.Literal) []int64 {
 func starts(args []*hlo.Literal, dims, sizes []int) ([]int, error) {
 	var at []int64
 	for _, a := range args {
-		at = append(at, indicesOf(a)...)
+		v, err := indicesOf(a)
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, v...)
 	}
 	if len(at) != len(dims) || len(sizes) != len(dims) {
 		return nil, fmt.Errorf("%d start indices for %d dimensions", len(at), len(dims))
@@ -98,9 +105,11 @@ func newIndexMap(operand hlo.Shape, indices *hlo.Literal, vectorAxis int64, toOp
 	if _, err := axes(append(slices.Clone(toOperand), operandBatch...), operand.Rank()); err != nil {
 		return nil, err
 	}
-	m := &indexMap{
-		dims: dimsOf(operand), toOperand: ints(toOperand), operandSide: ints(operandBatch), indices: indicesOf(indices),
+	values, err := indicesOf(indices)
+	if err != nil {
+		return nil, err
 	}
+	m := &indexMap{dims: dimsOf(operand), toOperand: ints(toOperand), operandSide: ints(operandBatch), indices: values}
 	d := dimsOf(indices.Shape())
 	st := rowMajor(d)
 	components := 1

@@ -30,10 +30,14 @@ func raggedDot(c *Call) (*hlo.Literal, error) {
 	if err := checkRagged(&a, lhs.Shape(), rhs.Shape()); err != nil {
 		return nil, err
 	}
+	sizes, err := indicesOf(c.Args[2])
+	if err != nil {
+		return nil, err
+	}
 	r := &raggedCall{
 		lhs: decoded(lhs), rhs: decoded(rhs), lhsDims: dimsOf(lhs.Shape()), rhsDims: dimsOf(rhs.Shape()),
 		lb: ints(a.LHSBatch), lc: ints(a.LHSContracting), rb: ints(a.RHSBatch), rc: ints(a.RHSContracting),
-		ragged: int(a.LHSRagged[0]), sizes: intsOf(c.Args[2]), sizeDims: dimsOf(c.Args[2].Shape()),
+		ragged: int(a.LHSRagged[0]), sizes: sizes, sizeDims: dimsOf(c.Args[2].Shape()),
 		ctx: c.e.ctx, out: makeLanes(s.Type(), int(s.NumElements())),
 	}
 	if len(r.sizeDims) == 0 || len(r.lb) != len(r.rb) || len(r.lc) != len(r.rc) {
