@@ -20,7 +20,7 @@ func available() int64 {
 			if value, ok := strings.CutPrefix(lines.Text(), "MemAvailable:"); ok {
 				var kilobytes int64
 				if _, err := fmt.Sscan(value, &kilobytes); err == nil {
-					total = kilobytes << 10
+					total = min(total, kilobytes<<10)
 				}
 			}
 		}
