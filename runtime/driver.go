@@ -47,6 +47,10 @@ func (f *fiber) task() {
 
 // advance works on the fiber until it suspends or ends. In the latter case it may return another one to go on with.
 func (f *fiber) advance() (next *fiber) {
+	if f.run.rest != nil {
+		f.run.pending.Add(1) // the run stays ours until it knows that this fiber rests
+		defer f.run.rested()
+	}
 	// The recover stands around the loop, not around each kernel: a panic ends the run as an error does.
 	defer func() {
 		if r := recover(); r != nil {

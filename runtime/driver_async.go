@@ -63,9 +63,29 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 
 // resumeFiber hands a fiber to its queue: whoever made the value available has other things to do.
 func resumeFiber(arg any) async.Ready {
-	f := arg.(*fiber)
-	f.executor.AddTask(f.resume)
+	arg.(*fiber).wake()
 	return async.Ready{}
+}
+
+// wake gives a suspended fiber to its queue.
+func (f *fiber) wake() {
+	f.run.awake()
+	f.executor.AddTask(f.resume)
+}
+
+// awake counts a fiber as at work, from when it is handed to its queue on.
+func (r *tensorRun) awake() {
+	if r.rest != nil && r.awakened.Add(1) == 1 {
+		r.rest(false)
+	}
+}
+
+// rested ends what awake began, and the hold on the run that its fiber had meanwhile.
+func (r *tensorRun) rested() {
+	if r.awakened.Add(-1) == 0 {
+		r.rest(true)
+	}
+	r.end()
 }
 
 // asyncStart starts the callee on its execution thread and goes on.
@@ -105,7 +125,7 @@ func (f *fiber) asyncStart(a *activation, s *step) outcome {
 		run.late = append(run.late, op)
 		run.mu.Unlock()
 	}
-	op.fiber.executor.AddTask(op.fiber.resume)
+	op.fiber.wake()
 	return proceed
 }
 
@@ -174,7 +194,7 @@ func (op *asyncOp) wake() {
 	op.waiting = false
 	op.mu.Unlock()
 	if waiting {
-		op.fiber.executor.AddTask(op.fiber.resume)
+		op.fiber.wake()
 	}
 }
 
@@ -272,8 +292,9 @@ func (f *fiber) finish() (next *fiber) {
 		if op.state.Swap(opEnded) == opAwaited {
 			if w := op.waiter; w.executor == f.executor {
 				next = w
+				run.awake()
 			} else {
-				w.executor.AddTask(w.resume)
+				w.wake()
 			}
 		}
 	} else {

@@ -27,6 +27,9 @@ type tensorRun struct {
 	release func(*tensorRun)      // set if nobody waits: gives the instance back
 	unwatch func() bool
 
+	rest     func(rests bool) // RunOptions.Rest
+	awakened atomic.Int32     // fibers at work or in a queue; counted only for rest
+
 	static []*asyncOp // starts whose memory is in the arena
 
 	mu       sync.Mutex
