@@ -137,26 +137,36 @@ func (f *fiber) control(a *activation, s *step) outcome {
 func (f *fiber) enter(a, child *activation, in []int32) {
 	for i, r := range in {
 		child.bindArg(i, a.regs[r].Data)
-		if child.events != nil && a.events != nil {
-			child.events[i] = a.events[r]
-		}
 	}
-	child.pc, child.phase = 0, 0
-	f.top = child
+	f.again(a, child, in)
+}
+
+// passEvents hands the events among the registers in to a callee.
+func (a *activation) passEvents(child *activation, in []int32) {
+	if child.events == nil || a.events == nil {
+		return
+	}
+	for i, r := range in {
+		child.events[i] = a.events[r]
+	}
 }
 
 // leave returns from a: results that were not computed in their place are copied there, in order.
 func (f *fiber) leave(a *activation) outcome {
-	for _, c := range a.fn.copies {
-		if src, dst := a.regs[c.reg].Data, a.outs[c.result]; !sameMemory(src, dst) {
-			copy(dst, src)
-		}
-	}
+	a.copyResults()
 	if a == f.base {
 		return ended
 	}
 	f.top = a.caller
 	return proceed
+}
+
+func (a *activation) copyResults() {
+	for _, c := range a.fn.copies {
+		if src, dst := a.regs[c.reg].Data, a.outs[c.result]; !sameMemory(src, dst) {
+			copy(dst, src)
+		}
+	}
 }
 
 // takeEvents moves the events among a callee's results to the caller's registers.
@@ -185,6 +195,13 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	}
 	a.phase = returned
 	f.enter(a, child, in)
+	if child.fn.runs != nil && f.run.tracer == nil {
+		if !f.straight(child) {
+			return ended
+		}
+		f.top, a.phase = a, 0
+		a.pc++
+	}
 	return proceed
 }
 
@@ -216,44 +233,38 @@ const (
 	whileBody      = 2
 )
 
-// while runs a loop on its results' memory: they are the state, and body and condition work on it where it lies.
+// while runs a loop on its results' memory: they are the state, and body and condition work on it where it lies. So both
+// are bound when the loop begins, and an iteration moves nothing but the fiber.
 func (f *fiber) while(a *activation, s *step) outcome {
 	children := a.sites[s.site].children
 	cond, body := children[0], children[1]
 	trips := s.control.TripCount
 	switch a.phase {
 	case 0:
-		for i, r := range s.out {
-			src, dst := a.regs[s.in[i]].Data, a.regs[r].Data
-			if !sameMemory(src, dst) {
-				copy(dst, src)
-			}
-			if a.events != nil {
-				a.events[r] = a.events[s.in[i]]
-			}
-			body.bindOut(i, dst)
-		}
-		cond.bindOut(0, a.pred[:])
+		a.bindLoop(s, cond, body)
 		a.iter = 0
+		if cond.fn.runs != nil && body.fn.runs != nil && f.run.tracer == nil {
+			return f.straightLoop(a, cond, body, trips)
+		}
 		if trips != UnknownTripCount {
 			break
 		}
 		a.phase = whileCondition
-		f.enter(a, cond, s.out)
+		f.again(a, cond, s.out)
 		return proceed
 	case whileCondition:
 		if a.pred[0] == 0 {
 			return a.finishLoop()
 		}
 		a.phase = whileBody
-		f.enter(a, body, s.out)
+		f.again(a, body, s.out)
 		return proceed
 	case whileBody:
 		a.takeEvents(body, s.out)
 		a.iter++
 		if trips == UnknownTripCount {
 			a.phase = whileCondition
-			f.enter(a, cond, s.out)
+			f.again(a, cond, s.out)
 			return proceed
 		}
 	}
@@ -261,8 +272,32 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		return a.finishLoop()
 	}
 	a.phase = whileBody
-	f.enter(a, body, s.out)
+	f.again(a, body, s.out)
 	return proceed
+}
+
+// bindLoop brings the initial values to the state's memory and binds condition and body to it.
+func (a *activation) bindLoop(s *step, cond, body *activation) {
+	for i, r := range s.out {
+		src, dst := a.regs[s.in[i]].Data, a.regs[r].Data
+		if !sameMemory(src, dst) {
+			copy(dst, src)
+		}
+		if a.events != nil {
+			a.events[r] = a.events[s.in[i]]
+		}
+		cond.bindArg(i, dst)
+		body.bindArg(i, dst)
+		body.bindOut(i, dst)
+	}
+	cond.bindOut(0, a.pred[:])
+}
+
+// again makes child, which is bound already, the top activation. Only events change between its executions.
+func (f *fiber) again(a, child *activation, in []int32) {
+	a.passEvents(child, in)
+	child.pc, child.phase = 0, 0
+	f.top = child
 }
 
 func (a *activation) finishLoop() outcome {

@@ -14,6 +14,7 @@ type tensorFunction struct {
 	outRegs  [][]int32
 	copies   []resultCopy // results that are not computed in their place
 	steps    []step
+	runs     []TensorKernel // not nil: the steps are these and the return; see straight
 	numSites int
 	numOps   int // async starts among the sites
 	frame    int64

@@ -211,6 +211,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	}
 	late.before(&step{in: t.results})
 	t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
+	t.runs = straightKernels(t.steps)
 	return nil
 }
 

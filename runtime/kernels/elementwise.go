@@ -54,6 +54,9 @@ func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
 
 // runTiles runs a program over its whole space, argument i being input i and output i being output i.
 func runTiles(p *tile.Program) runtime.Bound {
+	if run, ok := direct(p); ok {
+		return runtime.Bound{Run: run}
+	}
 	n, grain := p.Len(), p.Grain()
 	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, (*frameBuffers)(f)) }
 	return newParallelLoop(run).bound(n, grain)

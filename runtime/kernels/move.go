@@ -157,6 +157,9 @@ func newStarts(s *site, first int, array hlo.Shape, sizes []int64) (*starts, boo
 func (x *starts) offset(f *runtime.TensorFrame) int {
 	at := 0
 	for i, t := range x.types {
+		if x.highest[i] == 0 { // the window is as wide as the array
+			continue
+		}
 		var v int64
 		if x.list {
 			v = readIndex(f.In(x.first).Data[i*t.ByteSize():], t)
@@ -222,10 +225,11 @@ func dynamicUpdateSlice(s *site) (runtime.Bound, bool) {
 	move := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		b.copySlabs(f.Out(0).Data[x.offset(f)*width:], f.In(1).Data, lo, hi)
 	})
+	bytes, grain := b.bytes(), slabGrain(&b)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		base.run(f)
-		if b.bytes() > 0 {
-			move.run(f, b.outer(), slabGrain(&b))
+		if bytes > 0 {
+			move.run(f, b.outer(), grain)
 		}
 		return nil
 	}}, true

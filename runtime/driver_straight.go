@@ -1,0 +1,68 @@
+package runtime
+
+import "github.com/gohalo/halo/runtime/async"
+
+// A function that consists of plain kernels needs no driver: nothing in it can suspend, so whoever calls it runs it as a
+// Go loop on the spot. Small loop bodies, conditions and branches are of that kind, and there the way through the
+// driver would cost more than the kernels.
+
+// straightKernels returns the kernels of a function that has only such, up to its return; else nil.
+func straightKernels(steps []step) []TensorKernel {
+	last := len(steps) - 1
+	runs := make([]TensorKernel, last)
+	for i := range runs {
+		if steps[i].kind != stepKernel {
+			return nil
+		}
+		runs[i] = steps[i].run
+	}
+	return runs
+}
+
+// straight runs the kernels of a, whose arguments and results are bound, and returns from it. It reports false if the run
+// has failed; f.top and its pc then tell where.
+func (f *fiber) straight(a *activation) bool {
+	f.top = a
+	stop := &f.run.stop
+	frames := a.frames
+	for pc, run := range a.fn.runs {
+		a.pc = pc
+		if stop.Load() != nil {
+			return false
+		}
+		if err := run(&frames[pc]); err != nil {
+			f.failAt(async.StatusOf(err))
+			return false
+		}
+	}
+	a.copyResults()
+	return true
+}
+
+// straightLoop runs a loop whose condition and body are straight. The loop's own activation is a.
+func (f *fiber) straightLoop(a, cond, body *activation, trips int64) outcome {
+	stop := &f.run.stop
+	for {
+		if stop.Load() != nil { // a condition and a body without kernels are a loop too
+			return ended
+		}
+		if trips != UnknownTripCount {
+			if a.iter >= trips {
+				break
+			}
+			a.iter++
+		} else {
+			if !f.straight(cond) {
+				return ended
+			}
+			if a.pred[0] == 0 {
+				break
+			}
+		}
+		if !f.straight(body) {
+			return ended
+		}
+	}
+	f.top = a
+	return a.finishLoop()
+}
