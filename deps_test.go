@@ -29,7 +29,7 @@ var floors = []struct {
 	{pkg: "internal/lint/", floor: 1, also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{pkg: "hlo/parser", floor: 2, wing: "hlo"},
 	{pkg: "hlo/proto", floor: 2, wing: "hlo", also: []string{"hlo/parser"}}, // origin recovery holds modules as text
-	{pkg: "hlo/pass", floor: 2, wing: "hlo"},
+	{pkg: "hlo/pass", floor: 2, wing: "hlo", also: []string{"hlo/analysis"}}, // passes share facts
 	{pkg: "hlo/match", floor: 2, wing: "hlo"},
 	{pkg: "hlo/eval", floor: 2, wing: "hlo"},
 	{pkg: "hlo/analysis", floor: 2, wing: "hlo"},
@@ -38,7 +38,7 @@ var floors = []struct {
 	{pkg: "runtime/workqueue", floor: 2, wing: "runtime"},
 	{pkg: "runtime/hostprog", floor: 2, wing: "runtime"},
 	{pkg: "runtime", floor: 3, wing: "runtime"},
-	{pkg: "runtime/eager", floor: 4, wing: "runtime"},
+	{pkg: "runtime/eager", floor: 5}, // HLO ops one by one: it lowers them, and binds their kernels
 	{pkg: "passes/", floor: 3, wing: "hlo", also: []string{"passes/"}}, // families share clones and inlining
 	{pkg: "lower", floor: 4},                                           // a bridge between the wings
 	{pkg: "runtime/kernels", floor: 4, also: []string{"runtime/kernels/"}},

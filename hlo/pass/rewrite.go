@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 )
 
 // FP is what a rewrite may change in floating-point results. The zero value changes nothing.
@@ -70,7 +71,7 @@ func (r *Rewriter) Run(ctx *Context, m hlo.Module) (hlo.Module, error) {
 			byRoot[op] = append(byRoot[op], rule)
 		}
 	}
-	closed := closedComputations(m)
+	closed := analysis.Closed(m)
 	e := m.Edit()
 	for c := range m.Computations() {
 		if closed[c.ID()] {
@@ -85,21 +86,6 @@ func (r *Rewriter) Run(ctx *Context, m hlo.Module) (hlo.Module, error) {
 		}
 	}
 	return e.Freeze(), nil
-}
-
-// closedComputations is the set of computations that fusions and asynchronous instructions own.
-func closedComputations(m hlo.Module) map[hlo.CompID]bool {
-	set := map[hlo.CompID]bool{}
-	for c := range m.Computations() {
-		for in := range c.Instructions() {
-			if in.Opcode() == hlo.OpFusion || in.Opcode() == hlo.OpAsyncStart {
-				for id := range in.Callees() {
-					set[id] = true
-				}
-			}
-		}
-	}
-	return set
 }
 
 // rewriting is the work on one computation: a queue of instructions that a rule may apply to.
@@ -220,27 +206,10 @@ func (w *rewriting) make(before hlo.InstrID, e Expr, common *hlo.Common, pos hlo
 
 // release removes an instruction that has lost its last user, and then its operands; what stays is looked at again.
 func (w *rewriting) release(id hlo.InstrID) {
-	if !w.c.Has(id) {
-		return
-	}
-	in := w.c.At(id)
-	if w.c.UserCount(id) > 0 || in.IsRoot() || !removable(in) {
-		w.push(id)
-		for user := range w.c.Users(id) {
+	Release(w.c, id, func(kept hlo.InstrID) {
+		w.push(kept)
+		for user := range w.c.Users(kept) {
 			w.push(user)
 		}
-		return
-	}
-	operands := slices.Collect(in.OperandIDs())
-	if w.c.Remove(id) == nil {
-		for _, o := range operands {
-			w.release(o)
-		}
-	}
-}
-
-func removable(in hlo.Instruction) bool {
-	const keeps = hlo.TraitSideEffect | hlo.TraitCollective | hlo.TraitRandom | hlo.TraitTokens | hlo.TraitAsyncStart | hlo.TraitAsyncDone
-	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpCustomCall && !hlo.IsAsync(in.Opcode()) && in.NumCallees() == 0 &&
-		in.NumControlPredecessors() == 0 && hlo.Info(in.Opcode()).Traits&keeps == 0
+	})
 }

@@ -25,7 +25,12 @@ func TestRandom(t *testing.T) {
 	}
 	pipelines := []string{"cpu", "O0", "cpu", "O0,simplify"}
 	fills := []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Uniform}
-	for seed := *first; seed < *first+uint64(n); seed++ {
+	// 67758 sums along the axis that an earlier probe of the condition did not move.
+	seeds := []uint64{67758}
+	for i := range uint64(n) {
+		seeds = append(seeds, *first+i)
+	}
+	for _, seed := range seeds {
 		m, err := hlotest.Random(seed, 5+int(seed%60))
 		require.NoError(t, err, "seed %d", seed)
 		cfg := difftest.Config{Pipeline: pipelines[seed%4], Threads: 1 + int(seed%3), Fill: fills[seed%3], Seed: seed}

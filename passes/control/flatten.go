@@ -57,7 +57,8 @@ func callSites(c hlo.Computation) (sites []callSite) {
 	return sites
 }
 
-// CloneComputation adds a copy of a computation to the session. It calls the same computations, except that fusions get their own.
+// CloneComputation adds a copy of a computation to the session. It calls the same computations, except
+// that fusions and asynchronous chains get their own.
 func CloneComputation(e *hlo.Editor, id hlo.CompID) hlo.CompID {
 	c := e.View(id)
 	b := e.NewComputation(c.Name() + ".clone")
@@ -71,7 +72,7 @@ func CloneComputation(e *hlo.Editor, id hlo.CompID) hlo.CompID {
 }
 
 // Copy says how to make in again, with operands and control predecessors replaced by what copied has for them; others stay. A fusion owns
-// the computation that it fuses, so its copy gets a clone of it.
+// the computation that it fuses, and an async-start the one that it wraps, so copies get clones of them.
 func Copy(e *hlo.Editor, in hlo.Instruction, copied map[hlo.InstrID]hlo.InstrID) hlo.InstrSpec {
 	rename := func(ids []hlo.InstrID) []hlo.InstrID {
 		for i, id := range ids {
@@ -82,7 +83,7 @@ func Copy(e *hlo.Editor, in hlo.Instruction, copied map[hlo.InstrID]hlo.InstrID)
 		return ids
 	}
 	callees := slices.Collect(in.Callees())
-	if in.Opcode() == hlo.OpFusion {
+	if in.Opcode() == hlo.OpFusion || in.Opcode() == hlo.OpAsyncStart {
 		for i, id := range callees {
 			callees[i] = CloneComputation(e, id)
 		}

@@ -127,9 +127,11 @@ func (r *asyncRewriter) plain(at step, op hlo.Opcode, s hlo.Shape) hlo.InstrID {
 		Attrs: at.Attrs(), Callees: slices.Collect(at.Callees()), Position: at.Position()}).ID()
 }
 
-// operandsOf is the operand of a native start, or a tuple of several.
+// operandsOf is the operand of a native start, or a tuple of several. The in-place form of collective-permute has its input first; output and
+// offsets follow.
 func (r *asyncRewriter) operandsOf(at step) hlo.InstrID {
-	if len(at.operands) == 1 && !at.Shape().Elem(0).IsTuple() {
+	inPlace := at.Opcode() == hlo.OpCollectivePermuteStart && hlo.AttrsOf[hlo.CollectivePermuteAttrs](at.Instruction).SliceSizes != nil
+	if inPlace || len(at.operands) == 1 && !at.Shape().Elem(0).IsTuple() {
 		return at.operands[0]
 	}
 	return r.insert(at, hlo.OpTuple, at.Shape().Elem(0), nil, at.operands...)

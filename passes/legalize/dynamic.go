@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/simplify"
 )
 
 // OutlineDynamic puts programs with dynamic dimensions inside into one fusion.
@@ -16,21 +17,39 @@ var OutlineDynamic = &pass.Pass{
 Buffers are planned by size, so lowering has no place for values whose size is known at run time only. A program whose parameters and
 results are static may still compute with them: it becomes a single kCustom fusion, which runs as one kernel.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		entry := m.Entry()
-		if !hasDynamic(m) || !entry.Root().Shape().IsStatic() || !ctx.Spend("outline") {
+		if entry := m.Entry(); !hasDynamic(m) || !entry.Root().Shape().IsStatic() {
 			return m, nil
 		}
-		for i := range entry.NumParameters() {
-			if !entry.Parameter(i).Shape().IsStatic() {
+		for i := range m.Entry().NumParameters() {
+			if !m.Entry().Parameter(i).Shape().IsStatic() {
 				return m, nil
 			}
 		}
+		if !ctx.Spend("outline") {
+			return m, nil
+		}
+		m, err := simplify.DCE.Run(ctx, m) // a fused computation holds nothing that is not used
+		if err != nil {
+			return m, err
+		}
+		entry := m.Entry()
 		e := m.Edit()
 		b := e.NewComputation(entry.Name() + ".static")
 		var params []hlo.InstrID
 		for i := range entry.NumParameters() {
 			p := entry.Parameter(i)
-			params = append(params, b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: p.Name(), Shape: p.Shape(), Attrs: p.Attrs(), Position: p.Position()}))
+			id := b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: p.Name(), Shape: p.Shape(), Attrs: p.Attrs(), Position: p.Position()})
+			if p.UserCount() > 0 || p.IsRoot() {
+				params = append(params, id)
+			}
+		}
+		fused := e.Computation(entry.ID())
+		for i := entry.NumParameters() - 1; i >= 0; i-- {
+			if p := entry.Parameter(i); p.UserCount() == 0 && !p.IsRoot() {
+				if err := fused.RemoveParameter(i); err != nil {
+					return m, err
+				}
+			}
 		}
 		root := entry.Root()
 		call := b.Append(hlo.InstrSpec{Opcode: hlo.OpFusion, Name: root.Name(), Shape: root.Shape(), Operands: params,

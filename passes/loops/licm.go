@@ -65,7 +65,7 @@ type loop struct {
 func (l *loop) hoist(ctx *pass.Context) error {
 	param := l.body.View().Parameter(0)
 	root := l.body.View().Root()
-	if !param.Shape().IsTuple() || root.Opcode() != hlo.OpTuple {
+	if !param.Shape().IsTuple() || root.Opcode() != hlo.OpTuple || l.isSharded(param, root) {
 		return nil
 	}
 	l.findInvariant(param, root)
@@ -80,6 +80,16 @@ func (l *loop) hoist(ctx *pass.Context) error {
 	}
 	ctx.Count("values", int64(len(frontier)))
 	return l.widen(param.ID(), root.ID(), frontier)
+}
+
+// isSharded reports whether a sharding says something about each part of the state: there is none to give to further parts.
+func (l *loop) isSharded(param, root hlo.Instruction) bool {
+	for _, in := range []hlo.Instruction{param, root, l.c.At(l.while), l.cond.View().Parameter(0)} {
+		if c := in.Common(); c != nil && c.Sharding != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // findInvariant marks what is the same in every iteration.
@@ -143,6 +153,10 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 	narrow := while.Shape
 	n := narrow.NumElems()
 	l.moved = make(map[hlo.InstrID]hlo.InstrID)
+	var origins []*hlo.Origin
+	for _, id := range frontier {
+		origins = append(origins, originOf(l.body.At(id)))
+	}
 	parts := make([]hlo.InstrID, 0, n+len(frontier))
 	shapes := narrow.Elems()
 	for i := range n {
@@ -158,7 +172,7 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 	// The body takes the values from its state and hands them on.
 	results := slices.Collect(l.body.At(root).OperandIDs())
 	first := l.firstComputed()
-	l.body.Instr(param).SetShape(state)
+	widenState(l.body.Instr(param), state, origins)
 	var taken []hlo.InstrID
 	for k, id := range frontier {
 		taken = append(taken, l.element(l.body, first, param, n+k))
@@ -169,11 +183,11 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 			results[i] = taken[k]
 		}
 	}
-	l.body.Instr(root).SetOperands(append(results, taken...)...).SetShape(state)
-	l.cond.Instr(l.cond.View().Parameters()[0]).SetShape(state)
+	widenState(l.body.Instr(root).SetOperands(append(results, taken...)...), state, origins)
+	widenState(l.cond.Instr(l.cond.View().Parameters()[0]), state, origins)
 
 	// Outside, the loop's value is the tuple of its first parts.
-	while.Shape, while.Operands = state, []hlo.InstrID{wide}
+	while.Shape, while.Operands, while.Common = state, []hlo.InstrID{wide}, widerOrigin(while.Common, origins)
 	loop := l.c.InsertSpecBefore(l.while, while).ID()
 	var out []hlo.InstrID
 	for i := range n {
@@ -181,6 +195,39 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 	}
 	tuple := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: narrow, Operands: out}).ID()
 	return l.c.ReplaceInstruction(l.while, tuple)
+}
+
+// widenState gives a parameter or the root the wider state.
+func widenState(in hlo.InstrEdit, state hlo.Shape, origins []*hlo.Origin) {
+	in.SetShape(state).SetCommon(widerOrigin(in.View().Common(), origins))
+}
+
+func originOf(in hlo.Instruction) *hlo.Origin {
+	if c := in.Common(); c != nil {
+		return c.Origin
+	}
+	return nil
+}
+
+// widerOrigin appends the origins of further parts to that of a tuple; of a part without one nothing is known. A tuple that does not say
+// where it comes from goes on saying nothing.
+func widerOrigin(c *hlo.Common, more []*hlo.Origin) *hlo.Common {
+	if c == nil || c.Origin == nil || c.Origin.Tree == nil || !c.Origin.Tree.IsTuple {
+		return c
+	}
+	tree := *c.Origin.Tree
+	tree.Elements = slices.Clone(tree.Elements)
+	for _, o := range more {
+		if o == nil || o.Tree == nil || o.Tree.IsTuple {
+			tree.Elements = append(tree.Elements, &hlo.OriginNode{})
+		} else {
+			tree.Elements = append(tree.Elements, o.Tree)
+		}
+	}
+	origin, wider := *c.Origin, *c
+	origin.Tree = &tree
+	wider.Origin = &origin
+	return &wider
 }
 
 // specOf is an instruction as something to make again.

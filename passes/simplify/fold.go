@@ -24,7 +24,11 @@ program by more than a megabyte.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		effects := analysis.FindSideEffects(m)
 		e := m.Edit()
+		closed := analysis.Closed(m)
 		for c := range m.Computations() {
+			if closed[c.ID()] {
+				continue
+			}
 			ce := e.Computation(c.ID())
 			for in := range c.Instructions() {
 				if err := ctx.Err(); err != nil {

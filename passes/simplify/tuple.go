@@ -17,7 +17,7 @@ var TupleSimplifier = &pass.Pass{
 		for c := range m.Computations() {
 			ce := e.Computation(c.ID())
 			for in := range c.Instructions() {
-				if ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
+				if !ce.Has(in.ID()) || ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
 					continue
 				}
 				to, rule := simplerTuple(ce, ce.At(in.ID()))
@@ -28,6 +28,7 @@ var TupleSimplifier = &pass.Pass{
 				if ce.Root() == in.ID() {
 					ce.SetRoot(to)
 				}
+				pass.Release(ce, in.ID(), nil)
 				ctx.Count(rule, 1)
 			}
 		}
