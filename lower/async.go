@@ -7,11 +7,11 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-// asyncChain is one asynchronous computation in a function: a start, updates, a done.
+// asyncChain is one asynchronous computation whose steps, a start, updates and a done, all lie in one function: the plan knows how long its
+// operands and outputs are in use, so it works in the function's own memory. Chains that are carried elsewhere have detached starts,
+// which work in memory of their own.
 type asyncChain struct {
-	start   int       // op index of the start
 	done    int       // op index of the done, -1 until seen
-	event   valueID   // the register that stands for the chain after its latest step
 	bound   []valueID // operands bound so far; they stay alive until the done
 	outputs []valueID
 }
@@ -20,51 +20,86 @@ type asyncChain struct {
 var eventShape = hlo.MakeToken()
 
 func asyncStart(ctx context.Context, f *function, in hlo.Instruction) error {
-	callee, err := f.l.function(ctx, in.Callee(0), plainCall)
+	callee, err := f.l.function(ctx, in.Callee(0), plainCall, f.operandForms(in, 0)...)
 	if err != nil {
 		return err
+	}
+	if root := callee.comp.Root(); callee.isAsync(root) {
+		return f.errorf(in, "it returns %s, which is still being computed", root.Name())
 	}
 	thread := hlo.AttrsOf[hlo.AsyncStartAttrs](in).ExecutionThread
 	if thread == "main" {
 		thread = ""
 	}
-	c := &asyncChain{start: len(f.ops), done: -1, bound: f.operandLeaves(in, 0, in.NumOperands())}
-	c.event = f.add(op{kernel: "hlo.async-start", loc: f.location(in), args: c.bound, callees: []*function{callee},
-		control: &runtime.Control{Thread: thread}, chain: c}, eventShape)[0]
-	f.chains[in.ID()] = c
+	o := op{kernel: "hlo.async-start", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()),
+		callees: []*function{callee}, control: &runtime.Control{Thread: thread}}
+	if isLocal(in) {
+		o.chain = &asyncChain{done: -1, bound: o.args}
+		f.chains[in.ID()] = o.chain
+	} else {
+		o.control.Detached = true
+	}
+	f.addEvent(in, o)
 	return nil
 }
 
-// chainOf is the chain that the first operand of an update or done belongs to.
-func (f *function) chainOf(in hlo.Instruction) (*asyncChain, error) {
-	if in.NumOperands() > 0 {
-		if c := f.chains[in.Operand(0)]; c != nil {
-			return c, nil
+// isLocal reports whether the chain that begins with a start stays in its computation, each step but the last being used by the next one
+// only.
+func isLocal(in hlo.Instruction) bool {
+	for in.Opcode() != hlo.OpAsyncDone {
+		if in.UserCount() != 1 || in.IsRoot() {
+			return false
+		}
+		for user := range in.Users() {
+			if !hlo.IsAsync(user.Opcode()) || user.Operand(0) != in.ID() {
+				return false
+			}
+			in = user
 		}
 	}
-	return nil, f.errorf(in, "its async-start is not in this computation; run pass async-to-sync first")
+	return true
+}
+
+// addEvent appends an op whose result is the event that stands for in.
+func (f *function) addEvent(in hlo.Instruction, o op) {
+	f.leaves[in.ID()] = f.add(o, eventShape)
+	f.forms[in.ID()] = eventShape
+}
+
+// eventOf is the event that an update or done goes on from, and its chain if that is in this function.
+func (f *function) eventOf(in hlo.Instruction) (valueID, *asyncChain, error) {
+	if in.NumOperands() > 0 && f.isAsync(in.OperandInstr(0)) {
+		if previous := in.OperandInstr(0); f.form(previous).IsToken() {
+			return f.leaves[previous.ID()][0], f.chains[previous.ID()], nil
+		}
+	}
+	return 0, nil, f.errorf(in, "it goes on from a value that is not being computed; run pass async-to-sync first")
 }
 
 func asyncUpdate(_ context.Context, f *function, in hlo.Instruction) error {
-	c, err := f.chainOf(in)
+	event, chain, err := f.eventOf(in)
 	if err != nil {
 		return err
 	}
 	late := f.operandLeaves(in, 1, in.NumOperands())
-	c.bound = append(c.bound, late...)
-	args := append([]valueID{c.event}, late...)
-	c.event = f.add(op{kernel: "hlo.async-update", loc: f.location(in), args: args}, eventShape)[0]
-	f.chains[in.ID()] = c
+	if chain != nil {
+		chain.bound = append(chain.bound, late...)
+		f.chains[in.ID()] = chain
+	}
+	f.addEvent(in, op{kernel: "hlo.async-update", loc: f.location(in), args: append([]valueID{event}, late...)})
 	return nil
 }
 
 func asyncDone(_ context.Context, f *function, in hlo.Instruction) error {
-	c, err := f.chainOf(in)
+	event, chain, err := f.eventOf(in)
 	if err != nil {
 		return err
 	}
-	c.done = len(f.ops)
-	c.outputs = f.add(op{kernel: "hlo.async-done", loc: f.location(in), args: []valueID{c.event}}, in.Shape())
-	f.leaves[in.ID()] = c.outputs
+	o := op{kernel: "hlo.async-done", loc: f.location(in), args: []valueID{event}}
+	done := len(f.ops)
+	f.leaves[in.ID()] = f.add(o, in.Shape())
+	if chain != nil {
+		chain.done, chain.outputs = done, f.leaves[in.ID()]
+	}
 	return nil
 }

@@ -11,28 +11,36 @@ import (
 
 // call lowers a call that inlining left.
 func call(ctx context.Context, f *function, in hlo.Instruction) error {
-	callee, err := f.l.function(ctx, in.Callee(0), plainCall)
+	callee, err := f.l.function(ctx, in.Callee(0), plainCall, f.operandForms(in, 0)...)
 	if err != nil {
 		return err
 	}
 	o := op{kernel: "hlo.call", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()),
 		callees: []*function{callee}, control: &runtime.Control{}}
-	f.leaves[in.ID()] = f.add(o, in.Shape())
+	form := callee.rootForm()
+	f.leaves[in.ID()] = f.add(o, form)
+	f.setForm(in, form)
 	return nil
 }
 
 // conditional passes each branch its operand's leaves.
 func conditional(ctx context.Context, f *function, in hlo.Instruction) error {
 	o := op{kernel: "hlo.conditional", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()), control: &runtime.Control{}}
+	forms := f.operandForms(in, 1)
 	for i := range in.NumCallees() {
-		callee, err := f.l.function(ctx, in.Callee(i), plainCall)
+		callee, err := f.l.function(ctx, in.Callee(i), plainCall, forms[i])
 		if err != nil {
 			return err
 		}
 		o.callees = append(o.callees, callee)
-		o.control.Counts = append(o.control.Counts, in.OperandInstr(i+1).Shape().NumLeaves())
+		o.control.Counts = append(o.control.Counts, f.form(in.OperandInstr(i+1)).NumLeaves())
+		if !sameForm(callee.rootForm(), o.callees[0].rootForm()) {
+			return f.errorf(in, "its result is still being computed after one branch and computed after another; run pass async-to-sync first")
+		}
 	}
-	f.leaves[in.ID()] = f.add(o, in.Shape())
+	form := o.callees[0].rootForm()
+	f.leaves[in.ID()] = f.add(o, form)
+	f.setForm(in, form)
 	return nil
 }
 
@@ -43,11 +51,15 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	if comp := f.l.m.MustComputation(in.Callee(0)); !comp.Root().Shape().Compatible(init) || !in.Shape().Compatible(init) {
 		return f.errorf(in, "the state is %v at first, and %v after the body", init, comp.Root().Shape())
 	}
-	body, err := f.l.function(ctx, in.Callee(0), loopBody)
+	form := f.operandForms(in, 0)
+	body, err := f.l.function(ctx, in.Callee(0), loopBody, form...)
 	if err != nil {
 		return err
 	}
-	cond, err := f.l.function(ctx, in.Callee(1), plainCall)
+	if !sameForm(body.rootForm(), f.form(in.OperandInstr(0))) {
+		return f.errorf(in, "a part of the state is still being computed either before the loop or after its body, but not both; run pass async-to-sync first")
+	}
+	cond, err := f.l.function(ctx, in.Callee(1), plainCall, form...)
 	if err != nil {
 		return err
 	}
@@ -60,7 +72,8 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	}
 	o := op{kernel: "hlo.while", loc: f.location(in), args: state, callees: []*function{cond, body}, loop: true,
 		control: &runtime.Control{TripCount: tripCount(in)}}
-	f.leaves[in.ID()] = f.add(o, in.Shape())
+	f.leaves[in.ID()] = f.add(o, body.rootForm())
+	f.setForm(in, body.rootForm())
 	return nil
 }
 

@@ -23,7 +23,8 @@ type function struct {
 	roots  []valueID // result leaves
 
 	leaves   map[hlo.InstrID][]valueID
-	elements map[hlo.InstrID][]int // of tuples, where the leaves of each element begin
+	forms    map[hlo.InstrID]hlo.Shape // of values with events among their leaves; see form
+	elements map[hlo.InstrID][]int     // of tuples, where the leaves of each element begin
 	chains   map[hlo.InstrID]*asyncChain
 
 	id         bef.FuncID
@@ -72,9 +73,10 @@ const (
 	elide                    // a copy: an alias if nobody needs the argument afterwards, else a copy
 )
 
-// function lowers a computation once per convention, after its callees.
-func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention) (*function, error) {
-	key := fnKey{id, conv}
+// function lowers a computation once per convention and form of its parameters, after its callees. params are the forms, parameter by
+// parameter; those of plain shape may be zero, and so may the list.
+func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention, params ...hlo.Shape) (*function, error) {
+	key := fnKey{id, conv, formKey(params)}
 	if f := l.fns[key]; f != nil {
 		return f, nil
 	}
@@ -84,10 +86,13 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention)
 	comp, _ := l.m.Computation(id)
 	f := &function{l: l, comp: comp, conv: conv,
 		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), elements: make(map[hlo.InstrID][]int),
-		chains: make(map[hlo.InstrID]*asyncChain)}
-	for _, pid := range comp.Parameters() {
+		forms: make(map[hlo.InstrID]hlo.Shape), chains: make(map[hlo.InstrID]*asyncChain)}
+	for i, pid := range comp.Parameters() {
 		p, _ := comp.At(pid)
-		ids := f.newValues(p.Shape(), -1)
+		if i < len(params) && params[i] != (hlo.Shape{}) {
+			f.forms[pid] = params[i]
+		}
+		ids := f.newValues(f.form(p), -1)
 		f.leaves[pid] = ids
 		f.args = append(f.args, ids...)
 	}
@@ -107,14 +112,14 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention)
 	return f, nil
 }
 
-// text is the instruction as the kernel's binder reads it: shapes of operands instead of names, bodies of callees in place.
-func (l *lowering) text(in hlo.Instruction) (string, error) {
+// KernelText is an instruction of m as the binder of its kernel reads it: shapes of operands instead of names, bodies of callees in place.
+func KernelText(m hlo.Module, in hlo.Instruction) (string, error) {
 	cfg := printer.Canonical
 	cfg.LargeConstants = true
 	cfg.OmitFrontend = true
 	cfg.OmitOrigin = true
 	cfg.OmitConfig = in.Opcode() != hlo.OpCustomCall
-	b, err := printer.AppendInstruction(nil, l.m, in, cfg)
+	b, err := printer.AppendInstruction(nil, m, in, cfg)
 	return string(b), err
 }
 
@@ -158,10 +163,21 @@ func (f *function) instruction(ctx context.Context, in hlo.Instruction) error {
 
 // kernel is the default: one tensor kernel over the operands' leaves.
 func (f *function) kernel(in hlo.Instruction) error {
+	for o := range in.Operands() {
+		if !f.isAsync(o) {
+			continue
+		}
+		if !hlo.ForwardsAsync(in.Opcode(), in.Attrs()) {
+			return f.errorf(in, "its operand %s is still being computed; run pass async-to-sync first", o.Name())
+		}
+		f.leaves[in.ID()] = f.leaves[o.ID()]
+		f.setForm(in, f.form(o))
+		return nil
+	}
 	if in.Opcode() == hlo.OpCopy && !in.Shape().Compatible(in.OperandInstr(0).Shape()) {
 		return f.errorf(in, "it copies %v to %v, which is a conversion", in.OperandInstr(0).Shape(), in.Shape())
 	}
-	text, err := f.l.text(in)
+	text, err := KernelText(f.l.m, in)
 	if err != nil {
 		return f.errorf(in, "%v", err)
 	}

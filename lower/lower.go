@@ -47,6 +47,9 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if root := m.Entry().Root(); entry.isAsync(root) {
+		return nil, entry.errorf(root, "it is a result of the program that is still being computed")
+	}
 	return l.file(entry)
 }
 
@@ -63,10 +66,12 @@ type lowering struct {
 	consts constants
 }
 
-// fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments.
+// fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have
+// different forms.
 type fnKey struct {
-	comp hlo.CompID
-	conv convention
+	comp  hlo.CompID
+	conv  convention
+	forms string
 }
 
 // convention says who owns the memory of a function's arguments and results.

@@ -34,12 +34,12 @@ func (f *function) pack() {
 			bytes = max(bytes, c.frameBytes)
 		}
 		o.control.Frames = make([]int64, len(o.callees))
+		if o.control.Detached {
+			continue
+		}
 		last := k
 		if o.chain != nil {
 			last = o.chain.done
-			if last < 0 {
-				last = len(f.ops)
-			}
 		}
 		pieces = append(pieces, piece{align(bytes), k, last, func(at int64) {
 			for i := range o.control.Frames {

@@ -32,6 +32,9 @@ func (f *function) settleRoots() {
 	}
 	settled := append([]valueID(nil), f.roots...)
 	for i, r := range f.roots {
+		if f.values[r].shape.IsToken() {
+			continue // events change places all at once
+		}
 		if j := f.argument(r); j >= 0 && j != i && !f.passesArg[j] {
 			settled[i] = f.copy(r, f.comp.Root())
 		}
@@ -85,12 +88,8 @@ func (f *function) findLastUses() {
 			use(a, k)
 		}
 		if c := f.ops[k].chain; c != nil {
-			end := c.done
-			if end < 0 { // nobody waits for it: it must not outlive its memory
-				end = len(f.ops)
-			}
 			for _, v := range c.bound {
-				use(v, end)
+				use(v, c.done)
 			}
 		}
 	}

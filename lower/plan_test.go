@@ -114,7 +114,7 @@ func checkPlan(f *function) error {
 				return fmt.Errorf("op %d %s: argument %d: want value %s at %v, found %q", k, o.kernel, i, names[a], p, mem.holds[p])
 			}
 		}
-		if o.control != nil {
+		if o.control != nil && !o.control.Detached {
 			// The callee may write anywhere in its frame.
 			for i, at := range o.control.Frames {
 				mem.write(place{"frame", at, at + o.callees[i].frameBytes}, "scratch")

@@ -41,17 +41,21 @@ func forward(_ context.Context, f *function, in hlo.Instruction) error {
 		n = 1
 	}
 	f.leaves[in.ID()] = f.operandLeaves(in, 0, n)
+	f.forwardForm(in)
 	return nil
 }
 
 func tupleElement(_ context.Context, f *function, in hlo.Instruction) error {
 	tuple := in.OperandInstr(0)
-	if f.chains[tuple.ID()] != nil {
+	form := f.form(tuple)
+	if form.IsToken() {
 		return f.errorf(in, "the parts of an asynchronous value cannot be taken apart; run pass async-to-sync first")
 	}
 	index := hlo.AttrsOf[hlo.TupleElementAttrs](in).Index
+	element := form.Elem(int(index))
 	first := f.firstLeaves(tuple)[index]
-	f.leaves[in.ID()] = f.leaves[tuple.ID()][first:][:in.Shape().NumLeaves()]
+	f.leaves[in.ID()] = f.leaves[tuple.ID()][first:][:element.NumLeaves()]
+	f.setForm(in, element)
 	return nil
 }
 
@@ -60,10 +64,11 @@ func (f *function) firstLeaves(tuple hlo.Instruction) []int {
 	if at, ok := f.elements[tuple.ID()]; ok {
 		return at
 	}
-	at, n := make([]int, tuple.Shape().NumElems()), 0
+	form := f.form(tuple)
+	at, n := make([]int, form.NumElems()), 0
 	for i := range at {
 		at[i] = n
-		n += tuple.Shape().Elem(i).NumLeaves()
+		n += form.Elem(i).NumLeaves()
 	}
 	f.elements[tuple.ID()] = at
 	return at

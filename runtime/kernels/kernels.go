@@ -26,15 +26,16 @@ func Register(reg *runtime.Registry) {
 		if control[name] || hlo.Info(op).Traits.Has(hlo.TraitForwards) {
 			continue
 		}
-		reg.Tensor(name, func(b *runtime.Binding) (runtime.Bound, error) { return bind(op, b) })
+		reg.Tensor(name, func(b *runtime.Binding) (runtime.Bound, error) { return bind(reg, op, b) })
 	}
 }
 
 // site is one kernel of a program, as its binder sees it.
 type site struct {
-	m  hlo.Module
-	in hlo.Instruction
-	b  *runtime.Binding
+	m   hlo.Module
+	in  hlo.Instruction
+	b   *runtime.Binding
+	reg *runtime.Registry // where custom-calls are looked up, may be nil
 }
 
 // shape is the shape of operand i.
@@ -43,7 +44,7 @@ func (s *site) shape(i int) hlo.Shape { return s.in.OperandInstr(i).Shape() }
 // chooser makes a fast implementation for a site, or says that it has none for it.
 type chooser func(s *site) (runtime.Bound, bool)
 
-func bind(op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
+func bind(reg *runtime.Registry, op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
 	text, err := b.StringAttr(0)
 	if err != nil {
 		return runtime.Bound{}, err
@@ -59,15 +60,24 @@ func bind(op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
 	if err := checkBinding(in, b); err != nil {
 		return runtime.Bound{}, err
 	}
-	return choose(&site{m: m, in: in, b: b}), nil
+	return choose(&site{m: m, in: in, b: b, reg: reg})
 }
 
 // choose is the one place where an implementation is picked.
-func choose(s *site) runtime.Bound {
-	if bound, ok := chooseFast(s); ok {
-		return bound
+func choose(s *site) (runtime.Bound, error) {
+	if s.reg != nil && s.in.Opcode() == hlo.OpCustomCall {
+		target, config := hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target, ""
+		if c := s.in.Common(); c != nil {
+			config = c.BackendConfig
+		}
+		if bound, known, err := s.reg.BindCustomCall(target, config, s.b); known {
+			return bound, err
+		}
 	}
-	return evaluated(s)
+	if bound, ok := chooseFast(s); ok {
+		return bound, nil
+	}
+	return evaluated(s), nil
 }
 
 func chooseFast(s *site) (runtime.Bound, bool) {

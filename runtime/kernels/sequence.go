@@ -197,7 +197,9 @@ func (b *sequencer) part(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
 		if err != nil {
 			return false
 		}
-		p.bound = choose(&site{m: b.s.m, in: in, b: binding})
+		if p.bound, err = choose(&site{m: b.s.m, in: in, b: binding, reg: b.s.reg}); err != nil || p.bound.RunAsync != nil {
+			return false
+		}
 	}
 	for _, i := range p.in {
 		b.q.values[i].lastUse = len(b.q.parts)
