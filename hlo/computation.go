@@ -254,11 +254,11 @@ func (c Computation) Less(a, b InstrID) bool {
 func (c Computation) Users(id InstrID) iter.Seq[InstrID] { return slices.Values(c.node().usersOf(id)) }
 
 // UserCount is the number of instructions that use id as an operand.
-func (c Computation) UserCount(id InstrID) int { return len(c.node().usersOf(id)) }
+func (c Computation) UserCount(id InstrID) int { return c.node().userCount(id) }
 
 // ControlSuccessors yields the ids of the instructions that have id as control predecessor, each once, ascending.
 func (c Computation) ControlSuccessors(id InstrID) iter.Seq[InstrID] {
-	return slices.Values(c.node().userIndex().successors(id))
+	return slices.Values(c.node().successorsOf(id))
 }
 
 // Note is what a pass left under key with [CompEdit.SetNote].

@@ -211,7 +211,7 @@ func (in Instruction) Users() iter.Seq[Instruction] {
 }
 
 // UserCount is the number of instructions that use the result.
-func (in Instruction) UserCount() int { return len(in.c.usersOf(in.node().id)) }
+func (in Instruction) UserCount() int { return in.c.userCount(in.node().id) }
 
 // ParameterNumber is the number of a parameter instruction; false for other ops.
 func (in Instruction) ParameterNumber() (int64, bool) {

@@ -35,7 +35,29 @@ func (c *compNode) userIndex() *userIndex {
 	return x
 }
 
-func (c *compNode) usersOf(id InstrID) []InstrID { return c.userIndex().of(id) }
+// usersOf returns the users of a value. A view of a running session asks the session, which keeps them up to date from edit to edit: an
+// index made for each view would make every question after an edit cost as much as the computation is long. The session's lists
+// change in place, so they are copied.
+func (c *compNode) usersOf(id InstrID) []InstrID {
+	if c.live != nil {
+		return slices.Clone(c.live.st.userOverlay().of(id))
+	}
+	return c.userIndex().of(id)
+}
+
+func (c *compNode) userCount(id InstrID) int {
+	if c.live != nil {
+		return len(c.live.st.userOverlay().of(id))
+	}
+	return len(c.userIndex().of(id))
+}
+
+func (c *compNode) successorsOf(id InstrID) []InstrID {
+	if c.live != nil {
+		return slices.Clone(c.live.st.userOverlay().successors(id))
+	}
+	return c.userIndex().successors(id)
+}
 
 func buildUserIndex(t *tree[instrNode]) *userIndex {
 	x := new(userIndex)
