@@ -12,7 +12,10 @@ import (
 
 // The sizes that CopyStats counts bytes with, and that memory per instruction rests on.
 func TestNodeSizes(t *testing.T) {
-	assert.LessOrEqual(t, int(unsafe.Sizeof(instrNode{})), instrNodeBytes)
+	assert.Equal(t, instrNodeBytes, int(unsafe.Sizeof(instrNode{})))
+	assert.LessOrEqual(t, int(unsafe.Sizeof(extraNode{})), extraNodeBytes)
+	assert.Equal(t, commonBytes, int(unsafe.Sizeof(Common{})))
+	assert.Equal(t, 144, int(unsafe.Sizeof(Metadata{})), "most instructions of programs from JAX have one")
 	assert.LessOrEqual(t, int(unsafe.Sizeof(compNode{})), compNodeBytes)
 	assert.LessOrEqual(t, int(unsafe.Sizeof(moduleNode{})), moduleNodeBytes)
 	assert.LessOrEqual(t, int(unsafe.Sizeof(treeNode[instrNode]{})), treeNodeBytes(0))

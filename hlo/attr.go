@@ -276,3 +276,6 @@ func cloneAttrs(a OpAttrs) OpAttrs {
 	c.Elem().Set(reflect.ValueOf(a).Elem())
 	return c.Interface().(OpAttrs)
 }
+
+// attrsBytes is the size of the struct behind a.
+func attrsBytes(a OpAttrs) int { return int(reflect.TypeOf(a).Elem().Size()) }

@@ -61,7 +61,7 @@ func (k *canon) visit(root *instrNode, entered []bool, leave func(*instrNode)) {
 	for len(k.stack) > 0 {
 		f := &k.stack[len(k.stack)-1]
 		control := f.n.control()
-		if f.next == len(control)+len(f.n.operands) {
+		if f.next == len(control)+len(f.n.operands()) {
 			leave(f.n)
 			k.stack = k.stack[:len(k.stack)-1]
 			continue
@@ -70,7 +70,7 @@ func (k *canon) visit(root *instrNode, entered []bool, leave func(*instrNode)) {
 		if f.next < len(control) {
 			to = control[f.next]
 		} else {
-			to = f.n.operands[f.next-len(control)]
+			to = f.n.operands()[f.next-len(control)]
 		}
 		f.next++
 		if n := k.c.instrs.get(uint32(to)); n != nil && !entered[to] {
@@ -84,7 +84,7 @@ func (k *canon) visit(root *instrNode, entered []bool, leave func(*instrNode)) {
 func (k *canon) loose(entered []bool) []*instrNode {
 	used := make([]bool, k.c.instrs.n)
 	k.c.instrs.each(func(n *instrNode) bool {
-		for _, o := range n.operands {
+		for _, o := range n.operands() {
 			used[o] = true
 		}
 		for _, o := range n.control() {
@@ -111,7 +111,7 @@ func (k *canon) loose(entered []bool) []*instrNode {
 		k.visit(sink, seen, func(n *instrNode) {
 			h := newHasher(7)
 			h.word(n.local(k.live))
-			for _, o := range n.operands {
+			for _, o := range n.operands() {
 				below(&h, o)
 			}
 			for _, o := range n.control() {

@@ -37,14 +37,14 @@ func (f *FrontendAttributes) Get(key string) (string, bool) {
 	return "", false
 }
 
-// Metadata says where an instruction comes from.
+// Metadata says where an instruction comes from. The order of its fields keeps it small.
 type Metadata struct {
 	OpType, OpName, SourceFile                               string
-	SourceLine, SourceEndLine, SourceColumn, SourceEndColumn int32
-	ProfileType                                              []int64
 	DeduplicatedName, SchedulingName                         string
-	StackFrameID                                             int32
+	ProfileType                                              []int64
 	Payload                                                  string
+	SourceLine, SourceEndLine, SourceColumn, SourceEndColumn int32
+	StackFrameID                                             int32
 	HasPayload                                               bool
 }
 

@@ -68,40 +68,46 @@ func commonByKey(c *Common, key AttrKey) (Attr, bool) {
 	return nil, false
 }
 
-// withCommon returns a copy of c with one attribute replaced; c itself when that changes nothing.
-func withCommon(c *Common, key AttrKey, v Attr) (*Common, error) {
-	var d Common
-	if c != nil {
-		d = *c
-	}
-	ok := true
-	switch p := commonField(&d, key).(type) {
+// setCommon writes one attribute into c, and reports whether the key exists and the value is of its type. A nil value means the zero
+// value.
+func setCommon(c *Common, key AttrKey, v Attr) (known, fits bool) {
+	switch p := commonField(c, key).(type) {
 	case **Sharding:
-		ok = assign(p, v)
+		return true, assign(p, v)
 	case **FrontendAttributes:
-		ok = assign(p, v)
+		return true, assign(p, v)
 	case **Statistics:
-		ok = assign(p, v)
+		return true, assign(p, v)
 	case **ResultAccuracy:
-		ok = assign(p, v)
+		return true, assign(p, v)
 	case **Origin:
-		ok = assign(p, v)
+		return true, assign(p, v)
 	case **Metadata:
-		ok = assign(p, v)
+		return true, assign(p, v)
 	case *string:
-		ok = assign(p, v)
+		return true, assign(p, v)
 	case *[]bool:
-		ok = assign(p, v)
-	default:
-		return nil, fmt.Errorf("no attribute %q", key)
+		return true, assign(p, v)
 	}
-	if !ok {
-		return nil, fmt.Errorf("attribute %s cannot be a %T", key, v)
+	return false, false
+}
+
+// checkCommon reports whether writing v under key changes what c says, or why it cannot be written.
+func checkCommon(c *Common, key AttrKey, v Attr) (changes bool, err error) {
+	var d Common
+	known, fits := setCommon(&d, key, v)
+	switch {
+	case !known:
+		return false, fmt.Errorf("no attribute %q", key)
+	case !fits:
+		return false, fmt.Errorf("attribute %s cannot be a %T", key, v)
 	}
-	if equalCommon(c, &d) {
-		return c, nil
+	if c == nil {
+		c = &noCommon
 	}
-	return &d, nil
+	old, had := commonByKey(c, key)
+	now, has := commonByKey(&d, key)
+	return had != has || has && !EqualAttr(old, now), nil
 }
 
 func assign[T any](p *T, v Attr) bool {
@@ -118,6 +124,8 @@ func assign[T any](p *T, v Attr) bool {
 }
 
 var noCommon Common
+
+const commonBytes = 112 // of the allocator's size class
 
 // equalCommon reports whether two sets are equal; nil equals a set without attributes. Shared parts are not looked into.
 func equalCommon(a, b *Common) bool {

@@ -33,15 +33,14 @@ func (e *Editor) Compact(id CompID) []InstrID {
 	}
 	c := st.own()
 	for i, n := range nodes {
-		m := n.clone(e.epoch)
+		m := e.copyInstr(n)
 		m.id, m.rank = InstrID(i), uint64(i+1)*rankGap
-		m.operands, m.ownsOps = renumber(n.operands), true
-		if n.extra != nil {
-			m.extra = &extraNode{e.epoch, renumber(n.extra.control), append([]CompID(nil), n.extra.called...)}
+		m.setOperands(&e.stats, renumber(n.operands()))
+		if len(n.control()) > 0 {
+			x := m.ownExtra(&e.stats)
+			x.control = renumber(x.control)
 		}
 		nodes[i] = m
-		e.stats.Instructions++
-		e.stats.Bytes += instrNodeBytes
 	}
 	c.instrs = buildTree(e.epoch, nodes)
 	c.params = renumber(c.params)

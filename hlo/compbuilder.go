@@ -17,20 +17,7 @@ type ComputationBuilder struct {
 	params []InstrID
 
 	scheduled bool
-
-	instrs []instrNode // slabs: what is left of them
-	attrs  []attrNode
-	extras []extraNode
-	ids    []InstrID
 }
-
-// Slab sizes. A kept instruction keeps its slab alive, so slabs stay small; instructions fill an 8 KB class of the allocator.
-const (
-	instrSlab = 8192 / instrNodeBytes
-	attrSlab  = 64
-	extraSlab = 16
-	idSlab    = 256
-)
 
 // NewComputation starts a computation of the given name, which is made unique when the computation is finished.
 func (e *Editor) NewComputation(name string) *ComputationBuilder {
@@ -55,31 +42,13 @@ func (b *ComputationBuilder) NumInstructions() int { return len(b.nodes) }
 // Append adds an instruction at the end. Operands and control predecessors must have been appended before; slices in spec are copied,
 // so the caller may reuse them. The name is not unique yet.
 func (b *ComputationBuilder) Append(spec InstrSpec) InstrID {
-	if len(b.instrs) == 0 {
-		b.instrs = make([]instrNode, min(max(8, len(b.nodes)), instrSlab))
-	}
-	n := &b.instrs[0]
-	b.instrs = b.instrs[1:]
+	b.checkIDs(spec.Opcode, spec.Operands)
+	b.checkIDs(spec.Opcode, spec.Control)
+	b.e.checkCallees(spec.Callees)
+	n := b.e.pool.take(maxSlab)
+	n.fill(&b.e.stats, &spec)
 	id := InstrID(len(b.nodes))
-	n.id, n.op, n.name, n.shape, n.pos = id, spec.Opcode, spec.Name, spec.Shape, spec.Position
-	n.rank = (uint64(id) + 1) * rankGap
-	n.operands, n.ownsOps = b.copyIDs(spec.Opcode, spec.Operands), true
-	if spec.Attrs != nil || spec.Common != nil {
-		if len(b.attrs) == 0 {
-			b.attrs = make([]attrNode, min(max(8, len(b.nodes)), attrSlab))
-		}
-		n.attrs, b.attrs = &b.attrs[0], b.attrs[1:]
-		n.attrs.own, n.attrs.common = spec.Attrs, spec.Common
-	}
-	if len(spec.Callees) > 0 || len(spec.Control) > 0 {
-		b.e.checkCallees(spec.Callees)
-		if len(b.extras) == 0 {
-			b.extras = make([]extraNode, min(max(2, len(b.nodes)), extraSlab))
-		}
-		n.extra, b.extras = &b.extras[0], b.extras[1:]
-		n.extra.called = slices.Clone(spec.Callees)
-		n.extra.control = b.copyIDs(spec.Opcode, spec.Control)
-	}
+	n.id, n.rank = id, (uint64(id)+1)*rankGap
 	if spec.Opcode == OpParameter {
 		b.params = append(b.params, id)
 	}
@@ -87,23 +56,12 @@ func (b *ComputationBuilder) Append(spec InstrSpec) InstrID {
 	return id
 }
 
-// copyIDs carves a copy of ids out of the slab, clipped, so that nobody appends into a neighbour.
-func (b *ComputationBuilder) copyIDs(op Opcode, ids []InstrID) []InstrID {
-	if len(ids) == 0 {
-		return nil
-	}
-	if len(b.ids) < len(ids) {
-		b.ids = make([]InstrID, max(len(ids), min(max(16, 2*len(b.nodes)), idSlab)))
-	}
-	c := b.ids[:len(ids):len(ids)]
-	b.ids = b.ids[len(ids):]
-	for i, id := range ids {
+func (b *ComputationBuilder) checkIDs(op Opcode, ids []InstrID) {
+	for _, id := range ids {
 		if int(id) >= len(b.nodes) {
 			panic(fmt.Sprintf("hlo: %v in computation %q names instruction %d, which has not been appended yet", op, b.name, id))
 		}
-		c[i] = id
 	}
-	return c
 }
 
 // Shape is the shape of an instruction appended before.
@@ -116,10 +74,10 @@ func (b *ComputationBuilder) Opcode(id InstrID) Opcode { return b.nodes[id].op }
 func (b *ComputationBuilder) Name(id InstrID) string { return b.nodes[id].name }
 
 // Attrs is the own attributes of an instruction appended before, shared and not to be written.
-func (b *ComputationBuilder) Attrs(id InstrID) OpAttrs { return b.nodes[id].own() }
+func (b *ComputationBuilder) Attrs(id InstrID) OpAttrs { return b.nodes[id].attrs }
 
 // Operands yields the operands of an instruction appended before. The slice is shared and must not be written.
-func (b *ComputationBuilder) Operands(id InstrID) []InstrID { return b.nodes[id].operands }
+func (b *ComputationBuilder) Operands(id InstrID) []InstrID { return b.nodes[id].operands() }
 
 // Callees is the computations called by an instruction appended before. The slice is shared and must not be written.
 func (b *ComputationBuilder) Callees(id InstrID) []CompID { return b.nodes[id].called() }
@@ -139,18 +97,12 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	}
 	names := e.instrNames()
 	for _, n := range b.nodes {
-		n.epoch = e.epoch
+		n.stamp = e.epoch
 		if n.name == "" {
 			n.name = n.op.String()
 		}
 		n.name = names.unique(n.name)
-		if n.attrs != nil {
-			n.attrs.epoch = e.epoch
-		}
-		if n.extra != nil {
-			n.extra.epoch = e.epoch
-			e.countCalls(n.extra.called, 1)
-		}
+		e.countCalls(n.called(), 1)
 	}
 	slices.SortStableFunc(b.params, func(x, y InstrID) int {
 		return int(b.nodes[x].parameterNumber() - b.nodes[y].parameterNumber())
@@ -170,8 +122,5 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 func (b *ComputationBuilder) SetCallees(id InstrID, ids ...CompID) {
 	b.e.checkCallees(ids)
 	n := b.nodes[id]
-	if n.extra == nil {
-		n.extra = new(extraNode)
-	}
-	n.extra.called = slices.Clone(ids)
+	n.ownExtra(&b.e.stats).called = slices.Clone(ids)
 }

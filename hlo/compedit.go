@@ -50,7 +50,7 @@ func (st *compState) own() *compNode {
 	st.began = st.node
 	e.stats.Computations++
 	e.stats.Bytes += compNodeBytes
-	*m.comps.slot(e.epoch, &e.table, uint32(st.id)) = n
+	e.setComp(m, st.id, n)
 	st.node = n
 	return n
 }
@@ -69,12 +69,19 @@ func (st *compState) ownInstr(id InstrID) *instrNode {
 	c := st.own()
 	e := st.e
 	p := c.instrs.slot(e.epoch, &e.stats, uint32(id))
-	if (*p).epoch != e.epoch {
-		*p = (*p).clone(e.epoch)
-		e.stats.Instructions++
-		e.stats.Bytes += instrNodeBytes
+	if !(*p).ownedBy(e.epoch) {
+		*p = e.copyInstr(*p)
 	}
 	return *p
+}
+
+// copyInstr returns a copy of n that belongs to the session.
+func (e *Editor) copyInstr(n *instrNode) *instrNode {
+	c := e.pool.take(maxEditSlab)
+	n.copyTo(c, e.epoch)
+	e.stats.Instructions++
+	e.stats.Bytes += instrNodeBytes
+	return c
 }
 
 // ID is the computation's id.
@@ -199,22 +206,15 @@ func (st *compState) newInstr(spec *InstrSpec) *instrNode {
 	if name == "" {
 		name = spec.Opcode.String()
 	}
-	n := &instrNode{
-		epoch: e.epoch, name: e.instrNames().unique(name), shape: spec.Shape, operands: slices.Clone(spec.Operands), ownsOps: true,
-		pos: spec.Position, id: InstrID(c.instrs.n), op: spec.Opcode,
-	}
-	if spec.Attrs != nil || spec.Common != nil {
-		n.attrs = &attrNode{e.epoch, spec.Attrs, spec.Common}
-	}
-	if len(spec.Callees) > 0 || len(spec.Control) > 0 {
-		n.extra = &extraNode{e.epoch, slices.Clone(spec.Control), slices.Clone(spec.Callees)}
-		e.countCalls(spec.Callees, 1)
-	}
+	n := e.pool.take(maxEditSlab)
+	n.fill(&e.stats, spec)
+	n.stamp, n.name, n.id = e.epoch, e.instrNames().unique(name), InstrID(c.instrs.n)
+	e.countCalls(spec.Callees, 1)
 	*c.instrs.slot(e.epoch, &e.stats, uint32(n.id)) = n
 	c.count++
 	st.noteNamed(n.id)
 	if st.users != nil {
-		st.users.change(n.id, nil, n.operands, false)
+		st.users.change(n.id, nil, n.operands(), false)
 		st.users.change(n.id, nil, n.control(), true)
 	}
 	if n.op == OpParameter {
@@ -297,7 +297,7 @@ func (st *compState) remove(n *instrNode) error {
 		reason = ErrIsRoot
 	default:
 		c := st.own()
-		u.change(n.id, n.operands, nil, false)
+		u.change(n.id, n.operands(), nil, false)
 		u.change(n.id, n.control(), nil, true)
 		st.e.countCalls(n.called(), -1)
 		*c.instrs.slot(st.e.epoch, &st.e.stats, uint32(n.id)) = nil
@@ -342,7 +342,7 @@ func (c CompEdit) ReplaceAllUses(old, new InstrID) int {
 		if user == new {
 			continue
 		}
-		ops := st.ownOperands(user)
+		ops := st.ownInstr(user).ownOperands(&st.e.stats)
 		for i, id := range ops {
 			if id == old {
 				ops[i] = new
@@ -366,7 +366,7 @@ func (c CompEdit) ReplaceInstruction(old, new InstrID) error {
 		return nil
 	case o.op == OpParameter:
 		return fmt.Errorf("hlo: cannot replace %s by %s: %w", o.name, n.name, ErrIsParameter)
-	case slices.Contains(n.operands, old):
+	case slices.Contains(n.operands(), old):
 		return fmt.Errorf("hlo: cannot replace %s by %s, which uses it: %w", o.name, n.name, ErrHasUsers)
 	}
 	c.ReplaceAllUses(old, new)

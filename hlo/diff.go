@@ -129,9 +129,9 @@ func diffComputations(x, y *compNode, ch Change, yield func(Change) bool) bool {
 
 // equalExactly compares all but rank and position.
 func equalExactly(a, b *instrNode) bool {
-	return a.op == b.op && a.name == b.name && a.shape.Equal(b.shape) && slices.Equal(a.operands, b.operands) &&
+	return a.op == b.op && a.name == b.name && a.shape.Equal(b.shape) && slices.Equal(a.operands(), b.operands()) &&
 		(a.extra == b.extra || slices.Equal(a.control(), b.control()) && slices.Equal(a.called(), b.called())) &&
-		(a.attrs == b.attrs || EqualAttrs(a.own(), b.own()) && equalCommon(a.common(), b.common()))
+		EqualAttrs(a.attrs, b.attrs) && equalCommon(a.common, b.common)
 }
 
 func equalNotes(a, b *noteNode) bool {

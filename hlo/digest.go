@@ -85,7 +85,7 @@ func digestNode(n *treeNode[instrNode], live uint64) Digest {
 	for i, in := range n.slots {
 		if in != nil {
 			h.word(uint64(i))
-			h.word(in.exact(live))
+			h.word(in.exactHash(live))
 		}
 	}
 	d := h.digestSum()
@@ -96,8 +96,8 @@ func digestNode(n *treeNode[instrNode], live uint64) Digest {
 }
 
 // exact is the hash of all that the instruction says, kept like [instrNode.local].
-func (n *instrNode) exact(live uint64) uint64 {
-	if x := atomic.LoadUint64(&n.digest); x != 0 {
+func (n *instrNode) exactHash(live uint64) uint64 {
+	if x := atomic.LoadUint64(&n.exact); x != 0 {
 		return x
 	}
 	h := newHasher(13)
@@ -105,7 +105,7 @@ func (n *instrNode) exact(live uint64) uint64 {
 	h.word(uint64(n.id))
 	h.word(n.rank)
 	h.string(n.name)
-	for _, o := range n.operands {
+	for _, o := range n.operands() {
 		h.word(uint64(o))
 	}
 	for _, o := range n.control() {
@@ -114,10 +114,10 @@ func (n *instrNode) exact(live uint64) uint64 {
 	for _, o := range n.called() {
 		h.word(uint64(o))
 	}
-	h.story(n.common())
+	h.story(n.common)
 	x := h.sum64()
-	if n.epoch != live {
-		atomic.StoreUint64(&n.digest, x)
+	if n.frozenFor(live) {
+		atomic.StoreUint64(&n.exact, x)
 	}
 	return x
 }

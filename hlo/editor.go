@@ -23,7 +23,7 @@ type Editor struct {
 
 	root  *moduleNode
 	stats CopyStats
-	table CopyStats // of the table of computations; only its bytes count
+	pool  nodePool
 
 	// States of the computations touched so far; the first one is inline, since most sessions of a pass touch few.
 	first  compState
@@ -85,6 +85,13 @@ func (e *Editor) own() *moduleNode {
 	return e.root
 }
 
+// setComp writes into the table of computations of an owned header. Of what that copies, only the bytes count.
+func (e *Editor) setComp(m *moduleNode, id CompID, c *compNode) {
+	var table CopyStats
+	*m.comps.slot(e.epoch, &table, uint32(id)) = c
+	e.stats.Bytes += table.Bytes
+}
+
 // state finds or makes the state of a computation; nil when there is no such computation.
 func (e *Editor) state(id CompID) *compState {
 	if e.first.node != nil && e.first.id == id {
@@ -104,7 +111,7 @@ func (e *Editor) addState(c *compNode) *compState {
 	st := &e.first
 	if st.node != nil {
 		st = new(compState)
-		*e.states.slot(1, &e.table, uint32(c.id)) = st // of the session alone: always the same epoch, so nothing is copied
+		*e.states.slot(1, new(CopyStats), uint32(c.id)) = st // of the session alone: always the same epoch, so nothing is copied
 	}
 	st.e, st.id, st.node = e, c.id, c
 	return st
@@ -216,7 +223,7 @@ func (e *Editor) install(c *compNode) *compState {
 	m := e.own()
 	c.id = e.newCompID()
 	c.name = e.compNames().unique(c.name)
-	*m.comps.slot(e.epoch, &e.table, uint32(c.id)) = c
+	e.setComp(m, c.id, c)
 	m.appendOrder(c.id)
 	return e.addState(c)
 }
@@ -244,7 +251,7 @@ func (e *Editor) RemoveComputation(id CompID) {
 	}
 	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
 	m := e.own()
-	*m.comps.slot(e.epoch, &e.table, uint32(id)) = nil
+	e.setComp(m, id, nil)
 	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(o CompID) bool { return o == id }), true
 	st.viewGen++
 	st.removed = true
@@ -344,8 +351,4 @@ func (e *Editor) Changed(m Module) bool {
 }
 
 // Stats is what the session has copied so far. It may be called after the end.
-func (e *Editor) Stats() CopyStats {
-	s := e.stats
-	s.Bytes += e.table.Bytes
-	return s
-}
+func (e *Editor) Stats() CopyStats { return e.stats }

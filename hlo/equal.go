@@ -108,7 +108,7 @@ func equalStructure(a, b *compNode) bool {
 	}
 	for i, id := range sa.order {
 		x, y := a.instrs.get(uint32(id)), b.instrs.get(uint32(sb.order[i]))
-		if !slices.EqualFunc(x.operands, y.operands, partner) || !equalControl(x.control(), y.control(), to) || len(x.called()) != len(y.called()) {
+		if !slices.EqualFunc(x.operands(), y.operands(), partner) || !equalControl(x.control(), y.control(), to) || len(x.called()) != len(y.called()) {
 			return false
 		}
 		if x != y && !equalMeaning(x, y) {
@@ -136,13 +136,10 @@ func equalMeaning(x, y *instrNode) bool {
 	if x.op != y.op || !x.shape.Equal(y.shape) {
 		return false
 	}
-	if x.attrs == y.attrs {
-		return true
-	}
-	if !EqualAttrs(x.own(), y.own()) {
+	if !EqualAttrs(x.attrs, y.attrs) {
 		return false
 	}
-	a, b := x.common(), y.common()
+	a, b := x.common, y.common
 	return a == b || equalCommon(meaningOf(a), meaningOf(b))
 }
 

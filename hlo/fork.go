@@ -116,9 +116,7 @@ func (e *Editor) checkFork() error {
 func (e *Editor) join(c *Editor) {
 	f := c.fork
 	e.stats.add(c.stats)
-	e.table.Bytes += c.table.Bytes
 	c.stats = CopyStats{}
-	c.table = CopyStats{}
 	if c.root == f.base {
 		return
 	}
@@ -138,7 +136,7 @@ func (e *Editor) join(c *Editor) {
 		if n == f.base.comps.get(uint32(id)) {
 			continue
 		}
-		*m.comps.slot(e.epoch, &e.table, uint32(id)) = n
+		e.setComp(m, id, n)
 		if i > 0 {
 			m.appendOrder(id)
 		}

@@ -126,23 +126,18 @@ func (h *hasher) config(c *ModuleConfig) {
 // local returns the hash of what an instruction says by itself: opcode, shape, attributes, numbers of operands and callees. It is kept on the
 // node unless the node belongs to the session of epoch live.
 func (n *instrNode) local(live uint64) uint64 {
-	if x := atomic.LoadUint64(&n.localHash); x != 0 {
+	if x := atomic.LoadUint64(&n.stamp); x&hashed != 0 {
 		return x
 	}
 	h := newHasher(5)
 	h.word(opHashes()[n.op]) // of the mnemonic: opcodes may be renumbered
-	h.word(uint64(len(n.operands))<<40 | uint64(len(n.called()))<<20 | uint64(len(n.control())))
+	h.word(uint64(len(n.operands()))<<40 | uint64(len(n.called()))<<20 | uint64(len(n.control())))
 	h.shape(n.shape)
-	if n.attrs != nil {
-		h.attrs(n.attrs.own)
-		h.meaning(n.attrs.common)
-	} else {
-		h.attrs(nil)
-		h.meaning(nil)
-	}
-	x := h.sum64()
-	if n.epoch != live {
-		atomic.StoreUint64(&n.localHash, x)
+	h.attrs(n.attrs)
+	h.meaning(n.common)
+	x := h.sum64() | hashed
+	if n.frozenFor(live) {
+		atomic.StoreUint64(&n.stamp, x)
 	}
 	return x
 }
@@ -180,7 +175,7 @@ func (c *compNode) structure() *structure {
 	for _, id := range k.order {
 		n := c.instrs.get(uint32(id))
 		h.word(n.local(k.live))
-		for _, o := range n.operands {
+		for _, o := range n.operands() {
 			h.word(uint64(k.number[o]))
 		}
 		if p := n.control(); len(p) > 0 {

@@ -48,10 +48,10 @@ func (i InstrEdit) Opcode() Opcode { return i.node().op }
 func (i InstrEdit) Shape() Shape { return i.node().shape }
 
 // NumOperands is the current number of operands.
-func (i InstrEdit) NumOperands() int { return len(i.node().operands) }
+func (i InstrEdit) NumOperands() int { return len(i.node().operands()) }
 
 // Operand is the current operand n. It panics when n is out of range.
-func (i InstrEdit) Operand(n int) InstrID { return i.node().operands[n] }
+func (i InstrEdit) Operand(n int) InstrID { return i.node().operands()[n] }
 
 // SetOpcode changes what the instruction does. The attributes stay: see [InstrEdit.SetAttrs].
 func (i InstrEdit) SetOpcode(op Opcode) InstrEdit {
@@ -97,20 +97,9 @@ func (i InstrEdit) SetPosition(p Position) InstrEdit {
 	return i
 }
 
-// ownOperands returns the operands of user, writable in place.
-func (st *compState) ownOperands(user InstrID) []InstrID {
-	n := st.ownInstr(user)
-	if !n.ownsOps {
-		n.operands = append(make([]InstrID, 0, len(n.operands)), n.operands...)
-		n.ownsOps = true
-		st.e.stats.Bytes += 4 * len(n.operands)
-	}
-	return n.operands
-}
-
 // SetOperand makes operand n the value of to. It panics when there is no operand n.
 func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
-	ops := i.node().operands
+	ops := i.node().operands()
 	if n < 0 || n >= len(ops) {
 		panic(fmt.Sprintf("hlo: operand %d of %s, which has %d", n, i.Name(), len(ops)))
 	}
@@ -119,7 +108,7 @@ func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
 		return i
 	}
 	i.st.instr(to)
-	ops = i.st.ownOperands(i.id)
+	ops = i.own().ownOperands(&i.st.e.stats)
 	ops[n] = to
 	if u := i.st.users; u != nil {
 		u.swap(i.id, ops, old, to)
@@ -130,15 +119,19 @@ func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
 // SetOperands replaces all operands; ids is copied.
 func (i InstrEdit) SetOperands(ids ...InstrID) InstrEdit {
 	n := i.node()
-	if slices.Equal(n.operands, ids) {
+	if slices.Equal(n.operands(), ids) {
 		return i
 	}
 	i.st.checkIDs("operand", n.op, ids)
-	before := n.operands
+	u := i.st.users
+	var before []InstrID
+	if u != nil {
+		before = slices.Clone(n.operands())
+	}
 	n = i.own()
-	n.operands, n.ownsOps = slices.Clone(ids), true
-	if u := i.st.users; u != nil {
-		u.change(i.id, before, n.operands, false)
+	n.setOperands(&i.st.e.stats, ids)
+	if u != nil {
+		u.change(i.id, before, n.operands(), false)
 	}
 	return i
 }
@@ -147,8 +140,7 @@ func (i InstrEdit) SetOperands(ids ...InstrID) InstrEdit {
 func (i InstrEdit) AppendOperand(id InstrID) InstrEdit {
 	i.node()
 	i.st.instr(id)
-	ops := i.st.ownOperands(i.id)
-	i.own().operands = append(ops, id) // the array is the node's own, so spare room is too
+	i.own().appendOperand(&i.st.e.stats, id)
 	if u := i.st.users; u != nil {
 		u.update(id, i.id, false, true)
 	}
@@ -157,26 +149,23 @@ func (i InstrEdit) AppendOperand(id InstrID) InstrEdit {
 
 // RemoveOperand removes operand n; later ones move down.
 func (i InstrEdit) RemoveOperand(n int) InstrEdit {
-	ops := i.node().operands
+	ops := i.node().operands()
 	if n < 0 || n >= len(ops) {
 		panic(fmt.Sprintf("hlo: operand %d of %s, which has %d", n, i.Name(), len(ops)))
 	}
 	return i.SetOperands(slices.Delete(slices.Clone(ops), n, n+1)...)
 }
 
-// ownAttrs returns the attribute set, writable.
-func (i InstrEdit) ownAttrs() *attrNode {
+// ownAttrs returns the node, whose attribute set may be replaced: a copy, if the set was another version's.
+func (i InstrEdit) ownAttrs() *instrNode {
 	n := i.own()
-	e := i.st.e
-	switch {
-	case n.attrs == nil:
-		n.attrs = &attrNode{epoch: e.epoch}
-	case n.attrs.epoch != e.epoch:
-		n.attrs = &attrNode{e.epoch, n.attrs.own, n.attrs.common}
-		e.stats.AttrSets++
-		e.stats.Bytes += 32
+	if n.flags&ownsAttrs == 0 {
+		n.flags |= ownsAttrs
+		if n.attrs != nil || n.common != nil {
+			i.st.e.stats.AttrSets++
+		}
 	}
-	return n.attrs
+	return n
 }
 
 // SetAttr sets the attribute of the given key, one of the op's own or a common one; a nil value means its zero value. It panics when
@@ -186,39 +175,58 @@ func (i InstrEdit) ownAttrs() *attrNode {
 // itself from a view.
 func (i InstrEdit) SetAttr(key AttrKey, v Attr) InstrEdit {
 	n := i.node()
-	f := attrField(n.own(), key)
+	f := attrField(n.attrs, key)
 	if f == nil {
-		common, err := withCommon(n.common(), key, v)
-		if err != nil {
-			panic(fmt.Sprintf("hlo: SetAttr on %s %s: %v", n.op, n.name, err))
-		}
-		return i.SetCommon(common)
+		return i.setCommonAttr(n, key, v)
 	}
 	val, err := f.accept(v)
 	if err != nil {
 		panic(fmt.Sprintf("hlo: SetAttr on %s %s: %v", n.op, n.name, err))
 	}
-	if equalAttrValue(f.Value(n.own()), val) {
+	if equalAttrValue(f.Value(n.attrs), val) {
 		return i
 	}
-	a := i.ownAttrs()
-	if n = i.node(); !n.ownsAttrs {
-		a.own = cloneAttrs(a.own)
-		n.ownsAttrs = true
+	n = i.ownAttrs()
+	if n.flags&ownsAttrStruct == 0 {
+		n.attrs = cloneAttrs(n.attrs)
+		n.flags |= ownsAttrStruct
+		i.st.e.stats.Bytes += attrsBytes(n.attrs)
 	}
-	f.Value(a.own).Set(val)
+	f.Value(n.attrs).Set(val)
+	return i
+}
+
+func (i InstrEdit) setCommonAttr(n *instrNode, key AttrKey, v Attr) InstrEdit {
+	changes, err := checkCommon(n.common, key, v)
+	if err != nil {
+		panic(fmt.Sprintf("hlo: SetAttr on %s %s: %v", n.op, n.name, err))
+	}
+	if !changes {
+		return i
+	}
+	n = i.ownAttrs()
+	if n.flags&ownsCommon == 0 {
+		c := new(Common)
+		if n.common != nil {
+			*c = *n.common
+			i.st.e.stats.Bytes += commonBytes
+		}
+		n.common = c
+		n.flags |= ownsCommon
+	}
+	setCommon(n.common, key, v)
 	return i
 }
 
 // SetAttrs replaces the op's own attributes as a whole; a must not be written afterwards.
 func (i InstrEdit) SetAttrs(a OpAttrs) InstrEdit {
 	n := i.node()
-	if EqualAttrs(n.own(), a) {
+	if EqualAttrs(n.attrs, a) {
 		return i
 	}
-	i.ownAttrs().own = a
-	n = i.node()
-	n.ownsAttrs = false // a is the caller's
+	n = i.ownAttrs()
+	n.attrs = a
+	n.flags &^= ownsAttrStruct // a is the caller's
 	if n.op == OpParameter {
 		i.st.placeParameter(n)
 	}
@@ -227,24 +235,12 @@ func (i InstrEdit) SetAttrs(a OpAttrs) InstrEdit {
 
 // SetCommon replaces the common attributes as a whole; c must not be written afterwards.
 func (i InstrEdit) SetCommon(c *Common) InstrEdit {
-	if n := i.node(); !equalCommon(n.common(), c) {
-		i.ownAttrs().common = c
+	if n := i.node(); !equalCommon(n.common, c) {
+		n = i.ownAttrs()
+		n.common = c
+		n.flags &^= ownsCommon
 	}
 	return i
-}
-
-// ownExtra returns control predecessors and callees, writable.
-func (i InstrEdit) ownExtra() *extraNode {
-	n := i.own()
-	e := i.st.e
-	switch {
-	case n.extra == nil:
-		n.extra = &extraNode{epoch: e.epoch}
-	case n.extra.epoch != e.epoch:
-		n.extra = &extraNode{e.epoch, slices.Clone(n.extra.control), slices.Clone(n.extra.called)}
-		e.stats.Bytes += 64 + 4*(len(n.extra.control)+len(n.extra.called))
-	}
-	return n.extra
 }
 
 // SetCallee makes called computation n the computation to. It panics when there is no callee n.
@@ -267,7 +263,7 @@ func (i InstrEdit) SetCallees(ids ...CompID) InstrEdit {
 	e.checkCallees(ids)
 	e.countCalls(n.called(), -1)
 	e.countCalls(ids, 1)
-	i.ownExtra().called = slices.Clone(ids)
+	i.own().ownExtra(&e.stats).called = slices.Clone(ids)
 	return i
 }
 
@@ -278,7 +274,7 @@ func (i InstrEdit) AddControlPredecessor(id InstrID) InstrEdit {
 		return i
 	}
 	i.st.instr(id)
-	x := i.ownExtra()
+	x := i.own().ownExtra(&i.st.e.stats)
 	x.control = append(x.control, id)
 	if u := i.st.users; u != nil {
 		u.update(id, i.id, true, true)
@@ -292,7 +288,7 @@ func (i InstrEdit) RemoveControlPredecessor(id InstrID) InstrEdit {
 	if k < 0 {
 		return i
 	}
-	x := i.ownExtra()
+	x := i.own().ownExtra(&i.st.e.stats)
 	x.control = slices.Delete(x.control, k, k+1)
 	if u := i.st.users; u != nil {
 		u.update(id, i.id, true, false)

@@ -26,76 +26,6 @@ type Instruction struct {
 	c *compNode
 }
 
-// instrNode is written only by the session whose epoch it carries.
-type instrNode struct {
-	epoch     uint64
-	localHash uint64 // atomic; 0: not computed. Filled on frozen nodes only, as is digest
-	digest    uint64
-	rank      uint64 // orders the instructions of a computation
-	name      string
-	shape     Shape
-	operands  []InstrID
-	attrs     *attrNode  // nil: none
-	extra     *extraNode // nil: neither control predecessors nor callees
-	pos       Position
-	id        InstrID
-	op        Opcode
-	ownsOps   bool // the array behind operands belongs to this node alone
-	ownsAttrs bool // the struct that attrs.own points to has been seen by nobody but the session
-}
-
-const instrNodeBytes = 112 // of the allocator's size class
-
-// attrNode holds attributes, apart from the instruction, so that edits of the shape share them.
-type attrNode struct {
-	epoch  uint64
-	own    OpAttrs
-	common *Common
-}
-
-// extraNode holds what few instructions have.
-type extraNode struct {
-	epoch   uint64
-	control []InstrID // control predecessors
-	called  []CompID
-}
-
-// clone copies n for a session; the operands stay shared until they are written.
-func (n *instrNode) clone(epoch uint64) *instrNode {
-	return &instrNode{
-		epoch: epoch, rank: n.rank, name: n.name, shape: n.shape, operands: n.operands, attrs: n.attrs, extra: n.extra,
-		pos: n.pos, id: n.id, op: n.op,
-	}
-}
-
-func (n *instrNode) control() []InstrID {
-	if n.extra == nil {
-		return nil
-	}
-	return n.extra.control
-}
-
-func (n *instrNode) called() []CompID {
-	if n.extra == nil {
-		return nil
-	}
-	return n.extra.called
-}
-
-func (n *instrNode) own() OpAttrs {
-	if n.attrs == nil {
-		return nil
-	}
-	return n.attrs.own
-}
-
-func (n *instrNode) common() *Common {
-	if n.attrs == nil {
-		return nil
-	}
-	return n.attrs.common
-}
-
 // node checks that a view is not stale.
 func (in Instruction) node() *instrNode {
 	if in.c.live != nil {
@@ -129,21 +59,21 @@ func (in Instruction) Computation() Computation { return Computation{in.c} }
 func (in Instruction) IsRoot() bool { return in.node().id == in.c.root }
 
 // NumOperands is the number of operands.
-func (in Instruction) NumOperands() int { return len(in.node().operands) }
+func (in Instruction) NumOperands() int { return len(in.node().operands()) }
 
 // Operand is the id of operand i. It panics when i is out of range.
-func (in Instruction) Operand(i int) InstrID { return in.node().operands[i] }
+func (in Instruction) Operand(i int) InstrID { return in.node().operands()[i] }
 
 // OperandInstr is operand i. It panics when i is out of range.
 func (in Instruction) OperandInstr(i int) Instruction {
-	return in.c.mustAt(in.node().operands[i])
+	return in.c.mustAt(in.node().operands()[i])
 }
 
 // Operands yields the operands in order; an operand used twice comes twice.
 func (in Instruction) Operands() iter.Seq[Instruction] {
 	n := in.node()
 	return func(yield func(Instruction) bool) {
-		for _, id := range n.operands {
+		for _, id := range n.operands() {
 			if !yield(in.c.mustAt(id)) {
 				return
 			}
@@ -152,28 +82,38 @@ func (in Instruction) Operands() iter.Seq[Instruction] {
 }
 
 // OperandIDs yields the ids of the operands in order.
-func (in Instruction) OperandIDs() iter.Seq[InstrID] { return slices.Values(in.node().operands) }
+func (in Instruction) OperandIDs() iter.Seq[InstrID] { return slices.Values(in.node().operands()) }
 
 // Attrs is the op's own attributes, nil for an op without any. What it points to is shared and must not be written; see [AttrsOf].
 func (in Instruction) Attrs() OpAttrs {
 	n := in.node()
-	if in.c.live != nil && n.epoch == in.c.live.e.epoch {
-		n.ownsAttrs = false // the session must not write to what others hold now
-	}
-	return n.own()
+	in.seen(n, ownsAttrStruct)
+	return n.attrs
 }
 
 // Common is the attributes that any instruction may have; nil when it has none of them.
-func (in Instruction) Common() *Common { return in.node().common() }
+func (in Instruction) Common() *Common {
+	n := in.node()
+	in.seen(n, ownsCommon)
+	return n.common
+}
+
+// seen notes that somebody else holds a part of a node now, so that the session must not write to it.
+func (in Instruction) seen(n *instrNode, part nodeFlags) {
+	if live := in.c.live; live != nil && n.ownedBy(live.e.epoch) {
+		n.flags &^= part
+	}
+}
 
 // Attr is the attribute of the given key, own or common. An own attribute is always there, with its default value if nothing else; a
 // common one is there when it is set.
 func (in Instruction) Attr(key AttrKey) (Attr, bool) {
 	n := in.node()
-	if v, ok := attrByKey(n.own(), key); ok {
+	in.seen(n, ownsAttrStruct|ownsCommon)
+	if v, ok := attrByKey(n.attrs, key); ok {
 		return v, true
 	}
-	return commonByKey(n.common(), key)
+	return commonByKey(n.common, key)
 }
 
 // NumControlPredecessors is the number of control predecessors.
@@ -228,11 +168,4 @@ func (in Instruction) Literal() *Literal {
 		return a.Literal
 	}
 	return nil
-}
-
-func (n *instrNode) parameterNumber() int64 {
-	if a, ok := n.own().(*ParameterAttrs); ok {
-		return a.Number
-	}
-	return 0
 }

@@ -2,6 +2,8 @@ package hlo
 
 import (
 	"maps"
+	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,15 +17,25 @@ type nameTable struct {
 	epoch uint64
 	under *nameTable
 	roots map[string]*nameRoot
-	size  int // names taken in this layer
+	spare []nameRoot // what is left of a slab
+	size  int        // names taken in this layer
 }
 
-// nameRoot is what a layer knows of names with one root: the numbers taken, and where to look for the next free one.
+// nameRoot is what a layer knows of names with one root: the numbers taken, and where to look for the next free one. Most roots have
+// one name, or a few with small numbers, and need nothing but this struct.
 type nameRoot struct {
-	under  *nameRoot
-	next   int64
-	dense  []uint64 // bit set of numbers from 0
+	under *nameRoot
+	next  int64
+	low   uint64 // bit set of the numbers 0 to 63
+	one   int64  // another number, if not 0
+	more  *numberSet
+}
+
+// numberSet holds any numbers from 64, and negative ones.
+type numberSet struct {
+	dense  []uint64 // bit set of numbers from 64
 	sparse map[int64]struct{}
+	size   int64
 }
 
 // layer returns a table over t that a session may write.
@@ -43,17 +55,11 @@ func mergeNames(upper, lower *nameTable) *nameTable {
 			continue
 		}
 		// u.under is l: nothing between the two layers knows the root.
-		r := &nameRoot{under: l.under, next: u.next, dense: append([]uint64(nil), l.dense...), sparse: maps.Clone(l.sparse)}
-		for i, w := range u.dense {
-			if i >= len(r.dense) {
-				r.dense = append(r.dense, u.dense[i:]...)
-				break
-			}
-			r.dense[i] |= w
+		r := &nameRoot{under: l.under, next: u.next, low: l.low | u.low, one: l.one, more: l.more.clone()}
+		if u.one != 0 {
+			r.take(u.one)
 		}
-		for n := range u.sparse {
-			r.take(n)
-		}
+		u.more.each(r.take)
 		m.roots[root] = r
 	}
 	return m
@@ -61,29 +67,79 @@ func mergeNames(upper, lower *nameTable) *nameTable {
 
 func (r *nameRoot) taken(n int64) bool {
 	for ; r != nil; r = r.under {
-		if n >= 0 && n>>6 < int64(len(r.dense)) && r.dense[n>>6]>>(n&63)&1 != 0 {
-			return true
-		}
-		if _, ok := r.sparse[n]; ok {
+		switch {
+		case n >= 0 && n < 64:
+			if r.low>>n&1 != 0 {
+				return true
+			}
+		case r.one == n || r.more.has(n):
 			return true
 		}
 	}
 	return false
 }
 
-// take marks n. Numbers not far beyond those seen so far go to the bit set, the others to the map, so a huge suffix costs one entry.
 func (r *nameRoot) take(n int64) {
-	if n < 0 || n>>6 > int64(2*len(r.dense)+8) {
-		if r.sparse == nil {
-			r.sparse = make(map[int64]struct{})
+	switch {
+	case n >= 0 && n < 64:
+		r.low |= 1 << n
+	case r.one == 0 || r.one == n:
+		r.one = n
+	default:
+		if r.more == nil {
+			r.more = new(numberSet)
 		}
-		r.sparse[n] = struct{}{}
+		r.more.add(n)
+	}
+}
+
+func (s *numberSet) has(n int64) bool {
+	if s == nil {
+		return false
+	}
+	if w := n>>6 - 1; w >= 0 && w < int64(len(s.dense)) && s.dense[w]>>(n&63)&1 != 0 {
+		return true
+	}
+	_, ok := s.sparse[n]
+	return ok
+}
+
+// add puts n into the bit set as long as that stays small against what it holds, else into the map: a huge number costs one entry.
+func (s *numberSet) add(n int64) {
+	s.size++
+	w := n>>6 - 1
+	if w < 0 || w > 2*int64(len(s.dense))+s.size {
+		if s.sparse == nil {
+			s.sparse = make(map[int64]struct{})
+		}
+		s.sparse[n] = struct{}{}
 		return
 	}
-	for n>>6 >= int64(len(r.dense)) {
-		r.dense = append(r.dense, 0)
+	for w >= int64(len(s.dense)) {
+		s.dense = append(s.dense, 0)
 	}
-	r.dense[n>>6] |= 1 << (n & 63)
+	s.dense[w] |= 1 << (n & 63)
+}
+
+func (s *numberSet) each(f func(int64)) {
+	if s == nil {
+		return
+	}
+	for i, word := range s.dense {
+		for ; word != 0; word &= word - 1 {
+			f(int64(i+1)<<6 + int64(bits.TrailingZeros64(word)))
+		}
+	}
+	for n := range s.sparse {
+		f(n)
+	}
+}
+
+func (s *numberSet) clone() *numberSet {
+	if s == nil {
+		return nil
+	}
+	return &numberSet{slices.Clone(s.dense), maps.Clone(s.sparse), s.size}
 }
 
 func (t *nameTable) find(root string) *nameRoot {
@@ -101,7 +157,11 @@ func (t *nameTable) unique(name string) string {
 	r := t.roots[root]
 	if r == nil {
 		under := t.under.find(root)
-		r = &nameRoot{under: under}
+		if len(t.spare) == 0 {
+			t.spare = make([]nameRoot, min(len(t.roots)+1, 64))
+		}
+		r, t.spare = &t.spare[0], t.spare[1:]
+		r.under = under
 		if under != nil {
 			r.next = under.next
 		}

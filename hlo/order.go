@@ -125,7 +125,7 @@ func (c *compNode) postOrder() []InstrID {
 		for len(stack) > 0 {
 			f := &stack[len(stack)-1]
 			control := f.n.control()
-			if f.next == len(control)+len(f.n.operands) {
+			if f.next == len(control)+len(f.n.operands()) {
 				out = append(out, f.n.id)
 				stack = stack[:len(stack)-1]
 				continue
@@ -134,7 +134,7 @@ func (c *compNode) postOrder() []InstrID {
 			if f.next < len(control) {
 				to = control[len(control)-1-f.next]
 			} else {
-				to = f.n.operands[f.next-len(control)]
+				to = f.n.operands()[f.next-len(control)]
 			}
 			f.next++
 			if uint32(to) < c.instrs.n && !seen[to] {

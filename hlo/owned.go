@@ -35,7 +35,7 @@ func OwnComputation(m Module, id CompID) Owned[Computation] {
 // the handle without copies.
 func (e *Editor) Own() Owned[Module] {
 	e.checkWhole("Own")
-	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, table: e.table, calls: e.calls}
+	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, pool: e.pool, calls: e.calls}
 	e.end("Own")
 	return Owned[Module]{&ownership{t, 1}, NoComp, 1}
 }

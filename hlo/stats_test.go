@@ -149,7 +149,9 @@ func uncached(n *treeNode[instrNode]) *treeNode[instrNode] {
 	}
 	for _, in := range n.slots {
 		if in != nil {
-			in = in.clone(0)
+			copied := new(instrNode)
+			in.copyTo(copied, 0)
+			in = copied
 		}
 		c.slots = append(c.slots, in)
 	}

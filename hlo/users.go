@@ -61,7 +61,7 @@ func (c *compNode) successorsOf(id InstrID) []InstrID {
 
 func buildUserIndex(t *tree[instrNode]) *userIndex {
 	x := new(userIndex)
-	x.off, x.ids = invert(t, func(n *instrNode) []InstrID { return n.operands })
+	x.off, x.ids = invert(t, (*instrNode).operands)
 	hasControl := !t.each(func(n *instrNode) bool { return len(n.control()) == 0 })
 	if hasControl {
 		x.controlOff, x.controlIDs = invert(t, (*instrNode).control)
