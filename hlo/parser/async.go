@@ -74,7 +74,7 @@ func (p *parser) repeatedAttribute(d *draft, key string, at int) bool {
 	} else {
 		p.skipValue()
 	}
-	d.repeats = append(d.repeats, rawAttr{index: i, start: start, end: p.pos, keyAt: at})
+	d.repeats = append(d.repeats, rawAttr{i, start, p.pos, at})
 	return true
 }
 

@@ -15,7 +15,8 @@ type plan struct {
 	fields   []hlo.AttrField
 	required uint32 // bits of fields
 	roles    []role
-	needed   uint32 // bits of callee roles that must be written
+	needed   uint32             // bits of callee roles that must be written
+	newAttrs func() hlo.OpAttrs // nil: none
 	accuracy bool
 	names    []string // every attribute allowed
 }
@@ -39,25 +40,6 @@ var roleAliases = map[hlo.Opcode][]role{
 	hlo.OpAsyncDone:     {{name: "calls"}},
 }
 
-// commonKeys are the attributes of every instruction; the first ones are read together and remembered as a set.
-var commonKeys = []string{
-	"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "metadata", "backend_config", "parameter_replication",
-	"control-predecessors",
-}
-
-const (
-	commonSharding = iota
-	commonFrontend
-	commonStatistics
-	commonAccuracy
-	commonOrigin
-	commonMetadata
-	commonBackend
-	commonReplication
-	commonControl
-	commonUnknown
-)
-
 // maxOwnFields is how many own attributes fit the bits of a plan.
 const maxOwnFields = 32
 
@@ -66,7 +48,7 @@ func planOf(op hlo.Opcode) *plan {
 		return p
 	}
 	info := hlo.Info(op)
-	p := &plan{accuracy: info.HasAccuracy, names: slices.Clone(commonKeys)}
+	p := &plan{accuracy: info.HasAccuracy, newAttrs: info.NewAttrs, names: slices.Clone(commonKeys[:])}
 	if !p.accuracy {
 		p.names = slices.DeleteFunc(p.names, func(n string) bool { return n == "result_accuracy" })
 	}
@@ -96,15 +78,14 @@ func planOf(op hlo.Opcode) *plan {
 	return p
 }
 
-// attributes reads `, key=value ...` after the operands. Values of own and common attributes are only found here; they are read
-// together in finishAttributes, unless the same text was read before.
+// attributes reads `, key=value ...` after the operands. Values of own attributes are only found here; they are read together in
+// finishAttributes, unless the same text was read before.
 func (p *parser) attributes(f *scope, d *draft) {
 	op := d.spec.Opcode
 	if d.wrapped != hlo.OpInvalid && op == hlo.OpAsyncStart {
 		op = d.wrapped
 	}
 	pl := planOf(op)
-	var seenCommon uint32
 	for p.accept(',') {
 		p.space()
 		keyAt := p.pos
@@ -115,39 +96,32 @@ func (p *parser) attributes(f *scope, d *draft) {
 		p.attrKey = key
 		if i := pl.field(key); i >= 0 {
 			p.once(&d.seenOwn, i, key, keyAt)
-			if pl.fields[i].Type == literalType {
-				p.space()
-				start := p.pos
-				p.skipShapedLiteral()
-				d.raws = append(d.raws, rawAttr{index: i, start: start, end: p.pos, keyAt: keyAt})
-				continue
-			}
-			p.raw(d, i, keyAt)
+			d.tailAt = 0
+			p.raw(d, pl, i, keyAt)
 			continue
 		}
 		if i := pl.role(key); i >= 0 && !isSugaredStep(d) {
 			p.once(&d.spelled, i, key, keyAt)
+			d.tailAt = 0
 			p.roleValue(d, pl.roles[i], keyAt)
 			continue
 		}
-		i := slices.Index(commonKeys, key)
-		switch {
-		case i == commonControl:
-			p.once(&seenCommon, i, key, keyAt)
-			p.predecessors(f, d)
-		case i == commonAccuracy && !pl.accuracy:
+		switch k := commonByKey(key); {
+		case k == commonAccuracy && !pl.accuracy:
 			p.unexpected(d, pl, key, keyAt)
-		case i >= 0:
-			p.once(&seenCommon, i, key, keyAt)
-			p.raw(d, maxOwnFields+i, keyAt)
+		case k >= 0:
+			p.commonAttribute(f, d, k, keyAt)
 		case d.wrapped != hlo.OpInvalid && p.asyncAttribute(d, key, keyAt):
+			d.tailAt = 0
 		case isSugaredStep(d) && !p.Strict && p.repeatedAttribute(d, key, keyAt):
+			d.tailAt = 0
 		default:
 			p.unexpected(d, pl, key, keyAt)
 		}
 	}
 	p.attrKey = ""
-	p.finishAttributes(f, d)
+	p.keepTail(d)
+	p.finishAttributes(d)
 }
 
 func (pl *plan) field(key string) int {
@@ -177,22 +151,28 @@ func (p *parser) once(seen *uint32, i int, key string, at int) {
 	*seen |= 1 << i
 }
 
-// raw finds the value at the cursor without reading it.
-func (p *parser) raw(d *draft, index, keyAt int) {
+// raw finds the value of own attribute i at the cursor without reading it.
+func (p *parser) raw(d *draft, pl *plan, i, keyAt int) {
 	p.space()
 	start := p.pos
-	p.skipValue()
-	d.raws = append(d.raws, rawAttr{index: index, start: start, end: p.pos, keyAt: keyAt})
+	if pl.fields[i].Type == literalType {
+		p.skipShapedLiteral()
+	} else {
+		p.skipValue()
+	}
+	d.raws = append(d.raws, rawAttr{index: i, start: start, end: p.pos, keyAt: keyAt})
 }
 
 // unexpected keeps an unknown attribute if the reader is lenient, else it fails.
 func (p *parser) unexpected(d *draft, pl *plan, key string, at int) {
 	p.attrKey = ""
-	if p.Lenient && !slices.Contains(commonKeys, key) {
+	if p.Lenient && commonByKey(key) < 0 {
 		p.space()
 		start := p.pos
 		p.skipValue()
-		d.raws = append(d.raws, rawAttr{index: maxOwnFields + commonUnknown, start: start, end: p.pos, keyAt: at, unknown: key})
+		c := p.commonOf(d)
+		c.Unknown = append(c.Unknown, hlo.UnknownAttr{Key: key, Text: p.src[start:p.pos]})
+		d.tailAt = 0
 		return
 	}
 	names := pl.names
@@ -302,20 +282,27 @@ func (p *parser) skipMeshRest(i int) int {
 }
 
 // finishAttributes makes the values of the attributes that were found: sets read before are looked up by their text.
-func (p *parser) finishAttributes(f *scope, d *draft) {
+func (p *parser) finishAttributes(d *draft) {
 	op := d.spec.Opcode
 	if d.wrapped != hlo.OpInvalid && op == hlo.OpAsyncStart {
 		op = d.wrapped
 	}
 	pl := planOf(op)
-	if newAttrs := hlo.Info(op).NewAttrs; newAttrs != nil && d.spec.Attrs == nil {
-		key := attrsKey{op, p.rawText(d, func(r *rawAttr) bool { return r.index < maxOwnFields })}
-		if a, ok := p.attrs[key]; ok {
-			d.spec.Attrs = a
-		} else {
-			d.spec.Attrs = p.ownAttributes(d, pl, newAttrs())
-			p.attrs[key] = d.spec.Attrs
+	switch {
+	case pl.newAttrs == nil || d.spec.Attrs != nil:
+	case len(d.raws) == 0:
+		if p.plain[op] == nil {
+			p.plain[op] = p.ownAttributes(d, pl)
 		}
+		d.spec.Attrs = p.plain[op]
+	default:
+		key := attrsKey{op, p.src[d.raws[0].keyAt:d.raws[len(d.raws)-1].end]}
+		a, ok := p.attrs[key]
+		if !ok {
+			a = p.ownAttributes(d, pl)
+			p.attrs[key] = a
+		}
+		d.spec.Attrs = a
 	}
 	if missing := pl.needed &^ d.have; missing != 0 && op != hlo.OpConditional {
 		for i, r := range pl.roles {
@@ -324,29 +311,10 @@ func (p *parser) finishAttributes(f *scope, d *draft) {
 			}
 		}
 	}
-	p.commonAttributes(d)
 }
 
-// rawText is the text from the first to the last of the attributes that belong; "" when there are none. What else is in between makes it
-// less likely to be seen again, and no less true.
-func (p *parser) rawText(d *draft, belongs func(*rawAttr) bool) string {
-	start, end := -1, 0
-	for i := range d.raws {
-		if r := &d.raws[i]; belongs(r) {
-			if start < 0 {
-				start = r.keyAt
-			}
-			end = r.end
-		}
-	}
-	if start < 0 {
-		return ""
-	}
-	return p.src[start:end]
-}
-
-// ownAttributes reads the own attributes of an instruction into a.
-func (p *parser) ownAttributes(d *draft, pl *plan, a hlo.OpAttrs) hlo.OpAttrs {
+// ownAttributes reads the own attributes of an instruction.
+func (p *parser) ownAttributes(d *draft, pl *plan) hlo.OpAttrs {
 	if missing := pl.required &^ d.seenOwn; missing != 0 {
 		for i, f := range pl.fields {
 			if missing&(1<<i) != 0 {
@@ -354,11 +322,9 @@ func (p *parser) ownAttributes(d *draft, pl *plan, a hlo.OpAttrs) hlo.OpAttrs {
 			}
 		}
 	}
+	a := pl.newAttrs()
 	v := reflect.ValueOf(a).Elem()
 	for _, r := range d.raws {
-		if r.index >= maxOwnFields {
-			continue
-		}
 		field := &pl.fields[r.index]
 		p.within(r, string(field.Key), func() {
 			p.fieldInto(v.Field(field.Index).Addr().Interface(), field)

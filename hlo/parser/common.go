@@ -7,68 +7,136 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// commonAttributes makes the attributes that any instruction may have out of the texts found for them.
-func (p *parser) commonAttributes(d *draft) {
-	perLeaf := false // some value depends on the shape, not on its text alone
-	text := p.rawText(d, func(r *rawAttr) bool {
-		perLeaf = perLeaf || r.index == maxOwnFields+commonSharding || r.index == maxOwnFields+commonReplication
-		return r.index >= maxOwnFields
-	})
-	switch {
-	case text == "":
-		return
-	case perLeaf:
-		d.spec.Common = p.readCommon(d)
-		return
-	}
-	c, ok := p.commons[text]
-	if !ok {
-		c = p.readCommon(d)
-		p.commons[text] = c
-	}
-	d.spec.Common = c
+// commonKeys are the attributes of every instruction, in the order of the constants below.
+var commonKeys = [...]string{
+	"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "metadata", "backend_config", "parameter_replication",
+	"control-predecessors",
 }
 
-// readCommon reads the texts. The result is nil when all of them mean the default.
-func (p *parser) readCommon(d *draft) *hlo.Common {
-	c := new(hlo.Common)
-	some := false
-	for _, r := range d.raws {
-		if r.index < maxOwnFields {
-			continue
-		}
-		k := r.index - maxOwnFields
-		if k == commonUnknown {
-			c.Unknown = append(c.Unknown, hlo.UnknownAttr{Key: r.unknown, Text: p.src[r.start:r.end]})
-			some = true
-			continue
-		}
-		p.within(r, commonKeys[k], func() {
-			switch k {
-			case commonSharding:
-				c.Sharding = p.shardingOf(d.spec.Shape)
-			case commonFrontend:
-				c.FrontendAttributes = p.frontendAttributes()
-			case commonStatistics:
-				c.Statistics = p.statistics()
-			case commonAccuracy:
-				c.ResultAccuracy = p.resultAccuracy()
-			case commonOrigin:
-				c.Origin = p.origin()
-			case commonMetadata:
-				c.Metadata = p.metadata()
-			case commonBackend:
-				c.BackendConfig = p.stringOrDictionary()
-			case commonReplication:
-				c.ParameterReplication = p.replication(d)
-			}
-		})
-		some = true
+const (
+	commonSharding = iota
+	commonFrontend
+	commonStatistics
+	commonAccuracy
+	commonOrigin
+	commonMetadata
+	commonBackend
+	commonReplication
+	commonControl
+)
+
+// commonByKey is the index of a key in commonKeys, -1 for any other key.
+func commonByKey(key string) int {
+	switch key {
+	case "metadata":
+		return commonMetadata
+	case "backend_config":
+		return commonBackend
 	}
-	if !some {
-		return nil
+	return slices.Index(commonKeys[:], key)
+}
+
+// tailKinds are the attributes whose values depend on nothing but their text.
+const tailKinds = 1<<commonFrontend | 1<<commonStatistics | 1<<commonOrigin | 1<<commonMetadata | 1<<commonBackend
+
+// tail is what common attributes that end an instruction mean.
+type tail struct {
+	common *hlo.Common
+	seen   uint32
+}
+
+// maxTail is the longest text that is looked up as a tail, so that texts without line ends do not take time by the square of their size.
+const maxTail = 4096
+
+// commonAttribute reads the value of common attribute k. Most instructions of real programs end in common attributes that another one of
+// the text ends in, too, so the rest of the line is looked up before it is read.
+func (p *parser) commonAttribute(f *scope, d *draft, k, keyAt int) {
+	if d.tailAt == 0 && tailKinds>>k&1 != 0 {
+		if p.sameTail(d, keyAt) {
+			return
+		}
+		d.tailAt = keyAt
 	}
-	return c
+	if tailKinds>>k&1 == 0 {
+		d.tailAt = 0
+	}
+	p.once(&d.seenCommon, k, commonKeys[k], keyAt)
+	if k == commonControl {
+		p.predecessors(f, d)
+		return
+	}
+	c := p.commonOf(d)
+	switch k {
+	case commonSharding:
+		c.Sharding = p.shardingOf(d.spec.Shape)
+	case commonFrontend:
+		c.FrontendAttributes = p.frontendAttributes()
+	case commonStatistics:
+		c.Statistics = p.statistics()
+	case commonAccuracy:
+		c.ResultAccuracy = p.resultAccuracy()
+	case commonOrigin:
+		c.Origin = p.origin()
+	case commonMetadata:
+		c.Metadata = p.metadata()
+	case commonBackend:
+		c.BackendConfig = p.stringOrDictionary()
+	case commonReplication:
+		c.ParameterReplication = p.replication(d)
+	}
+}
+
+// commonOf is the common attributes of a draft, made when there are none yet.
+func (p *parser) commonOf(d *draft) *hlo.Common {
+	if d.spec.Common == nil {
+		if len(p.commonSlab) == 0 {
+			p.commonSlab = make([]hlo.Common, 16)
+		}
+		d.spec.Common, p.commonSlab = &p.commonSlab[0], p.commonSlab[1:]
+	}
+	return d.spec.Common
+}
+
+// sameTail takes the rest of the line, from the key at keyAt on, if an instruction before ended in the same text.
+func (p *parser) sameTail(d *draft, keyAt int) bool {
+	if d.seenCommon&tailKinds != 0 {
+		return false
+	}
+	rest := p.src[keyAt:min(len(p.src), keyAt+maxTail)]
+	if end := strings.IndexByte(rest, '\n'); end >= 0 {
+		rest = rest[:end]
+	}
+	t, ok := p.tails[rest]
+	if !ok {
+		return false
+	}
+	if i := skipSpace(p.src, keyAt+len(rest)); i < len(p.src) && p.src[i] == ',' {
+		return false // more comes in another line
+	}
+	p.pos = keyAt + len(rest)
+	d.seenCommon |= t.seen
+	if d.spec.Common == nil {
+		d.spec.Common = t.common
+		return true
+	}
+	c := d.spec.Common // has a sharding or so
+	c.FrontendAttributes, c.Statistics, c.Origin = t.common.FrontendAttributes, t.common.Statistics, t.common.Origin
+	c.Metadata, c.BackendConfig = t.common.Metadata, t.common.BackendConfig
+	return true
+}
+
+// keepTail remembers the common attributes that the instruction ends in, when they end the line.
+func (p *parser) keepTail(d *draft) {
+	if d.tailAt == 0 || p.pos-d.tailAt > maxTail || p.pos < len(p.src) && p.src[p.pos] != '\n' {
+		return
+	}
+	c := d.spec.Common
+	if d.seenCommon&^tailKinds != 0 || c.Unknown != nil {
+		c = &hlo.Common{
+			FrontendAttributes: c.FrontendAttributes, Statistics: c.Statistics, Origin: c.Origin, Metadata: c.Metadata, BackendConfig: c.BackendConfig,
+		}
+	}
+	p.tails[p.src[d.tailAt:p.pos]] = tail{c, d.seenCommon & tailKinds}
 }
 
 // replication reads parameter_replication: a flag for each leaf of a parameter.
@@ -139,7 +207,11 @@ var metadataKeys = []string{
 
 // metadata takes the value of metadata.
 func (p *parser) metadata() *hlo.Metadata {
-	m := new(hlo.Metadata)
+	if len(p.metadataSlab) == 0 {
+		p.metadataSlab = make([]hlo.Metadata, 16)
+	}
+	m := &p.metadataSlab[0]
+	p.metadataSlab = p.metadataSlab[1:]
 	p.subAttributes(metadataKeys, func(i int) {
 		switch i {
 		case 0:

@@ -28,17 +28,19 @@ type draft struct {
 	spelled uint32 // bits of the roles of the plan that spelled them
 	control []hlo.InstrID
 
+	seenCommon uint32 // bits of common attributes written
+	tailAt     int    // where the common attributes begin that end the instruction, 0: none
+
 	// What a sugared update or done repeats of the attributes of its op: indexes are of the plan of the wrapped op.
 	repeats       []rawAttr
 	repeatedCalls []hlo.CompID
 }
 
-// rawAttr is an attribute whose value was found but not read yet.
+// rawAttr is an own attribute whose value was found but not read yet.
 type rawAttr struct {
-	index      int // in the fields of the plan, or in commonKeys
+	index      int // in the fields of the plan
 	start, end int
 	keyAt      int
-	unknown    string // key of an attribute that is kept as written
 }
 
 // drafts are reused: one per level of nesting.
@@ -63,6 +65,7 @@ func (p *parser) instruction(f *scope) {
 	p.space()
 	at := p.pos
 	name := p.name("expects name")
+	nameAt := p.nameAt
 	if p.peek() != '=' {
 		p.fail("expects '=' in instruction")
 	}
@@ -73,7 +76,8 @@ func (p *parser) instruction(f *scope) {
 	if !isLegalName(name) {
 		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, sanitize(name))
 	}
-	if old, ok := f.names.get(name); ok {
+	hash := hashName(name)
+	if old, ok := f.names.getHashed(p.text, name, hash); ok {
 		first := int(old.at)
 		p.report(&failure{off: at, msg: "instruction already exists: " + name})
 		p.failAt(first, "instruction previously defined here")
@@ -83,7 +87,7 @@ func (p *parser) instruction(f *scope) {
 	d.spec.Name = name
 	id := p.rhs(f, d)
 	p.freeDraft(d)
-	f.names.put(name, id, at)
+	f.names.put(hash, id, nameAt)
 	if isRoot {
 		f.root = id
 	}
@@ -115,7 +119,7 @@ func (p *parser) rhs(f *scope, d *draft) hlo.InstrID {
 	if !d.nested {
 		p.attributes(f, d)
 	} else {
-		p.finishAttributes(f, d)
+		p.finishAttributes(d)
 	}
 	p.depth--
 	if d.wrapped != hlo.OpInvalid {

@@ -4,15 +4,18 @@ import "github.com/gohalo/halo/hlo"
 
 // memo remembers what texts within one parse meant, so that each spelling is parsed once and its value is shared.
 type memo struct {
-	shapes    map[string]hlo.Shape // by text
-	canonical map[string]hlo.Shape // by printed form
-	layouts   map[string]*hlo.Layout
-	attrs     map[attrsKey]hlo.OpAttrs
-	constants map[constantKey]*hlo.ConstantAttrs
-	params    []*hlo.ParameterAttrs  // by number
-	values    map[valueKey]any       // structured attribute values by kind and text
-	commons   map[string]*hlo.Common // by text of all common attributes
-	scratch   []byte
+	shapes       map[string]hlo.Shape // by text
+	canonical    map[string]hlo.Shape // by printed form
+	layouts      map[string]*hlo.Layout
+	attrs        map[attrsKey]hlo.OpAttrs
+	constants    map[constantKey]*hlo.ConstantAttrs
+	params       []*hlo.ParameterAttrs       // by number
+	values       map[valueKey]any            // structured attribute values by kind and text
+	plain        [hlo.NumOpcodes]hlo.OpAttrs // of instructions without own attributes
+	tails        map[string]tail             // by text
+	commonSlab   []hlo.Common
+	metadataSlab []hlo.Metadata
+	scratch      []byte
 	// keepLayouts leaves layouts unset whatever the configuration says.
 	keepLayouts bool
 }
@@ -38,7 +41,7 @@ func (m *memo) init() {
 	m.attrs = make(map[attrsKey]hlo.OpAttrs)
 	m.constants = make(map[constantKey]*hlo.ConstantAttrs)
 	m.values = make(map[valueKey]any)
-	m.commons = make(map[string]*hlo.Common)
+	m.tails = make(map[string]tail)
 }
 
 // maxMemoText is the longest text worth remembering for small values.

@@ -141,7 +141,8 @@ func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bo
 		}
 		p.at(c.Head)
 		if p.pos = behind; p.peek() == '(' {
-			p.signature(name, f)
+			result, at := p.signature()
+			p.checkSignature(f, result, at)
 		}
 	})
 	p.src = p.text
@@ -199,8 +200,8 @@ func (p *parser) computationAttribute(f *scope) {
 	}
 }
 
-// signature reads `(x: shape, ...) -> shape`, of which only the result is looked at.
-func (p *parser) signature(name string, f *scope) {
+// signature reads `(x: shape, ...) -> shape`, of which only the result is looked at. at is its place.
+func (p *parser) signature() (result hlo.Shape, at int) {
 	p.expect('(', "expects '(' at the beginning of param list")
 	if !p.accept(')') {
 		for {
@@ -216,14 +217,18 @@ func (p *parser) signature(name string, f *scope) {
 		p.fail("expects '->'")
 	}
 	p.space()
-	at := p.pos
-	result := p.shape()
-	if f.b.NumInstructions() == 0 || f.bad {
+	at = p.pos
+	return p.shape(), at
+}
+
+// checkSignature compares the result of a signature, if there is one, with the root.
+func (p *parser) checkSignature(f *scope, result hlo.Shape, at int) {
+	if !result.IsValid() || f.b.NumInstructions() == 0 || f.bad {
 		return
 	}
 	root := f.rootID()
 	if s := f.b.Shape(root); !s.Compatible(result) {
-		p.failAt(at, "Shape of computation %s, %v, is not compatible with that of its root instruction %s, %v", name, result, f.b.Name(root), s)
+		p.failAt(at, "Shape of computation %s, %v, is not compatible with that of its root instruction %s, %v", f.name, result, f.b.Name(root), s)
 	}
 }
 

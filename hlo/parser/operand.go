@@ -35,7 +35,7 @@ func (p *parser) operand(f *scope) {
 	}
 	name := p.name("expects an operand: a name or a nested instruction")
 	var id hlo.InstrID
-	if s, ok := f.names.get(name); ok {
+	if s, ok := f.names.get(p.text, name); ok {
 		id = s.id
 	} else {
 		id = p.undefined(f, name, declared, nameAt)
@@ -65,11 +65,7 @@ func (p *parser) undefined(f *scope, name string, declared hlo.Shape, at int) hl
 		panic(&failure{off: at, quiet: true})
 	}
 	var near []string
-	for i := range f.names.slots {
-		if s := &f.names.slots[i]; s.gen == f.names.gen {
-			near = append(near, s.name)
-		}
-	}
+	f.names.each(p.text, func(n string) { near = append(near, n) })
 	hint := ""
 	if len(near) <= 10000 {
 		hint = didYouMean(name, near)
@@ -144,7 +140,7 @@ func (p *parser) newParameter(f *scope, name string, s hlo.Shape, at int) hlo.In
 		Opcode: hlo.OpParameter, Name: name, Shape: s, Attrs: p.parameterAttrs(n), Position: p.position(at),
 	})
 	if !anonymous {
-		f.names.put(name, id, at)
+		f.names.put(hashName(name), id, p.nameAt)
 	}
 	return id
 }
@@ -200,7 +196,7 @@ func (p *parser) predecessors(f *scope, d *draft) {
 		p.space()
 		at := p.pos
 		name := p.name("expects instruction name")
-		s, ok := f.names.get(name)
+		s, ok := f.names.get(p.text, name)
 		if !ok {
 			if f.poisoned[name] {
 				panic(&failure{off: at, quiet: true})

@@ -69,14 +69,18 @@ func ParseBytes(file string, text []byte) (hlo.Module, error) {
 // Parse reads a module. The error is an [ErrorList].
 func (c Config) Parse(file, text string) (hlo.Module, error) {
 	p := newParser(c, file, text)
-	var m hlo.Module
-	p.guard(func() {
-		if p.isSingleInstruction() {
-			m = p.single()
-		} else {
-			m = p.module()
+	if len(text) > maxText {
+		return hlo.Module{}, ErrorList{p.errorAt(0, errTooLong.Error())}
+	}
+	read := (*parser).single
+	if !p.isSingleInstruction() {
+		if m, ok := p.inPlace(); ok {
+			return m, nil
 		}
-	})
+		p, read = newParser(c, file, text), (*parser).module
+	}
+	var m hlo.Module
+	p.guard(func() { m = read(p) })
 	if len(p.errs) > 0 {
 		p.errs.sort()
 		return hlo.Module{}, p.errs
@@ -132,9 +136,14 @@ func Split(text string) []string {
 
 // warn tells of something doubtful at offset off.
 func (p *parser) warn(off int, msg string) {
-	if p.Warn != nil {
-		e := p.errorAt(off, msg)
-		e.Warning = true
-		p.Warn(e)
+	if p.Warn == nil {
+		return
 	}
+	e := p.errorAt(off, msg)
+	e.Warning = true
+	if p.quiet {
+		p.warnings = append(p.warnings, e)
+		return
+	}
+	p.Warn(e)
 }

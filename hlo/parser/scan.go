@@ -2,6 +2,7 @@ package parser
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -44,15 +45,13 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// isKeyword reports whether a bare word is a keyword and so cannot be a name (hlo-text section 1.7).
-func isKeyword(word string) bool {
-	switch word {
-	case "HloModule", "ENTRY", "ROOT", "FileNames", "FunctionNames", "FileLocations", "StackFrames", "true", "false", "inf",
-		"maximal", "replicated", "manual", "unknown", "unreduced", "last_tile_dim_replicate", "shard_as", "shard_like", "nan":
-		return true
-	}
-	return false
+// keywords are the words that cannot be names when bare (hlo-text section 1.7).
+var keywords = []string{
+	"HloModule", "ENTRY", "ROOT", "FileNames", "FunctionNames", "FileLocations", "StackFrames", "true", "false", "inf", "maximal",
+	"replicated", "manual", "unknown", "unreduced", "last_tile_dim_replicate", "shard_as", "shard_like", "nan",
 }
+
+func isKeyword(word string) bool { return slices.Contains(keywords, word) }
 
 // typeByName is the primitive type that a word names in text: tuple and buffer are ordinary words there.
 func typeByName(word string) (hlo.PrimitiveType, bool) {
@@ -62,6 +61,28 @@ func typeByName(word string) (hlo.PrimitiveType, bool) {
 	t, ok := hlo.PrimitiveTypeByName(word)
 	return t, ok && t != hlo.TUPLE && t != hlo.BUFFER
 }
+
+// isReserved reports whether a bare word is a keyword or a type.
+func isReserved(word string) bool {
+	if !mayBeReserved(word) {
+		return false
+	}
+	_, isType := typeByName(word)
+	return isType || isKeyword(word)
+}
+
+// mayBeReserved tells most words at once: it looks at the length and the first letter, and whether the word has a dot.
+func mayBeReserved(word string) bool {
+	return len(word) < 32 && reservedLengths[word[0]]>>len(word)&1 != 0 && strings.IndexByte(word, '.') < 0
+}
+
+// reservedLengths has a bit for every length of reserved words, by first letter.
+var reservedLengths = func() (t [256]uint32) {
+	for _, w := range append(slices.Clone(keywords), typeNames...) {
+		t[w[0]] |= 1 << len(w)
+	}
+	return t
+}()
 
 // The functions below read text at an index and return the index after what they read; those that can fail return the place and a
 // message. They are shared by the statement lexer, the instruction parser and the lexer of attribute grammars.
@@ -259,9 +280,14 @@ type parser struct {
 	src  string
 	pos  int
 
+	nameAt int // where the name that was read last begins
+
 	errs    ErrorList
 	attrKey string // the attribute whose value is being read, for messages
 	depth   int
+
+	quiet    bool // warnings wait until the text turns out to have no fault
+	warnings []*Error
 
 	// Last place whose line is known, for position.
 	lineOff, lineStart int
@@ -362,35 +388,36 @@ func (p *parser) word() string {
 	return p.src[start:p.pos]
 }
 
-// name takes a name: `%id`, `id` or `id:`. It fails with what when there is none.
+// name takes a name: `%id`, `id` or `id:`, and leaves its place in p.nameAt. It fails with what when there is none.
 func (p *parser) name(what string) string {
 	p.space()
-	start := p.pos
-	if start < len(p.src) && p.src[start] == '%' {
-		p.pos++
-		end := skipWord(p.src, p.pos)
-		if end == p.pos || class[p.src[p.pos]]&classLetter == 0 {
-			p.pos = start
-			p.fail("%s", what)
-		}
-		word := p.src[p.pos:end]
-		p.pos = end
-		return word
+	s, start := p.src, p.pos
+	i := start
+	percent := i < len(s) && s[i] == '%'
+	if percent {
+		i++
 	}
-	word := p.word()
-	if word == "" {
+	end := skipWord(s, i)
+	if end == i || class[s[i]]&classLetter == 0 {
 		p.fail("%s", what)
 	}
-	if p.pos < len(p.src) {
-		switch p.src[p.pos] {
+	p.pos, p.nameAt = end, i
+	word := s[i:end]
+	if percent {
+		return word
+	}
+	if end < len(s) {
+		switch s[end] {
 		case ':':
 			p.pos++
 			return word
 		case '=':
+			p.pos = start
 			p.failHint(start, "an attribute needs a comma before it, a name a space before its '=' or a '%' before itself", "%s", what)
 		}
 	}
-	if _, isType := typeByName(word); isType || isKeyword(word) {
+	if isReserved(word) {
+		p.pos = start
 		p.failHint(start, word+" is a reserved word; as a name it needs a '%'", "%s", what)
 	}
 	return word
@@ -452,6 +479,12 @@ func (p *parser) string() string {
 	c := p.peek()
 	if c != '"' && c != '\'' {
 		p.fail("expects string")
+	}
+	if n := strings.IndexByte(p.src[p.pos+1:], c); n >= 0 {
+		if raw := p.src[p.pos+1 : p.pos+1+n]; strings.IndexByte(raw, '\\') < 0 {
+			p.pos += n + 2
+			return raw
+		}
 	}
 	end := skipString(p.src, p.pos)
 	if end < 0 {

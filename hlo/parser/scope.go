@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -129,79 +128,9 @@ func isLegalName(name string) bool {
 	if name[0] == '_' && strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "__xla_") {
 		return false
 	}
-	if len(name) > 13 {
+	if !mayBeReserved(name) {
 		return true
 	}
 	_, isType := typeByName(name)
 	return !isType
-}
-
-// symbols maps the names of one computation to instructions: a table with open addressing that is emptied by counting up a
-// generation, since it is used again for every computation of a text.
-type symbols struct {
-	slots []symbol
-	count int
-	gen   uint32
-	seed  maphash.Seed
-}
-
-type symbol struct {
-	name string
-	hash uint32
-	gen  uint32 // the slot is free when this is not the table's
-	id   hlo.InstrID
-	at   uint32 // offset of the definition
-}
-
-func (t *symbols) reset() {
-	t.gen++
-	t.count = 0
-}
-
-// find returns the slot of name, or the free one where it belongs.
-func (t *symbols) find(name string, hash uint32) *symbol {
-	mask := uint32(len(t.slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		s := &t.slots[i]
-		if s.gen != t.gen || s.hash == hash && s.name == name {
-			return s
-		}
-	}
-}
-
-// get is the instruction called name.
-func (t *symbols) get(name string) (*symbol, bool) {
-	if len(t.slots) == 0 {
-		return nil, false
-	}
-	s := t.find(name, uint32(maphash.String(t.seed, name)))
-	return s, s.gen == t.gen
-}
-
-// put defines name. It reports the earlier definition when there is one and changes nothing then.
-func (t *symbols) put(name string, id hlo.InstrID, at int) (old *symbol) {
-	if t.count*2 >= len(t.slots) {
-		t.grow()
-	}
-	hash := uint32(maphash.String(t.seed, name))
-	s := t.find(name, hash)
-	if s.gen == t.gen {
-		return s
-	}
-	*s = symbol{name: name, hash: hash, gen: t.gen, id: id, at: uint32(at)}
-	t.count++
-	return nil
-}
-
-func (t *symbols) grow() {
-	if t.slots == nil {
-		t.seed, t.gen = maphash.MakeSeed(), 1
-	}
-	old := t.slots
-	t.slots = make([]symbol, max(64, 2*len(old)))
-	for i := range old {
-		if old[i].gen == t.gen {
-			*t.find(old[i].name, old[i].hash) = old[i]
-		}
-	}
 }

@@ -15,13 +15,14 @@ const (
 	tokenTable                              // FileNames and so on, with entries
 	tokenHead                               // of a computation: ENTRY, name, signature and the opening brace
 	tokenInstruction
-	tokenBroken // an instruction whose brackets do not match, up to the end of a line
-	tokenClose  // the closing brace and the attributes behind it
+	tokenBroken       // an instruction whose brackets do not match, up to the end of a line
+	tokenClose        // the closing brace and the attributes behind it
+	tokenComputations // all that follows the header and the tables, for frontSyntax
 )
 
 var statementSymbols = map[string]lexer.TokenType{
 	"EOF": lexer.EOF, "Header": tokenHeader, "Table": tokenTable, "Head": tokenHead, "Instruction": tokenInstruction, "Broken": tokenBroken,
-	"Close": tokenClose,
+	"Close": tokenClose, "Computations": tokenComputations,
 }
 
 // statementDefinition is the lexer as participle wants it.
@@ -46,6 +47,7 @@ type statementLexer struct {
 	s      string
 	i      int
 	inBody bool
+	front  bool // the computations are one token
 }
 
 // textError is a fault at a byte offset.
@@ -131,6 +133,9 @@ func (l *statementLexer) topWord(i int) (lexer.Token, error) {
 		if next := skipSpace(s, end); next < len(s) {
 			end = skipWord(s, next+1)
 		}
+	}
+	if kind == tokenHead && l.front {
+		return l.token(tokenComputations, i, len(s))
 	}
 	end, err := find(end)
 	if err != nil {

@@ -1,0 +1,70 @@
+package parser_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/printer"
+)
+
+// agree holds the two readers of a module against each other: the one that reads in place, and the one that reads by statements, whose
+// outline is participle's grammar. What one reads the other reads, with the same warnings, as the same module.
+func agree(tb testing.TB, c parser.Config, id, text string) (ok bool) {
+	tb.Helper()
+	var warnings, warnings2 []string
+	c.Warn = func(e *parser.Error) { warnings = append(warnings, e.Error()) }
+	m, ok := parser.ParseInPlace(c, id, text)
+	c.Warn = func(e *parser.Error) { warnings2 = append(warnings2, e.Error()) }
+	want, err := parser.ParseByStatements(c, id, text)
+	require.Equal(tb, err == nil, ok, "%s: read in place: %t, by statements: %v\n%s", id, ok, err, text)
+	if !ok {
+		return false
+	}
+	assert.Equal(tb, warnings2, warnings, id)
+	style, _ := printer.StyleByName("long")
+	a, err := printer.Append(nil, m, style)
+	require.NoError(tb, err, id)
+	b, err := printer.Append(nil, want, style)
+	require.NoError(tb, err, id)
+	require.Equal(tb, string(b), string(a), id)
+	return true
+}
+
+// TestInPlace reads every text of the corpus both ways.
+func TestInPlace(t *testing.T) {
+	needCorpus(t)
+	good, n := 0, 0
+	check := func(id, text string) {
+		if parser.IsSingleInstruction(text) {
+			return
+		}
+		n++
+		if agree(t, parser.Config{}, id, text) {
+			good++
+		}
+	}
+	for _, set := range []string{"modules", "parser", "roundtrip"} {
+		for _, r := range rows(t, set+".jsonl") {
+			check(r.ID, string(r.Text))
+		}
+	}
+	files(t, check)
+	t.Logf("%d texts, %d without faults", n, good)
+}
+
+// FuzzInPlace compares the two readers.
+func FuzzInPlace(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+		f.Add(strings.ReplaceAll(s, "\n", " "))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !parser.IsSingleInstruction(text) {
+			agree(t, parser.Config{MaxConstantBytes: 1 << 20, MaxDepth: 256}, "fuzz.hlo", text)
+		}
+	})
+}
