@@ -116,7 +116,7 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 func KernelText(m hlo.Module, in hlo.Instruction) (string, error) {
 	cfg := printer.Canonical
 	cfg.LargeConstants = true
-	cfg.OmitFrontend = true
+	cfg.OmitFrontend = !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitTokens) // sends and recvs keep there who talks to whom
 	cfg.OmitOrigin = true
 	cfg.OmitConfig = in.Opcode() != hlo.OpCustomCall
 	b, err := printer.AppendInstruction(nil, m, in, cfg)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/gohalo/halo/runtime/async"
 )
 
 // Registry maps kernel names to implementations: tensor kernels, general kernels and kernels of synchronous functions
@@ -109,6 +111,17 @@ func (r *Registry) Names() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Bind chooses the implementation of a tensor kernel for a use outside of any program, as loading does for those inside. It freezes r.
+// A binder that panics gives an error.
+func (r *Registry) Bind(b *Binding) (Bound, error) {
+	r.Freeze()
+	e := r.lookup(b.Kernel)
+	if e == nil || e.tensor == nil {
+		return Bound{}, async.Errorf(async.NotFound, "no tensor kernel is called %s", b.Kernel)
+	}
+	return callBinder(e.tensor, b)
 }
 
 // lookup finds a kernel in a frozen registry.
