@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"fmt"
+
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -50,10 +52,16 @@ func init() {
 // operand is the shape of operand i.
 func (d *draft) operandShape(f *scope, i int) hlo.Shape { return f.b.Shape(d.spec.Operands[i]) }
 
+// setShape gives an instruction the one shape that it can have. A written shape that differs is replaced as XLA does; so many programs
+// write send-done with the shape of its data that it is not worth a word there.
 func (p *parser) setShape(d *draft, s hlo.Shape) {
-	if !d.spec.Shape.IsValid() || !d.spec.Shape.Equal(s) {
-		d.spec.Shape = p.internShape(s)
+	if d.spec.Shape.IsValid() && d.spec.Shape.Equal(s) {
+		return
 	}
+	if p.Warn != nil && d.stated && d.spec.Opcode != hlo.OpSendDone && !d.spec.Shape.Compatible(s) {
+		p.warnRule("HALO-REPLACED", d.at, fmt.Sprintf("the shape of %v can only be %v; %v is not looked at", d.spec.Opcode, s, d.spec.Shape))
+	}
+	d.spec.Shape = p.internShape(s)
 }
 
 var u32Scalar = hlo.MakeArray(hlo.U32, nil, nil, hlo.DefaultLayout(0))

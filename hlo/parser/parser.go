@@ -135,12 +135,15 @@ func Split(text string) []string {
 }
 
 // warn tells of something doubtful at offset off.
-func (p *parser) warn(off int, msg string) {
+func (p *parser) warn(off int, msg string) { p.warnRule("", off, msg) }
+
+// warnRule is warn with the rule of the verifier that the text does not keep.
+func (p *parser) warnRule(rule string, off int, msg string) {
 	if p.Warn == nil {
 		return
 	}
 	e := p.errorAt(off, msg)
-	e.Warning = true
+	e.Warning, e.Rule = true, rule
 	if p.quiet {
 		p.warnings = append(p.warnings, e)
 		return
