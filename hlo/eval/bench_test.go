@@ -40,7 +40,7 @@ func BenchmarkInstruction(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(bytes)
 			for b.Loop() {
-				if _, err := p.Eval(context.Background(), operands); err != nil {
+				if _, err := p.Eval(context.Background(), eval.On{}, operands); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,25 +7,67 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
+// collective is the meaning of an op of several devices, apart from how they meet: who takes part, and what a device gets from what all
+// bring.
+type collective struct {
+	group  func(c *Call) ([]Device, error)
+	result func(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error)
+	// common says that all members get the same.
+	common bool
+	// optional says that a device may be in no group: it gets zeros.
+	optional bool
+}
+
+// collectives is indexed by opcode.
+var collectives [hlo.NumOpcodes]*collective
+
 // Collectives. A start does the whole exchange, its done projects the result. A device that runs alone is a group of one.
 func init() {
+	for op, k := range map[hlo.Opcode]*collective{
+		hlo.OpAllGather:           {group: allGatherGroup, result: allGather, common: true},
+		hlo.OpAllReduce:           {group: allReduceGroup, result: allReduce, common: true},
+		hlo.OpReduceScatter:       {group: reduceScatterGroup, result: reduceScatter},
+		hlo.OpAllToAll:            {group: allToAllGroup, result: allToAll},
+		hlo.OpRaggedAllToAll:      {group: raggedGroup, result: raggedAllToAll},
+		hlo.OpCollectiveBroadcast: {group: broadcastGroup, result: collectiveBroadcast, optional: true},
+		hlo.OpCollectivePermute:   {group: permuteGroup, result: collectivePermute, optional: true},
+	} {
+		collectives[op] = k
+		register(map[hlo.Opcode]Kernel{op: k.kernel})
+	}
 	register(map[hlo.Opcode]Kernel{
-		hlo.OpAllGather:              allGather,
-		hlo.OpAllGatherStart:         started(allGather),
+		hlo.OpAllGatherStart:         started(collectives[hlo.OpAllGather].kernel),
 		hlo.OpAllGatherDone:          func(c *Call) (*hlo.Literal, error) { return part(c.Args[0], 1) },
-		hlo.OpAllReduce:              allReduce,
-		hlo.OpAllReduceStart:         allReduce,
+		hlo.OpAllReduceStart:         collectives[hlo.OpAllReduce].kernel,
 		hlo.OpAllReduceDone:          argument,
-		hlo.OpReduceScatter:          reduceScatter,
-		hlo.OpAllToAll:               allToAll,
-		hlo.OpRaggedAllToAll:         raggedAllToAll,
-		hlo.OpCollectiveBroadcast:    collectiveBroadcast,
-		hlo.OpCollectivePermute:      collectivePermute,
-		hlo.OpCollectivePermuteStart: started(collectivePermute),
+		hlo.OpCollectivePermuteStart: started(collectives[hlo.OpCollectivePermute].kernel),
 		hlo.OpCollectivePermuteDone:  func(c *Call) (*hlo.Literal, error) { return part(c.Args[0], 1) },
 		hlo.OpPartitionId:            partitionID,
 		hlo.OpReplicaId:              replicaID,
 	})
+}
+
+// kernel meets the other devices and computes what this one gets.
+func (k *collective) kernel(c *Call) (*hlo.Literal, error) {
+	group, err := k.group(c)
+	if err != nil {
+		return nil, err
+	}
+	var brought [][]*hlo.Literal
+	if len(group) > 0 {
+		if brought, err = c.exchange(group, c.Args); err != nil {
+			return nil, err
+		}
+	}
+	return k.apply(c, group, brought)
+}
+
+// apply computes what the device of the call gets.
+func (k *collective) apply(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
+	if len(group) == 0 && !k.optional {
+		return nil, fmt.Errorf("%s is in none of the groups", c.grid().name(c.e.here()))
+	}
+	return k.result(c, group, brought)
 }
 
 func partitionID(c *Call) (*hlo.Literal, error) {
@@ -82,16 +124,13 @@ func (c *Call) each(f func(i int, s hlo.Shape) (*hlo.Literal, error)) (*hlo.Lite
 	return tupleUnlessOne(s, parts), nil
 }
 
-func allGather(c *Call) (*hlo.Literal, error) {
+func allGatherGroup(c *Call) ([]Device, error) {
 	a := hlo.AttrsOf[hlo.AllGatherAttrs](c.In)
-	group, err := c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
-	if err != nil {
-		return nil, err
-	}
-	brought, err := c.exchange(group, c.Args)
-	if err != nil {
-		return nil, err
-	}
+	return c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
+}
+
+func allGather(c *Call, _ []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
+	a := hlo.AttrsOf[hlo.AllGatherAttrs](c.In)
 	return c.each(func(i int, s hlo.Shape) (*hlo.Literal, error) {
 		var pieces []*hlo.Literal
 		size := int64(0)
@@ -124,29 +163,22 @@ func (c *Call) reduced(brought [][]*hlo.Literal, i int) (*hlo.Literal, error) {
 	return acc, nil
 }
 
-func allReduce(c *Call) (*hlo.Literal, error) {
+func allReduceGroup(c *Call) ([]Device, error) {
 	a := hlo.AttrsOf[hlo.AllReduceAttrs](c.In)
-	group, err := c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
-	if err != nil {
-		return nil, err
-	}
-	brought, err := c.exchange(group, c.Args)
-	if err != nil {
-		return nil, err
-	}
+	return c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
+}
+
+func allReduce(c *Call, _ []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
 	return c.each(func(i int, _ hlo.Shape) (*hlo.Literal, error) { return c.reduced(brought, i) })
 }
 
-func reduceScatter(c *Call) (*hlo.Literal, error) {
+func reduceScatterGroup(c *Call) ([]Device, error) {
 	a := hlo.AttrsOf[hlo.ReduceScatterAttrs](c.In)
-	group, err := c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
-	if err != nil {
-		return nil, err
-	}
-	brought, err := c.exchange(group, c.Args)
-	if err != nil {
-		return nil, err
-	}
+	return c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
+}
+
+func reduceScatter(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
+	a := hlo.AttrsOf[hlo.ReduceScatterAttrs](c.In)
 	rank := slices.Index(group, c.e.here())
 	return c.each(func(i int, s hlo.Shape) (*hlo.Literal, error) {
 		all, err := c.reduced(brought, i)
@@ -170,16 +202,13 @@ func nthPart(l *hlo.Literal, s hlo.Shape, axis, n int) (*hlo.Literal, error) {
 	return hlo.NewLiteral(s, out)
 }
 
-func allToAll(c *Call) (*hlo.Literal, error) {
+func allToAllGroup(c *Call) ([]Device, error) {
 	a := hlo.AttrsOf[hlo.AllToAllAttrs](c.In)
-	group, err := c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
-	if err != nil {
-		return nil, err
-	}
-	brought, err := c.exchange(group, c.Args)
-	if err != nil {
-		return nil, err
-	}
+	return c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
+}
+
+func allToAll(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
+	a := hlo.AttrsOf[hlo.AllToAllAttrs](c.In)
 	rank := slices.Index(group, c.e.here())
 	if len(a.Dimensions) == 0 { // operand j goes to member j
 		if len(brought) != len(c.Args) {
@@ -210,52 +239,90 @@ func allToAll(c *Call) (*hlo.Literal, error) {
 	})
 }
 
-// collectiveBroadcast gives everyone the value of the first of the group; who is in no group gets zeros.
-func collectiveBroadcast(c *Call) (*hlo.Literal, error) {
+func broadcastGroup(c *Call) ([]Device, error) {
 	a := hlo.AttrsOf[hlo.CollectiveBroadcastAttrs](c.In)
-	group, err := c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
-	if err != nil {
-		return nil, err
-	}
-	if a.HasDynamicRoot {
-		return nil, fmt.Errorf("has_dynamic_root is not supported")
-	}
-	if group == nil {
-		return c.each(func(_ int, s hlo.Shape) (*hlo.Literal, error) { return zeroLiteral(s) })
-	}
-	brought, err := c.exchange(group, c.Args)
-	if err != nil {
-		return nil, err
-	}
-	return c.each(func(i int, _ hlo.Shape) (*hlo.Literal, error) { return brought[0][i], nil })
+	return c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
 }
 
-// collectivePermute gives each target what its source holds, and zeros to who is no target. All devices along the axis meet, since each
-// may be source and target in one.
-func collectivePermute(c *Call) (*hlo.Literal, error) {
+// collectiveBroadcast gives everyone the value of the first of the group, or of those whose ranks the last operand lists, one for each
+// of the others; who is in no group gets zeros.
+func collectiveBroadcast(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
+	roots := make([]int64, len(c.Args))
+	if hlo.AttrsOf[hlo.CollectiveBroadcastAttrs](c.In).HasDynamicRoot {
+		last := len(c.Args) - 1
+		var err error
+		if roots, err = indicesOf(c.Args[last]); err != nil || len(roots) != last {
+			return nil, fmt.Errorf("roots %v of %d operands", c.Args[last].Shape(), last)
+		}
+		inner := *c
+		inner.Args = c.Args[:last]
+		c = &inner
+	}
+	return c.each(func(i int, s hlo.Shape) (*hlo.Literal, error) {
+		switch {
+		case group == nil:
+			return zeroLiteral(s)
+		case roots[i] < 0 || roots[i] >= int64(len(brought)):
+			return nil, fmt.Errorf("root %d of %d devices", roots[i], len(brought))
+		}
+		return brought[roots[i]][i], nil
+	})
+}
+
+// permuteGroup is the devices that are connected with this one by pairs. Who is in no pair meets nobody.
+func permuteGroup(c *Call) ([]Device, error) {
 	a := hlo.AttrsOf[hlo.CollectivePermuteAttrs](c.In)
-	mode := channelMode(a.ChannelID)
-	group, err := c.e.group(nil, mode)
-	if err != nil {
-		return nil, err
+	all, err := c.e.group(nil, channelMode(a.ChannelID))
+	if err != nil || len(all) == 1 {
+		return all, err
 	}
-	brought, err := c.exchange(group, c.Args)
-	if err != nil {
-		return nil, err
-	}
-	me := int64(c.e.o.Replica)
-	if mode == crossPartition {
-		me = int64(c.e.o.Partition)
-	}
-	if len(a.SliceSizes) > 0 {
-		return c.permuteInPlace(&a, brought, me)
+	me := slices.Index(all, c.e.here())
+	root := make([]int, len(all))
+	for i := range root {
+		root[i] = i
 	}
 	for _, pair := range a.SourceTargetPairs {
-		if len(pair) == 2 && pair[1] == me {
-			if pair[0] < 0 || pair[0] >= int64(len(brought)) {
-				return nil, fmt.Errorf("source %d of %d devices", pair[0], len(brought))
+		if len(pair) != 2 || min(pair[0], pair[1]) < 0 || max(pair[0], pair[1]) >= int64(len(all)) {
+			return nil, fmt.Errorf("pair %v of %d devices", pair, len(all))
+		}
+		from, to := root[pair[0]], root[pair[1]]
+		for i, r := range root {
+			if r == from {
+				root[i] = to
 			}
-			return c.each(func(i int, _ hlo.Shape) (*hlo.Literal, error) { return brought[pair[0]][i], nil })
+		}
+	}
+	var group []Device
+	for i, r := range root {
+		if r == root[me] {
+			group = append(group, all[i])
+		}
+	}
+	return group, nil
+}
+
+// collectivePermute gives each target what its source holds, and zeros to who is no target.
+func collectivePermute(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
+	a := hlo.AttrsOf[hlo.CollectivePermuteAttrs](c.In)
+	me, source := c.e.o.Replica, func(id int64) Device { return Device{int(id), c.e.o.Partition} }
+	if channelMode(a.ChannelID) == crossPartition {
+		me, source = c.e.o.Partition, func(id int64) Device { return Device{c.e.o.Replica, int(id)} }
+	}
+	if len(a.SliceSizes) > 0 {
+		return c.permuteInPlace(&a, func(id int64) []*hlo.Literal {
+			if from := slices.Index(group, source(id)); from >= 0 {
+				return brought[from]
+			}
+			return nil
+		}, int64(me))
+	}
+	for _, pair := range a.SourceTargetPairs {
+		if len(pair) == 2 && pair[1] == int64(me) {
+			from := slices.Index(group, source(pair[0]))
+			if from < 0 {
+				return nil, fmt.Errorf("source %d does not run", pair[0])
+			}
+			return c.each(func(i int, _ hlo.Shape) (*hlo.Literal, error) { return brought[from][i], nil })
 		}
 	}
 	return c.each(func(_ int, s hlo.Shape) (*hlo.Literal, error) { return zeroLiteral(s) })
@@ -263,7 +330,7 @@ func collectivePermute(c *Call) (*hlo.Literal, error) {
 
 // permuteInPlace writes blocks of the source's input over blocks of the target's output. Operands are input, output, input offsets and
 // output offsets; each may be a tuple, and the k-th pair with me as target is for the k-th offsets.
-func (c *Call) permuteInPlace(a *hlo.CollectivePermuteAttrs, brought [][]*hlo.Literal, me int64) (*hlo.Literal, error) {
+func (c *Call) permuteInPlace(a *hlo.CollectivePermuteAttrs, brought func(id int64) []*hlo.Literal, me int64) (*hlo.Literal, error) {
 	if len(c.Args) != 4 {
 		return nil, fmt.Errorf("%d operands, want input, output and their offsets", len(c.Args))
 	}
@@ -278,10 +345,13 @@ func (c *Call) permuteInPlace(a *hlo.CollectivePermuteAttrs, brought [][]*hlo.Li
 			return nil, fmt.Errorf("%d slices for %d pairs", len(a.SliceSizes), len(a.SourceTargetPairs))
 		}
 		for n, pair := range a.SourceTargetPairs {
-			if len(pair) != 2 || pair[1] != me || len(a.SliceSizes) > 1 && n != k || pair[0] < 0 || pair[0] >= int64(len(brought)) {
+			if len(pair) != 2 || pair[1] != me || len(a.SliceSizes) > 1 && n != k {
 				continue
 			}
-			src := brought[pair[0]]
+			src := brought(pair[0])
+			if src == nil {
+				return nil, fmt.Errorf("source %d does not run", pair[0])
+			}
 			from, err := blockStart(src[2], k, dimsOf(src[0].Shape()), ints(sizes))
 			if err != nil {
 				return nil, err
@@ -305,20 +375,16 @@ func blockStart(l *hlo.Literal, k int, dims, sizes []int) ([]int, error) {
 	return starts(leavesOf(l, nil), dims, sizes)
 }
 
+func raggedGroup(c *Call) ([]Device, error) {
+	a := hlo.AttrsOf[hlo.RaggedAllToAllAttrs](c.In)
+	return c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
+}
+
 // raggedAllToAll moves rows: peer j's update u goes from its input to where it says in the output of each receiver. The offset vectors
 // are of the form [peers × updates].
-func raggedAllToAll(c *Call) (*hlo.Literal, error) {
-	a := hlo.AttrsOf[hlo.RaggedAllToAllAttrs](c.In)
-	group, err := c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
-	if err != nil {
-		return nil, err
-	}
+func raggedAllToAll(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
 	if len(c.Args) != 6 {
 		return nil, fmt.Errorf("%d operands, want 6", len(c.Args))
-	}
-	brought, err := c.exchange(group, c.Args)
-	if err != nil {
-		return nil, err
 	}
 	rank := max(0, slices.Index(group, c.e.here()))
 	output := c.Args[1]
@@ -331,6 +397,7 @@ func raggedAllToAll(c *Call) (*hlo.Literal, error) {
 	for _, b := range brought {
 		var vectors [3][]int64
 		for i := range vectors {
+			var err error
 			if vectors[i], err = indicesOf(b[2+i]); err != nil {
 				return nil, err
 			}

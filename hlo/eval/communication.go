@@ -6,16 +6,16 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Host is the other side of infeed, outfeed, and of send and recv that go to the host. Its methods are called in the order of the
-// program on each device, and by several goroutines at once when several devices run.
+// Host is the other side of infeed, outfeed, and of send and recv that go to the host. Its methods are told which device asks. They are
+// called in the order of the program on each device, and by several goroutines at once when several devices run.
 type Host interface {
 	// Infeed is the next item, of shape s.
-	Infeed(s hlo.Shape) (*hlo.Literal, error)
+	Infeed(d Device, s hlo.Shape) (*hlo.Literal, error)
 	// Outfeed takes an item.
-	Outfeed(v *hlo.Literal) error
+	Outfeed(d Device, v *hlo.Literal) error
 	// Send takes what in, a send, gives; Recv makes what in, a recv, wants.
-	Send(in hlo.Instruction, v *hlo.Literal) error
-	Recv(in hlo.Instruction, s hlo.Shape) (*hlo.Literal, error)
+	Send(d Device, in hlo.Instruction, v *hlo.Literal) error
+	Recv(d Device, in hlo.Instruction, s hlo.Shape) (*hlo.Literal, error)
 }
 
 // Point-to-point and host communication.
@@ -31,10 +31,14 @@ func init() {
 }
 
 func (c *Call) host() (Host, error) {
-	if c.e.o.Host == nil {
+	h := c.e.o.Host
+	if c.e.mesh != nil {
+		h = c.e.mesh.Host
+	}
+	if h == nil {
 		return nil, fmt.Errorf("there is no host to communicate with")
 	}
-	return c.e.o.Host, nil
+	return h, nil
 }
 
 func infeed(c *Call) (*hlo.Literal, error) {
@@ -42,7 +46,7 @@ func infeed(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.Infeed(c.In.Shape().Elem(0))
+	v, err := h.Infeed(c.e.here(), c.In.Shape().Elem(0))
 	if err != nil {
 		return nil, err
 	}
@@ -55,31 +59,51 @@ func outfeed(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Outfeed(c.Args[0]); err != nil {
+	if err := h.Outfeed(c.e.here(), c.Args[0]); err != nil {
 		return nil, err
 	}
 	return token()
 }
 
+// grid is the mesh that the device is in; a device that is alone gets one of its own.
+func (c *Call) grid() *Mesh {
+	if c.e.mesh == nil {
+		c.e.mesh = NewMesh(1, 1)
+		c.e.mesh.Host = c.e.o.Host
+	}
+	return c.e.mesh
+}
+
 // send is (value, context, token).
 func send(c *Call) (*hlo.Literal, error) {
-	h, err := c.host()
-	if err != nil {
-		return nil, err
+	var err error
+	if hlo.AttrsOf[hlo.SendRecvAttrs](c.In).IsHostTransfer {
+		var h Host
+		if h, err = c.host(); err == nil {
+			err = h.Send(c.e.here(), c.In, c.Args[0])
+		}
+	} else {
+		err = c.grid().Send(c.In, c.e.here(), c.Args[0])
 	}
-	if err := h.Send(c.In, c.Args[0]); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return withContexts(c.In.Shape(), c.Args[0])
 }
 
-// recv is (value, context, token).
+// recv is (value, context, token). What comes from the host is there at once; what a device sends, at the done.
 func recv(c *Call) (*hlo.Literal, error) {
+	if !hlo.AttrsOf[hlo.SendRecvAttrs](c.In).IsHostTransfer {
+		if err := c.grid().recv(c.In, c.e.here()); err != nil {
+			return nil, err
+		}
+		return withContexts(c.In.Shape())
+	}
 	h, err := c.host()
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.Recv(c.In, c.In.Shape().Elem(0))
+	v, err := h.Recv(c.e.here(), c.In, c.In.Shape().Elem(0))
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +116,35 @@ func recvDone(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !hlo.AttrsOf[hlo.SendRecvAttrs](c.In).IsHostTransfer {
+		got, err := c.letter()
+		if err != nil {
+			return nil, err
+		}
+		if got != nil {
+			v = got
+		}
+	}
 	t, err := token()
 	return hlo.NewTupleLiteral(v, t), err
+}
+
+// letter waits for what another device sends; nil if none does.
+func (c *Call) letter() (*hlo.Literal, error) {
+	mesh := c.grid()
+	type answer struct {
+		v   *hlo.Literal
+		err error
+	}
+	come := make(chan answer, 1)
+	v, ready, err := mesh.Receipt(c.In, nameOf(c.In), c.e.here(), func(v *hlo.Literal, err error) {
+		mesh.Rest(false)
+		come <- answer{v, err}
+	})
+	if ready || err != nil {
+		return v, err
+	}
+	mesh.Rest(true)
+	a := <-come
+	return a.v, a.err
 }

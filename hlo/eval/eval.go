@@ -17,7 +17,8 @@
 //	contraction.go gemm.go convolution.go ragged.go   sums of products
 //	reduction.go window.go sort.go scan.go   ops that apply a computation
 //	linalg.go batchnorm.go fft.go random.go   the numerical families
-//	control.go async.go collective.go device.go communication.go   calls, loops, asynchrony, devices, the host
+//	control.go async.go collective.go communication.go   calls, loops, asynchrony, what devices and the host do together
+//	mesh.go group.go mail.go device.go exchange.go   how devices meet, with and without goroutines that wait
 //	custom.go lapack.go   custom-calls; what LAPACK factors and decomposes is in factor.go, eigen.go and schur.go
 //
 // Layouts do not matter, but for bitcast: literals are row-major. A value with dynamic dimensions is a literal of its actual size.
@@ -156,19 +157,36 @@ type preparedState struct {
 // Prepare readies an instruction of m.
 func Prepare(m hlo.Module, in hlo.Instruction) *Prepared { return &Prepared{m: m, in: in} }
 
-// Eval evaluates the instruction on the values of its operands.
-func (p *Prepared) Eval(ctx context.Context, operands []*hlo.Literal) (*hlo.Literal, error) {
+// On is the device that an instruction is evaluated on, and the mesh that the device is in; without one it is alone.
+type On struct {
+	Device Device
+	Mesh   *Mesh
+}
+
+// Eval evaluates the instruction on the values of its operands. Ops that wait for other devices block: see [Collective] for how not to.
+func (p *Prepared) Eval(ctx context.Context, on On, operands []*hlo.Literal) (*hlo.Literal, error) {
+	st := p.state(ctx, on)
+	v, err := st.e.instruction(&st.s, operands)
+	p.put(st)
+	return v, err
+}
+
+// state is an evaluator that nobody else uses.
+func (p *Prepared) state(ctx context.Context, on On) *preparedState {
 	st, _ := p.idle.Get().(*preparedState)
 	if st == nil {
 		st = &preparedState{e: newEvaluator(ctx, p.m, Options{}), s: step{in: p.in}}
 	}
-	st.e.ctx = ctx
-	v, err := st.e.instruction(&st.s, operands)
-	st.e.ctx = nil
+	st.e.ctx, st.e.mesh = ctx, on.Mesh
+	st.e.o.Replica, st.e.o.Partition = on.Device.Replica, on.Device.Partition
+	return st
+}
+
+func (p *Prepared) put(st *preparedState) {
+	st.e.ctx, st.e.mesh = nil, nil
 	clear(st.e.chains)
 	clear(st.e.states)
 	p.idle.Put(st)
-	return v, err
 }
 
 // evaluator is the state of one evaluation on one device. Its maps are made when they are first written.
@@ -176,7 +194,7 @@ type evaluator struct {
 	ctx     context.Context
 	m       hlo.Module
 	o       Options
-	world   *world // the devices that run together; nil for one alone
+	mesh    *Mesh // the devices that run together; nil for one alone
 	steps   int64
 	depth   int
 	purity  map[hlo.CompID]bool
@@ -184,8 +202,6 @@ type evaluator struct {
 	applied map[hlo.CompID]*program // computations compiled to be applied to elements
 	chains  map[*hlo.Literal]*chain // asynchronous values under way
 	states  map[site]counter        // of rng-get-and-update-state
-	// executions counts how often each collective was executed.
-	executions map[site]int
 }
 
 func newEvaluator(ctx context.Context, m hlo.Module, o Options) *evaluator {

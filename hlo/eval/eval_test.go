@@ -97,7 +97,7 @@ ENTRY e { p = s32[3] parameter(0) z = s32[] constant(0) ROOT r = s32[] reduce(p,
 	for range 4 {
 		wait.Go(func() {
 			for range 50 {
-				v, err := p.Eval(context.Background(), operands)
+				v, err := p.Eval(context.Background(), eval.On{}, operands)
 				if assert.NoError(t, err) {
 					n, _ := v.ScalarInt()
 					assert.EqualValues(t, 16, n)
@@ -111,17 +111,17 @@ ENTRY e { p = s32[3] parameter(0) z = s32[] constant(0) ROOT r = s32[] reduce(p,
 // feed is a host that gives numbers and keeps what it gets.
 type feed struct{ next, got int64 }
 
-func (f *feed) Infeed(s hlo.Shape) (*hlo.Literal, error) {
+func (f *feed) Infeed(_ eval.Device, s hlo.Shape) (*hlo.Literal, error) {
 	f.next++
 	return hlo.LiteralOf(s, int32(f.next))
 }
 
-func (f *feed) Outfeed(v *hlo.Literal) error { f.got, _ = v.ScalarInt(); return nil }
-func (f *feed) Send(hlo.Instruction, *hlo.Literal) error {
+func (f *feed) Outfeed(_ eval.Device, v *hlo.Literal) error { f.got, _ = v.ScalarInt(); return nil }
+func (f *feed) Send(eval.Device, hlo.Instruction, *hlo.Literal) error {
 	return errors.New("nobody listens")
 }
 
-func (f *feed) Recv(_ hlo.Instruction, s hlo.Shape) (*hlo.Literal, error) {
+func (f *feed) Recv(_ eval.Device, _ hlo.Instruction, s hlo.Shape) (*hlo.Literal, error) {
 	return hlo.LiteralOf(s, int32(77))
 }
 
@@ -231,5 +231,6 @@ ENTRY e {
 `)
 	args := [][]*hlo.Literal{{literal(t, "s32[] 0")}, {literal(t, "s32[] 1")}}
 	_, err := eval.Devices(context.Background(), m, args, 2, 1, eval.Options{})
-	require.ErrorContains(t, err, "deadlock")
+	require.ErrorIs(t, err, eval.ErrDeadlock)
+	require.ErrorContains(t, err, "device 0 waits in all-reduce r for device 1\n  device 1 has finished")
 }

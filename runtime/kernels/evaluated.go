@@ -14,30 +14,44 @@ func evaluated(s *site) runtime.Bound {
 	in := s.in
 	prepared := eval.Prepare(s.m, in)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-		next := 0
-		operands := make([]*hlo.Literal, in.NumOperands())
-		for i := range operands {
-			l, err := literalOf(in.OperandInstr(i).Shape(), func() []byte { next++; return f.In(next - 1).Data })
-			if err != nil {
-				return err
-			}
-			operands[i] = l
-		}
-		result, err := prepared.Eval(f.Ctx().Context(), operands)
+		operands, err := operandLiterals(in, f)
 		if err != nil {
 			return err
 		}
-		next = 0
-		return storeLeaves(result, func(data []byte) error {
-			out := f.Out(next)
-			next++
-			if len(data) != len(out.Data) {
-				return fmt.Errorf("result leaf %d has %d bytes, want %d", next-1, len(data), len(out.Data))
-			}
-			copy(out.Data, data)
-			return nil
-		})
+		result, err := prepared.Eval(f.Ctx().Context(), deviceOf(f), operands)
+		if err != nil {
+			return err
+		}
+		return storeResult(result, f)
 	}}
+}
+
+// operandLiterals is the operands of in, over the memory of the frame.
+func operandLiterals(in hlo.Instruction, f *runtime.TensorFrame) ([]*hlo.Literal, error) {
+	next := 0
+	operands := make([]*hlo.Literal, in.NumOperands())
+	for i := range operands {
+		l, err := literalOf(in.OperandInstr(i).Shape(), func() []byte { next++; return f.In(next - 1).Data })
+		if err != nil {
+			return nil, err
+		}
+		operands[i] = l
+	}
+	return operands, nil
+}
+
+// storeResult copies a result to the outputs of the frame.
+func storeResult(result *hlo.Literal, f *runtime.TensorFrame) error {
+	next := 0
+	return storeLeaves(result, func(data []byte) error {
+		out := f.Out(next)
+		next++
+		if len(data) != len(out.Data) {
+			return fmt.Errorf("result leaf %d has %d bytes, want %d", next-1, len(data), len(out.Data))
+		}
+		copy(out.Data, data)
+		return nil
+	})
 }
 
 // literalOf makes a literal of shape over memory that leaf gives, leaf by leaf.

@@ -11,6 +11,10 @@ func init() {
 			fast[op] = []chooser{copyBytes, elementwise}
 		}
 	}
+	for _, op := range []hlo.Opcode{hlo.OpAllGather, hlo.OpAllReduce, hlo.OpAllToAll, hlo.OpCollectiveBroadcast, hlo.OpCollectivePermute,
+		hlo.OpRaggedAllToAll, hlo.OpReduceScatter} {
+		fast[op] = []chooser{newCollective}
+	}
 	for op, choosers := range map[hlo.Opcode][]chooser{
 		hlo.OpBitcast:            {copyBytes},
 		hlo.OpBitcastConvert:     {copyBytes, elementwise},
@@ -24,14 +28,19 @@ func init() {
 		hlo.OpDynamicUpdateSlice: {dynamicUpdateSlice},
 		hlo.OpFusion:             {fusedLoop, fusedSequence},
 		hlo.OpGather:             {gather},
+		hlo.OpInfeed:             {needsMesh},
 		hlo.OpIota:               {elementwise},
 		hlo.OpMap:                {mapElements},
+		hlo.OpOutfeed:            {needsMesh},
 		hlo.OpPad:                {pad},
+		hlo.OpRecv:               {needsMesh},
+		hlo.OpRecvDone:           {recvDone},
 		hlo.OpReduce:             {reduce, reduceLanes},
 		hlo.OpReduceWindow:       {reduceWindow},
 		hlo.OpReshape:            {copyBytes},
 		hlo.OpReverse:            {elementwise},
 		hlo.OpScatter:            {scatter},
+		hlo.OpSend:               {send, needsMesh},
 		hlo.OpSlice:              {copyBytes, elementwise},
 		hlo.OpSort:               {sortLines},
 		hlo.OpTranspose:          {copyBytes, transpose, elementwise},

@@ -1,0 +1,52 @@
+package kernels
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// Devices runs the entry function of a program on every device of a mesh at once: device i, in the mesh's order, reads args[i] and writes
+// results[i]. Devices are executions on the program's host; one that waits for others holds no worker. The first error ends all, and when
+// all wait for each other that is the error.
+//
+// Programs that infeed, outfeed, send or receive need a mesh even if it is of one device. It must not be called on a worker.
+func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, results [][]runtime.Buffer) error {
+	n := mesh.NumDevices()
+	if len(args) != n || len(results) != n {
+		return fmt.Errorf("arguments for %d and results of %d devices, want %d", len(args), len(results), n)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	request := runtime.NewRequest(ctx, p.Host(), runtime.RequestOptions{Data: []any{mesh}})
+	defer request.Close()
+	done := make([]*async.Value, n)
+	for i := range n {
+		d := mesh.Device(i)
+		run := p.Entry().Start(ctx, runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest}, args[i], results[i])
+		done[i] = run.Value()
+		run.AndThen(func() {
+			if err := run.Value().Err(); err != nil {
+				if n > 1 {
+					err = fmt.Errorf("device %d: %w", i, err)
+				}
+				mesh.Fail(err)
+				cancel(err)
+			}
+			mesh.Finish(d)
+		})
+	}
+	if err := p.Host().Queue().Await(context.Background(), done...); err != nil {
+		return err
+	}
+	return mesh.Err()
+}
+
+// deviceOf is the device that a frame belongs to. A program that is run by itself is alone.
+func deviceOf(f *runtime.TensorFrame) eval.On {
+	mesh, _ := runtime.Data[*eval.Mesh](f.Ctx())
+	return eval.On{Device: eval.Device{Replica: f.Ctx().Replica, Partition: f.Ctx().Partition}, Mesh: mesh}
+}
