@@ -1,6 +1,10 @@
 package verifier
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // Buffers b(T): values that are written in place, and so may have one writer only (verifier 5.15).
 
@@ -110,30 +114,16 @@ func (r *run) bufferCall(in hlo.Instruction) {
 
 // bufferAliases checks that each buffer that goes in comes out once, and the other way round.
 func (r *run) bufferAliases(in hlo.Instruction, pairs []hlo.OutputAlias) bool {
-	ok := true
-	count := func(matches func(hlo.OutputAlias) bool) int {
-		n := 0
-		for _, p := range pairs {
-			if matches(p) {
-				n++
-			}
-		}
-		return n
+	inputs, outputs := make(map[bufferIndex]int, len(pairs)), make(map[string]int, len(pairs))
+	for _, p := range pairs {
+		inputs[bufferIndex{p.Operand, indexText(p.OperandIndex)}]++
+		outputs[indexText(p.Output)]++
 	}
+	ok := true
 	for i := range in.NumOperands() {
 		in.OperandInstr(i).Shape().Leaves(func(at hlo.ShapeIndex, leaf hlo.Shape) bool {
-			if !leaf.IsBuffer() {
-				return true
-			}
-			switch n := count(func(p hlo.OutputAlias) bool {
-				return p.Operand == int64(i) && indexText(p.OperandIndex) == indexText(at)
-			}); {
-			case n == 0:
-				r.report(in, "BUF-04", "buffer is used in operands but not in results: operand %d%s", i, indexText(at))
-				ok = false
-			case n > 1:
-				r.report(in, "BUF-04", "buffer is used in results multiple times: operand %d%s", i, indexText(at))
-				ok = false
+			if leaf.IsBuffer() {
+				ok = r.once(in, inputs[bufferIndex{int64(i), indexText(at)}], "BUF-04", "operands", "results", fmt.Sprintf("operand %d%s", i, indexText(at)))
 			}
 			return ok
 		})
@@ -142,20 +132,23 @@ func (r *run) bufferAliases(in hlo.Instruction, pairs []hlo.OutputAlias) bool {
 		}
 	}
 	in.Shape().Leaves(func(at hlo.ShapeIndex, leaf hlo.Shape) bool {
-		if !leaf.IsBuffer() {
-			return true
-		}
-		switch n := count(func(p hlo.OutputAlias) bool { return indexText(p.Output) == indexText(at) }); {
-		case n == 0:
-			r.report(in, "BUF-05", "buffer is used in results but not in operands: output %s", indexText(at))
-			ok = false
-		case n > 1:
-			r.report(in, "BUF-05", "buffer is used in operands multiple times: output %s", indexText(at))
-			ok = false
+		if leaf.IsBuffer() {
+			ok = r.once(in, outputs[indexText(at)], "BUF-05", "results", "operands", "output "+indexText(at))
 		}
 		return ok
 	})
 	return ok
+}
+
+// once checks that a buffer here has one partner there.
+func (r *run) once(in hlo.Instruction, n int, rule, here, there, what string) bool {
+	switch {
+	case n == 0:
+		r.report(in, rule, "buffer is used in %s but not in %s: %s", here, there, what)
+	case n > 1:
+		r.report(in, rule, "buffer is used in %s multiple times: %s", there, what)
+	}
+	return n == 1
 }
 
 // oneWriter checks that each buffer in the value of in is written at most once.
@@ -169,31 +162,75 @@ func (r *run) oneWriter(in hlo.Instruction, rule string) {
 	})
 }
 
-// writers counts the instructions that may write the part at of the value of in.
+// writers counts the instructions that may write the part at of the value of in; more than 1 counts as 2.
 func (r *run) writers(in hlo.Instruction, at hlo.ShapeIndex) int {
-	n := 0
-	for u := range in.Users() {
-		switch u.Opcode() {
-		case hlo.OpFusion, hlo.OpCall, hlo.OpCustomCall, hlo.OpWhile, hlo.OpConditional, hlo.OpDynamicUpdateSlice:
-			n++
-		case hlo.OpGetTupleElement:
-			if len(at) > 0 && hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == at[0] {
-				n += r.writers(u, at[1:])
-			}
-		case hlo.OpTuple:
-			for k := range u.NumOperands() {
-				switch {
-				case u.Operand(k) != in.ID():
-				case u.IsRoot() && r.isLoopBody(u.Computation().ID()):
-					n++
-				default:
-					n += r.writers(u, append(hlo.ShapeIndex{int64(k)}, at...))
-				}
-			}
+	u := r.bufferUses(in)
+	n := u.writers
+	if len(at) > 0 {
+		for _, gte := range u.elements[at[0]] {
+			n += r.writers(gte, at[1:])
 		}
+	}
+	for _, t := range u.tuples {
 		if n > 1 {
 			break
 		}
+		for _, k := range r.slots(t)[in.ID()] {
+			n += r.writers(t, append(hlo.ShapeIndex{k}, at...))
+		}
 	}
-	return n
+	return min(n, 2)
+}
+
+// uses sorts the users of a value: those that write it whole, those that take an element, and tuples that it goes on in.
+type uses struct {
+	writers  int
+	elements map[int64][]hlo.Instruction
+	tuples   []hlo.Instruction
+}
+
+func (r *run) bufferUses(in hlo.Instruction) *uses {
+	if u, ok := r.uses[placeOf(in)]; ok {
+		return u
+	}
+	u := new(uses)
+	for user := range in.Users() {
+		switch user.Opcode() {
+		case hlo.OpFusion, hlo.OpCall, hlo.OpCustomCall, hlo.OpWhile, hlo.OpConditional, hlo.OpDynamicUpdateSlice:
+			u.writers++
+		case hlo.OpGetTupleElement:
+			if u.elements == nil {
+				u.elements = make(map[int64][]hlo.Instruction)
+			}
+			k := hlo.AttrsOf[hlo.TupleElementAttrs](user).Index
+			u.elements[k] = append(u.elements[k], user)
+		case hlo.OpTuple:
+			if user.IsRoot() && r.isLoopBody(user.Computation().ID()) {
+				u.writers += len(r.slots(user)[in.ID()])
+			} else {
+				u.tuples = append(u.tuples, user)
+			}
+		}
+	}
+	if r.uses == nil {
+		r.uses = make(map[place]*uses)
+	}
+	r.uses[placeOf(in)] = u
+	return u
+}
+
+// slots says where in a tuple each operand is.
+func (r *run) slots(tuple hlo.Instruction) map[hlo.InstrID][]int64 {
+	if s, ok := r.tupleSlots[placeOf(tuple)]; ok {
+		return s
+	}
+	s := make(map[hlo.InstrID][]int64, tuple.NumOperands())
+	for k := range tuple.NumOperands() {
+		s[tuple.Operand(k)] = append(s[tuple.Operand(k)], int64(k))
+	}
+	if r.tupleSlots == nil {
+		r.tupleSlots = make(map[place]map[hlo.InstrID][]int64)
+	}
+	r.tupleSlots[placeOf(tuple)] = s
+	return s
 }

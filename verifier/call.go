@@ -76,12 +76,9 @@ func (r *run) fusion(in hlo.Instruction) {
 	}
 	r.sameThread(in, "THR-01")
 	c := r.m.MustComputation(in.Callee(0))
-	for comp, instr := range r.m.Callers(c.ID()) {
-		caller := r.m.MustComputation(comp).MustAt(instr)
-		if caller != in && caller.Opcode() == hlo.OpFusion && (comp < in.Computation().ID() || comp == in.Computation().ID() && instr < in.ID()) {
-			r.report(in, "FUS-01", "Instruction of fused computation does not match expected instruction: %%%s is fused by %%%s too", c.Name(), caller.Name())
-			return
-		}
+	if first := r.fused[c.ID()]; first != in {
+		r.report(in, "FUS-01", "Instruction of fused computation does not match expected instruction: %%%s is fused by %%%s too", c.Name(), first.Name())
+		return
 	}
 	root := c.Root()
 	if root.UserCount() > 0 {

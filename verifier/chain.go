@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -26,6 +27,7 @@ func (r *run) chains() {
 		case hlo.OpAsyncUpdate:
 			updates = append(updates, in)
 			r.asyncUsers(in)
+			r.lateOperands(in)
 		case hlo.OpAsyncDone:
 			r.walkBack(s, in)
 		}
@@ -35,11 +37,7 @@ func (r *run) chains() {
 		switch {
 		case r.isBad(in):
 		case len(dones) > 1:
-			names := make([]string, len(dones))
-			for i, d := range dones {
-				names[i] = "%" + d.Name()
-			}
-			r.report(in, "ASYNC-25", "Async start %%%s is matched by multiple async done instructions: %s", in.Name(), strings.Join(names, " and "))
+			r.report(in, "ASYNC-25", "Async start %%%s is matched by multiple async done instructions: %s", in.Name(), listed(dones))
 		case len(dones) == 0 && !r.carried(in):
 			r.report(in, "ASYNC-26", "Async start %%%s has no matching async done", in.Name())
 		}
@@ -58,18 +56,26 @@ func (r *run) chains() {
 	r.asyncCallers()
 }
 
+// listed names some instructions.
+func listed(ins []hlo.Instruction) string {
+	const most = 4
+	var names []string
+	for _, in := range ins[:min(len(ins), most)] {
+		names = append(names, "%"+in.Name())
+	}
+	text := strings.Join(names, " and ")
+	if n := len(ins) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
 // asyncUsers checks who uses the value of a start or update.
 func (r *run) asyncUsers(in hlo.Instruction) {
 	for u := range in.Users() {
 		switch op := u.Opcode(); op {
-		case hlo.OpAsyncUpdate, hlo.OpAsyncDone:
-			for i, id := range operandsOf(u) {
-				if id == in.ID() && i != 0 && op == hlo.OpAsyncUpdate { // a done with more operands breaks ASYNC-15
-					r.report(in, "ASYNC-20", "%v %%%s can only be used as the first operand of async-update or async-done, %%%s uses it as operand %d", in.Opcode(), in.Name(), u.Name(), i)
-					return
-				}
-			}
-		case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpWhile, hlo.OpCall, hlo.OpConditional, hlo.OpOptBarrier, hlo.OpDomain, hlo.OpCopy, hlo.OpParameter:
+		case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpWhile, hlo.OpCall, hlo.OpConditional, hlo.OpOptBarrier, hlo.OpDomain, hlo.OpCopy, hlo.OpParameter,
+			hlo.OpAsyncUpdate, hlo.OpAsyncDone: // the operands of updates are looked at there; a done with several breaks ASYNC-15
 		default:
 			if op == hlo.OpCustomCall && forwards(u) {
 				continue
@@ -80,12 +86,13 @@ func (r *run) asyncUsers(in hlo.Instruction) {
 	}
 }
 
-func operandsOf(in hlo.Instruction) []hlo.InstrID {
-	ids := make([]hlo.InstrID, 0, in.NumOperands())
-	for id := range in.OperandIDs() {
-		ids = append(ids, id)
+// lateOperands checks that what an update binds are plain values.
+func (r *run) lateOperands(update hlo.Instruction) {
+	for i := 1; i < update.NumOperands(); i++ {
+		if in := update.OperandInstr(i); (in.Opcode() == hlo.OpAsyncStart || in.Opcode() == hlo.OpAsyncUpdate) && !r.isBad(in) {
+			r.report(in, "ASYNC-20", "%v %%%s can only be used as the first operand of async-update or async-done, %%%s uses it as operand %d", in.Opcode(), in.Name(), update.Name(), i)
+		}
 	}
-	return ids
 }
 
 // walkBack follows a done to its start.
@@ -163,28 +170,21 @@ func (r *run) asyncCallers() {
 	}
 }
 
-// chainCallee is the computation that an async instruction runs: what the head of its chain calls, or what it names itself when no head
-// can be seen.
-func (r *run) chainCallee(in hlo.Instruction) (hlo.CompID, bool) {
+// head is the first step of the chain of an async instruction that can be seen: its async-start, if nothing is wrong.
+func (r *run) head(in hlo.Instruction) hlo.Instruction {
 	var way []place
-	id := hlo.NoComp
-	for at := in; ; {
+	at := in
+	for {
 		here := placeOf(at)
 		if known, ok := r.heads[here]; ok {
-			id = known
+			at = known
 			break
 		}
-		if at.Opcode() == hlo.OpAsyncStart {
-			if at.NumCallees() > 0 {
-				id = at.Callee(0)
-			}
+		if at.Opcode() == hlo.OpAsyncStart || at.NumOperands() == 0 {
 			break
 		}
-		r.heads[here] = hlo.NoComp // for chains that bite their tail
+		r.heads[here] = at // for chains that bite their tail
 		way = append(way, here)
-		if at.NumOperands() == 0 {
-			break
-		}
 		p, ok := r.producer(at.OperandInstr(0))
 		if !ok || !hlo.IsAsync(p.Opcode()) {
 			break
@@ -192,12 +192,21 @@ func (r *run) chainCallee(in hlo.Instruction) (hlo.CompID, bool) {
 		at = p
 	}
 	for _, p := range way {
-		r.heads[p] = id
+		r.heads[p] = at
 	}
-	if id == hlo.NoComp && in.NumCallees() > 0 {
-		id = in.Callee(0)
+	return at
+}
+
+// chainCallee is the computation that an async instruction runs: what the head of its chain calls, or what it names itself when no start
+// can be seen.
+func (r *run) chainCallee(in hlo.Instruction) (hlo.CompID, bool) {
+	if h := r.head(in); h.Opcode() == hlo.OpAsyncStart && h.NumCallees() > 0 {
+		return h.Callee(0), true
 	}
-	return id, id != hlo.NoComp
+	if in.NumCallees() > 0 {
+		return in.Callee(0), true
+	}
+	return hlo.NoComp, false
 }
 
 // promises checks what only profile doc demands: an asynchronous value has one user, which continues or ends it (ASYNC-S1), and ops with

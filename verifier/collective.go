@@ -144,7 +144,7 @@ func (r *run) groups(in hlo.Instruction) bool {
 
 // listedIDs checks that listed groups name every id below their number once.
 func (r *run) listedIDs(in hlo.Instruction, g *hlo.ReplicaGroups) bool {
-	if g == nil {
+	if g == nil || r.goodGroups[g] {
 		return true
 	}
 	n := int64(0)
@@ -169,6 +169,10 @@ func (r *run) listedIDs(in hlo.Instruction, g *hlo.ReplicaGroups) bool {
 			seen[id] = true
 		}
 	}
+	if r.goodGroups == nil {
+		r.goodGroups = make(map[*hlo.ReplicaGroups]bool)
+	}
+	r.goodGroups[g] = true
 	return true
 }
 

@@ -104,7 +104,7 @@ func (r *run) agrees(k class, in hlo.Instruction, stated, inferred hlo.Shape) bo
 	case classMinor:
 		return r.same(stated, inferred, hlo.MinorToMajorOnly)
 	case classInPlace:
-		if r.fused[in.Computation().ID()] {
+		if r.isFused(in.Computation().ID()) {
 			return r.same(stated, inferred, hlo.IgnoreMemorySpace|hlo.IgnoreTiles)
 		}
 		return r.same(stated, inferred, 0)

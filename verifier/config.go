@@ -2,7 +2,7 @@ package verifier
 
 import (
 	"fmt"
-	"strconv"
+	"math"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -40,8 +40,12 @@ func ParseProfile(name string) (Profile, error) {
 // Config says how to verify. The zero value is the default: profile doc, layouts free, precision strict.
 type Config struct {
 	Profile Profile
+	// Levels limits the rules to those of some levels; zero means all. What a broken module would make unsafe to walk is reported in any case.
+	Levels Level
 	// Threads limits the op checks to computations of these execution threads; empty means all.
 	Threads []string
+	// Context says in every message what was verified, or when: `after dce`. Empty says nothing.
+	Context string
 
 	LayoutSensitive           bool                       // shapes that must be the same must agree in layout and dynamic flags
 	MixedPrecision            bool                       // floating types of operands and result may differ
@@ -56,87 +60,54 @@ type Config struct {
 	SkipReplicaGroups         bool                       // replica groups may be any
 	UnboundedDynamic          func(hlo.Instruction) bool // whether `?` is allowed there; nil: nowhere
 	CanChangeLayout           func(hlo.Instruction) bool // whether the instruction may change layouts; nil: unary ops, and what [CanChangeLayout] says. LayoutSensitive only
-	ShapeSize                 func(hlo.Shape) int64      // bytes of a shape; nil: dense
+	ShapeSize                 func(hlo.Shape) int64      // bytes of a shape, -1 for unbounded ones; nil: [DenseSize]
+
+	// What XLA leaves unchecked, and programs that keep to XLA's rules may break.
+
+	RNGState           bool // random states are as large as their algorithm wants
+	ReducerSignatures  bool // all-reduce and reduce-scatter combine two scalars of the elements' type into one
+	TransferTokens     bool // send and recv take tokens
+	CollectiveGroups   bool // collective-broadcast has proper groups, all-reduce-start a positive channel
+	ReductionDeadlocks bool // all-reduce and reduce-scatter count in the search for deadlocks
 }
 
-// Option is one option by its name, for command lines.
-type Option struct {
-	Name, Doc string
-	// Bool says that the option is a switch: it takes "true" or "false", and "true" when nothing is written.
-	Bool    bool
-	Default string
-	Set     func(*Config, string) error
+// DenseSize is the bytes of a shape whose arrays are dense: sub-byte elements take a byte each, unless the layout gives their size in bits.
+// Unbounded shapes are -1.
+func DenseSize(s hlo.Shape) int64 {
+	return sizeOf(s, func(s hlo.Shape) int64 {
+		if l, ok := s.Layout(); ok && l.ElementSizeInBits > 0 {
+			return bytesOf(s.NumElements(), l.ElementSizeInBits)
+		}
+		return s.ByteSize()
+	})
 }
 
-func flag(name, doc string, field func(*Config) *bool) Option {
-	return Option{name, doc, true, "false", func(c *Config, v string) error {
-		b, err := parseSwitch(name, v)
-		*field(c) = b
-		return err
-	}}
+// PackedSize is the bytes of a shape whose arrays are dense, down to the bit.
+func PackedSize(s hlo.Shape) int64 {
+	return sizeOf(s, func(s hlo.Shape) int64 { return bytesOf(s.NumElements(), int64(s.Type().Bits())) })
 }
 
-// onFlag is a switch that is on by default and stored inverted.
-func onFlag(name, doc string, field func(*Config) *bool) Option {
-	return Option{name, doc, true, "true", func(c *Config, v string) error {
-		b, err := parseSwitch(name, v)
-		*field(c) = !b
-		return err
-	}}
-}
-
-func parseSwitch(name, v string) (bool, error) {
-	if v == "" {
-		return true, nil
+// sizeOf adds up the sizes of arrays.
+func sizeOf(s hlo.Shape, array func(hlo.Shape) int64) int64 {
+	if s.HasUnbounded() {
+		return -1
 	}
-	b, err := strconv.ParseBool(v)
-	if err != nil {
-		return false, fmt.Errorf("option %s is true or false, got %q", name, v)
+	if s.IsArray() {
+		return array(s)
 	}
-	return b, nil
+	n := int64(0)
+	for i := range s.NumElems() {
+		if n += sizeOf(s.Elem(i), array); n < 0 {
+			return math.MaxInt64
+		}
+	}
+	return n
 }
 
-// Options lists the options by their names on the command line.
-func Options() []Option {
-	return []Option{
-		flag("layout-sensitive", "layouts and dynamic flags count in comparisons of shapes", func(c *Config) *bool { return &c.LayoutSensitive }),
-		flag("mixed-precision", "floating types of operands and result may differ", func(c *Config) *bool { return &c.MixedPrecision }),
-		flag("verify-broadcast-dimensions-order", "broadcast dimensions must ascend", func(c *Config) *bool { return &c.BroadcastDimensionsOrder }),
-		flag("verify-reshape-is-bitcast", "a reshape outside of fusions must not move bytes", func(c *Config) *bool { return &c.ReshapeIsBitcast }),
-		flag("verify-call-nested-computation-thread-name", "calls and reducers stay on the thread of their caller", func(c *Config) *bool { return &c.CallThreadNames }),
-		onFlag("verify-sharding-device-numbers", "devices of shardings are within the partitions", func(c *Config) *bool { return &c.SkipShardingDeviceNumbers }),
-		flag("allow-bitcast-to-have-different-size", "a bitcast may change the padded size", func(c *Config) *bool { return &c.BitcastDifferentSize }),
-		{"supported-unbounded-dynamic-op", "which instructions may have unbounded dimensions: none or all", false, "none", func(c *Config, v string) error {
-			return setPredicate(&c.UnboundedDynamic, "supported-unbounded-dynamic-op", v, map[string]bool{"all": true, "true": true, "": true}, map[string]bool{"none": true, "false": true}, nil)
-		}},
-		flag("verify-instruction-name-unchanged", "names equal the scheduling names in metadata", func(c *Config) *bool { return &c.InstructionNameUnchanged }),
-		flag("verify-no-host-memory-space", "nothing lies in host memory", func(c *Config) *bool { return &c.NoHostMemorySpace }),
-		flag("deadlocks", "look for deadlocks between send, recv and other collectives in scheduled modules", func(c *Config) *bool { return &c.NoCollectiveDeadlocks }),
-		onFlag("check-replica-groups", "replica groups name each device once", func(c *Config) *bool { return &c.SkipReplicaGroups }),
-		{"instruction-can-change-layout", "which instructions may change layouts in layout-sensitive mode: always; never; assignment, as layout assignment leaves it; default, that and unary elementwise ops", false, "default", func(c *Config, v string) error {
-			switch v {
-			case "assignment":
-				c.CanChangeLayout = CanChangeLayout
-				return nil
-			case "default":
-				c.CanChangeLayout = nil
-				return nil
-			}
-			return setPredicate(&c.CanChangeLayout, "instruction-can-change-layout", v, map[string]bool{"always": true, "true": true, "": true}, map[string]bool{"never": true, "false": true},
-				func(hlo.Instruction) bool { return false })
-		}},
+// bytesOf is the bytes of n elements of so many bits.
+func bytesOf(n, bits int64) int64 {
+	if bits <= 0 || n > (math.MaxInt64-7)/bits {
+		return math.MaxInt64
 	}
-}
-
-// setPredicate sets a predicate to true everywhere, or to its negative form: off for nil.
-func setPredicate(p *func(hlo.Instruction) bool, name, v string, yes, no map[string]bool, off func(hlo.Instruction) bool) error {
-	switch {
-	case yes[v]:
-		*p = func(hlo.Instruction) bool { return true }
-	case no[v]:
-		*p = off
-	default:
-		return fmt.Errorf("option %s does not know %q", name, v)
-	}
-	return nil
+	return (n*bits + 7) / 8
 }

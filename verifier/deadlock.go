@@ -42,9 +42,15 @@ type transfer struct {
 
 // deadlockWalk runs through the program once.
 type deadlockWalk struct {
-	r    *run
-	stop bool // an error was found: what follows says nothing
+	r      *run
+	stop   bool                // an error was found: what follows says nothing
+	quiet  map[hlo.CompID]bool // computations in which nothing is sent, received or waited for
+	closed map[hlo.CompID]bool // computations that leave nothing pending when nothing was
+	events int
 }
+
+// maxEvents bounds the walk: computations that call others twice make programs that are exponentially longer than their text.
+const maxEvents = 1 << 20
 
 // waitsForAll marks the collectives that every device must reach. All-reduce and reduce-scatter own a computation, and XLA does not look at
 // instructions that do.
@@ -53,23 +59,57 @@ func waitsForAll(op hlo.Opcode) bool {
 }
 
 func (r *run) deadlocks() {
-	w := &deadlockWalk{r: r}
+	w := &deadlockWalk{r: r, quiet: make(map[hlo.CompID]bool), closed: make(map[hlo.CompID]bool)}
 	t := new(transfers)
 	w.computation(r.m.Entry(), t)
 	w.end(r.m.Entry(), t)
 }
 
 func (w *deadlockWalk) computation(c hlo.Computation, t *transfers) {
+	fresh := t.state == nothing
+	if w.isQuiet(c) || fresh && w.closed[c.ID()] {
+		return
+	}
+	defer func() {
+		if fresh && t.state == nothing && !w.stop {
+			w.closed[c.ID()] = true
+		}
+	}()
 	for in := range c.Instructions() {
 		if w.stop {
 			return
 		}
-		if in.NumCallees() > 0 {
+		switch op := in.Opcode(); {
+		case in.NumCallees() == 0:
+			w.event(in, t)
+		case op == hlo.OpAllReduce || op == hlo.OpReduceScatter:
+			if w.r.cfg.ReductionDeadlocks && t.state != nothing {
+				w.fail(in, "HALO-DEADLOCK", "%v waits for all devices while transfers are pending: %s", op, t)
+			}
+		default:
 			w.callees(in, t)
-			continue
 		}
-		w.event(in, t)
 	}
+}
+
+// isQuiet reports whether c and all it calls have no events.
+func (w *deadlockWalk) isQuiet(c hlo.Computation) bool {
+	if q, ok := w.quiet[c.ID()]; ok {
+		return q
+	}
+	q := true
+	for in := range c.Instructions() {
+		op := in.Opcode()
+		q = q && op != hlo.OpSend && op != hlo.OpRecv && !waitsForAll(op) && op != hlo.OpAllReduce && op != hlo.OpReduceScatter
+		for i := range in.NumCallees() {
+			q = q && w.isQuiet(w.r.m.MustComputation(in.Callee(i)))
+		}
+		if !q {
+			break
+		}
+	}
+	w.quiet[c.ID()] = q
+	return q
 }
 
 // callees goes into what in calls: with the state at hand, or, for a group that runs asynchronously, with a fresh one.
@@ -93,6 +133,11 @@ func (w *deadlockWalk) callees(in hlo.Instruction, t *transfers) {
 
 func (w *deadlockWalk) event(in hlo.Instruction, t *transfers) {
 	op := in.Opcode()
+	if w.events++; w.events > maxEvents {
+		w.r.warn(in, "DEAD-09", "the program is too long to look for deadlocks to its end")
+		w.stop = true
+		return
+	}
 	switch {
 	case op == hlo.OpSend || op == hlo.OpRecv:
 		if hlo.AttrsOf[hlo.SendRecvAttrs](in).IsHostTransfer {

@@ -33,10 +33,23 @@ type Error struct {
 	Pos                      hlo.Position // unknown for modules that were not read from text
 	Msg                      string
 	Hint                     string // how to mend it; "" when there is nothing to add
+	// Chain is, for findings about an asynchronous value, where it comes from and goes to: its start first, then what hands it on, its dones.
+	// Findings share these slices.
+	Chain []Link
 }
 
-// Error is `file:line:col: error: message [RULE]`, and the hint on a line of its own.
-func (e *Error) Error() string {
+// Link is an instruction that an asynchronous value passes.
+type Link struct {
+	Opcode                   hlo.Opcode
+	Computation, Instruction string
+	Pos                      hlo.Position // unknown for modules that were not read from text
+}
+
+// Error is [Error.Headline] and [Error.Details].
+func (e *Error) Error() string { return e.Headline() + e.Details() }
+
+// Headline is `file:line:col: error: %instruction: message [RULE]`.
+func (e *Error) Headline() string {
 	var b strings.Builder
 	if e.File != "" {
 		b.WriteString(e.File + ":")
@@ -55,6 +68,27 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "computation %%%s: ", e.Computation)
 	}
 	fmt.Fprintf(&b, "%s [%s]", e.Msg, e.Rule)
+	return b.String()
+}
+
+// Details is what follows the headline: the chain, a line for each link, and the hint. Each line begins with a line end.
+func (e *Error) Details() string {
+	var b strings.Builder
+	for i, l := range e.Chain {
+		b.WriteString("\n  ")
+		b.WriteString([]string{"chain: ", "       "}[min(i, 1)])
+		if l.Instruction == "" {
+			b.WriteString("... and more")
+			continue
+		}
+		fmt.Fprintf(&b, "%%%s = %v", l.Instruction, l.Opcode)
+		if l.Computation != e.Computation {
+			fmt.Fprintf(&b, " in %%%s", l.Computation)
+		}
+		if l.Pos.IsKnown() {
+			fmt.Fprintf(&b, " (line %d)", l.Pos.Line)
+		}
+	}
 	if e.Hint != "" {
 		b.WriteString("\n  hint: " + e.Hint)
 	}

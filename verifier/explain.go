@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// Explain is the documentation of a rule: what must hold, a module that breaks it and, where there is one, the same module mended. False
-// when there is no such rule.
+// Explain is the documentation of a rule: what must hold, what breaks it, and what does not. False when there is no such rule.
 func Explain(id string) (string, bool) {
 	r, ok := RuleByID(strings.ToUpper(id))
 	if !ok {
@@ -16,30 +15,63 @@ func Explain(id string) (string, bool) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", r.ID, r.What)
-	switch r.By {
-	case byConstruction:
-		b.WriteString("\nModules of this library cannot break it.\n")
-	case byReader:
-		b.WriteString("\nThe reader of HLO text refuses what breaks it.\n")
-	}
-	if r.Option != "" {
-		fmt.Fprintf(&b, "\nChecked with --%s.\n", r.Option)
+	if note := r.note(); note != "" {
+		b.WriteString("\n" + note + "\n")
 	}
 	if h := hints[r.ID]; h != "" {
 		fmt.Fprintf(&b, "\nHint: %s.\n", h)
 	}
-	if e, ok := ExampleOf(r.ID); ok {
+	e, ok := ExampleOf(r.ID)
+	switch {
+	case !ok:
+	case e.Breaks == "":
+		fmt.Fprintf(&b, "\nLegal%s:\n\n%s", e.flags(), indent(e.Mended))
+	case e.Route != "":
+		fmt.Fprintf(&b, "\nBreaks it%s, when %s:\n\n%s\nAs it stands, this module does not.\n", e.flags(), e.Route, indent(e.Mended))
+	default:
 		fmt.Fprintf(&b, "\nBreaks it%s:\n\n%s\nDoes not:\n\n%s", e.flags(), indent(e.Breaks), indent(e.Mended))
 	}
 	return b.String(), true
 }
 
-// Example is a module that breaks a rule and its smallest legal relative.
+// note says what is special about a rule.
+func (r Rule) note() string {
+	var notes []string
+	switch r.Kind {
+	case ByConstruction:
+		notes = append(notes, "Modules of this library cannot break it: there is no way to say it.")
+	case ByReader:
+		notes = append(notes, "The reader of HLO text sees to it.")
+	case ByDecoder:
+		notes = append(notes, "Text cannot break it; the reader of serialized modules refuses what does.")
+	case Covered:
+		notes = append(notes, "What breaks it is reported as "+r.As+".")
+	case Permission:
+		notes = append(notes, "A permission: there is nothing to check.")
+	case Definition:
+		notes = append(notes, "A definition, for other rules.")
+	}
+	if strings.HasPrefix(r.ID, "HALO-") {
+		notes = append(notes, "XLA does not check it.")
+	}
+	if r.Severity == SeverityWarning {
+		notes = append(notes, "A warning: modules that break it are legal.")
+	}
+	if r.Option != "" {
+		notes = append(notes, "Checked with --"+strings.ReplaceAll(r.Option, " ", " --")+".")
+	}
+	return strings.Join(notes, " ")
+}
+
+// Example is a module that breaks a rule and its smallest legal relative. Permissions have the legal one only.
 type Example struct {
 	Rule           string
 	Profile        Profile
-	Options        []string // names of [Options]
+	Options        []string // of [Options], name or name=value
 	Breaks, Mended string
+	// Route says what is done to the module to break the rule where text cannot say it: an edit, or a fault in the serialized form. Breaks
+	// and Mended are the same text then.
+	Route string
 }
 
 func (e *Example) flags() string {
@@ -86,7 +118,10 @@ var examples = sync.OnceValue(func() map[string]Example {
 	finish := func() {
 		if e.Rule != "" {
 			text := strings.Join(body, "\n") + "\n"
-			e.Breaks, e.Mended = reading(e.Rule, header, text, 0), reading(e.Rule, header, text, 1)
+			e.Mended = reading(e.Rule, header, text, 1)
+			if strings.Contains(header+text, "«") || e.Route != "" {
+				e.Breaks = reading(e.Rule, header, text, 0)
+			}
 			all[e.Rule] = e
 		}
 		e, header, body = Example{Profile: XLA}, "", nil
@@ -96,12 +131,15 @@ var examples = sync.OnceValue(func() map[string]Example {
 		text := strings.TrimSpace(line)
 		options, isOptions := strings.CutPrefix(text, "options: ")
 		attrs, isModule := strings.CutPrefix(text, "module: ")
+		route, isRoute := strings.CutPrefix(text, "when: ")
 		switch {
 		case strings.HasPrefix(line, "#"):
 		case isOptions:
 			e.Options = strings.Fields(options)
 		case isModule:
 			header = ", " + attrs
+		case isRoute:
+			e.Route = route
 		case text == "profile: doc":
 			e.Profile = Doc
 		case strings.HasPrefix(line, "  ") || text == "" && len(body) > 0:

@@ -99,7 +99,7 @@ func (r *run) memoryUnchanged(in hlo.Instruction, out hlo.Shape) {
 }
 
 func (r *run) reshapeBitcast(in hlo.Instruction) {
-	if !r.cfg.ReshapeIsBitcast || r.fused[in.Computation().ID()] {
+	if !r.cfg.ReshapeIsBitcast || r.isFused(in.Computation().ID()) {
 		return
 	}
 	if a, b := in.OperandInstr(0).Shape(), in.Shape(); !reshapesInPlace(a, b) {

@@ -126,6 +126,7 @@ func TestVerifyTwice(t *testing.T) {
 	first, second := verifier.Verify(m, verifier.Config{}), verifier.Verify(m, verifier.Config{})
 	assert.Equal(t, first, second)
 	assert.Equal(t, "x.hlo:10:3: error: %s: Async start %s is matched by multiple async done instructions: %d and %e [ASYNC-25]\n"+
+		"  chain: %s = async-start (line 10)\n         %d = async-done (line 11)\n         %e = async-done (line 12)\n"+
 		"  hint: give each done a start of its own, or use the result of one done twice", first.Err().Error())
 }
 

@@ -54,7 +54,7 @@ func (r *run) instructions() {
 			r.instruction(in)
 		}
 		r.asyncContents(c)
-		if !r.fused[c.ID()] {
+		if !r.isFused(c.ID()) {
 			r.parameterNumbers(c, "HALO-PARAMETERS")
 		}
 	}
@@ -96,6 +96,9 @@ func (r *run) stated(in hlo.Instruction) bool {
 	if s.IsArray() {
 		return r.array(in, s)
 	}
+	if r.goodTuples[s] {
+		return true
+	}
 	ok := true
 	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 		if leaf.IsBuffer() {
@@ -105,6 +108,12 @@ func (r *run) stated(in hlo.Instruction) bool {
 		ok = !leaf.IsArray() || r.array(in, leaf)
 		return ok
 	})
+	if ok && r.cfg.UnboundedDynamic == nil { // the predicate may answer otherwise for another instruction
+		if r.goodTuples == nil {
+			r.goodTuples = make(map[hlo.Shape]bool)
+		}
+		r.goodTuples[s] = true
+	}
 	return ok
 }
 
@@ -145,6 +154,7 @@ func (r *run) op(in hlo.Instruction) {
 	if check := opChecks[op]; check != nil {
 		check(r, in)
 	}
+	r.beyond(in)
 }
 
 // context fills the shape context for in; it is good until the next call.
@@ -175,16 +185,22 @@ func (r *run) context(in hlo.Instruction) *hlo.ShapeContext {
 	return &r.ctx
 }
 
-// pureCallees warns of effects in computations that are applied to elements: how often and in what order they happen is not defined.
+// pureCallees warns of what has no defined meaning in computations that are applied to elements: effects, since how often and in what order
+// they happen is open, and arrays, since elements are scalars. Scans apply their computation to slices.
 func (r *run) pureCallees(in hlo.Instruction) {
 	for i := range in.NumCallees() {
 		id := in.Callee(i)
 		if seen := &r.applied[id]; !*seen {
 			*seen = true
+			effect, array := false, in.Opcode() == hlo.OpScan
 			for f := range r.m.MustComputation(id).Instructions() {
-				if sideEffect(f) && f.NumCallees() == 0 {
-					r.warn(in, "HALO-EFFECTS", "computation %%%s is applied to elements and has a side effect, %%%s", f.Computation().Name(), f.Name())
-					break
+				if !effect && sideEffect(f) && f.NumCallees() == 0 {
+					effect = true
+					r.warn(f, "HALO-EFFECTS", "computation %%%s is applied to elements by %%%s and has a side effect, %v", f.Computation().Name(), in.Name(), f.Opcode())
+				}
+				if !array && f.Shape().IsArray() && !f.Shape().IsScalar() {
+					array = true
+					r.warn(f, "HALO-SCALARS", "computation %%%s is applied to elements by %%%s and has an array in it, %v", f.Computation().Name(), in.Name(), f.Shape())
 				}
 			}
 		}
@@ -247,7 +263,7 @@ func (r *run) bitcast(in hlo.Instruction) {
 	from := in.OperandInstr(0)
 	a, b := from.Shape(), in.Shape()
 	x, y := r.cfg.ShapeSize(a), r.cfg.ShapeSize(b)
-	relaxed := r.cfg.BitcastDifferentSize && a.IsStatic() && b.IsStatic() && denseSize(a) == denseSize(b)
+	relaxed := r.cfg.BitcastDifferentSize && a.IsStatic() && b.IsStatic() && DenseSize(a) == DenseSize(b)
 	if x != y && !relaxed {
 		r.report(in, "SHP-12", "Bitcast cannot have different shape sizes of output (%d) and operand (%d) (%v) (%v)", y, x, b, a)
 		return

@@ -1,17 +1,48 @@
 package verifier
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Rule is a row of the rule table.
 type Rule struct {
 	ID string
 	// What must hold, in a sentence.
 	What string
-	// Option is the option without which the rule is not checked; "" when it always is. Profile rules have it in What.
+	// Option is the option without which the rule is not checked, or several with spaces between them; "" when it always is.
 	Option string
-	// By says who keeps the rule when it is not a check of this package: "construction" when the IR cannot break it, "reader" when the
-	// text form can, and package hlo/parser refuses it.
-	By string
+	// Kind says who keeps the rule.
+	Kind Kind
+	// As is the rule that reports what breaks this one; "" when it has findings of its own.
+	As string
+	// Severity is that of its findings.
+	Severity Severity
+}
+
+// Kind says who keeps a rule, and so how it can be broken.
+type Kind uint8
+
+// The kinds.
+const (
+	// Checked rules are checked by this package.
+	Checked Kind = iota
+	// ByReader: text can break the rule, and package hlo/parser refuses it with the rule's id.
+	ByReader
+	// ByDecoder: a serialized module can break the rule, and package hlo/proto refuses it with the rule's id.
+	ByDecoder
+	// ByConstruction: nothing can break the rule, since package hlo has no way to say it.
+	ByConstruction
+	// Covered rules follow from another rule, which always reports first: As.
+	Covered
+	// Permission rules say what is legal, so that nobody takes it for a fault.
+	Permission
+	// Definition rules define a word of other rules.
+	Definition
+)
+
+func (k Kind) String() string {
+	return [...]string{"checked", "by the reader of text", "by the reader of serialized modules", "by construction", "covered", "permission", "definition"}[k]
 }
 
 // Rules returns the rule table, by group and number; the caller owns the slice.
@@ -26,29 +57,90 @@ func RuleByID(id string) (Rule, bool) {
 	return rules[i], true
 }
 
+// Level is a set of groups of rules, for those who want to look at one concern.
+type Level uint8
+
+// The levels. The zero Level means all.
 const (
-	byConstruction = "construction"
-	byReader       = "reader"
+	LevelStructure Level = 1 << iota // modules, graphs and names
+	LevelShape                       // ops: operands, attributes, shapes, shardings, the entry layout
+	LevelLayout                      // layouts and memory spaces
+	LevelSchedule                    // schedules and deadlocks
+	LevelAsync                       // chains, pairs, channels
+	LevelAlias                       // aliases, donors, buffers
+
+	allLevels = LevelStructure | LevelShape | LevelLayout | LevelSchedule | LevelAsync | LevelAlias
 )
+
+// levelNames are the levels in the order of their bits.
+var levelNames = []string{"structure", "shape", "layout", "schedule", "async", "alias"}
+
+func (l Level) String() string {
+	var names []string
+	for i, name := range levelNames {
+		if l == 0 || l&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// levelOfGroup is the level of the rules whose ids begin so; those not named are about shapes.
+var levelOfGroup = map[string]Level{
+	"MOD": LevelStructure, "STR": LevelStructure, "NAME": LevelStructure,
+	"LAY": LevelLayout, "MEM": LevelLayout,
+	"SCH": LevelSchedule, "DEAD": LevelSchedule,
+	"ASYNC": LevelAsync, "PAIR": LevelAsync, "CHAN": LevelAsync,
+	"ALI": LevelAlias, "DON": LevelAlias, "BUF": LevelAlias,
+}
+
+// levelOfRule has the rules that are of another level than their group.
+var levelOfRule = map[string]Level{
+	"HALO-RECURSION": LevelStructure, "HALO-PARAMETERS": LevelStructure, "GEN-04": LevelLayout, "GEN-08": LevelLayout, "SHP-09": LevelLayout,
+	"SHP-12": LevelLayout, "SHP-13": LevelLayout, "MISC-01": LevelLayout, "CC-01": LevelLayout, "FUS-10": LevelAlias, "CC-02": LevelAlias,
+	"CC-03": LevelAlias, "ENT-05": LevelAlias, "HALO-DEADLOCK": LevelSchedule, "HALO-TRANSFER": LevelAsync,
+}
+
+// Level is the level that the rule belongs to.
+func (r Rule) Level() Level { return levelOf(r.ID) }
+
+func levelOf(id string) Level {
+	if l, ok := levelOfRule[id]; ok {
+		return l
+	}
+	group, _, _ := strings.Cut(id, "-")
+	if l, ok := levelOfGroup[group]; ok {
+		return l
+	}
+	return LevelShape
+}
 
 var rules = []Rule{
 	// modules and graphs
 	{ID: "MOD-01", What: "a module has a name"},
 	{ID: "MOD-02", What: "the entry computation exists and is not the inside of a fusion"},
-	{ID: "STR-01", What: "no computation is missing", By: byConstruction},
-	{ID: "STR-02", What: "computations belong to the module that lists them", By: byConstruction},
+	{ID: "STR-01", What: "no computation is missing", Kind: ByDecoder},
+	{ID: "STR-02", What: "computations belong to the module that lists them", Kind: ByConstruction},
 	{ID: "STR-03", What: "no instruction is missing, the root of a computation least of all"},
-	{ID: "STR-04", What: "instructions belong to the computation that lists them", By: byConstruction},
-	{ID: "STR-05", What: "no operand is missing", By: byConstruction},
-	{ID: "STR-06", What: "operands belong to a computation", By: byConstruction},
-	{ID: "STR-07", What: "operands and control predecessors are of the same computation", By: byConstruction},
+	{ID: "STR-04", What: "instructions belong to the computation that lists them", Kind: ByConstruction},
+	{ID: "STR-05", What: "no operand is missing", Kind: ByDecoder},
+	{ID: "STR-06", What: "operands belong to a computation", Kind: ByConstruction},
+	{ID: "STR-07", What: "operands and control predecessors are of the same computation", Kind: ByDecoder},
 	{ID: "STR-08", What: "operands and control edges form no cycle"},
-	{ID: "HALO-RECURSION", What: "no computation calls itself, directly or through others (halo's own rule)"},
-	{ID: "HALO-PARAMETERS", What: "parameters of a computation are numbered without gaps (halo's own rule)"},
-	{ID: "HALO-BROADCAST", What: "broadcast sends each axis to one of its own (halo's own rule)"},
-	{ID: "HALO-TOKENS", What: "after-all takes tokens (halo's own, a warning)"},
-	{ID: "HALO-EFFECTS", What: "what is applied to elements has no side effects (halo's own, a warning)"},
-	{ID: "NAME-01", What: "names of instructions are unique in the module", By: byConstruction},
+	{ID: "HALO-RECURSION", What: "no computation calls itself, directly or through others"},
+	{ID: "HALO-PARAMETERS", What: "parameters of a computation are numbered without gaps"},
+	{ID: "HALO-BROADCAST", What: "broadcast sends each axis to one of its own"},
+	{ID: "HALO-TOKENS", What: "after-all takes tokens", Severity: SeverityWarning},
+	{ID: "HALO-EFFECTS", What: "what is applied to elements has no side effects", Severity: SeverityWarning},
+	{ID: "HALO-SCALARS", What: "what is applied to elements is made of scalars", Severity: SeverityWarning},
+	{ID: "HALO-REPLACED", What: "the written shape of an op that has but one is that one; others are replaced", Kind: ByReader, Severity: SeverityWarning},
+	{ID: "HALO-RNG", What: "random states are u64[2], or u64[3] except for rng_three_fry, and come with bits of numbers", Option: "verify-rng-state"},
+	{ID: "HALO-REDUCER", What: "all-reduce and reduce-scatter combine two scalars of their elements' type into one", Option: "verify-reducer-signatures"},
+	{ID: "HALO-TRANSFER", What: "send and recv take a token last", Option: "verify-transfer-tokens"},
+	{ID: "HALO-GROUPS", What: "the groups of collective-broadcast name devices that exist, each once", Option: "verify-collective-groups"},
+	{ID: "HALO-CHANNEL", What: "the channel of all-reduce-start is positive", Option: "verify-collective-groups"},
+	{ID: "HALO-DEADLOCK", What: "no all-reduce or reduce-scatter stands between a send and its recv", Option: "deadlocks verify-reduction-deadlocks"},
+	{ID: "NAME-01", What: "names of instructions are unique in the module", Kind: ByConstruction},
 	{ID: "NAME-02", What: "an instruction is called as its metadata says the schedule called it, unless it is a clone or a rematerialisation", Option: "verify-instruction-name-unchanged"},
 
 	// every op
@@ -103,7 +195,7 @@ var rules = []Rule{
 	{ID: "SHP-18", What: "dynamic-update-slice has an integral index for each axis and an update that fits"},
 	{ID: "SHP-19", What: "reverse names axes that exist, each once"},
 	{ID: "SHP-20", What: "the dimension numbers of gather and scatter fit their operands"},
-	{ID: "SHP-21", What: "scatter names operand axes that exist (SHP-20 finds it first)"},
+	{ID: "SHP-21", What: "scatter names operand axes that exist", Kind: Covered, As: "SHP-20"},
 	{ID: "IOTA-01", What: "iota makes an array"},
 	{ID: "IOTA-02", What: "iota does not make a scalar"},
 	{ID: "IOTA-03", What: "the axis along which iota counts exists"},
@@ -118,7 +210,7 @@ var rules = []Rule{
 	{ID: "DOT-01", What: "the axes that dot names exist"},
 	{ID: "DOT-02", What: "no axis of dot has two roles"},
 	{ID: "DOT-03", What: "contracted and batch axes pair up, with equal sizes"},
-	{ID: "DOT-04", What: "a contraction may have any element type (a permission: nothing to check)"},
+	{ID: "DOT-04", What: "a contraction may have any element type", Kind: Permission},
 	{ID: "RDOT-01", What: "ragged-dot has one ragged axis in its left operand"},
 	{ID: "RDOT-02", What: "ragged-dot has one group axis exactly if its ragged axis is free"},
 	{ID: "RDOT-03", What: "group sizes are one list, or one for each index before the ragged axis"},
@@ -142,7 +234,7 @@ var rules = []Rule{
 	{ID: "RED-06", What: "reduced axes exist, each once, and all inputs have the same dimensions"},
 	{ID: "RED-07", What: "operands have exactly the element types of the parameters of to_apply, unless precision may mix"},
 	{ID: "RED-08", What: "map applies a scalar computation to arrays of the same dimensions"},
-	{ID: "RED-09", What: "the axes that map lists are not looked at (a permission: nothing to check)"},
+	{ID: "RED-09", What: "the axes that map lists are not looked at", Kind: Permission},
 	{ID: "RED-10", What: "the window of reduce-window fits its inputs"},
 	{ID: "RED-11", What: "select-and-scatter selects by a comparison, and has a source value for each window"},
 	{ID: "RED-12", What: "sort has operands"},
@@ -170,7 +262,7 @@ var rules = []Rule{
 	{ID: "CALL-02", What: "the operands of call are what its computation takes"},
 	{ID: "CALL-03", What: "call gives what its computation returns"},
 	{ID: "CALL-04", What: "a composite call is described by its frontend attributes"},
-	{ID: "CALL-05", What: "call has no aliasing", By: byReader},
+	{ID: "CALL-05", What: "call has no aliasing", Kind: ByReader},
 	{ID: "WHL-01", What: "the condition of while takes one value"},
 	{ID: "WHL-02", What: "the body of while takes one value"},
 	{ID: "WHL-03", What: "while has one operand"},
@@ -190,10 +282,10 @@ var rules = []Rule{
 	{ID: "FUS-02", What: "a fusion gives what its computation returns"},
 	{ID: "FUS-03", What: "a fusion has at least as many operands as its computation takes"},
 	{ID: "FUS-04", What: "the operands of a fusion are what its computation takes"},
-	{ID: "FUS-05", What: "a fused computation lists its root and parameters once", By: byConstruction},
+	{ID: "FUS-05", What: "a fused computation lists its root and parameters once", Kind: ByConstruction},
 	{ID: "FUS-06", What: "the root of a fused computation is not used in it"},
 	{ID: "FUS-07", What: "everything else in a fused computation is used, or has an effect"},
-	{ID: "FUS-08", What: "nothing outside uses what is fused", By: byConstruction},
+	{ID: "FUS-08", What: "nothing outside uses what is fused", Kind: ByConstruction},
 	{ID: "FUS-09", What: "the parameters of a fused computation are numbered without gaps"},
 	{ID: "FUS-10", What: "aliases of a fusion name parts that exist and are the same"},
 	{ID: "CC-01", What: "constrained operand layouts of a custom-call fit its operands"},
@@ -204,7 +296,7 @@ var rules = []Rule{
 	{ID: "TUP-03", What: "the tuple has the element that get-tuple-element asks for"},
 	{ID: "BAR-01", What: "opt-barrier has the shape of its operand"},
 	{ID: "THR-01", What: "while, conditional and fusion call computations of their own thread"},
-	{ID: "THR-02", What: "an async op and its computation are on one thread (reported as ASYNC-05)"},
+	{ID: "THR-02", What: "an async op and its computation are on one thread", Kind: Covered, As: "ASYNC-05"},
 	{ID: "THR-03", What: "call and custom-call call computations of their own thread", Option: "verify-call-nested-computation-thread-name"},
 	{ID: "THR-04", What: "a to_apply is on the thread of its caller", Option: "verify-call-nested-computation-thread-name"},
 	{ID: "TOK-01", What: "infeed takes a token"},
@@ -260,9 +352,9 @@ var rules = []Rule{
 	{ID: "MEM-04", What: "nothing lies in host memory", Option: "verify-no-host-memory-space"},
 	{ID: "SHD-01", What: "tuples have tuple shardings, and nothing else has"},
 	{ID: "SHD-02", What: "a tuple sharding has an entry for each leaf"},
-	{ID: "SHD-03", What: "replicated, manual, unreduced and unknown shardings fit everything (a permission: nothing to check)"},
+	{ID: "SHD-03", What: "replicated, manual, unreduced and unknown shardings fit everything", Kind: Permission},
 	{ID: "SHD-04", What: "a maximal sharding names one device that exists"},
-	{ID: "SHD-05", What: "a tiled sharding has several devices", By: byReader},
+	{ID: "SHD-05", What: "a tiled sharding has several devices", Kind: ByReader},
 	{ID: "SHD-06", What: "a tiled sharding has a tile dimension for each axis"},
 	{ID: "SHD-07", What: "a tiled sharding names devices that exist, each once"},
 	{ID: "SHD-08", What: "a sharding names as many devices as there are partitions, when there are several"},
@@ -275,11 +367,11 @@ var rules = []Rule{
 	{ID: "BUF-05", What: "a buffer that comes out of a custom-call went into it"},
 	{ID: "BUF-06", What: "a buffer that a custom-call makes has one writer"},
 	{ID: "BUF-07", What: "a buffer of a loop, a parameter or an update has one writer"},
-	{ID: "BUF-08", What: "who writes a buffer: calls, loops, conditionals, fusions and updates that use it (a definition)"},
+	{ID: "BUF-08", What: "who writes a buffer: calls, loops, conditionals, fusions and updates that use it", Kind: Definition},
 	{ID: "BUF-09", What: "the entry computation takes no buffers"},
 	{ID: "BUF-10", What: "dynamic-update-slice of a buffer gives a buffer"},
-	{ID: "BUF-11", What: "async ops and calls on a stream of their own may have buffers (a permission: nothing to check)"},
-	{ID: "BUF-12", What: "of a computation that runs asynchronously, only a custom-call at the root is looked at (a definition)"},
+	{ID: "BUF-11", What: "async ops and calls on a stream of their own may have buffers", Kind: Permission},
+	{ID: "BUF-12", What: "of a computation that runs asynchronously, only a custom-call at the root is looked at", Kind: Definition},
 	{ID: "BUF-13", What: "no other op has buffers"},
 
 	// the interface of the module
@@ -316,7 +408,7 @@ var rules = []Rule{
 	{ID: "ASYNC-13", What: "async-update has a new operand for each shape it adds"},
 	{ID: "ASYNC-14", What: "the new operands of async-update have the shapes it adds"},
 	{ID: "ASYNC-15", What: "async-done has one operand"},
-	{ID: "ASYNC-16", What: "async-done ends an async-start or async-update (ASYNC-22 and ASYNC-23 find it first)"},
+	{ID: "ASYNC-16", What: "async-done ends an async-start or async-update", Kind: Covered, As: "ASYNC-22"},
 	{ID: "ASYNC-17", What: "all operands are bound when async-done comes"},
 	{ID: "ASYNC-18", What: "aliases of async-start name parts of parameters and result that are the same"},
 	{ID: "ASYNC-19", What: "aliases of async-update are between contexts"},
@@ -328,12 +420,12 @@ var rules = []Rule{
 	{ID: "ASYNC-25", What: "one async-done ends an async-start"},
 	{ID: "ASYNC-26", What: "an async-done ends each async-start, or a loop carries it on"},
 	{ID: "ASYNC-27", What: "each async-update leads to an async-done, or a loop carries it on"},
-	{ID: "ASYNC-28", What: "an async-update on the way back from a done has operands (ASYNC-08 for others)"},
-	{ID: "ASYNC-29", What: "async-done has one operand (reported as ASYNC-15)"},
+	{ID: "ASYNC-28", What: "an async-update on the way back from a done has operands"},
+	{ID: "ASYNC-29", What: "async-done has one operand", Kind: Covered, As: "ASYNC-15"},
 	{ID: "ASYNC-30", What: "what runs asynchronously on the main thread is one op, a marked group of collectives, or a barrier"},
 	{ID: "ASYNC-31", What: "a computation that runs asynchronously is called by async ops only"},
-	{ID: "ASYNC-32", What: "an async-done is not continued", By: byReader},
-	{ID: "ASYNC-33", What: "sugared steps name the op, thread and computation of their chain", By: byReader},
+	{ID: "ASYNC-32", What: "an async-done is not continued", Kind: ByReader},
+	{ID: "ASYNC-33", What: "sugared steps name the op, thread and computation of their chain", Kind: ByReader},
 	{ID: "ASYNC-S1", What: "in profile doc, each async-start and async-update has one user: its update or done"},
 	{ID: "ASYNC-S2", What: "in profile doc, ops with asynchronous opcodes of their own are not wrapped"},
 	{ID: "PAIR-01", What: "one instruction uses a start"},
@@ -349,15 +441,15 @@ var rules = []Rule{
 	{ID: "CHAN-01", What: "a send or recv on a channel has one user"},
 	{ID: "CHAN-02", What: "a transfer and its done are on one channel"},
 	{ID: "CHAN-03", What: "a transfer and its done agree on whether the host is the partner"},
-	{ID: "CHAN-04", What: "transfers that go through tuples are not compared (a permission: nothing to check)"},
+	{ID: "CHAN-04", What: "transfers that go through tuples are not compared", Kind: Permission},
 	{ID: "CHAN-05", What: "transfers of one channel to the host differ in operands only"},
-	{ID: "CHAN-06", What: "dones on a channel have one operand (GEN-02 finds it first)"},
+	{ID: "CHAN-06", What: "dones on a channel have one operand", Kind: Covered, As: "GEN-02"},
 
 	// schedules
-	{ID: "SCH-01", What: "there are enough sequences for the computations (reported as SCH-02)"},
+	{ID: "SCH-01", What: "there are enough sequences for the computations", Kind: Covered, As: "SCH-02"},
 	{ID: "SCH-02", What: "every live computation of a scheduled module is scheduled"},
-	{ID: "SCH-03", What: "no instruction is scheduled twice", By: byConstruction},
-	{ID: "SCH-04", What: "every instruction is scheduled", By: byConstruction},
+	{ID: "SCH-03", What: "no instruction is scheduled twice", Kind: ByDecoder},
+	{ID: "SCH-04", What: "every instruction is scheduled", Kind: ByDecoder},
 	{ID: "SCH-05", What: "operands are scheduled before their users"},
 	{ID: "SCH-06", What: "control predecessors are scheduled before their successors"},
 	{ID: "DEAD-01", What: "transfers between devices say between which", Option: "deadlocks"},

@@ -11,7 +11,7 @@ func (r *run) schedule() {
 	}
 	live := r.live()
 	for c := range r.m.Computations() {
-		if r.fused[c.ID()] || !live[c.ID()] {
+		if r.isFused(c.ID()) || !live[c.ID()] {
 			continue
 		}
 		if !c.IsScheduled() {
@@ -35,7 +35,7 @@ func (r *run) live() []bool {
 		work = work[:len(work)-1]
 		for in := range calls(c) {
 			for id := range in.Callees() {
-				if !live[id] && !r.fused[c.ID()] {
+				if !live[id] && !r.isFused(c.ID()) {
 					live[id] = true
 					work = append(work, id)
 				}

@@ -8,10 +8,25 @@ import (
 
 // Shardings (verifier 5.14).
 
+// sharded is a sharding and the shape of what it is of. Both are shared by instructions that are written alike.
+type sharded struct {
+	s     *hlo.Sharding
+	shape hlo.Shape
+}
+
 func (r *run) sharding(in hlo.Instruction, s *hlo.Sharding) {
+	key := sharded{s, in.Shape()}
+	if r.goodSharding[key] {
+		return
+	}
 	if rule, msg := r.shardingFault(s, in.Shape()); rule != "" {
 		r.report(in, rule, "Invalid sharding for instruction %%%s: %s", in.Name(), msg)
+		return
 	}
+	if r.goodSharding == nil {
+		r.goodSharding = make(map[sharded]bool)
+	}
+	r.goodSharding[key] = true
 }
 
 // shardingFault is what is wrong with sharding s of a value of the given shape; "" when nothing is.

@@ -15,7 +15,7 @@ func (r *run) module() {
 		r.reportModule("MOD-02", "module has no entry computation")
 		return
 	}
-	if r.fused[entry.ID()] {
+	if r.isFused(entry.ID()) {
 		r.reportComputation(entry, "MOD-02", "entry computation cannot be a fusion computation")
 	}
 }

@@ -12,7 +12,7 @@ type pathKey struct {
 	index int64
 }
 
-// traceKey is a question that has been answered with no.
+// traceKey is a part of a value.
 type traceKey struct {
 	at   place
 	path pathID
@@ -25,17 +25,17 @@ type tracer struct {
 }
 
 // push is the path that takes index first and then goes on as path.
-func (t *tracer) push(path pathID, index int64) pathID {
+func (r *run) push(path pathID, index int64) pathID {
 	k := pathKey{path, index}
-	if id, ok := t.r.paths[k]; ok {
+	if id, ok := r.paths[k]; ok {
 		return id
 	}
-	if t.r.paths == nil {
-		t.r.paths = make(map[pathKey]pathID)
+	if r.paths == nil {
+		r.paths = make(map[pathKey]pathID)
 	}
-	t.r.pathKeys = append(t.r.pathKeys, k)
-	id := pathID(len(t.r.pathKeys))
-	t.r.paths[k] = id
+	r.pathKeys = append(r.pathKeys, k)
+	id := pathID(len(r.pathKeys))
+	r.paths[k] = id
 	return id
 }
 
@@ -57,51 +57,76 @@ func (r *run) producer(in hlo.Instruction) (hlo.Instruction, bool) {
 	return t.trace(in, 0)
 }
 
-// trace looks back from in, of whose value path is to be taken. Answers of no are remembered: without that, tuples of tuples cost
-// exponential time.
-func (t *tracer) trace(in hlo.Instruction, path pathID) (hlo.Instruction, bool) {
-	if isAsyncProducer(in.Opcode()) {
-		return in, true
-	}
-	here := placeOf(in)
-	key := traceKey{here, path}
-	if t.open[here] || t.r.traces[key] {
-		return hlo.Instruction{}, false
-	}
-	t.open[here] = true
-	found, ok := t.step(in, path)
-	delete(t.open, here)
-	if !ok {
-		if t.r.traces == nil {
-			t.r.traces = make(map[traceKey]bool)
+// trace looks back from in, of whose value path is to be taken. Answers are remembered: without that, tuples of tuples cost exponential
+// time. What has one way back only is followed in a loop, so that the stack grows with the nesting of loops and tuples alone.
+func (t *tracer) trace(in hlo.Instruction, path pathID) (found hlo.Instruction, ok bool) {
+	var way []traceKey
+	for {
+		if isAsyncProducer(in.Opcode()) {
+			found, ok = in, true
+			break
 		}
-		t.r.traces[key] = true
+		key := traceKey{placeOf(in), path}
+		if t.open[key.at] {
+			break
+		}
+		if p, known := t.r.traces[key]; known {
+			found, ok = p, !p.IsZero()
+			break
+		}
+		t.open[key.at] = true
+		way = append(way, key)
+		next, rest, only := t.back(in, path)
+		if !only {
+			found, ok = t.choose(in, path)
+			break
+		}
+		if next.IsZero() {
+			break
+		}
+		in, path = next, rest
+	}
+	if t.r.traces == nil {
+		t.r.traces = make(map[traceKey]hlo.Instruction)
+	}
+	for _, key := range way {
+		delete(t.open, key.at)
+		t.r.traces[key] = found
 	}
 	return found, ok
 }
 
-func (t *tracer) step(in hlo.Instruction, path pathID) (hlo.Instruction, bool) {
-	none := hlo.Instruction{}
-	if in.Opcode() != hlo.OpParameter && in.NumOperands() == 0 {
-		return none, false
-	}
-	switch in.Opcode() {
-	case hlo.OpGetTupleElement:
-		return t.trace(in.OperandInstr(0), t.push(path, hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))
-	case hlo.OpTuple:
-		if path == 0 {
-			for o := range in.Operands() {
-				if p, ok := t.trace(o, 0); ok {
-					return p, true
-				}
-			}
-			return none, false
-		}
+// back is where the part path of in comes from, zero when from nowhere that can be followed; only is false when there are several ways.
+func (t *tracer) back(in hlo.Instruction, path pathID) (next hlo.Instruction, rest pathID, only bool) {
+	op := in.Opcode()
+	switch {
+	case op == hlo.OpParameter || op == hlo.OpWhile && in.NumOperands() > 0 || op == hlo.OpTuple && path == 0:
+		return hlo.Instruction{}, 0, false
+	case in.NumOperands() == 0:
+		return hlo.Instruction{}, 0, true
+	case op == hlo.OpGetTupleElement:
+		return in.OperandInstr(0), t.r.push(path, hlo.AttrsOf[hlo.TupleElementAttrs](in).Index), true
+	case op == hlo.OpTuple:
 		k := t.r.pathKeys[path-1]
 		if k.index < 0 || k.index >= int64(in.NumOperands()) {
-			return none, false
+			return hlo.Instruction{}, 0, true
 		}
-		return t.trace(in.OperandInstr(int(k.index)), k.rest)
+		return in.OperandInstr(int(k.index)), k.rest, true
+	case forwards(in):
+		return in.OperandInstr(0), path, true
+	}
+	return hlo.Instruction{}, 0, true
+}
+
+// choose tries the ways back from in, which has several.
+func (t *tracer) choose(in hlo.Instruction, path pathID) (hlo.Instruction, bool) {
+	switch in.Opcode() {
+	case hlo.OpTuple:
+		for o := range in.Operands() {
+			if p, ok := t.trace(o, 0); ok {
+				return p, true
+			}
+		}
 	case hlo.OpWhile:
 		if in.NumCallees() > 0 {
 			if body, ok := t.r.m.Computation(in.Callee(0)); ok {
@@ -114,17 +139,14 @@ func (t *tracer) step(in hlo.Instruction, path pathID) (hlo.Instruction, bool) {
 	case hlo.OpParameter:
 		loop, ok := t.r.loopOf(in.Computation().ID())
 		if !ok || loop.NumOperands() == 0 {
-			return none, false
+			break
 		}
 		if p, ok := t.trace(loop.OperandInstr(0), path); ok {
 			return p, true
 		}
 		return t.trace(in.Computation().Root(), path)
 	}
-	if forwards(in) {
-		return t.trace(in.OperandInstr(0), path)
-	}
-	return none, false
+	return hlo.Instruction{}, false
 }
 
 // forwards reports whether in hands on operand 0: barriers, copies, and custom-calls that carry shardings.
@@ -172,40 +194,58 @@ func (r *run) loopOf(id hlo.CompID) (hlo.Instruction, bool) {
 // isLoopBody reports whether some while has computation id as its body.
 func (r *run) isLoopBody(id hlo.CompID) bool { return r.loops(id).n > 0 }
 
-// carried reports whether the value of in goes around some loop.
+// carried reports whether the value of in goes around some loop. What the search has passed is remembered either way, so that all searches
+// together are linear.
 func (r *run) carried(in hlo.Instruction) bool {
-	seen := make(map[place]bool)
-	work := []hlo.Instruction{in}
-	visit := func(in hlo.Instruction) {
+	type visit struct {
+		in   hlo.Instruction
+		from int // index in visits of what led here
+	}
+	visits := []visit{{in, -1}}
+	seen := map[place]bool{placeOf(in): true}
+	add := func(in hlo.Instruction, from int) {
 		if !seen[placeOf(in)] {
 			seen[placeOf(in)] = true
-			work = append(work, in)
+			visits = append(visits, visit{in, from})
 		}
 	}
-	seen[placeOf(in)] = true
-	for len(work) > 0 {
-		in := work[len(work)-1]
-		work = work[:len(work)-1]
+	yes := func(k int) bool {
+		for ; k >= 0; k = visits[k].from {
+			r.carriers[placeOf(visits[k].in)] = true
+		}
+		return true
+	}
+	for k := 0; k < len(visits); k++ {
+		in := visits[k].in
+		if known, ok := r.carriers[placeOf(in)]; ok {
+			if known {
+				return yes(k)
+			}
+			continue
+		}
 		if in.IsRoot() {
 			id := in.Computation().ID()
 			if r.isLoopBody(id) {
-				return true
+				return yes(k)
 			}
 			for comp, instr := range r.m.Callers(id) {
 				caller := r.m.MustComputation(comp).MustAt(instr)
 				if op := caller.Opcode(); op == hlo.OpCall || op == hlo.OpConditional {
-					visit(caller)
+					add(caller, k)
 				}
 			}
 		}
 		for u := range in.Users() {
 			switch u.Opcode() {
 			case hlo.OpWhile:
-				return true
+				return yes(k)
 			case hlo.OpAsyncUpdate, hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpOptBarrier, hlo.OpDomain, hlo.OpCall, hlo.OpConditional:
-				visit(u)
+				add(u, k)
 			}
 		}
+	}
+	for _, v := range visits {
+		r.carriers[placeOf(v.in)] = false
 	}
 	return false
 }

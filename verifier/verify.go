@@ -28,11 +28,15 @@ func (r *run) phases() {
 	if !r.structure() {
 		return // nothing else is safe to walk
 	}
-	r.pairs()
-	r.channels()
-	r.chains()
+	if r.wants(LevelAsync) {
+		r.pairs()
+		r.channels()
+		r.chains()
+	}
 	r.instructions()
-	r.promises()
+	if r.wants(LevelAsync) {
+		r.promises()
+	}
 	r.buffers()
 	r.entry()
 	r.schedule()
@@ -49,7 +53,7 @@ type run struct {
 	signatures []hlo.ProgramShape // by CompID, made on demand
 	linked     []hlo.Instruction  // members of pairs and chains, in module order
 	callers    []hlo.Instruction  // instructions that call computations, in module order
-	fused      []bool             // by CompID: body of a fusion
+	fused      []hlo.Instruction  // by CompID: the first fusion that has it as its body
 	applied    []bool             // by CompID: looked at as a reducer or the like
 	async      []asyncBody        // by CompID: what starts it
 	bad        map[place]bool     // instructions with errors
@@ -59,18 +63,27 @@ type run struct {
 	operands []hlo.Shape
 	callees  []hlo.ProgramShape
 
-	traces   map[traceKey]bool // searches that led nowhere
+	traces   map[traceKey]hlo.Instruction // producers found, zero where there is none
 	paths    map[pathKey]pathID
 	pathKeys []pathKey // by pathID-1
 	loopsOf  map[hlo.CompID]loops
 
-	heads map[place]hlo.CompID // what the head of the chain of an update or done calls; NoComp: no head
+	heads    map[place]hlo.Instruction // the head of the chain of an update or done: its async-start, or the earliest step that can be seen
+	carriers map[place]bool            // whether a value goes around a loop
+	shown    map[place][]Link          // chains as messages show them, by head
 
 	compared map[[2]hlo.CompID]bool // computations found to be equivalent, or not
 
 	hostTransfers map[int64]hlo.Instruction // the first send or recv of each channel to the host
 
-	hasBuffers        bool
+	hasBuffers bool
+	uses       map[place]*uses // of values with buffers
+	tupleSlots map[place]map[hlo.InstrID][]int64
+
+	goodTuples   map[hlo.Shape]bool          // tuple shapes whose leaves are in order
+	goodGroups   map[*hlo.ReplicaGroups]bool // groups that list each id once
+	goodSharding map[sharded]bool
+
 	layoutConstrained [2]hlo.Instruction // an all-reduce without and one with constrained layout
 }
 
@@ -91,14 +104,14 @@ type asyncBody struct {
 func newRun(m hlo.Module, cfg Config) *run {
 	n := m.CompIDLimit()
 	r := &run{
-		cfg: cfg, m: m, signatures: make([]hlo.ProgramShape, n), fused: make([]bool, n), applied: make([]bool, n), async: make([]asyncBody, n),
-		bad: make(map[place]bool), tainted: make(map[place]bool), heads: make(map[place]hlo.CompID),
+		cfg: cfg, m: m, signatures: make([]hlo.ProgramShape, n), fused: make([]hlo.Instruction, n), applied: make([]bool, n), async: make([]asyncBody, n),
+		bad: make(map[place]bool), tainted: make(map[place]bool), heads: make(map[place]hlo.Instruction), carriers: make(map[place]bool),
 	}
 	if r.cfg.CanChangeLayout == nil {
 		r.cfg.CanChangeLayout = defaultCanChangeLayout
 	}
 	if r.cfg.ShapeSize == nil {
-		r.cfg.ShapeSize = denseSize
+		r.cfg.ShapeSize = DenseSize
 	}
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
@@ -113,7 +126,9 @@ func newRun(m hlo.Module, cfg Config) *run {
 				id := in.Callee(i)
 				switch in.Opcode() {
 				case hlo.OpFusion:
-					r.fused[id] = true
+					if r.fused[id].IsZero() {
+						r.fused[id] = in
+					}
 				case hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone:
 					a := &r.async[id]
 					if in.Opcode() == hlo.OpAsyncStart || a.start.IsZero() {
@@ -140,6 +155,9 @@ func calls(c hlo.Computation) func(func(hlo.Instruction) bool) {
 	}
 }
 
+// isFused reports whether a computation is the body of a fusion.
+func (r *run) isFused(id hlo.CompID) bool { return !r.fused[id].IsZero() }
+
 func (r *run) isAsyncBody(id hlo.CompID) bool { return !r.async[id].start.IsZero() }
 
 // signature is the shapes of parameters and result of a computation.
@@ -154,35 +172,63 @@ func (r *run) signature(id hlo.CompID) hlo.ProgramShape {
 // report records an error about an instruction.
 func (r *run) report(in hlo.Instruction, rule, format string, args ...any) {
 	r.bad[placeOf(in)] = true
-	r.found = append(r.found, &Error{
-		Rule: rule, File: r.m.Config().FileName, Computation: in.Computation().Name(), Instruction: in.Name(), Pos: in.Position(),
-		Msg: fmt.Sprintf(format, args...), Hint: hintOf(rule),
-	})
+	e := r.finding(rule, format, args...)
+	e.Computation, e.Instruction, e.Pos = in.Computation().Name(), in.Name(), in.Position()
+	if levelOf(rule) == LevelAsync && r.checks(rule) {
+		e.Chain = r.chainOf(in)
+	}
+	r.add(e)
 }
 
 // warn records a warning about an instruction.
 func (r *run) warn(in hlo.Instruction, rule, format string, args ...any) {
-	was := r.isBad(in)
-	r.report(in, rule, format, args...)
-	r.found[len(r.found)-1].Severity = SeverityWarning
-	if !was {
-		delete(r.bad, placeOf(in))
-	}
+	e := r.finding(rule, format, args...)
+	e.Severity, e.Computation, e.Instruction, e.Pos = SeverityWarning, in.Computation().Name(), in.Name(), in.Position()
+	r.add(e)
 }
 
-func (r *run) isBad(in hlo.Instruction) bool { return r.bad[placeOf(in)] }
+func (r *run) isBad(in hlo.Instruction) bool { return len(r.bad) > 0 && r.bad[placeOf(in)] }
 
-// reportComputation records an error about a computation as a whole.
+// reportComputation records an error about a computation as a whole; it stands where the computation begins.
 func (r *run) reportComputation(c hlo.Computation, rule, format string, args ...any) {
-	r.found = append(r.found, &Error{
-		Rule: rule, File: r.m.Config().FileName, Computation: c.Name(), Msg: fmt.Sprintf(format, args...), Hint: hintOf(rule),
-	})
+	e := r.finding(rule, format, args...)
+	e.Computation = c.Name()
+	for in := range c.Instructions() {
+		e.Pos = in.Position()
+		break
+	}
+	r.add(e)
 }
 
 // reportModule records an error about the module as a whole.
 func (r *run) reportModule(rule, format string, args ...any) {
-	r.found = append(r.found, &Error{Rule: rule, File: r.m.Config().FileName, Msg: fmt.Sprintf(format, args...), Hint: hintOf(rule)})
+	r.add(r.finding(rule, format, args...))
 }
+
+func (r *run) finding(rule, format string, args ...any) *Error {
+	msg := fmt.Sprintf(format, args...)
+	if r.cfg.Context != "" {
+		msg = "during context [" + r.cfg.Context + "]: " + msg
+	}
+	return &Error{Rule: rule, File: r.m.Config().FileName, Msg: msg, Hint: hintOf(rule)}
+}
+
+func (r *run) add(e *Error) {
+	if r.checks(e.Rule) {
+		r.found = append(r.found, e)
+	}
+}
+
+// needed are the rules without which a module cannot be looked at: no choice of levels switches them off.
+var needed = []string{"MOD-02", "STR-03", "STR-08", "HALO-RECURSION"}
+
+// checks reports whether a rule belongs to the levels that are wanted.
+func (r *run) checks(rule string) bool {
+	return r.wants(levelOf(rule)) || slices.Contains(needed, rule)
+}
+
+// wants reports whether some of the levels are to be checked.
+func (r *run) wants(l Level) bool { return r.cfg.Levels == 0 || r.cfg.Levels&l != 0 }
 
 // reportShape records the error of a shape rule.
 func (r *run) reportShape(in hlo.Instruction, err error) {
@@ -209,19 +255,4 @@ func (r *run) wanted(c hlo.Computation) bool {
 		}
 	}
 	return false
-}
-
-// denseSize is the bytes of a shape whose arrays are dense, with sub-byte elements in a byte each; unbounded shapes are -1.
-func denseSize(s hlo.Shape) int64 {
-	if s.HasUnbounded() {
-		return -1
-	}
-	if !s.IsTuple() && !s.IsBuffer() {
-		return s.ByteSize()
-	}
-	n := int64(0)
-	for i := range s.NumElems() {
-		n += denseSize(s.Elem(i))
-	}
-	return n
 }

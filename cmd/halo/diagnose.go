@@ -60,13 +60,7 @@ func (s several) Error() string   { return errors.Join(s...).Error() }
 func (s several) Unwrap() []error { return s }
 
 func describeFinding(f *verifier.Error, in *input) string {
-	plain := *f
-	plain.Hint = ""
-	text := plain.Error() + quote(in, f.Pos)
-	if f.Hint != "" {
-		text += "\n  hint: " + f.Hint
-	}
-	return text
+	return f.Headline() + quote(in, f.Pos) + f.Details()
 }
 
 // quoted bounds how much of a line is shown.

@@ -108,6 +108,25 @@ type finding struct {
 	Col         uint32 `json:"col,omitempty"`
 	Message     string `json:"message"`
 	Hint        string `json:"hint,omitempty"`
+	Chain       []link `json:"chain,omitempty"`
+}
+
+// link is a step that an asynchronous value passes.
+type link struct {
+	Opcode      string `json:"opcode"`
+	Computation string `json:"computation"`
+	Instruction string `json:"instruction"`
+	Line        uint32 `json:"line,omitempty"`
+}
+
+func findingOf(f *verifier.Error) finding {
+	out := finding{f.Rule, f.Severity.String(), f.Computation, f.Instruction, f.Pos.Line, f.Pos.Col, f.Msg, f.Hint, nil}
+	for _, l := range f.Chain {
+		if l.Instruction != "" { // not all of a long chain are there
+			out.Chain = append(out.Chain, link{l.Opcode.String(), l.Computation, l.Instruction, l.Pos.Line})
+		}
+	}
+	return out
 }
 
 // verify checks every module of a file.
@@ -124,7 +143,14 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		if in.kind == hloText {
 			part.data = []byte(text)
 		}
-		m, err := parseStrict(&part, cfg.Profile == verifier.XLA)
+		m, err := parseStrict(&part, cfg.Profile == verifier.XLA, func(w *parser.Error) {
+			if w.Rule != "" {
+				all = append(all, finding{Rule: w.Rule, Severity: verifier.SeverityWarning.String(), Line: uint32(w.Line), Col: uint32(w.Col), Message: w.Msg})
+			}
+			if !c.JSON {
+				fmt.Fprintln(e.stderr, w)
+			}
+		})
 		if err != nil {
 			failed = append(failed, err)
 			all = append(all, refusals(err)...)
@@ -132,7 +158,7 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		}
 		list := verifier.Verify(m, cfg)
 		for _, f := range list {
-			all = append(all, finding{f.Rule, f.Severity.String(), f.Computation, f.Instruction, f.Pos.Line, f.Pos.Col, f.Msg, f.Hint})
+			all = append(all, findingOf(f))
 			if !c.JSON && f.Severity == verifier.SeverityWarning {
 				fmt.Fprintln(e.stderr, describeFinding(f, in))
 			}
@@ -148,10 +174,10 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 	return failed
 }
 
-// parseStrict is parseModule; for profile xla it refuses older text that XLA refuses.
-func parseStrict(in *input, strict bool) (hlo.Module, error) {
-	if in.kind == hloText && strict {
-		return parser.Config{Strict: true}.Parse(in.name, string(in.data))
+// parseStrict is parseModule with the reader's warnings; strict refuses older text that XLA refuses.
+func parseStrict(in *input, strict bool, warn func(*parser.Error)) (hlo.Module, error) {
+	if in.kind == hloText {
+		return parser.Config{Strict: strict, Warn: warn}.Parse(in.name, string(in.data))
 	}
 	return parseModule(in)
 }
