@@ -7,7 +7,9 @@ const customCallPrefix = "custom-call."
 // is the target, whose inputs and outputs are the array leaves of operands and result in order, and whose only attribute is the text of
 // the call's backend configuration, empty if it has none. Such a kernel takes precedence over what the library itself knows by that
 // target.
-func (r *Registry) CustomCall(target string, bind TensorBinder) { r.Tensor(customCallPrefix+target, bind) }
+func (r *Registry) CustomCall(target string, bind TensorBinder) {
+	r.Tensor(customCallPrefix+target, bind)
+}
 
 // BindCustomCall chooses the implementation of a custom-call. It reports false if nobody registered the target. b is the use of the
 // kernel that stands for the call, config its backend configuration.

@@ -24,6 +24,8 @@ type asyncOp struct {
 	bound   int  // arguments that have their operand
 	waiting bool // the callee is suspended until bound grows
 
+	listed bool // among the run's late ops; guarded by the run's lock
+
 	site *site    // of a detached op: where it goes when it is done
 	args [][]byte // memory for the copies of its operands
 }
@@ -122,7 +124,10 @@ func (f *fiber) asyncStart(a *activation, s *step) outcome {
 	run.pending.Add(1)
 	if s.callees[0].lateFrom > 0 {
 		run.mu.Lock()
-		run.late = append(run.late, op)
+		if !op.listed { // a loop starts it again and again
+			op.listed = true
+			run.late = append(run.late, op)
+		}
 		run.mu.Unlock()
 	}
 	op.fiber.wake()

@@ -212,7 +212,6 @@ func (r *tensorRun) fail(st *async.Status) {
 	}
 	r.mu.Lock()
 	late, cancel := r.late, r.cancel
-	r.late = nil
 	r.mu.Unlock()
 	if cancel != nil {
 		cancel(st)
@@ -287,6 +286,9 @@ func (r *tensorRun) reset() {
 		r.cancel(nil)
 	}
 	r.stop.Store(nil)
+	for _, op := range r.late {
+		op.listed = false
+	}
 	r.late = r.late[:0]
 	r.derived, r.cancel, r.parent, r.unwatch, r.done = nil, nil, nil, nil, nil
 	r.ctx.Request, r.tracer, r.rest = nil, nil, nil

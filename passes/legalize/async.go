@@ -13,15 +13,16 @@ var AsyncToSync = &pass.Pass{
 	Name: "async-to-sync",
 	Doc: `compute where it is waited for what cannot run beside anything
 
-Chains whose steps lie in one computation are kept: they really overlap. A chain that is carried through a loop, a tuple or a branch becomes a
-tuple of its operands, and its done a call. The native pairs (copy-start and so on) become the plain op at the start:
+Chains are kept, through tuples and loops too: they really overlap. Only where a done cannot be followed back to a start on every way, or a
+start has no done, the start becomes a tuple of its operands, and the done a call. The native pairs (copy-start and so on) become the plain op at the start:
 
 	s = (T, T, u32[]) copy-start(x)      → tuple(copy(x), x, 0)
 	d = T copy-done(s)                   → get-tuple-element(s), index=0`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		broken := carriedChains(m)
 		e := m.Edit()
 		for c := range m.Computations() {
-			r := &asyncRewriter{m: m, c: e.Computation(c.ID())}
+			r := &asyncRewriter{m: m, c: e.Computation(c.ID()), broken: broken}
 			for in := range c.PostOrder() {
 				if err := r.rewrite(ctx, in); err != nil {
 					return m, err
@@ -34,8 +35,9 @@ tuple of its operands, and its done a call. The native pairs (copy-start and so 
 
 // asyncRewriter rewrites the asynchronous instructions of one computation. m is the module as it was.
 type asyncRewriter struct {
-	m hlo.Module
-	c hlo.CompEdit
+	m      hlo.Module
+	c      hlo.CompEdit
+	broken map[place]bool // steps of chains that cannot stay
 }
 
 // step is an instruction to be replaced, with the operands that it has now. Edits make views stale, so it is a copy.
@@ -50,12 +52,12 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	//halo:allow opswitch every opcode of the family is rewritten in its own way
 	switch in.Opcode() {
 	case hlo.OpAsyncStart, hlo.OpAsyncUpdate:
-		if r.isLocal(in) {
+		if !r.broken[placeOf(in)] {
 			return nil
 		}
 		value = r.carryOperands(at)
 	case hlo.OpAsyncDone:
-		if r.isLocal(in) {
+		if !r.broken[placeOf(in)] {
 			return nil
 		}
 		callee, ok := hlo.AsyncCallee(r.m, in)
@@ -86,31 +88,6 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	}
 	ctx.Count(in.Opcode().String(), 1)
 	return r.c.ReplaceInstruction(in.ID(), value)
-}
-
-// isLocal reports whether the whole chain of in lies in its computation, step by step: every step but the last is used by the next one
-// only, and the last is a done.
-func (r *asyncRewriter) isLocal(in hlo.Instruction) bool {
-	for in.Opcode() != hlo.OpAsyncStart {
-		if in.NumOperands() == 0 {
-			return false
-		}
-		if in = in.OperandInstr(0); !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncDone {
-			return false
-		}
-	}
-	for in.Opcode() != hlo.OpAsyncDone {
-		if in.UserCount() != 1 || in.IsRoot() {
-			return false
-		}
-		for user := range in.Users() {
-			if !hlo.IsAsync(user.Opcode()) || user.Operand(0) != in.ID() {
-				return false
-			}
-			in = user
-		}
-	}
-	return true
 }
 
 func (r *asyncRewriter) insert(before step, op hlo.Opcode, s hlo.Shape, attrs hlo.OpAttrs, operands ...hlo.InstrID) hlo.InstrID {
