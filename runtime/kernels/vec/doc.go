@@ -1,0 +1,26 @@
+// Package vec holds loops over arrays in vector assembly: arithmetic, comparison, conversion, functions, sums. [Find] gives the best one
+// for the processor; the portable loop that it falls back on is the caller's, who knows what the op means.
+//
+// Loops on the same type give the same bits with AVX-512 and with AVX2, and where an op is exact, the same as Go. Functions are
+// polynomials, evaluated with fused multiply-add, that differ from package math in the last places; on the whole range of float32 the
+// error is at most, in units of the last place:
+//
+//	exponential          1.0    range: all; denormal results are rounded once
+//	exponential-minus-one 1.5
+//	log                  1.0    denormal arguments too
+//	log-plus-one         1.5
+//	tanh                 2.0
+//	logistic             2.0
+//	erf                  1.5
+//
+// and as much for float64, where measured on samples. The tests hold them to this.
+//
+// Sums keep 256 bytes of chains: element i is added to chain i modulo their number, and the chains are folded by halves. [SumOf] is the
+// same order in Go.
+//
+//	file            what
+//	vec.go          Loop, Level, Find
+//	reduce.go       folds
+//	vec_amd64.go    which processors have what
+//	gen_*           assembly and tables, which gen writes
+package vec

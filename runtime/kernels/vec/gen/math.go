@@ -1,0 +1,77 @@
+package main
+
+// functions are approximated. Their errors, in units of the last place, are measured by the tests of package vec.
+func functions() (all []kernel) {
+	for typ, lane := range pairs("f32", 4, "f64", 8) {
+		unary := func(name, doc string, body func(m *machine, x vector) vector) {
+			k := elementwise(name+"."+typ, doc, lane, 1, func(m *machine, in []vector) vector { return body(m, in[0]) })
+			k.unroll = 1
+			all = append(all, k)
+		}
+		unary("exponential", "sets d to e^a.", (*machine).exp)
+		unary("exponential-minus-one", "sets d to e^a - 1.", (*machine).expm1)
+		unary("log", "sets d to the natural logarithm.", (*machine).log)
+		unary("log-plus-one", "sets d to log(1 + a).", (*machine).log1p)
+		unary("tanh", "sets d to the hyperbolic tangent.", (*machine).tanh)
+		unary("logistic", "sets d to 1/(1 + e^-a).", (*machine).logistic)
+		if lane == 4 {
+			unary("erf", "sets d to the error function.", (*machine).erf)
+		}
+	}
+	return all
+}
+
+func (m *machine) log(x vector) vector {
+	smallest, up, exponent := 0x1p-126, 0x1p23, 23.0
+	if m.lane == 8 {
+		smallest, up, exponent = 0x1p-1022, 0x1p54, 54
+	}
+	denormal := m.compare(isLess, x, m.constant(smallest))
+	t, e := m.splitLog(m.choose(denormal, m.mul(x, m.constant(up)), x))
+	e = m.choose(denormal, m.sub(e, m.constant(exponent)), e)
+	return m.logEnds(x, m.logOf(m.sub(t, m.constant(1)), e))
+}
+
+// log1p takes the logarithm of u = 1 + x, and adds to the fraction what the sum has lost.
+func (m *machine) log1p(x vector) vector {
+	one := m.copyOf(m.constant(1))
+	u := m.add(x, one)
+	back := m.sub(u, one)
+	lost := m.add(m.sub(one, m.sub(u, back)), m.sub(x, back))
+	t, e := m.splitLog(u)
+	f := m.add(m.sub(t, one), m.scale(lost, m.sub(m.zero(), e)))
+	y := m.logEnds(u, m.logOf(f, e))
+	return m.choose(m.compare(isLess, m.abs(x), m.constant(1e-30)), x, y)
+}
+
+// tanh is a polynomial near zero and 1 - 2/(e^2|x| + 1) beyond. For f64 that would have to be a long one; there it is t/(t+2) for
+// t = e^2|x| - 1.
+func (m *machine) tanh(x vector) vector {
+	a := m.abs(x)
+	double := m.min(m.copyOf(m.constant(map[int]float64{4: 20, 8: 44}[m.lane])), m.add(a, a))
+	if m.lane == 8 {
+		t := m.expm1(double)
+		return m.withSign(m.div(t, m.add(t, m.constant(2))), x)
+	}
+	square := m.mul(x, x)
+	near := m.fma(m.mul(square, a), m.horner(square, tanh32...), a)
+	far := m.div(m.copyOf(m.constant(2)), m.add(m.exp(double), m.constant(1)))
+	far = m.sub(m.copyOf(m.constant(1)), far)
+	return m.withSign(m.choose(m.compare(isLess, a, m.constant(0.55)), near, far), x)
+}
+
+// logistic is e/(1+e) below zero and 1/(1+e) above, for e = e^-|x|, which does not overflow.
+func (m *machine) logistic(x vector) vector {
+	e := m.exp(m.bits("OR", x, m.pattern(1<<(8*m.lane-1))))
+	one := m.copyOf(m.constant(1))
+	return m.div(m.choose(m.compare(isLess, x, m.zero()), e, one), m.add(e, one))
+}
+
+// erf is a polynomial near zero and 1 - e^-q(|x|) beyond.
+func (m *machine) erf(x vector) vector {
+	near := m.fma(x, m.horner(m.mul(x, x), erf32...), x)
+	a := m.abs(x)
+	q := m.horner(m.min(m.copyOf(m.constant(4)), a), erfc32...)
+	far := m.sub(m.copyOf(m.constant(1)), m.exp(m.bits("XOR", q, m.pattern(1<<31))))
+	return m.choose(m.compare(isLess, a, m.constant(0.93)), near, m.withSign(far, x))
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+)
+
+// The coefficients for f32 are minimax, in relative error of the function; those for f64 are the Taylor series of exp, and the
+// series of log in s = f/(2+f) that is widely used, by Ng of Sun Microsystems.
+var (
+	// (e^r - 1 - r)/r² for |r| ≤ ln2/2: 3e-9 of e^r.
+	exp32 = []float64{0.0013951719738543034, 0.008369598537683487, 0.0416661873459816, 0.16666512191295624, 0.5}
+	// The same, 3e-10 of e^r - 1.
+	expm132 = []float64{0.00019845958730893914, 0.001394165214151144, 0.008333391509950161, 0.04166634753346443, 0.1666666567325592, 0.5}
+	// (log(1+f) - f + f²/2)/f³ for 1+f from √½ to √2: 7e-10 of log(1+f).
+	log32 = []float64{0.06746640056371689, -0.11675652116537094, 0.11888162046670914, -0.1240558922290802, 0.14219552278518677,
+		-0.1666799634695053, 0.2000211924314499, -0.25000008940696716, 0.3333331346511841}
+	log64 = []float64{1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
+		2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01}
+	// (tanh(x) - x)/x³ in x², for |x| ≤ 0.55: 1e-9 of tanh.
+	tanh32 = []float64{-0.0062742396257817745, 0.021071678027510643, -0.05385230854153633, 0.13332585990428925, -0.33333316445350647}
+	// erf(x)/x - 1 in x², for |x| ≤ 0.93: 5e-10 of erf.
+	erf32 = []float64{8.31677534733899e-05, -0.0008130013011395931, 0.005199906881898642, -0.026858940720558167, 0.11283687502145767,
+		-0.37612631916999817, 0.12837916657980929}
+	// -log(1 - erf(x)) for x from 0.9 to 4: 6e-11 of erf.
+	erfc32 = []float64{2.082852370222099e-05, -0.0004313925455790013, 0.004156250040978193, -0.02508060447871685, 0.10822036862373352,
+		0.6334008574485779, 1.1294883489608765, -0.00016920386406127363}
+)
+
+// taylor is (e^r - 1 - r)/r² with n terms.
+func taylor(n int) []float64 {
+	c := make([]float64, n)
+	f := 2.0
+	for i := range c {
+		c[n-1-i] = 1 / f
+		f *= float64(i + 3)
+	}
+	return c
+}
+
+// between keeps x in a range; NaN stays.
+func (m *machine) between(x vector, lo, hi float64) vector {
+	return m.max(m.copyOf(m.constant(lo)), m.min(m.copyOf(m.constant(hi)), x))
+}
+
+// splitExp writes x as n·ln2 + r with |r| at most ln2/2 and n whole.
+func (m *machine) splitExp(x vector) (n, r vector) {
+	high, low := 0.693359375, -2.12194440e-4 // so few bits that n times the high part is exact
+	if m.lane == 8 {
+		high, low = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+	}
+	n = m.round(m.mul(x, m.constant(math.Log2E)), toNearest)
+	r = m.fnma(n, m.constant(high), x)
+	return n, m.fnma(n, m.constant(low), r)
+}
+
+// exp is e^x. Beyond the clamps are zero and infinity; between, scale makes denormals.
+func (m *machine) exp(x vector) vector {
+	lo, hi, c := -104.0, 89.0, exp32
+	if m.lane == 8 {
+		lo, hi, c = -746, 710, taylor(12)
+	}
+	n, r := m.splitExp(m.between(x, lo, hi))
+	p := m.fma(m.mul(r, r), m.horner(r, c...), r)
+	return m.scale(m.add(p, m.constant(1)), n)
+}
+
+// expm1 is e^x - 1 = 2^n·(e^r - 1) + (2^n - 1). It works with half of 2^n, which does not overflow.
+func (m *machine) expm1(x vector) vector {
+	lo, hi, c := -20.0, 88.8, expm132
+	if m.lane == 8 {
+		lo, hi, c = -40, 709.9, taylor(13)
+	}
+	n, r := m.splitExp(m.between(x, lo, hi))
+	p := m.fma(m.mul(r, r), m.horner(r, c...), r)
+	half := m.scale(m.copyOf(m.constant(0.5)), n)
+	y := m.fma(p, half, m.sub(half, m.constant(0.5)))
+	y = m.add(y, y)
+	return m.choose(m.compare(isLess, m.abs(x), m.constant(1e-30)), x, y) // -0, and denormals of which half would lose a bit
+}
+
+// scale is x·2^n for whole n, rounded once where the result is denormal.
+func (m *machine) scale(x, n vector) vector {
+	if m.wide {
+		d := m.vector()
+		m.float("VSCALEF", n, x, d)
+		return d
+	}
+	// Two factors, each a power of two by its exponent field: the first product is exact.
+	var whole vector
+	bias, shift := uint64(127), 23
+	if m.lane == 4 {
+		whole = m.vector()
+		m.op("VCVTPS2DQ", n, whole)
+	} else {
+		short := m.XMM()
+		m.op("VCVTPD2DQY", n, short)
+		whole = m.vector()
+		m.op("VPMOVSXDQ", short, whole)
+		bias, shift = 1023, 52
+	}
+	part := m.vector()
+	m.op("VPSRAD", operand.U8(1), whole, part) // right for 64 bits too: the upper half is nothing but sign
+	power := func(e vector) vector { return m.shift("SLL", m.integer3("ADD", e, m.pattern(bias)), shift) }
+	return m.mul(m.mul(x, power(part)), power(m.integer3("SUB", whole, part)))
+}
+
+// splitLog writes a normal positive x as 2^e·t with t between √½ and √2.
+func (m *machine) splitLog(x vector) (t, e vector) {
+	one, root, fraction := uint64(0x3f800000), uint64(0x3f3504f3), uint64(1<<23-1)
+	if m.lane == 8 {
+		one, root, fraction = 0x3ff0000000000000, 0x3fe6a09e667f3bcd, 1<<52-1
+	}
+	bits := m.integer3("ADD", x, m.pattern(one-root))
+	if m.lane == 4 {
+		e = m.sub(m.toFloat(m.shift("SRL", bits, 23)), m.constant(127))
+	} else {
+		// A number below 2^52 becomes a double by the exponent of 2^52 in front of it.
+		e = m.sub(m.bits("OR", m.shift("SRL", bits, 52), m.pattern(0x4330000000000000)), m.constant(1<<52+1023))
+	}
+	return m.integer3("ADD", m.bits("AND", bits, m.pattern(fraction)), m.pattern(root)), e
+}
+
+// logOf is e·ln2 + log(1+f).
+func (m *machine) logOf(f, e vector) vector {
+	const high, low = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+	square := m.mul(f, f)
+	half := m.mul(square, m.constant(0.5))
+	if m.lane == 4 {
+		y := m.mul(m.mul(square, f), m.horner(f, log32...))
+		y = m.fma(e, m.constant(-2.12194440e-4), y)
+		y = m.add(m.sub(y, half), f)
+		return m.fma(e, m.constant(0.693359375), y)
+	}
+	s := m.div(f, m.add(f, m.constant(2)))
+	z := m.mul(s, s)
+	r := m.mul(m.horner(z, log64...), z)
+	y := m.fma(s, m.add(half, r), m.mul(e, m.constant(low)))
+	return m.fma(e, m.constant(high), m.sub(f, m.sub(half, y)))
+}
+
+// logEnds puts in what log gives where x is not a positive number.
+func (m *machine) logEnds(x, y vector) vector {
+	y = m.choose(m.compare(isLess, x, m.constant(math.Inf(1))), y, x) // infinity and NaN
+	y = m.choose(m.compare(isLess, x, m.zero()), m.copyOf(m.constant(math.NaN())), y)
+	return m.choose(m.compare(isEqual, x, m.zero()), m.copyOf(m.constant(math.Inf(-1))), y)
+}

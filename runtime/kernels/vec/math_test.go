@@ -1,0 +1,150 @@
+package vec
+
+import (
+	"flag"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// functions32 gives each function in float64, and how many units of the last place the loop may be off.
+var functions32 = []struct {
+	name string
+	want func(float64) float64
+	ulp  float64
+}{
+	{"exponential", math.Exp, 1},
+	{"exponential-minus-one", math.Expm1, 1.5},
+	{"log", math.Log, 1},
+	{"log-plus-one", math.Log1p, 1.5},
+	{"tanh", math.Tanh, 2},
+	{"logistic", func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, 2},
+	{"erf", math.Erf, 1.5},
+}
+
+var stride = flag.Uint64("stride", 4999, "try every stride-th float32; 1 for all, which takes minutes")
+
+func TestFunctions32(t *testing.T) {
+	if Best() == Portable {
+		t.Skip("no assembly for this processor")
+	}
+	for _, f := range functions32 {
+		t.Run(f.name, func(t *testing.T) {
+			var results [][]float32
+			x := make([]float32, 1<<16)
+			worst, at := 0.0, float32(0)
+			for first := uint64(0); first < 1<<32; first += uint64(len(x)) * *stride {
+				for i := range x {
+					x[i] = math.Float32frombits(uint32(first + uint64(i)**stride))
+				}
+				copy(x, []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), -1, 1, 0.93, math.MaxFloat32})
+				results = results[:0]
+				for l := AVX2; l <= Best(); l++ {
+					restore := Use(l)
+					y := make([]float32, len(x))
+					Find(f.name+".f32", nil)(len(x), pointer(y), pointer(x), nil, nil)
+					restore()
+					results = append(results, y)
+				}
+				for i, y := range results[0] {
+					for _, other := range results[1:] {
+						if !sameBits(y, other[i]) {
+							t.Fatalf("%v: instruction sets disagree: %v and %v", x[i], y, other[i])
+						}
+					}
+					if d := distance32(f.want(float64(x[i])), y); !(d <= worst) {
+						worst, at = d, x[i]
+					}
+				}
+			}
+			t.Logf("%.3f units at %v (%x)", worst, at, at)
+			require.LessOrEqual(t, worst, f.ulp, "at %v", at)
+		})
+	}
+}
+
+// distance32 is the distance in units of the last place of want; it is infinite where one is NaN or has another sign of zero.
+func distance32(want float64, got float32) float64 {
+	rounded := float32(want)
+	switch {
+	case want != want && got != got, sameBits(rounded, got) && (math.IsInf(want, 0) || want == 0):
+		return 0
+	case want != want || got != got || want == 0:
+		return math.Inf(1)
+	case math.IsInf(float64(got), 0) && math.Abs(want) < math.MaxFloat32*(1+0x1p-22):
+		if math.Abs(want) > math.MaxFloat32*(1-0x1p-22) {
+			return 1
+		}
+		return math.Inf(1)
+	case math.IsInf(float64(rounded), 0) && math.IsInf(float64(got), 0):
+		return 0
+	}
+	_, e := math.Frexp(want)
+	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e, -125)-24)
+}
+
+func TestFunctions64(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, f := range functions32 {
+			if f.name == "erf" {
+				continue
+			}
+			x := append(edges(), make([]float64, 100000)...)
+			for i := len(edges()); i < len(x); i++ {
+				x[i] = (rng.Float64()*2 - 1) * math.Exp(rng.Float64()*20-13)
+			}
+			y := make([]float64, len(x))
+			Find(f.name+".f64", nil)(len(x), pointer(y), pointer(x), nil, nil)
+			worst, at := 0.0, 0.0
+			for i := range x {
+				want := reference64(f.name, f.want, x[i])
+				if sameBits(want, y[i]) {
+					continue
+				}
+				_, e := math.Frexp(want)
+				if d := math.Abs(want-y[i]) / math.Ldexp(1, max(e, -1021)-53); !(d <= worst) {
+					worst, at = d, x[i]
+				}
+			}
+			t.Logf("%s: %v units at %v", f.name, worst, at)
+			assert.LessOrEqual(t, worst, f.ulp+2, "%s at %v", f.name, at) // package math has errors too
+		}
+	})
+}
+
+// reference64 is the function, where package math or the formula has it not right: near the ends of the range.
+func reference64(name string, f func(float64) float64, x float64) float64 {
+	switch {
+	case name == "logistic" && x < 0:
+		e := math.Exp(x)
+		return e / (1 + e)
+	case name == "exponential" && x > 709:
+		return math.Exp(x-1) * math.E
+	case name == "log" && x > 0 && x < 0x1p-1022:
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return f(x)
+}
+
+// FuzzFunctions tries single numbers.
+func FuzzFunctions(f *testing.F) {
+	for _, x := range edges() {
+		f.Add(math.Float32bits(float32(x)))
+	}
+	f.Fuzz(func(t *testing.T, bits uint32) {
+		x := []float32{math.Float32frombits(bits)}
+		for l := AVX2; l <= Best(); l++ {
+			restore := Use(l)
+			for _, f := range functions32 {
+				y := make([]float32, 1)
+				Find(f.name+".f32", nil)(1, pointer(y), pointer(x), nil, nil)
+				assert.LessOrEqual(t, distance32(f.want(float64(x[0])), y[0]), f.ulp, "%s of %v is %v", f.name, x[0], y[0])
+			}
+			restore()
+		}
+	})
+}

@@ -1,0 +1,268 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// eachLevel runs f for every instruction set that this processor has, but the portable one.
+func eachLevel(t *testing.T, f func(t *testing.T)) {
+	for l := AVX2; l <= Best(); l++ {
+		t.Run(l.String(), func(t *testing.T) {
+			defer Use(l)()
+			f(t)
+		})
+	}
+}
+
+func TestUse(t *testing.T) {
+	restore := Use(Portable)
+	require.Equal(t, Portable, InUse())
+	require.False(t, Has("add.f32"))
+	restore()
+	require.Equal(t, Best(), InUse())
+	require.Nil(t, Find("no such loop", nil))
+}
+
+// edges are numbers at which functions and conversions turn.
+func edges() []float64 {
+	v := []float64{0, 0.5, 1, 1.5, 2.5, 3, 7, 127, 128, 255, 256, 88, 89, 104, 709, 745, 0x1p23, 0x1p24, 0x1p31 - 128, 0x1p31, 0x1p52, 0x1p63,
+		0x1p64, 1e-30, 1e-40, 0x1p-149, 0x1p-126, 0x1p-1022, 0x1p-1074, math.MaxFloat32, math.MaxFloat64, 3.4e38, 1 - 0x1p-24, 0x1.fep0, 0x1.fffp0, math.Inf(1)}
+	for _, x := range v {
+		v = append(v, -x)
+	}
+	return append(v, math.NaN())
+}
+
+// sample is random elements with edges among them.
+func sample[T Number](rng *rand.Rand, n int) []T {
+	e := edges()
+	v := make([]T, n)
+	for i := range v {
+		var zero T
+		isFloat := T(0)+T(1)/2 != 0 && any(zero) != nil && (unsafe.Sizeof(zero) >= 4) && isFloating(zero)
+		switch {
+		case isFloat && rng.IntN(3) > 0:
+			v[i] = T(e[rng.IntN(len(e))])
+		case isFloat:
+			v[i] = T((rng.Float64()*2 - 1) * math.Exp(rng.Float64()*12-6))
+		case rng.IntN(3) == 0:
+			v[i] = T(uint64(rng.IntN(5)) - 2)
+		default:
+			v[i] = T(rng.Uint64())
+		}
+	}
+	return v
+}
+
+func isFloating[T Number](x T) bool {
+	switch any(x).(type) {
+	case float32, float64:
+		return true
+	}
+	return false
+}
+
+func pointer[T any](v []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(v)) }
+
+// lengths has all tails, and a main loop with each of them.
+func lengths() (n []int) {
+	for i := range 2*64 + 2 {
+		n = append(n, i)
+	}
+	return append(n, 255, 256, 257, 1000)
+}
+
+// check compares a loop with a function of one element, at every length, in place too, at addresses that are aligned to an element only.
+// Nothing behind the end may be written.
+func check[D, A, B, C Number](t *testing.T, name string, arity int, want func(a A, b B, c C) D) {
+	t.Helper()
+	portable := func(n int, d, a, b, c unsafe.Pointer) {
+		for i := range n {
+			var x A
+			var y B
+			var z C
+			x = unsafe.Slice((*A)(a), n)[i]
+			if arity > 1 {
+				y = unsafe.Slice((*B)(b), n)[i]
+			}
+			if arity > 2 {
+				z = unsafe.Slice((*C)(c), n)[i]
+			}
+			unsafe.Slice((*D)(d), n)[i] = want(x, y, z)
+		}
+	}
+	if !Has(name) {
+		if InUse() == AVX512 {
+			t.Errorf("no loop %s", name)
+		}
+		return
+	}
+	loop := Find(name, portable)
+	rng := rand.New(rand.NewPCG(1, uint64(len(name))))
+	for _, n := range lengths() {
+		a, b, c := sample[A](rng, n+1)[1:], sample[B](rng, n+1)[1:], sample[C](rng, n+1)[1:]
+		expected, got := make([]D, n+2), make([]D, n+2)
+		for i := range got {
+			got[i], expected[i] = 77, 77
+		}
+		portable(n, pointer(expected[1:]), pointer(a), pointer(b), pointer(c))
+		loop(n, pointer(got[1:]), pointer(a), pointer(b), pointer(c))
+		for i := range got {
+			if !sameBits(got[i], expected[i]) {
+				k := max(0, i-1)
+				t.Fatalf("%s, n = %d: element %d is %v, want %v, of %v, %v, %v", name, n, i-1, got[i], expected[i], a[k], b[k], c[k])
+			}
+		}
+		if x, ok := any(a).([]D); ok {
+			loop(n, pointer(x), pointer(x), pointer(b), pointer(c))
+			for i := range x {
+				require.True(t, sameBits(x[i], expected[i+1]), "%s in place", name)
+			}
+		}
+	}
+}
+
+// sameBits compares by bits, but for NaN.
+func sameBits[T Number](x, y T) bool {
+	return x != x && y != y || x == y && math.Signbit(float64(x)) == math.Signbit(float64(y))
+}
+
+func truth(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func binary[T Number](t *testing.T, name string, f func(a, b T) T) {
+	t.Helper()
+	check(t, name, 2, func(a, b, _ T) T { return f(a, b) })
+}
+
+func unary[T Number](t *testing.T, name string, f func(a T) T) {
+	t.Helper()
+	check(t, name, 1, func(a, _, _ T) T { return f(a) })
+}
+
+func compare[T Number](t *testing.T, name string, f func(a, b T) bool) {
+	t.Helper()
+	check(t, name, 2, func(a, b, _ T) uint8 { return truth(f(a, b)) })
+}
+
+func checkFloats[T float32 | float64](t *testing.T, typ string) {
+	binary(t, "add."+typ, func(a, b T) T { return a + b })
+	binary(t, "subtract."+typ, func(a, b T) T { return a - b })
+	binary(t, "multiply."+typ, func(a, b T) T { return a * b })
+	binary(t, "divide."+typ, func(a, b T) T { return a / b })
+	binary(t, "maximum."+typ, func(a, b T) T { return max(a, b) })
+	binary(t, "minimum."+typ, func(a, b T) T { return min(a, b) })
+	of := func(f func(float64) float64) func(T) T { return func(x T) T { return T(f(float64(x))) } }
+	unary(t, "negate."+typ, func(x T) T { return -x })
+	unary(t, "abs."+typ, of(math.Abs))
+	unary(t, "sqrt."+typ, of(math.Sqrt))
+	unary(t, "rsqrt."+typ, func(x T) T { return 1 / T(math.Sqrt(float64(x))) })
+	unary(t, "floor."+typ, of(math.Floor))
+	unary(t, "ceil."+typ, of(math.Ceil))
+	unary(t, "round-nearest-even."+typ, of(math.RoundToEven))
+	unary(t, "round-nearest-afz."+typ, of(math.Round))
+	unary(t, "sign."+typ, func(x T) T {
+		switch {
+		case x > 0:
+			return 1
+		case x < 0:
+			return -1
+		}
+		return x
+	})
+	check(t, "clamp."+typ, 3, func(lo, x, hi T) T { return min(hi, max(x, lo)) })
+	compareAll(t, "", "", typ, func(a, b T) bool { return a == b }, func(a, b T) bool { return a < b }, func(a, b T) bool { return a <= b })
+}
+
+func compareAll[T Number](t *testing.T, equal, order, typ string, eq, lt, le func(a, b T) bool) {
+	compare(t, "eq."+equal+typ, eq)
+	compare(t, "ne."+equal+typ, func(a, b T) bool { return !eq(a, b) })
+	compare(t, "lt."+order+typ, lt)
+	compare(t, "le."+order+typ, le)
+}
+
+func TestFloats(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		checkFloats[float32](t, "f32")
+		checkFloats[float64](t, "f64")
+	})
+}
+
+// checkIntegers is for a signed and the unsigned type of the same width.
+func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | uint64](t *testing.T, bits int) {
+	w := fmt.Sprint(bits)
+	binary(t, "add.i"+w, func(a, b S) S { return a + b })
+	binary(t, "subtract.i"+w, func(a, b U) U { return a - b })
+	if bits > 8 {
+		binary(t, "multiply.i"+w, func(a, b S) S { return a * b })
+	}
+	binary(t, "maximum.s"+w, func(a, b S) S { return max(a, b) })
+	binary(t, "minimum.s"+w, func(a, b S) S { return min(a, b) })
+	binary(t, "maximum.u"+w, func(a, b U) U { return max(a, b) })
+	binary(t, "minimum.u"+w, func(a, b U) U { return min(a, b) })
+	unary(t, "negate.i"+w, func(a S) S { return -a })
+	if bits < 64 {
+		unary(t, "abs.s"+w, func(a S) S { return max(a, -a) })
+	}
+	compareAll(t, "i", "s", w, func(a, b S) bool { return a == b }, func(a, b S) bool { return a < b }, func(a, b S) bool { return a <= b })
+	compareAll(t, "i", "u", w, func(a, b U) bool { return a == b }, func(a, b U) bool { return a < b }, func(a, b U) bool { return a <= b })
+	binary(t, "and."+w, func(a, b U) U { return a & b })
+	binary(t, "or."+w, func(a, b U) U { return a | b })
+	binary(t, "xor."+w, func(a, b U) U { return a ^ b })
+	unary(t, "not."+w, func(a U) U { return ^a })
+	check(t, "select."+w, 3, func(p uint8, a, b U) U {
+		if p != 0 {
+			return a
+		}
+		return b
+	})
+	if bits >= 32 {
+		check(t, "shift-left.i"+w, 2, func(a, b, _ U) U { return a << b })
+		check(t, "shift-right-logical.i"+w, 2, func(a, b, _ U) U { return a >> b })
+		check(t, "shift-right-arithmetic.i"+w, 2, func(a S, b, _ U) S { return a >> b })
+	}
+}
+
+func TestIntegers(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		checkIntegers[int8, uint8](t, 8)
+		checkIntegers[int16, uint16](t, 16)
+		checkIntegers[int32, uint32](t, 32)
+		checkIntegers[int64, uint64](t, 64)
+		unary(t, "not.pred", func(x uint8) uint8 { return x ^ 1 })
+	})
+}
+
+func TestFill(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, n := range lengths() {
+			fillAs[uint8](t, "fill.8", n)
+			fillAs[uint16](t, "fill.16", n)
+			fillAs[uint32](t, "fill.32", n)
+			fillAs[uint64](t, "fill.64", n)
+		}
+	})
+}
+
+func fillAs[T Number](t *testing.T, name string, n int) {
+	portable := func(n int, d, a, _, _ unsafe.Pointer) {
+		for i := range n {
+			unsafe.Slice((*T)(d), n)[i] = *(*T)(a)
+		}
+	}
+	x, v := T(91), make([]T, n+1)
+	Find(name, portable)(n, pointer(v), unsafe.Pointer(&x), nil, nil)
+	for i, y := range v {
+		require.Equal(t, i < n, y == x, "%s of %d", name, n)
+	}
+}
