@@ -3,9 +3,6 @@ package hlo
 import (
 	"fmt"
 	"reflect"
-	"strconv"
-	"strings"
-	"sync"
 )
 
 // OpAttrs is an op's own attributes: a pointer to one of the structs of attr_ops.go. The struct is immutable once it belongs to an
@@ -54,88 +51,6 @@ type AttrField struct {
 	Default                                  reflect.Value // invalid: the zero value
 }
 
-type attrPlan struct {
-	fields []AttrField
-	hidden []int // fields tagged "-"
-}
-
-var attrPlans sync.Map // reflect.Type of the struct → *attrPlan
-
-func attrPlanOf(a OpAttrs) *attrPlan {
-	t := reflect.TypeOf(a).Elem()
-	if p, ok := attrPlans.Load(t); ok {
-		return p.(*attrPlan)
-	}
-	p := new(attrPlan)
-	for i := range t.NumField() {
-		f := t.Field(i)
-		tag, ok := f.Tag.Lookup("hlo")
-		if !ok {
-			continue
-		}
-		name, options, _ := strings.Cut(tag, ",")
-		if name == "-" {
-			p.hidden = append(p.hidden, i)
-			continue
-		}
-		field := AttrField{Key: AttrKey(name), Index: i, Type: f.Type}
-		for opt := range strings.SplitSeq(options, ",") {
-			key, val, _ := strings.Cut(opt, "=")
-			switch key {
-			case "":
-			case "required":
-				field.Required = true
-			case "omitzero":
-				field.OmitZero = true
-			case "always":
-				field.Always = true
-			case "single":
-				field.Single = true
-			case "fold":
-				field.Fold = true
-			case "inputonly":
-				field.InputOnly = true
-			case "default":
-				field.Default = parseDefault(f.Type, val)
-			default:
-				panic("hlo: unknown option " + opt + " on attribute " + name)
-			}
-		}
-		p.fields = append(p.fields, field)
-	}
-	actual, _ := attrPlans.LoadOrStore(t, p)
-	return actual.(*attrPlan)
-}
-
-// parseDefault reads the default of a tag; the tags are ours, so a bad one is a broken promise.
-func parseDefault(t reflect.Type, text string) reflect.Value {
-	v := reflect.New(t).Elem()
-	switch t.Kind() {
-	case reflect.Bool:
-		v.SetBool(text == "true")
-	case reflect.Int64, reflect.Int32:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			panic("hlo: bad default " + text)
-		}
-		v.SetInt(n)
-	case reflect.String:
-		v.SetString(text)
-	default:
-		panic("hlo: no default for type " + t.String())
-	}
-	return v
-}
-
-func (p *attrPlan) setDefaults(a OpAttrs) {
-	v := reflect.ValueOf(a).Elem()
-	for _, f := range p.fields {
-		if f.Default.IsValid() {
-			v.Field(f.Index).Set(f.Default)
-		}
-	}
-}
-
 // AttrFields returns the attributes of a's struct in print order. The slice is shared and must not be written.
 func AttrFields(a OpAttrs) []AttrField {
 	if a == nil {
@@ -178,18 +93,13 @@ func EqualAttrs(a, b OpAttrs) bool {
 	if a == nil || b == nil {
 		return false
 	}
-	va, vb := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
-	if va.Type() != vb.Type() {
+	p := attrPlanOf(a)
+	if p != attrPlanOf(b) {
 		return false
 	}
-	p := attrPlanOf(a)
-	for i := range p.fields {
-		if k := p.fields[i].Index; !equalAttrValue(va.Field(k), vb.Field(k)) {
-			return false
-		}
-	}
-	for _, k := range p.hidden {
-		if !equalAttrValue(va.Field(k), vb.Field(k)) {
+	x, y := attrMemory(a), attrMemory(b)
+	for i := range p.cells {
+		if !p.cells[i].equal(x, y) {
 			return false
 		}
 	}

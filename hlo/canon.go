@@ -3,6 +3,7 @@ package hlo
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // canon numbers the instructions of a computation in an order that depends on structure alone:
@@ -14,11 +15,19 @@ import (
 //     computations that differ only in that order can be told apart, but never two different ones confused;
 //  4. instructions on a cycle, which only a broken edit can make, in program order.
 type canon struct {
-	c      *compNode
-	live   uint64
-	order  []InstrID
-	number []uint32 // by id: position in order plus one; 0: not yet
-	stack  []canonFrame
+	c       *compNode
+	live    uint64
+	order   []InstrID
+	callees []CompID // in that order
+	hash    hasher   // of the instructions in order
+
+	// Room for the work, used again for the next computation.
+	nodes   []*instrNode // by id
+	number  []uint32     // by id: position in order plus one; 0: not yet
+	entered []bool       // by id
+	stack   []canonFrame
+	deep    int // most frames of stack in use so far
+	scrap   []uint32
 }
 
 type canonFrame struct {
@@ -26,29 +35,72 @@ type canonFrame struct {
 	next int // edges followed so far
 }
 
-func newCanon(c *compNode) *canon {
-	k := &canon{c: c, live: c.liveEpoch(), order: make([]InstrID, 0, c.count), number: make([]uint32, c.instrs.n)}
-	entered := make([]bool, c.instrs.n)
-	add := func(n *instrNode) {
-		k.order = append(k.order, n.id)
-		k.number[n.id] = uint32(len(k.order))
-	}
+var canonRoom = sync.Pool{New: func() any { return new(canon) }}
+
+// canonical numbers and hashes the instructions of c. The hash is not finished, and the caller calls done.
+func canonical(c *compNode) *canon {
+	k := canonRoom.Get().(*canon)
+	k.c, k.live, k.hash = c, c.liveEpoch(), newHasher(6)
+	k.order, k.callees = make([]InstrID, 0, c.count), nil
+	k.nodes, k.number, k.entered = room(k.nodes, c.instrs.n), room(k.number, c.instrs.n), room(k.entered, c.instrs.n)
+	c.instrs.each(func(n *instrNode) bool { k.nodes[n.id] = n; return true })
 	for _, id := range c.params {
-		entered[id] = true
-		add(c.instrs.get(uint32(id)))
+		k.entered[id] = true
+		k.add(k.nodes[id])
 	}
-	if r := c.instrs.get(uint32(c.root)); r != nil {
-		k.visit(r, entered, add)
+	if int(c.root) < len(k.nodes) && k.nodes[c.root] != nil {
+		k.visit(k.nodes[c.root], k.entered, k.add)
 	}
 	if len(k.order) < int(c.count) {
-		for _, n := range k.loose(entered) {
-			k.visit(n, entered, add)
+		for _, n := range k.loose() {
+			k.visit(n, k.entered, k.add)
 		}
 	}
 	if len(k.order) < int(c.count) {
-		c.inOrder(func(n *instrNode) { k.visit(n, entered, add) })
+		c.inOrder(func(n *instrNode) { k.visit(n, k.entered, k.add) })
 	}
 	return k
+}
+
+// room returns a zeroed slice of length n, in the same memory if that is enough.
+func room[T any](s []T, n uint32) []T {
+	if int(n) > cap(s) {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// done gives the room back, without holding on to the computation.
+func (k *canon) done() {
+	clear(k.nodes)
+	clear(k.stack[:k.deep])
+	k.c, k.order, k.callees, k.deep = nil, nil, nil, 0
+	canonRoom.Put(k)
+}
+
+// add numbers n and hashes what it says and which numbers it names; control predecessors are a set.
+func (k *canon) add(n *instrNode) {
+	k.order = append(k.order, n.id)
+	k.number[n.id] = uint32(len(k.order))
+	k.hash.word(n.local(k.live))
+	if n.extra != nil {
+		k.callees = append(k.callees, n.extra.called...)
+	}
+	for _, o := range n.operands() {
+		k.hash.word(uint64(k.number[o]))
+	}
+	if p := n.control(); len(p) > 0 {
+		k.scrap = k.scrap[:0]
+		for _, o := range p {
+			k.scrap = append(k.scrap, k.number[o])
+		}
+		slices.Sort(k.scrap)
+		for _, o := range k.scrap {
+			k.hash.word(uint64(o))
+		}
+	}
 }
 
 // visit calls leave for every instruction that root reaches and that has not been entered, predecessors first.
@@ -57,43 +109,56 @@ func (k *canon) visit(root *instrNode, entered []bool, leave func(*instrNode)) {
 		return
 	}
 	entered[root.id] = true
-	k.stack = append(k.stack[:0], canonFrame{n: root})
-	for len(k.stack) > 0 {
-		f := &k.stack[len(k.stack)-1]
-		control := f.n.control()
-		if f.next == len(control)+len(f.n.operands()) {
+	stack, deep := append(k.stack[:0], canonFrame{n: root}), 1
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		to, ok := f.step()
+		switch {
+		case !ok:
 			leave(f.n)
-			k.stack = k.stack[:len(k.stack)-1]
-			continue
-		}
-		var to InstrID
-		if f.next < len(control) {
-			to = control[f.next]
-		} else {
-			to = f.n.operands()[f.next-len(control)]
-		}
-		f.next++
-		if n := k.c.instrs.get(uint32(to)); n != nil && !entered[to] {
+			stack = stack[:len(stack)-1]
+		case int(to) < len(entered) && !entered[to] && k.nodes[to] != nil:
 			entered[to] = true
-			k.stack = append(k.stack, canonFrame{n: n})
+			stack = append(stack, canonFrame{n: k.nodes[to]})
+			deep = max(deep, len(stack))
 		}
 	}
+	k.stack, k.deep = stack, max(k.deep, deep)
+}
+
+// step returns the next edge to follow: control predecessors, then operands.
+func (f *canonFrame) step() (to InstrID, ok bool) {
+	i := f.next
+	f.next++
+	if f.n.extra != nil {
+		if control := f.n.extra.control; i < len(control) {
+			return control[i], true
+		} else {
+			i -= len(control)
+		}
+	}
+	if ops := f.n.operands(); i < len(ops) {
+		return ops[i], true
+	}
+	return NoInstr, false
 }
 
 // loose returns the instructions without users that have not been entered, in canonical order.
-func (k *canon) loose(entered []bool) []*instrNode {
-	used := make([]bool, k.c.instrs.n)
-	k.c.instrs.each(func(n *instrNode) bool {
+func (k *canon) loose() []*instrNode {
+	used := make([]bool, len(k.nodes))
+	for _, n := range k.nodes {
+		if n == nil {
+			continue
+		}
 		for _, o := range n.operands() {
 			used[o] = true
 		}
 		for _, o := range n.control() {
 			used[o] = true
 		}
-		return true
-	})
+	}
 	// The hash of a tree: local hash, then operands, by number where they have one and by hash else.
-	hashes := make([]uint64, k.c.instrs.n)
+	hashes := make([]uint64, len(k.nodes))
 	below := func(h *hasher, id InstrID) {
 		if num := k.number[id]; num != 0 {
 			h.word(uint64(num))
@@ -102,9 +167,9 @@ func (k *canon) loose(entered []bool) []*instrNode {
 		}
 	}
 	var sinks []*instrNode
-	seen := slices.Clone(entered)
+	seen := slices.Clone(k.entered)
 	k.c.inOrder(func(sink *instrNode) {
-		if used[sink.id] || entered[sink.id] {
+		if used[sink.id] || k.entered[sink.id] {
 			return
 		}
 		sinks = append(sinks, sink)

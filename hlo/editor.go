@@ -25,9 +25,10 @@ type Editor struct {
 	stats CopyStats
 	pool  nodePool
 
-	// States of the computations touched so far; the first one is inline, since most sessions of a pass touch few.
+	// States of the computations touched so far; the first one is inline, since many sessions touch no other.
 	first  compState
 	states tree[compState]
+	spare  []compState // what is left of a slab
 
 	calls map[CompID]int // number of calling instructions per computation, once somebody asked
 
@@ -110,7 +111,10 @@ func (e *Editor) state(id CompID) *compState {
 func (e *Editor) addState(c *compNode) *compState {
 	st := &e.first
 	if st.node != nil {
-		st = new(compState)
+		if len(e.spare) == 0 {
+			e.spare = make([]compState, min(4+int(e.states.n), 32))
+		}
+		st, e.spare = &e.spare[0], e.spare[1:]
 		*e.states.slot(1, new(CopyStats), uint32(c.id)) = st // of the session alone: always the same epoch, so nothing is copied
 	}
 	st.e, st.id, st.node = e, c.id, c
@@ -320,7 +324,7 @@ func (e *Editor) Rollback(m Module) {
 }
 
 // dropStates forgets what is known of computations; handles must be stale.
-func (e *Editor) dropStates() { e.first, e.states = compState{e: e}, tree[compState]{} }
+func (e *Editor) dropStates() { e.first, e.states, e.spare = compState{e: e}, tree[compState]{}, nil }
 
 // Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
 // result is the module that the session started from.

@@ -165,35 +165,16 @@ func (c *compNode) structure() *structure {
 	if s := c.cache().shape.Load(); s != nil {
 		return s
 	}
-	k := newCanon(c)
-	s := &structure{order: k.order}
-	h := newHasher(6)
+	k := canonical(c)
+	defer k.done()
+	h := &k.hash
 	h.string(c.thread)
 	h.bool(c.scheduled)
 	h.word(uint64(len(c.params))<<32 | uint64(c.count))
-	var control []uint32
-	for _, id := range k.order {
-		n := c.instrs.get(uint32(id))
-		h.word(n.local(k.live))
-		for _, o := range n.operands() {
-			h.word(uint64(k.number[o]))
-		}
-		if p := n.control(); len(p) > 0 {
-			control = control[:0]
-			for _, o := range p {
-				control = append(control, k.number[o])
-			}
-			slices.Sort(control)
-			for _, o := range control {
-				h.word(uint64(o))
-			}
-		}
-		s.callees = append(s.callees, n.called()...)
-	}
 	if int(c.root) < len(k.number) {
 		h.word(uint64(k.number[c.root]))
 	}
-	s.hash = h.hash()
+	s := &structure{hash: h.hash(), order: k.order, callees: k.callees}
 	c.cache().shape.Store(s)
 	return s
 }

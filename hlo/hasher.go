@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
+	"sync/atomic"
+	"unsafe"
 )
 
 // hasher is a fast hash of 128 bits, the same in every process. It is not proof against an adversary.
@@ -75,18 +77,32 @@ func (h *hasher) sum64() uint64 {
 	return max(lo, 1)
 }
 
-// shape hashes what [Shape.Equal] compares. The first word tells what follows, so that no two shapes make the same sequence.
+// shape hashes what [Shape.Equal] compares, by the hash that every shape keeps.
 func (h *hasher) shape(s Shape) {
-	d := s.d
-	if d == nil {
+	if s.d == nil {
 		h.word(0)
 		return
+	}
+	x := atomic.LoadUint64(&s.d.hash)
+	if x == 0 {
+		x = hashShape(s.d)
+		atomic.StoreUint64(&s.d.hash, x)
+	}
+	h.word(x)
+}
+
+// hashShape hashes one shape and its parts. The first word tells what follows, so that no two shapes make the same sequence.
+func hashShape(d *shapeData) uint64 {
+	h := newHasher(15)
+	layout := d.layout
+	if d.typ.IsArray() && len(d.dims) == 0 {
+		layout = cmpLayout(layout)
 	}
 	head := uint64(d.typ)<<56 | uint64(len(d.dims))<<24 | uint64(len(d.elems))
 	if d.dyn != nil {
 		head |= 1 << 55
 	}
-	if d.layout != nil {
+	if layout != nil {
 		head |= 1 << 54
 	}
 	h.word(head)
@@ -96,12 +112,13 @@ func (h *hasher) shape(s Shape) {
 	for _, dyn := range d.dyn {
 		h.bool(dyn)
 	}
-	if d.layout != nil {
-		h.layout(d.layout)
+	if layout != nil {
+		h.layout(layout)
 	}
 	for _, e := range d.elems {
 		h.shape(e)
 	}
+	return h.sum64()
 }
 
 func (h *hasher) layout(l *Layout) {
@@ -136,45 +153,28 @@ func (h *hasher) literal(l *Literal) {
 	}
 }
 
-// knownAttrs marks the structs that need no type name.
-const knownAttrs = 1 << 60
-
-// attrs hashes an op's own attributes so that what EqualAttrs calls equal hashes alike. The shortest and most frequent structs do
-// without reflection.
+// attrs hashes an op's own attributes so that what EqualAttrs calls equal hashes alike.
 func (h *hasher) attrs(a OpAttrs) {
-	switch a := a.(type) {
-	case nil:
+	if a == nil {
 		h.word(0)
-	case *ParameterAttrs:
-		h.word(1 | knownAttrs)
-		h.word(uint64(a.Number))
-	case *ConstantAttrs:
-		h.word(2 | knownAttrs)
-		h.literal(a.Literal)
-	case *TupleElementAttrs:
-		h.word(3 | knownAttrs)
-		h.word(uint64(a.Index))
-	case *BroadcastAttrs:
-		h.word(4 | knownAttrs)
-		h.ints(a.Dimensions)
-	case *DimensionsAttrs:
-		h.word(5 | knownAttrs)
-		h.ints(a.Dimensions)
-	case *ReshapeAttrs:
-		h.word(6 | knownAttrs)
-		h.word(uint64(a.InferredDimension))
-	case *CompareAttrs:
-		h.word(7 | knownAttrs)
-		h.word(uint64(a.Direction)<<8 | uint64(a.Type))
-	default:
-		v := reflect.ValueOf(a).Elem()
-		h.string(v.Type().Name())
-		p := attrPlanOf(a)
-		for i := range p.fields {
-			h.value(v.Field(p.fields[i].Index))
-		}
-		for _, i := range p.hidden {
-			h.value(v.Field(i))
+		return
+	}
+	p, base := attrPlanOf(a), attrMemory(a)
+	h.word(p.hash)
+	for i := range p.cells {
+		c := &p.cells[i]
+		at := unsafe.Add(base, c.offset)
+		switch c.kind {
+		case cellInt64:
+			h.word(uint64(*(*int64)(at)))
+		case cellByte:
+			h.word(uint64(*(*uint8)(at)))
+		case cellInts:
+			h.ints(*(*[]int64)(at))
+		case cellLiteral:
+			h.literal(*(**Literal)(at))
+		default:
+			h.value(reflect.NewAt(c.typ, at).Elem())
 		}
 	}
 }

@@ -22,6 +22,7 @@ type shapeData struct {
 	elems  []Shape // tuple elements, or the one array of a buffer
 	// Of a tuple: parts that are not tuples, and all parts. Both saturate: tuples of one tuple share it.
 	leaves, parts int
+	hash          uint64 // atomic; 0: not computed
 }
 
 // MakeShape makes an array shape with static dimensions and no layout. It keeps no reference to dims.
