@@ -17,8 +17,9 @@ type nameTable struct {
 	epoch uint64
 	under *nameTable
 	roots map[string]*nameRoot
-	spare []nameRoot // what is left of a slab
-	size  int        // names taken in this layer
+	spare []nameRoot  // what is left of a slab
+	fresh *freshNames // of a table under which there is none; its names are not in roots before it is expanded
+	size  int         // names taken in this layer
 }
 
 // nameRoot is what a layer knows of names with one root: the numbers taken, and where to look for the next free one. Most roots have
@@ -40,6 +41,10 @@ type numberSet struct {
 
 // layer returns a table over t that a session may write.
 func (t *nameTable) layer(epoch uint64) *nameTable {
+	if t == nil {
+		return &nameTable{epoch: epoch, roots: make(map[string]*nameRoot), fresh: new(freshNames)}
+	}
+	t.expand()
 	for t != nil && t.under != nil && t.size*2 >= t.under.size {
 		t = mergeNames(t, t.under)
 	}
@@ -153,6 +158,18 @@ func (t *nameTable) find(root string) *nameRoot {
 
 // unique takes name, or the first free name derived from it, and returns what it took.
 func (t *nameTable) unique(name string) string {
+	if t.fresh != nil {
+		if t.fresh.take(name) {
+			return name
+		}
+		t.expand()
+		t.fresh = nil
+	}
+	return t.uniqueRoot(name)
+}
+
+// uniqueRoot is unique by roots and numbers.
+func (t *nameTable) uniqueRoot(name string) string {
 	root, n, suffixed := splitName(name)
 	r := t.roots[root]
 	if r == nil {

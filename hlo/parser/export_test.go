@@ -20,4 +20,6 @@ func ParseByStatements(c Config, file, text string) (hlo.Module, error) {
 }
 
 // IsSingleInstruction reports whether a text is one instruction and no module.
-func IsSingleInstruction(text string) bool { return newParser(Config{}, "", text).isSingleInstruction() }
+func IsSingleInstruction(text string) bool {
+	return newParser(Config{}, "", text).isSingleInstruction()
+}
