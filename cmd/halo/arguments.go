@@ -13,8 +13,9 @@ import (
 	"github.com/gohalo/halo/internal/npz"
 )
 
-// arguments makes one literal for each parameter leaf, from the files that are given and the fill.
-func (c *runCmd) arguments(params []hlo.Shape) ([]*hlo.Literal, error) {
+// arguments makes, for each device, one literal for each parameter leaf, from the files that are given and the fill. What is given
+// without a device, as 0 and not as d0/0, is for all of them, and so is what is filled in.
+func (c *runCmd) arguments(params []hlo.Shape, g grid) ([][]*hlo.Literal, error) {
 	given, err := c.files()
 	if err != nil {
 		return nil, err
@@ -24,19 +25,49 @@ func (c *runCmd) arguments(params []hlo.Shape) ([]*hlo.Literal, error) {
 			return nil, err
 		}
 	}
-	args := make([]*hlo.Literal, len(params))
-	for i, s := range params {
-		key := strconv.Itoa(i)
-		if args[i], err = c.argument(given[key], i, s); err != nil {
-			return nil, fmt.Errorf("parameter leaf %d, %v: %w", i, s.WithoutLayout(), err)
+	used := make(map[string]bool)
+	common := make([]*hlo.Literal, len(params)) // for devices without arrays of their own
+	args := make([][]*hlo.Literal, g.devices())
+	for d := range args {
+		args[d] = make([]*hlo.Literal, len(params))
+		for i, s := range params {
+			own := fmt.Sprintf("d%d/%d", d, i)
+			a := given[own]
+			if used[own] = true; a == nil && common[i] != nil {
+				args[d][i] = common[i]
+				continue
+			}
+			var l *hlo.Literal
+			if a == nil {
+				own = strconv.Itoa(i)
+				a, used[own] = given[own], true
+			}
+			if l, err = c.argument(a, i, s); err != nil {
+				return nil, fmt.Errorf("%sparameter leaf %d, %v: %w", g.where(d), i, s.WithoutLayout(), err)
+			}
+			if own == strconv.Itoa(i) {
+				common[i] = l
+			}
+			args[d][i] = l
 		}
-		delete(given, key)
 	}
-	if len(given) > 0 {
-		key := slices.Min(slices.Collect(maps.Keys(given)))
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if used[key] {
+			continue
+		}
+		if strings.HasPrefix(key, "d") {
+			return nil, fmt.Errorf("there is no parameter leaf %q: %s, and the program has %s", key, count(g.devices(), "device runs", "devices run"), numbered(len(params)))
+		}
 		return nil, fmt.Errorf("there is no parameter leaf %q: the program has %s", key, numbered(len(params)))
 	}
 	return args, nil
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "one " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // files reads the arrays that the flags name, by key.
@@ -50,13 +81,12 @@ func (c *runCmd) files() (map[string]*npz.Array, error) {
 		given = all
 	}
 	for _, in := range c.Input {
-		n, file, _ := strings.Cut(in, "=")
+		key, file, _ := strings.Cut(in, "=")
 		a, err := arrays.ReadNPY(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, unwrapPath(err))
 		}
-		leaf, _ := strconv.ParseUint(n, 10, 32) // the flags have been checked
-		given[strconv.FormatUint(leaf, 10)] = a
+		given[key] = a
 	}
 	return given, nil
 }

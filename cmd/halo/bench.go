@@ -11,10 +11,14 @@ import (
 )
 
 // bench times runs of a program after one to warm up; making the inputs is not part of any figure.
-func (c *runCmd) bench(ctx context.Context, e *env, eng engine, args []*hlo.Literal, r *record) error {
+func (c *runCmd) bench(ctx context.Context, e *env, eng engine, args [][]*hlo.Literal, r *record) error {
 	once := func() (time.Duration, error) {
+		host, err := c.Feeds.host(c, eng.grid())
+		if err != nil {
+			return 0, err
+		}
 		began := time.Now()
-		_, err := eng.run(ctx, args)
+		_, err = eng.run(ctx, args, host)
 		return time.Since(began), err
 	}
 	first, err := once()

@@ -15,10 +15,13 @@ import (
 	"github.com/gohalo/halo/runtime/workqueue"
 )
 
-// engine runs one program on literals, one for each leaf.
+// engine runs one program on literals, for each device one for each leaf.
 type engine interface {
 	params() []hlo.Shape
-	run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Literal, error)
+	// grid is how many devices run.
+	grid() grid
+	// run takes and gives the leaves of each device. The host may be nil.
+	run(ctx context.Context, args [][]*hlo.Literal, host eval.Host) ([][]*hlo.Literal, error)
 	times() *times
 	close()
 }
@@ -40,7 +43,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		if err != nil {
 			return nil, fmt.Errorf("%s: error: %w", in.name, err)
 		}
-		return c.load(in.name, file, t)
+		return c.load(in.name, file, t, nil)
 	}
 	e.progress.at("reading")
 	began := time.Now()
@@ -50,8 +53,9 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 	}
 	t.parse = time.Since(began)
 	if c.Engine == "eval" {
-		return &evalEngine{m: m, t: t}, nil
+		return &evalEngine{m: m, t: t, size: c.Devices.gridOf(m)}, nil
 	}
+	size := c.Devices.gridOf(m)
 	e.progress.at("running passes")
 	began = time.Now()
 	pipeline, err := c.Level.pipeline("cpu")
@@ -69,7 +73,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		return nil, err
 	}
 	t.lower = time.Since(began)
-	return c.load(in.name, file, t)
+	return c.load(in.name, file, t, &size)
 }
 
 // fillElided says whether constants that the text leaves out get filler: a run on made-up inputs may as well make up constants.
@@ -77,7 +81,8 @@ func (c *runCmd) fillElided() bool {
 	return c.Elided == "fill" || c.Elided == "auto" && c.Fill != ""
 }
 
-func (c *runCmd) load(name string, file *bef.File, t *times) (engine, error) {
+// load readies a file, for the devices that its module wants or, without one, the file itself.
+func (c *runCmd) load(name string, file *bef.File, t *times, size *grid) (engine, error) {
 	began := time.Now()
 	reg := runtime.NewRegistry()
 	kernels.Register(reg)
@@ -92,16 +97,22 @@ func (c *runCmd) load(name string, file *bef.File, t *times) (engine, error) {
 	}
 	t.load = time.Since(began)
 	t.arena = program.Entry().ArenaBytes()
-	return &befEngine{program: program, queue: queue, t: t}, nil
+	if size == nil {
+		g := c.Devices.gridOfProgram(program)
+		size = &g
+	}
+	return &befEngine{program: program, queue: queue, t: t, size: *size}, nil
 }
 
 // evalEngine is the reference evaluator.
 type evalEngine struct {
-	m hlo.Module
-	t *times
+	m    hlo.Module
+	t    *times
+	size grid
 }
 
 func (g *evalEngine) times() *times { return g.t }
+func (g *evalEngine) grid() grid    { return g.size }
 func (g *evalEngine) close()        {}
 
 func (g *evalEngine) params() (leaves []hlo.Shape) {
@@ -111,18 +122,32 @@ func (g *evalEngine) params() (leaves []hlo.Shape) {
 	return leaves
 }
 
-func (g *evalEngine) run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Literal, error) {
-	var params []*hlo.Literal
-	for i := range g.m.Entry().NumParameters() {
-		var p *hlo.Literal
-		p, args = gather(g.m.Entry().Parameter(i).Shape(), args)
-		params = append(params, p)
+func (g *evalEngine) run(ctx context.Context, args [][]*hlo.Literal, host eval.Host) ([][]*hlo.Literal, error) {
+	options := eval.Options{MaxBytes: available(), Host: host}
+	params := make([][]*hlo.Literal, len(args))
+	for d, leaves := range args {
+		for i := range g.m.Entry().NumParameters() {
+			var p *hlo.Literal
+			p, leaves = gather(g.m.Entry().Parameter(i).Shape(), leaves)
+			params[d] = append(params[d], p)
+		}
 	}
-	result, err := eval.Module(ctx, g.m, params, eval.Options{MaxBytes: available()})
+	var results []*hlo.Literal
+	var err error
+	if len(args) == 1 {
+		results = make([]*hlo.Literal, 1)
+		results[0], err = eval.Module(ctx, g.m, params[0], options)
+	} else {
+		results, err = eval.Devices(ctx, g.m, params, g.size.replicas, g.size.partitions, options)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return flatten(nil, result), nil
+	all := make([][]*hlo.Literal, len(results))
+	for d, r := range results {
+		all[d] = flatten(nil, r)
+	}
+	return all, nil
 }
 
 func appendLeaves(to []hlo.Shape, s hlo.Shape) []hlo.Shape {
@@ -160,10 +185,12 @@ type befEngine struct {
 	program *runtime.Program
 	queue   workqueue.Queue
 	t       *times
-	results []runtime.Buffer // of the last run; the next one, of a benchmark, writes over them
+	size    grid
+	results [][]runtime.Buffer // of the last run; the next one, of a benchmark, writes over them
 }
 
 func (g *befEngine) times() *times { return g.t }
+func (g *befEngine) grid() grid    { return g.size }
 func (g *befEngine) close()        { g.queue.Close() }
 
 func (g *befEngine) params() (leaves []hlo.Shape) {
@@ -180,19 +207,40 @@ func shapeOf(t runtime.TensorType) hlo.Shape {
 	return hlo.MakeArray(hlo.PrimitiveType(t.Type), t.Dims, nil, hlo.DefaultLayout(len(t.Dims)))
 }
 
-func (g *befEngine) run(ctx context.Context, args []*hlo.Literal) ([]*hlo.Literal, error) {
-	buffers := make([]runtime.Buffer, len(args))
-	for i, a := range args {
-		buffers[i] = runtime.Buffer{Data: a.Bytes(), Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()}
+func (g *befEngine) run(ctx context.Context, args [][]*hlo.Literal, host eval.Host) ([][]*hlo.Literal, error) {
+	buffers := make([][]runtime.Buffer, len(args))
+	for d, leaves := range args {
+		for _, a := range leaves {
+			buffers[d] = append(buffers[d], runtime.Buffer{Data: a.Bytes(), Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()})
+		}
 	}
 	if g.results == nil {
-		g.results = g.program.Entry().NewResults()
+		for range args {
+			g.results = append(g.results, g.program.Entry().NewResults())
+		}
 	}
-	results := g.results
-	if err := g.program.Entry().Run(ctx, runtime.RunOptions{}, buffers, results); err != nil {
+	var err error
+	if len(args) > 1 || kernels.NeedsMesh(g.program) {
+		mesh := eval.NewMesh(g.size.replicas, g.size.partitions)
+		mesh.Host = host
+		err = kernels.Devices(ctx, g.program, mesh, buffers, g.results)
+	} else {
+		err = g.program.Entry().Run(ctx, runtime.RunOptions{}, buffers[0], g.results[0])
+	}
+	if err != nil {
 		return nil, err
 	}
-	var literals []*hlo.Literal
+	all := make([][]*hlo.Literal, len(args))
+	for d := range all {
+		if all[d], err = g.literals(g.results[d]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// literals is the arrays among the results of a device.
+func (g *befEngine) literals(results []runtime.Buffer) (literals []*hlo.Literal, err error) {
 	for i, t := range g.program.Entry().ResultTypes() {
 		s := shapeOf(t)
 		if !s.IsArray() {

@@ -19,23 +19,25 @@ type runCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
 	Level optLevel `embed:""`
 
-	Input   []string `help:"Array for one parameter leaf: N=file.npy." placeholder:"N=FILE" sep:"none"`
-	Inputs  string   `help:"Arrays for the parameters, keys 0, 1, ..." placeholder:"FILE.npz"`
+	Input   []string `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D alone." placeholder:"N=FILE" sep:"none"`
+	Inputs  string   `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ..." placeholder:"FILE.npz"`
 	Fill    string   `help:"Make the inputs that are not given: zeros, ones, random, uniform or model." placeholder:"KIND"`
 	Seed    uint64   `help:"Seed of the fill." placeholder:"S"`
 	Elided  string   `help:"What to do with constants that the text leaves out: error, fill with XLA's filler, or auto: fill if the inputs are filled too." default:"auto" enum:"auto,error,fill"`
-	Output  string   `short:"o" help:"Write the results here, keys 0, 1, ..." placeholder:"FILE.npz"`
+	Output  string   `short:"o" help:"Write the results here, keys as of --inputs." placeholder:"FILE.npz"`
 	Print   bool     `help:"Print the results as HLO literals."`
 	Engine  string   `help:"bef: lower and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
 	Compare string   `help:"Compare the results with these." placeholder:"REF.npz"`
-	Rtol    *float64 `help:"Relative tolerance of --compare. Default, by element type: 1e-5 for f32, 1e-10 for f64, a unit in the last place for narrower floats, 0 for integers."`
-	Atol    *float64 `help:"Absolute tolerance of --compare. Default as of --rtol."`
 	Bench   int      `help:"Time this many runs after one to warm up." placeholder:"N"`
 	Threads int      `help:"Compute workers. Default: one for each processor." placeholder:"N"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 
-	Host hostRunFlags `embed:""`
+	tolerances `embed:""`
+
+	Devices deviceFlags  `embed:""`
+	Feeds   feedFlags    `embed:""`
+	Host    hostRunFlags `embed:""`
 }
 
 func (c *runCmd) Run(e *env) error {
@@ -64,10 +66,13 @@ func (c *runCmd) check() error {
 		}
 	}
 	for _, in := range c.Input {
-		n, file, ok := strings.Cut(in, "=")
-		if _, err := strconv.ParseUint(n, 10, 32); !ok || err != nil || file == "" {
+		key, file, ok := strings.Cut(in, "=")
+		if !ok || !isKey(key) || file == "" {
 			return fmt.Errorf("--input %s: want N=FILE.npy, where N is the number of a parameter leaf", in)
 		}
+	}
+	if err := c.Devices.check(); err != nil {
+		return err
 	}
 	switch {
 	case c.Output != "" && len(c.Files) > 1:
@@ -78,10 +83,8 @@ func (c *runCmd) check() error {
 		return errors.New("--bench only times: it goes with none of --print, --output and --compare")
 	case c.Threads < 0:
 		return errors.New("--threads: want a positive number of threads, or 0 for one on each processor")
-	case c.Rtol != nil && *c.Rtol < 0, c.Atol != nil && *c.Atol < 0:
-		return errors.New("--rtol, --atol: want a tolerance of at least 0")
 	}
-	return nil
+	return c.tolerances.check()
 }
 
 // program runs an HLO program.
@@ -92,7 +95,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) erro
 	}
 	defer eng.close()
 	e.progress.at("making the inputs")
-	args, err := c.arguments(eng.params())
+	args, err := c.arguments(eng.params(), eng.grid())
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
@@ -100,86 +103,79 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) erro
 	if c.Bench > 0 {
 		return c.bench(ctx, e, eng, args, r)
 	}
-	results, err := eng.run(ctx, args)
+	host, err := c.Feeds.host(c, eng.grid())
 	if err != nil {
 		return err
 	}
-	return c.deliver(e, in.name, results, r)
+	results, err := eng.run(ctx, args, host)
+	if err != nil {
+		return err
+	}
+	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
+		return err
+	}
+	return c.deliver(e, in.name, eng.grid(), results, r)
 }
 
-// deliver prints, writes and compares the results.
-func (c *runCmd) deliver(e *env, name string, results []*hlo.Literal, r *record) error {
+// isKey reports whether a key names a parameter leaf, as 3 or as d0/3.
+func isKey(key string) bool {
+	if device, leaf, ok := strings.Cut(key, "/"); ok {
+		number, isDevice := strings.CutPrefix(device, "d")
+		return isDevice && isNumber(number) && isNumber(leaf)
+	}
+	return isNumber(key)
+}
+
+func isNumber(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 32)
+	return err == nil && strconv.FormatUint(n, 10) == s
+}
+
+// deliver prints, writes and compares the results of each device.
+func (c *runCmd) deliver(e *env, name string, g grid, results [][]*hlo.Literal, r *record) error {
 	if c.Print {
-		var records []any
-		for _, l := range results {
-			shape, value := string(l.Shape().AppendText(nil, false)), string(l.AppendText(nil))
-			records = append(records, map[string]string{"shape": shape, "value": value})
-			if !c.JSON {
-				if _, err := fmt.Fprintf(e.stdout, "%s %s\n", shape, value); err != nil {
-					return err
-				}
-			}
+		if err := c.print(e, g, results, r); err != nil {
+			return err
 		}
-		r.add("results", records)
 	}
 	if c.Output != "" {
-		if err := create(c.Output, func(w io.Writer) error { return arrays.WriteNPZ(w, results) }); err != nil {
+		if err := create(c.Output, func(w io.Writer) error { return arrays.WriteNPZ(w, named(g, results)) }); err != nil {
 			return err
 		}
 	}
 	if c.Compare != "" {
-		return c.compare(e, name, results, r)
+		return c.compare(e, name, g, results, r)
 	}
 	return nil
 }
 
-// compare reports how far the results are from the reference; a difference beyond the tolerance is a failure.
-func (c *runCmd) compare(e *env, name string, results []*hlo.Literal, r *record) error {
-	ref, err := arrays.ReadNPZ(c.Compare)
-	if err != nil {
-		return fmt.Errorf("%s: error: %w", c.Compare, unwrapPath(err))
+// named gives the leaves of each device their keys.
+func named(g grid, results [][]*hlo.Literal) (all []arrays.Named) {
+	for d, leaves := range results {
+		for i, l := range leaves {
+			all = append(all, arrays.Named{Key: g.key(d, i), Literal: l})
+		}
 	}
-	if len(ref) > len(results) {
-		return fmt.Errorf("%s: error: it has %d arrays, but %s has %d results", c.Compare, len(ref), name, len(results))
-	}
+	return all
+}
+
+func (c *runCmd) print(e *env, g grid, results [][]*hlo.Literal, r *record) error {
 	var records []any
-	bad := 0
-	for i, got := range results {
-		a := ref[strconv.Itoa(i)]
-		if a == nil {
-			return fmt.Errorf("%s: error: there is no array %d for result %d, %v", c.Compare, i, i, got.Shape().WithoutLayout())
-		}
-		want, err := arrays.Literal(a, got.Shape())
-		if err != nil {
-			return fmt.Errorf("%s: error: array %d: %w", c.Compare, i, err)
-		}
-		rtol, atol := c.tolerance(got.Shape().Type())
-		d := arrays.Compare(got, want, rtol, atol)
-		if d.Bad > 0 {
-			bad++
-		}
-		shape := got.Shape().WithoutLayout().String()
-		records = append(records, map[string]any{"result": i, "shape": shape, "elements": d.Elements, "bad": d.Bad, "max_abs": d.MaxAbs, "max_rel": d.MaxRel})
-		if !c.JSON {
-			fmt.Fprintf(e.stderr, "%s: result %d, %s: %v\n", name, i, shape, d)
+	for d, leaves := range results {
+		for i, l := range leaves {
+			shape, value := string(l.Shape().AppendText(nil, false)), string(l.AppendText(nil))
+			fields, prefix := map[string]any{"shape": shape, "value": value}, ""
+			if g.devices() > 1 {
+				fields["device"], fields["result"], prefix = d, i, g.key(d, i)+" "
+			}
+			records = append(records, fields)
+			if !c.JSON {
+				if _, err := fmt.Fprintf(e.stdout, "%s%s %s\n", prefix, shape, value); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	r.add("compare", records)
-	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from %s", name, bad, len(results), c.Compare)
-	}
+	r.add("results", records)
 	return nil
-}
-
-// tolerance is what the flags say, or else what suits the type.
-func (c *runCmd) tolerance(t hlo.PrimitiveType) (rtol, atol float64) {
-	rtol = arrays.Tolerance(t)
-	atol = rtol
-	if c.Rtol != nil {
-		rtol = *c.Rtol
-	}
-	if c.Atol != nil {
-		atol = *c.Atol
-	}
-	return rtol, atol
 }

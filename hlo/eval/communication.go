@@ -7,7 +7,8 @@ import (
 )
 
 // Host is the other side of infeed, outfeed, and of send and recv that go to the host. Its methods are told which device asks. They are
-// called in the order of the program on each device, and by several goroutines at once when several devices run.
+// called in the order of the program on each device, and by several goroutines at once when several devices run. The values that they
+// get must not be kept: their memory is used again.
 type Host interface {
 	// Infeed is the next item, of shape s.
 	Infeed(d Device, s hlo.Shape) (*hlo.Literal, error)

@@ -19,12 +19,13 @@ type Difference struct {
 func (d Difference) String() string {
 	s := fmt.Sprintf("%d elements, largest difference %.3g, relative %.3g", d.Elements, d.MaxAbs, d.MaxRel)
 	if d.Bad > 0 {
-		s += fmt.Sprintf(", %d beyond the tolerance, the first at %d: got %v want %v", d.Bad, d.FirstBad, number(d.Got), number(d.Want))
+		s += fmt.Sprintf(", %d beyond the tolerance, the first at %d: got %v want %v", d.Bad, d.FirstBad, Number(d.Got), Number(d.Want))
 	}
 	return s
 }
 
-func number(z complex128) any {
+// Number is z as it is printed: a real number if its imaginary part is zero.
+func Number(z complex128) any {
 	if imag(z) == 0 {
 		return real(z)
 	}

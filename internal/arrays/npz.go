@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/npz"
@@ -44,11 +43,17 @@ func ReadNPY(path string) (*npz.Array, error) {
 	return &a, err
 }
 
-// WriteNPZ writes the literals as an npz file, under the keys 0, 1, ...
-func WriteNPZ(w io.Writer, literals []*hlo.Literal) error {
+// Named is a literal and its key in a file.
+type Named struct {
+	Key     string
+	Literal *hlo.Literal
+}
+
+// WriteNPZ writes literals as an npz file.
+func WriteNPZ(w io.Writer, literals []Named) error {
 	named := make([]npz.Named, len(literals))
 	for i, l := range literals {
-		named[i] = npz.Named{Name: strconv.Itoa(i), Array: FromLiteral(l)}
+		named[i] = npz.Named{Name: l.Key, Array: FromLiteral(l.Literal)}
 	}
 	return npz.WriteNPZ(w, named)
 }

@@ -3,7 +3,10 @@ package kernels_test
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"
@@ -507,5 +511,53 @@ ENTRY`, 1)
 	for _, run := range []func(*testing.T, grid, hlo.Module, [][]int32) ([][]int32, error){evalDevices, befDevices} {
 		_, err := run(t, g, parse(t, text), x)
 		require.ErrorContains(t, err, "nobody knows")
+	}
+}
+
+// TestReferenceDevices runs the reference programs for several devices, whose arrays have keys like d3/0.
+func TestReferenceDevices(t *testing.T) {
+	folders, _ := filepath.Glob("../../../shared/corpus/reference/programs/spmd_*")
+	if len(folders) == 0 {
+		t.Skip("no reference programs")
+	}
+	for _, dir := range folders {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			var meta struct {
+				Tols []struct{ Rtol, Atol float64 }
+			}
+			text, err := os.ReadFile(dir + "/meta.json")
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(text, &meta))
+			text, err = os.ReadFile(dir + "/prog.hlo")
+			require.NoError(t, err)
+			m := parse(t, string(text))
+			in, err := arrays.ReadNPZ(dir + "/in.npz")
+			require.NoError(t, err)
+			out, err := arrays.ReadNPZ(dir + "/out.npz")
+			require.NoError(t, err)
+			p := load(t, m)
+			g := grid{max(1, int(m.Config().ReplicaCount)), max(1, int(m.Config().NumPartitions))}
+			args, results := make([][]runtime.Buffer, g.devices()), make([][]runtime.Buffer, g.devices())
+			for d := range args {
+				results[d] = p.Entry().NewResults()
+				for i, at := range p.Entry().ArgTypes() {
+					b := at.NewBuffer()
+					copy(b.Data, in[fmt.Sprintf("d%d/%d", d, i)].Data)
+					args[d] = append(args[d], b)
+				}
+			}
+			require.NoError(t, kernels.Devices(t.Context(), p, eval.NewMesh(g.r, g.p), args, results))
+			for d := range results {
+				for i, rt := range p.Entry().ResultTypes() {
+					s := hlo.MakeShape(hlo.PrimitiveType(rt.Type), rt.Dims...)
+					got, err := hlo.NewLiteral(s, results[d][i].Data)
+					require.NoError(t, err)
+					want, err := arrays.Literal(out[fmt.Sprintf("d%d/%d", d, i)], s)
+					require.NoError(t, err)
+					diff := arrays.Compare(got, want, meta.Tols[i].Rtol, meta.Tols[i].Atol)
+					assert.Zero(t, diff.Bad, "device %d, result %d: %v", d, i, diff)
+				}
+			}
+		})
 	}
 }

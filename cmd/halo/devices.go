@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+// grid is the devices that run a program: replicas of partitions.
+type grid struct{ replicas, partitions int }
+
+func (g grid) devices() int { return g.replicas * g.partitions }
+
+// deviceFlags say how many devices run.
+type deviceFlags struct {
+	Replicas   int `help:"Number of replicas. Default: what the module's header says, if the program has collectives; else one." placeholder:"R"`
+	Partitions int `help:"Number of partitions of each replica. Default as of --replicas." placeholder:"P"`
+}
+
+func (f *deviceFlags) check() error {
+	switch {
+	case f.Replicas < 0 || f.Partitions < 0:
+		return errors.New("--replicas, --partitions: want positive numbers")
+	case max(f.Replicas, 1) > maxDevices/max(f.Partitions, 1):
+		return fmt.Errorf("--replicas, --partitions: at most %d devices", maxDevices)
+	}
+	return nil
+}
+
+// maxDevices bounds what a header may ask for.
+const maxDevices = 1 << 12
+
+// gridOf is the devices for a module.
+func (f *deviceFlags) gridOf(m hlo.Module) grid {
+	cfg := m.Config()
+	return f.choose(int(cfg.ReplicaCount), int(cfg.NumPartitions), func() bool {
+		for c := range m.Computations() {
+			for in := range c.Instructions() {
+				if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitCollective) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// gridOfProgram is the devices for a program that was lowered before.
+func (f *deviceFlags) gridOfProgram(p *runtime.Program) grid {
+	md := p.Metadata()
+	return f.choose(md.Replicas, md.Partitions, func() bool {
+		for _, k := range p.File().Kernels {
+			name, isHLO := strings.CutPrefix(k, "hlo.")
+			if op, ok := hlo.OpcodeByName(name); isHLO && ok && hlo.Info(op).Traits.Has(hlo.TraitCollective) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// choose takes what the flags say, else what the header says if devices matter to the program.
+func (f *deviceFlags) choose(replicas, partitions int, collective func() bool) grid {
+	g := grid{f.Replicas, f.Partitions}
+	replicas, partitions = max(replicas, 1), max(partitions, 1)
+	if replicas > maxDevices/partitions || g == (grid{}) && replicas*partitions > 1 && !collective() {
+		replicas, partitions = 1, 1
+	}
+	if g.replicas == 0 {
+		g.replicas = replicas
+	}
+	if g.partitions == 0 {
+		g.partitions = partitions
+	}
+	return g
+}
+
+// key is how files call leaf i of device d: i, or dD/i when there are several devices.
+func (g grid) key(d, i int) string {
+	if g.devices() == 1 {
+		return strconv.Itoa(i)
+	}
+	return fmt.Sprintf("d%d/%d", d, i)
+}
+
+// where is a prefix for messages about a device.
+func (g grid) where(d int) string {
+	if g.devices() == 1 {
+		return ""
+	}
+	return fmt.Sprintf("device %d: ", d)
+}
