@@ -22,10 +22,11 @@ type value struct {
 	load  *load
 	iota  *counter
 	splat *splat
-	// rounded says that the numbers are in the type already; false while only a store needs them, which rounds itself.
+	// same is the value whose register holds this one too, or noValue.
+	same Value
+	// round, if not nil, has yet to bring the numbers into the type: a store does that itself.
 	round  loop
 	def    int // step that computes it, or -1
-	isUsed bool
 	weight int
 }
 
@@ -54,6 +55,17 @@ func lane(t hlo.PrimitiveType) hlo.PrimitiveType {
 	return t
 }
 
+// noValue is no value.
+const noValue Value = -1
+
+// holder is the value in whose register v is.
+func (b *Builder) holder(v Value) Value {
+	if s := b.values[v].same; s != noValue {
+		return s
+	}
+	return v
+}
+
 func (b *Builder) define(v value) Value {
 	b.values = append(b.values, v)
 	return Value(len(b.values) - 1)
@@ -69,7 +81,7 @@ func (b *Builder) Input(arg int, t hlo.PrimitiveType, view View) Value {
 			return Value(i)
 		}
 	}
-	return b.define(value{typ: t, def: -1, load: &load{arg: arg, typ: t, view: view, direct: -1}})
+	return b.define(value{typ: t, def: -1, same: noValue, load: &load{arg: arg, typ: t, view: view, direct: -1}})
 }
 
 func (v *View) equal(o *View) bool {
@@ -92,7 +104,7 @@ func (b *Builder) Constant(t hlo.PrimitiveType, element []byte) Value {
 		widenLoop(t)(1, unsafe.Pointer(&wide[0]), unsafe.Pointer(&s.value[0]), nil, nil)
 		s.value = unsafe.Slice((*byte)(unsafe.Pointer(&wide[0])), 16)
 	}
-	return b.define(value{typ: t, def: -1, splat: s})
+	return b.define(value{typ: t, def: -1, same: noValue, splat: s})
 }
 
 // Iota is the number that a view gives instead of an offset, converted to type t.
@@ -101,7 +113,7 @@ func (b *Builder) Iota(t hlo.PrimitiveType, view View) (Value, bool) {
 	if fill == nil {
 		return 0, false
 	}
-	v := value{typ: t, def: -1, iota: &counter{view: view, fill: fill}}
+	v := value{typ: t, def: -1, same: noValue, iota: &counter{view: view, fill: fill}}
 	if !isWide(t) {
 		return b.define(v), true
 	}
@@ -122,8 +134,11 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	if !ok {
 		return 0, false
 	}
-	if o.identity {
+	switch {
+	case o.identity:
 		return args[0], true
+	case o.sameLanes:
+		return b.sameLanes(t, o.round, args[0]), true
 	}
 	return b.step(t, o.fn, o.round, o.weight, args...), true
 }
@@ -131,35 +146,49 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 // Convert changes the type of v by value.
 func (b *Builder) Convert(t hlo.PrimitiveType, v Value) (Value, bool) {
 	o, ok := convertOperation(b.values[v].typ, t)
-	if !ok || o.identity {
+	switch {
+	case !ok || o.identity:
 		return v, ok
+	case o.sameLanes:
+		return b.sameLanes(t, o.round, v), true
 	}
 	return b.step(t, o.fn, o.round, o.weight, v), true
 }
 
 // step appends a computation; round, if not nil, brings its result into the type.
 func (b *Builder) step(t hlo.PrimitiveType, fn, round loop, weight int, args ...Value) Value {
-	for _, a := range args {
-		b.use(a)
+	held := make([]Value, len(args))
+	for i, a := range args {
+		held[i] = b.use(a)
 	}
-	v := b.define(value{typ: t, def: len(b.steps), round: round, weight: weight})
-	b.steps = append(b.steps, buildStep{fn, v, args})
+	v := b.define(value{typ: t, def: len(b.steps), same: noValue, round: round, weight: weight})
+	b.steps = append(b.steps, buildStep{fn, v, held})
 	return v
 }
 
-// use makes sure that v is rounded.
-func (b *Builder) use(v Value) {
+// sameLanes makes a value of another type of what is in v's register.
+func (b *Builder) sameLanes(t hlo.PrimitiveType, round loop, v Value) Value {
+	return b.define(value{typ: t, def: -1, same: b.use(v), round: round})
+}
+
+// use makes sure that v is rounded, and returns the value whose register holds it then.
+func (b *Builder) use(v Value) Value {
 	x := &b.values[v]
 	if x.round != nil {
-		b.steps = append(b.steps, buildStep{x.round, v, []Value{v}})
+		from := b.holder(v)
+		if from != v {
+			x.same, x.def = noValue, len(b.steps)
+		}
+		b.steps = append(b.steps, buildStep{x.round, v, []Value{from}})
 		x.round = nil
+		x.weight++
 	}
-	x.isUsed = true
+	return b.holder(v)
 }
 
 // Store makes v output out of the program; all outputs are dense arrays over the space.
 func (b *Builder) Store(out int, v Value) {
-	b.stores = append(b.stores, store{out: out, reg: int(v), typ: b.values[v].typ})
+	b.stores = append(b.stores, store{out: out, reg: int(b.holder(v)), typ: b.values[v].typ})
 }
 
 // Build lays the program out. The builder must not be used afterwards.
@@ -179,6 +208,7 @@ func (b *Builder) Build() (*Program, bool) {
 		return nil, false
 	}
 	b.layOut(p)
+	p.alignRows()
 	p.plain = p.isPlain()
 	p.weight = 1
 	for _, v := range b.values {
@@ -256,11 +286,18 @@ func (b *Builder) directStores() map[int]bool {
 	}
 	r := b.stores[0].reg
 	v := &b.values[r]
-	if isWide(v.typ) || v.splat != nil || v.iota != nil {
+	if isWide(b.stores[0].typ) || v.splat != nil || v.iota != nil {
 		return direct
 	}
-	if v.load != nil && len(b.steps) == 0 || v.def >= 0 && v.def == len(b.steps)-1 {
+	if v.load != nil && len(b.steps) == 0 {
 		direct[r] = true
+	} else if v.def >= 0 {
+		direct[r] = true
+		for _, s := range b.steps[v.def:] { // rounding in place may follow
+			if int(s.d) != r {
+				delete(direct, r)
+			}
+		}
 	}
 	return direct
 }
@@ -287,6 +324,9 @@ func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]
 	p.loads = append(p.loads, *l)
 }
 
+// skew keeps registers from beginning at the same place in pages, where the processor takes one for another.
+const skew = 128
+
 // memoryPlan hands out tiles of memory by width.
 type memoryPlan struct {
 	size int
@@ -300,7 +340,7 @@ func (m *memoryPlan) take(width int) register {
 		return r
 	}
 	r := register{slot: width, offset: m.size, out: -1}
-	m.size += width * Size
+	m.size += width*Size + skew
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 var formats = map[hlo.PrimitiveType]minifloat.Format{
@@ -18,9 +19,13 @@ var formats = map[hlo.PrimitiveType]minifloat.Format{
 func widenLoop(t hlo.PrimitiveType) loop {
 	switch t {
 	case hlo.BF16:
-		return func(n int, d, a, _, _ unsafe.Pointer) { minifloat.WidenBF16(vec[float32](d, n), vec[uint16](a, n)) }
+		return vectors.Find("convert.bf16.f32", func(n int, d, a, _, _ unsafe.Pointer) {
+			minifloat.WidenBF16(vec[float32](d, n), vec[uint16](a, n))
+		})
 	case hlo.F16:
-		return func(n int, d, a, _, _ unsafe.Pointer) { minifloat.WidenF16(vec[float32](d, n), vec[uint16](a, n)) }
+		return vectors.Find("convert.f16.f32", func(n int, d, a, _, _ unsafe.Pointer) {
+			minifloat.WidenF16(vec[float32](d, n), vec[uint16](a, n))
+		})
 	}
 	table := formats[t].Table32()
 	return func(n int, d, a, _, _ unsafe.Pointer) {
@@ -35,9 +40,13 @@ func widenLoop(t hlo.PrimitiveType) loop {
 func narrowLoop(t hlo.PrimitiveType) loop {
 	switch t {
 	case hlo.BF16:
-		return func(n int, d, a, _, _ unsafe.Pointer) { minifloat.NarrowBF16(vec[uint16](d, n), vec[float32](a, n)) }
+		return vectors.Find("convert.f32.bf16", func(n int, d, a, _, _ unsafe.Pointer) {
+			minifloat.NarrowBF16(vec[uint16](d, n), vec[float32](a, n))
+		})
 	case hlo.F16:
-		return func(n int, d, a, _, _ unsafe.Pointer) { minifloat.NarrowF16(vec[uint16](d, n), vec[float32](a, n)) }
+		return vectors.Find("convert.f32.f16", func(n int, d, a, _, _ unsafe.Pointer) {
+			minifloat.NarrowF16(vec[uint16](d, n), vec[float32](a, n))
+		})
 	}
 	f := formats[t]
 	return func(n int, d, a, _, _ unsafe.Pointer) {
@@ -48,18 +57,21 @@ func narrowLoop(t hlo.PrimitiveType) loop {
 	}
 }
 
-// roundLoop rounds float32 to a narrow float, staying float32. It works in place only.
+// roundLoop rounds float32 to a narrow float, staying float32.
 func roundLoop(t hlo.PrimitiveType) loop {
 	narrow, widen := narrowLoop(t), widenLoop(t)
-	return func(n int, d, _, _, _ unsafe.Pointer) {
+	round := func(n int, d, a, _, _ unsafe.Pointer) {
 		var codes [128]uint16
 		for at := 0; at < n; at += len(codes) {
 			k := min(len(codes), n-at)
-			p := unsafe.Add(d, at*4)
-			narrow(k, unsafe.Pointer(&codes), p, nil, nil)
-			widen(k, p, unsafe.Pointer(&codes), nil, nil)
+			narrow(k, unsafe.Pointer(&codes), unsafe.Add(a, at*4), nil, nil)
+			widen(k, unsafe.Add(d, at*4), unsafe.Pointer(&codes), nil, nil)
 		}
 	}
+	if t == hlo.BF16 {
+		return vectors.Find("round.bf16", round)
+	}
+	return round
 }
 
 // convertOperation changes the element type by value.
@@ -71,10 +83,9 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 	}
 	switch {
 	case isWide(from) && to == hlo.F32:
-		// The register holds it as float32 already, but now as a value of another type.
-		o.fn, o.weight = copyLoop(4), 1
+		o.sameLanes = true // the register holds it as float32 already
 	case isWide(to) && lane(from) == hlo.F32:
-		o.fn, o.round = copyLoop(4), roundLoop(to)
+		o.sameLanes, o.round = true, roundLoop(to)
 	case isWide(to) && from == hlo.F64:
 		if to == hlo.F16 || to == hlo.BF16 {
 			o.fn, o.round = castLoop[float64, float32](), roundLoop(to)
@@ -89,10 +100,12 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 		}
 	case isWide(to):
 		o.fn, o.round = castTo(lane(from), hlo.F32), roundLoop(to)
+		o.vectorize(convertName(from, hlo.F32))
 	default:
-		o.fn = castTo(lane(from), to)
+		o.fn, o.weight = castTo(lane(from), to), 1
+		o.vectorize(convertName(from, to))
 	}
-	return o, o.fn != nil
+	return o, o.fn != nil || o.sameLanes
 }
 
 // castTo converts between types that registers hold as they are.

@@ -41,21 +41,28 @@ func (w *walk) run(n int) (first int64, count int, stride int64) {
 	return first, count, stride
 }
 
-// gather loads points [at, at+n) of the space through a view. Elements are width bytes.
-func gather(dst unsafe.Pointer, n int, src []byte, width int, s *Space, v *View, at int) {
-	var w walk
-	w.start(s, v, at)
+// neighbours is where the next n points are if they are neighbours in memory.
+func (w *walk) neighbours(n int, data []byte, width int) (unsafe.Pointer, bool) {
+	last := len(w.dims) - 1
+	if last < 0 || w.strides[last] != 1 || w.dims[last]-w.at[last] < int64(n) {
+		return nil, false
+	}
+	return element(data, int(w.offset), width), true
+}
+
+// gather loads the next n points of a walk. Elements are width bytes.
+func gather(dst unsafe.Pointer, n int, src []byte, width int, w *walk) {
 	switch width {
 	case 1:
-		gatherAs[uint8](dst, n, src, &w)
+		gatherAs[uint8](dst, n, src, w)
 	case 2:
-		gatherAs[uint16](dst, n, src, &w)
+		gatherAs[uint16](dst, n, src, w)
 	case 4:
-		gatherAs[uint32](dst, n, src, &w)
+		gatherAs[uint32](dst, n, src, w)
 	case 8:
-		gatherAs[uint64](dst, n, src, &w)
+		gatherAs[uint64](dst, n, src, w)
 	case 16:
-		gatherAs[[2]uint64](dst, n, src, &w)
+		gatherAs[[2]uint64](dst, n, src, w)
 	}
 }
 
@@ -79,6 +86,10 @@ func gatherAs[T any](p unsafe.Pointer, n int, data []byte, w *walk) {
 			}
 		case 0:
 			x := src[first]
+			if count >= 16 {
+				fillTile(unsafe.Pointer(&d[0]), unsafe.Pointer(&x), int(unsafe.Sizeof(x)), count)
+				continue
+			}
 			for i := range d {
 				d[i] = x
 			}

@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -8,10 +9,11 @@ import (
 
 // operation is how an op is computed on given types.
 type operation struct {
-	fn       loop
-	round    loop // brings the result into a narrow type
-	identity bool // the result is the first operand
-	weight   int
+	fn        loop
+	round     loop // brings the result into a narrow type
+	identity  bool // the result is the first operand
+	sameLanes bool // the result, before rounding, is in the operand's register
+	weight    int
 }
 
 // findOp looks up the loop of an elementwise instruction with result type t.
@@ -35,16 +37,19 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		}
 		a := hlo.AttrsOf[hlo.CompareAttrs](in)
 		o.fn = compareLoop(types[0], a.Direction, a.Type)
+		o.vectorizeCompare(types[0], a.Direction, a.Type)
 	case hlo.OpSelect:
 		if types[0] != hlo.PRED || types[1] != t || types[2] != t {
 			return o, false
 		}
 		o.fn = selectLoop(lane(t).ByteSize())
+		o.vectorize(fmt.Sprintf("select.%d", 8*lane(t).ByteSize()))
 	case hlo.OpClamp:
 		if !same(t, types) {
 			return o, false
 		}
-		o.fn, o.weight = clampLoop(lane(t)), 2
+		o.fn, o.weight = clampLoop(lane(t)), 4
+		o.vectorize("clamp." + lane(t).String())
 	case hlo.OpIsFinite:
 		o.fn = isFiniteLoop(lane(types[0]))
 	case hlo.OpComplex:
@@ -67,11 +72,12 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		case 2:
 			o.fn, o.weight = binaryLoop(op, t)
 		}
+		o.vectorize(vectorName(op, t))
 		if isWide(t) && !exact[op] {
 			o.round = roundLoop(t)
 		}
 	}
-	return o, o.fn != nil
+	return o, o.fn != nil || o.sameLanes
 }
 
 // exact are the ops whose result is in the operands' type without rounding.

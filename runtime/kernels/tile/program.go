@@ -1,10 +1,12 @@
 package tile
 
 import (
+	"slices"
 	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // Size is the number of elements in a tile: a handful of live registers fit into the nearest cache.
@@ -23,6 +25,8 @@ type Program struct {
 	weight   int
 	// plain says that the program is one loop over memory: it needs no registers.
 	plain bool
+	// row, if not 0, is the length of the space's rows, at whose ends tiles end.
+	row int
 }
 
 // step computes register d from up to three others over n elements.
@@ -84,8 +88,9 @@ type register struct {
 
 // frame is the state of one goroutine that runs a program.
 type frame struct {
-	ptr    []unsafe.Pointer
-	memory []uint64
+	ptr    []unsafe.Pointer // where registers are at the moment
+	own    []unsafe.Pointer // where those are that have memory
+	memory []byte
 }
 
 // Weight estimates the work per element in simple operations.
@@ -95,7 +100,7 @@ func (p *Program) Weight() int { return p.weight }
 func (p *Program) Len() int { return int(p.space.Len()) }
 
 // Grain is a number of elements that is worth handing to another thread; a multiple of the tile.
-func (p *Program) Grain() int { return max(Size, 16*Size/max(1, p.weight/2)/Size*Size) }
+func (p *Program) Grain() int { return Size * min(64, max(1, 256/p.weight)) }
 
 // Buffers is where a program finds its inputs and outputs.
 type Buffers interface {
@@ -120,11 +125,41 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 			p.loadUniform(f, l, b.In(l.arg), min(Size, hi-lo))
 		}
 	}
-	for at := lo; at < hi; at += Size {
-		p.tile(f, at, min(Size, hi-at), b)
+	for at := lo; at < hi; {
+		n := p.next(at, hi)
+		p.tile(f, at, n, b)
+		at += n
 	}
 	p.pool.Put(f)
 }
+
+// next is the size of the tile at an element.
+func (p *Program) next(at, hi int) int {
+	n := min(Size, hi-at)
+	if p.row == 0 {
+		return n
+	}
+	if rest := p.row - at%p.row; rest < Size {
+		n = min(n, rest+(Size-rest)/p.row*p.row)
+	}
+	return n
+}
+
+// alignRows lets tiles end with rows if something repeats or steps along them: it is found in one place for all of a row then.
+func (p *Program) alignRows() {
+	last := len(p.space.Dims) - 1
+	if last < 1 || p.space.Dims[last] < minRow {
+		return
+	}
+	for i := range p.loads {
+		if p.loads[i].mode == gathered {
+			p.row = int(p.space.Dims[last])
+		}
+	}
+}
+
+// minRow is the length of rows for which tiles are cut short.
+const minRow = 64
 
 // runPlain runs the only step from inputs to the output.
 func (p *Program) runPlain(lo, hi int, b Buffers) {
@@ -171,11 +206,7 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 				f.ptr[l.reg] = src
 			}
 		case gathered:
-			dst := f.ptr[l.stage]
-			gather(dst, n, b.In(l.arg), l.typ.ByteSize(), &p.space, &l.view, at)
-			if l.widen != nil {
-				l.widen(n, f.ptr[l.reg], dst, nil, nil)
-			}
+			p.gather(f, l, at, n, b.In(l.arg))
 		}
 	}
 	for i := range p.counters {
@@ -202,6 +233,28 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	}
 }
 
+// gather loads through a view. A piece of one row that lies together is not copied.
+func (p *Program) gather(f *frame, l *load, at, n int, data []byte) {
+	var w walk
+	w.start(&p.space, &l.view, at)
+	width := l.typ.ByteSize()
+	src, isRun := w.neighbours(n, data, width)
+	switch {
+	case isRun && l.widen != nil:
+		l.widen(n, f.ptr[l.reg], src, nil, nil)
+	case isRun && l.direct < 0:
+		f.ptr[l.reg] = src
+	case l.widen != nil:
+		gather(f.own[l.stage], n, data, width, &w)
+		l.widen(n, f.ptr[l.reg], f.own[l.stage], nil, nil)
+	case l.direct < 0:
+		f.ptr[l.reg] = f.own[l.reg]
+		fallthrough
+	default:
+		gather(f.ptr[l.reg], n, data, width, &w)
+	}
+}
+
 // loadUniform repeats one element n times, which is a whole tile unless the run is shorter: a scalar program fills one element.
 func (p *Program) loadUniform(f *frame, l *load, data []byte, n int) {
 	w := l.typ.ByteSize()
@@ -218,13 +271,16 @@ func (p *Program) newFrame() *frame {
 	for _, r := range p.regs {
 		size = max(size, r.offset)
 	}
-	const widest = 16
-	f := &frame{ptr: make([]unsafe.Pointer, len(p.regs)), memory: make([]uint64, (size+Size*widest)/8)}
+	const widest, line = 16, 64
+	f := &frame{ptr: make([]unsafe.Pointer, len(p.regs)), memory: make([]byte, size+Size*widest+line)}
+	base := unsafe.Pointer(&f.memory[0])
+	base = unsafe.Add(base, -uintptr(base)%line)
 	for i, r := range p.regs {
 		if r.slot >= 0 {
-			f.ptr[i] = unsafe.Add(unsafe.Pointer(&f.memory[0]), r.offset)
+			f.ptr[i] = unsafe.Add(base, r.offset)
 		}
 	}
+	f.own = slices.Clone(f.ptr)
 	for _, s := range p.splats {
 		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)
 	}
@@ -240,20 +296,28 @@ func copyBytes(dst, src unsafe.Pointer, n int) { copy(vec[byte](dst, n), vec[byt
 func fillTile(dst, src unsafe.Pointer, width, n int) {
 	switch width {
 	case 1:
-		fill(vec[uint8](dst, n), *(*uint8)(src))
+		fill8(n, dst, src, nil, nil)
 	case 2:
-		fill(vec[uint16](dst, n), *(*uint16)(src))
+		fill16(n, dst, src, nil, nil)
 	case 4:
-		fill(vec[uint32](dst, n), *(*uint32)(src))
+		fill32(n, dst, src, nil, nil)
 	case 8:
-		fill(vec[uint64](dst, n), *(*uint64)(src))
+		fill64(n, dst, src, nil, nil)
 	case 16:
-		fill(vec[[2]uint64](dst, n), *(*[2]uint64)(src))
+		fill[[2]uint64](n, dst, src, nil, nil)
 	}
 }
 
-func fill[T any](d []T, x T) {
-	for i := range d {
-		d[i] = x
+var (
+	fill8  = vectors.Find("fill.8", fill[uint8])
+	fill16 = vectors.Find("fill.16", fill[uint16])
+	fill32 = vectors.Find("fill.32", fill[uint32])
+	fill64 = vectors.Find("fill.64", fill[uint64])
+)
+
+func fill[T any](n int, d, a, _, _ unsafe.Pointer) {
+	x := *(*T)(a)
+	for i, z := 0, vec[T](d, n); i < len(z); i++ {
+		z[i] = x
 	}
 }

@@ -1,0 +1,116 @@
+package tile
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// scalarWeight is how much slower a loop in Go is than one in vector assembly.
+const scalarWeight = 8
+
+// vectorize puts the loop in assembly in place of o's, if there is one.
+func (o *operation) vectorize(name string) {
+	if o.fn == nil {
+		return
+	}
+	o.fn = vectors.Find(name, o.fn)
+	if !vectors.Has(name) {
+		o.weight *= scalarWeight
+	}
+}
+
+// vectorizeCompare puts the loop in assembly in place of a comparison's. There are loops for less only: greater swaps the operands.
+func (o *operation) vectorizeCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) {
+	if o.fn == nil || typ == hlo.CompareTotalOrder && t.IsFloat() {
+		o.weight *= scalarWeight
+		return
+	}
+	name, swap := compareName(t, dir)
+	if !swap {
+		o.vectorize(name)
+		return
+	}
+	opposite := map[hlo.Direction]hlo.Direction{hlo.GT: hlo.LT, hlo.GE: hlo.LE}[dir]
+	o.fn = compareLoop(t, opposite, typ)
+	o.vectorize(name)
+	if fn := o.fn; fn != nil {
+		o.fn = func(n int, d, a, b, c unsafe.Pointer) { fn(n, d, b, a, c) }
+	}
+}
+
+// vectorName is how package vec calls an op on lanes of type t.
+func vectorName(op hlo.Opcode, t hlo.PrimitiveType) string {
+	t = lane(t)
+	name := op.String()
+	switch {
+	case t == hlo.PRED:
+		switch op {
+		case hlo.OpNot:
+			return "not.pred"
+		case hlo.OpAdd, hlo.OpMaximum, hlo.OpOr:
+			return "or.8"
+		case hlo.OpMultiply, hlo.OpMinimum, hlo.OpAnd:
+			return "and.8"
+		}
+		return name + ".8"
+	case t.IsFloat():
+		return name + "." + t.String()
+	case !t.IsInteger():
+		return ""
+	}
+	switch op {
+	case hlo.OpAnd, hlo.OpOr, hlo.OpXor, hlo.OpNot:
+		return fmt.Sprintf("%s.%d", name, t.Bits())
+	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs:
+		return name + "." + t.String()
+	}
+	return fmt.Sprintf("%s.i%d", name, t.Bits())
+}
+
+// compareName is the loop for a comparison of lanes of type t, and whether the operands have to be swapped.
+func compareName(t hlo.PrimitiveType, dir hlo.Direction) (name string, swap bool) {
+	t = lane(t)
+	if t == hlo.PRED {
+		t = hlo.U8
+	}
+	switch dir {
+	case hlo.EQ:
+		name = "eq"
+	case hlo.NE:
+		name = "ne"
+	case hlo.LT, hlo.GT:
+		name = "lt"
+	case hlo.LE, hlo.GE:
+		name = "le"
+	}
+	switch {
+	case t.IsFloat():
+		name += "." + t.String()
+	case t.IsInteger() && (dir == hlo.EQ || dir == hlo.NE):
+		name += fmt.Sprintf(".i%d", t.Bits())
+	case t.IsInteger():
+		name += "." + t.String()
+	default: // complex numbers
+		name = ""
+	}
+	return name, dir == hlo.GT || dir == hlo.GE
+}
+
+// convertName is the loop that converts lanes of one type to another.
+func convertName(from, to hlo.PrimitiveType) string {
+	from, to = lane(from), lane(to)
+	if from == hlo.PRED {
+		from = hlo.U8
+	}
+	f, t := from.String(), to.String()
+	if to.IsInteger() && from.IsInteger() {
+		t = fmt.Sprintf("i%d", to.Bits())
+		if to.Bits() < from.Bits() {
+			f = fmt.Sprintf("i%d", from.Bits())
+		}
+	}
+	return "convert." + f + "." + t
+}
