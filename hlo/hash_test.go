@@ -182,3 +182,23 @@ func TestHashIgnoresOrder(t *testing.T) {
 		require.False(t, a.Equal(d))
 	})
 }
+
+// TestShapesMadeFromOthersHashAnew: a shape keeps its hash, and one that is made from it must not inherit that.
+func TestShapesMadeFromOthersHashAnew(t *testing.T) {
+	hash := func(s Shape) uint64 {
+		h := newHasher(1)
+		h.shape(s)
+		return h.sum64()
+	}
+	a := MakeShape(F32, 2, 3)
+	pair := MakeTuple(a, a)
+	seen := map[uint64]string{hash(a): "a", hash(pair): "pair"}
+	for name, s := range map[string]Shape{
+		"layout": a.WithLayout(DefaultLayout(2)), "type": a.WithType(PRED), "dynamic": a.WithDynamicDimension(0, true),
+		"elements": pair.WithDefaultLayout(),
+	} {
+		assert.Empty(t, seen[hash(s)], name)
+		seen[hash(s)] = name
+	}
+	assert.Equal(t, hash(MakeShape(PRED, 2, 3)), hash(a.WithType(PRED)))
+}

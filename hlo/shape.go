@@ -25,6 +25,11 @@ type shapeData struct {
 	hash          uint64 // atomic; 0: not computed
 }
 
+// copy is a shape to be changed. It has a hash of its own to find.
+func (d *shapeData) copy() *shapeData {
+	return &shapeData{typ: d.typ, dims: d.dims, dyn: d.dyn, layout: d.layout, elems: d.elems, leaves: d.leaves, parts: d.parts}
+}
+
 // MakeShape makes an array shape with static dimensions and no layout. It keeps no reference to dims.
 func MakeShape(t PrimitiveType, dims ...int64) Shape {
 	return Shape{&shapeData{typ: t, dims: slices.Clone(dims)}}
@@ -210,16 +215,16 @@ func (s Shape) Elems() []Shape {
 
 // WithLayout returns s with the given layout (nil: none) on its array.
 func (s Shape) WithLayout(l *Layout) Shape {
-	d := *s.d
+	d := s.d.copy()
 	d.layout = l
-	return Shape{&d}
+	return Shape{d}
 }
 
 // WithType returns the array s with another element type.
 func (s Shape) WithType(t PrimitiveType) Shape {
-	d := *s.d
+	d := s.d.copy()
 	d.typ = t
-	return Shape{&d}
+	return Shape{d}
 }
 
 // WithoutLayout returns s with every layout removed.
@@ -247,14 +252,14 @@ func (s Shape) WithDynamicDimension(i int, dynamic bool) Shape {
 	if s.IsDynamicDimension(i) == dynamic {
 		return s
 	}
-	d := *s.d
+	d := s.d.copy()
 	d.dyn = make([]bool, len(d.dims))
 	copy(d.dyn, s.d.dyn)
 	d.dyn[i] = dynamic
 	if !slices.Contains(d.dyn, true) {
 		d.dyn = nil
 	}
-	return Shape{&d}
+	return Shape{d}
 }
 
 // Map returns s with f applied to every array in it. A part that f leaves alone is shared.
@@ -280,9 +285,9 @@ func (s Shape) Map(f func(Shape) Shape) Shape {
 	if elems == nil {
 		return s
 	}
-	d := *s.d
+	d := s.d.copy()
 	d.elems = elems
-	return Shape{&d}
+	return Shape{d}
 }
 
 // Equal reports whether the two shapes agree in everything, layouts and dynamic flags included.
