@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
 )
 
 // Tensor is a tensor of any kind. Values hold *Dense, *Sparse or *Strings.
@@ -146,3 +147,23 @@ func countElements(dims []int64) (n uint64, ok bool) {
 	}
 	return n, true
 }
+
+// NewDense makes a tensor over a buffer of the right size, and takes over the reference to it, also if it fails.
+func NewDense(t bef.AttrType, dims []int64, buf *runtime.HostBuffer) (*Dense, error) {
+	e := elemOf(t)
+	if e == nil {
+		buf.DropRef()
+		return nil, fmt.Errorf("tensors have no elements of type %v", t)
+	}
+	if size, ok := byteSize(e, dims); !ok || size != int64(len(buf.Data())) {
+		buf.DropRef()
+		return nil, fmt.Errorf("a tensor of %s%s in %d bytes", e.name, formatDims(dims), len(buf.Data()))
+	}
+	return &Dense{elem: e, dims: slices.Clone(dims), buf: buf}, nil
+}
+
+// ElementType is the code of the elements' type.
+func (t *Dense) ElementType() bef.AttrType { return t.elem.code }
+
+// Buffer is the tensor's memory, borrowed.
+func (t *Dense) Buffer() *runtime.HostBuffer { return t.buf }
