@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -20,19 +19,10 @@ import (
 
 // watch reports on one run of a pipeline.
 type watch struct {
-	stderr io.Writer
-	cfg    printer.Config
-	steps  []step
-}
-
-// step is what one pass did, as --json shows it.
-type step struct {
-	Pass         string           `json:"pass"`
-	MS           float64          `json:"ms"`
-	Changed      bool             `json:"changed"`
-	Instructions int              `json:"instructions"` // afterwards
-	Computations int              `json:"computations"`
-	Statistics   map[string]int64 `json:"statistics,omitempty"`
+	stderr  io.Writer
+	cfg     printer.Config
+	steps   []step
+	reports []pass.Report
 }
 
 func (w *watch) text(m hlo.Module) []byte {
@@ -51,33 +41,36 @@ func (w *watch) print(when []string) (all []pass.Instrument) {
 		case "before":
 			all = append(all, pass.Instrument{Before: func(path string, m hlo.Module) { dump(what, path, m) }})
 		case "after", "changed":
-			all = append(all, after(func(path string, before, m hlo.Module) {
-				if what == "after" || before != m {
-					dump("after", path, m)
+			all = append(all, pass.Instrument{After: func(r pass.Report) {
+				if what == "after" || r.Changed() {
+					dump("after", r.Path, r.After)
 				}
-			}))
+			}})
 		case "diff":
-			all = append(all, after(func(path string, before, m hlo.Module) {
-				if before != m {
-					w.stderr.Write(diff.Diff("before "+path, w.text(before), "after "+path, w.text(m)))
+			all = append(all, pass.Instrument{After: func(r pass.Report) {
+				if r.Changed() {
+					w.stderr.Write(diff.Diff("before "+r.Path, w.text(r.Before), "after "+r.Path, w.text(r.After)))
 				}
-			}))
+			}})
+		case "instructions":
+			all = append(all, pass.Instrument{After: func(r pass.Report) {
+				if r.Changed() {
+					fmt.Fprintf(w.stderr, "// changed by %s\n%s", r.Path, instructionDiff(r.Before, r.After, w.cfg))
+				}
+			}})
 		}
 	}
 	return all
 }
 
-func after(f func(path string, before, after hlo.Module)) pass.Instrument {
-	return pass.Instrument{After: func(path string, b, a hlo.Module, _ map[string]int64, _ time.Duration) { f(path, b, a) }}
-}
-
 // time keeps what each pass did, and prints it too if asked.
 func (w *watch) time(print bool) pass.Instrument {
-	return pass.Instrument{After: func(path string, before, after hlo.Module, stats map[string]int64, took time.Duration) {
-		s := step{path, float64(took.Microseconds()) / 1000, before != after, after.NumInstructions(), after.NumComputations(), stats}
+	return pass.Instrument{After: func(r pass.Report) {
+		w.reports = append(w.reports, r)
+		s := stepOf(r)
 		w.steps = append(w.steps, s)
 		if print {
-			fmt.Fprintf(w.stderr, "%10.3f ms  %7d instructions  %s%s\n", s.MS, s.Instructions, path, statsText(stats))
+			fmt.Fprintf(w.stderr, "%10.3f ms  %7d instructions  %s%s\n", s.MS, s.Instructions, r.Path, statsText(r.Statistics))
 		}
 	}}
 }
@@ -91,8 +84,11 @@ func statsText(stats map[string]int64) string {
 }
 
 func (w *watch) unstable() pass.Instrument {
-	return pass.Instrument{Unstable: func(path string, rounds int) {
+	return pass.Instrument{Unstable: func(path string, rounds int, last []pass.Report) {
 		fmt.Fprintf(w.stderr, "warning: %s still changes the module after %d rounds\n", path, rounds)
+		for _, r := range last { // who undoes whose work
+			fmt.Fprintf(w.stderr, "  %s%s\n%s", r.Path, statsText(r.Statistics), instructionDiff(r.Before, r.After, w.cfg))
+		}
 	}}
 }
 
@@ -130,7 +126,8 @@ func newDump(dir, passes string, number int, m hlo.Module, cfg printer.Config) (
 }
 
 func (d *dump) instrument() pass.Instrument {
-	return after(func(path string, before, m hlo.Module) {
+	return pass.Instrument{After: func(r pass.Report) {
+		path, before, m := r.Path, r.Before, r.After
 		d.last = m
 		name := path[strings.LastIndexByte(path, '/')+1:]
 		if d.passes == nil || !d.passes.MatchString(name) || d.all && before == m {
@@ -142,7 +139,7 @@ func (d *dump) instrument() pass.Instrument {
 			pipeline += "."
 		}
 		d.write(fmt.Sprintf("%04d.%safter_%s", d.n, pipeline, name), m)
-	})
+	}}
 }
 
 func (d *dump) write(what string, m hlo.Module) {

@@ -4,7 +4,10 @@ import "github.com/gohalo/halo/hlo"
 
 // Closed is the set of computations that belong to one instruction as a whole: those that a fusion fuses and those that an asynchronous
 // instruction wraps. What may stand in them is limited, so a pass that has not been written for them leaves them alone.
-func Closed(m hlo.Module) map[hlo.CompID]bool {
+type Closed struct{ set map[hlo.CompID]bool }
+
+// FindClosed looks at every instruction once.
+func FindClosed(m hlo.Module) Closed {
 	set := map[hlo.CompID]bool{}
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
@@ -15,5 +18,8 @@ func Closed(m hlo.Module) map[hlo.CompID]bool {
 			}
 		}
 	}
-	return set
+	return Closed{set}
 }
+
+// Has reports whether a computation is closed.
+func (c Closed) Has(id hlo.CompID) bool { return c.set[id] }

@@ -1,10 +1,12 @@
 // Package pass says what a transformation of modules is, and how several make a pipeline.
 //
-//	type        what it is
-//	Pass        a named function from module to module
-//	Pipeline    a named sequence of passes and pipelines, perhaps repeated until nothing changes
-//	Runner      runs a pipeline: checks the module after each change, tells instruments what happens
-//	Context     what a pass may use: cancellation, fuel, statistics, remarks
+//	type        what it is                                                                      file
+//	Pass        a named function from module to module, or over the computations of one         pass.go, local.go
+//	Context     what a pass may use: cancellation, fuel, budgets, facts, statistics, remarks    context.go, facts.go
+//	Pipeline    a named sequence of passes and pipelines, perhaps repeated                      pipeline.go, text.go
+//	Runner      runs a pipeline: checks the module after each change, tells instruments         runner.go
+//	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go
+//	History     what became of each instruction, and by which rewrite                           history.go
 //
 // A pass has changed something exactly when it returns another module than it was given, which is a comparison of pointers
 // (hlo.Module values are ==). Pipelines are written as text, `fix(algsimp,dce),cse`, and print back to it.
@@ -14,13 +16,13 @@
 package pass
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
 )
 
-// Pass is a transformation. It is a value; parameters go into a constructor.
+// Pass is a transformation. It is a value; parameters go into a constructor. What it makes must depend on the module and on its options
+// alone: the same input gives the same output, and a pass that changed nothing is not run again before something has changed.
 type Pass struct {
 	Name string // kebab-case; XLA's name where XLA has the pass
 	Doc  string // the first line is a title
@@ -28,44 +30,30 @@ type Pass struct {
 	Options Options
 	// Rules document the rewrites of a pass that is a table of them.
 	Rules []Rule
+
+	// A pass has one of two forms.
+
 	// Run returns the new version of the module, and the module it was given when there is nothing to do.
 	Run func(ctx *Context, m hlo.Module) (hlo.Module, error)
+	// Local edits one computation, c, and may add others; m is the module as it was. It may look at what c calls and at who calls c, and
+	// at facts about these, but at nothing else, since it is not run again on computations for which all this stayed as it was. It must
+	// be safe to run on several computations at once.
+	Local func(ctx *Context, m hlo.Module, c hlo.CompEdit) error
 }
 
 // Rule is the documentation of one named rewrite. Fuel is spent by its id.
 type Rule struct{ ID, Doc string }
 
-// Context is what a pass may use while it runs. It belongs to one run of one pass.
-type Context struct {
-	context.Context
-	pass   string
-	runner *Runner
-	stats  map[string]int64
-}
-
-// NewContext makes a context for running a pass by hand.
-func NewContext(ctx context.Context) *Context { return &Context{Context: ctx, runner: &Runner{}} }
-
-// Spend takes fuel for one rewrite by the named rule and reports whether there was any: a pass asks before it rewrites. Without limits
-// there always is.
-func (c *Context) Spend(rule string) bool { return c.runner.spend(c.pass, rule) }
-
-// Count adds to a statistic of the pass.
-func (c *Context) Count(name string, n int64) {
-	if c.stats == nil {
-		c.stats = make(map[string]int64)
+// Apply runs the pass on m, whichever form it has.
+func (p *Pass) Apply(ctx *Context, m hlo.Module) (hlo.Module, error) {
+	if p.Run != nil {
+		return p.Run(ctx, m)
 	}
-	c.stats[name] += n
+	return p.runLocal(ctx, m, nil)
 }
 
-// Remark reports what the pass did, or could not do, to an instruction.
-func (c *Context) Remark(in hlo.Instruction, format string, args ...any) {
-	for _, i := range c.runner.Instruments {
-		if i.Remark != nil {
-			i.Remark(c.pass, in, fmt.Sprintf(format, args...))
-		}
-	}
-}
+// key tells passes apart by what they do, not by which value they are: a pipeline that is parsed twice has its passes twice.
+func (p *Pass) key() string { return p.Name + p.Options.String() }
 
 // Error says which pass of a pipeline failed.
 type Error struct {

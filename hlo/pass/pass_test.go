@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -56,9 +55,7 @@ func TestInstrumentsSeeEveryStep(t *testing.T) {
 		Instruments: []pass.Instrument{{
 			Skip:   func(path string) bool { return path == "outer/abs-to-neg" },
 			Before: func(path string, _ hlo.Module) { say("before %s", path) },
-			After: func(path string, before, after hlo.Module, stats map[string]int64, _ time.Duration) {
-				say("after %s changed=%v %v", path, before != after, stats)
-			},
+			After:  func(r pass.Report) { say("after %s changed=%v %v", r.Path, r.Changed(), r.Statistics) },
 			Remark: func(name string, in hlo.Instruction, text string) { say("%s: %v %s", name, in.Opcode(), text) },
 		}},
 	}
@@ -76,7 +73,7 @@ func TestInstrumentsSeeEveryStep(t *testing.T) {
 
 func TestFixpoint(t *testing.T) {
 	rounds := 0
-	r := &pass.Runner{Instruments: []pass.Instrument{{Unstable: func(_ string, n int) { rounds = n }}}}
+	r := &pass.Runner{Instruments: []pass.Instrument{{Unstable: func(_ string, n int, _ []pass.Report) { rounds = n }}}}
 	m, err := r.Run(context.Background(), pass.Fixpoint("f", negToAbs, nothing), module(t, "m"))
 	require.NoError(t, err)
 	assert.Equal(t, hlo.OpAbs, m.Entry().Root().Opcode())

@@ -25,6 +25,19 @@ var fpNames = [...]string{"exact", "zero sign", "rounding", "overflow", "NaN", "
 
 func (f FP) String() string { return fpNames[f] }
 
+// ParseFP reads the name of a policy: strict, xla (what XLA's own simplifier does) or fast.
+func ParseFP(policy string) (FP, error) {
+	switch policy {
+	case "strict":
+		return Exact, nil
+	case "xla":
+		return NotANumber, nil
+	case "fast":
+		return FastMath, nil
+	}
+	return Exact, fmt.Errorf("%s: want strict, xla or fast", policy)
+}
+
 // RewriteRule is one named rewrite of a [Rewriter].
 type RewriteRule struct {
 	ID   string
@@ -42,10 +55,10 @@ type RewriteRule struct {
 // What a rewrite leaves without users is removed at once, so that later rules see true numbers of users.
 type Rewriter struct {
 	Rules []*RewriteRule
-	// Allow is the worst class of rules that may fire.
-	Allow FP
-	// Off lists rules that must not.
-	Off []string
+	// Allow is the worst class of rules that may fire; nil leaves it to the policy of the run.
+	Allow *FP
+	// On lists rules that may fire whatever their class, and Off rules that must not.
+	On, Off []string
 }
 
 // Document lists the rules for [Pass.Rules].
@@ -60,32 +73,34 @@ func (r *Rewriter) Document() (rules []Rule) {
 	return rules
 }
 
-// Run applies the rules to a module.
-func (r *Rewriter) Run(ctx *Context, m hlo.Module) (hlo.Module, error) {
-	byRoot := make([][]*RewriteRule, hlo.NumOpcodes)
+// Local applies the rules to a computation: it is the Local of the pass.
+func (r *Rewriter) Local(ctx *Context, m hlo.Module, c hlo.CompEdit) error {
+	if Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
+		return nil
+	}
+	w := &rewriting{ctx: ctx, rules: r.byRoot(ctx.FP()), c: c, queued: make([]bool, c.View().IDLimit())}
+	for in := range c.View().Instructions() {
+		w.push(in.ID())
+	}
+	return w.run(50*c.NumInstructions() + 1000)
+}
+
+// byRoot lists the rules that may fire, by the opcode of what they replace.
+func (r *Rewriter) byRoot(policy FP) [][]*RewriteRule {
+	allow := policy
+	if r.Allow != nil {
+		allow = *r.Allow
+	}
+	rules := make([][]*RewriteRule, hlo.NumOpcodes)
 	for _, rule := range r.Rules {
-		if rule.FP > r.Allow || slices.Contains(r.Off, rule.ID) {
+		if rule.FP > allow && !slices.Contains(r.On, rule.ID) || slices.Contains(r.Off, rule.ID) {
 			continue
 		}
 		for _, op := range rule.Root {
-			byRoot[op] = append(byRoot[op], rule)
+			rules[op] = append(rules[op], rule)
 		}
 	}
-	closed := analysis.Closed(m)
-	e := m.Edit()
-	for c := range m.Computations() {
-		if closed[c.ID()] {
-			continue
-		}
-		w := &rewriting{ctx: ctx, rules: byRoot, c: e.Computation(c.ID()), queued: map[hlo.InstrID]bool{}}
-		for in := range c.Instructions() {
-			w.push(in.ID())
-		}
-		if err := w.run(50*c.NumInstructions() + 1000); err != nil {
-			return m, err
-		}
-	}
-	return e.Freeze(), nil
+	return rules
 }
 
 // rewriting is the work on one computation: a queue of instructions that a rule may apply to.
@@ -94,10 +109,13 @@ type rewriting struct {
 	rules  [][]*RewriteRule
 	c      hlo.CompEdit
 	queue  []hlo.InstrID
-	queued map[hlo.InstrID]bool
+	queued []bool // by id
 }
 
 func (w *rewriting) push(id hlo.InstrID) {
+	if n := int(id) + 1 - len(w.queued); n > 0 {
+		w.queued = append(w.queued, make([]bool, n)...)
+	}
 	if !w.queued[id] {
 		w.queued[id] = true
 		w.queue = append(w.queue, id)
@@ -109,7 +127,7 @@ func (w *rewriting) run(limit int) error {
 	for len(w.queue) > 0 && limit > 0 {
 		id := w.queue[0]
 		w.queue = w.queue[1:]
-		delete(w.queued, id)
+		w.queued[id] = false
 		if !w.c.Has(id) || !w.replaceable(w.c.At(id)) {
 			continue
 		}
@@ -123,6 +141,9 @@ func (w *rewriting) run(limit int) error {
 				return fmt.Errorf("rule %s: %w", rule.ID, err)
 			}
 			w.ctx.Count(rule.ID, 1)
+			if rule.FP != Exact {
+				w.ctx.Count("fp: "+rule.FP.String(), 1)
+			}
 			limit--
 			break
 		}

@@ -19,13 +19,15 @@ func swap(id string, from, to hlo.Opcode, fp pass.FP) *pass.RewriteRule {
 	}}
 }
 
+func at(f pass.FP) *pass.FP { return &f }
+
 func TestRewriterStopsRulesThatUndoEachOther(t *testing.T) {
 	r := &pass.Rewriter{Rules: []*pass.RewriteRule{
 		swap("X1", hlo.OpNegate, hlo.OpAbs, pass.Exact), swap("X2", hlo.OpAbs, hlo.OpNegate, pass.Exact),
 	}}
 	said := ""
 	runner := &pass.Runner{Instruments: []pass.Instrument{{Remark: func(_ string, _ hlo.Instruction, text string) { said = text }}}}
-	_, err := runner.Run(context.Background(), pass.Of("", &pass.Pass{Name: "circle", Doc: "go round", Run: r.Run}), module(t, "m"))
+	_, err := runner.Run(context.Background(), pass.Of("", &pass.Pass{Name: "circle", Doc: "go round", Local: r.Local}), module(t, "m"))
 	require.NoError(t, err)
 	assert.Contains(t, said, "rules undo each other")
 }
@@ -39,12 +41,12 @@ func TestRewriterHoldsItsPolicy(t *testing.T) {
 		want hlo.Opcode
 	}{
 		{pass.Rewriter{}, nil, hlo.OpNegate},
-		{pass.Rewriter{Allow: pass.Rounding}, nil, hlo.OpTanh},
-		{pass.Rewriter{Allow: pass.FastMath, Off: []string{"X3"}}, nil, hlo.OpNegate},
-		{pass.Rewriter{Allow: pass.FastMath}, map[string]int{"p.X3": 0}, hlo.OpNegate},
+		{pass.Rewriter{Allow: at(pass.Rounding)}, nil, hlo.OpTanh},
+		{pass.Rewriter{Allow: at(pass.FastMath), Off: []string{"X3"}}, nil, hlo.OpNegate},
+		{pass.Rewriter{Allow: at(pass.FastMath)}, map[string]int{"p.X3": 0}, hlo.OpNegate},
 	} {
 		c.r.Rules = []*pass.RewriteRule{rounding}
-		after, err := (&pass.Runner{Fuel: c.fuel}).Run(context.Background(), pass.Of("", &pass.Pass{Name: "p", Run: c.r.Run}), m)
+		after, err := (&pass.Runner{Fuel: c.fuel}).Run(context.Background(), pass.Of("", &pass.Pass{Name: "p", Local: c.r.Local}), m)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, after.Entry().Root().Opcode())
 		assert.Equal(t, c.want == hlo.OpNegate, after == m, "unchanged means the same module")

@@ -27,8 +27,10 @@ func Validate(all []*Pass, pipelines map[string]*Pipeline, orders []Order) error
 			fail("pass %s: there are two", p.Name)
 		case title == "" || strings.HasSuffix(title, "."):
 			fail("pass %s: the documentation begins with a title, got %q", p.Name, title)
-		case p.Run == nil:
+		case p.Run == nil && p.Local == nil:
 			fail("pass %s has nothing to run", p.Name)
+		case p.Run != nil && p.Local != nil:
+			fail("pass %s has both forms, Run and Local", p.Name)
 		}
 		names[p.Name] = true
 	}
@@ -56,16 +58,4 @@ func Validate(all []*Pass, pipelines map[string]*Pipeline, orders []Order) error
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Passes lists the passes of p in the order they run, those of a repeated part once.
-func (p *Pipeline) Passes() (all []*Pass) {
-	for _, s := range p.Steps {
-		if s.Pass != nil {
-			all = append(all, s.Pass)
-		} else {
-			all = append(all, s.Pipeline.Passes()...)
-		}
-	}
-	return all
 }

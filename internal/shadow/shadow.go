@@ -49,25 +49,64 @@ var fills = []arrays.FillKind{arrays.Random, Hostile, arrays.Ones, arrays.Zeros,
 
 // Compare evaluates both versions. The error is nil, a [*Difference], an error of the second version alone, or wraps [ErrSkipped].
 func Compare(ctx context.Context, before, after hlo.Module, cfg Config) error {
-	cfg.Rounds = orDefault(cfg.Rounds, 2)
-	o := eval.Options{MaxSteps: orDefault(cfg.MaxSteps, 2_000_000), MaxBytes: orDefault(cfg.MaxBytes, 64<<20)}
-	for round := range cfg.Rounds {
-		args, err := Inputs(before, fills[round%len(fills)], uint64(round))
+	return NewReference(before, cfg).Compare(ctx, after)
+}
+
+// Reference is one version of a module with what it computes, against which others are held: it is evaluated once, when it is first needed. It
+// must not be used by several goroutines at once.
+type Reference struct {
+	m      hlo.Module
+	cfg    Config
+	limits eval.Options
+	rounds []round
+}
+
+// round is one set of inputs and what the reference makes of it.
+type round struct {
+	done bool
+	args []*hlo.Literal
+	want *hlo.Literal
+	err  error // wraps ErrSkipped
+}
+
+// NewReference prepares comparisons with m.
+func NewReference(m hlo.Module, cfg Config) *Reference {
+	return &Reference{m: m, cfg: cfg, rounds: make([]round, orDefault(cfg.Rounds, 2)),
+		limits: eval.Options{MaxSteps: orDefault(cfg.MaxSteps, 2_000_000), MaxBytes: orDefault(cfg.MaxBytes, 64<<20)}}
+}
+
+// Compare holds another version against the reference, with the errors of [Compare].
+func (r *Reference) Compare(ctx context.Context, after hlo.Module) error {
+	for round := range r.rounds {
+		if err := r.compare(ctx, after, round); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reference) compare(ctx context.Context, after hlo.Module, n int) error {
+	in := &r.rounds[n]
+	if !in.done {
+		in.done = true
+		var err error
+		if in.args, err = Inputs(r.m, fills[n%len(fills)], uint64(n)); err == nil {
+			in.want, err = eval.Module(ctx, r.m, in.args, r.limits)
+		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrSkipped, err)
+			in.err = fmt.Errorf("%w: %w", ErrSkipped, err)
 		}
-		want, err := eval.Module(ctx, before, args, o)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrSkipped, err)
-		}
-		got, err := eval.Module(ctx, after, args, o)
-		if err != nil {
-			return fmt.Errorf("the module no longer evaluates: %w", err)
-		}
-		if d := differ(got, want, cfg); d != nil {
-			d.Round = round
-			return d
-		}
+	}
+	if in.err != nil {
+		return in.err
+	}
+	got, err := eval.Module(ctx, after, in.args, r.limits)
+	if err != nil {
+		return fmt.Errorf("the module no longer evaluates: %w", err)
+	}
+	if d := differ(got, in.want, r.cfg); d != nil {
+		d.Round = n
+		return d
 	}
 	return nil
 }

@@ -23,14 +23,15 @@ import (
 
 const doc = `apply algebraic rules until none fits
 
-Only rules that keep every bit fire, unless fp=xla or fp=fast allows others. rules=[-A12,-E27] takes rules out.`
+Only rules that keep every bit fire, unless fp=xla or fp=fast allows others. rules=[-A12,+A03f] takes rules out, and lets one fire whatever it
+may change.`
 
 // Rules is the table, by family.
 func Rules() []*pass.RewriteRule {
 	return slices.Concat(arithmeticRules, minmaxRules, logicRules, shapeRules, sliceRules, valueRules)
 }
 
-// New makes the pass. Options are fp=strict|xla|fast and rules=[-ID,…].
+// New makes the pass. Options are fp=strict|xla|fast and rules=[-ID,+ID,…].
 func New(o pass.Options) (*pass.Pass, error) {
 	if err := o.Known("fp", "rules"); err != nil {
 		return nil, err
@@ -39,28 +40,28 @@ func New(o pass.Options) (*pass.Pass, error) {
 	for _, opt := range o {
 		switch opt.Key {
 		case "fp":
-			level, ok := map[string]pass.FP{"strict": pass.Exact, "xla": pass.NotANumber, "fast": pass.FastMath}[opt.Value]
-			if !ok {
-				return nil, fmt.Errorf("fp=%s: want strict, xla or fast", opt.Value)
+			level, err := pass.ParseFP(opt.Value)
+			if err != nil {
+				return nil, fmt.Errorf("fp=%w", err)
 			}
-			r.Allow = level
+			r.Allow = &level
 		case "rules":
 			for _, id := range append(opt.List, opt.Value) {
-				id, off := strings.CutPrefix(id, "-")
+				id, off := strings.CutPrefix(strings.TrimPrefix(id, "+"), "-")
 				known := slices.ContainsFunc(r.Rules, func(rule *pass.RewriteRule) bool { return rule.ID == id })
 				switch {
 				case id == "":
 				case !known:
 					return nil, fmt.Errorf("there is no rule %s", id)
 				case !off:
-					return nil, fmt.Errorf("rules=%s: a rule can only be taken out, -%s", id, id)
+					r.On = append(r.On, id)
 				default:
 					r.Off = append(r.Off, id)
 				}
 			}
 		}
 	}
-	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Rules: r.Document(), Run: r.Run}, nil
+	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Rules: r.Document(), Local: r.Local}, nil
 }
 
 // rule is shorthand for the tables.

@@ -49,13 +49,13 @@ func mayInline(in hlo.Instruction) bool {
 // inlineAll inlines what want selects, callees before callers, so that a body is complete when it is copied.
 func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool) (hlo.Module, error) {
 	wrapped := asyncComputations(m)
-	e := m.Edit()
+	e := ctx.Edit(m)
 	for c := range m.PostOrder() {
 		if wrapped[c.ID()] {
 			continue
 		}
 		for in := range c.Instructions() {
-			if !want(in) || !ctx.Spend("inline") {
+			if !want(in) || !ctx.SpendOn("inline", pass.Cost{Instructions: m.MustComputation(in.Callee(0)).NumInstructions()}) {
 				continue
 			}
 			ce := e.Computation(c.ID())

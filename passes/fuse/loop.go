@@ -17,7 +17,7 @@ An elementwise instruction joins the fusion of its users if they are all in one.
 fusion that uses them: recomputing them costs less than memory does. What is left over as a single instruction stays as it is.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		run := executed(m)
-		e := m.Edit()
+		e := ctx.Edit(m)
 		for c := range m.Computations() {
 			if !run[c.ID()] {
 				continue

@@ -20,7 +20,7 @@ start has no done, the start becomes a tuple of its operands, and the done a cal
 	d = T copy-done(s)                   → get-tuple-element(s), index=0`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		broken := carriedChains(m)
-		e := m.Edit()
+		e := ctx.Edit(m)
 		for c := range m.Computations() {
 			r := &asyncRewriter{m: m, c: e.Computation(c.ID()), broken: broken}
 			for in := range c.PostOrder() {

@@ -28,12 +28,12 @@ results are static may still compute with them: it becomes a single kCustom fusi
 		if !ctx.Spend("outline") {
 			return m, nil
 		}
-		m, err := simplify.DCE.Run(ctx, m) // a fused computation holds nothing that is not used
+		m, err := simplify.DCE.Apply(ctx, m) // a fused computation holds nothing that is not used
 		if err != nil {
 			return m, err
 		}
 		entry := m.Entry()
-		e := m.Edit()
+		e := ctx.Edit(m)
 		b := e.NewComputation(entry.Name() + ".static")
 		var params []hlo.InstrID
 		for i := range entry.NumParameters() {

@@ -19,8 +19,8 @@ A part of the loop's state that the body hands on untouched does not change, and
 constants alone. It is computed before the loop and handed in as a further part of the state. Values that are larger than what they
 are made from (broadcasts, iotas) stay: recomputing them is cheaper than carrying them.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		effects := analysis.FindSideEffects(m)
-		e := m.Edit()
+		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+		e := ctx.Edit(m)
 		for c := range m.PostOrder() { // bodies before the loops that call them, so that work moves out of several loops at once
 			for in := range c.Instructions() {
 				if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) {

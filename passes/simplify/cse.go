@@ -16,15 +16,8 @@ var CSE = &pass.Pass{
 Two instructions are equal if opcode, attributes, callees, shape and operands are; operands of commutative ops may be exchanged.
 Constants are equal by their bits: zero is not minus zero. Instructions with side effects, random ones, and those with control
 dependencies are left alone, and so are asynchronous ones: each start begins work of its own.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		effects := analysis.FindSideEffects(m)
-		e := m.Edit()
-		for c := range m.Computations() {
-			if err := mergeEqual(ctx, e.Computation(c.ID()), c, effects); err != nil {
-				return m, err
-			}
-		}
-		return e.Freeze(), nil
+	Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+		return mergeEqual(ctx, ce, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects))
 	},
 }
 

@@ -15,8 +15,8 @@ var DCE = &pass.Pass{
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
 control dependency. Of an asynchronous chain all steps are needed when one is. Parameters stay: removing one would change every caller.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		effects := analysis.FindSideEffects(m)
-		e := m.Edit()
+		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+		e := ctx.Edit(m)
 		// Callers first: what only dead instructions call is not reached.
 		reached := map[hlo.CompID]bool{m.Entry().ID(): true}
 		for work := []hlo.CompID{m.Entry().ID()}; len(work) > 0; {

@@ -21,38 +21,33 @@ var ConstantFolding = &pass.Pass{
 Broadcasts and iotas stay as they are: they say in a few bytes what a constant would spell out. Random, asynchronous and communicating
 instructions, loops, custom calls and everything with effects or control dependencies stay too, and so does what would grow the
 program by more than a megabyte.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		effects := analysis.FindSideEffects(m)
-		e := m.Edit()
-		closed := analysis.Closed(m)
-		for c := range m.Computations() {
-			if closed[c.ID()] {
+	Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+		if pass.Fact(ctx, m, analysis.FindClosed).Has(ce.ID()) {
+			return nil
+		}
+		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+		for in := range m.MustComputation(ce.ID()).Instructions() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !foldable(in, effects) {
 				continue
 			}
-			ce := e.Computation(c.ID())
-			for in := range c.Instructions() {
-				if err := ctx.Err(); err != nil {
-					return m, err
-				}
-				if !foldable(in, effects) || !ctx.Spend("fold") {
-					continue
-				}
-				lit, err := fold(ctx, m, ce.At(in.ID()))
-				if err != nil || lit == nil {
-					if errors.Is(err, context.Canceled) {
-						return m, err
-					}
-					continue
-				}
-				k := ce.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: in.Shape(),
-					Attrs: &hlo.ConstantAttrs{Literal: lit}, Common: in.Common(), Position: in.Position()})
-				if err := ce.ReplaceInstruction(in.ID(), k.ID()); err != nil {
-					return m, err
-				}
-				ctx.Count("instructions", 1)
+			lit, err := fold(ctx, m, ce.At(in.ID()))
+			if errors.Is(err, context.Canceled) {
+				return err
 			}
+			if err != nil || lit == nil || !ctx.SpendOn("fold", pass.Cost{Bytes: in.Shape().ByteSize()}) {
+				continue
+			}
+			k := ce.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: in.Shape(),
+				Attrs: &hlo.ConstantAttrs{Literal: lit}, Common: in.Common(), Position: in.Position()})
+			if err := ce.ReplaceInstruction(in.ID(), k.ID()); err != nil {
+				return err
+			}
+			ctx.Count("instructions", 1)
 		}
-		return e.Freeze(), nil
+		return nil
 	},
 }
 

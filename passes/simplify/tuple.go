@@ -12,27 +12,23 @@ var TupleSimplifier = &pass.Pass{
 
 	get-tuple-element(tuple(a, b), index=1)                       → b
 	tuple(get-tuple-element(t), index=0, ..., index=n-1)          → t`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		e := m.Edit()
-		for c := range m.Computations() {
-			ce := e.Computation(c.ID())
-			for in := range c.Instructions() {
-				if !ce.Has(in.ID()) || ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
-					continue
-				}
-				to, rule := simplerTuple(ce, ce.At(in.ID()))
-				if rule == "" || !ctx.Spend(rule) {
-					continue
-				}
-				ce.ReplaceAllUses(in.ID(), to)
-				if ce.Root() == in.ID() {
-					ce.SetRoot(to)
-				}
-				pass.Release(ce, in.ID(), nil)
-				ctx.Count(rule, 1)
+	Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+		for in := range m.MustComputation(ce.ID()).Instructions() {
+			if op := in.Opcode(); op != hlo.OpTuple && op != hlo.OpGetTupleElement || !ce.Has(in.ID()) || ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
+				continue
 			}
+			to, rule := simplerTuple(ce, ce.At(in.ID()))
+			if rule == "" || !ctx.Spend(rule) {
+				continue
+			}
+			ce.ReplaceAllUses(in.ID(), to)
+			if ce.Root() == in.ID() {
+				ce.SetRoot(to)
+			}
+			pass.Release(ce, in.ID(), nil)
+			ctx.Count(rule, 1)
 		}
-		return e.Freeze(), nil
+		return nil
 	},
 }
 

@@ -1,0 +1,293 @@
+package pass
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Instrument watches a pipeline run. Any function may be nil. They are called by one goroutine, in an order that does not depend on timing.
+type Instrument struct {
+	// Skip is asked before a pass runs.
+	Skip   func(path string) bool
+	Before func(path string, m hlo.Module)
+	// After sees every pass that returned a module.
+	After  func(r Report)
+	Remark func(pass string, in hlo.Instruction, text string)
+	// Rewrite hears of every rewrite that fuel was spent on.
+	Rewrite func(pass, rule string)
+	// Unstable hears of a fixpoint that still changed at its limit, or came back to a module it had before.
+	Unstable func(path string, rounds int, last []Report)
+}
+
+// Report is what one pass did.
+type Report struct {
+	Path          string // from the outermost pipeline: cpu/simplify/dce
+	Pass          *Pass
+	Before, After hlo.Module
+	Statistics    map[string]int64
+	Began         time.Time
+	Took          time.Duration
+	// Copied counts the parts of the IR that were copied because the version before has them too.
+	Copied hlo.CopyStats
+	// Fresh says that the pass had to run: nothing had changed since its last run otherwise.
+	Fresh bool
+	// Computations is the number of computations that the pass was run on, when it has the local form.
+	Computations int
+}
+
+// Changed reports whether the pass changed anything.
+func (r *Report) Changed() bool { return r.Before != r.After }
+
+// Budget bounds what one pass may take. Zero fields do not. A pass that reaches a bound stops rewriting, and what it has done is kept.
+type Budget struct {
+	Time         time.Duration // makes results depend on the machine
+	Instructions int           // that rewrites which copy code may add
+	Bytes        int64         // of constants that folding may add
+}
+
+// Runner runs pipelines. The zero Runner checks and watches nothing. It must not be used by several goroutines at once.
+type Runner struct {
+	// Check is called on the first module and after every pass that changed it; an error stops the run.
+	Check func(hlo.Module) error
+	// CheckChange is called after every pass that changed the module, when Check had no objection; an error stops the run.
+	CheckChange func(ctx context.Context, before, after hlo.Module) error
+	Instruments []Instrument
+	// Fuel bounds the number of rewrites, by "pass" or "pass.rule"; names that are missing are not bounded. A rule with no fuel is off.
+	Fuel map[string]int
+	// FP is the worst class of rewrites that passes may use which have no policy of their own.
+	FP FP
+	// Budget is for each pass.
+	Budget Budget
+	// Thorough runs every pass on everything, whether or not anything changed since its last run.
+	Thorough bool
+
+	facts facts
+	last  map[string]lastRun // by key of the pass
+	left  Budget             // of the pass that runs
+	mu    sync.Mutex         // of left and Fuel
+}
+
+// lastRun is what a pass was given, and returned, when it ran last.
+type lastRun struct{ before, after hlo.Module }
+
+// Run runs p on m. The error, if any, is an *Error naming the pass; the module returned with it is the last good one.
+func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module, error) {
+	if r.Check != nil {
+		if err := r.Check(m); err != nil {
+			return m, err
+		}
+	}
+	r.last = map[string]lastRun{}
+	r.facts = facts{}
+	return r.pipeline(ctx, "", p, m)
+}
+
+func (r *Runner) pipeline(ctx context.Context, path string, p *Pipeline, m hlo.Module) (hlo.Module, error) {
+	if p.Name != "" {
+		path = join(path, p.Name)
+	}
+	if !p.Fix {
+		return r.steps(ctx, path, p, m)
+	}
+	limit := p.Limit
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	var round []Report
+	watching := len(r.Instruments)
+	r.Instruments = append(r.Instruments[:watching:watching], Instrument{After: func(rep Report) {
+		if rep.Changed() {
+			round = append(round, rep)
+		}
+	}})
+	defer func() { r.Instruments = r.Instruments[:watching] }()
+	seen := map[hlo.Hash]bool{}
+	for n := 1; ; n++ {
+		round = round[:0]
+		next, err := r.steps(ctx, path, p, m)
+		if err != nil || next == m {
+			return next, err
+		}
+		m = next
+		// A module that comes back will come back for ever.
+		if h := m.Hash(); n == limit || (n > 3 && seen[h]) {
+			for _, i := range r.Instruments {
+				if i.Unstable != nil {
+					i.Unstable(path, n, round)
+				}
+			}
+			return m, nil
+		} else {
+			seen[h] = true
+		}
+	}
+}
+
+func (r *Runner) steps(ctx context.Context, path string, p *Pipeline, m hlo.Module) (hlo.Module, error) {
+	for _, s := range p.Steps {
+		var err error
+		if s.Pipeline != nil {
+			m, err = r.pipeline(ctx, path, s.Pipeline, m)
+		} else {
+			m, err = r.pass(ctx, join(path, s.Pass.Name), s.Pass, m)
+		}
+		if err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "/" + name
+}
+
+func (r *Runner) pass(ctx context.Context, path string, p *Pass, m hlo.Module) (hlo.Module, error) {
+	for _, i := range r.Instruments {
+		if i.Skip != nil && i.Skip(path) {
+			return m, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return m, err
+	}
+	for _, i := range r.Instruments {
+		if i.Before != nil {
+			i.Before(path, m)
+		}
+	}
+	c := &Context{Context: ctx, pass: p.Name, runner: r, began: time.Now()}
+	rep := Report{Path: path, Pass: p, Before: m, Began: c.began}
+	r.left = r.Budget
+	next, err := r.call(c, p, m, &rep)
+	c.closeSession()
+	rep.Took = time.Since(c.began)
+	if err != nil {
+		return m, &Error{Pass: path, Failed: p, Before: m, Err: err}
+	}
+	r.last[p.key()] = lastRun{m, next}
+	rep.After, rep.Statistics, rep.Copied = next, c.stats, c.copied
+	for _, i := range r.Instruments {
+		if i.After != nil {
+			i.After(rep)
+		}
+	}
+	if next == m {
+		return m, nil
+	}
+	r.facts.forget(next)
+	if r.Check != nil {
+		err = r.Check(next)
+	}
+	if err == nil && r.CheckChange != nil {
+		err = r.CheckChange(ctx, m, next)
+	}
+	if err != nil {
+		return m, &Error{Pass: path, Failed: p, Before: m, After: next, Err: err}
+	}
+	return next, nil
+}
+
+// call runs the pass on what has changed since its last run, and turns a panic into an error.
+func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.Module, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			next, err = m, &Panic{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	last, ran := r.last[p.key()]
+	ran = ran && !r.Thorough && !r.limits(p.Name)
+	if ran && last.before == m && last.after == m {
+		return m, nil
+	}
+	rep.Fresh = true
+	if p.Run == nil {
+		only := map[hlo.CompID]bool(nil)
+		if ran && m.SameLineage(last.before) {
+			only = dirty(m, last.before)
+		}
+		rep.Computations = len(only)
+		if only == nil {
+			rep.Computations = m.NumComputations()
+		}
+		return p.runLocal(c, m, only)
+	}
+	next, err = p.Run(c, m)
+	if err == nil && next.IsZero() {
+		return m, fmt.Errorf("returned no module")
+	}
+	return next, err
+}
+
+// limits reports whether the rewrites of a pass are counted: then they are made one after the other, and all of them.
+func (r *Runner) limits(pass string) bool {
+	if r.Budget != (Budget{}) {
+		return true
+	}
+	for key, left := range r.Fuel {
+		if key == pass || len(key) > len(pass) && key[:len(pass)] == pass && key[len(pass)] == '.' && left > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Runner) listens() bool {
+	for _, i := range r.Instruments {
+		if i.Remark != nil || i.Rewrite != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Runner) withinTime(c *Context) bool {
+	if r.Budget.Time > 0 && time.Since(c.began) > r.Budget.Time {
+		c.stopped = true
+		c.Count("out-of-time", 1)
+	}
+	return !c.stopped
+}
+
+// afford takes a cost from the budget.
+func (r *Runner) afford(cost Cost) bool {
+	if cost == (Cost{}) || r.Budget == (Budget{}) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Budget.Instructions > 0 && cost.Instructions > r.left.Instructions || r.Budget.Bytes > 0 && cost.Bytes > r.left.Bytes {
+		return false
+	}
+	r.left.Instructions -= cost.Instructions
+	r.left.Bytes -= cost.Bytes
+	return true
+}
+
+func (r *Runner) spend(pass, rule string) bool {
+	if len(r.Fuel) == 0 {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	keys := [...]string{pass, pass + "." + rule}
+	for _, key := range keys {
+		if left, limited := r.Fuel[key]; limited && left <= 0 {
+			return false
+		}
+	}
+	for _, key := range keys {
+		if left, limited := r.Fuel[key]; limited {
+			r.Fuel[key] = left - 1
+		}
+	}
+	return true
+}
