@@ -103,11 +103,11 @@ var exampleText string
 
 // prelude are computations that examples call.
 var prelude = []struct{ name, text string }{
-	{"add", "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n"},
-	{"ge", "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = pred[] compare(a, b), direction=GE\n"},
-	{"same", "  a = f32[] parameter(0)\n  ROOT r = f32[] copy(a)\n"},
-	{"half", "  a = f32[] parameter(0)\n  ROOT r = f32[] negate(a)\n"},
-	{"positive", "  a = f32[] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = pred[] compare(a, z), direction=GT\n"},
+	{"add", "  add.a = f32[] parameter(0)\n  add.b = f32[] parameter(1)\n  ROOT add.r = f32[] add(add.a, add.b)\n"},
+	{"ge", "  ge.a = f32[] parameter(0)\n  ge.b = f32[] parameter(1)\n  ROOT ge.r = pred[] compare(ge.a, ge.b), direction=GE\n"},
+	{"same", "  same.a = f32[] parameter(0)\n  ROOT same.r = f32[] copy(same.a)\n"},
+	{"opposite", "  opposite.a = f32[] parameter(0)\n  ROOT opposite.r = f32[] negate(opposite.a)\n"},
+	{"positive", "  positive.a = f32[] parameter(0)\n  positive.z = f32[] constant(0)\n  ROOT positive.r = pred[] compare(positive.a, positive.z), direction=GT\n"},
 }
 
 var examples = sync.OnceValue(func() map[string]Example {

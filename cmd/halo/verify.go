@@ -8,6 +8,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -182,7 +183,7 @@ func parseStrict(in *input, strict bool, warn func(*parser.Error)) (hlo.Module, 
 	return parseModule(in)
 }
 
-// refusals are the faults of a text that break a rule of the verifier.
+// refusals are the faults of a text or serialized module that break a rule of the verifier.
 func refusals(err error) []finding {
 	var list parser.ErrorList
 	var all []finding
@@ -192,6 +193,10 @@ func refusals(err error) []finding {
 				all = append(all, finding{Rule: f.Rule, Severity: verifier.SeverityError.String(), Line: uint32(f.Line), Col: uint32(f.Col), Message: f.Msg})
 			}
 		}
+	}
+	var form *proto.FormatError
+	if errors.As(err, &form) && form.Rule != "" {
+		all = append(all, finding{Rule: form.Rule, Severity: verifier.SeverityError.String(), Message: form.Error()})
 	}
 	return all
 }

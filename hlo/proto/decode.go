@@ -62,7 +62,7 @@ func decodeModule(msg *moduleMsg) (hlo.Module, error) {
 
 func (d *decoder) computation(c *computationMsg) error {
 	if _, dup := d.comps[c.ID]; dup {
-		return errorf("two computations of id %d", c.ID)
+		return ruleErrorf("STR-02", "two computations of id %d", c.ID)
 	}
 	b := d.e.NewComputation(c.Name)
 	b.SetExecutionThread(cmp.Or(c.ExecutionThread, hlo.MainThread))
@@ -88,7 +88,7 @@ func (d *decoder) computation(c *computationMsg) error {
 	}
 	root, ok := ids[c.RootID]
 	if !ok {
-		return errorf("no root instruction of id %d", c.RootID)
+		return ruleErrorf("STR-03", "no root instruction of id %d", c.RootID)
 	}
 	id := b.Finish(root)
 	d.comps[c.ID] = id
@@ -122,20 +122,20 @@ func (d *decoder) instruction(b *hlo.ComputationBuilder, in *instructionMsg, ids
 		return errorf("unknown opcode %q", in.Opcode)
 	}
 	if _, dup := ids[in.ID]; dup {
-		return errorf("two instructions of id %d", in.ID)
+		return ruleErrorf("STR-04", "two instructions of id %d", in.ID)
 	}
 	spec := hlo.InstrSpec{Opcode: op, Name: in.Name}
 	var err error
 	if spec.Shape, err = d.shapes.shape(in.Shape); err != nil {
 		return within(err, "shape")
 	}
-	if spec.Operands, err = lookup(ids, in.OperandIDs, "operand"); err != nil {
+	if spec.Operands, err = d.before(ids, in.OperandIDs, "operand"); err != nil {
 		return err
 	}
-	if spec.Control, err = lookup(ids, in.ControlIDs, "control predecessor"); err != nil {
+	if spec.Control, err = d.before(ids, in.ControlIDs, "control predecessor"); err != nil {
 		return err
 	}
-	if spec.Callees, err = lookup(d.comps, in.CalledIDs, "called computation"); err != nil {
+	if spec.Callees, err = lookup(d.comps, in.CalledIDs, "called computation", "STR-01"); err != nil {
 		return err
 	}
 	if n := len(spec.Operands); !hlo.Info(op).Arity.Accepts(n) && !hlo.IsAsync(op) {
@@ -192,7 +192,26 @@ func checkCallees(op hlo.Opcode, n int) error {
 	return nil
 }
 
-func lookup[ID any](table map[int64]ID, protoIDs []int64, what string) ([]ID, error) {
+// before finds instructions of the same computation.
+func (d *decoder) before(ids map[int64]hlo.InstrID, protoIDs []int64, what string) ([]hlo.InstrID, error) {
+	found, err := lookup(ids, protoIDs, what, "STR-05")
+	if err == nil {
+		return found, nil
+	}
+	for _, p := range protoIDs {
+		if _, here := ids[p]; here {
+			continue
+		}
+		for _, other := range d.instrs {
+			if _, there := other[p]; there {
+				return nil, ruleErrorf("STR-07", "%s %d is in another computation", what, p)
+			}
+		}
+	}
+	return nil, err
+}
+
+func lookup[ID any](table map[int64]ID, protoIDs []int64, what, rule string) ([]ID, error) {
 	if len(protoIDs) == 0 {
 		return nil, nil
 	}
@@ -200,7 +219,7 @@ func lookup[ID any](table map[int64]ID, protoIDs []int64, what string) ([]ID, er
 	for i, p := range protoIDs {
 		id, ok := table[p]
 		if !ok {
-			return nil, errorf("no %s of id %d before it", what, p)
+			return nil, ruleErrorf(rule, "no %s of id %d before it", what, p)
 		}
 		ids[i] = id
 	}
@@ -220,9 +239,19 @@ func (d *decoder) schedule(s *scheduleMsg) error {
 		if entry.Value != nil {
 			sequence = entry.Value.IDs
 		}
-		ids, err := lookup(d.instrs[comp], sequence, "instruction")
+		ids, err := lookup(d.instrs[comp], sequence, "instruction", "SCH-04")
 		if err != nil {
 			return within(err, at("sequences", i))
+		}
+		once := make(map[hlo.InstrID]bool, len(ids))
+		for k, id := range ids {
+			if once[id] {
+				return within(ruleErrorf("SCH-03", "instruction %d appears more than once in the schedule", sequence[k]), at("sequences", i))
+			}
+			once[id] = true
+		}
+		if n := len(d.instrs[comp]); len(ids) != n {
+			return within(ruleErrorf("SCH-04", "the schedule has %d instructions, expected %d", len(ids), n), at("sequences", i))
 		}
 		if err := d.e.Computation(comp).SetSchedule(ids); err != nil {
 			return within(errorf("%v", err), at("sequences", i))

@@ -17,6 +17,8 @@ import (
 type FormatError struct {
 	Where string // path of fields: "computations[2].instructions[0].shape"
 	Msg   string
+	// Rule is the id of the verifier's rule that the module breaks, "" when the fault is one of form only.
+	Rule string
 }
 
 func (e *FormatError) Error() string {
@@ -27,6 +29,11 @@ func (e *FormatError) Error() string {
 }
 
 func errorf(format string, args ...any) error { return &FormatError{Msg: fmt.Sprintf(format, args...)} }
+
+// ruleErrorf is errorf for what breaks a rule of the verifier.
+func ruleErrorf(rule, format string, args ...any) error {
+	return &FormatError{Msg: fmt.Sprintf(format, args...), Rule: rule}
+}
 
 // within puts a field in front of the path of a FormatError.
 func within(err error, where string) error {
