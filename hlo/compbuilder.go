@@ -22,7 +22,11 @@ type ComputationBuilder struct {
 // NewComputation starts a computation of the given name, which is made unique when the computation is finished.
 func (e *Editor) NewComputation(name string) *ComputationBuilder {
 	e.check()
-	return &ComputationBuilder{e: e, gen: e.gen, name: name}
+	b := &ComputationBuilder{e: e, gen: e.gen, name: name}
+	if n := len(e.lists); n > 0 {
+		b.nodes, e.lists = e.lists[n-1], e.lists[:n-1]
+	}
+	return b
 }
 
 // SetExecutionThread sets the thread that the computation runs on.
@@ -41,12 +45,15 @@ func (b *ComputationBuilder) NumInstructions() int { return len(b.nodes) }
 
 // Append adds an instruction at the end. Operands and control predecessors must have been appended before; slices in spec are copied,
 // so the caller may reuse them. The name is not unique yet.
-func (b *ComputationBuilder) Append(spec InstrSpec) InstrID {
+func (b *ComputationBuilder) Append(spec InstrSpec) InstrID { return b.AppendSpec(&spec) }
+
+// AppendSpec is [ComputationBuilder.Append] of *spec, which the caller may reuse.
+func (b *ComputationBuilder) AppendSpec(spec *InstrSpec) InstrID {
 	b.checkIDs(spec.Opcode, spec.Operands)
 	b.checkIDs(spec.Opcode, spec.Control)
 	b.e.checkCallees(spec.Callees)
 	n := b.e.pool.take(maxSlab)
-	n.fill(&b.e.stats, &spec)
+	n.fill(&b.e.stats, spec)
 	id := InstrID(len(b.nodes))
 	n.id, n.rank = id, (uint64(id)+1)*rankGap
 	if spec.Opcode == OpParameter {
@@ -114,6 +121,7 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	for _, n := range b.nodes {
 		st.noteNamed(n.id)
 	}
+	e.lists = append(e.lists, b.nodes[:0])
 	*b = ComputationBuilder{e: e}
 	return st.id
 }

@@ -28,7 +28,8 @@ type Editor struct {
 	// States of the computations touched so far; the first one is inline, since many sessions touch no other.
 	first  compState
 	states tree[compState]
-	spare  []compState // what is left of a slab
+	spare  []compState    // what is left of a slab
+	lists  [][]*instrNode // of finished builders, to be used again
 
 	calls map[CompID]int // number of calling instructions per computation, once somebody asked
 
@@ -324,7 +325,9 @@ func (e *Editor) Rollback(m Module) {
 }
 
 // dropStates forgets what is known of computations; handles must be stale.
-func (e *Editor) dropStates() { e.first, e.states, e.spare = compState{e: e}, tree[compState]{}, nil }
+func (e *Editor) dropStates() {
+	e.first, e.states, e.spare, e.lists = compState{e: e}, tree[compState]{}, nil, nil
+}
 
 // Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
 // result is the module that the session started from.

@@ -178,25 +178,30 @@ func (p *parser) frontendAttributes() *hlo.FrontendAttributes {
 func (p *parser) subAttributes(allowedKeys []string, read func(i int)) (seen uint64) {
 	p.expect('{', "expects '{' at the start of sub attributes")
 	for p.peek() != '}' {
-		p.accept(',')
-		p.space()
-		at := p.pos
-		key := p.key()
-		if key == "" {
-			p.failAt(at, "expects attribute name")
-		}
-		i := slices.Index(allowedKeys, key)
-		if i < 0 {
-			p.failHint(at, didYouMean(key, allowedKeys), "unexpected attribute %q. Allowed attributes: %s", key, strings.Join(allowed(allowedKeys), ", "))
-		}
-		if seen&(1<<i) != 0 {
-			p.failAt(at, "attribute %s already exists", key)
-		}
-		seen |= 1 << i
-		read(i)
+		read(p.subAttribute(allowedKeys, func(key string) int { return slices.Index(allowedKeys, key) }, &seen))
 	}
 	p.pos++
 	return seen
+}
+
+// subAttribute takes one key of sub attributes, and returns its index.
+func (p *parser) subAttribute(allowedKeys []string, index func(string) int, seen *uint64) int {
+	p.accept(',')
+	p.space()
+	at := p.pos
+	key := p.key()
+	if key == "" {
+		p.failAt(at, "expects attribute name")
+	}
+	i := index(key)
+	if i < 0 {
+		p.failHint(at, didYouMean(key, allowedKeys), "unexpected attribute %q. Allowed attributes: %s", key, strings.Join(allowed(allowedKeys), ", "))
+	}
+	if *seen&(1<<i) != 0 {
+		p.failAt(at, "attribute %s already exists", key)
+	}
+	*seen |= 1 << i
+	return i
 }
 
 // metadataKeys are the keys of metadata (hlo-text section 6.4).
@@ -212,8 +217,9 @@ func (p *parser) metadata() *hlo.Metadata {
 	}
 	m := &p.metadataSlab[0]
 	p.metadataSlab = p.metadataSlab[1:]
-	p.subAttributes(metadataKeys, func(i int) {
-		switch i {
+	p.expect('{', "expects '{' at the start of sub attributes")
+	for seen := uint64(0); p.peek() != '}'; {
+		switch p.subAttribute(metadataKeys, metadataKey, &seen) {
 		case 0:
 			m.OpType = p.string()
 		case 1:
@@ -229,14 +235,7 @@ func (p *parser) metadata() *hlo.Metadata {
 		case 6:
 			m.SourceEndColumn = p.int32()
 		case 7:
-			p.space()
-			at := p.pos
-			m.ProfileType = p.intList()
-			for _, t := range m.ProfileType {
-				if t < 0 || t > 3 {
-					p.failAt(at, "unknown profile_type %d", t)
-				}
-			}
+			m.ProfileType = p.profileTypes()
 		case 8:
 			m.DeduplicatedName = p.string()
 		case 9:
@@ -247,6 +246,34 @@ func (p *parser) metadata() *hlo.Metadata {
 		case 11:
 			m.Payload, m.HasPayload = p.string(), true
 		}
-	})
+	}
+	p.pos++
 	return m
+}
+
+// metadataKey is the index of a key in metadataKeys, -1 for any other key.
+func metadataKey(key string) int {
+	switch key {
+	case "op_name":
+		return 1
+	case "source_file":
+		return 2
+	case "source_line":
+		return 3
+	case "stack_frame_id":
+		return 10
+	}
+	return slices.Index(metadataKeys, key)
+}
+
+func (p *parser) profileTypes() []int64 {
+	p.space()
+	at := p.pos
+	types := p.intList()
+	for _, t := range types {
+		if t < 0 || t > 3 {
+			p.failAt(at, "unknown profile_type %d", t)
+		}
+	}
+	return types
 }

@@ -174,8 +174,11 @@ func (p *parser) entryLayout() {
 	p.keepLayouts = p.KeepAutoLayouts
 	if p.keepLayouts {
 		// Shapes read so far, if any, were given layouts, and these must not be given to others.
-		defer func() { p.memo.shapes, p.keepLayouts = make(map[string]hlo.Shape), false }()
-		p.memo.shapes = make(map[string]hlo.Shape)
+		defer func() {
+			p.forgetShapes()
+			p.keepLayouts = false
+		}()
+		p.forgetShapes()
 	}
 	layout := new(hlo.ProgramShape)
 	p.expect('{', "Expects '{' at the start of entry_computation_layout")

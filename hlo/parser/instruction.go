@@ -31,6 +31,8 @@ type draft struct {
 	seenCommon uint32 // bits of common attributes written
 	tailAt     int    // where the common attributes begin that end the instruction, 0: none
 
+	// unusual drafts have more to clear: that of sugar, and what was left by a fault.
+	unusual bool
 	// What a sugared update or done repeats of the attributes of its op: indexes are of the plan of the wrapped op.
 	repeats       []rawAttr
 	repeatedCalls []hlo.CompID
@@ -50,7 +52,14 @@ func (p *parser) newDraft() *draft {
 	}
 	d := p.drafts[p.level]
 	p.level++
-	*d = draft{raws: d.raws[:0], callees: d.callees[:0], control: d.control[:0], repeats: d.repeats[:0], base: len(p.operands)}
+	if d.unusual {
+		*d = draft{raws: d.raws, callees: d.callees, control: d.control}
+	}
+	d.spec.Shape, d.spec.Attrs, d.spec.Common = hlo.Shape{}, nil, nil
+	d.stated, d.nested, d.wrapped = false, false, hlo.OpInvalid
+	d.seenOwn, d.have, d.spelled, d.seenCommon, d.tailAt = 0, 0, 0, 0, 0
+	d.raws, d.callees, d.control = d.raws[:0], d.callees[:0], d.control[:0]
+	d.base = len(p.operands)
 	return d
 }
 
@@ -147,7 +156,7 @@ func (p *parser) add(f *scope, d *draft) hlo.InstrID {
 	}
 	d.spec.Position = p.position(d.at)
 	d.spec.Callees, d.spec.Control = d.callees, d.control
-	return f.b.Append(d.spec)
+	return f.b.AppendSpec(&d.spec)
 }
 
 // opcode reads the opcode word.
@@ -158,7 +167,7 @@ func (p *parser) opcode(d *draft) {
 	if word == "" {
 		p.fail("expects opcode")
 	}
-	if op, ok := hlo.OpcodeByName(word); ok {
+	if op := opcodes.find(word); op != hlo.OpInvalid {
 		d.spec.Opcode, d.info = op, hlo.Info(op)
 		return
 	}
@@ -167,6 +176,41 @@ func (p *parser) opcode(d *draft) {
 		p.failHint(d.opAt, didYouMean(word, mnemonics), "%s", err)
 	}
 	d.spec.Opcode, d.wrapped, d.info = op, wrapped, hlo.Info(op)
+	d.unusual = true
+}
+
+// opcodeTable finds opcodes by their words: open addressing over a hash of the length and a few letters.
+type opcodeTable [512]struct {
+	word string
+	op   hlo.Opcode
+}
+
+var opcodes = func() *opcodeTable {
+	t := new(opcodeTable)
+	for op := range hlo.Opcodes {
+		i := opcodeHash(op.String())
+		for t[i].word != "" {
+			i = (i + 1) % uint32(len(t))
+		}
+		t[i].word, t[i].op = op.String(), op
+	}
+	return t
+}()
+
+func opcodeHash(word string) uint32 {
+	n := len(word)
+	h := uint32(n) | uint32(word[0])<<8 | uint32(word[n/2])<<16 | uint32(word[n-1])<<24
+	return h * 0x9e3779b1 >> 23
+}
+
+// find is the opcode that is spelled word, OpInvalid when there is none.
+func (t *opcodeTable) find(word string) hlo.Opcode {
+	for i := opcodeHash(word); t[i].word != ""; i = (i + 1) % uint32(len(t)) {
+		if t[i].word == word {
+			return t[i].op
+		}
+	}
+	return hlo.OpInvalid
 }
 
 var mnemonics = func() (names []string) {

@@ -6,6 +6,7 @@ import "github.com/gohalo/halo/hlo"
 type memo struct {
 	shapes       map[string]hlo.Shape // by text
 	canonical    map[string]hlo.Shape // by printed form
+	recent       [numRecent]recentShape
 	layouts      map[string]*hlo.Layout
 	attrs        map[attrsKey]hlo.OpAttrs
 	constants    map[constantKey]*hlo.ConstantAttrs
@@ -42,6 +43,12 @@ func (m *memo) init() {
 	m.constants = make(map[constantKey]*hlo.ConstantAttrs)
 	m.values = make(map[valueKey]any)
 	m.tails = make(map[string]tail)
+}
+
+// forgetShapes forgets what the texts of shapes mean.
+func (m *memo) forgetShapes() {
+	m.shapes = make(map[string]hlo.Shape)
+	m.recent = [numRecent]recentShape{}
 }
 
 // maxMemoText is the longest text worth remembering for small values.

@@ -55,7 +55,7 @@ func isKeyword(word string) bool { return slices.Contains(keywords, word) }
 
 // typeByName is the primitive type that a word names in text: tuple and buffer are ordinary words there.
 func typeByName(word string) (hlo.PrimitiveType, bool) {
-	if len(word) > 13 || len(word) < 2 {
+	if len(word) < 2 || !mayBeReserved(word) {
 		return hlo.InvalidType, false
 	}
 	t, ok := hlo.PrimitiveTypeByName(word)
@@ -89,6 +89,9 @@ var reservedLengths = func() (t [256]uint32) {
 
 // skipSpace skips white space and comments. A malformed comment is left standing, so that whoever comes next trips over it.
 func skipSpace(s string, i int) int {
+	if i+1 < len(s) && s[i] == ' ' && class[s[i+1]]&(classSpace|classSlash) == 0 {
+		return i + 1
+	}
 	for i < len(s) {
 		switch c := s[i]; {
 		case class[c]&classSpace != 0:
@@ -330,10 +333,9 @@ func (p *parser) enter() {
 
 // space skips white space and comments.
 func (p *parser) space() {
-	if i := p.pos; i < len(p.src) && class[p.src[i]]&(classSpace|classSlash) == 0 {
-		return
+	if i := p.pos; i < len(p.src) && class[p.src[i]]&(classSpace|classSlash) != 0 {
+		p.pos = skipSpace(p.src, i)
 	}
-	p.pos = skipSpace(p.src, p.pos)
 }
 
 // peek is the next significant byte, 0 at the end.

@@ -90,6 +90,11 @@ func (p *parser) beginsShape() bool {
 func (p *parser) shape() hlo.Shape {
 	p.space()
 	start := p.pos
+	recent := &p.recent[recentIndex(p.src, start)]
+	if n := recent.len(p.src, start); n > 0 {
+		p.pos = start + n
+		return recent.shape
+	}
 	end, msg := skipShape(p.src, start)
 	if msg != "" {
 		p.failAt(end, "%s", msg)
@@ -97,6 +102,7 @@ func (p *parser) shape() hlo.Shape {
 	raw := p.src[start:end]
 	if s, ok := p.shapes[raw]; ok {
 		p.pos = end
+		*recent = recentShape{raw, s}
 		return s
 	}
 	s := p.parseShape()
@@ -105,7 +111,39 @@ func (p *parser) shape() hlo.Shape {
 	}
 	s = p.internShape(s)
 	p.shapes[raw] = s
+	*recent = recentShape{raw, s}
 	return s
+}
+
+// recentShape is a shape read before, in a cache by the first bytes of its text.
+type recentShape struct {
+	text  string
+	shape hlo.Shape
+}
+
+const numRecent = 256
+
+// recentIndex is where in the cache the shape at i would be.
+func recentIndex(s string, i int) uint32 {
+	if i+8 > len(s) {
+		return 0
+	}
+	s = s[i : i+8]
+	h := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return uint32(h * 0x9e3779b97f4a7c15 >> 56)
+}
+
+// len is the length of the text if it is a shape at i of s, else 0: the text of an array without a layout ends there only if no layout
+// follows.
+func (r *recentShape) len(s string, i int) int {
+	n := len(r.text)
+	if n == 0 || len(s)-i < n || s[i:i+n] != r.text {
+		return 0
+	}
+	if s[i+n-1] == ']' && beginsLayout(s, skipSpace(s, i+n)) {
+		return 0
+	}
+	return n
 }
 
 // internShape makes equal shapes one, whatever their spelling.

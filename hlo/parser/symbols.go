@@ -81,7 +81,7 @@ func (t *symbols) grow() {
 		t.gen = 1
 	}
 	old := t.slots
-	t.slots = make([]symbol, max(64, 2*len(old)))
+	t.slots = make([]symbol, max(64, 4*len(old)))
 	for _, s := range old {
 		if s.gen == t.gen {
 			t.add(s)
