@@ -34,10 +34,8 @@ func registerNetwork(reg *runtime.Registry) {
 		done.Emplace(chain{})
 		return nil
 	}))
-	reg.Kernel("tfrt_test.matmul.f32.2", matmulKernel(f32, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) },
-		func(b []byte, x float32) { binary.LittleEndian.PutUint32(b, math.Float32bits(x)) }))
-	reg.Kernel("tfrt_test.matmul.i32.2", matmulKernel(elemNamed("i32"), func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) },
-		func(b []byte, x int32) { binary.LittleEndian.PutUint32(b, uint32(x)) }))
+	reg.Kernel("tfrt_test.matmul.f32.2", matmulKernel[float32]())
+	reg.Kernel("tfrt_test.matmul.i32.2", matmulKernel[int32]())
 	for _, e := range []*elem{f32, elemNamed("i32")} {
 		reg.Kernel("tfrt_test.slice_inplace."+e.suffix+".3", sliceInPlace(e))
 	}
@@ -147,50 +145,16 @@ func flatten(in, out *Dense) error {
 	return nil
 }
 
-// matmulKernel computes C = alpha·A·B + beta·C in place.
-func matmulKernel[T int32 | float32](e *elem, get func([]byte) T, put func([]byte, T)) runtime.Kernel {
-	return runtime.Kernel{
-		Signature: &runtime.Signature{Args: 6, Results: 1, Payloads: true},
-		Run: func(f *runtime.Frame) {
-			alpha, beta := runtime.Arg[T](f, 0), runtime.Arg[T](f, 3)
-			a, b, c := runtime.Arg[*Dense](f, 1), runtime.Arg[*Dense](f, 2), runtime.Arg[*Dense](f, 4)
-			if err := checkProduct(e, a, b, c); err != nil {
-				f.ReportError(err)
-				return
-			}
-			rows, inner, columns := int(a.dims[0]), int(a.dims[1]), int(b.dims[1])
-			if c.numElements() == 0 {
-				rows = 0 // whatever the extents say
-			}
-			for i := range rows {
-				for j := range columns {
-					var sum T
-					for k := range inner {
-						sum += T(get(a.at(i*inner+k)) * get(b.at(k*columns+j))) // rounded, on all processors
-					}
-					sum *= alpha
-					cell := c.at(i*columns + j)
-					if beta != 0 { // else C may hold anything
-						sum += T(beta * get(cell))
-					}
-					put(cell, sum)
-				}
-			}
-			runtime.Return(f, 0, async.Chain{})
-		},
-	}
-}
-
-func checkProduct(e *elem, a, b, c *Dense) error {
-	for _, t := range []*Dense{a, b, c} {
-		if err := errors.Join(t.check(e), checkRank(t, 2)); err != nil {
+// matmulKernel forwards the chain of what it has done.
+func matmulKernel[T int32 | float32]() runtime.Kernel {
+	return runtime.Params7(func(alpha runtime.Argument[T], a, b MatrixArgument[T], beta runtime.Argument[T], c MatrixArgument[T],
+		in runtime.Argument[async.Chain], out runtime.Result[async.Chain]) error {
+		if err := matmul(alpha.Get(), a.Get(), b.Get(), beta.Get(), c.Get()); err != nil {
 			return err
 		}
-	}
-	if a.dims[1] != b.dims[0] || c.dims[0] != a.dims[0] || c.dims[1] != b.dims[1] {
-		return fmt.Errorf("matmul of shapes %s and %s cannot have the shape %s", formatDims(a.dims), formatDims(b.dims), formatDims(c.dims))
-	}
-	return nil
+		out.Set(in.Ref())
+		return nil
+	})
 }
 
 // sliceInPlace copies a part of a tensor of rank 3 into another one, in a task.
