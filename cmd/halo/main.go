@@ -83,6 +83,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if err != nil {
 		panic(err)
 	}
+	args, err = xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "halo: %v\n", err)
+		return exitUsage
+	}
 	ctx, err := parseArgs(parser, args, &exited)
 	if exited >= 0 {
 		return exited

@@ -16,13 +16,16 @@ type optCmd struct {
 
 	printFlags `embed:""`
 
-	Passes     string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
-	O          string   `short:"O" aliases:"xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
-	ListPasses bool     `help:"List the passes and pipelines."`
-	Explain    string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline." placeholder:"NAME"`
-	PrintIR    []string `name:"print" help:"Print on standard error: changed (the module after each pass that changed it), diff (what it changed), before, after." enum:"changed,diff,before,after"`
-	Remarks    bool     `help:"Print what passes say about instructions on standard error."`
-	Timing     bool     `help:"Print time and statistics of each pass on standard error; --json has them always."`
+	Passes      string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
+	O           string   `short:"O" aliases:"xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
+	ListPasses  bool     `help:"List the passes and pipelines."`
+	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%%add.7) comes from and what became of it." placeholder:"NAME"`
+	PrintIR     []string `name:"print" help:"Print on standard error: changed (the module after each pass that changed it), diff (what it changed, as text), instructions (what it changed, instruction by instruction), before, after." enum:"changed,diff,instructions,before,after"`
+	Remarks     bool     `help:"Print what passes say about instructions on standard error."`
+	Timing      bool     `help:"Print time and statistics of each pass on standard error; --json has them always."`
+	Trace       string   `help:"Write when each pass ran as a Chrome trace." placeholder:"FILE" type:"path"`
+	StrictFlags bool     `help:"Refuse flags that begin with --xla_ and that nobody knows, instead of warning."`
+	Thorough    bool     `help:"Run every pass on everything, also where nothing changed since its last run."`
 
 	passSelection `embed:""`
 	passChecks    `embed:""`
@@ -38,7 +41,7 @@ func (c *optCmd) Run(e *env) error {
 	case c.ListPasses:
 		listPasses(e.stdout)
 		return nil
-	case c.Explain != "":
+	case c.Explain != "" && !strings.HasPrefix(c.Explain, "%"):
 		return explainPass(e.stdout, c.Explain)
 	case len(c.Files) == 0:
 		return usageError{fmt.Errorf("opt needs a file")}
@@ -89,10 +92,26 @@ func (c *optCmd) Run(e *env) error {
 		}
 		number++
 		instruments = append(instruments, w.time(c.Timing))
+		c.thorough = c.Thorough
+		var history pass.History
+		if c.Explain != "" {
+			instruments = append(instruments, history.Instrument())
+		}
 		after, err := c.run(context.Background(), e.stderr, pipeline, m, instruments)
 		r.Extra = map[string]any{"passes": w.steps}
+		if c.Timing {
+			summary(e.stderr, w.reports)
+		}
+		if c.Trace != "" {
+			if err := writeTrace(c.Trace, w.reports); err != nil {
+				return err
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		if c.Explain != "" {
+			return explainInstruction(context.Background(), e.stdout, &history, m, after, c.Explain)
 		}
 		out, err := printer.Append(nil, after, cfg)
 		if err != nil {

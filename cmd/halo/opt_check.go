@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
@@ -24,12 +25,16 @@ type passChecks struct {
 	Profile    string   `help:"Verifier profile: doc or xla." default:"doc" enum:"doc,xla"`
 	Check      string   `help:"exec or exec:N: evaluate the module before and after each pass that changed it, on N sets of inputs." placeholder:"exec[:N]"`
 	Fuel       []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
-	Reproducer string   `help:"Where a failing pass leaves a reproducer for halo replay; none: nowhere." placeholder:"DIR" default:"."`
+	Rules      []string `help:"Take rules out: -algsimp.A12." placeholder:"-PASS.RULE"`
+	FP         string   `name:"fp" help:"What rewrites may change in floating-point results: strict (nothing), xla (what XLA's do), fast (what holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
+	Budget     []string `help:"Bound what each pass may take: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
+	thorough   bool
+	Reproducer string `help:"Where a failing pass leaves a reproducer for halo replay; none: nowhere." placeholder:"DIR" default:"."`
 }
 
 // run runs a pipeline under the checks. When a pass fails it leaves a reproducer.
 func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline, m hlo.Module, watch []pass.Instrument) (hlo.Module, error) {
-	fuel, err := parseFuel(c.Fuel)
+	fuel, err := c.fuel()
 	if err != nil {
 		return m, usageError{err}
 	}
@@ -37,9 +42,13 @@ func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline
 	if err != nil {
 		return m, usageError{err}
 	}
+	r := &pass.Runner{Fuel: fuel, Check: c.verify(m), Thorough: c.thorough}
+	if err := c.limit(r); err != nil {
+		return m, usageError{err}
+	}
 	left := maps.Clone(fuel)
 	keep := pass.Instrument{Before: func(string, hlo.Module) { left = maps.Clone(fuel) }}
-	r := &pass.Runner{Fuel: fuel, Check: c.verify(m), Instruments: append(watch, keep)}
+	r.Instruments = append(watch, keep)
 	skipped := 0
 	if rounds > 0 {
 		r.CheckChange = func(ctx context.Context, before, after hlo.Module) error {
@@ -64,7 +73,7 @@ func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline
 		}
 	}
 	if c.Reproducer != "none" {
-		c.Fuel = fuelText(left)
+		c.Fuel, c.Rules = fuelText(left), nil
 		if path, werr := c.reproduce(failed); werr != nil {
 			fmt.Fprintf(stderr, "warning: no reproducer: %v\n", werr)
 		} else {
@@ -72,6 +81,33 @@ func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline
 		}
 	}
 	return after, err
+}
+
+// limit sets policy and budget.
+func (c *passChecks) limit(r *pass.Runner) (err error) {
+	if c.FP != "" {
+		if r.FP, err = pass.ParseFP(c.FP); err != nil {
+			return fmt.Errorf("--fp=%w", err)
+		}
+	}
+	for _, b := range c.Budget {
+		what, n, _ := strings.Cut(b, "=")
+		count, err := strconv.ParseInt(n, 10, 63)
+		switch what {
+		case "time":
+			r.Budget.Time, err = time.ParseDuration(n)
+		case "instructions":
+			r.Budget.Instructions = int(count)
+		case "bytes":
+			r.Budget.Bytes = count
+		default:
+			err = errors.New("want time, instructions or bytes")
+		}
+		if err != nil {
+			return fmt.Errorf("--budget=%s: %w", b, err)
+		}
+	}
+	return nil
 }
 
 // rounds is the number of inputs to evaluate, 0 without --check.
@@ -102,7 +138,7 @@ func (c *passChecks) verify(m hlo.Module) func(hlo.Module) error {
 // guilty finds the rewrite with which the failing pass begins to fail, by running it again with less and less fuel.
 func guilty(ctx context.Context, r *pass.Runner, failed *pass.Error, fuel map[string]int) string {
 	try := func(n int) (fails bool, last string, spent int) {
-		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel)}
+		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel), FP: r.FP, Budget: r.Budget}
 		if again.Fuel == nil {
 			again.Fuel = map[string]int{}
 		}
@@ -143,6 +179,12 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 	if c.Check != "" {
 		head += " --check=" + c.Check
 	}
+	if c.FP != "" && c.FP != "strict" {
+		head += " --fp=" + c.FP
+	}
+	for _, b := range c.Budget {
+		head += " --budget=" + b
+	}
 	for _, f := range c.Fuel {
 		head += " --fuel=" + f
 	}
@@ -168,9 +210,17 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 	}
 }
 
-func parseFuel(args []string) (map[string]int, error) {
+// fuel reads --fuel, and --rules: a rule without fuel is out.
+func (c *passChecks) fuel() (map[string]int, error) {
 	fuel := map[string]int{}
-	for _, a := range args {
+	for _, a := range c.Rules {
+		rule, out := strings.CutPrefix(a, "-")
+		if err := knownRule(rule); !out || err != nil {
+			return nil, errors.Join(fmt.Errorf("--rules=%s: want -pass.rule", a), err)
+		}
+		fuel[rule] = 0
+	}
+	for _, a := range c.Fuel {
 		name, n, ok := strings.Cut(a, "=")
 		v, err := strconv.Atoi(n)
 		if !ok || err != nil || v < 0 {

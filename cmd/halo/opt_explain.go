@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/printer"
 )
 
 func listPasses(out io.Writer) {
@@ -50,6 +54,114 @@ func explainPass(out io.Writer, name string) error {
 		err = fmt.Errorf("nothing is known about %q", name)
 	}
 	return usageError{err}
+}
+
+// knownRule refuses the name of a rule that no pass documents.
+func knownRule(name string) error {
+	base, rule, _ := strings.Cut(name, ".")
+	for _, p := range passes.All() {
+		if p.Name == base && slices.ContainsFunc(p.Rules, func(r pass.Rule) bool { return r.ID == rule }) {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no rule %q; halo opt --explain=PASS lists those of a pass", name)
+}
+
+// explainInstruction prints where the instructions of a name come from and what became of them: name is looked for in the module before and
+// after the passes.
+func explainInstruction(ctx context.Context, out io.Writer, h *pass.History, before, after hlo.Module, name string) error {
+	name = strings.TrimPrefix(name, "%")
+	type place struct {
+		comp  hlo.CompID
+		instr hlo.InstrID
+	}
+	var places []place
+	for _, m := range []hlo.Module{after, before} {
+		for c := range m.Computations() {
+			if in, ok := c.ByName(name); ok && !slices.Contains(places, place{c.ID(), in.ID()}) {
+				places = append(places, place{c.ID(), in.ID()})
+			}
+		}
+	}
+	if len(places) == 0 {
+		return fmt.Errorf("there is no instruction %%%s, neither before the passes nor after", name)
+	}
+	for _, p := range places {
+		events, err := h.Of(ctx, p.comp, p.instr)
+		if err != nil {
+			return err
+		}
+		tell(out, events, before, after, p.comp, p.instr)
+	}
+	return nil
+}
+
+func tell(out io.Writer, events []pass.Event, before, after hlo.Module, comp hlo.CompID, instr hlo.InstrID) {
+	text := func(in hlo.Instruction) string {
+		b, err := printer.AppendInstruction(nil, after, in, printer.Config{})
+		if err != nil {
+			return "%" + in.Name()
+		}
+		return strings.TrimPrefix(strings.TrimSpace(string(b)), "ROOT ")
+	}
+	last := ""
+	subject := func(in hlo.Instruction) {
+		if t := text(in); t != last {
+			fmt.Fprintln(out, t)
+			last = t
+		}
+	}
+	find := func(m hlo.Module) (in hlo.Instruction, ok bool) {
+		if c, has := m.Computation(comp); has {
+			in, ok = c.At(instr)
+		}
+		return in, ok
+	}
+	if len(events) == 0 || events[0].Kind != pass.Made {
+		in, ok := find(before)
+		if len(events) > 0 {
+			in, ok = events[0].Old, true
+		}
+		if ok {
+			where := ""
+			if p := in.Position(); p.IsKnown() {
+				where = fmt.Sprintf(", line %d", p.Line)
+			}
+			subject(in)
+			fmt.Fprintf(out, "  is in the input%s\n", where)
+		}
+	}
+	for _, e := range events {
+		by := e.Path
+		if e.Rule != "" {
+			by = fmt.Sprintf("%s, rewrite %d, %s", e.Path, e.Rewrite, e.Rule)
+			for _, r := range e.Pass.Rules {
+				if r.ID == e.Rule {
+					by += ": " + r.Doc
+				}
+			}
+		}
+		switch e.Kind {
+		case pass.Made:
+			subject(e.New)
+			fmt.Fprintf(out, "  made by %s\n", by)
+			for _, o := range e.Others {
+				fmt.Fprintf(out, "    in the place of %s\n", text(o))
+			}
+		case pass.Removed:
+			subject(e.Old)
+			fmt.Fprintf(out, "  removed by %s\n", by)
+			for _, o := range e.Others {
+				fmt.Fprintf(out, "    replaced by %s\n", text(o))
+			}
+		default:
+			subject(e.New)
+			fmt.Fprintf(out, "  edited by %s\n", by)
+		}
+	}
+	if _, ok := find(after); ok {
+		fmt.Fprint(out, "  and is in the result\n")
+	}
 }
 
 func explainWhole(out io.Writer, p *pass.Pass) {

@@ -59,7 +59,7 @@ func TestWrongPassIsFound(t *testing.T) {
 	assert.Equal(t, "swapper", passes)
 	again, err := replayChecks(string(text))
 	require.NoError(t, err)
-	assert.Equal(t, &passChecks{Profile: "doc", Check: "exec:2", Reproducer: "none"}, again)
+	assert.Equal(t, &passChecks{Profile: "doc", Check: "exec:2", FP: "strict", Reproducer: "none"}, again)
 	back, err := parser.Parse(path, string(text))
 	require.NoError(t, err)
 	assert.True(t, back.Equal(m))
@@ -95,4 +95,70 @@ func TestSelects(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, selects(c.pattern, c.at), "%s of %s", c.pattern, c.at)
 	}
+}
+
+// TestExplainInstruction tells the story of instructions through a pipeline.
+func TestExplainInstruction(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "m.hlo")
+	require.NoError(t, os.WriteFile(file, []byte(`HloModule e
+
+ENTRY main {
+  x = s32[4] parameter(0)
+  y = s32[4] parameter(1)
+  n = s32[4] negate(x)
+  k = s32[4] negate(y)
+  ROOT m = s32[4] multiply(n, k)
+  dead = s32[4] add(x, y)
+}
+`), 0o666))
+	explain := func(name string) (string, int) {
+		var stdout, stderr bytes.Buffer
+		code := run([]string{"opt", file, "--explain=" + name}, nil, &stdout, &stderr)
+		return stdout.String() + stderr.String(), code
+	}
+	text, code := explain("%multiply")
+	assert.Zero(t, code)
+	assert.Equal(t, `%m = s32[4]{0} multiply(%n, %k)
+  is in the input, line 8
+  removed by O2/simplify/algsimp, rewrite 1, B03: (-x)·(-y) → x·y
+    replaced by %multiply = s32[4]{0} multiply(%x, %y)
+`, last(explain("%m")))
+	assert.Contains(t, text, "made by O2/simplify/algsimp, rewrite 1, B03")
+	assert.Contains(t, text, "in the place of %m = s32[4]{0} multiply(%n, %k)")
+	assert.Contains(t, text, "and is in the result")
+	assert.Contains(t, last(explain("%dead")), "removed by O2/simplify/dce, rewrite 1, instruction")
+	text, code = explain("%nobody")
+	assert.Contains(t, text, "there is no instruction %nobody")
+	assert.Equal(t, exitInput, code)
+}
+
+func last(text string, _ int) string { return text }
+
+// TestOptReports runs the flags that report on a run.
+func TestOptReports(t *testing.T) {
+	dir := t.TempDir()
+	file, trace := filepath.Join(dir, "m.hlo"), filepath.Join(dir, "trace.json")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(threeOps, "ROOT m = f32[4] multiply(s, y)", "n = f32[4] negate(s)\n  ROOT m = f32[4] negate(n)", 1)), 0o666))
+	opt := func(args ...string) (string, string) {
+		var stdout, stderr bytes.Buffer
+		require.Zero(t, run(append([]string{"opt", file}, args...), nil, &stdout, &stderr), stderr.String())
+		return stdout.String(), stderr.String()
+	}
+	out, text := opt("--print=instructions", "--timing", "--trace="+trace)
+	assert.Contains(t, out, "ROOT %s = ")
+	assert.Contains(t, text, "// changed by O2/simplify/algsimp\n@ %main\n")
+	assert.Contains(t, text, "- %m = f32[4]{0} negate(%n)\n")
+	assert.Regexp(t, `ms  algsimp: \d runs, \d without a change B33=1`, text)
+	written, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	assert.Contains(t, string(written), `"name":"algsimp","ph":"X"`)
+
+	out, _ = opt("--rules=-algsimp.B33")
+	assert.Contains(t, out, "negate(%n)", "the rule is out")
+	out, _ = opt("--passes=algsimp", "--fuel=algsimp.B33=0")
+	assert.Contains(t, out, "negate(%n)")
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitUsage, run([]string{"opt", file, "--rules=-algsimp.B99"}, nil, &stdout, &stderr))
+	assert.Contains(t, stderr.String(), "there is no rule")
+	assert.Equal(t, exitUsage, run([]string{"opt", file, "--budget=speed=3"}, nil, &stdout, &stderr))
 }

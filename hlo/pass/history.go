@@ -17,14 +17,10 @@ import (
 //	runner.Instruments = append(runner.Instruments, h.Instrument())
 //	after, err := runner.Run(ctx, p, m)
 //	events, err := h.Of(ctx, comp, instr)
-type History struct {
-	steps []Report
-	fp    FP
-}
+type History struct{ steps []Report }
 
 // Instrument makes the history of the run that it is used in.
-func (h *History) Instrument(r *Runner) Instrument {
-	h.fp = r.FP
+func (h *History) Instrument() Instrument {
 	return Instrument{After: func(r Report) {
 		if r.Changed() {
 			h.steps = append(h.steps, r)
@@ -114,7 +110,7 @@ func (h *History) locate(ctx context.Context, s Report, comp hlo.CompID, instr h
 	var rules []string
 	with := func(fuel int) (hlo.Module, error) {
 		rules = rules[:0]
-		r := &Runner{Fuel: map[string]int{s.Pass.Name: fuel}, FP: h.fp}
+		r := &Runner{Fuel: map[string]int{s.Pass.Name: fuel}, FP: s.FP}
 		r.Instruments = []Instrument{{Rewrite: func(_, rule string) { rules = append(rules, rule) }}}
 		return r.Run(ctx, Of("", s.Pass), s.Before)
 	}

@@ -34,6 +34,7 @@ type Report struct {
 	Took          time.Duration
 	// Copied counts the parts of the IR that were copied because the version before has them too.
 	Copied hlo.CopyStats
+	FP     FP // the policy of the run
 	// Fresh says that the pass had to run: nothing had changed since its last run otherwise.
 	Fresh bool
 	// Computations is the number of computations that the pass was run on, when it has the local form.
@@ -165,7 +166,7 @@ func (r *Runner) pass(ctx context.Context, path string, p *Pass, m hlo.Module) (
 		}
 	}
 	c := &Context{Context: ctx, pass: p.Name, runner: r, began: time.Now()}
-	rep := Report{Path: path, Pass: p, Before: m, Began: c.began}
+	rep := Report{Path: path, Pass: p, Before: m, Began: c.began, FP: r.FP}
 	r.left = r.Budget
 	next, err := r.call(c, p, m, &rep)
 	c.closeSession()

@@ -193,7 +193,7 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 	if p := c.Pipeline(e.Name); p != nil {
 		return Step{Pipeline: p}, nil
 	}
-	if near := nearest(e.Name, c.Names()); near != "" {
+	if near := Nearest(e.Name, c.Names()); near != "" {
 		return fail("there is no pass %q; did you mean %q?", e.Name, near)
 	}
 	return fail("there is no pass %q; halo opt --list-passes shows all", e.Name)
@@ -221,8 +221,8 @@ func (p *Pipeline) String() string {
 	return strings.Join(parts, ",")
 }
 
-// nearest returns the name with the smallest edit distance to s, if it is close.
-func nearest(s string, names []string) string {
+// Nearest returns the name with the smallest edit distance to s, if it is close.
+func Nearest(s string, names []string) string {
 	best, dist := "", len(s)/2+1
 	for _, n := range names {
 		if d := editDistance(s, n); d < dist {
