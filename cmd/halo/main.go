@@ -5,6 +5,7 @@
 //	halo opt -O2 model.hlo        run passes
 //	halo lower model.hlo          HLO → BEF
 //	halo run model.hlo            run it
+//	halo compare model.hlo        run it in two ways and find the first value that departs
 //
 // Results go to standard output, diagnostics to standard error. Exit status: 0 fine, 1 the input is at fault, 2 wrong usage, 3 a bug
 // in halo.
@@ -40,6 +41,8 @@ type commands struct {
 	Asm    asmCmd    `cmd:"" help:"Assemble host program text to a BEF file."`
 	Dis    disCmd    `cmd:"" help:"Disassemble a BEF file to host program text."`
 	Run    runCmd    `cmd:"" help:"Run a program."`
+
+	Compare compareCmd `cmd:"" help:"Run a program in two ways, by passes or engines, and say where they part."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }

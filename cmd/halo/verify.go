@@ -25,6 +25,9 @@ type verifyCmd struct {
 // expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option, which kong
 // knows.
 func expandOptions(args []string) []string {
+	if len(args) > 0 && args[0] == "compare" {
+		return joinLevels(args)
+	}
 	if len(args) == 0 || args[0] != "verify" {
 		return args
 	}

@@ -115,3 +115,22 @@ func orderOf(b []byte, t hlo.PrimitiveType, x float64) int64 {
 	}
 	return int64(code)
 }
+
+// FirstNaN is the flat index of the first element of an array that is a NaN, -1 if there is none.
+func FirstNaN(l *hlo.Literal) int {
+	t := l.Shape().Type()
+	if !t.IsFloat() && !t.IsComplex() || l.IsElided() {
+		return -1
+	}
+	for i := range int(l.Shape().NumElements()) {
+		if anyNaN(element(l.Bytes(), t, i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// ElementText is flat element i as a number.
+func ElementText(l *hlo.Literal, i int) string {
+	return fmt.Sprint(Number(element(l.Bytes(), l.Shape().Type(), i)))
+}
