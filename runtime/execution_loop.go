@@ -280,17 +280,24 @@ func (l *loop) changeStream() {
 	l.ready = append(l.ready, w[i:]...)
 	rest := w[:i]
 	l.waiting = l.waiting[:0]
+	if len(rest) == 0 {
+		return
+	}
 	slices.SortStableFunc(rest, func(a, b int32) int { return int(kernels[a].stream) - int(kernels[b].stream) })
-	for len(rest) > 0 {
-		n := 1
-		for n < len(rest) && kernels[rest[n]].stream == kernels[rest[0]].stream {
-			n++
+	rest = slices.Clone(rest) // the list is used again, and tasks keep their parts of it
+	var tasks []streamTask
+	for first := 0; first < len(rest); {
+		next := first + 1
+		for next < len(rest) && kernels[rest[next]].stream == kernels[rest[first]].stream {
+			next++
 		}
-		t := &streamTask{exec: e, kernels: slices.Clone(rest[:n])}
-		rest = rest[n:]
-		e.share()
-		e.holders.Add(1)
-		e.ctx.Queue.AddTask(t.run)
+		tasks = append(tasks, streamTask{exec: e, kernels: rest[first:next]})
+		first = next
+	}
+	e.share()
+	e.holders.Add(int32(len(tasks)))
+	for i := range tasks {
+		e.ctx.Queue.AddTask(tasks[i].run)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -153,14 +155,15 @@ func.func @waits(%a: i32) -> (i32, i32) {
 `
 
 func TestE14SkippedResultsAreOneError(t *testing.T) {
-	h := loadHost(t, "single", onePrint, runtime.LoadOptions{})
-	_, ctx := h.begin(t, runtime.RequestOptions{})
-	failed := async.MakeError(errors.New("bad"))
-	results := make([]*async.Value, 3)
-	require.NoError(t, h.program.Function("skip").Execute(ctx, []*async.Value{failed}, results))
-	for _, v := range results {
-		assert.Same(t, failed, v)
-	}
+	onBothQueues(t, onePrint, func(t *testing.T, h *hostTest) {
+		_, ctx := h.begin(t, runtime.RequestOptions{})
+		failed := async.MakeError(errors.New("bad"))
+		results := make([]*async.Value, 3)
+		require.NoError(t, h.program.Function("skip").Execute(ctx, []*async.Value{failed}, results))
+		for _, v := range results {
+			assert.Same(t, failed, v)
+		}
+	})
 }
 
 // One value stays one value where a function returns its argument several times (section 19, row 3).
@@ -177,10 +180,11 @@ func TestSharedArgumentStaysOneValue(t *testing.T) {
 }
 
 func TestE18KernelPanics(t *testing.T) {
-	h := loadHost(t, "single", onePrint, runtime.LoadOptions{})
-	got := h.run(t, "panics")
-	assert.Contains(t, got, "10: kernel panicked: oh no")
-	assert.Contains(t, got, "returned <<error: kernel panicked: oh no")
+	onBothQueues(t, onePrint, func(t *testing.T, h *hostTest) {
+		got := h.run(t, "panics")
+		assert.Contains(t, got, "10: kernel panicked: oh no")
+		assert.Contains(t, got, "returned <<error: kernel panicked: oh no")
+	})
 }
 
 func TestE19Deadline(t *testing.T) {
@@ -201,27 +205,28 @@ func TestE19Deadline(t *testing.T) {
 }
 
 func TestD11ErrorsCarryKernelAndLocation(t *testing.T) {
-	h := loadHost(t, "single", onePrint, runtime.LoadOptions{})
-	_, ctx := h.begin(t, runtime.RequestOptions{})
-	results := make([]*async.Value, 1)
-	require.NoError(t, h.program.Function("panics").Execute(ctx, nil, results))
-	st := results[0].Status()
-	assert.Equal(t, "t.panic", st.Kernel)
-	assert.Equal(t, async.Location{File: "test.mlir", Line: 10, Col: 8}, st.Location)
+	onBothQueues(t, onePrint, func(t *testing.T, h *hostTest) {
+		_, ctx := h.begin(t, runtime.RequestOptions{})
+		results := make([]*async.Value, 1)
+		require.NoError(t, h.program.Function("panics").Execute(ctx, nil, results))
+		st := results[0].Status()
+		assert.Equal(t, "t.panic", st.Kernel)
+		assert.Equal(t, async.Location{File: "test.mlir", Line: 10, Col: 8}, st.Location)
+	})
 }
 
 func TestD08LocationsDiffer(t *testing.T) {
-	h := loadHost(t, "single", `func.func @main() {
-  %a = "t.location"() : () -> !tfrt.chain loc("one")
-  %b = "t.location"() : () -> !tfrt.chain loc("one")
+	onBothQueues(t, `func.func @main() {
+  %a = "t.location"() : () -> !tfrt.chain
+  %b = "t.location"() : () -> !tfrt.chain
+  %c = "t.location"() : () -> !tfrt.chain
   tfrt.return
-}`, runtime.LoadOptions{})
-	lines := strings.Split(h.run(t, "main"), "\n")
-	require.Len(t, lines, 2)
-	assert.NotEqual(t, lines[0], lines[1])
-	for _, l := range lines {
-		assert.True(t, strings.HasSuffix(l, " one"), l)
-	}
+}`, func(t *testing.T, h *hostTest) {
+		ids := strings.Fields(h.run(t, "main"))
+		require.Len(t, ids, 3)
+		slices.Sort(ids)
+		assert.Len(t, slices.Compact(ids), 3)
+	})
 }
 
 func TestLoadRefusesHostPrograms(t *testing.T) {
@@ -272,18 +277,19 @@ func TestStreamsOnTheSingleQueue(t *testing.T) {
 
 // S09: one stream needs no task.
 func TestS09OneStreamNeedsNoTask(t *testing.T) {
-	h := loadHost(t, "single", `func.func @main(%a: i32) -> i32 {
+	onBothQueues(t, `func.func @main(%a: i32) -> i32 {
   %b = "t.add"(%a, %a) : (i32, i32) -> i32
   %c = "t.add"(%b, %a) : (i32, i32) -> i32
   %d = "t.add"(%c, %b) : (i32, i32) -> i32
   tfrt.return %d : i32
-}`, runtime.LoadOptions{})
-	counting := &countingQueue{Queue: h.host.Queue()}
-	ctx := runtime.ExecContext{Queue: counting}
-	results := make([]*async.Value, 1)
-	require.NoError(t, h.program.Function("main").Execute(ctx, []*async.Value{async.Int32(1)}, results))
-	assert.Equal(t, "5", show(results[0]))
-	assert.Zero(t, counting.tasks)
+}`, func(t *testing.T, h *hostTest) {
+		counting := &countingQueue{Queue: h.host.Queue()}
+		ctx := runtime.ExecContext{Queue: counting}
+		results := make([]*async.Value, 1)
+		require.NoError(t, h.program.Function("main").Execute(ctx, []*async.Value{async.Int32(1)}, results))
+		assert.Equal(t, "5", show(results[0]))
+		assert.Zero(t, counting.tasks)
+	})
 }
 
 type countingQueue struct {
@@ -297,34 +303,51 @@ func (q *countingQueue) AddTask(task func()) {
 }
 
 func TestI06TraceOfAHostProgram(t *testing.T) {
-	h := loadHost(t, "single", recursion, runtime.LoadOptions{})
-	trace := &recordedTrace{depth: map[int]int{}}
-	_, ctx := h.begin(t, runtime.RequestOptions{Tracer: trace})
-	results := make([]*async.Value, 1)
-	require.NoError(t, h.program.Function("down").Execute(ctx, []*async.Value{async.Int32(1), async.Int32(-1)}, results))
-	assert.ElementsMatch(t, []string{"down", "t.const", "t.add", "t.less", "t.if", "bottom"}, trace.names)
-	assert.Equal(t, map[int]int{0: 0}, trace.depth)
+	onBothQueues(t, recursion, func(t *testing.T, h *hostTest) {
+		trace := &recordedTrace{depth: map[int]int{}}
+		run := func(o runtime.RequestOptions) {
+			_, ctx := h.begin(t, o)
+			results := make([]*async.Value, 1)
+			require.NoError(t, h.program.Function("down").Execute(ctx, []*async.Value{async.Int32(1), async.Int32(-1)}, results))
+			h.host.Quiesce()
+		}
+		run(runtime.RequestOptions{Tracer: trace})
+		assert.ElementsMatch(t, []string{"down", "t.const", "t.add", "t.less", "t.if", "bottom"}, trace.names)
+		assert.Equal(t, map[int]int{0: 0}, trace.depth)
+		// I07: a request without a tracer makes no calls of it.
+		run(runtime.RequestOptions{})
+		assert.Len(t, trace.names, 6)
+	})
+}
+
+func TestI07TracingOff(t *testing.T) {
+	f := loadBench(t, chainOf(t, 100, 1, bef.Async), runtime.LoadOptions{})
+	ctx := runtime.NewRequest(t.Context(), runtime.NewHost(runtime.HostOptions{}), runtime.RequestOptions{}).NewExecContext()
+	args, results := []*async.Value{async.Int32(0)}, make([]*async.Value, 1)
+	allocations := testing.AllocsPerRun(100, func() { _ = f.Execute(ctx, args, results) })
+	assert.Less(t, allocations, 5.0, "kernels that are not traced allocate at most their results, of which these need none")
 }
 
 // U06: an argument given away is unique at its last use.
-func TestU06ExecuteByValue(t *testing.T) {
-	h := loadHost(t, "single", `func.func @main(%a: !vt.value) -> i1 {
+func TestU06U07ExecuteByValue(t *testing.T) {
+	onBothQueues(t, `func.func @main(%a: !vt.value) -> i1 {
   %u = "t.unique"(%a) : (!vt.value) -> i1
   tfrt.return %u : i1
-}`, runtime.LoadOptions{})
-	_, ctx := h.begin(t, runtime.RequestOptions{})
-	f := h.program.Function("main")
-	results := make([]*async.Value, 1)
-	value := async.MakeAvailable(h.journal.noisy(1)).Value()
-	require.NoError(t, f.Execute(ctx, []*async.Value{value}, results))
-	assert.Equal(t, "false", show(results[0]), "the caller holds it too")
-	require.NoError(t, f.ExecuteByValue(ctx, []*async.Value{value}, results))
-	assert.Equal(t, "true", show(results[0]))
-	assert.Zero(t, h.journal.live.Load())
-	// U07: a static value never is.
-	static := async.MakeStatic(h.journal.noisy(2)).Value()
-	require.NoError(t, f.ExecuteByValue(ctx, []*async.Value{static}, results))
-	assert.Equal(t, "false", show(results[0]))
+}`, func(t *testing.T, h *hostTest) {
+		_, ctx := h.begin(t, runtime.RequestOptions{})
+		f := h.program.Function("main")
+		results := make([]*async.Value, 1)
+		value := async.MakeAvailable(h.journal.noisy(1)).Value()
+		require.NoError(t, f.Execute(ctx, []*async.Value{value}, results))
+		assert.Equal(t, "false", show(results[0]), "the caller holds it too")
+		require.NoError(t, f.ExecuteByValue(ctx, []*async.Value{value}, results))
+		assert.Equal(t, "true", show(results[0]))
+		assert.Zero(t, h.journal.live.Load())
+		// U07: a static value never is.
+		static := async.MakeStatic(h.journal.noisy(2)).Value()
+		require.NoError(t, f.ExecuteByValue(ctx, []*async.Value{static}, results))
+		assert.Equal(t, "false", show(results[0]))
+	})
 }
 
 // L11: executions with counted values, synchronous and asynchronous, leave nothing behind.

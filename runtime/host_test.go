@@ -29,7 +29,7 @@ func loadHost(t testing.TB, queue, text string, o runtime.LoadOptions) *hostTest
 	require.NoError(t, err)
 	file, err := hostprog.Assemble(p, hostprog.AssembleOptions{})
 	require.NoError(t, err)
-	h := &hostTest{journal: &journal{}}
+	h := &hostTest{journal: &journal{meeting: make(chan struct{})}}
 	q, err := workqueue.New(queue)
 	require.NoError(t, err)
 	t.Cleanup(q.Close)

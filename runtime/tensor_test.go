@@ -89,6 +89,23 @@ func toyKernels() *runtime.Registry {
 			}).Value()
 		}}, nil
 	})
+	reg.Tensor("toy.foreign", func(*runtime.Binding) (runtime.Bound, error) { // copies on a goroutine that is no worker
+		return runtime.Bound{RunAsync: func(f *runtime.TensorFrame) *async.Value {
+			v := async.MakeUnconstructed[async.Chain]()
+			go func() {
+				copy(f.Out(0).Data, f.In(0).Data)
+				v.Emplace(async.Chain{})
+			}()
+			return v.Value()
+		}}, nil
+	})
+	reg.Tensor("toy.in-worker", run(func(f *runtime.TensorFrame) error {
+		put(f.Out(0).Data, 0)
+		if f.Ctx().Queue.IsInWorkerThread() {
+			put(f.Out(0).Data, 1)
+		}
+		return nil
+	}))
 	reg.Tensor("toy.fail-later", func(*runtime.Binding) (runtime.Bound, error) {
 		return runtime.Bound{RunAsync: func(f *runtime.TensorFrame) *async.Value {
 			return async.MakeAsync(f.Ctx().Queue, func() (async.Chain, error) {

@@ -18,6 +18,8 @@ type journal struct {
 	mu    sync.Mutex
 	lines []string
 	live  atomic.Int32 // noisy payloads
+
+	meeting chan struct{}
 }
 
 func (j *journal) printf(format string, args ...any) {
@@ -214,6 +216,17 @@ func addAsyncKernels(pure func(string, runtime.Kernel), j *journal) {
 			j.printf("slept %d", us)
 			ref.Emplace(chain{})
 		}, workqueue.MayQueue)
+		return nil
+	}))
+	// Returns when two of its kind run at the same time.
+	pure("meet", runtime.Params3(func(_ runtime.ExecContext, _ runtime.RemainingArguments, out runtime.Result[chain]) error {
+		select {
+		case j.meeting <- struct{}{}:
+		case <-j.meeting:
+		case <-time.After(20 * time.Second): // only if nobody comes
+			return errors.New("nobody came")
+		}
+		out.Emplace(chain{})
 		return nil
 	}))
 	pure("cancel", runtime.Params3(func(ctx runtime.ExecContext, _ runtime.RemainingArguments, out runtime.Result[chain]) error {
