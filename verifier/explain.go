@@ -124,7 +124,7 @@ var examples = sync.OnceValue(func() map[string]Example {
 			}
 			all[e.Rule] = e
 		}
-		e, header, body = Example{Profile: XLA}, "", nil
+		e, header, body = Example{}, "", nil
 	}
 	for line := range strings.Lines(exampleText) {
 		line = strings.TrimRight(line, "\n")
@@ -140,8 +140,8 @@ var examples = sync.OnceValue(func() map[string]Example {
 			header = ", " + attrs
 		case isRoute:
 			e.Route = route
-		case text == "profile: doc":
-			e.Profile = Doc
+		case text == "profile: xla":
+			e.Profile = XLA
 		case strings.HasPrefix(line, "  ") || text == "" && len(body) > 0:
 			body = append(body, strings.TrimPrefix(line, "  "))
 		case text != "":
