@@ -1,6 +1,8 @@
 package passes_test
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,3 +52,42 @@ func TestDocumentQuotesTheExample(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(document), "```go\n"+strings.TrimSpace(code)+"\n```")
 }
+
+var update = flag.Bool("update", false, "write the generated parts of docs/passes.md")
+
+// TestDocumentListsEverything keeps the tables at the end of docs/passes.md equal to the catalogue and to the rules.
+func TestDocumentListsEverything(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("## The passes\n\n| pass | what it does |\n| --- | --- |\n")
+	for _, p := range passes.All() {
+		title, _, _ := strings.Cut(p.Doc, "\n")
+		fmt.Fprintf(&b, "| `%s` | %s |\n", p.Name, cell(title))
+	}
+	b.WriteString("\n## The pipelines\n\n| pipeline | what it is | passes |\n| --- | --- | --- |\n")
+	for name, p := range passes.Pipelines {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", name, cell(p.Doc), p.Text)
+	}
+	for _, p := range passes.All() {
+		if len(p.Rules) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## The rules of %s\n\n%d rules. A rule that says what it may change fires only where the policy allows that.\n\n| rule | rewrite |\n| --- | --- |\n", p.Name, len(p.Rules))
+		for _, r := range p.Rules {
+			fmt.Fprintf(&b, "| %s | %s |\n", r.ID, cell(r.Doc))
+		}
+	}
+	path := filepath.Join("..", "docs", "passes.md")
+	document, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const mark = "<!-- Everything below is written by go test ./passes -run Document -update. -->\n"
+	head, generated, ok := strings.Cut(string(document), mark)
+	require.True(t, ok)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(head+mark+"\n"+b.String()), 0o666))
+		return
+	}
+	assert.Equal(t, strings.TrimSpace(b.String()), strings.TrimSpace(generated))
+}
+
+// cell is text in a table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

@@ -148,6 +148,21 @@ var arithmeticRules = []*pass.RewriteRule{
 		}
 		return use(i)
 	}, hlo.OpRemainder),
+	rule("X06", "iota & (2^k - 1) → iota, if the dimension is no larger than 2^k", func(in hlo.Instruction) (pass.Expr, bool) {
+		for i := range 2 {
+			x := in.OperandInstr(i)
+			l, ok := splat(in.OperandInstr(1 - i))
+			if x.Opcode() != hlo.OpIota || !ok || !in.Shape().Type().IsInteger() {
+				continue
+			}
+			v, ok := bitsOf(l)
+			dim := uint64(x.Shape().Dim(int(hlo.AttrsOf[hlo.IotaAttrs](x).Dimension)))
+			if ok && v&(v+1) == 0 && dim <= v+1 && in.Shape().Type().Bits() >= 32 {
+				return use(x)
+			}
+		}
+		return no()
+	}, hlo.OpAnd),
 	rule("B33", "-(-x) → x", func(in hlo.Instruction) (pass.Expr, bool) {
 		if n := in.OperandInstr(0); n.Opcode() == hlo.OpNegate {
 			return use(n.OperandInstr(0))

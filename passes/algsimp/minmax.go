@@ -29,10 +29,12 @@ var minmaxRules = []*pass.RewriteRule{
 		}
 		return no()
 	}, hlo.OpMaximum, hlo.OpMinimum),
-	rule("C04", "max(max(x, y), y) → max(x, y), and so for min", func(in hlo.Instruction) (pass.Expr, bool) {
+	rule("C04", "max(max(x, y), y) → max(x, y), and so for min; for integers in any order", func(in hlo.Instruction) (pass.Expr, bool) {
 		for i := range 2 {
 			inner, other := in.OperandInstr(i), in.Operand(1-i)
-			if inner.Opcode() == in.Opcode() && (inner.Operand(0) == other || inner.Operand(1) == other) && !in.Shape().Type().IsFloat() {
+			// Which of two zeros, or of two NaN, a floating maximum is may depend on the order.
+			exact := !in.Shape().Type().IsFloat() || i == 0 && inner.NumOperands() == 2 && inner.Operand(1) == other
+			if inner.Opcode() == in.Opcode() && (inner.Operand(0) == other || inner.Operand(1) == other) && exact {
 				return use(inner)
 			}
 		}

@@ -68,7 +68,7 @@ var shapeRules = []*pass.RewriteRule{
 	rule("E20", "broadcast without growth → reshape", func(in hlo.Instruction) (pass.Expr, bool) {
 		x := in.OperandInstr(0)
 		if !static(in, x) || x.Shape().NumElements() != in.Shape().NumElements() || !slices.IsSorted(broadcastAxes(in)) ||
-			in.Shape().NumElements() == 0 || isConstant(x) {
+			in.Shape().NumElements() == 0 {
 			return no()
 		}
 		return reshape(x, in.Shape())
@@ -128,6 +128,12 @@ var shapeRules = []*pass.RewriteRule{
 	rule("E28", "copy(copy(x)) → copy(x)", func(in hlo.Instruction) (pass.Expr, bool) {
 		if c := in.OperandInstr(0); c.Opcode() == hlo.OpCopy && c.UserCount() == 1 {
 			return same(in, hlo.OpCopy, pass.Use(c.OperandInstr(0)))
+		}
+		return no()
+	}, hlo.OpCopy),
+	rule("E29", "copy that keeps the layout → operand", func(in hlo.Instruction) (pass.Expr, bool) {
+		if x := in.OperandInstr(0); x.Shape().Equal(in.Shape()) && in.Shape().IsArray() {
+			return use(x)
 		}
 		return no()
 	}, hlo.OpCopy),

@@ -8,13 +8,14 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// LoopFusion makes one loop of elementwise instructions.
+// LoopFusion makes one loop of elementwise instructions, and of what a reduction reduces.
 var LoopFusion = &pass.Pass{
 	Name: "fusion",
-	Doc: `make kLoop fusions of elementwise instructions of the same dimensions
+	Doc: `make kLoop fusions of elementwise instructions of the same dimensions, and kInput fusions of reductions
 
-An elementwise instruction joins the fusion of its users if they are all in one. Broadcasts, iotas and scalar constants are copied into every
-fusion that uses them: recomputing them costs less than memory does. What is left over as a single instruction stays as it is.`,
+An elementwise instruction joins the fusion of its users if they are all in one. A reduction by one op takes in what computes its operand.
+Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
+recomputing them costs less than memory does. What is left over as a single instruction stays as it is.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		run := executed(m)
 		e := ctx.Edit(m)
@@ -22,7 +23,7 @@ fusion that uses them: recomputing them costs less than memory does. What is lef
 			if !run[c.ID()] {
 				continue
 			}
-			f := &fuser{e: e, c: c, group: make(map[hlo.InstrID]hlo.InstrID), fused: make(map[hlo.InstrID]hlo.InstrID)}
+			f := newFuser(m, e, c)
 			f.findGroups()
 			for _, root := range f.roots {
 				if f.members[root] < 2 || !ctx.Spend("fuse") {
@@ -57,12 +58,20 @@ func executed(m hlo.Module) map[hlo.CompID]bool {
 
 // fuser works on one computation.
 type fuser struct {
+	m       hlo.Module
 	e       *hlo.Editor
 	c       hlo.Computation
-	group   map[hlo.InstrID]hlo.InstrID // member → root of its fusion
-	roots   []hlo.InstrID               // in program order
+	groups  map[hlo.InstrID][]hlo.InstrID // member → roots of its fusions, more than one if it is copied into them
+	depth   map[hlo.InstrID]int           // of instructions that are copied: the longest chain of them to a user that is not
+	roots   []hlo.InstrID                 // in program order
 	members map[hlo.InstrID]int
+	dims    map[hlo.InstrID][]int64     // root → dimensions of its members
 	fused   map[hlo.InstrID]hlo.InstrID // root → the fusion that stands for it now
+}
+
+func newFuser(m hlo.Module, e *hlo.Editor, c hlo.Computation) *fuser {
+	return &fuser{m: m, e: e, c: c, groups: make(map[hlo.InstrID][]hlo.InstrID), depth: make(map[hlo.InstrID]int),
+		members: make(map[hlo.InstrID]int), dims: make(map[hlo.InstrID][]int64), fused: make(map[hlo.InstrID]hlo.InstrID)}
 }
 
 // now is what an instruction of the version before has become.
@@ -73,39 +82,66 @@ func (f *fuser) now(id hlo.InstrID) hlo.InstrID {
 	return id
 }
 
-// findGroups goes backwards, so that users have their group before operands ask for it. An instruction joins only if all its users are in the
-// group, so no path can leave a group and come back.
+// findGroups goes backwards, so that users have their group before operands ask for it. An instruction joins only if all its users are
+// members, so no path can leave a group and come back.
 func (f *fuser) findGroups() {
-	f.members = make(map[hlo.InstrID]int)
 	order := slices.Collect(f.c.Instructions())
 	for _, in := range slices.Backward(order) {
+		if f.reduces(in) {
+			f.begin(in, in.OperandInstr(0).Shape().Dimensions())
+			continue
+		}
 		if !fusible(in) {
 			continue
 		}
-		root, ok := f.groupOfUsers(in)
-		if !ok {
-			root = in.ID()
-			f.roots = append(f.roots, root)
+		roots := f.groupsOfUsers(in)
+		if len(roots) > 1 && !f.mayCopy(in) {
+			roots = nil
 		}
-		f.group[in.ID()] = root
-		f.members[root]++
+		if len(roots) == 0 {
+			f.begin(in, in.Shape().Dimensions())
+			continue
+		}
+		f.groups[in.ID()] = roots
+		for _, root := range roots {
+			f.members[root]++
+		}
 	}
 	slices.Reverse(f.roots)
 }
 
-func (f *fuser) groupOfUsers(in hlo.Instruction) (hlo.InstrID, bool) {
-	root, found := hlo.InstrID(0), false
+// begin makes in the root of a group of instructions with some dimensions.
+func (f *fuser) begin(in hlo.Instruction, dims []int64) {
+	f.roots = append(f.roots, in.ID())
+	f.groups[in.ID()] = []hlo.InstrID{in.ID()}
+	f.members[in.ID()] = 1
+	f.dims[in.ID()] = dims
+}
+
+// groupsOfUsers are the roots of the fusions that in could be a member of: all of its users are in them.
+func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 	if in.IsRoot() {
-		return 0, false
+		return nil
 	}
+	var roots []hlo.InstrID
 	for user := range in.Users() {
-		g, ok := f.group[user.ID()]
-		if !ok || found && g != root || !slices.Equal(f.c.MustAt(g).Shape().Dimensions(), in.Shape().Dimensions()) {
-			return 0, false
+		if f.reduces(user) && user.Operand(1) == in.ID() {
+			return nil
 		}
-		root, found = g, true
+		groups := f.groups[user.ID()]
+		if len(groups) == 0 {
+			return nil
+		}
+		for _, g := range groups {
+			if f.members[g] >= maxMembers || !slices.Equal(f.dims[g], in.Shape().Dimensions()) {
+				return nil
+			}
+			if !slices.Contains(roots, g) {
+				roots = append(roots, g)
+			}
+		}
 	}
-	return root, found && f.members[root] < maxMembers
+	return roots
 }
 
 // maxMembers bounds a fusion: more values than this do not fit the nearest cache anyway.
@@ -159,8 +195,9 @@ func (f *fuser) fuse(root hlo.InstrID) error {
 		}
 		in := f.c.MustAt(id)
 		var to hlo.InstrID
-		if g, member := f.group[id]; member && g == root || cheap(in) {
-			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Common: in.Common(), Position: in.Position()}
+		if slices.Contains(f.groups[id], root) || cheap(in) {
+			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Callees: slices.Collect(in.Callees()),
+				Common: in.Common(), Position: in.Position()}
 			for o := range in.OperandIDs() {
 				spec.Operands = append(spec.Operands, copyIn(o))
 			}
@@ -180,8 +217,12 @@ func (f *fuser) fuse(root hlo.InstrID) error {
 	for i, id := range operands {
 		current[i] = f.now(id)
 	}
+	kind := hlo.FusionLoop
+	if f.reduces(in) {
+		kind = hlo.FusionInput
+	}
 	fusion := ce.InsertSpecBefore(root, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(), Operands: current,
-		Attrs: &hlo.FusionAttrs{Kind: hlo.FusionLoop}, Callees: []hlo.CompID{body}, Common: in.Common(), Position: in.Position()})
+		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{body}, Common: in.Common(), Position: in.Position()})
 	f.fused[root] = fusion.ID()
 	return ce.ReplaceInstruction(root, fusion.ID())
 }

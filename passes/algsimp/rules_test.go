@@ -1,0 +1,77 @@
+package algsimp_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/hlotest"
+	"github.com/gohalo/halo/internal/shadow"
+	"github.com/gohalo/halo/passes/algsimp"
+	"github.com/gohalo/halo/passes/simplify"
+	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/verifier"
+)
+
+var update = flag.Bool("update", false, "write the results of the rules")
+
+// TestRules shows each rule alone, before and after, and holds what it makes to what it replaced: the same bits for an exact rule.
+func TestRules(t *testing.T) {
+	rules := map[string]*pass.RewriteRule{}
+	for _, r := range algsimp.Rules() {
+		rules[r.ID] = r
+	}
+	shown := map[string]bool{}
+	archives, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	for _, path := range archives {
+		archive, err := txtar.ParseFile(path)
+		require.NoError(t, err)
+		for i, f := range archive.Files {
+			id, isAfter := strings.CutSuffix(f.Name, ".after")
+			if isAfter {
+				continue
+			}
+			t.Run(id, func(t *testing.T) {
+				rule := rules[id]
+				require.NotNil(t, rule, "there is no such rule")
+				shown[id] = true
+				require.Equal(t, id+".after", archive.Files[i+1].Name)
+				m, err := parser.Parse(id, string(f.Data))
+				require.NoError(t, err)
+				alone := &pass.Rewriter{Rules: []*pass.RewriteRule{rule}, On: []string{id}}
+				p := &pass.Pass{Name: "alone", Doc: "one rule", Local: alone.Local}
+				after := hlotest.RunPass(t, pass.Of("", p, simplify.DCE), m, verifier.Config{})
+				require.False(t, after == m, "the rule did not fire")
+				if text := printer.String(after); *update {
+					archive.Files[i+1].Data = []byte(text)
+				} else {
+					assert.Equal(t, string(archive.Files[i+1].Data), text)
+				}
+				cfg := shadow.Config{Rounds: 3}
+				if rule.FP != pass.Exact {
+					cfg.RTol, cfg.ATol = 1e-5, 1e-5
+				}
+				if err := shadow.Compare(context.Background(), m, after, cfg); !errors.Is(err, shadow.ErrSkipped) {
+					require.NoError(t, err)
+				}
+			})
+		}
+		if *update {
+			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o666))
+		}
+	}
+	for id := range rules {
+		assert.True(t, shown[id], "rule %s has no case", id)
+	}
+}
