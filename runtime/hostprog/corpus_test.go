@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/internal/filecheck"
 	"github.com/gohalo/halo/runtime/bef"
@@ -96,6 +97,30 @@ func TestCorpusAssembles(t *testing.T) {
 }
 
 // encode writes a file with all that belongs to it.
+// TestKernelPrograms takes the programs that the kernels are tested with through printing, assembling and disassembling.
+func TestKernelPrograms(t *testing.T) {
+	files, err := filepath.Glob("../kernels/hostkernels/testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		require.NoError(t, err)
+		for i, section := range ar.Files {
+			if section.Name != "program" {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", filepath.Base(file), i), func(t *testing.T) {
+				p, err := hostprog.Read("p", string(section.Data), hostprog.Config{})
+				require.NoError(t, err)
+				checkPrints(t, p)
+				f, err := hostprog.Assemble(p, hostprog.AssembleOptions{})
+				require.NoError(t, err)
+				checkAssembled(t, f)
+			})
+		}
+	}
+}
+
 func encode(t testing.TB, f *bef.File) []byte {
 	t.Helper()
 	b, err := bef.Marshal(f, bef.EncodeOptions{Extensions: true})
