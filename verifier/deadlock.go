@@ -30,14 +30,104 @@ const (
 // transfers is the state between two instructions.
 type transfers struct {
 	state        awaiting
-	sends, recvs []transfer
+	sends, recvs pending
 }
 
-// transfer is a pending send or recv.
+// transfer is a send or recv.
 type transfer struct {
 	in    hlo.Instruction
 	text  string // its pairs as written: what a partner is recognised by
 	pairs [][2]int64
+}
+
+// pending are transfers of one kind that wait for their partners.
+type pending struct {
+	waiting []transfer     // in program order; those that have met their partners are zero
+	n       int            // of those that wait
+	texts   map[string]int // how many wait, by their pairs
+	first   map[string]int // where in waiting the first may be found
+	joined  *paths         // all their pairs; nil when one has been taken away since
+}
+
+func (p *pending) add(x transfer) {
+	if p.texts == nil {
+		p.texts, p.first = make(map[string]int), make(map[string]int)
+	}
+	if p.texts[x.text] == 0 {
+		p.first[x.text] = len(p.waiting)
+	}
+	p.waiting = append(p.waiting, x)
+	p.n++
+	p.texts[x.text]++
+}
+
+// meet takes away the first transfer that has the given pairs, if there is one.
+func (p *pending) meet(text string) bool {
+	if p.texts[text] == 0 {
+		return false
+	}
+	for i := p.first[text]; ; i++ {
+		if p.waiting[i].text != text || p.waiting[i].in.IsZero() {
+			continue
+		}
+		p.waiting[i] = transfer{}
+		p.first[text] = i + 1
+		break
+	}
+	p.texts[text]--
+	p.n--
+	p.joined = nil
+	if p.n == 0 {
+		p.waiting = p.waiting[:0]
+	}
+	return true
+}
+
+// fits reports whether the pairs of all that wait and of x together have no circle, no source twice and no target twice.
+func (p *pending) fits(x transfer) bool {
+	if p.joined == nil {
+		p.joined = newPaths()
+		for _, w := range p.waiting {
+			p.joined.add(w.pairs)
+		}
+	}
+	return p.joined.add(x.pairs)
+}
+
+// paths is a graph in which no node has two edges out or two in, and no edge closes a circle: the edges form paths.
+type paths struct {
+	sources, targets map[int64]bool
+	parent           map[int64]int64 // towards a node that stands for the path
+}
+
+func newPaths() *paths {
+	return &paths{make(map[int64]bool), make(map[int64]bool), make(map[int64]int64)}
+}
+
+// add adds edges, and reports whether the graph is still one of paths.
+func (g *paths) add(edges [][2]int64) bool {
+	ok := true
+	for _, e := range edges {
+		ok = ok && !g.sources[e[0]] && !g.targets[e[1]]
+		g.sources[e[0]], g.targets[e[1]] = true, true
+		a, b := g.find(e[0]), g.find(e[1])
+		ok = ok && a != b
+		g.parent[b] = a
+	}
+	return ok
+}
+
+func (g *paths) find(n int64) int64 {
+	for {
+		up, ok := g.parent[n]
+		if !ok || up == n {
+			return n
+		}
+		if further, ok := g.parent[up]; ok {
+			g.parent[n] = further // halves the way for the next search
+		}
+		n = up
+	}
 }
 
 // deadlockWalk runs through the program once.
@@ -166,17 +256,12 @@ func (w *deadlockWalk) fail(in hlo.Instruction, rule, format string, args ...any
 }
 
 // add handles a send (or recv) x: mine are the pending ones of its kind, which wait in state expect; theirs are the others, in state other.
-func (w *deadlockWalk) add(x transfer, t *transfers, expect awaiting, mine *[]transfer, other awaiting, theirs *[]transfer) {
+func (w *deadlockWalk) add(x transfer, t *transfers, expect awaiting, mine *pending, other awaiting, theirs *pending) {
 	switch t.state {
 	case nothing:
-		*mine = append(*mine, x)
 		t.state = expect
 	case expect:
-		pairs := slices.Clone(x.pairs)
-		for _, m := range *mine {
-			pairs = append(pairs, m.pairs...)
-		}
-		if cyclic(pairs) || !uniquePairs(pairs) {
+		if !mine.fits(x) {
 			rule, want := "DEAD-04", "recv"
 			if expect == aSend {
 				rule, want = "DEAD-05", "send"
@@ -184,17 +269,18 @@ func (w *deadlockWalk) add(x transfer, t *transfers, expect awaiting, mine *[]tr
 			w.fail(x.in, rule, "Expected %s, but found %v %%%s; pending: %s", want, x.in.Opcode(), x.in.Name(), t)
 			return
 		}
-		*mine = append(*mine, x)
+		mine.add(x)
+		return
 	case other:
-		if i := slices.IndexFunc(*theirs, func(p transfer) bool { return p.text == x.text }); i >= 0 {
-			*theirs = slices.Delete(*theirs, i, i+1)
-			if len(*theirs) == 0 {
+		if theirs.meet(x.text) {
+			if theirs.n == 0 {
 				t.state = nothing
 			}
 			return
 		}
-		*mine = append(*mine, x)
 	}
+	mine.joined = nil
+	mine.add(x)
 }
 
 // end checks what is left at the end of a program.
@@ -202,20 +288,41 @@ func (w *deadlockWalk) end(c hlo.Computation, t *transfers) {
 	if w.stop || t.state == nothing {
 		return
 	}
-	switch s, v := len(t.sends), len(t.recvs); {
-	case s > 0 && v > 0:
-		w.fail(t.sends[0].in, "DEAD-09", "Deadlock detected at the end of %%%s: %s match nothing", c.Name(), t)
-	case s > 0:
-		w.fail(t.sends[0].in, "DEAD-07", "Expected recv to match send %%%s at the end of %%%s", t.sends[0].in.Name(), c.Name())
-	case v > 0:
-		w.fail(t.recvs[0].in, "DEAD-08", "Expected send to match recv %%%s at the end of %%%s", t.recvs[0].in.Name(), c.Name())
+	sends, recvs := t.sends.left(), t.recvs.left()
+	switch {
+	case len(sends) > 0 && len(recvs) > 0:
+		w.fail(sends[0], "DEAD-09", "Deadlock detected at the end of %%%s: %s match nothing", c.Name(), t)
+	case len(sends) > 0:
+		w.fail(sends[0], "DEAD-07", "Expected recv to match send %%%s at the end of %%%s", sends[0].Name(), c.Name())
+	case len(recvs) > 0:
+		w.fail(recvs[0], "DEAD-08", "Expected send to match recv %%%s at the end of %%%s", recvs[0].Name(), c.Name())
 	}
 }
 
+// left are the transfers that wait.
+func (p *pending) left() []hlo.Instruction {
+	var ins []hlo.Instruction
+	for _, x := range p.waiting {
+		if !x.in.IsZero() {
+			ins = append(ins, x.in)
+		}
+	}
+	return ins
+}
+
+// String names what is pending, with the pairs.
 func (t *transfers) String() string {
+	const most = 4
 	var names []string
-	for _, x := range append(slices.Clone(t.sends), t.recvs...) {
-		names = append(names, fmt.Sprintf("%%%s %s", x.in.Name(), x.text))
+	for _, p := range []*pending{&t.sends, &t.recvs} {
+		for _, x := range p.waiting {
+			if !x.in.IsZero() && len(names) < most {
+				names = append(names, fmt.Sprintf("%%%s %s", x.in.Name(), x.text))
+			}
+		}
+	}
+	if more := t.sends.n + t.recvs.n - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
 }
