@@ -74,6 +74,9 @@ func (r *run) instruction(in hlo.Instruction) {
 
 // fromBad reports whether in continues a pair or chain in which something is wrong already: what its shape should be is not known then.
 func (r *run) fromBad(in hlo.Instruction) bool {
+	if len(r.bad) == 0 {
+		return false
+	}
 	if op := in.Opcode(); op != hlo.OpAsyncUpdate && !hlo.Info(op).Traits.Has(hlo.TraitAsyncDone) {
 		return false
 	}

@@ -29,7 +29,7 @@ func (r *run) structure() bool {
 			ok = false
 			continue
 		}
-		if in := findCycle(c); !in.IsZero() {
+		if in := r.findCycle(c); !in.IsZero() {
 			r.report(in, "STR-08", "A cycle is detected while visiting instruction %%%s", in.Name())
 			ok = false
 		}
@@ -39,21 +39,23 @@ func (r *run) structure() bool {
 
 // findCycle is an instruction on a cycle of operands and control edges. A program order in which nothing comes before what it needs has
 // none, which is the common case and needs no search.
-func findCycle(c hlo.Computation) hlo.Instruction {
-	at := make([]int32, c.IDLimit()) // 1 + place in program order
-	n := int32(0)
+func (r *run) findCycle(c hlo.Computation) hlo.Instruction {
+	if n := int(c.IDLimit()); n > len(r.seen) {
+		r.seen = make([]uint32, n*2)
+	}
+	r.seenIn++
+	seen, now := r.seen, r.seenIn
 	ordered := true
 	for in := range c.Instructions() {
 		for i := range in.NumOperands() {
-			ordered = ordered && at[in.Operand(i)] > 0
+			ordered = ordered && seen[in.Operand(i)] == now
 		}
 		if in.NumControlPredecessors() > 0 {
 			for id := range in.ControlPredecessors() {
-				ordered = ordered && at[id] > 0
+				ordered = ordered && seen[id] == now
 			}
 		}
-		n++
-		at[in.ID()] = n
+		seen[in.ID()] = now
 	}
 	if ordered {
 		return hlo.Instruction{}

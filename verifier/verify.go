@@ -59,6 +59,9 @@ type run struct {
 	bad        map[place]bool     // instructions with errors
 	tainted    map[place]bool     // instructions that continue one of those
 
+	seen   []uint32 // by InstrID: the last computation in which the instruction was seen, counted by seenIn
+	seenIn uint32
+
 	ctx      hlo.ShapeContext // of the instruction at hand
 	operands []hlo.Shape
 	callees  []hlo.ProgramShape
