@@ -94,9 +94,15 @@ func block(queue workqueue.Queue, work, publish func()) bool {
 	}, workqueue.MayQueue)
 }
 
+// sleep sleeps and says so, or ends with the request.
 func sleep(ctx runtime.ExecContext, us int32) {
-	time.Sleep(time.Duration(us) * time.Microsecond)
-	console(ctx).Printf("Slept for %d microseconds\n", us)
+	timer := time.NewTimer(time.Duration(us) * time.Microsecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		console(ctx).Printf("Slept for %d microseconds\n", us)
+	case <-ctx.Context().Done():
+	}
 }
 
 // sleepUnseen sleeps without a result that anybody could wait for.
