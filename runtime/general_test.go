@@ -76,6 +76,7 @@ func TestA15ManyUsersOfOneLateValue(t *testing.T) {
 		late.Emplace(21)
 		h.host.Quiesce()
 		assert.EqualValues(t, 42, async.Get[int32](results[0]))
+		drop(results)
 	})
 }
 
@@ -87,7 +88,7 @@ func TestA16LongChainOfContinuations(t *testing.T) {
 		first := async.MakeUnconstructed[int32]()
 		results := []*async.Value{first.Value()}
 		for range 100000 {
-			require.NoError(t, f.Execute(ctx, results, results))
+			require.NoError(t, f.ExecuteByValue(ctx, results, results))
 		}
 		last := results[0]
 		assert.True(t, last.IsUnavailable())
@@ -95,6 +96,7 @@ func TestA16LongChainOfContinuations(t *testing.T) {
 		h.host.Quiesce()
 		require.True(t, last.IsConcrete())
 		assert.EqualValues(t, 0, async.Get[int32](last))
+		last.DropRef()
 	})
 }
 
@@ -123,6 +125,7 @@ func TestF25DeepRecursion(t *testing.T) {
 		require.NoError(t, h.program.Function("down").Execute(ctx, args, results))
 		h.host.Quiesce()
 		assert.Equal(t, "0", show(results[0]))
+		drop(results)
 	})
 	t.Run("endless", func(t *testing.T) {
 		h := loadHost(t, "single", recursion, runtime.LoadOptions{})
@@ -132,6 +135,7 @@ func TestF25DeepRecursion(t *testing.T) {
 		h.host.Quiesce()
 		require.True(t, results[0].IsError())
 		assert.Equal(t, async.ResourceExhausted, results[0].Status().Code)
+		drop(results)
 	})
 }
 
@@ -202,6 +206,7 @@ func TestE19Deadline(t *testing.T) {
 	require.True(t, results[0].IsError())
 	assert.Equal(t, async.DeadlineExceeded, results[0].Status().Code)
 	assert.Equal(t, "1", show(results[1]), "what was available stays")
+	drop(results)
 }
 
 func TestD11ErrorsCarryKernelAndLocation(t *testing.T) {
@@ -310,6 +315,7 @@ func TestI06TraceOfAHostProgram(t *testing.T) {
 			results := make([]*async.Value, 1)
 			require.NoError(t, h.program.Function("down").Execute(ctx, []*async.Value{async.Int32(1), async.Int32(-1)}, results))
 			h.host.Quiesce()
+			drop(results)
 		}
 		run(runtime.RequestOptions{Tracer: trace})
 		assert.ElementsMatch(t, []string{"down", "t.const", "t.add", "t.less", "t.if", "bottom"}, trace.names)

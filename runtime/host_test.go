@@ -25,6 +25,7 @@ type hostTest struct {
 
 func loadHost(t testing.TB, queue, text string, o runtime.LoadOptions) *hostTest {
 	t.Helper()
+	checkLeaks(t)
 	p, err := hostprog.Parse("test.mlir", text)
 	require.NoError(t, err)
 	file, err := hostprog.Assemble(p, hostprog.AssembleOptions{})

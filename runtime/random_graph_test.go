@@ -167,5 +167,6 @@ func.func @general(%a: i32) -> i32 {
 		late.Emplace(2)
 		h.host.Quiesce()
 		require.True(t, waits[0].IsConcrete(), name)
+		drop(waits)
 	}
 }

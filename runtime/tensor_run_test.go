@@ -14,6 +14,7 @@ import (
 )
 
 func loadTensor(t testing.TB, host *runtime.Host, text string) *runtime.Program {
+	checkLeaks(t)
 	f, err := assemble(text)
 	require.NoError(t, err)
 	p, err := runtime.Load(throughBytes(t, f), toyKernels(), runtime.LoadOptions{Host: host})

@@ -143,6 +143,7 @@ func put(b []byte, v int32) { binary.NativeEndian.PutUint32(b, uint32(v)) }
 func onEveryQueue(t *testing.T, f func(t *testing.T, host *runtime.Host)) {
 	for _, name := range []string{"single", "multi:4"} {
 		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
 			q, err := workqueue.New(name)
 			require.NoError(t, err)
 			defer q.Close()

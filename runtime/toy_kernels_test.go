@@ -20,9 +20,13 @@ type journal struct {
 	live  atomic.Int32 // noisy payloads
 
 	meeting chan struct{}
+	silent  bool
 }
 
 func (j *journal) printf(format string, args ...any) {
+	if j.silent {
+		return
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.lines = append(j.lines, fmt.Sprintf(format, args...))
