@@ -3,10 +3,11 @@ package kernels
 import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/square"
 )
 
-// transpose serves transpositions that move the minor axis, square by square: both the reads and the writes of a square stay in the
-// nearest cache, though only one of the two runs along memory. Others move runs and are left to the tile programs.
+// transpose serves transpositions that move the minor axis, as matrices: see package square. Others move runs and are left to the tile
+// programs.
 func transpose(s *site) (runtime.Bound, bool) {
 	in, out := s.shape(0), s.in.Shape()
 	width := out.Type().ByteSize()
@@ -46,10 +47,10 @@ type squares struct {
 	matrices, strips int
 }
 
-// squareSize is the side of a square, in elements.
-const squareSize = 32
+// stripSize is how many columns of the operand a piece of work has, at least.
+const stripSize = 64
 
-func transposeAs[T any](b *box) (runtime.Bound, bool) {
+func transposeAs[T square.Element](b *box) (runtime.Bound, bool) {
 	q := &squares{matrices: 1}
 	last := len(b.dims) - 1
 	minor := -1
@@ -71,16 +72,16 @@ func transposeAs[T any](b *box) (runtime.Bound, bool) {
 			q.matrices *= d
 		}
 	}
-	q.strips = (q.cols-1)/squareSize + 1
+	q.strips = (q.cols-1)/stripSize + 1
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		src, dst := elems[T](f.In(0).Data), elems[T](f.Out(0).Data)
 		for task := lo; task < hi; task++ {
 			from, to := q.at(task / q.strips)
-			first := task % q.strips * squareSize
-			transposeStrip(dst[to+first*q.colDst:], src[from+first:], q.rows, min(squareSize, q.cols-first), q.rowSrc, q.colDst)
+			first := task % q.strips * stripSize
+			square.Transpose(dst[to+first*q.colDst:], src[from+first:], q.rows, min(stripSize, q.cols-first), q.colDst, q.rowSrc)
 		}
 	})
-	return loop.bound(q.matrices*q.strips, 1+(1<<14)/(q.rows*squareSize)), true
+	return loop.bound(q.matrices*q.strips, 1+(1<<14)/(q.rows*stripSize)), true
 }
 
 // at is where matrix m begins on both sides.
@@ -92,19 +93,4 @@ func (q *squares) at(m int) (src, dst int) {
 		dst += x * q.outDst[i]
 	}
 	return src, dst
-}
-
-// transposeStrip writes dst[c*colDst+r] = src[r*rowSrc+c] for all rows and some columns.
-func transposeStrip[T any](dst, src []T, rows, cols, rowSrc, colDst int) {
-	for r0 := 0; r0 < rows; r0 += squareSize {
-		n := min(squareSize, rows-r0)
-		for c := range cols {
-			d := dst[c*colDst+r0:][:n]
-			at := r0*rowSrc + c
-			for i := range d {
-				d[i] = src[at]
-				at += rowSrc
-			}
-		}
-	}
 }

@@ -1,0 +1,226 @@
+// Command gen writes the assembly of package square: gen_square_amd64.s and its declarations. Run it by go generate in the directory
+// above.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	files, err := generate()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, data := range files {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// generate returns the files by name.
+func generate() (map[string][]byte, error) {
+	c := build.NewContext()
+	c.ConstraintExpr("amd64")
+	kernel(c, 8, 8, "8-bit", bytes8)
+	kernel(c, 16, 8, "16-bit", words8)
+	kernel(c, 32, 8, "32-bit", dwords8)
+	kernel(c, 64, 4, "64-bit", qwords4)
+	file, err := c.Result()
+	if err != nil {
+		return nil, err
+	}
+	if err := pass.Compile.Execute(file); err != nil {
+		return nil, err
+	}
+	config := printer.Config{Argv: []string{"go", "generate"}, Name: "runtime/kernels/square/gen", Pkg: "square"}
+	assembly, err := printer.NewGoAsm(config).Print(file)
+	if err != nil {
+		return nil, err
+	}
+	stubs, err := printer.NewStubs(config).Print(file)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{
+		"gen_square_amd64.s":  append(bytes.TrimSpace(assembly), '\n'),
+		"gen_square_amd64.go": append(bytes.TrimSpace(stubs), '\n'),
+	}, nil
+}
+
+// lines is where the rows, or the columns, of a square are: up to eight, a stride apart.
+type lines struct{ base, base4, stride, stride3 reg.GPVirtual }
+
+func (l lines) at(i int) operand.Mem {
+	base := l.base
+	if i >= 4 {
+		base = l.base4
+	}
+	switch i % 4 {
+	case 1:
+		return operand.Mem{Base: base, Index: l.stride, Scale: 1}
+	case 2:
+		return operand.Mem{Base: base, Index: l.stride, Scale: 2}
+	case 3:
+		return operand.Mem{Base: base, Index: l.stride3, Scale: 1}
+	}
+	return operand.Mem{Base: base}
+}
+
+// kernel writes the loops over squares of k by k elements around the transposition of one.
+func kernel(c *build.Context, bits, k int, what string, square func(c *build.Context, src, dst lines)) {
+	name := fmt.Sprintf("transpose%d", bits)
+	c.Function(name)
+	c.Pragma("noescape")
+	c.SignatureExpr("func(dst, src *byte, dstStride, srcStride, rows, cols uintptr)")
+	c.Doc(fmt.Sprintf("%s transposes rows by cols squares of %d by %[2]d %s elements. Strides are in bytes.", name, k, what))
+	load := func(param string) reg.GPVirtual {
+		r := c.GP64()
+		c.Load(c.Param(param), r)
+		return r
+	}
+	dst, src := load("dst"), load("src")
+	to := lines{base: c.GP64(), base4: c.GP64(), stride: load("dstStride"), stride3: c.GP64()}
+	from := lines{base: c.GP64(), base4: c.GP64(), stride: load("srcStride"), stride3: c.GP64()}
+	rows, cols := load("rows"), load("cols")
+	for _, l := range []lines{to, from} {
+		c.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)
+	}
+	left := c.GP64()
+	width := bits / 8
+	c.Label(name + "row")
+	c.MOVQ(dst, to.base)
+	c.MOVQ(src, from.base)
+	c.MOVQ(cols, left)
+	c.Label(name + "square")
+	for _, l := range []lines{to, from} {
+		c.LEAQ(operand.Mem{Base: l.base, Index: l.stride, Scale: 4}, l.base4)
+	}
+	square(c, from, to)
+	c.ADDQ(operand.Imm(uint64(k*width)), from.base)
+	c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: uint8(k)}, to.base)
+	c.DECQ(left)
+	c.JNZ(operand.LabelRef(name + "square"))
+	c.LEAQ(operand.Mem{Base: src, Index: from.stride, Scale: uint8(k)}, src)
+	c.ADDQ(operand.Imm(uint64(k*width)), dst)
+	c.DECQ(rows)
+	c.JNZ(operand.LabelRef(name + "row"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// dwords8 transposes eight vectors of eight: pairs of rows, pairs of pairs, and the halves.
+func dwords8(c *build.Context, src, dst lines) {
+	var r, t [8]reg.VecVirtual
+	for i := range r {
+		r[i] = c.YMM()
+		c.VMOVUPS(src.at(i), r[i])
+	}
+	for i := 0; i < 8; i += 2 {
+		t[i], t[i+1] = c.YMM(), c.YMM()
+		c.VUNPCKLPS(r[i+1], r[i], t[i])
+		c.VUNPCKHPS(r[i+1], r[i], t[i+1])
+	}
+	for i := 0; i < 8; i += 4 {
+		for j := range 2 {
+			r[i+2*j], r[i+2*j+1] = c.YMM(), c.YMM()
+			c.VUNPCKLPD(t[i+2+j], t[i+j], r[i+2*j])
+			c.VUNPCKHPD(t[i+2+j], t[i+j], r[i+2*j+1])
+		}
+	}
+	for i := range 4 {
+		low, high := c.YMM(), c.YMM()
+		c.VPERM2F128(operand.Imm(0x20), r[i+4], r[i], low)
+		c.VPERM2F128(operand.Imm(0x31), r[i+4], r[i], high)
+		c.VMOVUPS(low, dst.at(i))
+		c.VMOVUPS(high, dst.at(i+4))
+	}
+}
+
+// qwords4 transposes four vectors of four.
+func qwords4(c *build.Context, src, dst lines) {
+	var r, t [4]reg.VecVirtual
+	for i := range r {
+		r[i], t[i] = c.YMM(), c.YMM()
+		c.VMOVUPD(src.at(i), r[i])
+	}
+	for i := 0; i < 4; i += 2 {
+		c.VUNPCKLPD(r[i+1], r[i], t[i])
+		c.VUNPCKHPD(r[i+1], r[i], t[i+1])
+	}
+	for i := range 2 {
+		low, high := c.YMM(), c.YMM()
+		c.VPERM2F128(operand.Imm(0x20), t[i+2], t[i], low)
+		c.VPERM2F128(operand.Imm(0x31), t[i+2], t[i], high)
+		c.VMOVUPD(low, dst.at(i))
+		c.VMOVUPD(high, dst.at(i+2))
+	}
+}
+
+// words8 transposes eight vectors of eight, of 128 bits.
+func words8(c *build.Context, src, dst lines) {
+	var r, t [8]reg.VecVirtual
+	for i := range r {
+		r[i] = c.XMM()
+		c.VMOVDQU(src.at(i), r[i])
+	}
+	for i := range 4 { // rows i and i+4: the halves of t hold columns of four interleaved later
+		t[2*i], t[2*i+1] = c.XMM(), c.XMM()
+		c.VPUNPCKLWD(r[i+4], r[i], t[2*i])
+		c.VPUNPCKHWD(r[i+4], r[i], t[2*i+1])
+	}
+	// t[2i] has rows i, i+4 of columns 0-3, t[2i+1] those of columns 4-7.
+	for h := range 2 {
+		a, b := c.XMM(), c.XMM() // rows 0, 2, 4, 6
+		c.VPUNPCKLWD(t[4+h], t[h], a)
+		c.VPUNPCKHWD(t[4+h], t[h], b)
+		d, e := c.XMM(), c.XMM() // rows 1, 3, 5, 7
+		c.VPUNPCKLWD(t[6+h], t[2+h], d)
+		c.VPUNPCKHWD(t[6+h], t[2+h], e)
+		for k, pair := range [][2]reg.VecVirtual{{a, d}, {b, e}} {
+			low, high := c.XMM(), c.XMM()
+			c.VPUNPCKLWD(pair[1], pair[0], low)
+			c.VPUNPCKHWD(pair[1], pair[0], high)
+			c.VMOVDQU(low, dst.at(4*h+2*k))
+			c.VMOVDQU(high, dst.at(4*h+2*k+1))
+		}
+	}
+}
+
+// bytes8 transposes eight rows of eight bytes, which are four vectors after the first round.
+func bytes8(c *build.Context, src, dst lines) {
+	var r [8]reg.VecVirtual
+	for i := range r {
+		r[i] = c.XMM()
+		c.VMOVQ(src.at(i), r[i])
+	}
+	var t [4]reg.VecVirtual
+	for i := range t { // rows i and i+4
+		t[i] = c.XMM()
+		c.VPUNPCKLBW(r[i+4], r[i], t[i])
+	}
+	var u [4]reg.VecVirtual
+	for i := range 2 { // rows i, i+2, i+4, i+6: columns 0-3 and 4-7
+		u[2*i], u[2*i+1] = c.XMM(), c.XMM()
+		c.VPUNPCKLBW(t[i+2], t[i], u[2*i])
+		c.VPUNPCKHBW(t[i+2], t[i], u[2*i+1])
+	}
+	for h := range 2 {
+		low, high := c.XMM(), c.XMM()
+		c.VPUNPCKLBW(u[2+h], u[h], low)
+		c.VPUNPCKHBW(u[2+h], u[h], high)
+		for k, v := range []reg.VecVirtual{low, high} {
+			c.VMOVQ(v, dst.at(4*h+2*k))
+			c.VMOVHPS(v, dst.at(4*h+2*k+1))
+		}
+	}
+}

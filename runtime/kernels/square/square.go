@@ -1,0 +1,80 @@
+// Package square transposes matrices square by square. On processors with vectors a square lives in registers; elsewhere plain loops
+// do the same.
+//
+//	file                  what
+//	square.go             tiles: what keeps both sides of a transposition in the nearest cache
+//	square_amd64.go gen/  squares in registers, by AVX
+package square
+
+import "unsafe"
+
+// Element is what is moved: elements of one, two, four or eight bytes.
+type Element interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// side is how many elements a square in registers has along each axis.
+func side(width int) int {
+	if width == 8 {
+		return 4
+	}
+	return 8
+}
+
+// tileBytes is the size of the tile that a transposition goes through: its columns become runs that are copied to their places whole, so
+// that memory is written line by line even if neighbouring columns lie at addresses that share a place in the cache.
+const tileBytes = 8192
+
+// Transpose writes dst[c*dstStride+r] = src[r*srcStride+c] for all rows r and columns c. Strides are in elements.
+func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
+	var e T
+	width := int(unsafe.Sizeof(e))
+	k := side(width)
+	if !hasVectors || rows < k || cols < k {
+		plain(dst, src, rows, cols, dstStride, srcStride)
+		return
+	}
+	var tile [tileBytes / 8]uint64
+	t := unsafe.Slice((*T)(unsafe.Pointer(&tile)), tileBytes/width)
+	long := 64 // elements of a tile along the columns of the operand, a run of the result
+	if width >= 4 {
+		long = 32
+	}
+	high := tileBytes / width / long
+	wholeRows, wholeCols := rows/k*k, cols/k*k
+	for r := 0; r < wholeRows; r += long {
+		n := min(long, wholeRows-r)
+		for c := 0; c < wholeCols; c += high {
+			m := min(high, wholeCols-c)
+			_ = src[(r+n-1)*srcStride+c+m-1]
+			whole((*byte)(unsafe.Pointer(&t[0])), (*byte)(unsafe.Pointer(&src[r*srcStride+c])), uintptr(long*width), uintptr(srcStride*width), uintptr(n/k), uintptr(m/k), width)
+			for i := range m {
+				copy(dst[(c+i)*dstStride+r:][:n], t[i*long:])
+			}
+		}
+	}
+	if wholeCols < cols {
+		plain(dst[wholeCols*dstStride:], src[wholeCols:], rows, cols-wholeCols, dstStride, srcStride)
+	}
+	if wholeRows < rows {
+		plain(dst[wholeRows:], src[wholeRows*srcStride:], rows-wholeRows, wholeCols, dstStride, srcStride)
+	}
+}
+
+// plain is Transpose by loops, in squares that stay in the nearest cache.
+func plain[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
+	const size = 32
+	for r0 := 0; r0 < rows; r0 += size {
+		n := min(size, rows-r0)
+		for c0 := 0; c0 < cols; c0 += size {
+			for c := c0; c < min(c0+size, cols); c++ {
+				d := dst[c*dstStride+r0:][:n]
+				at := r0*srcStride + c
+				for i := range d {
+					d[i] = src[at]
+					at += srcStride
+				}
+			}
+		}
+	}
+}

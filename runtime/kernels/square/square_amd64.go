@@ -1,0 +1,23 @@
+package square
+
+import (
+	"golang.org/x/sys/cpu"
+)
+
+//go:generate go run ./gen
+
+var hasVectors = cpu.X86.HasAVX
+
+// whole transposes whole squares of side elements of width bytes.
+func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width int) {
+	switch width {
+	case 1:
+		transpose8(dst, src, dstStride, srcStride, rows, cols)
+	case 2:
+		transpose16(dst, src, dstStride, srcStride, rows, cols)
+	case 4:
+		transpose32(dst, src, dstStride, srcStride, rows, cols)
+	case 8:
+		transpose64(dst, src, dstStride, srcStride, rows, cols)
+	}
+}

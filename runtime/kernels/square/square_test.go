@@ -1,0 +1,59 @@
+package square
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTranspose(t *testing.T) {
+	for _, rows := range []int{1, 3, 4, 7, 8, 9, 16, 31, 33, 64, 65, 130} {
+		for _, cols := range []int{1, 2, 4, 8, 12, 15, 32, 40, 63, 64, 100, 257} {
+			check[uint8](t, rows, cols)
+			check[uint16](t, rows, cols)
+			check[uint32](t, rows, cols)
+			check[uint64](t, rows, cols)
+		}
+	}
+}
+
+func check[T Element](t *testing.T, rows, cols int) {
+	srcStride, dstStride := cols+3, rows+5
+	src, got := make([]T, (rows-1)*srcStride+cols), make([]T, (cols-1)*dstStride+rows)
+	for i := range src {
+		src[i] = T(rand.Uint64())
+	}
+	want := make([]T, len(got))
+	for r := range rows {
+		for c := range cols {
+			want[c*dstStride+r] = src[r*srcStride+c]
+		}
+	}
+	Transpose(got, src, rows, cols, dstStride, srcStride)
+	require.Equal(t, want, got, "%d by %d of %T", rows, cols, src[0])
+	clear(got)
+	plain(got, src, rows, cols, dstStride, srcStride)
+	require.Equal(t, want, got, "%d by %d of %T, plain", rows, cols, src[0])
+}
+
+func BenchmarkTranspose(b *testing.B) {
+	for _, n := range []int{64, 1000, 1024} {
+		benchmark[uint8](b, n)
+		benchmark[uint16](b, n)
+		benchmark[uint32](b, n)
+		benchmark[uint64](b, n)
+	}
+}
+
+func benchmark[T Element](b *testing.B, n int) {
+	src, dst := make([]T, n*n), make([]T, n*n)
+	b.Run(fmt.Sprintf("%T/%d", src[0], n), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Transpose(dst, src, n, n, n, n)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n*n), "ns/element")
+	})
+}
