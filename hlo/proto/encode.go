@@ -5,13 +5,39 @@ import (
 )
 
 // encoder writes one module.
-type encoder struct{ m hlo.Module }
+type encoder struct {
+	m      hlo.Module
+	filled hlo.Module // m with data in the place of elided constants; zero when there are none, or too many
+}
+
+// maxFiller is the greatest number of bytes that are made up for the elided constants of a module.
+const maxFiller = 64 << 20
+
+// fillElided makes data for elided constants, since XLA reads no constant without. A mark says that the data is made up.
+func (e *encoder) fillElided() {
+	size := int64(0)
+	for c := range e.m.Computations() {
+		for in := range c.Instructions() {
+			if l := in.Literal(); l != nil && l.IsElided() {
+				if n := l.Shape().ByteSize(); n < maxFiller-size {
+					size += n
+				} else {
+					return
+				}
+			}
+		}
+	}
+	if size > 0 {
+		e.filled = hlo.FillElided(e.m)
+	}
+}
 
 // Ids of instructions in a message are unique in the module: that of the computation in the upper half.
 func instructionID(c hlo.CompID, id hlo.InstrID) int64 { return int64(c)<<32 | int64(id) }
 
 func encodeModule(m hlo.Module) *moduleMsg {
-	e := encoder{m}
+	e := encoder{m: m}
+	e.fillElided()
 	c := m.Config()
 	msg := &moduleMsg{Name: m.Name(), Frontend: encodeFrontend(c.FrontendAttributes)}
 	for comp := range e.order() {
@@ -186,6 +212,10 @@ func (e encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64)
 		}
 	}
 	encodeOwn(msg, in.Attrs())
+	if l := msg.Literal; l != nil && l.Elided && !e.filled.IsZero() {
+		msg.Literal = encodeLiteral(e.filled.MustComputation(in.Computation().ID()).MustAt(in.ID()).Literal())
+		msg.Literal.Elided = true
+	}
 	encodeCommon(msg, in.Common(), msg.extra)
 	if c := in.Common(); c != nil {
 		msg.Origin = encodeOrigin(c.Origin, in.Shape())

@@ -41,7 +41,7 @@ func encodeOwn(in *instructionMsg, attrs hlo.OpAttrs) {
 			in.ComparisonType = t.Type.String()
 		}
 	case *hlo.ConvolutionAttrs:
-		in.Window, in.ConvDims = encodeWindow(t.Window), encodeConvDims(t.DimLabels)
+		in.Window, in.ConvDims = mustWindow(t.Window), encodeConvDims(t.DimLabels)
 		in.FeatureGroupCount, in.BatchGroupCount, in.ConvKind = t.FeatureGroupCount, t.BatchGroupCount, convKinds.encode(t.Kind)
 		in.PrecisionConfig, in.Sparsity = encodePrecision(t.Precision, t.Algorithm), encodeSparsity(t.Sparsity)
 	case *hlo.DotAttrs:
@@ -78,7 +78,7 @@ func encodeOwn(in *instructionMsg, attrs hlo.OpAttrs) {
 			in.Dimensions = []int64{t.InferredDimension}
 		}
 	case *hlo.WindowAttrs:
-		in.Window = encodeWindow(t.Window)
+		in.Window = mustWindow(t.Window)
 	case *hlo.SliceAttrs:
 		for _, d := range t.Slice {
 			in.SliceDimensions = append(in.SliceDimensions, &sliceMsg{d.Start, d.Limit, d.Stride})
@@ -205,6 +205,14 @@ func encodeWindow(w *hlo.Window) *windowMsg {
 		m.Dims = append(m.Dims, &windowDimMsg{d.Size, d.Stride, d.PadLow, d.PadHigh, d.WindowDilation, d.BaseDilation, d.Reversal})
 	}
 	return m
+}
+
+// mustWindow is encodeWindow for ops of which XLA wants a window, if an empty one.
+func mustWindow(w *hlo.Window) *windowMsg {
+	if w == nil {
+		return new(windowMsg)
+	}
+	return encodeWindow(w)
 }
 
 func encodeConvDims(d *hlo.ConvDims) *convDimsMsg {

@@ -214,3 +214,20 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	})
 }
+
+// TestForXLA checks what XLA insists on although nothing depends on it: data of elided constants, windows of ops that may have one.
+func TestForXLA(t *testing.T) {
+	m, err := parser.Parse("m", `HloModule m
+plus { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = add(a, b) }
+ENTRY e { k = f32[1000] constant({...}) z = f32[] constant(0) ROOT r = f32[1000] reduce-window(k, z), to_apply=plus }`)
+	require.NoError(t, err)
+	data := proto.Encode(m)
+	assert.Greater(t, len(data), 4000, "no data for the elided constant")
+	const window = 15
+	assert.Contains(t, string(data), string(protowire.AppendBytes(protowire.AppendTag(nil, window, protowire.BytesType), nil)))
+	back, err := proto.Decode(data)
+	require.NoError(t, err)
+	k, _ := back.Entry().ByName("k")
+	assert.True(t, k.Literal().IsElided())
+	assert.Equal(t, text(t, m, printer.Long), text(t, back, printer.Long))
+}

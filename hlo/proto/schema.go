@@ -7,8 +7,8 @@ import "github.com/gohalo/halo/hlo"
 // The messages of xla/service/hlo.proto and xla/xla_data.proto that a module consists of. The tag is the field number; those from
 // 20000 up are halo's own. An [hlo.OptInt] tells a field that was written as 0 from one that was not written.
 //
-// A few fields are newer than the published messages; their numbers follow from what XLA writes, but for three that no program at hand
-// has: debugEntryMsg.OpID, instructionMsg.HasDynamicRoot and operandSparsityMsg.Index.
+// A few fields are newer than the published messages; their numbers are those that XLA writes, but for operandSparsityMsg.Index, which no
+// release at hand has yet.
 
 type hloProto struct {
 	Module *moduleMsg `pb:"1"`
