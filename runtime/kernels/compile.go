@@ -46,6 +46,32 @@ func compileRoots(m hlo.Module, roots []hlo.Instruction, leaf func(hlo.Instructi
 	return nil, false
 }
 
+// compileResult compiles the value of an instruction, in type t, for a visitor; rows is as for [tile.Builder.Result].
+func compileResult(m hlo.Module, in hlo.Instruction, t hlo.PrimitiveType, rows int, leaf func(hlo.Instruction) (int, bool)) (*tile.Program, bool) {
+	dims := in.Shape().Dimensions()
+	for range 16 {
+		c := &compiler{m: m, space: tile.Space{Dims: dims}, leaf: leaf, memo: make(map[need]tile.Value), budget: maxProgram}
+		c.b = tile.NewBuilder(c.space)
+		at, axis, split, ok := identity(c.space).reshaped(c.space, dims, in.Shape().Dimensions())
+		if ok {
+			v, ok := c.value(in, at)
+			if ok && c.b.Type(v) == in.Shape().Type() {
+				if v, ok = c.b.Convert(t, v); !ok {
+					return nil, false
+				}
+				c.b.Result(v, rows)
+				return c.b.Build()
+			}
+			axis, split = c.axis, c.split
+		}
+		if split <= 1 {
+			return nil, false
+		}
+		dims = splitDim(dims, axis, split)
+	}
+	return nil, false
+}
+
 func splitDim(dims []int64, axis int, by int64) []int64 {
 	r := append([]int64{}, dims[:axis]...)
 	r = append(r, dims[axis]/by, by)

@@ -5,9 +5,19 @@ import (
 	"testing"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 func TestElementwise(t *testing.T) {
+	for _, level := range levels() {
+		t.Run(level.String(), func(t *testing.T) {
+			defer vec.Use(level)()
+			testElementwise(t)
+		})
+	}
+}
+
+func testElementwise(t *testing.T) {
 	sizes := []string{"0", "1", "7", "1023", "3,5,700", ""}
 	floats := []string{"f32", "f64", "f16", "bf16", "f8e5m2", "f8e4m3fn"}
 	ints := []string{"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"}
@@ -54,6 +64,15 @@ func TestElementwise(t *testing.T) {
 }
 
 func TestElementwiseTypes(t *testing.T) {
+	for _, level := range levels() {
+		t.Run(level.String(), func(t *testing.T) {
+			defer vec.Use(level)()
+			testElementwiseTypes(t)
+		})
+	}
+}
+
+func testElementwiseTypes(t *testing.T) {
 	types := []string{"pred", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64", "f16", "bf16", "f32", "f64", "f8e5m2", "f8e4m3fn"}
 	for _, from := range types {
 		for _, to := range types {

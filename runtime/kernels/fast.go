@@ -26,7 +26,7 @@ func init() {
 		hlo.OpDot:                {dot},
 		hlo.OpDynamicSlice:       {dynamicSlice},
 		hlo.OpDynamicUpdateSlice: {dynamicUpdateSlice},
-		hlo.OpFusion:             {fusedLoop, fusedSequence},
+		hlo.OpFusion:             {fusedLoop, fusedReduce, fusedSequence},
 		hlo.OpGather:             {gather},
 		hlo.OpInfeed:             {needsMesh},
 		hlo.OpIota:               {elementwise},

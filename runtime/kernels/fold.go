@@ -1,7 +1,10 @@
 package kernels
 
 import (
+	"unsafe"
+
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // fold is an associative operation on numbers, in the forms in which reductions need it.
@@ -21,17 +24,46 @@ type realNumber interface {
 	integerNumber | float32 | float64
 }
 
+// elementType is the type of which T is.
+func elementType[T realNumber]() hlo.PrimitiveType {
+	var x T
+	switch any(x).(type) {
+	case int8:
+		return hlo.S8
+	case int16:
+		return hlo.S16
+	case int32:
+		return hlo.S32
+	case int64:
+		return hlo.S64
+	case uint8:
+		return hlo.U8
+	case uint16:
+		return hlo.U16
+	case uint32:
+		return hlo.U32
+	case uint64:
+		return hlo.U64
+	case float32:
+		return hlo.F32
+	}
+	return hlo.F64
+}
+
 // foldOf returns the fold by an op, or nil where there is none.
 func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
+	t := elementType[T]()
 	switch op {
 	case hlo.OpAdd:
-		return &fold[T]{func(x, y T) T { return x + y }, sumRun[T], sumRows[T], sumShort[T]}
+		return &fold[T]{func(x, y T) T { return x + y }, sumRun[T](t), rowsLoop(vecName("add", t), sumRows[T]), sumShort[T]}
 	case hlo.OpMultiply:
 		return foldBy(func(x, y T) T { return x * y })
 	case hlo.OpMaximum:
-		return &fold[T]{func(x, y T) T { return max(x, y) }, maxRun[T], maxRows[T], maxShort[T]}
+		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop("greatest."+t.String(), maxRun[T]),
+			rowsLoop("maximum."+t.String(), maxRows[T]), maxShort[T]}
 	case hlo.OpMinimum:
-		return &fold[T]{func(x, y T) T { return min(x, y) }, minRun[T], minRows[T], minShort[T]}
+		return &fold[T]{func(x, y T) T { return min(x, y) }, runLoop("least."+t.String(), minRun[T]),
+			rowsLoop("minimum."+t.String(), minRows[T]), minShort[T]}
 	}
 	return nil
 }
@@ -61,6 +93,7 @@ func predFoldOf(op hlo.Opcode) *fold[uint8] {
 	return nil
 }
 
+// foldBy is the fold by a function, which it calls for every element.
 func foldBy[T any](pair func(x, y T) T) *fold[T] {
 	return &fold[T]{pair,
 		func(x []T) T {
@@ -86,45 +119,57 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 		}}
 }
 
+// vecName is how package vec calls an op on t for which the sign of integers does not matter.
+func vecName(op string, t hlo.PrimitiveType) string {
+	if t.IsInteger() {
+		return op + ".i" + t.String()[1:]
+	}
+	return op + "." + t.String()
+}
+
+// rowsLoop is a loop of package vec as fold.rows.
+func rowsLoop[T any](name string, portable func(x, y []T)) func(x, y []T) {
+	loop := vec.Find(name, func(n int, d, _, b, _ unsafe.Pointer) {
+		portable(unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(b), n))
+	})
+	return func(x, y []T) {
+		if len(x) > 0 {
+			loop(len(x), unsafe.Pointer(&x[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[:len(x)][0]), nil)
+		}
+	}
+}
+
+// runLoop is a loop of package vec as fold.run.
+func runLoop[T any](name string, portable func(x []T) T) func(x []T) T {
+	loop := vec.Find(name, nil)
+	if loop == nil {
+		return portable
+	}
+	return func(x []T) (r T) {
+		loop(len(x), unsafe.Pointer(&r), unsafe.Pointer(&x[0]), nil, nil)
+		return r
+	}
+}
+
 // sumBlock is how many elements are added before their sum is: it keeps rounding errors of long sums small.
 const sumBlock = 4096
 
-func sumRun[T realNumber](x []T) T {
-	if len(x) <= sumBlock {
-		return sumOf(x)
+// sumRun adds blocks, and the sums of the halves of longer runs.
+func sumRun[T realNumber](t hlo.PrimitiveType) func(x []T) T {
+	block := runLoop(vecName("sum", t), vec.SumOf[T])
+	var sum func(x []T) T
+	sum = func(x []T) T {
+		if len(x) <= sumBlock {
+			return block(x)
+		}
+		half := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
+		return sum(x[:half]) + sum(x[half:])
 	}
-	half := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
-	return sumRun(x[:half]) + sumRun(x[half:])
-}
-
-// sumOf adds in eight chains, which the processor follows at once.
-func sumOf[T realNumber](x []T) T {
-	var s0, s1, s2, s3, s4, s5, s6, s7 T
-	for len(x) >= 8 {
-		s0 += x[0]
-		s1 += x[1]
-		s2 += x[2]
-		s3 += x[3]
-		s4 += x[4]
-		s5 += x[5]
-		s6 += x[6]
-		s7 += x[7]
-		x = x[8:]
-	}
-	for _, v := range x {
-		s0 += v
-	}
-	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+	return sum
 }
 
 func sumRows[T realNumber](x, y []T) {
-	for len(x) >= 4 && len(y) >= 4 {
-		x[0] += y[0]
-		x[1] += y[1]
-		x[2] += y[2]
-		x[3] += y[3]
-		x, y = x[4:], y[4:]
-	}
+	y = y[:len(x)]
 	for i := range x {
 		x[i] += y[i]
 	}

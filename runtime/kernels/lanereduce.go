@@ -16,7 +16,7 @@ type laneReduction struct {
 	arrays  int
 	program *tile.Program
 	widths  []int
-	layout  reduction[int8] // axes, units, strips; element type and fold are not used
+	layout  reduceLayout
 	mode    laneMode
 	lanes   int // at most, in a task
 	piece   int // elements of a run per lane

@@ -1,15 +1,29 @@
 package kernels
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
 // reduce serves reductions of one array by one recognised op. Narrow floats are reduced in f32.
 func reduce(s *site) (runtime.Bound, bool) {
+	return reduceOp(s, operandsOf(s.in))
+}
+
+// fusedReduce serves fusions that end in such a reduction: what it reduces is computed tile by tile.
+func fusedReduce(s *site) (runtime.Bound, bool) {
+	c, ok := s.m.Computation(s.in.Callee(0))
+	if !ok || c.Root().Opcode() != hlo.OpReduce {
+		return runtime.Bound{}, false
+	}
+	return reduceOp(&site{m: s.m, in: c.Root(), b: s.b, reg: s.reg}, arrayParameters)
+}
+
+// reduceOp compiles the reduction s.in, whose operands are computed from the inputs that leaf tells.
+func reduceOp(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
 	if s.in.NumOperands() != 2 || !s.in.Shape().IsArray() {
 		return runtime.Bound{}, false
 	}
@@ -27,80 +41,85 @@ func reduce(s *site) (runtime.Bound, bool) {
 	}
 	switch t {
 	case hlo.F32:
-		return reduceAs(s, t, foldOf[float32](op))
+		return reduceAs(s, t, foldOf[float32](op), leaf)
 	case hlo.F64:
-		return reduceAs(s, t, foldOf[float64](op))
+		return reduceAs(s, t, foldOf[float64](op), leaf)
 	case hlo.PRED:
-		return reduceAs(s, t, predFoldOf(op))
+		return reduceAs(s, t, predFoldOf(op), leaf)
 	case hlo.S8:
-		return reduceAs(s, t, integerFoldOf[int8](op))
+		return reduceAs(s, t, integerFoldOf[int8](op), leaf)
 	case hlo.U8:
-		return reduceAs(s, t, integerFoldOf[uint8](op))
+		return reduceAs(s, t, integerFoldOf[uint8](op), leaf)
 	case hlo.S16:
-		return reduceAs(s, t, integerFoldOf[int16](op))
+		return reduceAs(s, t, integerFoldOf[int16](op), leaf)
 	case hlo.U16:
-		return reduceAs(s, t, integerFoldOf[uint16](op))
+		return reduceAs(s, t, integerFoldOf[uint16](op), leaf)
 	case hlo.S32:
-		return reduceAs(s, t, integerFoldOf[int32](op))
+		return reduceAs(s, t, integerFoldOf[int32](op), leaf)
 	case hlo.U32:
-		return reduceAs(s, t, integerFoldOf[uint32](op))
+		return reduceAs(s, t, integerFoldOf[uint32](op), leaf)
 	case hlo.S64:
-		return reduceAs(s, t, integerFoldOf[int64](op))
+		return reduceAs(s, t, integerFoldOf[int64](op), leaf)
 	case hlo.U64:
-		return reduceAs(s, t, integerFoldOf[uint64](op))
+		return reduceAs(s, t, integerFoldOf[uint64](op), leaf)
 	}
 	return runtime.Bound{}, false
 }
 
-// reduction folds an array. Axes that are neighbours and are both kept or both reduced are one. Either the last axis is reduced: then
-// an element of the result folds runs of memory; or it is kept: then a run of the result folds rows element by element. What is
-// folded for one element, or for one run, are strips; a long list of strips is divided into parts with a result of their own.
+// reduction folds an array, which lies in memory as it is, or is computed by a producer. What is folded for one element of the result,
+// or for one run of it, are strips; a long list of strips is divided into parts with a result of their own.
 type reduction[T realNumber] struct {
+	reduceLayout
 	fold *fold[T]
-	// kept are the sizes and strides of the kept axes but for a last run.
-	kept, keptStride []int
-	units            int // product of kept
-	// strips are the offsets of the strips of a unit; each is run elements, of which a unit keeps all, or folds all if inner is set.
-	strips []int
-	run    int
-	inner  bool
-	block  int // columns computed together, when the run is kept
-	blocks int
-	parts  int // per unit
-	split  int // strips per part; or elements per part of the only strip
+	in   place
+	// producer computes the operand, if it is not at in.
+	producer  *tile.Program
+	init, out place
+	partial   section
 
-	in, init, out place
-	partial       section
-	loop, finish  *parallelLoop
-	rows          sync.Pool
+	loop, finish *parallelLoop
+	rows         sync.Pool // of buffers for sums of rows
+	visits       sync.Pool // of visitors, if there is a producer
 }
 
 // reduceColumns bounds the columns that are folded together: their sums stay in the nearest cache.
 const reduceColumns = 1024
 
-func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.Bound, bool) {
+func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
 	if f == nil {
 		return runtime.Bound{}, false
 	}
-	e := &endpoints{t: t}
-	if !e.plan(s) {
+	r := &reduction[T]{fold: f}
+	r.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
+	e := &reduceEnds{t: t}
+	if !e.plan(s, leaf) {
 		return runtime.Bound{}, false
 	}
-	r := &reduction[T]{fold: f, in: e.in[0], init: e.in[1], out: e.out}
-	r.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
+	r.init, r.out = e.init, e.out
 	if s.shape(0).NumElements() == 0 {
 		return r.empty(e), true
 	}
 	r.divide()
+	operand := s.in.OperandInstr(0)
+	if arg, ok := leaf(operand); ok && operand.Shape().Type() == t {
+		r.in = place{kind: inInput, index: arg}
+	} else if r.producer, ok = compileResult(s.m, operand, t, r.rowLength(), leaf); !ok || !r.isContiguous() {
+		return runtime.Bound{}, false
+	}
 	if r.parts > 1 {
 		r.partial = e.scratch.take(int64(r.units*r.parts*r.width()) * int64(t.ByteSize()))
 	}
 	r.rows.New = func() any { b := make([]T, r.block); return &b }
+	r.visits.New = func() any { return &reduceVisit[T]{r: r} }
 	r.loop = newParallelLoop(r.tasks)
+	weight := 1
+	if r.producer != nil {
+		r.loop, weight = newParallelLoop(r.visitTasks), r.producer.Weight()
+	}
 	r.finish = newParallelLoop(r.merge)
 	tasks := r.units * r.blocks * r.parts
-	work := len(r.strips) * r.run / (r.blocks * r.parts)
-	grain := 1 + (1<<14)/(1+work)
+	work := len(r.strips) * r.run / (r.blocks * r.parts) * weight
+	grain := 1 + reduceGrain/(1+work)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
 		r.loop.run(f, tasks, grain)
@@ -112,8 +131,11 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.B
 	}, Scratch: e.scratch.size}, true
 }
 
+// reduceGrain is the work, in additions, that is worth handing over.
+const reduceGrain = 1 << 17
+
 // empty is the reduction of an array without elements.
-func (r *reduction[T]) empty(e *endpoints) runtime.Bound {
+func (r *reduction[T]) empty(e *reduceEnds) runtime.Bound {
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
 		init := elems[T](r.init.of(f))[0]
@@ -124,88 +146,6 @@ func (r *reduction[T]) empty(e *endpoints) runtime.Bound {
 		e.after(f)
 		return nil
 	}, Scratch: e.scratch.size}
-}
-
-// width is the elements of the result in a unit.
-func (r *reduction[T]) width() int {
-	if r.inner {
-		return 1
-	}
-	return r.run
-}
-
-// layOut merges axes and lists the strips.
-func (r *reduction[T]) layOut(dims, axes []int64) {
-	type axis struct {
-		size    int
-		reduced bool
-	}
-	var merged []axis
-	for i, d := range dims {
-		red := slices.Contains(axes, int64(i))
-		switch last := len(merged) - 1; {
-		case d == 1:
-		case last >= 0 && merged[last].reduced == red:
-			merged[last].size *= int(d)
-		default:
-			merged = append(merged, axis{int(d), red})
-		}
-	}
-	r.run, r.units, r.strips = 1, 1, []int{0}
-	stride := 1
-	if last := len(merged) - 1; last >= 0 {
-		r.run, r.inner = merged[last].size, merged[last].reduced
-		stride = r.run
-		merged = merged[:last]
-	}
-	for i := len(merged) - 1; i >= 0; i-- {
-		a := merged[i]
-		if !a.reduced {
-			r.kept = append(r.kept, a.size)
-			r.keptStride = append(r.keptStride, stride)
-			r.units *= a.size
-		} else {
-			strips := make([]int, 0, len(r.strips)*a.size)
-			for k := range a.size {
-				for _, s := range r.strips {
-					strips = append(strips, s+k*stride)
-				}
-			}
-			r.strips = strips
-		}
-		stride *= a.size
-	}
-}
-
-// divide chooses blocks and parts, from the sizes alone.
-func (r *reduction[T]) divide() {
-	r.block, r.blocks, r.parts = 1, 1, 1
-	if !r.inner {
-		r.block = min(r.run, reduceColumns)
-		r.blocks = (r.run-1)/r.block + 1
-	}
-	r.split = len(r.strips)
-	const enough, piece = 8, 1 << 15
-	if r.units*r.blocks >= enough || len(r.strips)*r.run < 2*piece {
-		return
-	}
-	if r.inner && len(r.strips) == 1 {
-		r.split = piece
-		r.parts = (r.run-1)/piece + 1
-		return
-	}
-	r.split = max(1, piece/min(r.run, reduceColumns))
-	r.parts = (len(r.strips)-1)/r.split + 1
-}
-
-// offset is where unit u begins in the operand.
-func (r *reduction[T]) offset(u int) int {
-	off := 0
-	for i, n := range r.kept {
-		off += u % n * r.keptStride[i]
-		u /= n
-	}
-	return off
 }
 
 // tasks computes blocks of columns of parts of units, in that order.
@@ -240,17 +180,17 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		y := out[up*r.run+b*r.block:][:cols]
 		r.foldRows(y, x[b*r.block:], r.strips[part:min(part+r.split, len(r.strips))], (*buffer)[:cols])
 		if r.parts == 1 {
-			for i, v := range y {
-				y[i] = r.fold.pair(init, v)
-			}
+			r.begin(y, init)
 		}
 	}
 	r.rows.Put(buffer)
 }
 
-// isShort reports whether units are short runs, one behind the other.
-func (r *reduction[T]) isShort() bool {
-	return r.inner && len(r.strips) == 1 && len(r.kept) == 1 && r.run <= 32
+// begin folds the initial value in front of finished elements.
+func (r *reduction[T]) begin(y []T, init T) {
+	for i, v := range y {
+		y[i] = r.fold.pair(init, v)
+	}
 }
 
 // foldRuns folds the runs of a part.
@@ -298,8 +238,70 @@ func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 		for p := 1; p < r.parts; p++ {
 			r.fold.rows(y, partial[(u*r.parts+p)*w:][:w])
 		}
-		for i, v := range y {
-			y[i] = r.fold.pair(init, v)
-		}
+		r.begin(y, init)
 	}
 }
+
+// reduceEnds are where the initial value and the result of a reduction are, in the type in which it computes.
+type reduceEnds struct {
+	t         hlo.PrimitiveType
+	init, out place
+	scratch   scratchPlan
+
+	constant []byte // the initial value, if it is one
+	inConv   *conversion
+	outConv  *conversion
+}
+
+func (e *reduceEnds) plan(s *site, leaf func(hlo.Instruction) (int, bool)) bool {
+	size := int64(e.t.ByteSize())
+	init := s.in.OperandInstr(1)
+	arg, isInput := leaf(init)
+	if !isInput {
+		l := init.Literal()
+		if init.Opcode() != hlo.OpConstant || l == nil || l.IsElided() {
+			return false
+		}
+		e.constant = l.Bytes()
+	}
+	from := init.Shape().Type()
+	switch {
+	case isInput && from == e.t:
+		e.init = place{kind: inInput, index: arg}
+	case isInput:
+		e.init = place{kind: inScratch, section: e.scratch.take(size)}
+		var ok bool
+		if e.inConv, ok = newConversion(place{kind: inInput, index: arg}, e.init, from, e.t, 1); !ok {
+			return false
+		}
+	case from == e.t:
+		e.init = place{kind: inScratch, section: e.scratch.take(size)}
+	default:
+		// The constant is copied next to where it is converted to.
+		raw := place{kind: inScratch, section: e.scratch.take(int64(len(e.constant)))}
+		e.init = place{kind: inScratch, section: e.scratch.take(size)}
+		var ok bool
+		if e.inConv, ok = newConversion(raw, e.init, from, e.t, 1); !ok {
+			return false
+		}
+	}
+	e.out = place{kind: inOutput}
+	if to := s.in.Shape().Type(); to != e.t {
+		n := s.in.Shape().NumElements()
+		e.out = place{kind: inScratch, section: e.scratch.take(n * size)}
+		var ok bool
+		if e.outConv, ok = newConversion(e.out, place{kind: inOutput}, e.t, to, n); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *reduceEnds) before(f *runtime.TensorFrame) {
+	if e.constant != nil {
+		copy(f.Scratch(), e.constant) // the first section
+	}
+	e.inConv.run(f)
+}
+
+func (e *reduceEnds) after(f *runtime.TensorFrame) { e.outConv.run(f) }

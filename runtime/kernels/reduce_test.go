@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // reducer is the text of a computation of one op.
@@ -32,6 +34,42 @@ func TestReduce(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFusedReduce reduces what is computed on the way, through every layout: runs and rows, short and long, parts, blocks of columns.
+func TestFusedReduce(t *testing.T) {
+	shapes := [][3]string{ // result, operand, dimensions
+		{"4", "4,5", "1"}, {"5", "4,5", "0"}, {"", "4,5", "0,1"}, {"4,6", "4,5,6", "1"}, {"", "100000", "0"}, {"3", "30000,3", "0"},
+		{"2,1500", "2,300,1500", "1"}, {"200", "200,1000", "1"}, {"30", "30,3000", "1"}, {"4,1", "4,1,9", "2"}, {"2", "2,70000", "1"},
+		{"1100", "900,1100", "0"}, {"40", "600,40", "0"}, {"70", "70,16", "1"}, {"700", "700,3", "1"}, {"", "2", "0"}, {"2100", "3,2100", "0"},
+	}
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for typ, ops := range map[string]string{"f32": "add maximum", "f64": "add", "s32": "add minimum", "u8": "maximum", "bf16": "maximum", "s64": "and"} {
+			for _, op := range strings.Fields(ops) {
+				for _, s := range shapes {
+					text := "T[R] fusion(T[S], T[]), kind=kInput, calls={ x = T[S] parameter(0) i = T[] parameter(1) two = T[] constant(2) b = T[S] broadcast(two), dimensions={} " +
+						"y = T[S] multiply(x, b) ROOT r = T[R] reduce(y, i), dimensions={D}, to_apply=" + reducer(op) + " }"
+					text = strings.NewReplacer("[R]", "["+s[0]+"]", "[S]", "["+s[1]+"]", "{D}", "{"+s[2]+"}").Replace(text)
+					kernelCase{text: replaceType(text, typ), small: true, tol: 1e-5}.check(t)
+				}
+			}
+		}
+		restore()
+	}
+	// The initial value is a constant, and narrow numbers are summed in f32.
+	kernelCase{text: "f32[40] fusion(bf16[40,96]), kind=kInput, calls={ x = bf16[40,96] parameter(0) c = f32[40,96] convert(x) z = f32[] constant(5) " +
+		"ROOT r = f32[40] reduce(c, z), dimensions={1}, to_apply=" + replaceType(reducer("add"), "f32") + " }", small: true, tol: 1e-5}.check(t)
+	kernelCase{text: "bf16[4] fusion(bf16[4,6]), kind=kInput, calls={ x = bf16[4,6] parameter(0) n = bf16[4,6] negate(x) z = bf16[] constant(5) " +
+		"ROOT r = bf16[4] reduce(n, z), dimensions={1}, to_apply=" + replaceType(reducer("add"), "bf16") + " }", small: true, tol: 1e-5}.check(t)
+}
+
+// levels are the instruction sets of this processor.
+func levels() (all []vec.Level) {
+	for l := vec.Portable; l <= vec.Best(); l++ {
+		all = append(all, l)
+	}
+	return all
 }
 
 // argmax is JAX's reducer: the greater value, NaN above all, and of equals the one with the lower index.

@@ -15,6 +15,8 @@ type Builder struct {
 	values []value
 	steps  []buildStep
 	stores []store
+	result Value // what Visit shows, or noValue
+	rows   int
 }
 
 type value struct {
@@ -25,9 +27,11 @@ type value struct {
 	// same is the value whose register holds this one too, or noValue.
 	same Value
 	// round, if not nil, has yet to bring the numbers into the type: a store does that itself.
-	round  loop
-	def    int // step that computes it, or -1
-	weight int
+	round loop
+	// rounded, if not nil, is what the step that computes the value can do instead to have it rounded.
+	rounded loop
+	def     int // step that computes it, or -1
+	weight  int
 }
 
 type buildStep struct {
@@ -37,7 +41,7 @@ type buildStep struct {
 }
 
 // NewBuilder starts a program over a space.
-func NewBuilder(s Space) *Builder { return &Builder{space: s} }
+func NewBuilder(s Space) *Builder { return &Builder{space: s, result: noValue} }
 
 // Supports reports whether registers can hold type t.
 func Supports(t hlo.PrimitiveType) bool {
@@ -140,7 +144,9 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	case o.sameLanes:
 		return b.sameLanes(t, o.round, args[0]), true
 	}
-	return b.step(t, o.fn, o.round, o.weight, args...), true
+	v := b.step(t, o.fn, o.round, o.weight, args...)
+	b.values[v].rounded = o.rounded
+	return v, true
 }
 
 // Convert changes the type of v by value.
@@ -174,7 +180,12 @@ func (b *Builder) sameLanes(t hlo.PrimitiveType, round loop, v Value) Value {
 // use makes sure that v is rounded, and returns the value whose register holds it then.
 func (b *Builder) use(v Value) Value {
 	x := &b.values[v]
-	if x.round != nil {
+	switch {
+	case x.round == nil:
+	case x.rounded != nil:
+		b.steps[x.def].fn = x.rounded
+		x.round, x.rounded = nil, nil
+	default:
 		from := b.holder(v)
 		if from != v {
 			x.same, x.def = noValue, len(b.steps)
@@ -189,6 +200,11 @@ func (b *Builder) use(v Value) Value {
 // Store makes v output out of the program; all outputs are dense arrays over the space.
 func (b *Builder) Store(out int, v Value) {
 	b.stores = append(b.stores, store{out: out, reg: int(b.holder(v)), typ: b.values[v].typ})
+}
+
+// Result makes v what [Program.Visit] shows, in tiles that end where every rows elements do, if rows is not 0.
+func (b *Builder) Result(v Value, rows int) {
+	b.result, b.rows = b.use(v), rows
 }
 
 // Build lays the program out. The builder must not be used afterwards.
@@ -208,6 +224,7 @@ func (b *Builder) Build() (*Program, bool) {
 		return nil, false
 	}
 	b.layOut(p)
+	p.row = b.rows
 	p.alignRows()
 	p.plain = p.isPlain()
 	p.weight = 1
@@ -229,6 +246,10 @@ func (b *Builder) layOut(p *Program) {
 	}
 	for _, s := range b.stores {
 		lastUse[s.reg] = len(b.steps)
+	}
+	if b.result != noValue {
+		lastUse[b.result] = len(b.steps)
+		p.result = int(b.result)
 	}
 	p.regs = make([]register, len(b.values))
 	direct := b.directStores()

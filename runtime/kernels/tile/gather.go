@@ -50,6 +50,12 @@ func (w *walk) neighbours(n int, data []byte, width int) (unsafe.Pointer, bool) 
 	return element(data, int(w.offset), width), true
 }
 
+// repeats reports whether the next n points are the same element.
+func (w *walk) repeats(n int) bool {
+	last := len(w.dims) - 1
+	return last >= 0 && w.strides[last] == 0 && w.dims[last]-w.at[last] >= int64(n)
+}
+
 // gather loads the next n points of a walk. Elements are width bytes.
 func gather(dst unsafe.Pointer, n int, src []byte, width int, w *walk) {
 	switch width {

@@ -11,6 +11,7 @@ import (
 type operation struct {
 	fn        loop
 	round     loop // brings the result into a narrow type
+	rounded   loop // fn and round in one, or nil
 	identity  bool // the result is the first operand
 	sameLanes bool // the result, before rounding, is in the operand's register
 	weight    int
@@ -75,6 +76,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		o.vectorize(vectorName(op, t))
 		if isWide(t) && !exact[op] {
 			o.round = roundLoop(t)
+			o.rounded = roundedLoop(op, t)
 		}
 	}
 	return o, o.fn != nil || o.sameLanes

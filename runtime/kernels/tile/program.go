@@ -24,7 +24,8 @@ type Program struct {
 	pool     sync.Pool
 	weight   int
 	// plain says that the program is one loop over memory: it needs no registers.
-	plain bool
+	plain  bool
+	result int // the register that Visit shows
 	// row, if not 0, is the length of the space's rows, at whose ends tiles end.
 	row int
 }
@@ -118,6 +119,38 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 		p.runPlain(lo, hi, b)
 		return
 	}
+	f := p.begin(lo, hi, b)
+	for at := lo; at < hi; {
+		n := p.next(at, hi)
+		p.tile(f, at, n, b)
+		at += n
+	}
+	p.pool.Put(f)
+}
+
+// Visitor sees the elements of a program's result.
+type Visitor interface {
+	// Tile gets n elements, from element at of the space on, in memory that is valid during the call. Narrow floats are float32.
+	Tile(at, n int, elements unsafe.Pointer)
+}
+
+// Visit computes elements [lo, hi) of the result and shows them to v, tile by tile, instead of storing them.
+func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
+	if lo >= hi {
+		return
+	}
+	f := p.begin(lo, hi, b)
+	for at := lo; at < hi; {
+		n := p.next(at, hi)
+		p.tile(f, at, n, b)
+		v.Tile(at, n, f.ptr[p.result])
+		at += n
+	}
+	p.pool.Put(f)
+}
+
+// begin takes a frame for a run over [lo, hi).
+func (p *Program) begin(lo, hi int, b Buffers) *frame {
 	f := p.pool.Get().(*frame)
 	for i := range p.loads {
 		l := &p.loads[i]
@@ -125,12 +158,7 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 			p.loadUniform(f, l, b.In(l.arg), min(Size, hi-lo))
 		}
 	}
-	for at := lo; at < hi; {
-		n := p.next(at, hi)
-		p.tile(f, at, n, b)
-		at += n
-	}
-	p.pool.Put(f)
+	return f
 }
 
 // next is the size of the tile at an element.
@@ -148,7 +176,7 @@ func (p *Program) next(at, hi int) int {
 // alignRows lets tiles end with rows if something repeats or steps along them: it is found in one place for all of a row then.
 func (p *Program) alignRows() {
 	last := len(p.space.Dims) - 1
-	if last < 1 || p.space.Dims[last] < minRow {
+	if p.row != 0 || last < 1 || p.space.Dims[last] < minRow {
 		return
 	}
 	for i := range p.loads {
@@ -242,6 +270,9 @@ func (p *Program) gather(f *frame, l *load, at, n int, data []byte) {
 	switch {
 	case isRun && l.widen != nil:
 		l.widen(n, f.ptr[l.reg], src, nil, nil)
+	case l.widen != nil && w.repeats(n):
+		l.widen(1, f.ptr[l.reg], element(data, int(w.offset), width), nil, nil)
+		fill32(n, f.ptr[l.reg], f.ptr[l.reg], nil, nil)
 	case isRun && l.direct < 0:
 		f.ptr[l.reg] = src
 	case l.widen != nil:

@@ -22,6 +22,11 @@ func (o *operation) vectorize(name string) {
 	}
 }
 
+// roundedLoop computes an op and rounds its result to narrow type t, or is nil.
+func roundedLoop(op hlo.Opcode, t hlo.PrimitiveType) loop {
+	return vectors.Find(op.String()+".round."+t.String(), nil)
+}
+
 // vectorizeCompare puts the loop in assembly in place of a comparison's. There are loops for less only: greater swaps the operands.
 func (o *operation) vectorizeCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) {
 	if o.fn == nil || typ == hlo.CompareTotalOrder && t.IsFloat() {

@@ -22,6 +22,14 @@ func TestConvert(t *testing.T) {
 		convert(t, "f16.f32", minifloat.F16ToFloat32)
 		convert(t, "f32.f16", minifloat.F16FromFloat32)
 		unary(t, "round.bf16", func(x float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(x)) })
+		for name, f := range map[string]func(a, b float32) float32{
+			"add":      func(a, b float32) float32 { return a + b },
+			"subtract": func(a, b float32) float32 { return a - b },
+			"multiply": func(a, b float32) float32 { return a * b },
+			"divide":   func(a, b float32) float32 { return a / b },
+		} {
+			binary(t, name+".round.bf16", func(a, b float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(f(a, b))) })
+		}
 		convert(t, "s8.i32", goes[int32, int8])
 		convert(t, "u8.i32", goes[int32, uint8])
 		convert(t, "s16.i32", goes[int32, int16])

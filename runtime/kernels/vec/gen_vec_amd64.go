@@ -646,6 +646,26 @@ func convertF32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //go:noescape
 func roundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// addRoundBf16AVX512 sets d to a + b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func addRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractRoundBf16AVX512 sets d to a - b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func subtractRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyRoundBf16AVX512 sets d to a·b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func multiplyRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideRoundBf16AVX512 sets d to a / b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func divideRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // convertF16F32AVX512 decodes f16.
 //
 //go:noescape
@@ -1460,6 +1480,26 @@ func convertF32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poin
 //
 //go:noescape
 func roundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addRoundBf16AVX2 sets d to a + b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func addRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractRoundBf16AVX2 sets d to a - b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func subtractRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyRoundBf16AVX2 sets d to a·b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func multiplyRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideRoundBf16AVX2 sets d to a / b of f32, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func divideRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // convertS8I32AVX2 widens integers.
 //

@@ -5867,32 +5867,26 @@ TEXT ·convertF32Bf16AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VMOVUPS   (DX)(BX*4), Z0
-	VPSRLD    $0x10, Z0, Z1
-	VPANDD    all32_1<>+0(SB), Z1, Z1
-	VPADDD    all32_7fff<>+0(SB), Z0, Z5
-	VPADDD    Z1, Z5, Z1
-	VPORD     all32_400000<>+0(SB), Z0, Z5
-	VCMPPS    $0x03, Z0, Z0, K1
-	VBLENDMPS Z5, Z1, K1, Z2
-	VPANDD    all32_ffff0000<>+0(SB), Z2, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPMOVDW   Z0, (CX)(BX*2)
-	VMOVUPS   64(DX)(BX*4), Z0
-	VPSRLD    $0x10, Z0, Z1
-	VPANDD    all32_1<>+0(SB), Z1, Z1
-	VPADDD    all32_7fff<>+0(SB), Z0, Z5
-	VPADDD    Z1, Z5, Z1
-	VPORD     all32_400000<>+0(SB), Z0, Z5
-	VCMPPS    $0x03, Z0, Z0, K1
-	VBLENDMPS Z5, Z1, K1, Z3
-	VPANDD    all32_ffff0000<>+0(SB), Z3, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPMOVDW   Z0, 32(CX)(BX*2)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	VMOVUPS  (DX)(BX*4), Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(BX*2)
+	VMOVUPS  64(DX)(BX*4), Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(BX*2)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
 
 rest:
 	TESTQ     AX, AX
@@ -5901,15 +5895,12 @@ rest:
 	BZHIQ     AX, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
-	VPSRLD    $0x10, Z0, Z1
-	VPANDD    all32_1<>+0(SB), Z1, Z1
-	VPADDD    all32_7fff<>+0(SB), Z0, Z2
-	VPADDD    Z1, Z2, Z1
-	VPORD     all32_400000<>+0(SB), Z0, Z2
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
 	VCMPPS    $0x03, Z0, Z0, K2
-	VBLENDMPS Z2, Z1, K2, Z4
-	VPANDD    all32_ffff0000<>+0(SB), Z4, Z0
-	VPSRLD    $0x10, Z0, Z0
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
 	VPMOVDW   Z0, K1, (CX)(BX*2)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
@@ -5919,23 +5910,23 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all32_1<>+0(SB)/4, $0x00000001
-DATA all32_1<>+4(SB)/4, $0x00000001
-DATA all32_1<>+8(SB)/4, $0x00000001
-DATA all32_1<>+12(SB)/4, $0x00000001
-DATA all32_1<>+16(SB)/4, $0x00000001
-DATA all32_1<>+20(SB)/4, $0x00000001
-DATA all32_1<>+24(SB)/4, $0x00000001
-DATA all32_1<>+28(SB)/4, $0x00000001
-DATA all32_1<>+32(SB)/4, $0x00000001
-DATA all32_1<>+36(SB)/4, $0x00000001
-DATA all32_1<>+40(SB)/4, $0x00000001
-DATA all32_1<>+44(SB)/4, $0x00000001
-DATA all32_1<>+48(SB)/4, $0x00000001
-DATA all32_1<>+52(SB)/4, $0x00000001
-DATA all32_1<>+56(SB)/4, $0x00000001
-DATA all32_1<>+60(SB)/4, $0x00000001
-GLOBL all32_1<>(SB), RODATA|NOPTR, $64
+DATA all32_10000<>+0(SB)/4, $0x00010000
+DATA all32_10000<>+4(SB)/4, $0x00010000
+DATA all32_10000<>+8(SB)/4, $0x00010000
+DATA all32_10000<>+12(SB)/4, $0x00010000
+DATA all32_10000<>+16(SB)/4, $0x00010000
+DATA all32_10000<>+20(SB)/4, $0x00010000
+DATA all32_10000<>+24(SB)/4, $0x00010000
+DATA all32_10000<>+28(SB)/4, $0x00010000
+DATA all32_10000<>+32(SB)/4, $0x00010000
+DATA all32_10000<>+36(SB)/4, $0x00010000
+DATA all32_10000<>+40(SB)/4, $0x00010000
+DATA all32_10000<>+44(SB)/4, $0x00010000
+DATA all32_10000<>+48(SB)/4, $0x00010000
+DATA all32_10000<>+52(SB)/4, $0x00010000
+DATA all32_10000<>+56(SB)/4, $0x00010000
+DATA all32_10000<>+60(SB)/4, $0x00010000
+GLOBL all32_10000<>(SB), RODATA|NOPTR, $64
 
 DATA all32_7fff<>+0(SB)/4, $0x00007fff
 DATA all32_7fff<>+4(SB)/4, $0x00007fff
@@ -5955,6 +5946,24 @@ DATA all32_7fff<>+56(SB)/4, $0x00007fff
 DATA all32_7fff<>+60(SB)/4, $0x00007fff
 GLOBL all32_7fff<>(SB), RODATA|NOPTR, $64
 
+DATA all32_1<>+0(SB)/4, $0x00000001
+DATA all32_1<>+4(SB)/4, $0x00000001
+DATA all32_1<>+8(SB)/4, $0x00000001
+DATA all32_1<>+12(SB)/4, $0x00000001
+DATA all32_1<>+16(SB)/4, $0x00000001
+DATA all32_1<>+20(SB)/4, $0x00000001
+DATA all32_1<>+24(SB)/4, $0x00000001
+DATA all32_1<>+28(SB)/4, $0x00000001
+DATA all32_1<>+32(SB)/4, $0x00000001
+DATA all32_1<>+36(SB)/4, $0x00000001
+DATA all32_1<>+40(SB)/4, $0x00000001
+DATA all32_1<>+44(SB)/4, $0x00000001
+DATA all32_1<>+48(SB)/4, $0x00000001
+DATA all32_1<>+52(SB)/4, $0x00000001
+DATA all32_1<>+56(SB)/4, $0x00000001
+DATA all32_1<>+60(SB)/4, $0x00000001
+GLOBL all32_1<>(SB), RODATA|NOPTR, $64
+
 DATA all32_400000<>+0(SB)/4, $0x00400000
 DATA all32_400000<>+4(SB)/4, $0x00400000
 DATA all32_400000<>+8(SB)/4, $0x00400000
@@ -5972,6 +5981,60 @@ DATA all32_400000<>+52(SB)/4, $0x00400000
 DATA all32_400000<>+56(SB)/4, $0x00400000
 DATA all32_400000<>+60(SB)/4, $0x00400000
 GLOBL all32_400000<>(SB), RODATA|NOPTR, $64
+
+// func roundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·roundBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(BX*4), Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, (CX)(BX*4)
+	VMOVUPS  64(DX)(BX*4), Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, 64(CX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (DX)(BX*4), K1, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, K1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
 
 DATA all32_ffff0000<>+0(SB)/4, $0xffff0000
 DATA all32_ffff0000<>+4(SB)/4, $0xffff0000
@@ -5991,59 +6054,243 @@ DATA all32_ffff0000<>+56(SB)/4, $0xffff0000
 DATA all32_ffff0000<>+60(SB)/4, $0xffff0000
 GLOBL all32_ffff0000<>(SB), RODATA|NOPTR, $64
 
-// func roundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func addRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·roundBf16AVX512(SB), NOSPLIT, $0-40
+TEXT ·addRoundBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
-	XORQ BX, BX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
 	CMPQ AX, $+32
 	JLT  rest
 
 many:
-	VMOVUPS   (DX)(BX*4), Z0
-	VPSRLD    $0x10, Z0, Z1
-	VPANDD    all32_1<>+0(SB), Z1, Z1
-	VPADDD    all32_7fff<>+0(SB), Z0, Z5
-	VPADDD    Z1, Z5, Z1
-	VPORD     all32_400000<>+0(SB), Z0, Z5
-	VCMPPS    $0x03, Z0, Z0, K1
-	VBLENDMPS Z5, Z1, K1, Z2
-	VPANDD    all32_ffff0000<>+0(SB), Z2, Z0
-	VMOVUPS   Z0, (CX)(BX*4)
-	VMOVUPS   64(DX)(BX*4), Z0
-	VPSRLD    $0x10, Z0, Z1
-	VPANDD    all32_1<>+0(SB), Z1, Z1
-	VPADDD    all32_7fff<>+0(SB), Z0, Z5
-	VPADDD    Z1, Z5, Z1
-	VPORD     all32_400000<>+0(SB), Z0, Z5
-	VCMPPS    $0x03, Z0, Z0, K1
-	VBLENDMPS Z5, Z1, K1, Z3
-	VPANDD    all32_ffff0000<>+0(SB), Z3, Z0
-	VMOVUPS   Z0, 64(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VADDPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, (CX)(SI*4)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VADDPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, 64(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
 
 rest:
 	TESTQ     AX, AX
 	JLE       done
-	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (DX)(BX*4), K1, Z0
-	VPSRLD    $0x10, Z0, Z1
-	VPANDD    all32_1<>+0(SB), Z1, Z1
-	VPADDD    all32_7fff<>+0(SB), Z0, Z2
-	VPADDD    Z1, Z2, Z1
-	VPORD     all32_400000<>+0(SB), Z0, Z2
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
 	VCMPPS    $0x03, Z0, Z0, K2
-	VBLENDMPS Z2, Z1, K2, Z4
-	VPANDD    all32_ffff0000<>+0(SB), Z4, Z0
-	VMOVUPS   Z0, K1, (CX)(BX*4)
-	ADDQ      $+16, BX
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, K1, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·subtractRoundBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VSUBPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, (CX)(SI*4)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VSUBPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, 64(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, K1, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·multiplyRoundBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VMULPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, (CX)(SI*4)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VMULPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, 64(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, K1, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·divideRoundBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VDIVPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, (CX)(SI*4)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VDIVPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD   all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS  Z0, 64(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, K1, (CX)(SI*4)
+	ADDQ      $+16, SI
 	SUBQ      $+16, AX
 	JMP       rest
 
@@ -16735,10 +16982,9 @@ many:
 	VPAND        all32_1<>+0(SB), Y1, Y1
 	VPADDD       all32_7fff<>+0(SB), Y0, Y2
 	VPADDD       Y1, Y2, Y1
-	VPOR         all32_400000<>+0(SB), Y0, Y2
-	VCMPPS       $0x03, Y0, Y0, Y0
-	VBLENDVPS    Y0, Y2, Y1, Y0
-	VPAND        all32_ffff0000<>+0(SB), Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
 	VPSRLD       $0x10, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSDW    X1, X0, X0
@@ -16748,10 +16994,9 @@ many:
 	VPAND        all32_1<>+0(SB), Y1, Y1
 	VPADDD       all32_7fff<>+0(SB), Y0, Y2
 	VPADDD       Y1, Y2, Y1
-	VPOR         all32_400000<>+0(SB), Y0, Y2
-	VCMPPS       $0x03, Y0, Y0, Y0
-	VBLENDVPS    Y0, Y2, Y1, Y0
-	VPAND        all32_ffff0000<>+0(SB), Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
 	VPSRLD       $0x10, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSDW    X1, X0, X0
@@ -16769,10 +17014,9 @@ rest:
 	VPAND        all32_1<>+0(SB), Y1, Y1
 	VPADDD       all32_7fff<>+0(SB), Y0, Y2
 	VPADDD       Y1, Y2, Y1
-	VPOR         all32_400000<>+0(SB), Y0, Y2
-	VCMPPS       $0x03, Y0, Y0, Y0
-	VBLENDVPS    Y0, Y2, Y1, Y0
-	VPAND        all32_ffff0000<>+0(SB), Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
 	VPSRLD       $0x10, Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPACKUSDW    X1, X0, X0
@@ -16801,9 +17045,9 @@ many:
 	VPAND     all32_1<>+0(SB), Y1, Y1
 	VPADDD    all32_7fff<>+0(SB), Y0, Y2
 	VPADDD    Y1, Y2, Y1
-	VPOR      all32_400000<>+0(SB), Y0, Y2
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VBLENDVPS Y0, Y2, Y1, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
 	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
 	VMOVUPS   Y0, (CX)(BX*4)
 	VMOVUPS   32(DX)(BX*4), Y0
@@ -16811,9 +17055,9 @@ many:
 	VPAND     all32_1<>+0(SB), Y1, Y1
 	VPADDD    all32_7fff<>+0(SB), Y0, Y2
 	VPADDD    Y1, Y2, Y1
-	VPOR      all32_400000<>+0(SB), Y0, Y2
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VBLENDVPS Y0, Y2, Y1, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
 	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
 	VMOVUPS   Y0, 32(CX)(BX*4)
 	ADDQ      $+16, BX
@@ -16835,12 +17079,292 @@ rest:
 	VPAND      all32_1<>+0(SB), Y2, Y2
 	VPADDD     all32_7fff<>+0(SB), Y1, Y3
 	VPADDD     Y2, Y3, Y2
-	VPOR       all32_400000<>+0(SB), Y1, Y3
-	VCMPPS     $0x03, Y1, Y1, Y1
-	VBLENDVPS  Y1, Y3, Y2, Y1
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VPOR       all32_400000<>+0(SB), Y1, Y1
+	VBLENDVPS  Y3, Y1, Y2, Y1
 	VPAND      all32_ffff0000<>+0(SB), Y1, Y1
 	VMASKMOVPS Y1, Y0, (CX)(BX*4)
 	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addRoundBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(SI*4), Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+8, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPS    (R8)(DI*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VPSRLD     $0x10, Y1, Y2
+	VPAND      all32_1<>+0(SB), Y2, Y2
+	VPADDD     all32_7fff<>+0(SB), Y1, Y3
+	VPADDD     Y2, Y3, Y2
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VPOR       all32_400000<>+0(SB), Y1, Y1
+	VBLENDVPS  Y3, Y1, Y2, Y1
+	VPAND      all32_ffff0000<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(SI*4)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subtractRoundBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(SI*4), Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+8, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPS    (R8)(DI*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VSUBPS     Y2, Y1, Y1
+	VPSRLD     $0x10, Y1, Y2
+	VPAND      all32_1<>+0(SB), Y2, Y2
+	VPADDD     all32_7fff<>+0(SB), Y1, Y3
+	VPADDD     Y2, Y3, Y2
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VPOR       all32_400000<>+0(SB), Y1, Y1
+	VBLENDVPS  Y3, Y1, Y2, Y1
+	VPAND      all32_ffff0000<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(SI*4)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·multiplyRoundBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(SI*4), Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+8, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPS    (R8)(DI*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VPSRLD     $0x10, Y1, Y2
+	VPAND      all32_1<>+0(SB), Y2, Y2
+	VPADDD     all32_7fff<>+0(SB), Y1, Y3
+	VPADDD     Y2, Y3, Y2
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VPOR       all32_400000<>+0(SB), Y1, Y1
+	VBLENDVPS  Y3, Y1, Y2, Y1
+	VPAND      all32_ffff0000<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(SI*4)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·divideRoundBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(SI*4), Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+8, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPS    (R8)(DI*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VDIVPS     Y2, Y1, Y1
+	VPSRLD     $0x10, Y1, Y2
+	VPAND      all32_1<>+0(SB), Y2, Y2
+	VPADDD     all32_7fff<>+0(SB), Y1, Y3
+	VPADDD     Y2, Y3, Y2
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VPOR       all32_400000<>+0(SB), Y1, Y1
+	VBLENDVPS  Y3, Y1, Y2, Y1
+	VPAND      all32_ffff0000<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(SI*4)
+	ADDQ       $+8, SI
 	SUBQ       $+8, AX
 	JMP        rest
 

@@ -44,12 +44,10 @@ func sample[T Number](rng *rand.Rand, n int) []T {
 	e := edges()
 	v := make([]T, n)
 	for i := range v {
-		var zero T
-		isFloat := T(0)+T(1)/2 != 0 && any(zero) != nil && (unsafe.Sizeof(zero) >= 4) && isFloating(zero)
 		switch {
-		case isFloat && rng.IntN(3) > 0:
+		case isFloat[T]() && rng.IntN(3) > 0:
 			v[i] = T(e[rng.IntN(len(e))])
-		case isFloat:
+		case isFloat[T]():
 			v[i] = T((rng.Float64()*2 - 1) * math.Exp(rng.Float64()*12-6))
 		case rng.IntN(3) == 0:
 			v[i] = T(uint64(rng.IntN(5)) - 2)
@@ -60,13 +58,7 @@ func sample[T Number](rng *rand.Rand, n int) []T {
 	return v
 }
 
-func isFloating[T Number](x T) bool {
-	switch any(x).(type) {
-	case float32, float64:
-		return true
-	}
-	return false
-}
+func isFloat[T Number]() bool { return T(1)/2 != 0 }
 
 func pointer[T any](v []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(v)) }
 

@@ -16,11 +16,21 @@ func conversions() (all []kernel) {
 	f32, f64 := elements(4), elements(8)
 	convert("bf16.f32", "decodes bf16.", 4, extended(2, "ZX"), f32, false, func(m *machine, x vector) vector { return m.shift("SLL", x, 16) })
 	convert("f32.bf16", "encodes bf16, rounding to the nearest.", 4, f32, truncated(2), false, func(m *machine, x vector) vector {
-		return m.shift("SRL", m.roundBF16(x), 16)
+		return m.shift("SRL", m.carryBF16(x), 16)
 	})
 	all = append(all, elementwise("round.bf16", "rounds f32 to what bf16 can hold.", 4, 1, func(m *machine, in []vector) vector {
 		return m.roundBF16(in[0])
 	}))
+	for _, op := range []struct {
+		name, doc string
+		body      func(m *machine, x vector, y operand.Op) vector
+	}{
+		{"add", "a + b", (*machine).add}, {"subtract", "a - b", (*machine).sub},
+		{"multiply", "a·b", (*machine).mul}, {"divide", "a / b", (*machine).div},
+	} {
+		all = append(all, elementwise(op.name+".round.bf16", "sets d to "+op.doc+" of f32, rounded to f32 and then to what bf16 can hold.", 4, 2,
+			func(m *machine, in []vector) vector { return m.roundBF16(op.body(m, in[0], in[1])) }))
+	}
 	convert("f16.f32", "decodes f16.", 4, halves, f32, true, nil)
 	convert("f32.f16", "encodes f16, rounding to the nearest.", 4, f32, halves, true, nil)
 	for _, signed := range []string{"s", "u"} {
@@ -64,13 +74,25 @@ func (m *machine) toFloat(x vector) vector {
 	return d
 }
 
-// roundBF16 rounds to the upper half of the bits: adding just less than half of the last place carries if there is more, and the last
-// bit itself decides where there is exactly half. NaN stays, made quiet.
+// roundBF16 rounds to what bf16 can hold.
 func (m *machine) roundBF16(x vector) vector {
+	return m.bits("AND", m.carryBF16(x), m.pattern(0xffff0000))
+}
+
+// carryBF16 rounds to the upper half of the bits, and leaves anything in the lower: adding just less than half of the last place carries
+// if there is more, and the last bit itself decides where there is exactly half. NaN stays, made quiet.
+func (m *machine) carryBF16(x vector) vector {
+	if m.wide {
+		odd := m.K()
+		m.op("VPTESTMD", m.pattern(1<<16), x, odd)
+		d := m.integer3("ADD", x, m.pattern(0x7fff))
+		m.op("VPADDD", m.pattern(1), d, odd, d)
+		m.op("VPORD", m.pattern(0x400000), x, m.compare(isUnordered, x, x).k, d)
+		return d
+	}
 	last := m.bits("AND", m.shift("SRL", x, 16), m.pattern(1))
 	sum := m.integer3("ADD", m.integer3("ADD", x, m.pattern(0x7fff)), last)
-	quiet := m.bits("OR", x, m.pattern(0x400000))
-	return m.bits("AND", m.choose(m.compare(isUnordered, x, x), quiet, sum), m.pattern(0xffff0000))
+	return m.choose(m.compare(isUnordered, x, x), m.bits("OR", x, m.pattern(0x400000)), sum)
 }
 
 // extended are narrow integers, as wide ones in lanes: how is ZX or SX.

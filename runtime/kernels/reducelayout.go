@@ -1,0 +1,120 @@
+package kernels
+
+import "slices"
+
+// reduceLayout is how a reduction goes through its operand. Axes that are neighbours and are both kept or both reduced are one. Either
+// the last axis is reduced: then an element of the result folds runs of memory; or it is kept: then a run of the result folds rows element
+// by element.
+type reduceLayout struct {
+	// kept are the sizes and strides of the kept axes but for a last run, minor to major.
+	kept, keptStride []int
+	units            int // product of kept
+	// strips are the offsets of the strips of a unit; each is run elements, of which a unit keeps all, or folds all if inner is set.
+	strips []int
+	run    int
+	inner  bool
+	block  int // columns computed together, when the run is kept
+	blocks int
+	parts  int // per unit
+	split  int // strips per part; or elements per part of the only strip
+}
+
+// width is the elements of the result in a unit.
+func (r *reduceLayout) width() int {
+	if r.inner {
+		return 1
+	}
+	return r.run
+}
+
+// layOut merges axes and lists the strips.
+func (r *reduceLayout) layOut(dims, axes []int64) {
+	type axis struct {
+		size    int
+		reduced bool
+	}
+	var merged []axis
+	for i, d := range dims {
+		red := slices.Contains(axes, int64(i))
+		switch last := len(merged) - 1; {
+		case d == 1:
+		case last >= 0 && merged[last].reduced == red:
+			merged[last].size *= int(d)
+		default:
+			merged = append(merged, axis{int(d), red})
+		}
+	}
+	r.run, r.units, r.strips = 1, 1, []int{0}
+	stride := 1
+	if last := len(merged) - 1; last >= 0 {
+		r.run, r.inner = merged[last].size, merged[last].reduced
+		stride = r.run
+		merged = merged[:last]
+	}
+	for i := len(merged) - 1; i >= 0; i-- {
+		a := merged[i]
+		if !a.reduced {
+			r.kept = append(r.kept, a.size)
+			r.keptStride = append(r.keptStride, stride)
+			r.units *= a.size
+		} else {
+			strips := make([]int, 0, len(r.strips)*a.size)
+			for k := range a.size {
+				for _, s := range r.strips {
+					strips = append(strips, s+k*stride)
+				}
+			}
+			r.strips = strips
+		}
+		stride *= a.size
+	}
+}
+
+// divide chooses blocks and parts, from the sizes alone.
+func (r *reduceLayout) divide() {
+	r.block, r.blocks, r.parts = 1, 1, 1
+	if !r.inner {
+		r.block = min(r.run, reduceColumns)
+		r.blocks = (r.run-1)/r.block + 1
+	}
+	r.split = len(r.strips)
+	const enough, piece = 8, 1 << 15
+	if r.units*r.blocks >= enough || len(r.strips)*r.run < 2*piece {
+		return
+	}
+	if r.inner && len(r.strips) == 1 {
+		r.split = piece
+		r.parts = (r.run-1)/piece + 1
+		return
+	}
+	r.split = max(1, piece/min(r.run, reduceColumns))
+	r.parts = (len(r.strips)-1)/r.split + 1
+}
+
+// offset is where unit u begins in the operand.
+func (r *reduceLayout) offset(u int) int {
+	off := 0
+	for i, n := range r.kept {
+		off += u % n * r.keptStride[i]
+		u /= n
+	}
+	return off
+}
+
+// isShort reports whether units are short runs, one behind the other.
+func (r *reduceLayout) isShort() bool {
+	return r.inner && len(r.strips) == 1 && len(r.kept) <= 1 && r.parts == 1 && r.run <= 32
+}
+
+// isContiguous reports whether each unit is one piece of the operand, strip behind strip, and units follow each other.
+func (r *reduceLayout) isContiguous() bool {
+	return len(r.kept) <= 1 && (!r.inner || len(r.strips) == 1) && (len(r.kept) == 0 || r.keptStride[0] == len(r.strips)*r.run)
+}
+
+// rowLength is where tiles of the operand should end: at the ends of runs.
+func (r *reduceLayout) rowLength() int {
+	if r.parts > 1 && r.inner {
+		return r.split
+	}
+	return r.run
+}
