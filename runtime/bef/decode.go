@@ -73,6 +73,11 @@ type decoder struct {
 	f     *File
 	spans [numSections]span
 	names stringTable
+	// Files name the same few things again and again: answers are kept, by the low bits of their offsets.
+	recent [64]struct {
+		off uint64
+		s   string
+	}
 
 	offsets []int64 // of bodies, -1 for native functions
 	slabs   slabs   // what functions are cut from
@@ -191,11 +196,17 @@ func (d *decoder) name(c *cursor, what string) string {
 	if c.err != nil {
 		return ""
 	}
+	r := &d.recent[off%uint64(len(d.recent))]
+	if r.off == off && r.s != "" {
+		return r.s
+	}
 	s, ok := d.names.at(off)
 	if !ok {
 		c.i = at
 		c.fail(off, "%s at %d is not in the strings", what, off)
+		return ""
 	}
+	r.off, r.s = off, s
 	return s
 }
 
@@ -307,52 +318,66 @@ func (d *decoder) attributeTypes(c *cursor) func() {
 	return func() {
 		p.Types = entries
 		align := 1
-		types := make(map[uint32]AttrType, len(entries))
 		for _, e := range entries {
-			types[e.Offset] = e.Type
 			align = max(align, p.payloadAlign(e))
 		}
 		// A section that happened to fall on its boundary does not say so.
 		p.Align = max(p.Align, align)
-		for i := range d.f.Functions {
-			for k := range d.f.Functions[i].Kernels {
-				attrs := d.f.Functions[i].Kernels[k].Attrs
-				for a := range attrs {
-					attrs[a].Type = types[attrs[a].Offset]
-				}
+		typeAt := typesByOffset(entries, len(p.Data))
+		d.eachAttr(func(a *Attr) { a.Type = typeAt(a.Offset) })
+	}
+}
+
+// typesByOffset is a table of types: dense where constants are small, as they mostly are.
+func typesByOffset(entries []PoolEntry, size int) func(off uint32) AttrType {
+	if size <= 64*len(entries) {
+		dense := make([]AttrType, size)
+		for _, e := range entries {
+			dense[e.Offset] = e.Type
+		}
+		return func(off uint32) AttrType { return dense[off] }
+	}
+	types := make(map[uint32]AttrType, len(entries))
+	for _, e := range entries {
+		types[e.Offset] = e.Type
+	}
+	return func(off uint32) AttrType { return types[off] }
+}
+
+// eachAttr calls f for the attributes of all kernels.
+func (d *decoder) eachAttr(f func(*Attr)) {
+	for i := range d.f.Functions {
+		kernels := d.f.Functions[i].Kernels
+		for k := range kernels {
+			for a := range kernels[k].Attrs {
+				f(&kernels[k].Attrs[a])
 			}
 		}
 	}
 }
 
+// attributeNames and registerTypes put what they read where it belongs at once, and take it back if the section turns out to be wrong.
+
 func (d *decoder) attributeNames(c *cursor) func() {
-	var names []string
 	d.eachBody(c, "kernel count", func(fn *Function) int { return len(fn.Kernels) + 1 }, func(fn *Function) {
 		for k := range fn.Kernels {
-			for range fn.Kernels[k].Attrs {
+			for a := range fn.Kernels[k].Attrs {
 				if c.err != nil {
 					return
 				}
-				names = append(names, d.name(c, "attribute name"))
+				fn.Kernels[k].Attrs[a].Name = d.name(c, "attribute name")
 			}
 		}
 	})
-	return func() {
-		for i := range d.f.Functions {
-			for k := range d.f.Functions[i].Kernels {
-				attrs := d.f.Functions[i].Kernels[k].Attrs
-				for a := range attrs {
-					attrs[a].Name, names = names[0], names[1:]
-				}
-			}
-		}
+	if c.end() != nil {
+		d.eachAttr(func(a *Attr) { a.Name = "" })
 	}
+	return func() {}
 }
 
 func (d *decoder) registerTypes(c *cursor) func() {
-	var types []TypeID
 	d.eachBody(c, "register count", func(fn *Function) int { return len(fn.Registers) }, func(fn *Function) {
-		for range fn.Registers {
+		for i := range fn.Registers {
 			t := c.vbr("register type")
 			if c.err == nil && t >= uint64(len(d.f.Types)) {
 				c.fail(t, "register type %d of %d", t, len(d.f.Types))
@@ -360,16 +385,17 @@ func (d *decoder) registerTypes(c *cursor) func() {
 			if c.err != nil {
 				return
 			}
-			types = append(types, TypeID(t))
+			fn.Registers[i].Type = TypeID(t)
 		}
 	})
-	return func() {
+	if c.end() != nil {
 		for i := range d.f.Functions {
 			for r := range d.f.Functions[i].Registers {
-				d.f.Functions[i].Registers[r].Type, types = types[0], types[1:]
+				d.f.Functions[i].Registers[r].Type = NoType
 			}
 		}
 	}
+	return func() {}
 }
 
 // eachBody walks an optional section in step with the functions: a count of

@@ -45,7 +45,9 @@ func one() *parts {
 	}
 }
 
-func section(id byte, body []byte) []byte { return append(append([]byte{id}, vbr(uint64(len(body))<<1)...), body...) }
+func section(id byte, body []byte) []byte {
+	return append(append([]byte{id}, vbr(uint64(len(body))<<1)...), body...)
+}
 
 func (p *parts) body() []byte {
 	b := bytes.Join([][]byte{p.location, p.uses, p.table, p.results}, nil)
@@ -88,13 +90,19 @@ func TestRules(t *testing.T) {
 		{rule: "V01", spoil: func(p *parts) []byte { return []byte{0x0B, 0xEF, 1} }, want: "Unknown BEF format version detected"},
 		{rule: "V02", spoil: func(p *parts) []byte { return append(p.file(), 0x90) }, want: "runs off the end"},
 		{rule: "V02", spoil: func(p *parts) []byte { return append(p.file(), 0x90, 0x81, 0x80) }, want: "runs off the end"},
-		{rule: "V02", spoil: func(p *parts) []byte { return append(append(append(p.file(), 0x90), bytes.Repeat([]byte{0x80}, 11)...), 0) }, want: "more than 10 bytes"},
-		{rule: "V02", spoil: func(p *parts) []byte { return append(append(append(p.file(), 0x90, 0x82), bytes.Repeat([]byte{0x80}, 8)...), 0) }, want: "overflows 64 bits"},
+		{rule: "V02", spoil: func(p *parts) []byte {
+			return append(append(append(p.file(), 0x90), bytes.Repeat([]byte{0x80}, 11)...), 0)
+		}, want: "more than 10 bytes"},
+		{rule: "V02", spoil: func(p *parts) []byte {
+			return append(append(append(p.file(), 0x90, 0x82), bytes.Repeat([]byte{0x80}, 8)...), 0)
+		}, want: "overflows 64 bits"},
 		{rule: "V03", spoil: func(p *parts) []byte { return append(p.file(), 0x90, 1) }, want: "section alignment: missing byte"},
 		{rule: "V03", spoil: func(p *parts) []byte { return append(p.file(), 0x90, 1, 6) }, want: "not a power of two"},
 		{rule: "V03", spoil: func(p *parts) []byte { return append(p.file(), 0x90, 1, 0) }, want: "not a power of two"},
 		{rule: "V03", spoil: func(p *parts) []byte { return append(p.file(), 0x90, 1, 128) }, want: "padding: missing byte"},
-		{rule: "V03", spoil: func(p *parts) []byte { return append(append(p.file(), 0x90, 1, 16), bytes.Repeat([]byte{0xCC}, 15-(len(p.file())+2)%16)...) }, want: "not a power of two that can be met", strict: true},
+		{rule: "V03", spoil: func(p *parts) []byte {
+			return append(append(p.file(), 0x90, 1, 16), bytes.Repeat([]byte{0xCC}, 15-(len(p.file())+2)%16)...)
+		}, want: "not a power of two that can be met", strict: true},
 		{rule: "V04", spoil: func(p *parts) []byte { return append(p.file(), 0x90, 4, 0) }, want: "BEF file section header corrupted"},
 		{rule: "V05", spoil: func(p *parts) []byte { return append(p.file(), section(3, p.types)...) }, want: "repeated", strict: true},
 		{rule: "V05", spoil: func(p *parts) []byte { return []byte{0x0B, 0xEF, 0} }, want: "missing"},
@@ -118,7 +126,10 @@ func TestRules(t *testing.T) {
 		{rule: "V13", spoil: func(p *parts) []byte { p.index[3] = 6; return nil }, want: "not in the strings"},
 		{rule: "V13", spoil: func(p *parts) []byte { p.index = append(append([]byte{2}, p.index[1:]...), 1, 0, 0, 0, 0); return nil }, want: `two functions are named "f"`},
 		{rule: "V14", spoil: func(p *parts) []byte { p.index[2] = 100; return nil }, want: "outside of the functions section"},
-		{rule: "V14", spoil: func(p *parts) []byte { p.index = append(append([]byte{2}, p.index[1:]...), 0, 0, 2, 1, 0, 1, 0); return nil }, want: "two functions have their body at 0"},
+		{rule: "V14", spoil: func(p *parts) []byte {
+			p.index = append(append([]byte{2}, p.index[1:]...), 0, 0, 2, 1, 0, 1, 0)
+			return nil
+		}, want: "two functions have their body at 0"},
 		{rule: "V15", spoil: func(p *parts) []byte { p.location = []byte{0x90, 0x80, 0x80, 0x80, 0}; return nil }, want: "function location 4294967296 does not fit"},
 		{rule: "V16", spoil: func(p *parts) []byte { p.uses = vbr(1 << 20); return nil }, want: "register count 1048576"},
 		{rule: "V16", spoil: func(p *parts) []byte { p.uses = []byte{2, 1, 2}; return nil }, want: "register 1 has 1 uses, the file says 2"},
@@ -142,7 +153,10 @@ func TestRules(t *testing.T) {
 		}, want: "padding: missing byte"},
 		{rule: "V22", spoil: func(p *parts) []byte { p.words = p.words[:14]; return nil }, want: "kernel record 1 does not fit"},
 		{rule: "V22", spoil: func(p *parts) []byte { p.words[13] = 0xFFFFFFFF; return nil }, want: "kernel record 1 needs"},
-		{rule: "V22", spoil: func(p *parts) []byte { p.words[16], p.words[13], p.words[14], p.words[15] = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF; return nil }, want: "kernel record 1 needs 21474836481 words"},
+		{rule: "V22", spoil: func(p *parts) []byte {
+			p.words[16], p.words[13], p.words[14], p.words[15] = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF
+			return nil
+		}, want: "kernel record 1 needs 21474836481 words"},
 		{rule: "V22", spoil: func(p *parts) []byte { p.words[17] = 0xFFFFFFFF; return nil }, want: "kernel record 1 needs"},
 		{rule: "V23", spoil: func(p *parts) []byte { p.words[0] = 0; return nil }, want: "not the entry"},
 		{rule: "V23", spoil: func(p *parts) []byte { p.words[1] = 0; return nil }, want: "not the entry"},
@@ -159,7 +173,12 @@ func TestRules(t *testing.T) {
 		{rule: "V26", spoil: func(p *parts) []byte { p.words[14] = 1; p.words = append(p.words[:19:19], 0, 1); return nil }, want: "attribute offset 0 outside of the pool"},
 		{rule: "V27", spoil: func(p *parts) []byte { p.words[19] = 0; return nil }, want: "register 0 is written twice"},
 		{rule: "V27", spoil: func(p *parts) []byte { p.uses, p.words[8] = []byte{3, 1, 1, 0}, 3; return nil }, want: "register 2 is never written"},
-		{rule: "V28", spoil: func(p *parts) []byte { p.words[7] = 0; p.words = append(p.words[:10:10], p.words[11:]...); p.table[4] = 40; return nil }, want: ""},
+		{rule: "V28", spoil: func(p *parts) []byte {
+			p.words[7] = 0
+			p.words = append(p.words[:10:10], p.words[11:]...)
+			p.table[4] = 40
+			return nil
+		}, want: ""},
 		{rule: "V28", spoil: func(p *parts) []byte { p.words[17] = 1; p.words = append(p.words, 1); return nil }, want: "users of register 1 are not the kernels that read it"},
 		{rule: "V29", spoil: func(p *parts) []byte { p.uses[1] = 2; return nil }, want: "register 0 has 1 uses, the file says 2"},
 		{rule: "V30", spoil: func(p *parts) []byte {
@@ -181,8 +200,12 @@ func TestRules(t *testing.T) {
 			return nil
 		}, want: "Invalid SyncBEFFunction"},
 		{rule: "V42", spoil: func(p *parts) []byte { return append(p.file(), append(section(6, nil), section(7, []byte{5})...)...) }, want: "tag", strict: true},
-		{rule: "V42", spoil: func(p *parts) []byte { return append(p.file(), append(section(6, []byte("x")), section(7, []byte{0})...)...) }, want: "no end", strict: true},
-		{rule: "V42", spoil: func(p *parts) []byte { return append(p.file(), append(section(6, nil), section(7, bytes.Repeat([]byte{4, 1}, 100))...)...) }, want: "", strict: true},
+		{rule: "V42", spoil: func(p *parts) []byte {
+			return append(p.file(), append(section(6, []byte("x")), section(7, []byte{0})...)...)
+		}, want: "no end", strict: true},
+		{rule: "V42", spoil: func(p *parts) []byte {
+			return append(p.file(), append(section(6, nil), section(7, bytes.Repeat([]byte{4, 1}, 100))...)...)
+		}, want: "", strict: true},
 		{rule: "V43", spoil: func(p *parts) []byte {
 			return append(p.file(), append(section(6, []byte("x\x00")), section(7, append([]byte{1, 0}, append(vbr(1<<32), 0)...))...)...)
 		}, want: "", strict: true},
