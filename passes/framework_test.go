@@ -21,6 +21,9 @@ func run(t testing.TB, r *pass.Runner, pipeline string, m hlo.Module) hlo.Module
 	t.Helper()
 	p, err := passes.Parse(pipeline)
 	require.NoError(t, err)
+	if r == nil {
+		r = &pass.Runner{}
+	}
 	after, err := r.Run(context.Background(), p, m)
 	require.NoError(t, err)
 	return after

@@ -6,42 +6,55 @@ package passes
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
+	"github.com/gohalo/halo/passes/async"
 	"github.com/gohalo/halo/passes/control"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
+	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
 )
 
-// All lists every pass, by name.
+// makers are the passes with options.
+var makers = map[string]func(pass.Options) (*pass.Pass, error){
+	"algsimp":                  algsimp.New,
+	"async-collective-creator": async.NewCollectiveCreator,
+	"async-wrapper":            async.NewWrapper,
+	"latency-hiding-scheduler": schedule.NewLatencyHiding,
+}
+
+// plain are the passes without.
+var plain = []*pass.Pass{
+	async.SyncUselessPairs,
+	async.Unwrapper,
+	control.CallInliner,
+	control.FlattenCallGraph,
+	control.FusionInliner,
+	legalize.AsyncToSync,
+	legalize.OutlineDynamic,
+	loops.InvariantCodeMotion,
+	fuse.LoopFusion,
+	simplify.ConstantFolding,
+	simplify.CSE,
+	simplify.DCE,
+	simplify.TupleSimplifier,
+}
+
+// All lists every pass, by name; those with options as they are without.
 func All() []*pass.Pass {
-	algebra, err := algsimp.New(nil)
-	if err != nil {
-		panic(err) // no options, no mistakes in them
-	}
-	all := []*pass.Pass{
-		algebra,
-		control.CallInliner,
-		control.FlattenCallGraph,
-		control.FusionInliner,
-		legalize.AsyncToSync,
-		legalize.OutlineDynamic,
-		loops.InvariantCodeMotion,
-		fuse.LoopFusion,
-		simplify.ConstantFolding,
-		simplify.CSE,
-		simplify.DCE,
-		simplify.TupleSimplifier,
-	}
-	slices.SortFunc(all, func(a, b *pass.Pass) int {
-		if a.Name < b.Name {
-			return -1
+	all := slices.Clone(plain)
+	for name, make := range makers {
+		p, err := make(nil)
+		if err != nil {
+			panic(fmt.Sprintf("passes: %s without options: %v", name, err))
 		}
-		return 1
-	})
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *pass.Pass) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -50,6 +63,7 @@ func All() []*pass.Pass {
 var pipelines = []struct{ name, doc, text string }{
 	{"simplify", "housekeeping until nothing changes", "fix(algsimp,tuple-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-invariant-code-motion,simplify,fusion,dce"},
+	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work", "cpu,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
 	{"O1", "cheap simplification", "tuple-simplifier,cse,dce"},
 	{"O2", "everything that pays", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
@@ -62,6 +76,9 @@ var Orders = []pass.Order{
 	{Before: "call-inliner", After: "dce", Because: "a callee without callers goes with its last call"},
 	{Before: "cse", After: "dce", Because: "what was merged leaves dead operands behind"},
 	{Before: "fusion-inliner", After: "fusion", Because: "loops are chosen for this machine, not for the one of the dump"},
+	{Before: "fusion", After: "async-wrapper", Because: "what is wrapped is not fused any more"},
+	{Before: "async-wrapper", After: "latency-hiding-scheduler", Because: "the scheduler places what has been begun"},
+	{Before: "latency-hiding-scheduler", After: "sync-useless-pairs", Because: "the schedule tells which chains hide nothing"},
 	{Before: "async-to-sync", After: "fusion-inliner", Because: "wrapped fusions become plain ones first"},
 }
 
@@ -84,10 +101,10 @@ func Pipelines(yield func(name string, p Standard) bool) {
 type catalogue struct{}
 
 func (catalogue) Pass(name string, o pass.Options) (*pass.Pass, error) {
-	if name == "algsimp" {
-		return algsimp.New(o)
+	if make := makers[name]; make != nil {
+		return make(o)
 	}
-	for _, p := range All() {
+	for _, p := range plain {
 		if p.Name == name {
 			return p, o.Known()
 		}

@@ -3,6 +3,7 @@ package pass
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -59,7 +60,12 @@ type Rewriter struct {
 	Allow *FP
 	// On lists rules that may fire whatever their class, and Off rules that must not.
 	On, Off []string
+
+	tables [FastMath + 1]atomic.Pointer[ruleTable] // by policy, made when they are first asked for
 }
+
+// ruleTable lists the rules that may fire, by the opcode of what they replace.
+type ruleTable [][]*RewriteRule
 
 // Document lists the rules for [Pass.Rules].
 func (r *Rewriter) Document() (rules []Rule) {
@@ -85,13 +91,14 @@ func (r *Rewriter) Local(ctx *Context, m hlo.Module, c hlo.CompEdit) error {
 	return w.run(50*c.NumInstructions() + 1000)
 }
 
-// byRoot lists the rules that may fire, by the opcode of what they replace.
-func (r *Rewriter) byRoot(policy FP) [][]*RewriteRule {
-	allow := policy
+func (r *Rewriter) byRoot(allow FP) ruleTable {
 	if r.Allow != nil {
 		allow = *r.Allow
 	}
-	rules := make([][]*RewriteRule, hlo.NumOpcodes)
+	if t := r.tables[allow].Load(); t != nil {
+		return *t
+	}
+	rules := make(ruleTable, hlo.NumOpcodes)
 	for _, rule := range r.Rules {
 		if rule.FP > allow && !slices.Contains(r.On, rule.ID) || slices.Contains(r.Off, rule.ID) {
 			continue
@@ -100,13 +107,14 @@ func (r *Rewriter) byRoot(policy FP) [][]*RewriteRule {
 			rules[op] = append(rules[op], rule)
 		}
 	}
+	r.tables[allow].Store(&rules)
 	return rules
 }
 
 // rewriting is the work on one computation: a queue of instructions that a rule may apply to.
 type rewriting struct {
 	ctx    *Context
-	rules  [][]*RewriteRule
+	rules  ruleTable
 	c      hlo.CompEdit
 	queue  []hlo.InstrID
 	queued []bool // by id

@@ -36,14 +36,14 @@ func TestRewriterHoldsItsPolicy(t *testing.T) {
 	rounding := swap("X3", hlo.OpNegate, hlo.OpTanh, pass.Rounding)
 	m := module(t, "m")
 	for _, c := range []struct {
-		r    pass.Rewriter
+		r    *pass.Rewriter
 		fuel map[string]int
 		want hlo.Opcode
 	}{
-		{pass.Rewriter{}, nil, hlo.OpNegate},
-		{pass.Rewriter{Allow: at(pass.Rounding)}, nil, hlo.OpTanh},
-		{pass.Rewriter{Allow: at(pass.FastMath), Off: []string{"X3"}}, nil, hlo.OpNegate},
-		{pass.Rewriter{Allow: at(pass.FastMath)}, map[string]int{"p.X3": 0}, hlo.OpNegate},
+		{&pass.Rewriter{}, nil, hlo.OpNegate},
+		{&pass.Rewriter{Allow: at(pass.Rounding)}, nil, hlo.OpTanh},
+		{&pass.Rewriter{Allow: at(pass.FastMath), Off: []string{"X3"}}, nil, hlo.OpNegate},
+		{&pass.Rewriter{Allow: at(pass.FastMath)}, map[string]int{"p.X3": 0}, hlo.OpNegate},
 	} {
 		c.r.Rules = []*pass.RewriteRule{rounding}
 		after, err := (&pass.Runner{Fuel: c.fuel}).Run(context.Background(), pass.Of("", &pass.Pass{Name: "p", Local: c.r.Local}), m)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
@@ -17,12 +18,8 @@ An elementwise instruction joins the fusion of its users if they are all in one.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. What is left over as a single instruction stays as it is.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		run := executed(m)
 		e := ctx.Edit(m)
-		for c := range m.Computations() {
-			if !run[c.ID()] {
-				continue
-			}
+		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			f := newFuser(m, e, c)
 			f.findGroups()
 			for _, root := range f.roots {
@@ -38,22 +35,6 @@ recomputing them costs less than memory does. What is left over as a single inst
 		}
 		return e.Freeze(), nil
 	},
-}
-
-// executed is the set of computations that run as computations: the entry, and what control instructions call. Others are applied to
-// elements, wrapped for asynchronous execution, or fused already.
-func executed(m hlo.Module) map[hlo.CompID]bool {
-	set := map[hlo.CompID]bool{m.Entry().ID(): true}
-	for c := range m.Computations() {
-		for in := range c.Instructions() {
-			if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.Opcode() != hlo.OpAsyncStart {
-				for id := range in.Callees() {
-					set[id] = true
-				}
-			}
-		}
-	}
-	return set
 }
 
 // fuser works on one computation.

@@ -1,0 +1,134 @@
+package async
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+const collectiveDoc = `make collectives asynchronous
+
+all-reduce, all-gather, collective-permute and copy become pairs of their own opcodes, other collectives chains of the general form. kinds=[all-reduce]
+chooses some, min-bytes leaves small ones alone. Copies are made asynchronous only when kinds names them.`
+
+// pairOf gives the opcodes of the pairs.
+var pairOf = map[hlo.Opcode][2]hlo.Opcode{
+	hlo.OpAllReduce:         {hlo.OpAllReduceStart, hlo.OpAllReduceDone},
+	hlo.OpAllGather:         {hlo.OpAllGatherStart, hlo.OpAllGatherDone},
+	hlo.OpCollectivePermute: {hlo.OpCollectivePermuteStart, hlo.OpCollectivePermuteDone},
+	hlo.OpCopy:              {hlo.OpCopyStart, hlo.OpCopyDone},
+}
+
+// general lists the collectives without opcodes of their own.
+var general = []hlo.Opcode{hlo.OpReduceScatter, hlo.OpAllToAll, hlo.OpCollectiveBroadcast, hlo.OpRaggedAllToAll}
+
+// NewCollectiveCreator makes the pass async-collective-creator.
+func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
+	if err := o.Known("kinds", "min-bytes"); err != nil {
+		return nil, err
+	}
+	minBytes, err := o.Int("min-bytes", 0)
+	if err != nil {
+		return nil, err
+	}
+	kinds := append([]hlo.Opcode{hlo.OpAllReduce, hlo.OpAllGather, hlo.OpCollectivePermute}, general...)
+	for _, opt := range o {
+		if opt.Key != "kinds" {
+			continue
+		}
+		kinds = nil
+		for _, name := range append(opt.List, opt.Value) {
+			op, ok := hlo.OpcodeByName(name)
+			switch {
+			case name == "":
+			case !ok || pairOf[op] == [2]hlo.Opcode{} && !slices.Contains(general, op):
+				return nil, fmt.Errorf("kinds: %q is no collective", name)
+			default:
+				kinds = append(kinds, op)
+			}
+		}
+	}
+	return &pass.Pass{Name: "async-collective-creator", Doc: collectiveDoc, Options: o, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		e := ctx.Edit(m)
+		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
+			for in := range c.Instructions() {
+				if !slices.Contains(kinds, in.Opcode()) || bytesOf(in) < int64(minBytes) || !ctx.Spend(in.Opcode().String()) {
+					continue
+				}
+				ctx.Count(in.Opcode().String(), 1)
+				ce := e.Computation(c.ID())
+				var err error
+				if pair := pairOf[in.Opcode()]; pair != [2]hlo.Opcode{} {
+					err = makePair(ce, in.ID(), pair)
+				} else {
+					_, err = Make(ce, in.ID(), hlo.MainThread)
+				}
+				if err != nil {
+					return m, err
+				}
+			}
+		}
+		return e.Freeze(), nil
+	}}, nil
+}
+
+func bytesOf(in hlo.Instruction) (n int64) {
+	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		if leaf.IsArray() {
+			n += leaf.ByteSize()
+		}
+		return true
+	})
+	return n
+}
+
+// makePair puts a start and a done of an op's own opcodes in its place.
+func makePair(ce hlo.CompEdit, id hlo.InstrID, pair [2]hlo.Opcode) error {
+	in := ce.At(id)
+	name, pos, shape := in.Name(), in.Position(), in.Shape()
+	operands, control := slices.Collect(in.OperandIDs()), slices.Collect(in.ControlPredecessors())
+	doneCommon, startCommon := handedOn(in.Common())
+	if startCommon != nil && in.Common().BackendConfig != "" {
+		startCommon.BackendConfig = in.Common().BackendConfig
+	}
+	context := hlo.MakeArray(hlo.U32, nil, nil, hlo.DefaultLayout(0))
+	state, attrs := shape, in.Attrs()
+	switch in.Opcode() {
+	case hlo.OpCopy:
+		state, attrs = hlo.MakeTuple(shape, in.OperandInstr(0).Shape(), context), &hlo.CopyStartAttrs{}
+	case hlo.OpAllGather:
+		state = hlo.MakeTuple(operandShape(in), shape)
+	case hlo.OpCollectivePermute:
+		first := operandShape(in)
+		if hlo.AttrsOf[hlo.CollectivePermuteAttrs](in).SliceSizes != nil {
+			first = in.OperandInstr(0).Shape()
+		}
+		state = hlo.MakeTuple(first, shape, context, context)
+	}
+	start := ce.InsertSpecBefore(id, hlo.InstrSpec{Opcode: pair[0], Name: name + "-start", Shape: state, Operands: operands, Attrs: attrs,
+		Callees: slices.Collect(in.Callees()), Control: control, Common: startCommon, Position: pos}).ID()
+	spec := hlo.InstrSpec{Opcode: pair[1], Name: name + "-done", Shape: shape, Operands: []hlo.InstrID{start}, Common: doneCommon, Position: pos}
+	if f := hlo.Info(pair[1]).NewAttrs; f != nil {
+		spec.Attrs = f()
+	}
+	done := ce.InsertSpecBefore(id, spec).ID()
+	for _, p := range control {
+		ce.Instr(id).RemoveControlPredecessor(p)
+	}
+	return ce.ReplaceInstruction(id, done)
+}
+
+// operandShape is the shape of the operand, or of the tuple of several.
+func operandShape(in hlo.Instruction) hlo.Shape {
+	if in.NumOperands() == 1 {
+		return in.OperandInstr(0).Shape()
+	}
+	var all []hlo.Shape
+	for o := range in.Operands() {
+		all = append(all, o.Shape())
+	}
+	return hlo.MakeTuple(all...)
+}

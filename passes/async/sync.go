@@ -1,0 +1,90 @@
+package async
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// Unwrapper makes every chain synchronous.
+var Unwrapper = &pass.Pass{
+	Name: "async-unwrapper",
+	Doc: `compute at the done what an asynchronous chain was to compute: the inverse of async-wrapper
+
+Chains whose steps lie in one computation are taken apart; others stay. It answers what a program would take without asynchrony.`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		return unwrapAll(ctx, m, func(hlo.Computation, Chain) bool { return true })
+	},
+}
+
+// SyncUselessPairs makes chains synchronous that hide nothing.
+var SyncUselessPairs = &pass.Pass{
+	Name: "sync-useless-pairs",
+	Doc: `make asynchronous chains synchronous again between whose start and done nothing is computed
+
+In a scheduled computation only instructions that cost nothing may lie between the steps of such a chain; in one without a schedule, nothing may
+be independent of the chain but such instructions. What stays is what can overlap.`,
+	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		costs := pass.Fact(ctx, m, analysis.FindCosts)
+		return unwrapAll(ctx, m, func(c hlo.Computation, chain Chain) bool { return hidesNothing(c, chain, costs) })
+	},
+}
+
+func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain) bool) (hlo.Module, error) {
+	e := ctx.Edit(m)
+	for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
+		for in := range c.Instructions() {
+			if in.Opcode() != hlo.OpAsyncDone {
+				continue
+			}
+			if chain, ok := ChainOf(in); !ok || !want(c, chain) || !ctx.Spend("unwrap") {
+				continue
+			}
+			ce := e.Computation(c.ID())
+			now, ok := ChainOf(ce.At(in.ID()))
+			if !ok {
+				continue
+			}
+			if err := Unmake(ce, m, now); err != nil {
+				return m, err
+			}
+			ctx.Count("unwrapped", 1)
+		}
+	}
+	return e.Freeze(), nil
+}
+
+// hidesNothing reports whether no work can be done, or is scheduled, while a chain is under way.
+func hidesNothing(c hlo.Computation, chain Chain, costs *analysis.Costs) bool {
+	free := func(in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpParameter || costs.Of(in) == (analysis.Cost{}) && !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncUpdate ||
+			in.Opcode() == hlo.OpAsyncDone
+	}
+	steps := []hlo.InstrID{chain.Start.ID(), chain.Done.ID()}
+	for _, u := range chain.Updates {
+		steps = append(steps, u.ID())
+	}
+	if c.IsScheduled() {
+		for in := range c.Instructions() {
+			if c.Less(chain.Start.ID(), in.ID()) && c.Less(in.ID(), chain.Done.ID()) && !slices.Contains(steps, in.ID()) && !free(in) {
+				return false
+			}
+		}
+		return true
+	}
+	d := analysis.FindDependencies(c)
+	related := make([]bool, len(d.Order))
+	for i, r := range d.Related(chain.Start.ID()) { // what the start needs, or what the done is needed for
+		related[i] = r
+	}
+	doneRelated := d.Related(chain.Done.ID())
+	for i, in := range d.Order {
+		between := !related[i] || !doneRelated[i]
+		if between && !slices.Contains(steps, in.ID()) && !free(in) {
+			return false
+		}
+	}
+	return true
+}
