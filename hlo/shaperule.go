@@ -89,15 +89,50 @@ func (c *ShapeContext) Same(a, b Shape, e ShapeEq) bool {
 }
 
 func (c *ShapeContext) errorf(rule, format string, args ...any) error {
-	return &ShapeError{Op: c.Op, Operand: -1, Rule: rule, Msg: fmt.Sprintf(format, args...)}
+	return &ShapeError{Op: c.Op, Operand: -1, Rule: rule, Msg: c.sprintf(format, args)}
 }
 
 func (c *ShapeContext) operand(i int, rule, format string, args ...any) error {
-	return &ShapeError{Op: c.Op, Operand: i, Rule: rule, Msg: fmt.Sprintf(format, args...)}
+	return &ShapeError{Op: c.Op, Operand: i, Rule: rule, Msg: c.sprintf(format, args)}
 }
 
 func (c *ShapeContext) attr(key AttrKey, rule, format string, args ...any) error {
-	return &ShapeError{Op: c.Op, Operand: -1, Attr: key, Rule: rule, Msg: fmt.Sprintf(format, args...)}
+	return &ShapeError{Op: c.Op, Operand: -1, Attr: key, Rule: rule, Msg: c.sprintf(format, args)}
+}
+
+func (c *ShapeContext) sprintf(format string, args []any) string {
+	if !c.LayoutSensitive {
+		args = WithoutLayouts(args)
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// WithoutLayouts prepares the arguments of a message about shapes: they are written without layouts, unless two of them differ in nothing
+// else. A reader who sees no layouts in the text does not have to look past those that its reader added.
+func WithoutLayouts(args []any) []any {
+	var shapes []Shape
+	for _, a := range args {
+		if s, ok := a.(Shape); ok && s.IsValid() {
+			for _, t := range shapes {
+				if s.EqualExcept(t, IgnoreLayout) && !s.Equal(t) {
+					return args
+				}
+			}
+			shapes = append(shapes, s)
+		}
+	}
+	if len(shapes) == 0 {
+		return args
+	}
+	brief := make([]any, len(args))
+	for i, a := range args {
+		if s, ok := a.(Shape); ok && s.IsValid() {
+			brief[i] = string(s.AppendText(nil, false))
+		} else {
+			brief[i] = a
+		}
+	}
+	return brief
 }
 
 // array demands that operand i is an array.

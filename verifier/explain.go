@@ -189,20 +189,3 @@ func reading(rule, header, body string, which int) string {
 	}
 	return b.String() + "}\n"
 }
-
-// hintOf is the advice that findings of a rule carry.
-func hintOf(rule string) string { return hints[rule] }
-
-var hints = map[string]string{
-	"ASYNC-S1": "legal under --profile=xla, which lets asynchronous values go through tuples and loops",
-	"ASYNC-S2": "write the op's own -start and -done opcodes; legal under --profile=xla",
-	"ASYNC-25": "give each done a start of its own, or use the result of one done twice",
-	"ASYNC-26": "end it with an async-done, even if nobody needs the result",
-	"ASYNC-30": "name another async_execution_thread to run several ops",
-	"GEN-03":   "--supported-unbounded-dynamic-op=all allows `?`",
-	"GEN-05":   "--mixed-precision allows operands of different floating types",
-	"RED-07":   "--mixed-precision allows operands of another precision than the computation's",
-	"ELT-12":   "insert a broadcast, and a reshape that drops dimensions of size 1",
-	"LAY-02":   "insert a copy; --instruction-can-change-layout=always switches the rule off",
-	"THR-01":   "start the computation asynchronously to run it on another thread",
-}

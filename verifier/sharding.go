@@ -115,7 +115,7 @@ func (r *run) tileFault(s *hlo.Sharding, shape hlo.Shape, limit int64) (rule, ms
 	case total == 1 && len(s.TileDims) > 0 && s.Iota == nil && len(s.Devices) == 1:
 		return "SHD-05", "Tile assignment only contains a single device"
 	case !shape.IsArray() || dims != shape.Rank():
-		return "SHD-06", fmt.Sprintf("Number of tile assignment dimensions (excluding subgroups) is different than the input rank: %d for %v", dims, shape)
+		return "SHD-06", fmt.Sprintf("Number of tile assignment dimensions (excluding subgroups) is different than the input rank: %d for %s", dims, shapeText(shape, false))
 	}
 	if s.Iota == nil {
 		seen := make(map[int64]bool, len(s.Devices))

@@ -209,6 +209,9 @@ func (r *run) reportModule(rule, format string, args ...any) {
 }
 
 func (r *run) finding(rule, format string, args ...any) *Error {
+	if !r.cfg.LayoutSensitive && levelOf(rule) != LevelLayout {
+		args = hlo.WithoutLayouts(args)
+	}
 	msg := fmt.Sprintf(format, args...)
 	if r.cfg.Context != "" {
 		msg = "during context [" + r.cfg.Context + "]: " + msg
@@ -235,16 +238,18 @@ func (r *run) wants(l Level) bool { return r.cfg.Levels == 0 || r.cfg.Levels&l !
 
 // reportShape records the error of a shape rule.
 func (r *run) reportShape(in hlo.Instruction, err error) {
+	rule, msg := "GEN-09", err.Error()
 	var e *hlo.ShapeError
-	rule := "GEN-09"
 	if errors.As(err, &e) {
+		msg = e.Msg
 		if e.Rule != "" {
 			rule = e.Rule
 		}
-		r.report(in, rule, "%s, for instruction %%%s = %v %v", e.Msg, in.Name(), in.Shape(), in.Opcode())
-		return
 	}
-	r.report(in, rule, "%v, for instruction %%%s", err, in.Name())
+	if !in.Position().IsKnown() { // there is no line to look at
+		msg += fmt.Sprintf(", for instruction %%%s = %v %v", in.Name(), in.Shape(), in.Opcode())
+	}
+	r.report(in, rule, "%s", msg)
 }
 
 // wanted reports whether the op checks look at a computation.

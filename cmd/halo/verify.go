@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -152,16 +153,19 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 				all = append(all, finding{Rule: w.Rule, Severity: verifier.SeverityWarning.String(), Line: uint32(w.Line), Col: uint32(w.Col), Message: w.Msg})
 			}
 			if !c.JSON {
-				fmt.Fprintln(e.stderr, w)
+				fmt.Fprintln(e.stderr, withRule(w))
 			}
 		})
 		if err != nil {
-			failed = append(failed, err)
+			failed = append(failed, withRules(err))
 			all = append(all, refusals(err)...)
 			continue
 		}
 		list := verifier.Verify(m, cfg)
 		for _, f := range list {
+			if !f.Pos.IsKnown() && part.kind == hloText {
+				f.Pos = headerPosition(f.Rule, text)
+			}
 			all = append(all, findingOf(f))
 			if !c.JSON && f.Severity == verifier.SeverityWarning {
 				fmt.Fprintln(e.stderr, describeFinding(f, in))
@@ -176,6 +180,47 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		return nil
 	}
 	return failed
+}
+
+// headerAttributes are the attributes of the header that rules about modules are about, by the groups of the rules.
+var headerAttributes = map[string]string{
+	"ALI": "input_output_alias", "DON": "buffer_donor", "ENT": "entry_computation_layout", "ENT-05": "input_output_alias", "SCH": "is_scheduled",
+}
+
+// headerPosition is where in the header of a module that is what a rule is about.
+func headerPosition(rule, text string) hlo.Position {
+	at := strings.Index(text, "HloModule")
+	if at < 0 {
+		return hlo.Position{}
+	}
+	group, _, _ := strings.Cut(rule, "-")
+	if name := cmp.Or(headerAttributes[rule], headerAttributes[group]); name != "" {
+		header, _, _ := strings.Cut(text[at:], "\n\n")
+		at += max(strings.Index(header, name), 0)
+	}
+	return hlo.Position{Line: uint32(1 + strings.Count(text[:at], "\n")), Col: uint32(at - strings.LastIndexByte(text[:at], '\n'))}
+}
+
+// withRule is a fault of the text with the rule that it breaks at the end of its message, as findings have it.
+func withRule(e *parser.Error) *parser.Error {
+	if e.Rule == "" {
+		return e
+	}
+	marked := *e
+	marked.Msg += " [" + e.Rule + "]"
+	return &marked
+}
+
+func withRules(err error) error {
+	list, ok := err.(parser.ErrorList)
+	if !ok {
+		return err
+	}
+	marked := make(parser.ErrorList, len(list))
+	for i, e := range list {
+		marked[i] = withRule(e)
+	}
+	return marked
 }
 
 // parseStrict is parseModule with the reader's warnings; strict refuses older text that XLA refuses.
