@@ -23,7 +23,9 @@ func TestRandom(t *testing.T) {
 	if testing.Short() {
 		n = 50
 	}
-	pipelines := []string{"cpu", "O0", "cpu", "O0,simplify"}
+	// Every fifth program has its arithmetic begun asynchronously and scheduled.
+	const overlapping = "cpu,async-wrapper{ops=[add,multiply,maximum,reduce,exponential,fusion,while] always},latency-hiding-scheduler"
+	pipelines := []string{"cpu", "O0", "cpu", "O0,simplify", overlapping}
 	fills := []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Uniform}
 	// 67758 sums along the axis that an earlier probe of the condition did not move.
 	seeds := []uint64{67758}
@@ -33,7 +35,7 @@ func TestRandom(t *testing.T) {
 	for _, seed := range seeds {
 		m, err := hlotest.Random(seed, 5+int(seed%60))
 		require.NoError(t, err, "seed %d", seed)
-		cfg := difftest.Config{Pipeline: pipelines[seed%4], Threads: 1 + int(seed%3), Fill: fills[seed%3], Seed: seed}
+		cfg := difftest.Config{Pipeline: pipelines[seed%5], Threads: 1 + int(seed/5%3), Fill: fills[seed%3], Seed: seed}
 		o := difftest.Run(t.Context(), m, cfg)
 		if !o.Verdict.OK() || o.Verdict == difftest.BothRefuse {
 			t.Errorf("seed %d, %+v: %s: %v\n%s", seed, cfg, o.Verdict, o.Err, printer.String(m))
