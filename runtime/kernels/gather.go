@@ -117,19 +117,15 @@ func gather(s *site) (runtime.Bound, bool) {
 	if len(to) != len(w.first) {
 		return runtime.Bound{}, false
 	}
-	single := len(b.dims) == 0 && b.run == width && width == 4
+	grain := 1 + (1<<15)/(16+b.bytes())
+	if body := gatherLines(w, &b, to, width); body != nil {
+		return newParallelLoop(body).bound(len(to), grain), true
+	}
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		src, indices, dst := f.In(0).Data, f.In(1).Data, f.Out(0).Data
-		if single {
-			from, out := elems[uint32](src), elems[uint32](dst)
-			for i := lo; i < hi; i++ {
-				out[to[i]] = from[w.clamped(indices, i)]
-			}
-			return
-		}
 		for i := lo; i < hi; i++ {
 			b.copy(dst[to[i]*width:], src[w.clamped(indices, i)*width:])
 		}
 	})
-	return loop.bound(len(to), 1+(1<<15)/(16+b.bytes())), true
+	return loop.bound(len(to), grain), true
 }

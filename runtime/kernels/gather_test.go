@@ -7,6 +7,8 @@ func TestGatherAndScatter(t *testing.T) {
 		for _, c := range []string{
 			"T[5,4] gather(T[10,4], s32[5,1]), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
 			"T[5] gather(T[10], s64[5]), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+			"T[7,6] gather(T[10,6], u32[7]), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}",
+			"T[7] gather(T[10], s32[7]), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
 			"T[3,2,4] gather(T[10,6,4], u8[3,2]), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,2,4}",
 			"T[2,3,4] gather(T[10,6,4], s32[2,3]), offset_dims={0,2}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={1,2,4}",
 			"T[6,5] gather(T[6,10], s32[6,5,1]), offset_dims={}, collapsed_slice_dims={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1}",
@@ -16,6 +18,7 @@ func TestGatherAndScatter(t *testing.T) {
 		for _, c := range []string{
 			"T[10,4] scatter(T[10,4], s32[5,1], T[5,4]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10] scatter(T[10], s64[7], T[7]), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+			"T[10] scatter(T[10], s32[7], T[7]), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10,6] scatter(T[10,6], s32[3,2], T[3,2,3]), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
 			"T[6,10] scatter(T[6,10], s32[6,5,1], T[6,5]), update_window_dims={}, inserted_window_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, scatter_dims_to_operand_dims={1}, index_vector_dim=2",
 		} {

@@ -99,7 +99,14 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 	}
 	r.src, r.init, r.to = e.in[0], e.in[1], e.out
 	n, work := r.rows, r.run
-	if r.findScan() {
+	if last := axes - 1; r.run == 1 && axes > 0 && r.out[last] >= 4 && !r.findScan() {
+		// Positions along the last axis are folded together.
+		r.loop = newParallelLoop(r.lines)
+		n, work = r.rows/r.out[last], r.out[last]
+		for i := range r.window {
+			work *= int(r.window[i].Size)
+		}
+	} else if r.findScan() {
 		r.loop = newParallelLoop(r.scans)
 		n, work = r.rows/r.out[r.scan], r.run*r.out[r.scan]
 	} else {
@@ -127,6 +134,89 @@ func (r *windowReduction[T]) positions(f *runtime.TensorFrame, lo, hi int) {
 			y[i] = init
 		}
 		r.position(y, x, row)
+	}
+}
+
+// lines folds the windows of lines [lo, hi) along the last axis, position by position of the windows, in row-major order: each
+// contributes one element to many windows at once.
+func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
+	x, out := elems[T](r.src.of(f)), elems[T](r.to.of(f))
+	init := elems[T](r.init.of(f))[0]
+	last := len(r.window) - 1
+	w := &r.window[last]
+	n, stride := r.out[last], int(w.Stride)
+	outer := windowReduction[T]{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last]}
+	var picked [256]T
+	for line := lo; line < hi; line++ {
+		y := out[line*n:][:n]
+		for i := range y {
+			y[i] = init
+		}
+		outer.each(line, func(off int) {
+			for k := range int(w.Size) {
+				// Element p*stride + shift goes to window p.
+				shift := k*int(w.WindowDilation) - int(w.PadLow)
+				first := 0
+				if shift < 0 {
+					first = (-shift + stride - 1) / stride
+				}
+				end := min(n, (r.in[last]-1-shift)/stride+1)
+				if r.in[last]-1-shift < 0 {
+					continue
+				}
+				if stride == 1 {
+					if first < end {
+						r.fold.rows(y[first:end], x[off+first+shift:][:end-first])
+					}
+					continue
+				}
+				for p := first; p < end; p += len(picked) {
+					m := min(len(picked), end-p)
+					at := off + p*stride + shift
+					for i := range picked[:m] {
+						picked[i] = x[at]
+						at += stride
+					}
+					r.fold.rows(y[p:p+m], picked[:m])
+				}
+			}
+		})
+	}
+}
+
+// each calls visit with the offset of every element of one window, in row-major order.
+func (r *windowReduction[T]) each(row int, visit func(off int)) {
+	var at, count, step [maxSpatial]int
+	off := 0
+	axes := len(r.window)
+	for d := axes - 1; d >= 0; d-- {
+		w := &r.window[d]
+		p := row % r.out[d]
+		row /= r.out[d]
+		first, end := validRange(int(w.Size), int(w.WindowDilation), p*int(w.Stride)-int(w.PadLow), r.in[d])
+		if first >= end {
+			return
+		}
+		count[d] = end - first
+		step[d] = int(w.WindowDilation) * r.stride[d]
+		off += (p*int(w.Stride) - int(w.PadLow)) * r.stride[d]
+		off += first * step[d]
+	}
+	for {
+		visit(off)
+		d := axes - 1
+		for ; d >= 0; d-- {
+			at[d]++
+			off += step[d]
+			if at[d] < count[d] {
+				break
+			}
+			off -= at[d] * step[d]
+			at[d] = 0
+		}
+		if d < 0 {
+			return
+		}
 	}
 }
 

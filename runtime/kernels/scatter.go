@@ -24,15 +24,15 @@ func scatter(s *site) (runtime.Bound, bool) {
 		}
 		switch t.ByteSize() {
 		case 1:
-			return scatterAs(s, func(x, u *uint8) { *x = *u })
+			return scatterAs(s, func(x, u *uint8) { *x = *u }, replaceRows, false)
 		case 2:
-			return scatterAs(s, func(x, u *uint16) { *x = *u })
+			return scatterAs(s, func(x, u *uint16) { *x = *u }, replaceRows, false)
 		case 4:
-			return scatterAs(s, func(x, u *uint32) { *x = *u })
+			return scatterAs(s, func(x, u *uint32) { *x = *u }, replaceRows, false)
 		case 8:
-			return scatterAs(s, func(x, u *uint64) { *x = *u })
+			return scatterAs(s, func(x, u *uint64) { *x = *u }, replaceRows, false)
 		case 16:
-			return scatterAs(s, func(x, u *[2]uint64) { *x = *u })
+			return scatterAs(s, func(x, u *[2]uint64) { *x = *u }, replaceRows, false)
 		}
 		return runtime.Bound{}, false
 	}
@@ -42,35 +42,38 @@ func scatter(s *site) (runtime.Bound, bool) {
 	}
 	switch t {
 	case hlo.F32:
-		return scatterFold(s, foldOf[float32](op))
+		return scatterFold(s, foldOf[float32](op), op)
 	case hlo.F64:
-		return scatterFold(s, foldOf[float64](op))
+		return scatterFold(s, foldOf[float64](op), op)
 	case hlo.PRED:
-		return scatterFold(s, predFoldOf(op))
+		return scatterFold(s, predFoldOf(op), op)
 	case hlo.S8:
-		return scatterFold(s, integerFoldOf[int8](op))
+		return scatterFold(s, integerFoldOf[int8](op), op)
 	case hlo.U8:
-		return scatterFold(s, integerFoldOf[uint8](op))
+		return scatterFold(s, integerFoldOf[uint8](op), op)
 	case hlo.S32:
-		return scatterFold(s, integerFoldOf[int32](op))
+		return scatterFold(s, integerFoldOf[int32](op), op)
 	case hlo.U32:
-		return scatterFold(s, integerFoldOf[uint32](op))
+		return scatterFold(s, integerFoldOf[uint32](op), op)
 	case hlo.S64:
-		return scatterFold(s, integerFoldOf[int64](op))
+		return scatterFold(s, integerFoldOf[int64](op), op)
 	case hlo.U64:
-		return scatterFold(s, integerFoldOf[uint64](op))
+		return scatterFold(s, integerFoldOf[uint64](op), op)
 	}
 	return runtime.Bound{}, false
 }
 
-func scatterFold[T any](s *site, f *fold[T]) (runtime.Bound, bool) {
+func scatterFold[T any](s *site, f *fold[T], op hlo.Opcode) (runtime.Bound, bool) {
 	if f == nil {
 		return runtime.Bound{}, false
 	}
-	return scatterAs(s, func(x, u *T) { *x = f.pair(*x, *u) })
+	return scatterAs(s, func(x, u *T) { *x = f.pair(*x, *u) }, f.rows, op == hlo.OpAdd)
 }
 
-func scatterAs[T any](s *site, combine func(x, u *T)) (runtime.Bound, bool) {
+func replaceRows[T any](x, u []T) { copy(x, u) }
+
+// scatterAs applies updates one by one, or a line of them at once.
+func scatterAs[T any](s *site, combine func(x, u *T), rows func(x, u []T), adds bool) (runtime.Bound, bool) {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](s.in)
 	out, updates := s.in.Shape(), s.shape(2)
 	// The size of a window: 1 for axes that the updates lack, else the updates'.
@@ -110,6 +113,14 @@ func scatterAs[T any](s *site, combine func(x, u *T)) (runtime.Bound, bool) {
 		}
 	}
 	base := newBaseCopy(0)
+	if apply := scatterLines(w, to, from, source, rows, adds); apply != nil && len(source) > 0 {
+		w.first, w.base = nil, nil
+		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+			base.run(f)
+			apply(elems[T](f.Out(0).Data), f.In(1).Data, elems[T](f.In(2).Data))
+			return nil
+		}}, true
+	}
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		base.run(f)
 		x, indices, u := elems[T](f.Out(0).Data), f.In(1).Data, elems[T](f.In(2).Data)

@@ -18,16 +18,55 @@ type sorter struct {
 	inner   int // lines that are neighbours: the product of the dimensions after the sorted one
 	widths  []int
 	packed  bool // key and position fit into 64 bits
+	wide    bool // one key of more than 32 bits
+	bare    bool // one operand, which is the key: nothing is to be carried along
 	loop    *parallelLoop
 	buffers sync.Pool
 }
 
-// sortBuffers is what sorting one line needs.
+// sortBuffers is what sorting one line needs. What a line does not need is not made.
 type sortBuffers struct {
 	line, key    []byte
 	packed, swap []uint64
+	wide, other  []keyed
 	keys         [][]uint64
 	order        []int32
+	short        []uint32
+}
+
+// forOrder makes what finding an order needs.
+func (b *sortBuffers) forOrder(x *sorter) {
+	if b.order != nil {
+		return
+	}
+	b.order = make([]int32, x.n)
+	b.forLine(x)
+	for _, k := range x.keys {
+		if k.program != nil && b.key == nil {
+			b.key = runtime.AlignedBytes(int64(x.n * 8))
+		}
+		if !x.packed {
+			b.keys = append(b.keys, make([]uint64, x.n))
+		}
+	}
+	if x.packed {
+		b.forNumbers(x)
+	}
+	if x.wide {
+		b.wide, b.other = make([]keyed, x.n), make([]keyed, x.n)
+	}
+}
+
+func (b *sortBuffers) forLine(x *sorter) {
+	if b.line == nil {
+		b.line = runtime.AlignedBytes(int64(x.n * max(8, slices.Max(x.widths))))
+	}
+}
+
+func (b *sortBuffers) forNumbers(x *sorter) {
+	if b.packed == nil {
+		b.packed, b.swap = make([]uint64, x.n), make([]uint64, x.n)
+	}
 }
 
 func sortLines(s *site) (runtime.Bound, bool) {
@@ -43,24 +82,13 @@ func sortLines(s *site) (runtime.Bound, bool) {
 	if x.keys, ok = sortKeys(s.m, comp, x.n); !ok {
 		return runtime.Bound{}, false
 	}
-	widest := 8
 	for i := range s.in.NumOperands() {
 		x.widths = append(x.widths, s.shape(i).Type().ByteSize())
-		widest = max(widest, x.widths[i])
 	}
 	x.packed = len(x.keys) == 1 && x.keys[0].bits() <= 32
-	x.buffers.New = func() any {
-		b := &sortBuffers{line: runtime.AlignedBytes(int64(x.n * widest)), key: runtime.AlignedBytes(int64(x.n * 8)),
-			packed: make([]uint64, x.n), order: make([]int32, x.n)}
-		if x.packed {
-			b.swap = make([]uint64, x.n)
-		} else {
-			for range x.keys {
-				b.keys = append(b.keys, make([]uint64, x.n))
-			}
-		}
-		return b
-	}
+	x.wide = len(x.keys) == 1 && !x.packed
+	x.bare = len(x.widths) == 1 && len(x.keys) == 1 && x.keys[0].program == nil && x.keys[0].restores()
+	x.buffers.New = func() any { return new(sortBuffers) }
 	x.loop = newParallelLoop(x.lines)
 	return x.loop.bound(int(shape.NumElements())/x.n, 1+(1<<10)/x.n), true
 }
@@ -69,6 +97,9 @@ func (x *sorter) lines(f *runtime.TensorFrame, lo, hi int) {
 	b := x.buffers.Get().(*sortBuffers)
 	for l := lo; l < hi; l++ {
 		first := l/x.inner*x.inner*x.n + l%x.inner
+		if x.bare && x.sortBare(f, b, first) {
+			continue
+		}
 		x.order(f, b, first)
 		for i, w := range x.widths {
 			x.permute(f.Out(i).Data, f.In(i).Data, w, first, b)
@@ -79,6 +110,7 @@ func (x *sorter) lines(f *runtime.TensorFrame, lo, hi int) {
 
 // order finds the order of the line that begins at an element.
 func (x *sorter) order(f *runtime.TensorFrame, b *sortBuffers, first int) {
+	b.forOrder(x)
 	for i := range x.keys {
 		k := &x.keys[i]
 		w := x.widths[k.operand]
@@ -104,6 +136,15 @@ func (x *sorter) order(f *runtime.TensorFrame, b *sortBuffers, first int) {
 		}
 		return
 	}
+	if x.wide && x.n >= radixAbove {
+		for i, k := range b.keys[0] {
+			b.wide[i] = keyed{k, int32(i)}
+		}
+		for i, k := range sortWide(b.wide, b.other) {
+			b.order[i] = k.at
+		}
+		return
+	}
 	for i := range b.order {
 		b.order[i] = int32(i)
 	}
@@ -115,34 +156,6 @@ func (x *sorter) order(f *runtime.TensorFrame, b *sortBuffers, first int) {
 		}
 		return cmp.Compare(p, q)
 	})
-}
-
-// sortPacked sorts numbers by their upper half, whose lowest bits count, and keeps the order of equal ones; they are in ascending order
-// of their lower half. The result is in v or in swap.
-func sortPacked(v, swap []uint64, bits int) []uint64 {
-	if len(v) < 256 {
-		slices.Sort(v)
-		return v
-	}
-	for shift := 32; shift < 32+bits; shift += 8 {
-		var count [257]int
-		for _, x := range v {
-			count[x>>shift&0xff+1]++
-		}
-		if count[v[0]>>shift&0xff+1] == len(v) {
-			continue // all have the same digit
-		}
-		for i := range 256 {
-			count[i+1] += count[i]
-		}
-		for _, x := range v {
-			d := x >> shift & 0xff
-			swap[count[d]] = x
-			count[d]++
-		}
-		v, swap = swap, v
-	}
-	return v
 }
 
 // readLine copies n elements, stride apart, to the front of dst.

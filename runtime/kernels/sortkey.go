@@ -222,6 +222,79 @@ func (k *sortKey) orderable(dst []uint64, src []byte) {
 	}
 }
 
+// restores reports whether a key can be made an element again.
+func (k *sortKey) restores() bool {
+	switch k.typ {
+	case hlo.F32, hlo.F64, hlo.S32, hlo.U32, hlo.S64, hlo.U64:
+		return true
+	}
+	return false
+}
+
+// orderable32 is orderable for keys of 32 bits.
+func (k *sortKey) orderable32(dst, src []uint32) {
+	mask := uint32(0)
+	if k.descending {
+		mask = math.MaxUint32
+	}
+	switch k.typ {
+	case hlo.F32:
+		for i, x := range src[:len(dst)] {
+			dst[i] = orderFloat(x, 31, false) ^ mask
+		}
+		return
+	case hlo.S32:
+		mask ^= 1 << 31
+	}
+	for i, x := range src[:len(dst)] {
+		dst[i] = x ^ mask
+	}
+}
+
+// restore32 is the inverse of orderable32.
+func (k *sortKey) restore32(dst, keys []uint32) {
+	mask := uint32(0)
+	if k.descending {
+		mask = math.MaxUint32
+	}
+	dst = dst[:len(keys)]
+	switch k.typ {
+	case hlo.F32:
+		for i, v := range keys {
+			v ^= mask
+			dst[i] = v ^ (uint32(int32(^v)>>31) | 1<<31)
+		}
+		return
+	case hlo.S32:
+		mask ^= 1 << 31
+	}
+	for i, v := range keys {
+		dst[i] = v ^ mask
+	}
+}
+
+// restore64 is the inverse of orderable for keys of 64 bits, but for zeros that it makes equal.
+func (k *sortKey) restore64(dst, keys []uint64) {
+	mask := uint64(0)
+	if k.descending {
+		mask = math.MaxUint64
+	}
+	dst = dst[:len(keys)]
+	switch k.typ {
+	case hlo.F64:
+		for i, v := range keys {
+			v ^= mask
+			dst[i] = v ^ (uint64(int64(^v)>>63) | 1<<63)
+		}
+		return
+	case hlo.S64:
+		mask ^= 1 << 63
+	}
+	for i, v := range keys {
+		dst[i] = v ^ mask
+	}
+}
+
 // bits is the width of an orderable key.
 func (k *sortKey) bits() int { return 8 * k.typ.ByteSize() }
 
