@@ -69,7 +69,7 @@ func (c *ShapeContext) asyncForm() (bound []Shape, result Shape, err error) {
 	}
 	f := c.Callees[0]
 	if !c.arePrefix(bound, f.Parameters) {
-		return nil, Shape{}, c.errorf("ASYNC-02", "%v expects the async shape at index {0} to be a tuple with shapes that match the prefix of the async computation parameters: got %v, want a prefix of %v",
+		return nil, Shape{}, c.errorf("ASYNC-02", "%v expects the async shape at index {0} to be a tuple with shapes that match the prefix of the async computation parameter shapes: got %v, want a prefix of %v",
 			c.Op, MakeTuple(bound...), MakeTuple(f.Parameters...))
 	}
 	if !c.isPrefix(result, f.Result) {

@@ -41,7 +41,14 @@ func (c *ShapeContext) collectiveAxis(axes []int64, results []Shape, rule string
 		return 0, c.errorf(rule, "%v dimension %d: there must be at least one operand", c.Op, axis)
 	}
 	for i, x := range c.Operands {
-		if !x.IsArray() || !inRange(axis, x.Rank()) {
+		if !x.IsArray() {
+			condition := "" // in XLA's words, where it prints them
+			if c.Op == OpAllGather || c.Op == OpAllGatherStart {
+				condition = " (ag->operand(i)->shape().IsArray())"
+			}
+			return 0, c.operand(i, rule, "%v dimension %d: operand %d must be an array, got %v%s", c.Op, axis, i, x, condition)
+		}
+		if !inRange(axis, x.Rank()) {
 			return 0, c.operand(i, rule, "%v dimension %d is out of range for operand %d, %v", c.Op, axis, i, x)
 		}
 	}

@@ -134,7 +134,11 @@ func (c *ShapeContext) axisList(key AttrKey, axes []int64, rank int, sorted bool
 	seen := make([]bool, rank)
 	for _, axis := range axes {
 		if !inRange(axis, rank) {
-			return c.attr(key, "SHP-20", "Invalid %s set in %s op; valid range is [0, %d), it is out of bounds: %d", key, op, rank, axis)
+			what := "set"
+			if key == "scatter_dims_to_operand_dims" || key == "start_index_map" {
+				what = "mapping"
+			}
+			return c.attr(key, "SHP-20", "Invalid %s %s in %s op; valid range is [0, %d), it is out of bounds: %d", key, what, op, rank, axis)
 		}
 		if seen[axis] {
 			return c.attr(key, "SHP-20", "%s in %s op must not repeat. Repeated dimensions are not allowed in %s: {%s}", key, op, key, intsText(axes))

@@ -38,7 +38,7 @@ func (r *run) aliasPairs(in hlo.Instruction, pairs []hlo.OutputAlias, rules alia
 			e |= hlo.IgnoreMemorySpace
 		}
 		if !r.same(out, from, e) {
-			r.report(in, rules.shape, "Different aliasing shapes: output %s is %v, operand %d%s is %v", indexText(p.Output), out, p.Operand, indexText(p.OperandIndex), from)
+			r.report(in, rules.shape, "Different aliasing shapes: %s vs %s, of operand %d%s and of output %s", from.String(), out.String(), p.Operand, indexText(p.OperandIndex), indexText(p.Output))
 			return
 		}
 	}

@@ -49,7 +49,7 @@ func (r *run) asyncAliases(in hlo.Instruction, pairs []hlo.OutputAlias, out hlo.
 			return
 		}
 		if !r.same(to, from, hlo.IgnoreBuffer) {
-			r.report(in, "ASYNC-18", "Different aliasing shapes: output %s is %v, parameter %d%s is %v", indexText(p.Output), to, p.Operand, indexText(p.OperandIndex), from)
+			r.report(in, "ASYNC-18", "Different aliasing shapes: %s vs %s, of parameter %d%s and of output %s", from.String(), to.String(), p.Operand, indexText(p.OperandIndex), indexText(p.Output))
 			return
 		}
 	}
@@ -83,7 +83,7 @@ func (r *run) asyncUpdate(in hlo.Instruction) {
 			return
 		}
 		if !r.same(to, from, hlo.IgnoreBuffer) {
-			r.report(in, "ASYNC-19", "Different aliasing shapes: output %s is %v, operand 0%s is %v", indexText(p.Output), to, indexText(p.OperandIndex), from)
+			r.report(in, "ASYNC-19", "Different aliasing shapes: %s vs %s, of operand 0%s and of output %s", from.String(), to.String(), indexText(p.OperandIndex), indexText(p.Output))
 			return
 		}
 	}

@@ -155,7 +155,7 @@ func (r *run) once(in hlo.Instruction, n int, rule, here, there, what string) bo
 func (r *run) oneWriter(in hlo.Instruction, rule string) {
 	in.Shape().Leaves(func(at hlo.ShapeIndex, leaf hlo.Shape) bool {
 		if leaf.IsBuffer() && r.writers(in, at) > 1 {
-			r.report(in, rule, "buffer %%%s%s has more than one writers", in.Name(), indexText(at))
+			r.report(in, rule, "an HLO buffer value has more than one writers (or unpins): %%%s%s", in.Name(), indexText(at))
 			return false
 		}
 		return true

@@ -62,11 +62,13 @@ func (r *run) sameSharding(in hlo.Instruction, rule, what string, others ...hlo.
 		if first.IsZero() {
 			first = o
 		} else if !hlo.EqualAttr(first.Common().Sharding, c.Sharding) {
-			r.report(in, rule, "Inconsistent %s sharding among %%%s: %%%s and %%%s differ", what, in.Name(), first.Name(), o.Name())
+			r.report(in, rule, "Inconsistent %s sharding among instructions: %%%s has %s, %%%s has %s", what, first.Name(), shardingText(first), o.Name(), shardingText(o))
 			return
 		}
 	}
 }
+
+func shardingText(in hlo.Instruction) string { return string(in.Common().Sharding.AppendText(nil, false)) }
 
 // fusion checks what is inside a fusion.
 func (r *run) fusion(in hlo.Instruction) {

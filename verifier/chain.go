@@ -107,7 +107,7 @@ func (r *run) walkBack(s *chainState, done hlo.Instruction) {
 		p, ok := r.producer(in)
 		switch {
 		case !ok:
-			r.report(done, "ASYNC-22", "async-done %%%s does not trace back to an async start", done.Name())
+			r.report(done, "ASYNC-22", "Async done %s does not trace back to an async start", done.Name())
 			return
 		case p.Opcode() == hlo.OpAsyncStart:
 			s.dones[placeOf(p)] = append(s.dones[placeOf(p)], done)

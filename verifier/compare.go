@@ -90,7 +90,12 @@ func (r *run) compare(in hlo.Instruction, inferred hlo.Shape) bool {
 	case rule == "" || stated.EqualExcept(inferred, hlo.Compatible|hlo.IgnoreFPPrecision) && !stated.Compatible(inferred):
 		rule = "GEN-06"
 	}
-	r.report(in, rule, "Expected instruction to have shape equal to %s, actual shape is %s", shapeText(inferred, layouts), shapeText(stated, layouts))
+	layouts = layouts || rule == "GEN-08"
+	also := ""
+	if op == hlo.OpDynamicUpdateSlice && stated.IsBuffer() != inferred.IsBuffer() {
+		also = ": DynamicUpdateSlice result must be a buffer exactly if operand 0 is one"
+	}
+	r.report(in, rule, "Expected instruction to have shape equal to %s, actual shape is %s%s", shapeText(inferred, layouts), shapeText(stated, layouts), also)
 	return false
 }
 

@@ -246,7 +246,7 @@ func (w *deadlockWalk) event(in hlo.Instruction, t *transfers) {
 			w.add(x, t, aSend, &t.recvs, aRecv, &t.sends)
 		}
 	case waitsForAll(op) && t.state != nothing:
-		w.fail(in, "DEAD-06", "could not match some instructions. Introducing the following instruction will cause a deadlock: %%%s; pending: %s", in.Name(), t)
+		w.fail(in, "DEAD-06", "Expected send and recv instructions to have the same source-target pairs, but could not match some instructions. Introducing the following instruction will cause a deadlock: %%%s; pending: %s", in.Name(), t)
 	}
 }
 
@@ -339,10 +339,10 @@ func (w *deadlockWalk) transfer(in hlo.Instruction) (transfer, bool) {
 	case !ok:
 		w.r.report(in, "DEAD-01", "Instruction %%%s does not have source-target pairs attribute that can be read: %q", in.Name(), text)
 	case cyclic(pairs):
-		w.r.report(in, "DEAD-02", "Expected non-cyclical source-target pairs in %%%s, got %s", in.Name(), text)
+		w.r.report(in, "DEAD-02", "Expected send and recv instructions to have non-cyclical source-target pairs, got %s", text)
 		ok = false
 	case !uniquePairs(pairs):
-		w.r.report(in, "DEAD-03", "Expected unique source and target pairs in %%%s, got %s", in.Name(), text)
+		w.r.report(in, "DEAD-03", "Expected send and recv instructions to have unique source and target pairs, got %s", text)
 		ok = false
 	}
 	return transfer{in, text, pairs}, ok

@@ -246,7 +246,10 @@ func (r *run) reportShape(in hlo.Instruction, err error) {
 			rule = e.Rule
 		}
 	}
-	if !in.Position().IsKnown() { // there is no line to look at
+	switch {
+	case rule == "GEN-09":
+		msg += fmt.Sprintf(", for instruction %%%s", in.Name())
+	case !in.Position().IsKnown(): // there is no line to look at
 		msg += fmt.Sprintf(", for instruction %%%s = %v %v", in.Name(), in.Shape(), in.Opcode())
 	}
 	r.report(in, rule, "%s", msg)
