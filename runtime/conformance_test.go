@@ -130,7 +130,9 @@ func TestG03ForeignCompletionResumesOnAWorker(t *testing.T) {
 		require.NoError(t, err)
 		fn := p.Function("main")
 		results := fn.NewResults()
-		require.NoError(t, fn.Run(t.Context(), runtime.RunOptions{}, argsOf(fn), results))
+		done := fn.Start(t.Context(), runtime.RunOptions{}, argsOf(fn), results)
+		require.NoError(t, host.Queue().Await(t.Context(), done.Value()))
+		require.NoError(t, done.Err())
 		assert.EqualValues(t, 1, get(results[0].Data))
 	})
 }

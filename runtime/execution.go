@@ -25,6 +25,9 @@ type execution struct {
 	count []int32
 	conts []continuation // per register; made when the execution becomes concurrent
 
+	// locals has, for registers of local kernels, the value that the last execution put there, to be written over.
+	locals []*async.Value
+
 	concurrent bool
 	holders    atomic.Int32 // loops that run, and continuations and tasks that will
 	first      loop
@@ -49,6 +52,9 @@ func (g *generalFunction) newExecution(ctx *ExecContext) *execution {
 			g:     g,
 			regs:  make([]*async.Value, len(g.regs)),
 			count: make([]int32, len(g.counts)),
+		}
+		if g.hasLocals {
+			e.locals = make([]*async.Value, len(g.regs))
 		}
 		e.first.init(g)
 	}

@@ -55,7 +55,7 @@ func (l *loop) giveBack() {
 func (l *loop) begin(e *execution, lane int) {
 	l.exec, l.stream, l.lane, l.current = e, 0, lane, noKernel
 	l.ready, l.waiting = l.ready[:0], l.waiting[:0]
-	l.frame.ctx, l.frame.lane = &e.ctx, lane
+	l.frame.ctx, l.frame.exec, l.frame.lane = &e.ctx, e, lane
 	l.walking = false
 }
 

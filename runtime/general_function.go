@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -20,6 +21,7 @@ type generalFunction struct {
 	sequential bool
 	// oneStream says that all kernels share a stream: none ever waits for another one's task.
 	oneStream bool
+	hasLocals bool
 	maxArgs   int // of a kernel
 	maxRes    int
 	pool      executionPool
@@ -34,6 +36,10 @@ type planKernel struct {
 	nonStrict bool
 	contended bool // some argument's register is
 	foreign   bool
+	plain     bool
+	// local kernels give values that are seen by plain kernels of the same execution only. Their objects serve one
+	// execution after the other.
+	local bool
 
 	name  string
 	fn    *Function
@@ -101,25 +107,13 @@ func (l *generalLoader) load(fn *Function) error {
 		numArgs:   len(def.Args),
 		oneStream: true,
 	}
-	words := len(def.ResultRegs) + len(def.TriggerUsers)
-	for i := range def.ArgUsers {
-		words += len(def.ArgUsers[i])
-	}
-	for i := range def.Kernels {
-		k := &def.Kernels[i]
-		words += len(k.Args) + len(k.Results)
-		for _, u := range k.Users {
-			words += len(u)
-		}
-	}
-	arena := make([]int32, 0, words)
-	g.results = appendList(&arena, def.ResultRegs)
-	g.triggers = appendList(&arena, def.TriggerUsers)
+	g.results = signed(def.ResultRegs)
+	g.triggers = signed(def.TriggerUsers)
 	for i := range def.Registers {
 		g.regs[i].uses = int32(def.Registers[i].Uses)
 	}
 	for i, users := range def.ArgUsers {
-		g.regs[i].users = appendList(&arena, users)
+		g.regs[i].users = signed(users)
 	}
 	for _, r := range g.results {
 		g.regs[r].contended = true
@@ -127,10 +121,13 @@ func (l *generalLoader) load(fn *Function) error {
 	for i := range def.Kernels {
 		k := &def.Kernels[i]
 		p := &g.kernels[i]
-		*p = planKernel{args: appendList(&arena, k.Args), results: appendList(&arena, k.Results), stream: int32(k.Stream),
+		*p = planKernel{args: signed(k.Args), results: signed(k.Results), stream: int32(k.Stream),
 			name: l.program.file.Kernels[k.Code], fn: fn, def: k}
 		for r, users := range k.Users {
-			g.regs[k.Results[r]].users = appendList(&arena, users)
+			g.regs[k.Results[r]].users = signed(users)
+		}
+		if len(k.Funcs) > 0 {
+			p.funcs = make([]*Function, 0, len(k.Funcs))
 		}
 		for _, id := range k.Funcs {
 			p.funcs = append(p.funcs, l.program.functions[id])
@@ -156,9 +153,27 @@ func (l *generalLoader) load(fn *Function) error {
 			g.kernels[i].contended = g.kernels[i].contended || g.regs[r].contended
 		}
 	}
+	g.findLocals()
 	g.sequential = l.program.options.Sequential && isSequential(def)
 	fn.general = g
 	return nil
+}
+
+// findLocals marks the kernels whose results stay among plain kernels.
+func (g *generalFunction) findLocals() {
+	for i := range g.kernels {
+		p := &g.kernels[i]
+		p.local = p.plain
+		for _, r := range p.results {
+			if g.regs[r].contended {
+				p.local = false
+			}
+			for _, u := range g.regs[r].users {
+				p.local = p.local && g.kernels[u].plain
+			}
+		}
+		g.hasLocals = g.hasLocals || p.local
+	}
 }
 
 // maxSequential is the number of kernels below which ready counts cost more than they can gain.
@@ -189,12 +204,9 @@ func isSequential(def *bef.Function) bool {
 	return true
 }
 
-func appendList[T ~uint32](arena *[]int32, list []T) []int32 {
-	first := len(*arena)
-	for _, x := range list {
-		*arena = append(*arena, int32(x))
-	}
-	return (*arena)[first:len(*arena):len(*arena)]
+// signed is a list of the file, whose numbers are all small, as the executor's numbers. It shares memory: files have millions of them.
+func signed[T ~uint32](list []T) []int32 {
+	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
 
 // resolve finds the implementation of a kernel.
@@ -213,7 +225,7 @@ func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flag
 		return l.fail(fn, k, "kernel '%s' is for synchronous functions", name)
 	}
 	p.run = e.general.Run
-	p.foreign = e.general.ForeignThread
+	p.foreign, p.plain = e.general.ForeignThread, e.general.plain
 	if flagged && e.general.Signature != nil && e.general.Signature.Payloads {
 		flagged = false
 	}

@@ -25,6 +25,10 @@ type Kernel struct {
 	ForeignThread bool
 	// Check, if set, is called for every use when a program is loaded.
 	Check func(*KernelUse) error
+
+	// plain says that the results are scalars, made with Return or errors, and that neither they nor the arguments are kept:
+	// all that is ever done with them is reading their payloads.
+	plain bool
 }
 
 // Count is a number of operands: exactly n, or with AtLeast n or more.
@@ -84,6 +88,7 @@ type KernelUse struct {
 // goes on afterwards copies what it needs and takes references to counted values.
 type Frame struct {
 	ctx     *ExecContext
+	exec    *execution
 	lane    int
 	kernel  *planKernel
 	args    []*async.Value

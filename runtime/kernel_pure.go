@@ -10,6 +10,7 @@ func PureNone[R any](fn func() R) Kernel {
 	r := scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Results: 1},
+		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn()) },
 		Sync: func(f *SyncFrame) error {
 			store(f.Result(0), r, fn())
@@ -23,6 +24,7 @@ func Pure1[A, R any](fn func(A) R) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Args: 1, Results: 1, Payloads: true},
+		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0))) },
 		Sync: func(f *SyncFrame) error {
 			store(f.Result(0), r, fn(load[A](f.Arg(0), a)))
@@ -36,6 +38,7 @@ func Pure2[A, B, R any](fn func(A, B) R) Kernel {
 	a, b, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Args: 2, Results: 1, Payloads: true},
+		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0), Arg[B](f, 1))) },
 		Sync: func(f *SyncFrame) error {
 			store(f.Result(0), r, fn(load[A](f.Arg(0), a), load[B](f.Arg(1), b)))
@@ -49,6 +52,7 @@ func Pure3[A, B, C, R any](fn func(A, B, C) R) Kernel {
 	a, b, c, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[C](), scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Args: 3, Results: 1, Payloads: true},
+		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0), Arg[B](f, 1), Arg[C](f, 2))) },
 		Sync: func(f *SyncFrame) error {
 			store(f.Result(0), r, fn(load[A](f.Arg(0), a), load[B](f.Arg(1), b), load[C](f.Arg(2), c)))
@@ -62,6 +66,7 @@ func PureN[A, R any](fn func([]A) R) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Args: AtLeast(0), Results: 1, Payloads: true},
+		plain:     r != nil,
 		Run: func(f *Frame) {
 			args := make([]A, f.NumArgs())
 			for i := range args {
@@ -85,6 +90,7 @@ func Try1[A, R any](fn func(A) (R, error)) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Args: 1, Results: 1, Payloads: true},
+		plain:     r != nil,
 		Run: func(f *Frame) {
 			if x, err := fn(Arg[A](f, 0)); err != nil {
 				f.ReportError(err)
@@ -107,6 +113,7 @@ func Try2[A, B, R any](fn func(A, B) (R, error)) Kernel {
 	a, b, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Args: 2, Results: 1, Payloads: true},
+		plain:     r != nil,
 		Run: func(f *Frame) {
 			if x, err := fn(Arg[A](f, 0), Arg[B](f, 1)); err != nil {
 				f.ReportError(err)
@@ -129,6 +136,7 @@ func Try2x2[A, B, R, S any](fn func(A, B) (R, S, error)) Kernel {
 	a, b, r, s := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R](), scalarTypeOf[S]()
 	return Kernel{
 		Signature: &Signature{Args: 2, Results: 2, Payloads: true},
+		plain:     r != nil && s != nil,
 		Run: func(f *Frame) {
 			if x, y, err := fn(Arg[A](f, 0), Arg[B](f, 1)); err != nil {
 				f.ReportError(err)
@@ -153,6 +161,7 @@ func FromAttribute[A, R any](fn func(A) (R, error)) Kernel {
 	r := scalarTypeOf[R]()
 	return Kernel{
 		Signature: &Signature{Results: 1, Attrs: 1},
+		plain:     r != nil,
 		Run: func(f *Frame) {
 			a, err := AttrValue[A](f.Pool(), f.Attr(0))
 			if err == nil {
@@ -182,4 +191,19 @@ func FromAttribute[A, R any](fn func(A) (R, error)) Kernel {
 func Arg[T any](f *Frame, i int) T { return async.Get[T](f.args[i]) }
 
 // Return sets result i to a new value. It takes over the reference to a counted payload.
-func Return[T any](f *Frame, i int, x T) { f.results[i] = async.MakeAvailable(x).Value() }
+func Return[T any](f *Frame, i int, x T) {
+	if f.kernel.local {
+		returnLocal(f, i, x)
+		return
+	}
+	f.results[i] = async.MakeAvailable(x).Value()
+}
+
+// returnLocal puts a result that nobody sees outside of this execution where the last execution had it.
+func returnLocal[T any](f *Frame, i int, x T) {
+	slot := &f.exec.locals[f.kernel.results[i]]
+	if *slot == nil || !async.Overwrite(*slot, x) {
+		*slot = async.MakeOverwritable(x).Value()
+	}
+	f.results[i] = *slot
+}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -65,17 +66,12 @@ func (f *SyncFrame) Ctx() ExecContext { return *f.ctx }
 func (l *generalLoader) loadSync(fn *Function) error {
 	def := fn.def
 	s := &syncFunction{numRegs: len(def.Registers), numArgs: len(def.Args)}
-	words := len(def.ResultRegs) + len(def.Registers)
-	for i := range def.Kernels {
-		words += len(def.Kernels[i].Args) + len(def.Kernels[i].Results)
-	}
-	arena := make([]int32, 0, words)
-	s.results = appendList(&arena, def.ResultRegs)
+	s.results = signed(def.ResultRegs)
 	s.kernels = make([]syncKernel, len(def.Kernels))
 	for i := range def.Kernels {
 		k := &def.Kernels[i]
 		p := &s.kernels[i]
-		p.in, p.out = appendList(&arena, k.Args), appendList(&arena, k.Results)
+		p.in, p.out = signed(k.Args), signed(k.Results)
 		p.plan = planKernel{name: l.program.file.Kernels[k.Code], fn: fn, def: k}
 		e := l.program.resolved[k.Code]
 		if e == nil {
@@ -86,6 +82,7 @@ func (l *generalLoader) loadSync(fn *Function) error {
 			return l.fail(fn, k, "Invalid SyncBEFFunction(%s): kernel '%s' has no synchronous implementation", fn.name, p.plan.name)
 		}
 		p.run = e.sync.Sync
+		p.plan.plain = e.sync.plain
 		if err := l.checkUse(fn, k, &p.plan, e.sync); err != nil {
 			return err
 		}
@@ -98,11 +95,19 @@ func (l *generalLoader) loadSync(fn *Function) error {
 	return nil
 }
 
-// findLastUses gives each register to the kernel after which nobody needs it. Results of the function are kept.
+// findLastUses gives each register to the kernel after which nobody needs it. Results of the function are kept, and so are
+// results of plain kernels: scalars may lie where they are until they are overwritten.
 func (s *syncFunction) findLastUses() {
 	kept := make([]bool, s.numRegs)
 	for _, r := range s.results {
 		kept[r] = true
+	}
+	for i := range s.kernels {
+		if k := &s.kernels[i]; k.plan.plain {
+			for _, r := range k.out {
+				kept[r] = true
+			}
+		}
 	}
 	for i := len(s.kernels) - 1; i >= 0; i-- {
 		k := &s.kernels[i]
@@ -177,6 +182,9 @@ func (f *Function) endSync(st *syncState) {
 	f.sync.states.Put(st)
 }
 
+// neverCancelled stands for the request where there is none.
+var neverCancelled atomic.Pointer[async.Value]
+
 // runSync runs the kernels in order, up to the first error.
 func (f *Function) runSync(ctx *ExecContext, st *syncState) (failed *Error) {
 	frame := &st.frame
@@ -187,18 +195,22 @@ func (f *Function) runSync(ctx *ExecContext, st *syncState) (failed *Error) {
 			failed = frame.report(panicStatus(r))
 		}
 	}()
+	cancelled := &neverCancelled
+	if ctx.Request != nil {
+		cancelled = &ctx.Request.cancelled
+	}
 	kernels := f.sync.kernels
 	for i := range kernels {
 		k := &kernels[i]
 		frame.kernel = k
-		if v := ctx.cancelled(); v != nil {
+		if v := cancelled.Load(); v != nil {
 			return v.Status()
 		}
 		if err := k.run(frame); err != nil {
 			return frame.report(err)
 		}
 		for _, r := range k.dead {
-			if v := &st.regs[r]; v.value != nil { // scalars may lie there until they are overwritten
+			if v := &st.regs[r]; v.value != nil {
 				v.Clear()
 			}
 		}

@@ -26,6 +26,26 @@ func MakeAvailable[T any](v T) Ref[T] {
 	return Ref[T]{&c.Value}
 }
 
+// MakeOverwritable is MakeAvailable for a value that [Overwrite] may change: it is never a shared one. T must not be
+// [Counted].
+func MakeOverwritable[T any](v T) Ref[T] {
+	c := newConcrete[T]()
+	c.v = v
+	c.head.Store(&concreteMark)
+	return Ref[T]{&c.Value}
+}
+
+// Overwrite gives a value from MakeOverwritable another payload, and reports false if v holds one of another type. The
+// caller knows that nobody else has the value any more, although it was published: an owner of objects that serve
+// again and again can know, nobody else.
+func Overwrite[T any](v *Value, x T) bool {
+	c, ok := v.self.(*Concrete[T])
+	if ok {
+		c.v = x
+	}
+	return ok
+}
+
 // MakeUnconstructed returns a new value without payload, to be published with
 // Emplace or SetError.
 func MakeUnconstructed[T any]() Ref[T] {
