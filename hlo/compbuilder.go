@@ -80,6 +80,9 @@ func (b *ComputationBuilder) Opcode(id InstrID) Opcode { return b.nodes[id].op }
 // Name is the name of an instruction appended before, as given.
 func (b *ComputationBuilder) Name(id InstrID) string { return b.nodes[id].name }
 
+// SetName renames an instruction appended before. The name is not unique yet.
+func (b *ComputationBuilder) SetName(id InstrID, name string) { b.nodes[id].name = name }
+
 // Attrs is the own attributes of an instruction appended before, shared and not to be written.
 func (b *ComputationBuilder) Attrs(id InstrID) OpAttrs { return b.nodes[id].attrs }
 

@@ -96,6 +96,9 @@ func (p *parser) instruction(f *scope) {
 	d.spec.Name = name
 	id := p.rhs(f, d)
 	p.freeDraft(d)
+	if f.generated != nil {
+		p.yieldName(f, name)
+	}
 	f.names.put(hash, id, nameAt)
 	if isRoot {
 		f.root = id
@@ -153,6 +156,10 @@ func (p *parser) add(f *scope, d *draft) hlo.InstrID {
 	}
 	if d.nested {
 		d.spec.Name = p.anonymous(op.String())
+		if f.generated == nil {
+			f.generated = make(map[string]hlo.InstrID)
+		}
+		f.generated[d.spec.Name] = hlo.InstrID(f.b.NumInstructions())
 	}
 	d.spec.Position = p.position(d.at)
 	d.spec.Callees, d.spec.Control = d.callees, d.control

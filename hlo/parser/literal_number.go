@@ -85,6 +85,9 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 		case word == "inf":
 			p.pos = end + 3
 			r.put(t, math.Inf(1-2*(end-at)))
+			if f, ok := minifloats[t]; ok && !f.IsInf(f.FromFloat64(math.Inf(1))) {
+				p.warn(at, t.String()+" has no infinity; the value becomes another one")
+			}
 			return
 		}
 		p.fail("unexpected token type in a literal: %s", word)
@@ -218,6 +221,9 @@ func (r *literalReader) nan(t hlo.PrimitiveType, negative bool, at, end int) {
 		return
 	}
 	code := f.NaN()
+	if !f.IsNaN(code) {
+		p.warn(at, t.String()+" has no NaN; the value becomes another one")
+	}
 	if negative && f.IsNaN(f.Negate(code)) {
 		code = f.Negate(code)
 	}

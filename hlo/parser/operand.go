@@ -126,6 +126,23 @@ func (p *parser) anonymous(mnemonic string) string {
 	return root + "." + strconv.Itoa(n)
 }
 
+// yieldName gives up a name that was generated for a nested instruction, since an instruction is written with it.
+func (p *parser) yieldName(f *scope, name string) {
+	id, ok := f.generated[name]
+	if !ok {
+		return
+	}
+	delete(f.generated, name)
+	other := name
+	for ok {
+		other = p.anonymous(f.b.Opcode(id).String())
+		_, ok = f.names.get(p.text, other)
+		ok = ok || other == name
+	}
+	f.b.SetName(id, other)
+	f.generated[other] = id
+}
+
 // newParameter makes a parameter of an operand of a single instruction that nobody defined.
 func (p *parser) newParameter(f *scope, name string, s hlo.Shape, at int) hlo.InstrID {
 	n := int64(len(f.params))

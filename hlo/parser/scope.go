@@ -18,9 +18,11 @@ type scope struct {
 	poisoned map[string]bool
 	params   []bool // parameter numbers seen
 	elements map[elementKey]hlo.InstrID
-	wrapped  []*wrappedComputation
-	starts   map[hlo.InstrID]*wrappedComputation // by start
-	heads    map[hlo.InstrID]chainHead           // of the chains that updates belong to
+	// generated has the nested instructions by the names that were made for them.
+	generated map[string]hlo.InstrID
+	wrapped   []*wrappedComputation
+	starts    map[hlo.InstrID]*wrappedComputation // by start
+	heads     map[hlo.InstrID]chainHead           // of the chains that updates belong to
 	// open scopes make parameters of operands that are not defined: the outermost level of a single instruction.
 	open bool
 }
