@@ -58,6 +58,12 @@ func runTiles(p *tile.Program) runtime.Bound {
 		return runtime.Bound{Run: run}
 	}
 	n, grain := p.Len(), p.Grain()
+	if n <= grain {
+		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+			p.Run(0, n, (*frameBuffers)(f))
+			return nil
+		}}
+	}
 	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, (*frameBuffers)(f)) }
 	return newParallelLoop(run).bound(n, grain)
 }

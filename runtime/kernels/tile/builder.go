@@ -144,7 +144,7 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	case o.sameLanes:
 		return b.sameLanes(t, o.round, args[0]), true
 	}
-	v := b.step(t, o.fn, o.round, o.weight, args...)
+	v := b.step(t, b.loopOf(&o), o.round, o.weight, args...)
 	b.values[v].rounded = o.rounded
 	return v, true
 }
@@ -158,7 +158,15 @@ func (b *Builder) Convert(t hlo.PrimitiveType, v Value) (Value, bool) {
 	case o.sameLanes:
 		return b.sameLanes(t, o.round, v), true
 	}
-	return b.step(t, o.fn, o.round, o.weight, v), true
+	return b.step(t, b.loopOf(&o), o.round, o.weight, v), true
+}
+
+// loopOf is the better loop for the size of the space.
+func (b *Builder) loopOf(o *operation) loop {
+	if o.short != nil && b.space.Len() <= shortSpace {
+		return o.short
+	}
+	return o.fn
 }
 
 // step appends a computation; round, if not nil, brings its result into the type.

@@ -1,7 +1,6 @@
 package tile
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -18,12 +17,12 @@ func compareLoop(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) lo
 			if isWide(t) {
 				return nil // widening makes NaNs quiet, which moves them
 			}
-			return totalOrder32(dir)
+			return totalOrder[int32](dir)
 		}
 		return ordered[float32](dir)
 	case hlo.F64:
 		if typ == hlo.CompareTotalOrder {
-			return totalOrder64(dir)
+			return totalOrder[int64](dir)
 		}
 		return ordered[float64](dir)
 	case hlo.PRED, hlo.U8:
@@ -103,49 +102,41 @@ func lessEqual[T real](n int, d, a, b, _ unsafe.Pointer) {
 	}
 }
 
-// totalOrder32 compares -NaN < -inf < … < -0 < +0 < … < inf < NaN: as integers, the negative ones mirrored.
-func totalOrder32(dir hlo.Direction) loop {
-	cmp := ordered[int32](dir)
-	if cmp == nil {
-		return nil
+// totalOrder compares -NaN < -inf < … < -0 < +0 < … < inf < NaN: codes as integers, the negative ones mirrored. K is the signed integer
+// as wide as the numbers.
+func totalOrder[K int32 | int64](dir hlo.Direction) loop {
+	switch dir {
+	case hlo.EQ, hlo.NE:
+		return equality[K](dir)
+	case hlo.LT:
+		return totalLess[K]
+	case hlo.LE:
+		return totalLessEqual[K]
+	case hlo.GT:
+		return func(n int, d, a, b, c unsafe.Pointer) { totalLess[K](n, d, b, a, c) }
+	case hlo.GE:
+		return func(n int, d, a, b, c unsafe.Pointer) { totalLessEqual[K](n, d, b, a, c) }
 	}
-	return func(n int, d, a, b, _ unsafe.Pointer) {
-		var x, y [64]int32
-		for at := 0; at < n; at += len(x) {
-			k := min(len(x), n-at)
-			keys32(x[:k], vec[int32](unsafe.Add(a, at*4), k))
-			keys32(y[:k], vec[int32](unsafe.Add(b, at*4), k))
-			cmp(k, unsafe.Add(d, at), unsafe.Pointer(&x), unsafe.Pointer(&y), nil)
-		}
+	return nil
+}
+
+func totalLess[K int32 | int64](n int, d, a, b, _ unsafe.Pointer) {
+	z, x, y := vec[bool](d, n), vec[K](a, n), vec[K](b, n)
+	for i := range z {
+		z[i] = totalKey(x[i]) < totalKey(y[i])
 	}
 }
 
-func keys32(dst, src []int32) {
-	for i, x := range src {
-		dst[i] = x ^ x>>31&math.MaxInt32
+func totalLessEqual[K int32 | int64](n int, d, a, b, _ unsafe.Pointer) {
+	z, x, y := vec[bool](d, n), vec[K](a, n), vec[K](b, n)
+	for i := range z {
+		z[i] = totalKey(x[i]) <= totalKey(y[i])
 	}
 }
 
-func totalOrder64(dir hlo.Direction) loop {
-	cmp := ordered[int64](dir)
-	if cmp == nil {
-		return nil
-	}
-	return func(n int, d, a, b, _ unsafe.Pointer) {
-		var x, y [64]int64
-		for at := 0; at < n; at += len(x) {
-			k := min(len(x), n-at)
-			keys64(x[:k], vec[int64](unsafe.Add(a, at*8), k))
-			keys64(y[:k], vec[int64](unsafe.Add(b, at*8), k))
-			cmp(k, unsafe.Add(d, at), unsafe.Pointer(&x), unsafe.Pointer(&y), nil)
-		}
-	}
-}
-
-func keys64(dst, src []int64) {
-	for i, x := range src {
-		dst[i] = x ^ x>>63&math.MaxInt64
-	}
+func totalKey[K int32 | int64](x K) K {
+	w := int(unsafe.Sizeof(x))*8 - 1
+	return x ^ x>>w&^(1<<w)
 }
 
 func isFiniteLoop(t hlo.PrimitiveType) loop {

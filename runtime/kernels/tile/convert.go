@@ -59,19 +59,23 @@ func narrowLoop(t hlo.PrimitiveType) loop {
 
 // roundLoop rounds float32 to a narrow float, staying float32.
 func roundLoop(t hlo.PrimitiveType) loop {
-	narrow, widen := narrowLoop(t), widenLoop(t)
-	round := func(n int, d, a, _, _ unsafe.Pointer) {
-		var codes [128]uint16
-		for at := 0; at < n; at += len(codes) {
-			k := min(len(codes), n-at)
-			narrow(k, unsafe.Pointer(&codes), unsafe.Add(a, at*4), nil, nil)
-			widen(k, unsafe.Add(d, at*4), unsafe.Pointer(&codes), nil, nil)
+	switch t {
+	case hlo.BF16:
+		return vectors.Find("round.bf16", roundBy(func(x float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(x)) }))
+	case hlo.F16:
+		return vectors.Find("round.f16", roundBy(func(x float32) float32 { return minifloat.F16ToFloat32(minifloat.F16FromFloat32(x)) }))
+	}
+	f, table := formats[t], formats[t].Table32()
+	return roundBy(func(x float32) float32 { return table[uint8(f.FromFloat32(x))] })
+}
+
+func roundBy(round func(float32) float32) loop {
+	return func(n int, d, a, _, _ unsafe.Pointer) {
+		z, x := vec[float32](d, n), vec[float32](a, n)
+		for i := range z {
+			z[i] = round(x[i])
 		}
 	}
-	if t == hlo.BF16 {
-		return vectors.Find("round.bf16", round)
-	}
-	return round
 }
 
 // convertOperation changes the element type by value.

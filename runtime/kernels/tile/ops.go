@@ -10,6 +10,7 @@ import (
 // operation is how an op is computed on given types.
 type operation struct {
 	fn        loop
+	short     loop // the same for few elements, if another one is better
 	round     loop // brings the result into a narrow type
 	rounded   loop // fn and round in one, or nil
 	identity  bool // the result is the first operand

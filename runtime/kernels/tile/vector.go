@@ -2,6 +2,7 @@ package tile
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -16,11 +17,23 @@ func (o *operation) vectorize(name string) {
 	if o.fn == nil {
 		return
 	}
-	o.fn = vectors.Find(name, o.fn)
+	portable := o.fn
+	o.fn = vectors.Find(name, portable)
 	if !vectors.Has(name) {
 		o.weight *= scalarWeight
+	} else if op, _, _ := strings.Cut(name, "."); !approximated[op] {
+		o.short = portable
 	}
 }
+
+// approximated are the ops that Go and assembly do not compute to the same bits.
+var approximated = map[string]bool{
+	"exponential": true, "exponential-minus-one": true, "log": true, "log-plus-one": true, "tanh": true, "logistic": true, "erf": true, "rsqrt": true,
+}
+
+// shortSpace is the number of elements up to which loops in Go are faster than assembly: vectors that are stored under a mask cannot be
+// loaded again before they are in the cache.
+const shortSpace = 16
 
 // roundedLoop computes an op and rounds its result to narrow type t, or is nil.
 func roundedLoop(op hlo.Opcode, t hlo.PrimitiveType) loop {
@@ -29,11 +42,16 @@ func roundedLoop(op hlo.Opcode, t hlo.PrimitiveType) loop {
 
 // vectorizeCompare puts the loop in assembly in place of a comparison's. There are loops for less only: greater swaps the operands.
 func (o *operation) vectorizeCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) {
-	if o.fn == nil || typ == hlo.CompareTotalOrder && t.IsFloat() {
-		o.weight *= scalarWeight
+	if o.fn == nil {
 		return
 	}
 	name, swap := compareName(t, dir)
+	if typ == hlo.CompareTotalOrder && t.IsFloat() {
+		name = fmt.Sprintf("%.2s.total%d", name, t.Bits())
+		if dir == hlo.EQ || dir == hlo.NE {
+			name = fmt.Sprintf("%.2s.i%d", name, t.Bits())
+		}
+	}
 	if !swap {
 		o.vectorize(name)
 		return
@@ -41,9 +59,15 @@ func (o *operation) vectorizeCompare(t hlo.PrimitiveType, dir hlo.Direction, typ
 	opposite := map[hlo.Direction]hlo.Direction{hlo.GT: hlo.LT, hlo.GE: hlo.LE}[dir]
 	o.fn = compareLoop(t, opposite, typ)
 	o.vectorize(name)
-	if fn := o.fn; fn != nil {
-		o.fn = func(n int, d, a, b, c unsafe.Pointer) { fn(n, d, b, a, c) }
+	o.fn, o.short = swapped(o.fn), swapped(o.short)
+}
+
+// swapped is the loop with its first two operands exchanged.
+func swapped(fn loop) loop {
+	if fn == nil {
+		return nil
 	}
+	return func(n int, d, a, b, c unsafe.Pointer) { fn(n, d, b, a, c) }
 }
 
 // vectorName is how package vec calls an op on lanes of type t.

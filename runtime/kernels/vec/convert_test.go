@@ -22,6 +22,7 @@ func TestConvert(t *testing.T) {
 		convert(t, "f16.f32", minifloat.F16ToFloat32)
 		convert(t, "f32.f16", minifloat.F16FromFloat32)
 		unary(t, "round.bf16", func(x float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(x)) })
+		unary(t, "round.f16", func(x float32) float32 { return minifloat.F16ToFloat32(minifloat.F16FromFloat32(x)) })
 		for name, f := range map[string]func(a, b float32) float32{
 			"add":      func(a, b float32) float32 { return a + b },
 			"subtract": func(a, b float32) float32 { return a - b },

@@ -206,6 +206,26 @@ func ltF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //go:noescape
 func leF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// ltTotal32AVX512 compares floating-point numbers in the total order.
+//
+//go:noescape
+func ltTotal32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leTotal32AVX512 compares floating-point numbers in the total order.
+//
+//go:noescape
+func leTotal32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// ltTotal64AVX512 compares floating-point numbers in the total order.
+//
+//go:noescape
+func ltTotal64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leTotal64AVX512 compares floating-point numbers in the total order.
+//
+//go:noescape
+func leTotal64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addI8AVX512 sets d to a + b.
 //
 //go:noescape
@@ -645,6 +665,11 @@ func convertF32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //
 //go:noescape
 func roundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// roundF16AVX512 rounds f32 to what f16 can hold.
+//
+//go:noescape
+func roundF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addRoundBf16AVX512 sets d to a + b of f32, rounded to f32 and then to what bf16 can hold.
 //
@@ -1141,6 +1166,26 @@ func ltF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c un
 //go:noescape
 func leF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// ltTotal32AVX2 compares floating-point numbers in the total order.
+//
+//go:noescape
+func ltTotal32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leTotal32AVX2 compares floating-point numbers in the total order.
+//
+//go:noescape
+func leTotal32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// ltTotal64AVX2 compares floating-point numbers in the total order.
+//
+//go:noescape
+func ltTotal64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leTotal64AVX2 compares floating-point numbers in the total order.
+//
+//go:noescape
+func leTotal64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addI8AVX2 sets d to a + b.
 //
 //go:noescape
@@ -1480,6 +1525,11 @@ func convertF32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poin
 //
 //go:noescape
 func roundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// roundF16AVX2 rounds f32 to what f16 can hold.
+//
+//go:noescape
+func roundF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addRoundBf16AVX2 sets d to a + b of f32, rounded to f32 and then to what bf16 can hold.
 //

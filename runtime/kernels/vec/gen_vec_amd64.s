@@ -2070,6 +2070,262 @@ done:
 	VZEROUPPER
 	RET
 
+// func ltTotal32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·ltTotal32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(SI*4), Z0
+	VMOVUPS    (BX)(SI*4), Z1
+	VPSRAD     $0x1f, Z0, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z0, Z0
+	VPSRAD     $0x1f, Z1, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z1, Z1
+	VPCMPD     $0x01, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, (CX)(SI*1)
+	VMOVUPS    64(DX)(SI*4), Z0
+	VMOVUPS    64(BX)(SI*4), Z1
+	VPSRAD     $0x1f, Z0, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z0, Z0
+	VPSRAD     $0x1f, Z1, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z1, Z1
+	VPCMPD     $0x01, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVUPS.Z  (DX)(SI*4), K1, Z0
+	VMOVUPS.Z  (BX)(SI*4), K1, Z1
+	VPSRAD     $0x1f, Z0, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z0, Z0
+	VPSRAD     $0x1f, Z1, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z1, Z1
+	VPCMPD     $0x01, Z1, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func leTotal32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·leTotal32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(SI*4), Z0
+	VMOVUPS    (BX)(SI*4), Z1
+	VPSRAD     $0x1f, Z0, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z0, Z0
+	VPSRAD     $0x1f, Z1, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z1, Z1
+	VPCMPD     $0x02, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, (CX)(SI*1)
+	VMOVUPS    64(DX)(SI*4), Z0
+	VMOVUPS    64(BX)(SI*4), Z1
+	VPSRAD     $0x1f, Z0, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z0, Z0
+	VPSRAD     $0x1f, Z1, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z1, Z1
+	VPCMPD     $0x02, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVUPS.Z  (DX)(SI*4), K1, Z0
+	VMOVUPS.Z  (BX)(SI*4), K1, Z1
+	VPSRAD     $0x1f, Z0, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z0, Z0
+	VPSRAD     $0x1f, Z1, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPXORD     Z2, Z1, Z1
+	VPCMPD     $0x02, Z1, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func ltTotal64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·ltTotal64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(SI*8), Z0
+	VMOVUPD    (BX)(SI*8), Z1
+	VPSRAQ     $0x3f, Z0, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z0, Z0
+	VPSRAQ     $0x3f, Z1, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z1, Z1
+	VPCMPQ     $0x01, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, (CX)(SI*1)
+	VMOVUPD    64(DX)(SI*8), Z0
+	VMOVUPD    64(BX)(SI*8), Z1
+	VPSRAQ     $0x3f, Z0, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z0, Z0
+	VPSRAQ     $0x3f, Z1, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z1, Z1
+	VPCMPQ     $0x01, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, 8(CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVUPD.Z  (DX)(SI*8), K1, Z0
+	VMOVUPD.Z  (BX)(SI*8), K1, Z1
+	VPSRAQ     $0x3f, Z0, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z0, Z0
+	VPSRAQ     $0x3f, Z1, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z1, Z1
+	VPCMPQ     $0x01, Z1, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func leTotal64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·leTotal64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(SI*8), Z0
+	VMOVUPD    (BX)(SI*8), Z1
+	VPSRAQ     $0x3f, Z0, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z0, Z0
+	VPSRAQ     $0x3f, Z1, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z1, Z1
+	VPCMPQ     $0x02, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, (CX)(SI*1)
+	VMOVUPD    64(DX)(SI*8), Z0
+	VMOVUPD    64(BX)(SI*8), Z1
+	VPSRAQ     $0x3f, Z0, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z0, Z0
+	VPSRAQ     $0x3f, Z1, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z1, Z1
+	VPCMPQ     $0x02, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, 8(CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVUPD.Z  (DX)(SI*8), K1, Z0
+	VMOVUPD.Z  (BX)(SI*8), K1, Z1
+	VPSRAQ     $0x3f, Z0, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z0, Z0
+	VPSRAQ     $0x3f, Z1, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPXORQ     Z2, Z1, Z1
+	VPCMPQ     $0x02, Z1, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func addI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2
 TEXT ·addI8AVX512(SB), NOSPLIT, $0-40
@@ -6053,6 +6309,48 @@ DATA all32_ffff0000<>+52(SB)/4, $0xffff0000
 DATA all32_ffff0000<>+56(SB)/4, $0xffff0000
 DATA all32_ffff0000<>+60(SB)/4, $0xffff0000
 GLOBL all32_ffff0000<>(SB), RODATA|NOPTR, $64
+
+// func roundF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·roundF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(BX*4), Z0
+	VCVTPS2PH $0x00, Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, (CX)(BX*4)
+	VMOVUPS   64(DX)(BX*4), Z0
+	VCVTPS2PH $0x00, Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, 64(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (DX)(BX*4), K1, Z0
+	VCVTPS2PH $0x00, Z0, Y0
+	VCVTPH2PS Y0, Z0
+	VMOVUPS   Z0, K1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
 
 // func addRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
@@ -13992,6 +14290,310 @@ done:
 	VZEROUPPER
 	RET
 
+// func ltTotal32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·ltTotal32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VPSRAD       $0x1f, Y0, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPSRAD       $0x1f, Y1, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTD     Y0, Y1, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VPSRAD       $0x1f, Y0, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPSRAD       $0x1f, Y1, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTD     Y0, Y1, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VPSRAD       $0x1f, Y0, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPSRAD       $0x1f, Y1, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTD     Y0, Y1, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func leTotal32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leTotal32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VPSRAD       $0x1f, Y0, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPSRAD       $0x1f, Y1, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VPSRAD       $0x1f, Y0, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPSRAD       $0x1f, Y1, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VPSRAD       $0x1f, Y0, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPSRAD       $0x1f, Y1, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func ltTotal64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·ltTotal64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(SI*8), Y0
+	VMOVUPD      (BX)(SI*8), Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(SI*1)
+	VMOVUPD      32(DX)(SI*8), Y0
+	VMOVUPD      32(BX)(SI*8), Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, 4(CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(SI*8), Y0
+	VMOVUPD      (BX)(SI*8), Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func leTotal64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leTotal64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(SI*8), Y0
+	VMOVUPD      (BX)(SI*8), Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTQ     Y1, Y0, Y0
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(SI*1)
+	VMOVUPD      32(DX)(SI*8), Y0
+	VMOVUPD      32(BX)(SI*8), Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTQ     Y1, Y0, Y0
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, 4(CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(SI*8), Y0
+	VMOVUPD      (BX)(SI*8), Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPGTQ     Y1, Y0, Y0
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKSSDW    X1, X0, X0
+	VPACKSSDW    X0, X0, X0
+	VPACKSSWB    X0, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func addI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·addI8AVX2(SB), NOSPLIT, $0-40
@@ -17083,6 +17685,51 @@ rest:
 	VPOR       all32_400000<>+0(SB), Y1, Y1
 	VBLENDVPS  Y3, Y1, Y2, Y1
 	VPAND      all32_ffff0000<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func roundF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV, F16C
+TEXT ·roundF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(BX*4), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y0
+	VMASKMOVPS (DX)(BX*4), Y0, Y1
+	VCVTPS2PH  $0x00, Y1, X1
+	VCVTPH2PS  X1, Y1
 	VMASKMOVPS Y1, Y0, (CX)(BX*4)
 	ADDQ       $+8, BX
 	SUBQ       $+8, AX

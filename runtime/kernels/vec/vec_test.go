@@ -187,6 +187,12 @@ func TestFloats(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		checkFloats[float32](t, "f32")
 		checkFloats[float64](t, "f64")
+		key32 := func(x float32) int32 { k := int32(math.Float32bits(x)); return k ^ k>>31&math.MaxInt32 }
+		compare(t, "lt.total32", func(a, b float32) bool { return key32(a) < key32(b) })
+		compare(t, "le.total32", func(a, b float32) bool { return key32(a) <= key32(b) })
+		key64 := func(x float64) int64 { k := int64(math.Float64bits(x)); return k ^ k>>63&math.MaxInt64 }
+		compare(t, "lt.total64", func(a, b float64) bool { return key64(a) < key64(b) })
+		compare(t, "le.total64", func(a, b float64) bool { return key64(a) <= key64(b) })
 	})
 }
 

@@ -81,7 +81,28 @@ func floats() (all []kernel) {
 			all = append(all, comparison(c.name+"."+typ, c.doc, lane, func(m *machine, x, y vector) vector { return m.compare(c.predicate, x, y) }))
 		}
 	}
+	for bits, lane := range pairs("32", 4, "64", 8) {
+		for predicate, name := range []string{1: "lt", 2: "le"} {
+			if name != "" {
+				all = append(all, comparison(name+".total"+bits, "compares floating-point numbers in the total order.", lane,
+					func(m *machine, x, y vector) vector {
+						return m.compareIntegers(uint8(predicate), false, m.totalKey(x), m.totalKey(y))
+					}))
+			}
+		}
+	}
 	return all
+}
+
+// totalKey is an integer that orders as x does in the total order: the negative ones are mirrored.
+func (m *machine) totalKey(x vector) vector {
+	var negative vector
+	if m.wide || m.lane == 4 {
+		negative = m.shift("SRA", x, 8*m.lane-1)
+	} else {
+		negative = m.integer3("CMPGT", m.zero(), x)
+	}
+	return m.bits("XOR", x, m.bits("AND", negative, m.pattern(1<<(8*m.lane-1)-1)))
 }
 
 // pairs goes through types and their sizes.

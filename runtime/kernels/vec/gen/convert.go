@@ -21,6 +21,12 @@ func conversions() (all []kernel) {
 	all = append(all, elementwise("round.bf16", "rounds f32 to what bf16 can hold.", 4, 1, func(m *machine, in []vector) vector {
 		return m.roundBF16(in[0])
 	}))
+	all = append(all, elementwise("round.f16", "rounds f32 to what f16 can hold.", 4, 1, func(m *machine, in []vector) vector {
+		half, d := m.part(2), m.vector()
+		m.op("VCVTPS2PH", operand.U8(0), in[0], half)
+		m.op("VCVTPH2PS", half, d)
+		return d
+	}))
 	for _, op := range []struct {
 		name, doc string
 		body      func(m *machine, x vector, y operand.Op) vector
