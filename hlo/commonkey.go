@@ -1,6 +1,9 @@
 package hlo
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // The keys of the common attributes (hlo-text section 6).
 const (
@@ -14,27 +17,47 @@ const (
 	KeyParameterReplication AttrKey = "parameter_replication"
 )
 
-// commonField returns the address of the field of c that key names.
-func commonField(c *Common, key AttrKey) any {
-	switch key {
-	case KeySharding:
-		return &c.Sharding
-	case KeyFrontendAttributes:
-		return &c.FrontendAttributes
-	case KeyStatistics:
-		return &c.Statistics
-	case KeyResultAccuracy:
-		return &c.ResultAccuracy
-	case KeyOrigin:
-		return &c.Origin
-	case KeyMetadata:
-		return &c.Metadata
-	case KeyBackendConfig:
-		return &c.BackendConfig
-	case KeyParameterReplication:
-		return &c.ParameterReplication
+// commonAttr is what can be done with the field of one key.
+type commonAttr struct {
+	get  func(c *Common) (v Attr, set bool)
+	fits func(v Attr) bool            // v is of the field's type, or nil for its zero value
+	same func(c *Common, v Attr) bool // writing v would change nothing
+	set  func(c *Common, v Attr)
+}
+
+var commonAttrs = map[AttrKey]commonAttr{
+	KeySharding:           pointerAttr(func(c *Common) **Sharding { return &c.Sharding }),
+	KeyFrontendAttributes: pointerAttr(func(c *Common) **FrontendAttributes { return &c.FrontendAttributes }),
+	KeyStatistics:         pointerAttr(func(c *Common) **Statistics { return &c.Statistics }),
+	KeyResultAccuracy:     pointerAttr(func(c *Common) **ResultAccuracy { return &c.ResultAccuracy }),
+	KeyOrigin:             pointerAttr(func(c *Common) **Origin { return &c.Origin }),
+	KeyMetadata:           pointerAttr(func(c *Common) **Metadata { return &c.Metadata }),
+	KeyBackendConfig: fieldAttr(func(c *Common) *string { return &c.BackendConfig },
+		func(a, b string) bool { return a == b }),
+	KeyParameterReplication: fieldAttr(func(c *Common) *[]bool { return &c.ParameterReplication }, slices.Equal[[]bool]),
+}
+
+func pointerAttr[T any](at func(*Common) **T) commonAttr {
+	return fieldAttr(at, func(a, b *T) bool { return a == b || a != nil && b != nil && EqualAttr(a, b) })
+}
+
+func fieldAttr[T any](at func(*Common) *T, equal func(a, b T) bool) commonAttr {
+	value := func(v Attr) (x T) {
+		x, _ = v.(T)
+		return x
 	}
-	return nil
+	return commonAttr{
+		get: func(c *Common) (Attr, bool) {
+			var zero T
+			if equal(*at(c), zero) {
+				return nil, false
+			}
+			return *at(c), true
+		},
+		fits: func(v Attr) bool { _, ok := v.(T); return ok || v == nil },
+		same: func(c *Common, v Attr) bool { return equal(*at(c), value(v)) },
+		set:  func(c *Common, v Attr) { *at(c) = value(v) },
+	}
 }
 
 // commonByKey returns the attribute when it is set.
@@ -42,23 +65,8 @@ func commonByKey(c *Common, key AttrKey) (Attr, bool) {
 	if c == nil {
 		return nil, false
 	}
-	switch p := commonField(c, key).(type) {
-	case **Sharding:
-		return *p, *p != nil
-	case **FrontendAttributes:
-		return *p, *p != nil
-	case **Statistics:
-		return *p, *p != nil
-	case **ResultAccuracy:
-		return *p, *p != nil
-	case **Origin:
-		return *p, *p != nil
-	case **Metadata:
-		return *p, *p != nil
-	case *string:
-		return *p, *p != ""
-	case *[]bool:
-		return *p, *p != nil
+	if a, ok := commonAttrs[key]; ok {
+		return a.get(c)
 	}
 	for _, u := range c.Unknown {
 		if u.Key == string(key) {
@@ -68,59 +76,16 @@ func commonByKey(c *Common, key AttrKey) (Attr, bool) {
 	return nil, false
 }
 
-// setCommon writes one attribute into c, and reports whether the key exists and the value is of its type. A nil value means the zero
-// value.
-func setCommon(c *Common, key AttrKey, v Attr) (known, fits bool) {
-	switch p := commonField(c, key).(type) {
-	case **Sharding:
-		return true, assign(p, v)
-	case **FrontendAttributes:
-		return true, assign(p, v)
-	case **Statistics:
-		return true, assign(p, v)
-	case **ResultAccuracy:
-		return true, assign(p, v)
-	case **Origin:
-		return true, assign(p, v)
-	case **Metadata:
-		return true, assign(p, v)
-	case *string:
-		return true, assign(p, v)
-	case *[]bool:
-		return true, assign(p, v)
-	}
-	return false, false
-}
-
-// checkCommon reports whether writing v under key changes what c says, or why it cannot be written.
-func checkCommon(c *Common, key AttrKey, v Attr) (changes bool, err error) {
-	var d Common
-	known, fits := setCommon(&d, key, v)
+// findCommon returns what can be done under key, or why v cannot be written there.
+func findCommon(key AttrKey, v Attr) (commonAttr, error) {
+	a, ok := commonAttrs[key]
 	switch {
-	case !known:
-		return false, fmt.Errorf("no attribute %q", key)
-	case !fits:
-		return false, fmt.Errorf("attribute %s cannot be a %T", key, v)
+	case !ok:
+		return a, fmt.Errorf("no attribute %q", key)
+	case !a.fits(v):
+		return a, fmt.Errorf("attribute %s cannot be a %T", key, v)
 	}
-	if c == nil {
-		c = &noCommon
-	}
-	old, had := commonByKey(c, key)
-	now, has := commonByKey(&d, key)
-	return had != has || has && !EqualAttr(old, now), nil
-}
-
-func assign[T any](p *T, v Attr) bool {
-	if v == nil {
-		var zero T
-		*p = zero
-		return true
-	}
-	x, ok := v.(T)
-	if ok {
-		*p = x
-	}
-	return ok
+	return a, nil
 }
 
 var noCommon Common

@@ -11,6 +11,7 @@ func (c Computation) Tombstones() int {
 // id lose their meaning, and the module starts a new lineage, so that Diff refuses to compare across. Handles become stale.
 func (e *Editor) Compact(id CompID) []InstrID {
 	e.checkWhole("Compact")
+	e.settle()
 	st := e.Computation(id).state()
 	old := st.node
 	to := make([]InstrID, old.instrs.n)

@@ -49,6 +49,7 @@ func (b *ComputationBuilder) Append(spec InstrSpec) InstrID { return b.AppendSpe
 
 // AppendSpec is [ComputationBuilder.Append] of *spec, which the caller may reuse.
 func (b *ComputationBuilder) AppendSpec(spec *InstrSpec) InstrID {
+	b.e.holder.claim()
 	b.checkIDs(spec.Opcode, spec.Operands)
 	b.checkIDs(spec.Opcode, spec.Control)
 	b.e.checkCallees(spec.Callees)

@@ -27,8 +27,17 @@ type InstrSpec struct {
 	Position Position
 }
 
+// state is the computation to read and write, with all uses where they belong.
 func (c CompEdit) state() *compState {
+	st := c.live()
+	st.settle()
+	return st
+}
+
+// live is the computation, for what has nothing to do with operands.
+func (c CompEdit) live() *compState {
 	st := c.st
+	st.e.holder.claim()
 	if c.gen != st.e.gen {
 		panic("hlo: use of a computation edit after " + st.e.ended)
 	}
@@ -85,19 +94,19 @@ func (e *Editor) copyInstr(n *instrNode) *instrNode {
 }
 
 // ID is the computation's id.
-func (c CompEdit) ID() CompID { return c.state().id }
+func (c CompEdit) ID() CompID { return c.live().id }
 
 // Editor is the session.
-func (c CompEdit) Editor() *Editor { return c.state().e }
+func (c CompEdit) Editor() *Editor { return c.live().e }
 
 // Name is the current name.
-func (c CompEdit) Name() string { return c.state().node.name }
+func (c CompEdit) Name() string { return c.live().node.name }
 
 // Root is the id of the current root, NoInstr while there is none.
 func (c CompEdit) Root() InstrID { return c.state().node.root }
 
 // NumInstructions is the current number of instructions.
-func (c CompEdit) NumInstructions() int { return int(c.state().node.count) }
+func (c CompEdit) NumInstructions() int { return int(c.live().node.count) }
 
 // View is the computation as it is now. When the session has already written to the computation, the view reads the session's own
 // nodes: it and all that was obtained from it panic after the next edit of the computation, and after the end of the session.
@@ -117,11 +126,11 @@ func (c CompEdit) View() Computation {
 func (c CompEdit) At(id InstrID) Instruction { return c.View().node().mustAt(id) }
 
 // Has reports whether there is an instruction id now.
-func (c CompEdit) Has(id InstrID) bool { return c.state().node.instrs.get(uint32(id)) != nil }
+func (c CompEdit) Has(id InstrID) bool { return c.live().node.instrs.get(uint32(id)) != nil }
 
 // Instr is a handle to edit instruction id; it panics when there is none.
 func (c CompEdit) Instr(id InstrID) InstrEdit {
-	st := c.state()
+	st := c.live()
 	st.instr(id)
 	return InstrEdit{st, id, c.gen}
 }
@@ -134,7 +143,7 @@ func (c CompEdit) Add(op Opcode, s Shape, operands ...InstrID) InstrEdit {
 
 // AddSpec appends an instruction to the program order, and so to the schedule, if any.
 func (c CompEdit) AddSpec(spec InstrSpec) InstrEdit {
-	st := c.state()
+	st := c.live()
 	st.check(&spec)
 	n := st.newInstr(&spec)
 	if o := st.order; o != nil {
@@ -153,7 +162,7 @@ func (c CompEdit) InsertBefore(at InstrID, op Opcode, s Shape, operands ...Instr
 
 // InsertSpecBefore is AddSpec with a place in the program order: just before at.
 func (c CompEdit) InsertSpecBefore(at InstrID, spec InstrSpec) InstrEdit {
-	st := c.state()
+	st := c.live()
 	st.instr(at)
 	st.check(&spec)
 	rank := st.rankBefore(at)
@@ -180,6 +189,9 @@ func (st *compState) check(spec *InstrSpec) {
 		panic(fmt.Sprintf("hlo: adding an instruction of %v", spec.Opcode))
 	}
 	st.checkIDs("operand", spec.Opcode, spec.Operands)
+	if st.forwards(spec.Operands...) {
+		st.settle() // its use of what was replaced before is meant
+	}
 	st.checkIDs("control predecessor", spec.Opcode, spec.Control)
 	st.e.checkCallees(spec.Callees)
 }

@@ -33,6 +33,10 @@ type Editor struct {
 
 	calls map[CompID]int // number of calling instructions per computation, once somebody asked
 
+	unsettled []*compState // those that forward
+
+	holder holder
+
 	fork *forkState // nil: neither a fork nor split into forks
 }
 
@@ -44,9 +48,10 @@ type compState struct {
 	viewGen uint32    // counts edits; views of another count are stale
 	removed bool
 	view    *compNode
-	users   *userOverlay  // nil until asked for
-	order   *orderOverlay // nil until the first insertion
-	began   *compNode     // frozen version whose order still stands, but for instructions added at the end; nil: none
+	users   *userOverlay        // nil until asked for
+	order   *orderOverlay       // nil until the first insertion
+	forward map[InstrID]InstrID // uses to redirect: old to new
+	began   *compNode           // frozen version whose order still stands, but for instructions added at the end; nil: none
 }
 
 // Edit opens a session on m. Nothing is copied before the first edit.
@@ -63,6 +68,7 @@ func NewModule(name string) *Editor {
 }
 
 func (e *Editor) check() {
+	e.holder.claim()
 	if e.over {
 		panic("hlo: use of an Editor after " + e.ended)
 	}
@@ -80,9 +86,7 @@ func (e *Editor) retire(why string) {
 // own returns the module header, writable.
 func (e *Editor) own() *moduleNode {
 	if e.root.epoch != e.epoch {
-		e.root = e.root.clone(e.epoch)
-		e.stats.Modules++
-		e.stats.Bytes += moduleNodeBytes
+		e.root = e.root.clone(e.epoch, &e.stats)
 	}
 	return e.root
 }
@@ -305,6 +309,7 @@ func (e *Editor) instrNames() *nameTable {
 // costs the same whatever the size of the module.
 func (e *Editor) Snapshot() Module {
 	e.check()
+	e.settle()
 	if e.root.epoch == e.epoch {
 		e.epoch = epochs.Add(1) // retired before anybody sees the module
 	}
@@ -327,17 +332,29 @@ func (e *Editor) Rollback(m Module) {
 // dropStates forgets what is known of computations; handles must be stale.
 func (e *Editor) dropStates() {
 	e.first, e.states, e.spare, e.lists = compState{e: e}, tree[compState]{}, nil, nil
+	e.unsettled = nil
 }
 
 // Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
 // result is the module that the session started from.
 func (e *Editor) Freeze() Module {
 	e.check()
+	e.settle()
 	if e.isFork() {
 		panic("hlo: Freeze of a fork; Join it to the session it came from")
 	}
 	m := Module{e.root}
 	e.end("Freeze")
+	return m
+}
+
+// FreezeUnlessEqual is Freeze for sessions that may have undone what they did: when the content is exactly that of base, the result is
+// base, so that m2 != m tells again whether anything changed. It digests what was edited.
+func (e *Editor) FreezeUnlessEqual(base Module) Module {
+	m := e.Freeze()
+	if m != base && m.SameLineage(base) && m.Digest() == base.Digest() {
+		return base
+	}
 	return m
 }
 
@@ -354,6 +371,7 @@ func (e *Editor) end(why string) {
 // Changed reports whether the session holds another version than m.
 func (e *Editor) Changed(m Module) bool {
 	e.check()
+	e.settle()
 	return e.root != m.m
 }
 

@@ -77,6 +77,7 @@ func (e *Editor) Join(children ...*Editor) error {
 		case slices.Contains(children[:i], c):
 			return fmt.Errorf("hlo: Join of one fork twice")
 		}
+		c.settle()
 		if err := c.checkFork(); err != nil {
 			return err
 		}

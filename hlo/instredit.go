@@ -1,6 +1,7 @@
 package hlo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -17,6 +18,7 @@ type InstrEdit struct {
 // node resolves the handle to the current node, to read.
 func (i InstrEdit) node() *instrNode {
 	st := i.st
+	st.e.holder.claim()
 	if i.gen != st.e.gen {
 		panic("hlo: use of an instruction edit after " + st.e.ended)
 	}
@@ -25,6 +27,15 @@ func (i InstrEdit) node() *instrNode {
 		panic(fmt.Sprintf("hlo: use of an instruction edit after instruction %d of %q was removed", i.id, st.node.name))
 	}
 	return n
+}
+
+// settled is node for what has to do with operands.
+func (i InstrEdit) settled() *instrNode {
+	if n := i.node(); len(i.st.forward) == 0 {
+		return n
+	}
+	i.st.settle()
+	return i.node()
 }
 
 func (i InstrEdit) own() *instrNode { return i.st.ownInstr(i.id) }
@@ -48,10 +59,10 @@ func (i InstrEdit) Opcode() Opcode { return i.node().op }
 func (i InstrEdit) Shape() Shape { return i.node().shape }
 
 // NumOperands is the current number of operands.
-func (i InstrEdit) NumOperands() int { return len(i.node().operands()) }
+func (i InstrEdit) NumOperands() int { return len(i.settled().operands()) }
 
 // Operand is the current operand n. It panics when n is out of range.
-func (i InstrEdit) Operand(n int) InstrID { return i.node().operands()[n] }
+func (i InstrEdit) Operand(n int) InstrID { return i.settled().operands()[n] }
 
 // SetOpcode changes what the instruction does. The attributes stay: see [InstrEdit.SetAttrs].
 func (i InstrEdit) SetOpcode(op Opcode) InstrEdit {
@@ -99,7 +110,7 @@ func (i InstrEdit) SetPosition(p Position) InstrEdit {
 
 // SetOperand makes operand n the value of to. It panics when there is no operand n.
 func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
-	ops := i.node().operands()
+	ops := i.settled().operands()
 	if n < 0 || n >= len(ops) {
 		panic(fmt.Sprintf("hlo: operand %d of %s, which has %d", n, i.Name(), len(ops)))
 	}
@@ -118,7 +129,7 @@ func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
 
 // SetOperands replaces all operands; ids is copied.
 func (i InstrEdit) SetOperands(ids ...InstrID) InstrEdit {
-	n := i.node()
+	n := i.settled()
 	if slices.Equal(n.operands(), ids) {
 		return i
 	}
@@ -138,7 +149,7 @@ func (i InstrEdit) SetOperands(ids ...InstrID) InstrEdit {
 
 // AppendOperand adds an operand at the end.
 func (i InstrEdit) AppendOperand(id InstrID) InstrEdit {
-	i.node()
+	i.settled()
 	i.st.instr(id)
 	i.own().appendOperand(&i.st.e.stats, id)
 	if u := i.st.users; u != nil {
@@ -149,7 +160,7 @@ func (i InstrEdit) AppendOperand(id InstrID) InstrEdit {
 
 // RemoveOperand removes operand n; later ones move down.
 func (i InstrEdit) RemoveOperand(n int) InstrEdit {
-	ops := i.node().operands()
+	ops := i.settled().operands()
 	if n < 0 || n >= len(ops) {
 		panic(fmt.Sprintf("hlo: operand %d of %s, which has %d", n, i.Name(), len(ops)))
 	}
@@ -197,11 +208,11 @@ func (i InstrEdit) SetAttr(key AttrKey, v Attr) InstrEdit {
 }
 
 func (i InstrEdit) setCommonAttr(n *instrNode, key AttrKey, v Attr) InstrEdit {
-	changes, err := checkCommon(n.common, key, v)
+	field, err := findCommon(key, v)
 	if err != nil {
 		panic(fmt.Sprintf("hlo: SetAttr on %s %s: %v", n.op, n.name, err))
 	}
-	if !changes {
+	if field.same(cmp.Or(n.common, &noCommon), v) {
 		return i
 	}
 	n = i.ownAttrs()
@@ -214,7 +225,7 @@ func (i InstrEdit) setCommonAttr(n *instrNode, key AttrKey, v Attr) InstrEdit {
 		n.common = c
 		n.flags |= ownsCommon
 	}
-	setCommon(n.common, key, v)
+	field.set(n.common, v)
 	return i
 }
 

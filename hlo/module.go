@@ -44,11 +44,32 @@ func (m *moduleNode) cache() *moduleCache {
 	return m.cached.Load()
 }
 
-func (m *moduleNode) clone(epoch uint64) *moduleNode {
-	return &moduleNode{
-		epoch: epoch, lineage: m.lineage, name: m.name, comps: m.comps, order: m.order, entry: m.entry, config: m.config, notes: m.notes,
-		compNames: m.compNames, instrNames: m.instrNames,
+// smallModule is a header and its table of computations in one allocation.
+type smallModule struct {
+	moduleNode
+	table leaf4[compNode]
+}
+
+const smallTable = len(leaf4[compNode]{}.a)
+
+func (m *moduleNode) clone(epoch uint64, st *CopyStats) *moduleNode {
+	st.Modules++
+	st.Bytes += moduleNodeBytes
+	var c *moduleNode
+	comps := m.comps
+	if t := comps.root; t != nil && len(t.slots) == smallTable {
+		s := new(smallModule)
+		s.table.epoch, s.table.slots = epoch, s.table.a[:]
+		copy(s.table.a[:], t.slots)
+		st.Bytes += treeNodeBytes(smallTable)
+		c, comps.root = &s.moduleNode, &s.table.treeNode
+	} else {
+		c = new(moduleNode)
 	}
+	c.comps = comps
+	c.epoch, c.lineage, c.name, c.order, c.entry, c.config, c.notes = epoch, m.lineage, m.name, m.order, m.entry, m.config, m.notes
+	c.compNames, c.instrNames = m.compNames, m.instrNames
+	return c
 }
 
 // epochs numbers sessions; lineages numbers modules made from nothing. Zero is never handed out.

@@ -35,6 +35,7 @@ func OwnComputation(m Module, id CompID) Owned[Computation] {
 // the handle without copies.
 func (e *Editor) Own() Owned[Module] {
 	e.checkWhole("Own")
+	e.settle()
 	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, pool: e.pool, calls: e.calls}
 	e.end("Own")
 	return Owned[Module]{&ownership{t, 1}, NoComp, 1}
@@ -59,6 +60,7 @@ func (o Owned[T]) consume() (*Editor, Owned[T]) {
 	}
 	o.s.gen++
 	o.gen++
+	o.s.e.holder.release() // whoever holds the live handle holds the session
 	return o.s.e, o
 }
 
@@ -104,6 +106,7 @@ func (o Owned[T]) Edit(f func(*Editor)) Owned[T] {
 	e, next := o.consume()
 	f(e)
 	e.check()
+	e.settle()
 	e.retire("the end of Owned.Edit")
 	e.dropStates()
 	return next

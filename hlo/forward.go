@@ -1,0 +1,82 @@
+package hlo
+
+import "slices"
+
+// Forward is ReplaceAllUses for passes that replace again what they put in before: it takes note, and the users are written when
+// somebody looks at operands, users, the root or a view, or when the session publishes. By then a chain of replacements is known, and
+// every user is copied and written once however often its operand was redirected. What anybody sees is what ReplaceAllUses would have
+// made at this moment.
+func (c CompEdit) Forward(old, new InstrID) {
+	st := c.live()
+	st.instr(old)
+	st.instr(new)
+	if old == new {
+		return
+	}
+	if st.forwards(old) || st.forwards(new) { // a second replacement of old concerns other users, and new is meant as it is
+		st.settle()
+	}
+	if st.forward == nil {
+		st.forward = make(map[InstrID]InstrID)
+	}
+	if len(st.forward) == 0 {
+		st.e.unsettled = append(st.e.unsettled, st)
+	}
+	st.forward[old] = new
+}
+
+// forwards reports whether users of one of the ids still have to be redirected.
+func (st *compState) forwards(ids ...InstrID) bool {
+	if len(st.forward) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(ids, func(id InstrID) bool { _, is := st.forward[id]; return is })
+}
+
+// settle redirects the users of everything that was forwarded.
+func (st *compState) settle() {
+	if len(st.forward) == 0 {
+		return
+	}
+	u := st.userOverlay()
+	var users []InstrID
+	for old := range st.forward {
+		users = append(users, u.of(old)...)
+	}
+	for _, user := range sortedSet(users) {
+		for i, old := range st.instr(user).operands() {
+			if to := st.resolve(old, user); to != old {
+				ops := st.ownInstr(user).ownOperands(&st.e.stats)
+				ops[i] = to
+				u.swap(user, ops, old, to)
+			}
+		}
+	}
+	if root := st.node.root; root != NoInstr {
+		if to := st.resolve(root, NoInstr); to != root {
+			st.own().root = to
+		}
+	}
+	clear(st.forward)
+}
+
+// resolve follows the forwarding of id. No instruction comes to use itself: one that stands in for its own operand keeps it.
+func (st *compState) resolve(id, user InstrID) InstrID {
+	for {
+		to, ok := st.forward[id]
+		if !ok || to == user {
+			return id
+		}
+		id = to
+	}
+}
+
+// settle brings all computations up to date, before somebody looks at the module.
+func (e *Editor) settle() {
+	for _, st := range e.unsettled {
+		if !st.removed {
+			st.settle()
+		}
+	}
+	e.unsettled = nil
+}
