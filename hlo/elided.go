@@ -1,6 +1,6 @@
 package hlo
 
-import bin "encoding/binary"
+import "encoding/binary"
 
 // FillElided returns m with data in the place of every elided constant: the filler that XLA's reader makes, so that numbers can be
 // compared with it. Each constant takes up where the one before it in the text ended; a module without elided constants is returned as
@@ -50,7 +50,7 @@ func (f *Filler) Fill(l *Literal) *Literal {
 	}
 	words, rest := len(data)/4, len(data)%4
 	for i := range words {
-		bin.LittleEndian.PutUint32(data[4*i:], f.words&mask)
+		binary.LittleEndian.PutUint32(data[4*i:], f.words&mask)
 		f.words++
 	}
 	// The bytes after the last whole word stay zero; as many others, where XLA's loop lands, come from the second counter.

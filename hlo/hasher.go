@@ -1,7 +1,7 @@
 package hlo
 
 import (
-	byteorder "encoding/binary"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"reflect"
@@ -43,7 +43,7 @@ func (h *hasher) bool(x bool) {
 func (h *hasher) bytes(s []byte) {
 	h.word(uint64(len(s)))
 	for ; len(s) >= 8; s = s[8:] {
-		h.word(byteorder.LittleEndian.Uint64(s))
+		h.word(binary.LittleEndian.Uint64(s))
 	}
 	if len(s) > 0 {
 		var w uint64

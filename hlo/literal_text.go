@@ -1,7 +1,7 @@
 package hlo
 
 import (
-	endian "encoding/binary"
+	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -126,7 +126,7 @@ var elementWriters = func() (all [NumPrimitiveTypes]func(b, e []byte) []byte) {
 	for _, t := range []PrimitiveType{PRED, U1, U2, U4, U8} {
 		all[t] = unsigned
 	}
-	le := endian.LittleEndian
+	le := binary.LittleEndian
 	all[S16] = func(b, e []byte) []byte { return strconv.AppendInt(b, int64(int16(le.Uint16(e))), 10) }
 	all[S32] = func(b, e []byte) []byte { return strconv.AppendInt(b, int64(int32(le.Uint32(e))), 10) }
 	all[S64] = func(b, e []byte) []byte { return strconv.AppendInt(b, int64(le.Uint64(e)), 10) }

@@ -7,11 +7,11 @@ func asyncOps() []OpInfo {
 			Shape: asyncStartShape, Doc: "begin a computation asynchronously"},
 		{Op: OpAsyncUpdate, Name: "async-update", Arity: atLeast(1), NewAttrs: attrs[AsyncUpdateAttrs](), Traits: TraitNotWrappable,
 			Shape: asyncUpdateShape, Doc: "bind more operands, or wait a stage, of an asynchronous computation"},
-		{Op: OpAsyncDone, Name: "async-done", Arity: unary, NewAttrs: attrs[AsyncDoneAttrs](), Traits: TraitAsyncDone | TraitNotWrappable,
+		{Op: OpAsyncDone, Name: "async-done", Arity: exactly(1), NewAttrs: attrs[AsyncDoneAttrs](), Traits: TraitAsyncDone | TraitNotWrappable,
 			Shape: asyncDoneShape, Doc: "result of an asynchronous computation"},
-		{Op: OpCopyStart, Name: "copy-start", Arity: unary, NewAttrs: attrs[CopyStartAttrs](), Traits: TraitAsyncStart | TraitNotWrappable,
+		{Op: OpCopyStart, Name: "copy-start", Arity: exactly(1), NewAttrs: attrs[CopyStartAttrs](), Traits: TraitAsyncStart | TraitNotWrappable,
 			Shape: copyStartShape, Doc: "begin a copy"},
-		{Op: OpCopyDone, Name: "copy-done", Arity: unary, Traits: TraitAsyncDone | TraitNotWrappable,
+		{Op: OpCopyDone, Name: "copy-done", Arity: exactly(1), Traits: TraitAsyncDone | TraitNotWrappable,
 			Shape: copyDoneShape, Doc: "result of a copy"},
 	}
 }

@@ -3,11 +3,11 @@ package hlo
 // Sums of products.
 func contractionOps() []OpInfo {
 	return []OpInfo{
-		{Op: OpDot, Name: "dot", Arity: binary, NewAttrs: attrs[DotAttrs](), CanInfer: true,
+		{Op: OpDot, Name: "dot", Arity: exactly(2), NewAttrs: attrs[DotAttrs](), CanInfer: true,
 			Shape: dotShape, Doc: "sum of products over contracted axes, for each batch index"},
-		{Op: OpRaggedDot, Name: "ragged-dot", Arity: ternary, NewAttrs: attrs[RaggedDotAttrs](), CanInfer: true,
+		{Op: OpRaggedDot, Name: "ragged-dot", Arity: exactly(3), NewAttrs: attrs[RaggedDotAttrs](), CanInfer: true,
 			Shape: raggedDotShape, Doc: "dot whose ragged axis is cut into groups of given sizes"},
-		{Op: OpScaledDot, Name: "scaled-dot", Arity: Arity{4, 4}, NewAttrs: attrs[DotAttrs](), CanInfer: true,
+		{Op: OpScaledDot, Name: "scaled-dot", Arity: exactly(4), NewAttrs: attrs[DotAttrs](), CanInfer: true,
 			Shape: scaledDotShape, Doc: "dot of operands with block scales"},
 		{Op: OpConvolution, Name: "convolution", Arity: atLeast(2), NewAttrs: attrs[ConvolutionAttrs](), CanInfer: true,
 			Shape: convolutionShape, Doc: "windowed sum of products"},

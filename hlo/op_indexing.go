@@ -7,7 +7,7 @@ func indexingOps() []OpInfo {
 			Shape: dynamicSliceShape, Doc: "a block at indices known at run time"},
 		{Op: OpDynamicUpdateSlice, Name: "dynamic-update-slice", Arity: atLeast(2), Traits: TraitMovesData | TraitInPlace,
 			Shape: dynamicUpdateSliceShape, Doc: "an array with a block overwritten at indices known at run time"},
-		{Op: OpGather, Name: "gather", Arity: binary, NewAttrs: attrs[GatherAttrs](), CanInfer: true, Traits: TraitMovesData,
+		{Op: OpGather, Name: "gather", Arity: exactly(2), NewAttrs: attrs[GatherAttrs](), CanInfer: true, Traits: TraitMovesData,
 			Shape: gatherShape, Doc: "blocks at many indices"},
 		{Op: OpScatter, Name: "scatter", Arity: atLeast(3), NewAttrs: attrs[ScatterAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply | TraitInPlace,
 			Shape: scatterShape, Doc: "combine updates into an array at many indices"},

@@ -7,7 +7,7 @@ func reductionOps() []OpInfo {
 			Shape: reduceShape, Doc: "fold axes with a computation"},
 		{Op: OpReduceWindow, Name: "reduce-window", Arity: atLeast(2), NewAttrs: attrs[WindowAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
 			Shape: reduceWindowShape, Doc: "fold windows with a computation"},
-		{Op: OpSelectAndScatter, Name: "select-and-scatter", Arity: ternary, NewAttrs: attrs[WindowAttrs](), Callees: []CalleeRole{{Name: "select"}, {Name: "scatter"}}, CanInfer: true, Traits: TraitApply,
+		{Op: OpSelectAndScatter, Name: "select-and-scatter", Arity: exactly(3), NewAttrs: attrs[WindowAttrs](), Callees: []CalleeRole{{Name: "select"}, {Name: "scatter"}}, CanInfer: true, Traits: TraitApply,
 			Shape: selectAndScatterShape, Doc: "scatter each source value to the element its window selects"},
 		{Op: OpMap, Name: "map", Arity: atLeast(0), NewAttrs: attrs[MapAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
 			Shape: mapShape, Doc: "apply a computation to elements at the same index"},
@@ -15,7 +15,7 @@ func reductionOps() []OpInfo {
 			Shape: scanShape, Doc: "step a computation along an axis, carrying values"},
 		{Op: OpSort, Name: "sort", Arity: atLeast(0), NewAttrs: attrs[SortAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Traits: TraitApply,
 			Shape: sortShape, Doc: "order elements along an axis by a comparator, several arrays together"},
-		{Op: OpTopk, Name: "topk", Arity: unary, NewAttrs: attrs[TopKAttrs](), CanInfer: true,
+		{Op: OpTopk, Name: "topk", Arity: exactly(1), NewAttrs: attrs[TopKAttrs](), CanInfer: true,
 			Shape: topkShape, Doc: "largest (or smallest) k of the last axis and their indices"},
 	}
 }

@@ -108,13 +108,8 @@ func init() {
 	}
 }
 
-// Shorthand for the rows of the family files.
-var (
-	nullary = Arity{0, 0}
-	unary   = Arity{1, 1}
-	binary  = Arity{2, 2}
-	ternary = Arity{3, 3}
-)
+// exactly and atLeast are shorthand for the rows of the family files.
+func exactly(n int) Arity { return Arity{n, n} }
 
 func atLeast(n int) Arity { return Arity{n, -1} }
 

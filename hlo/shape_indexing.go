@@ -183,7 +183,7 @@ func gatherShape(c *ShapeContext) (Shape, error) {
 	if err := c.axisList("start_indices_batching_dims", a.StartIndicesBatchingDims, len(index), false, "gather", ""); err != nil {
 		return Shape{}, err
 	}
-	if err := c.batching("gather", x, index, a.IndexVectorDim, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.CollapsedSliceDims, a.StartIndexMap, "operand_batching_dims", "start_indices_batching_dims"); err != nil {
+	if err := c.gatherBatching(x, index, a); err != nil {
 		return Shape{}, err
 	}
 	if len(a.SliceSizes) != x.Rank() {
@@ -221,18 +221,17 @@ func gatherShape(c *ShapeContext) (Shape, error) {
 	return makeDims(x.Type(), dims), nil
 }
 
-// batching checks what XLA leaves unchecked and an evaluator needs: batching axes of x are neither left out nor indexed, those of the
-// indices do not hold the index vectors, and the two agree in size.
-func (c *ShapeContext) batching(op string, x Shape, index []dim, vector int64, axes, indexAxes, left, indexed []int64, key, indexKey AttrKey) error {
-	for k, axis := range axes {
-		at := indexAxes[k]
+// gatherBatching checks what XLA leaves unchecked and an evaluator needs: batching axes are neither collapsed nor indexed, and agree in size.
+func (c *ShapeContext) gatherBatching(x Shape, index []dim, a *GatherAttrs) error {
+	for k, axis := range a.OperandBatchingDims {
+		at := a.StartIndicesBatchingDims[k]
 		switch {
-		case slices.Contains(left, axis) || slices.Contains(indexed, axis):
-			return c.attr(key, "SHP-20", "Invalid %s set in %s op: dimension %d is also collapsed or indexed", key, op, axis)
-		case at == vector:
-			return c.attr(indexKey, "SHP-20", "Invalid %s set in %s op: it contains index_vector_dim %d", indexKey, op, at)
+		case slices.Contains(a.CollapsedSliceDims, axis) || slices.Contains(a.StartIndexMap, axis):
+			return c.attr("operand_batching_dims", "SHP-20", "Invalid operand_batching_dims set in gather op: dimension %d is also collapsed or indexed", axis)
+		case at == a.IndexVectorDim:
+			return c.attr("start_indices_batching_dims", "SHP-20", "Invalid start_indices_batching_dims set in gather op: it contains index_vector_dim %d", at)
 		case !sizesAgree(x.Dim(int(axis)), index[at].size):
-			return c.attr(key, "SHP-20", "Invalid %s set in %s op: sizes %d and %d of a batching dimension differ", key, op, x.Dim(int(axis)), index[at].size)
+			return c.attr("operand_batching_dims", "SHP-20", "Invalid operand_batching_dims set in gather op: sizes %d and %d of a batching dimension differ", x.Dim(int(axis)), index[at].size)
 		}
 	}
 	return nil
@@ -304,9 +303,6 @@ func (c *ShapeContext) scatterUpdate(a *ScatterAttrs, x, u Shape, index, batch [
 		return err
 	}
 	if err := c.axisList("scatter_indices_batching_dims", a.ScatterIndicesBatchingDims, len(index), false, "scatter", ""); err != nil {
-		return err
-	}
-	if err := c.batching("scatter", x, index, a.IndexVectorDim, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.InsertedWindowDims, a.ScatterDimsToOperandDims, "input_batching_dims", "scatter_indices_batching_dims"); err != nil {
 		return err
 	}
 	window := freeAxes(x.Rank(), a.InsertedWindowDims, a.InputBatchingDims)

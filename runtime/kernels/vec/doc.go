@@ -12,7 +12,6 @@
 //	tanh                 2.0
 //	logistic             2.0
 //	erf                  1.5
-//	sine, cosine         1.5    magnitudes below 2^16
 //
 // and as much for float64, where measured on samples. The tests hold them to this.
 //
