@@ -11,6 +11,7 @@ import (
 type disCmd struct {
 	Files   []string `arg:"" name:"file" help:"BEF files."`
 	Generic bool     `help:"Print every op in its generic form."`
+	Exact   bool     `help:"Print all that the file says: positions, streams, numbering, sections of halo's own. halo asm makes the same bytes of it."`
 	Output  string   `short:"o" help:"Write the text here." default:"-"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }
@@ -30,10 +31,18 @@ func (c *disCmd) Run(e *env) error {
 		if !f.Typed {
 			fmt.Fprintf(e.stderr, "%s: warning: %s\n", in.name, hostprog.MissingSections)
 		}
-		p, err := hostprog.Disassemble(f)
+		disassemble := hostprog.Disassemble
+		if c.Exact {
+			disassemble = hostprog.DisassembleExact
+		}
+		p, err := disassemble(f)
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
-		return e.writeResult(c.Output, in.name, ".mlir", []byte(hostprog.Sprint(p, formOf(c.Generic))))
+		text := hostprog.Sprint(p, formOf(c.Generic))
+		if c.JSON && c.Output == "-" {
+			r.add("text", text)
+		}
+		return e.writeResult(c.Output, in.name, ".mlir", []byte(text))
 	})
 }

@@ -24,6 +24,7 @@ type AssembleOptions struct {
 // The error is an [ErrorList] of what a file cannot say.
 func Assemble(p *Program, o AssembleOptions) (*bef.File, error) {
 	a := assembler{o: o, b: bef.NewBuilder(), funcs: make(map[*Region]bef.FuncID), named: make(map[*Op]bef.FuncID), names: make(map[string]bool), units: make(map[*Op]uint64)}
+	a.exactly(p.Module)
 	a.collect(p.Module)
 	if len(a.errs) == 0 {
 		a.emit()
@@ -35,6 +36,7 @@ func Assemble(p *Program, o AssembleOptions) (*bef.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.File, err)
 	}
+	f.Attrs.Align = max(f.Attrs.Align, a.align)
 	return f, nil
 }
 
@@ -47,6 +49,7 @@ type assembler struct {
 	named map[*Op]bef.FuncID
 	names map[string]bool
 	units map[*Op]uint64 // ids of compiled modules, by first reference
+	align int            // of the pool at least
 }
 
 // entry is a function of the file: a function of the program, or a region that
@@ -174,7 +177,7 @@ func (a *assembler) checkBody(owner *Op, r *Region) bool {
 }
 
 // isControl says whether an attribute is for this program's tools alone.
-func isControl(name string) bool { return name == attrCost || name == attrNonStrict }
+func isControl(name string) bool { return name == attrCost || name == attrNonStrict || isExact(name) }
 
 // functionRefs says whether an attribute belongs to the function list: a name
 // of a function, or a list that begins with one.
@@ -308,8 +311,11 @@ func (a *assembler) types(list []Type) []bef.TypeID {
 }
 
 func opLocation(op *Op) bef.Location {
-	if op.Loc != nil {
+	switch {
+	case op.Loc != nil:
 		return *op.Loc
+	case op.Attrs.Has(attrNoLoc):
+		return bef.Location{}
 	}
 	return bef.At(op.Pos.File, op.Pos.Line, op.Pos.Column)
 }
@@ -334,6 +340,9 @@ func (a *assembler) body(fn *bef.FuncBuilder, e entry) {
 		}
 		spec := bef.KernelSpec{Name: op.Name, Args: operands(op), Results: a.types(typesOf(op.Results)), Loc: opLocation(op),
 			Stream: uint32(streams.ops[i].stream), NonStrict: op.Attrs.Has(attrNonStrict)}
+		if s, ok := op.Attrs.Int(attrStream); ok && s >= 0 && s < 1<<31 {
+			spec.Stream = uint32(s)
+		}
 		for _, e := range op.Attrs {
 			switch {
 			case isControl(e.Name):

@@ -145,8 +145,26 @@ func checkAssembled(t testing.TB, f *bef.File) {
 	again, err := hostprog.Assemble(q, hostprog.AssembleOptions{})
 	require.NoError(t, err, text)
 	require.Equal(t, content(f), content(again), text)
+	checkExact(t, b)
 	// Text that came from a file lacks costs and options; from there on nothing is lost.
 	require.Equal(t, plain(encode(t, again)), plain(encode(t, reassemble(t, again))))
+}
+
+// checkExact expects the exact text of a file to assemble to its bytes, and to read as any other text.
+func checkExact(t testing.TB, b []byte) {
+	t.Helper()
+	f, err := bef.Decode(b, bef.DecodeOptions{})
+	require.NoError(t, err)
+	p, err := hostprog.DisassembleExact(f)
+	require.NoError(t, err)
+	for _, form := range []hostprog.Form{hostprog.CustomForm, hostprog.GenericForm} {
+		text := hostprog.Sprint(p, form)
+		q, err := hostprog.Read("exact", text, hostprog.Config{})
+		require.NoError(t, err, text)
+		g, err := hostprog.Assemble(q, hostprog.AssembleOptions{})
+		require.NoError(t, err, text)
+		require.Equal(t, plain(b), plain(encode(t, g)), text)
+	}
 }
 
 func reassemble(t testing.TB, f *bef.File) *bef.File {

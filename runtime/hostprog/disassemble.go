@@ -21,8 +21,16 @@ const unknownValue = -559038737
 // come first. A file without types gives a text for eyes, in generic form.
 // It fails for constants that are broken and for regions that contain themselves.
 func Disassemble(f *bef.File) (*Program, error) {
-	d := disassembler{f: f, p: &Program{generic: !f.Typed}, nonStrict: make(map[bef.KernelRef]bool),
+	return newDisassembler(f).program()
+}
+
+func newDisassembler(f *bef.File) *disassembler {
+	return &disassembler{f: f, p: &Program{generic: !f.Typed}, nonStrict: make(map[bef.KernelRef]bool),
 		busy: make([]bool, len(f.Functions)), units: make(map[string]string)}
+}
+
+func (d *disassembler) program() (*Program, error) {
+	f := d.f
 	refs, err := f.NonStrict()
 	if err != nil {
 		return nil, err
@@ -64,6 +72,7 @@ type disassembler struct {
 	modules   []*Op
 	budget    int // ops that may still be made
 	depth     int // of regions
+	exact     bool
 }
 
 // maxRegions is the depth of regions that text can nest.
@@ -99,6 +108,9 @@ func (d *disassembler) function(id bef.FuncID) (*Op, error) {
 	op := &Op{Name: funcOp}
 	in, out := d.types(fn.Args), d.types(fn.Results)
 	op.Attrs.Set(attrSymName, stringAttr(fn.Name))
+	if fn.Kind != bef.Native {
+		d.locate(op, fn.Loc)
+	}
 	switch fn.Kind {
 	case bef.Native:
 		op.Attrs.Set(attrNative, Attr{Kind: UnitAttr})
@@ -155,6 +167,9 @@ func (d *disassembler) body(r *Region, id bef.FuncID) error {
 		}
 		if err := d.functions(op, k); err != nil {
 			return err
+		}
+		if d.locate(op, k.Loc); d.exact {
+			op.Attrs.Set(attrStream, intAttr("i64", int64(k.Stream)))
 		}
 		r.add(op)
 	}

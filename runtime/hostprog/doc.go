@@ -18,7 +18,9 @@
 // [Assemble] fixes every order that the file format leaves open, so equal
 // programs make equal bytes, and runs the stream analysis (streams.go).
 // [Disassemble] is its inverse up to positions and costs, which files do not
-// have. [Canonicalize] and [Streams] are what `halo opt` offers.
+// have; [DisassembleExact] makes a text that has those too, and assembles to
+// the same bytes (exact.go). [Canonicalize] and [Streams] are what `halo opt`
+// offers.
 //
 // Errors are an [ErrorList] of [Diagnostic]s with position, source line and
 // caret. Nothing here runs a program: unknown kernels are the loader's concern.

@@ -33,6 +33,8 @@ type Program struct {
 	// generic asks the printer for generic forms: a file without types does
 	// not verify.
 	generic bool
+	// exact asks it for locations.
+	exact bool
 }
 
 // Op is an operation: a kernel call, a return, a function or a module.

@@ -20,7 +20,7 @@ const (
 // same program, and prints as the same text.
 func Fprint(w io.Writer, p *Program, form Form) error {
 	out := bufio.NewWriter(w)
-	pr := printer{w: out, generic: form == GenericForm || p.generic, names: make(map[*Value]string)}
+	pr := printer{w: out, generic: form == GenericForm || p.generic, exact: p.exact, names: make(map[*Value]string)}
 	pr.program(p)
 	return out.Flush()
 }
@@ -37,6 +37,7 @@ type printer struct {
 	last    byte // last character written
 	indent  int
 	generic bool
+	exact   bool
 
 	names   map[*Value]string
 	next    int // number of the next result
@@ -141,6 +142,14 @@ func (p *printer) attributes(keyword string, d Dict, hidden func(string) bool) {
 }
 
 func (p *printer) op(op *Op) {
+	p.plainOp(op)
+	if p.exact && op.Loc != nil {
+		p.write(" loc(" + locationText(*op.Loc) + ")")
+	}
+}
+
+// plainOp writes an op without where it comes from.
+func (p *printer) plainOp(op *Op) {
 	switch {
 	case op.IsModule():
 		p.module(op)
