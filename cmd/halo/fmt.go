@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/printer"
@@ -48,12 +49,12 @@ func (c *fmtCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		return c.deliver(e, in, out, written)
+		return c.deliver(e, in, r, out, written)
 	})
 }
 
-// deliver puts the print where the flags say: the file itself, a folder, or standard output unless records go there.
-func (c *fmtCmd) deliver(e *env, in *input, out []byte, written map[string]string) error {
+// deliver puts the print where the flags say: the file itself, a folder, or standard output; the record, when records go there.
+func (c *fmtCmd) deliver(e *env, in *input, r *record, out []byte, written map[string]string) error {
 	switch {
 	case c.Write:
 		if in.kind != hloText && in.kind != hostText || strings.HasSuffix(in.name, ".gz") {
@@ -62,6 +63,9 @@ func (c *fmtCmd) deliver(e *env, in *input, out []byte, written map[string]strin
 		return writeFile(in.name, out)
 	case c.Output != "":
 		path := filepath.Join(c.Output, textName(in))
+		if _, taken := written[path]; taken && in.kind == hloProto {
+			path = filepath.Join(c.Output, in.rel+".hlo") // x.hlo and x.hlo.pb are two modules
+		}
 		if other, ok := written[path]; ok {
 			return fmt.Errorf("%s: error: %s is the print of %s already", in.name, path, other)
 		}
@@ -71,6 +75,7 @@ func (c *fmtCmd) deliver(e *env, in *input, out []byte, written map[string]strin
 		}
 		return writeFile(path, out)
 	case c.JSON:
+		r.add("text", string(out))
 		return nil
 	}
 	_, err := e.stdout.Write(out)
@@ -95,10 +100,10 @@ func (c *fmtCmd) format(in *input, cfg printer.Config) ([]byte, error) {
 		}
 		return printer.Append(nil, m, cfg)
 	}
-	var out []byte
+	out := make([]byte, 0, len(in.data)+len(in.data)/8)
 	var errs parser.ErrorList
 	read := parser.Config{Lenient: c.Lenient}
-	for i, piece := range parser.Split(string(in.data)) {
+	for i, piece := range parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data))) {
 		m, err := read.Parse(in.name, piece)
 		if list, ok := err.(parser.ErrorList); ok {
 			errs = append(errs, list...)

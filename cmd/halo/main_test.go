@@ -18,6 +18,7 @@ import (
 
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/internal/npz"
 )
 
@@ -48,6 +49,7 @@ var update = os.Getenv("HALO_UPDATE") != ""
 //	keys FILE KEY…       the object in FILE has exactly these keys
 //	npz FILE KEY=TYPE[DIMS]:VALUES…  write arrays
 //	gzip FILE, head FILE N           pack a file into FILE.gz; cut a file to N bytes
+//	proto FILE           serialize a text into FILE.pb
 //	flip FILE N          invert byte N of a file
 //	nothing GLOB         no file matches
 func TestCommand(t *testing.T) {
@@ -62,7 +64,7 @@ func TestCommand(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit": exitCommand, "json": jsonCommand, "keys": keysCommand, "npz": npzCommand,
-			"head": headCommand, "gzip": gzipCommand, "flip": flipCommand, "nothing": nothingCommand,
+			"head": headCommand, "gzip": gzipCommand, "proto": protoCommand, "flip": flipCommand, "nothing": nothingCommand,
 		},
 	})
 }
@@ -170,6 +172,12 @@ func gzipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(w.Close())
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".gz"), b.Bytes(), 0o666))
+}
+
+func protoCommand(ts *testscript.TestScript, neg bool, args []string) {
+	m, err := parser.Parse(args[0], ts.ReadFile(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pb"), proto.Encode(m), 0o666))
 }
 
 func headCommand(ts *testscript.TestScript, neg bool, args []string) {

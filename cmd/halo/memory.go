@@ -10,6 +10,9 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
+// collectAt is by how many percent the heap grows between collections.
+const collectAt = 300
+
 // available is the number of bytes that a program may need at most: what the system can give without swapping, less a tenth for what
 // is not counted. It is 0 if it is not known.
 func available() int64 {
@@ -28,8 +31,12 @@ func available() int64 {
 	return total / 10 * 9
 }
 
-// limitMemory makes the collector work harder before memory runs out; a limit that the user sets holds instead.
+// limitMemory makes the collector work harder before memory runs out; a limit that the user sets holds instead. Before that it works less
+// than usual: modules are read and printed once, and most of what is made for them stays.
 func limitMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
 	if total := runtime.PhysicalMemory(); total > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(total / 10 * 8)
 	}

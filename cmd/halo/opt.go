@@ -117,6 +117,9 @@ func (c *optCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
+		if c.JSON && c.Output == "-" {
+			r.add("text", string(out))
+		}
 		return e.writeResult(c.Output, in.name, ".opt.hlo", out)
 	})
 }
