@@ -48,6 +48,9 @@ func Load(path string) (hlo.Module, error) {
 type Options struct {
 	Passes  string // pipeline text; "" is the pipeline that the runtime needs
 	Threads int    // compute workers; 0 is one for each processor
+
+	// Register adds kernels of the caller's, which custom-calls find by their target: see runtime.Registry.CustomCall. It may be nil.
+	Register func(*runtime.Registry)
 }
 
 // Program is a compiled module. It is immutable and may run many times at once. Close it when it is no longer needed.
@@ -76,6 +79,9 @@ func Compile(ctx context.Context, m hlo.Module, o Options) (*Program, error) {
 	}
 	reg := runtime.NewRegistry()
 	kernels.Register(reg)
+	if o.Register != nil {
+		o.Register(reg)
+	}
 	queue := workqueue.NewMulti(workqueue.Config{Workers: o.Threads})
 	program, err := runtime.Load(file, reg, runtime.LoadOptions{Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
 	if err != nil {

@@ -120,6 +120,8 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 		return err
 	}
 	switch {
+	case f.tensor != nil:
+		f.executeTensor(ctx, f.program.values, args, results)
 	case f.native != nil:
 		f.executeNative(ctx, args, results)
 	case f.sync != nil:
@@ -163,9 +165,6 @@ func (f *Function) ExecuteAsync(ctx ExecContext, args, results []*async.Value) e
 }
 
 func (f *Function) checkExecute(args, results []*async.Value) error {
-	if f.tensor != nil {
-		return async.Errorf(async.FailedPrecondition, "function %q is a tensor function: Run executes it", f.name)
-	}
 	if len(args) != f.NumArgs() || len(results) != f.NumResults() {
 		return async.Errorf(async.InvalidArgument, "function %q takes %d arguments and gives %d results, got %d and %d",
 			f.name, f.NumArgs(), f.NumResults(), len(args), len(results))

@@ -219,6 +219,8 @@ func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flag
 	}
 	switch {
 	case e.general != nil:
+	case e.tensor != nil && l.reg.values != nil:
+		return l.loadTensorUse(fn, k, p, e.tensor)
 	case e.tensor != nil:
 		return l.fail(fn, k, "kernel '%s' is for tensor functions, and function %q has no buffer plan", name, fn.name)
 	default:

@@ -21,6 +21,7 @@ type Program struct {
 	functions []*Function
 	byName    map[string]*Function
 	consts    []byte
+	values    *TensorValues
 	metadata  *Metadata
 	resolved  []*registered // by kernel code; nil if unknown
 	unknown   unknownKernels
@@ -82,7 +83,7 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 	if err := bef.Check(file); err != nil {
 		return nil, err
 	}
-	p := &Program{file: file, host: o.Host, options: o, byName: make(map[string]*Function)}
+	p := &Program{file: file, host: o.Host, options: o, byName: make(map[string]*Function), values: reg.values}
 	if p.host == nil {
 		p.host = NewHost(HostOptions{})
 	}
@@ -191,6 +192,9 @@ func (p *Program) Trim() {
 		f.instances.trim()
 	}
 }
+
+// Trim gives the memory of the function's idle instances back to the allocator.
+func (f *Function) Trim() { f.instances.trim() }
 
 // Name returns the function's name; regions have none.
 func (f *Function) Name() string { return f.name }

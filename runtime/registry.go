@@ -16,6 +16,7 @@ type Registry struct {
 	frozen  bool
 	kernels map[string]*registered
 	natives map[string]*Kernel
+	values  *TensorValues // nil: general functions have no tensors
 }
 
 // registered is what one name stands for. A name may have a general and a synchronous implementation.

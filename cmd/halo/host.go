@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
+	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/kernels/hostkernels"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -77,6 +78,7 @@ func (c *hostRunFlags) run(ctx context.Context, e *env, in *input) (err error) {
 	host := runtime.NewHost(runtime.HostOptions{Queue: queue, Allocator: d.allocator, Diagnostics: d.diagnose})
 	reg := runtime.NewRegistry()
 	hostkernels.Register(reg)
+	kernels.Register(reg)
 	program, err := runtime.Load(file, reg, runtime.LoadOptions{Host: host, Strict: c.Strict})
 	if err != nil {
 		d.diagnoseLoad(err)

@@ -41,7 +41,7 @@ func Register(reg *runtime.Registry) {
 		registerArith, registerPrint, registerChains, registerBranches, registerLoops, registerParallel,
 		registerStrings, registerValues, registerAsync, registerFailures, registerLifetimes, registerInspection, registerBenchmark,
 		registerShapes, registerDense, registerBuffers, registerSparse, registerFiles, registerNetwork,
-		registerSync, registerNatives,
+		registerSync, registerNatives, registerInterop,
 	} {
 		family(reg)
 	}
