@@ -315,6 +315,9 @@ func (f *fiber) failAt(st *async.Status) {
 
 // panicStatus is the error that a recovered panic stands for.
 func panicStatus(r any) *async.Status {
+	if err, ok := r.(*async.TypeError); ok { // the program's fault, not the kernel's
+		return async.Errorf(async.InvalidArgument, "%w", err)
+	}
 	if err, ok := r.(error); ok {
 		return async.Errorf(async.Internal, "kernel panicked: %w\n%s", err, debug.Stack())
 	}

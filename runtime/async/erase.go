@@ -98,6 +98,14 @@ func EmplaceLater[T any](v *Value, x T) Ready {
 	return Ready{}
 }
 
+// TypeError is what using a value as another type panics with. Programs that were not checked can bring it about.
+type TypeError struct {
+	Value string // what it is
+	Want  string // the type it was used as
+}
+
+func (e *TypeError) Error() string { return e.Value + " used as " + e.Want }
+
 func wrongType[T any](v *Value) {
-	panic("async: " + v.String() + " used as " + nameOf[T]() + origin(v))
+	panic(&TypeError{v.String() + origin(v), nameOf[T]()})
 }
