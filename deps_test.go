@@ -24,6 +24,7 @@ var floors = []struct {
 	{pkg: "internal/arrays", floor: 2}, // literals on disk
 	{pkg: "internal/shadow", floor: 3}, // evaluates two versions of a module
 	{pkg: "internal/hlotest", floor: 4},
+	{pkg: "internal/reduce", floor: 4}, // cleans up after itself with dce
 	{pkg: "internal/difftest", floor: 5}, // runs modules on both engines
 	{pkg: "internal/diverge", floor: 5}, // finds where executions part
 	{pkg: "internal/lint", floor: 0},

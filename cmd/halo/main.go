@@ -37,6 +37,7 @@ type commands struct {
 	Verify verifyCmd `cmd:"" help:"Verify programs; report every finding with its rule."`
 	Opt    optCmd    `cmd:"" help:"Run passes and print the module."`
 	Replay replayCmd `cmd:"" help:"Run a reproducer that a failing pass left."`
+	Reduce reduceCmd `cmd:"" help:"Make a program small on which passes, or a command, fail."`
 	Lower  lowerCmd  `cmd:"" help:"Lower HLO to a BEF file."`
 	Asm    asmCmd    `cmd:"" help:"Assemble host program text to a BEF file."`
 	Dis    disCmd    `cmd:"" help:"Disassemble a BEF file to host program text."`

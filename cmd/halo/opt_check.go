@@ -174,21 +174,8 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	head := replayMark + pass.Of("", failed.Failed).String() + "\n"
-	head += replayFlags + "--profile=" + c.Profile
-	if c.Check != "" {
-		head += " --check=" + c.Check
-	}
-	if c.FP != "" && c.FP != "strict" {
-		head += " --fp=" + c.FP
-	}
-	for _, b := range c.Budget {
-		head += " --budget=" + b
-	}
-	for _, f := range c.Fuel {
-		head += " --fuel=" + f
-	}
-	head += "\n// " + strings.ReplaceAll(strings.TrimSpace(failed.Error()), "\n", "\n// ") + "\n\n"
+	head := c.head(pass.Of("", failed.Failed).String())
+	head += "// " + strings.ReplaceAll(strings.TrimSpace(failed.Error()), "\n", "\n// ") + "\n\n"
 	if err := os.MkdirAll(c.Reproducer, 0o777); err != nil {
 		return "", err
 	}
@@ -208,6 +195,25 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 		_, err = f.WriteString(head + string(text))
 		return path, errors.Join(err, f.Close())
 	}
+}
+
+// head is the lines from which halo replay learns what to run.
+func (c *passChecks) head(passes string) string {
+	head := replayMark + passes + "\n"
+	head += replayFlags + "--profile=" + c.Profile
+	if c.Check != "" {
+		head += " --check=" + c.Check
+	}
+	if c.FP != "" && c.FP != "strict" {
+		head += " --fp=" + c.FP
+	}
+	for _, b := range c.Budget {
+		head += " --budget=" + b
+	}
+	for _, f := range c.Fuel {
+		head += " --fuel=" + f
+	}
+	return head + "\n"
 }
 
 // fuel reads --fuel, and --rules: a rule without fuel is out.
