@@ -183,9 +183,6 @@ func gatherShape(c *ShapeContext) (Shape, error) {
 	if err := c.axisList("start_indices_batching_dims", a.StartIndicesBatchingDims, len(index), false, "gather", ""); err != nil {
 		return Shape{}, err
 	}
-	if err := c.gatherBatching(x, index, a); err != nil {
-		return Shape{}, err
-	}
 	if len(a.SliceSizes) != x.Rank() {
 		return Shape{}, c.attr("slice_sizes", rule, "Gather op must have one slice size for every input dimension; got: {%s} for %v", intsText(a.SliceSizes), x)
 	}
@@ -219,22 +216,6 @@ func gatherShape(c *ShapeContext) (Shape, error) {
 		}
 	}
 	return makeDims(x.Type(), dims), nil
-}
-
-// gatherBatching checks what XLA leaves unchecked and an evaluator needs: batching axes are neither collapsed nor indexed, and agree in size.
-func (c *ShapeContext) gatherBatching(x Shape, index []dim, a *GatherAttrs) error {
-	for k, axis := range a.OperandBatchingDims {
-		at := a.StartIndicesBatchingDims[k]
-		switch {
-		case slices.Contains(a.CollapsedSliceDims, axis) || slices.Contains(a.StartIndexMap, axis):
-			return c.attr("operand_batching_dims", "SHP-20", "Invalid operand_batching_dims set in gather op: dimension %d is also collapsed or indexed", axis)
-		case at == a.IndexVectorDim:
-			return c.attr("start_indices_batching_dims", "SHP-20", "Invalid start_indices_batching_dims set in gather op: it contains index_vector_dim %d", at)
-		case !sizesAgree(x.Dim(int(axis)), index[at].size):
-			return c.attr("operand_batching_dims", "SHP-20", "Invalid operand_batching_dims set in gather op: sizes %d and %d of a batching dimension differ", x.Dim(int(axis)), index[at].size)
-		}
-	}
-	return nil
 }
 
 func scatterShape(c *ShapeContext) (Shape, error) {

@@ -68,7 +68,9 @@ func (r *run) sameSharding(in hlo.Instruction, rule, what string, others ...hlo.
 	}
 }
 
-func shardingText(in hlo.Instruction) string { return string(in.Common().Sharding.AppendText(nil, false)) }
+func shardingText(in hlo.Instruction) string {
+	return string(in.Common().Sharding.AppendText(nil, false))
+}
 
 // fusion checks what is inside a fusion.
 func (r *run) fusion(in hlo.Instruction) {

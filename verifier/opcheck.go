@@ -29,6 +29,8 @@ var opChecks = func() (f [hlo.NumOpcodes]func(*run, hlo.Instruction)) {
 	}
 	set((*run).reducerTypes, hlo.OpReduce, hlo.OpMap, hlo.OpReduceWindow)
 	set((*run).broadcastAxes, hlo.OpBroadcast)
+	set((*run).gather, hlo.OpGather)
+	set((*run).scatter, hlo.OpScatter)
 	set((*run).afterAll, hlo.OpAfterAll)
 	set((*run).reshapeBitcast, hlo.OpReshape)
 	set((*run).bitcast, hlo.OpBitcast)
@@ -277,6 +279,41 @@ func (r *run) bitcast(in hlo.Instruction) {
 		}
 		if from.Opcode() != hlo.OpConstant {
 			r.report(in, "SHP-13", "Bitcast cannot have different memory spaces of output (%d) and operand (%d)", memorySpace(b), memorySpace(a))
+		}
+	}
+}
+
+func (r *run) gather(in hlo.Instruction) {
+	a := hlo.AttrsOf[hlo.GatherAttrs](in)
+	if len(a.OperandBatchingDims) > 0 {
+		r.batching(in, 1, a.IndexVectorDim, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.CollapsedSliceDims, a.StartIndexMap)
+	}
+}
+
+func (r *run) scatter(in hlo.Instruction) {
+	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
+	if len(a.InputBatchingDims) > 0 {
+		r.batching(in, in.NumOperands()/2, a.IndexVectorDim, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.InsertedWindowDims, a.ScatterDimsToOperandDims)
+	}
+}
+
+// batching checks the batching axes of gather and scatter, which XLA leaves unchecked: those of the operand are neither left out nor indexed,
+// those of the indices do not hold the index vectors, and the two agree in size. The shape rule has seen that all of them exist.
+func (r *run) batching(in hlo.Instruction, indices int, vector int64, axes, indexAxes, left, indexed []int64) {
+	x, index := in.OperandInstr(0).Shape(), in.OperandInstr(indices).Shape()
+	for k, axis := range axes {
+		at := indexAxes[k]
+		if slices.Contains(left, axis) || slices.Contains(indexed, axis) {
+			r.report(in, "HALO-BATCHING", "batching axis %d of operand 0, %v, is also left out of the windows or indexed", axis, x)
+			return
+		}
+		if at == vector || at >= int64(index.Rank()) {
+			r.report(in, "HALO-BATCHING", "batching axis %d of the indices, %v, is the one that holds the index vectors", at, index)
+			return
+		}
+		if n, m := x.Dim(int(axis)), index.Dim(int(at)); n != m && n != hlo.UnboundedSize && m != hlo.UnboundedSize {
+			r.report(in, "HALO-BATCHING", "batching axis %d of operand 0 has size %d, batching axis %d of the indices has size %d: %v and %v", axis, n, at, m, x, index)
+			return
 		}
 	}
 }

@@ -130,6 +130,7 @@ var rules = []Rule{
 	{ID: "HALO-RECURSION", What: "no computation calls itself, directly or through others"},
 	{ID: "HALO-PARAMETERS", What: "parameters of a computation are numbered without gaps"},
 	{ID: "HALO-BROADCAST", What: "broadcast sends each axis to one of its own"},
+	{ID: "HALO-BATCHING", What: "batching axes of gather and scatter are there for that alone, and have the size of their partners"},
 	{ID: "HALO-TOKENS", What: "after-all takes tokens", Severity: SeverityWarning},
 	{ID: "HALO-EFFECTS", What: "what is applied to elements has no side effects", Severity: SeverityWarning},
 	{ID: "HALO-SCALARS", What: "what is applied to elements is made of scalars", Severity: SeverityWarning},
