@@ -62,11 +62,25 @@ func customCall(c *Call) (*hlo.Literal, error) {
 	if k := lapackCalls[target]; k != nil {
 		return k(c)
 	}
-	return nil, fmt.Errorf("custom-call target %q is not known; known are %s", target, strings.Join(knownTargets(), ", "))
+	return nil, unknownTarget(target)
 }
 
-func knownTargets() []string {
-	return slices.Sorted(maps.Keys(customCalls))
+// unknownTarget says what a target may be, and how to give meaning to another.
+func unknownTarget(target string) error {
+	known := slices.Sorted(maps.Keys(customCalls))
+	if similar := slices.DeleteFunc(slices.Sorted(maps.Keys(lapackCalls)), func(name string) bool { return !strings.HasPrefix(name, lapackPrefix(target)) }); len(similar) > 0 {
+		known = similar
+	}
+	return fmt.Errorf(`custom-call target %q is not known. In Go it gets its meaning by eval.Options.CustomCalls[%[1]q] here, and by Registry.CustomCall(%[1]q, ...) of the runtime. Known are %[2]s`,
+		target, strings.Join(known, ", "))
+}
+
+// lapackPrefix is how LAPACK calls for the same element type begin; of other targets it is what no call begins with.
+func lapackPrefix(target string) string {
+	if strings.HasPrefix(target, "lapack_") && len(target) > len("lapack_s") {
+		return target[:len("lapack_s")]
+	}
+	return "-"
 }
 
 func rngSeed(c *Call) (*hlo.Literal, error) {

@@ -19,7 +19,7 @@
 //	linalg.go batchnorm.go fft.go random.go   the numerical families
 //	control.go async.go collective.go communication.go   calls, loops, asynchrony, what devices and the host do together
 //	mesh.go group.go mail.go device.go exchange.go   how devices meet, with and without goroutines that wait
-//	custom.go lapack.go   custom-calls; what LAPACK factors and decomposes is in factor.go, eigen.go and schur.go
+//	custom.go lapack….go   custom-calls; what LAPACK factors and decomposes is in factor.go, reduced.go, eigen….go and schur….go
 //
 // Layouts do not matter, but for bitcast: literals are row-major. A value with dynamic dimensions is a literal of its actual size.
 // Asynchronous instructions are computed where they are waited for. Evaluation is deterministic and runs on the calling goroutine.

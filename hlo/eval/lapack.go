@@ -266,6 +266,12 @@ func lapackSyevd(c *Call) (*hlo.Literal, error) {
 	lower := c.option("uplo", 'L') == 'L'
 	var values []complex128
 	for k := range m.batch {
+		if !m.s.Type().IsComplex() {
+			if w, ok := eigenSymmetric(m.at(k), m.rows, lower); ok {
+				values = append(values, w...)
+				continue
+			}
+		}
 		values = append(values, eigenHermitian(m.at(k), m.rows, lower)...)
 	}
 	return (&output{c: c}).numbers(m.v).numbers(values).ints(make([]int64, m.batch)).value()
@@ -287,7 +293,14 @@ func lapackGesdd(c *Call) (*hlo.Literal, error) {
 	}
 	var values, us, vs []complex128
 	for k := range m.batch {
-		d, u, v := singularValues(m.at(k), m.rows, m.cols, columns, rows)
+		var d, u, v []complex128
+		ok := false
+		if !m.s.Type().IsComplex() {
+			d, u, v, ok = singularReal(m.at(k), m.rows, m.cols, columns, rows)
+		}
+		if !ok {
+			d, u, v = singularValues(m.at(k), m.rows, m.cols, columns, rows)
+		}
 		values, us, vs = append(values, d...), append(us, u...), append(vs, v...)
 	}
 	return (&output{c: c}).numbers(m.v).numbers(values).numbers(us).numbers(vs).ints(make([]int64, m.batch)).value()
@@ -303,7 +316,11 @@ func lapackGeev(c *Call) (*hlo.Literal, error) {
 	var values, left, right []complex128
 	info := make([]int64, m.batch)
 	for k := range m.batch {
-		w, l, r, ok := eigenGeneral(m.at(k), m.rows)
+		eigen := eigenReal
+		if m.s.Type().IsComplex() {
+			eigen = eigenGeneral
+		}
+		w, l, r, ok := eigen(m.at(k), m.rows)
 		if !ok {
 			info[k] = 1
 		}

@@ -12,9 +12,8 @@ import (
 //
 // It reports false when the iteration does not converge.
 func eigenGeneral(a []complex128, n int) (values, left, right []complex128, ok bool) {
-	t, z := append([]complex128(nil), a...), identity(n)
-	hessenberg(t, z, n)
-	ok = triangularize(t, z, n)
+	t := append([]complex128(nil), a...)
+	z, ok := schurComplex(t, n)
 	values = make([]complex128, n)
 	for i := range n {
 		values[i] = t[i*n+i]
