@@ -164,6 +164,9 @@ func skipDictionary(s string, i int) int {
 	return -1
 }
 
+// maxNesting bounds the brackets within brackets that are skipped. What is inside is read with a lower bound, see Config.MaxDepth.
+const maxNesting = 1 << 17
+
 // skipGroup skips the brackets that begin at i, whatever is inside. On failure msg says why and end is the place: the bracket, string or
 // comment that does not end, or a closing bracket of another kind.
 func skipGroup(s string, i int) (end int, msg string) {
@@ -189,7 +192,9 @@ func skipGroup(s string, i int) (end int, msg string) {
 					continue
 				}
 			}
-			open = append(open, i)
+			if open = append(open, i); len(open) > maxNesting {
+				return i, "maximum recursion depth exceeded"
+			}
 			i++
 		case classClose:
 			o := s[open[len(open)-1]]
