@@ -15,6 +15,7 @@ func init() {
 		hlo.OpRaggedAllToAll, hlo.OpReduceScatter} {
 		fast[op] = []chooser{newCollective}
 	}
+	fast[hlo.OpRngGetAndUpdateState] = []chooser{rngGetAndUpdateState}
 	for op, choosers := range map[hlo.Opcode][]chooser{
 		hlo.OpBitcast:            {copyBytes},
 		hlo.OpBitcastConvert:     {copyBytes, elementwise},
