@@ -106,7 +106,7 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	} else if r.producer, ok = compileResult(s.m, operand, t, r.rowLength(), leaf); !ok || !r.isContiguous() {
 		return runtime.Bound{}, false
 	}
-	if r.parts > 1 {
+	if r.isPartial() {
 		r.partial = e.scratch.take(int64(r.units*r.parts*r.width()) * int64(t.ByteSize()))
 	}
 	r.rows.New = func() any { b := make([]T, r.block); return &b }
@@ -123,7 +123,7 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
 		r.loop.run(f, tasks, grain)
-		if r.parts > 1 {
+		if r.isPartial() {
 			r.finish.run(f, r.units, r.units)
 		}
 		e.after(f)
@@ -152,7 +152,7 @@ func (r *reduction[T]) empty(e *reduceEnds) runtime.Bound {
 func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 	in, out := elems[T](r.in.of(f)), elems[T](r.out.of(f))
 	init := elems[T](r.init.of(f))[0]
-	if r.parts > 1 {
+	if r.isPartial() {
 		out = elems[T](r.partial.of(f))
 	}
 	if r.isShort() {
@@ -179,7 +179,7 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		cols := min(r.block, r.run-b*r.block)
 		y := out[up*r.run+b*r.block:][:cols]
 		r.foldRows(y, x[b*r.block:], r.strips[part:min(part+r.split, len(r.strips))], (*buffer)[:cols])
-		if r.parts == 1 {
+		if !r.isPartial() {
 			r.begin(y, init)
 		}
 	}
@@ -227,16 +227,21 @@ func (r *reduction[T]) foldRows(y, x []T, strips []int, sum []T) {
 	}
 }
 
-// merge folds the parts of units.
+// merge folds the parts of units, and then the rows that were stacked.
 func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 	partial, out := elems[T](r.partial.of(f)), elems[T](r.out.of(f))
 	init := elems[T](r.init.of(f))[0]
-	w := r.width()
+	wide := r.width()
+	w := wide / r.stack
 	for u := lo; u < hi; u++ {
-		y := out[u*w:][:w]
-		copy(y, partial[u*r.parts*w:])
+		sum := partial[u*r.parts*wide:][:wide]
 		for p := 1; p < r.parts; p++ {
-			r.fold.rows(y, partial[(u*r.parts+p)*w:][:w])
+			r.fold.rows(sum, partial[(u*r.parts+p)*wide:][:wide])
+		}
+		y := out[u*w:][:w]
+		copy(y, sum)
+		for i := 1; i < r.stack; i++ {
+			r.fold.rows(y, sum[i*w:][:w])
 		}
 		r.begin(y, init)
 	}

@@ -17,9 +17,11 @@ type reduceLayout struct {
 	blocks int
 	parts  int // per unit
 	split  int // strips per part; or elements per part of the only strip
+	// stack is the number of short rows that are one row of run elements while strips are folded, and are folded in the end.
+	stack int
 }
 
-// width is the elements of the result in a unit.
+// width is the elements of the result in a unit, before rows that were stacked are folded.
 func (r *reduceLayout) width() int {
 	if r.inner {
 		return 1
@@ -70,8 +72,29 @@ func (r *reduceLayout) layOut(dims, axes []int64) {
 	}
 }
 
+// stackRows makes one row of several short ones that lie behind each other, so that there is enough to fold at a time.
+func (r *reduceLayout) stackRows() {
+	r.stack = 1
+	const manyUnits = 64 // each has a stack of its own in memory
+	if r.inner || r.run > reduceColumns/4 || r.units > manyUnits || !r.isContiguous() {
+		return
+	}
+	for g := min(reduceColumns/r.run, len(r.strips)/4); g > 1; g-- {
+		if len(r.strips)%g != 0 {
+			continue
+		}
+		strips := make([]int, 0, len(r.strips)/g)
+		for i := 0; i < len(r.strips); i += g {
+			strips = append(strips, i*r.run)
+		}
+		r.strips, r.run, r.stack = strips, r.run*g, g
+		return
+	}
+}
+
 // divide chooses blocks and parts, from the sizes alone.
 func (r *reduceLayout) divide() {
+	r.stackRows()
 	r.block, r.blocks, r.parts = 1, 1, 1
 	if !r.inner {
 		r.block = min(r.run, reduceColumns)
@@ -110,6 +133,9 @@ func (r *reduceLayout) isShort() bool {
 func (r *reduceLayout) isContiguous() bool {
 	return len(r.kept) <= 1 && (!r.inner || len(r.strips) == 1) && (len(r.kept) == 0 || r.keptStride[0] == len(r.strips)*r.run)
 }
+
+// isPartial reports whether tasks do not compute the result but parts of it.
+func (r *reduceLayout) isPartial() bool { return r.parts > 1 || r.stack > 1 }
 
 // rowLength is where tiles of the operand should end: at the ends of runs.
 func (r *reduceLayout) rowLength() int {

@@ -29,7 +29,7 @@ func (r *reduction[T]) visitTasks(f *runtime.TensorFrame, lo, hi int) {
 	v := r.visits.Get().(*reduceVisit[T])
 	v.init = elems[T](r.init.of(f))[0]
 	v.out = elems[T](r.out.of(f))
-	if r.parts > 1 {
+	if r.isPartial() {
 		v.out = elems[T](r.partial.of(f))
 	}
 	b := (*frameBuffers)(f)
@@ -75,7 +75,7 @@ func (r *reduction[T]) visitColumns(b *frameBuffers, v *reduceVisit[T], task int
 		r.fold.rows(v.row, v.sum)
 	}
 	r.rows.Put(buffer)
-	if r.parts == 1 {
+	if !r.isPartial() {
 		r.begin(v.row, v.init)
 	}
 }

@@ -62,8 +62,9 @@ func (m *machine) exp(x vector) vector {
 		lo, hi, c = -746, 710, taylor(12)
 	}
 	n, r := m.splitExp(m.between(x, lo, hi))
-	p := m.fma(m.mul(r, r), m.horner(r, c...), r)
-	return m.scale(m.add(p, m.constant(1)), n)
+	near := m.add(r, m.constant(1))
+	lost := m.sub(r, m.sub(near, m.constant(1))) // by the sum
+	return m.scale(m.add(near, m.fma(m.mul(r, r), m.horner(r, c...), lost)), n)
 }
 
 // expm1 is e^x - 1 = 2^n·(e^r - 1) + (2^n - 1). It works with half of 2^n, which does not overflow.
