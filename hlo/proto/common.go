@@ -42,7 +42,7 @@ func (a *attrDecoder) common() (*hlo.Common, error) {
 	}
 	c.Origin = decodeOrigin(in.Origin, a.shape)
 	if in.Metadata != nil {
-		if c.Metadata, err = a.d.metadata(in.Metadata); err != nil {
+		if c.Metadata, err = a.d.rawMetadata(in.Metadata); err != nil {
 			return nil, within(err, "metadata")
 		}
 	}
@@ -88,9 +88,6 @@ func encodeCommon(in *instructionMsg, c *hlo.Common, extra func() *instructionEx
 		if !r.Highest {
 			in.ResultAccuracy = &accuracyMsg{Tolerance: &toleranceMsg{r.ATol, r.RTol, r.ULPs}}
 		}
-	}
-	if c.Metadata != nil {
-		in.Metadata = encodeMetadata(c.Metadata)
 	}
 	in.BackendConfig = []byte(c.BackendConfig)
 	if c.ParameterReplication != nil {

@@ -20,12 +20,51 @@ type decoder struct {
 	instrs   map[hlo.CompID]map[int64]hlo.InstrID // for schedules; ids are unique in their computation
 	shapes   shapeCache
 	in       instructionMsg // of the instruction at hand; most of its fields are empty, so one serves all
+	// What messages read before meant, by their bytes.
+	rawShapes map[string]hlo.Shape
+	metadatas map[string]*hlo.Metadata
+}
+
+// shape decodes the shape of an instruction.
+func (d *decoder) shape(raw rawMsg) (hlo.Shape, error) {
+	if s, ok := d.rawShapes[string(raw)]; ok {
+		return s, nil
+	}
+	if raw == nil {
+		return d.shapes.shape(nil)
+	}
+	var m shapeMsg
+	if err := unmarshal(raw, &m); err != nil {
+		return hlo.Shape{}, err
+	}
+	s, err := d.shapes.shape(&m)
+	if err == nil {
+		d.rawShapes[string(raw)] = s
+	}
+	return s, err
+}
+
+// rawMetadata decodes the metadata of an instruction.
+func (d *decoder) rawMetadata(raw rawMsg) (*hlo.Metadata, error) {
+	if md, ok := d.metadatas[string(raw)]; ok {
+		return md, nil
+	}
+	var m metadataMsg
+	if err := unmarshal(raw, &m); err != nil {
+		return nil, err
+	}
+	md, err := d.metadata(&m)
+	if err == nil {
+		d.metadatas[string(raw)] = md
+	}
+	return md, err
 }
 
 func decodeModule(msg *moduleMsg) (hlo.Module, error) {
 	d := &decoder{
 		e: hlo.NewModule(msg.Name), payloads: msg.Payloads,
 		comps: make(map[int64]hlo.CompID), instrs: make(map[hlo.CompID]map[int64]hlo.InstrID),
+		rawShapes: make(map[string]hlo.Shape), metadatas: make(map[string]*hlo.Metadata),
 	}
 	names := make(map[string]hlo.CompID, 1)
 	for i, raw := range msg.Computations {
@@ -71,7 +110,7 @@ func (d *decoder) computation(c *computationMsg) error {
 	params := make(map[int64]bool)
 	for i, raw := range c.Instructions {
 		in := &d.in
-		*in = instructionMsg{}
+		*in = instructionMsg{OperandIDs: in.OperandIDs[:0]}
 		err := unmarshal(raw, in)
 		if err == nil {
 			err = d.instruction(b, in, ids, params)
@@ -126,7 +165,7 @@ func (d *decoder) instruction(b *hlo.ComputationBuilder, in *instructionMsg, ids
 	}
 	spec := hlo.InstrSpec{Opcode: op, Name: in.Name}
 	var err error
-	if spec.Shape, err = d.shapes.shape(in.Shape); err != nil {
+	if spec.Shape, err = d.shape(in.Shape); err != nil {
 		return within(err, "shape")
 	}
 	if spec.Operands, err = d.before(ids, in.OperandIDs, "operand"); err != nil {

@@ -8,6 +8,41 @@ import (
 type encoder struct {
 	m      hlo.Module
 	filled hlo.Module // m with data in the place of elided constants; zero when there are none, or too many
+
+	shapes   map[hlo.Shape]rawMsg // written before
+	metadata map[*hlo.Metadata]rawMsg
+	in       instructionMsg // of the instruction at hand
+	arena    []byte         // where messages of instructions are put
+}
+
+// raw encodes a message that others will hold.
+func (e *encoder) raw(msg any) rawMsg {
+	if cap(e.arena)-len(e.arena) < 1<<10 {
+		e.arena = make([]byte, 0, min(max(1<<12, 2*cap(e.arena)), 1<<18))
+	}
+	start := len(e.arena)
+	e.arena = marshal(e.arena, msg)
+	return e.arena[start:len(e.arena):len(e.arena)]
+}
+
+// shape encodes a shape. Most shapes of a module are those of other instructions, too.
+func (e *encoder) shape(s hlo.Shape) rawMsg {
+	raw, ok := e.shapes[s]
+	if !ok {
+		raw = e.raw(encodeShape(s))
+		e.shapes[s] = raw
+	}
+	return raw
+}
+
+// metadataOf encodes metadata, which instructions share as well.
+func (e *encoder) metadataOf(m *hlo.Metadata) rawMsg {
+	raw, ok := e.metadata[m]
+	if !ok {
+		raw = e.raw(encodeMetadata(m))
+		e.metadata[m] = raw
+	}
+	return raw
 }
 
 // maxFiller is the greatest number of bytes that are made up for the elided constants of a module.
@@ -36,12 +71,12 @@ func (e *encoder) fillElided() {
 func instructionID(c hlo.CompID, id hlo.InstrID) int64 { return int64(c)<<32 | int64(id) }
 
 func encodeModule(m hlo.Module) *moduleMsg {
-	e := encoder{m: m}
+	e := &encoder{m: m, shapes: make(map[hlo.Shape]rawMsg), metadata: make(map[*hlo.Metadata]rawMsg)}
 	e.fillElided()
 	c := m.Config()
 	msg := &moduleMsg{Name: m.Name(), Frontend: encodeFrontend(c.FrontendAttributes)}
 	for comp := range e.order() {
-		msg.Computations = append(msg.Computations, marshal(nil, e.computation(comp)))
+		msg.Computations = append(msg.Computations, e.raw(e.computation(comp)))
 	}
 	if entry := m.Entry(); !entry.IsZero() {
 		msg.EntryName, msg.EntryID = entry.Name(), int64(entry.ID())
@@ -103,7 +138,7 @@ func (m *moduleMsg) extra() *moduleExtraMsg {
 }
 
 // order is the module's own where callees come before their callers, as readers want it.
-func (e encoder) order() func(yield func(hlo.Computation) bool) {
+func (e *encoder) order() func(yield func(hlo.Computation) bool) {
 	seen := make([]bool, e.m.CompIDLimit())
 	for c := range e.m.Computations() {
 		for in := range c.Instructions() {
@@ -118,7 +153,7 @@ func (e encoder) order() func(yield func(hlo.Computation) bool) {
 	return e.m.Computations()
 }
 
-func (e encoder) programShape(c hlo.Computation, layout *hlo.ProgramShape) *programShapeMsg {
+func (e *encoder) programShape(c hlo.Computation, layout *hlo.ProgramShape) *programShapeMsg {
 	s := c.Signature()
 	if layout != nil {
 		s = *layout
@@ -131,7 +166,7 @@ func (e encoder) programShape(c hlo.Computation, layout *hlo.ProgramShape) *prog
 }
 
 // computation writes instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
-func (e encoder) computation(c hlo.Computation) *computationMsg {
+func (e *encoder) computation(c hlo.Computation) *computationMsg {
 	msg := &computationMsg{Name: c.Name(), ID: int64(c.ID()), ProgramShape: e.programShape(c, nil)}
 	if t := c.ExecutionThread(); t != hlo.MainThread {
 		msg.ExecutionThread = t
@@ -141,7 +176,7 @@ func (e encoder) computation(c hlo.Computation) *computationMsg {
 	}
 	number := programIDs(c)
 	for in := range c.PostOrder() {
-		msg.Instructions = append(msg.Instructions, marshal(nil, e.instruction(in, number)))
+		msg.Instructions = append(msg.Instructions, e.raw(e.instruction(in, number)))
 	}
 	if root := c.Root(); !root.IsZero() {
 		msg.RootID = number(root.ID())
@@ -160,7 +195,7 @@ func programIDs(c hlo.Computation) func(hlo.InstrID) int64 {
 	return func(id hlo.InstrID) int64 { return instructionID(c.ID(), hlo.InstrID(at[id])) }
 }
 
-func (e encoder) schedule(msg *moduleMsg, scheduled bool) {
+func (e *encoder) schedule(msg *moduleMsg, scheduled bool) {
 	if scheduled {
 		msg.Schedule = new(scheduleMsg)
 	}
@@ -194,8 +229,13 @@ func encodeStackFrames(f *hlo.StackFrames) *stackFramesMsg {
 	return m
 }
 
-func (e encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64) *instructionMsg {
-	msg := &instructionMsg{Name: in.Name(), Opcode: in.Opcode().String(), ID: number(in.ID()), Shape: encodeShape(in.Shape())}
+// instruction makes the message of in; the next one is made in the same place.
+func (e *encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64) *instructionMsg {
+	msg := &e.in
+	*msg = instructionMsg{
+		Name: in.Name(), Opcode: in.Opcode().String(), ID: number(in.ID()), Shape: e.shape(in.Shape()),
+		OperandIDs: msg.OperandIDs[:0], ControlIDs: msg.ControlIDs[:0], CalledIDs: msg.CalledIDs[:0],
+	}
 	for id := range in.OperandIDs() {
 		msg.OperandIDs = append(msg.OperandIDs, number(id))
 	}
@@ -218,6 +258,9 @@ func (e encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64)
 	}
 	encodeCommon(msg, in.Common(), msg.extra)
 	if c := in.Common(); c != nil {
+		if c.Metadata != nil {
+			msg.Metadata = e.metadataOf(c.Metadata)
+		}
 		msg.Origin = encodeOrigin(c.Origin, in.Shape())
 	}
 	if p := in.Position(); p.IsKnown() {

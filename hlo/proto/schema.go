@@ -140,8 +140,8 @@ type debugEntryMsg struct {
 type instructionMsg struct {
 	Name                 string             `pb:"1"`
 	Opcode               string             `pb:"2"`
-	Shape                *shapeMsg          `pb:"3"`
-	Metadata             *metadataMsg       `pb:"7"`
+	Shape                rawMsg             `pb:"3"` // shapeMsg
+	Metadata             rawMsg             `pb:"7"` // metadataMsg
 	Literal              *literalMsg        `pb:"8"`
 	ParameterNumber      int64              `pb:"9"`
 	FusionKind           string             `pb:"11"`

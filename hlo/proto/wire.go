@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -78,6 +80,8 @@ type messagePlan struct {
 	fields []field
 	low    [128]int16 // by number: index into fields plus one
 	high   map[protowire.Number]int
+	// words has the fields of each machine word of the struct, ascending; nil when the struct is not made of whole words.
+	words [][]int
 }
 
 var plans sync.Map // reflect.Type → *messagePlan
@@ -100,6 +104,16 @@ func planOf(t reflect.Type) *messagePlan {
 			p.high[num] = len(p.fields)
 		}
 		p.fields = append(p.fields, field{num, i, strings.ToLower(f.Name), codecOf(f.Type)})
+	}
+	const word = unsafe.Sizeof(uint64(0))
+	if t.Size()%word == 0 && t.Align() == int(word) {
+		p.words = make([][]int, t.Size()/word)
+		for i := range t.NumField() {
+			f := t.Field(i)
+			for w := f.Offset / word; w*word < f.Offset+f.Type.Size(); w++ {
+				p.words[w] = append(p.words[w], i)
+			}
+		}
 	}
 	actual, _ := plans.LoadOrStore(t, p)
 	return actual.(*messagePlan)
@@ -157,6 +171,23 @@ func marshal(b []byte, msg any) []byte { return marshalValue(b, reflect.ValueOf(
 
 func marshalValue(b []byte, v reflect.Value) []byte {
 	plan := planOf(v.Type())
+	if plan.words != nil {
+		// Most fields of a message are not set, and what is not set is zero: only words that are not are looked at.
+		next := 0
+		for w, x := range unsafe.Slice((*uint64)(v.Addr().UnsafePointer()), len(plan.words)) {
+			if x == 0 {
+				continue
+			}
+			for _, i := range plan.words[w] {
+				if i >= next {
+					f := &plan.fields[i]
+					b = f.codec.write(b, f.num, v.Field(f.index))
+					next = i + 1
+				}
+			}
+		}
+		return b
+	}
 	for i := range plan.fields {
 		f := &plan.fields[i]
 		b = f.codec.write(b, f.num, v.Field(f.index))
@@ -172,7 +203,9 @@ func codecOf(t reflect.Type) codec {
 		return fixedCodec(protowire.Fixed32Type, 4)
 	case reflect.TypeFor[fixed64s]():
 		return fixedCodec(protowire.Fixed64Type, 8)
-	case reflect.TypeFor[rawMsg](), reflect.TypeFor[[]byte]():
+	case reflect.TypeFor[rawMsg]():
+		return rawCodec
+	case reflect.TypeFor[[]byte]():
 		return bytesCodec
 	}
 	switch t.Kind() {
@@ -333,6 +366,22 @@ var bytesCodec = codec{
 		}
 		return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v.Bytes())
 	},
+}
+
+// rawCodec is bytesCodec for a message: where one occurs again, the two are one.
+var rawCodec = codec{
+	read: func(v reflect.Value, typ protowire.Type, b []byte, depth int) (int, error) {
+		if v.Len() == 0 {
+			return bytesCodec.read(v, typ, b, depth)
+		}
+		first := v.Bytes()
+		n, err := bytesCodec.read(v, typ, b, depth)
+		if n >= 0 && err == nil {
+			v.SetBytes(slices.Concat(first, v.Bytes()))
+		}
+		return n, err
+	},
+	write: bytesCodec.write,
 }
 
 // readMessage merges a message that occurs again, as protobuf does, and tells an empty message from none.
