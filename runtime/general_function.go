@@ -148,6 +148,9 @@ func (l *generalLoader) load(fn *Function) error {
 		g.oneStream = g.oneStream && p.stream == g.kernels[0].stream
 		g.maxArgs, g.maxRes = max(g.maxArgs, len(p.args)), max(g.maxRes, len(p.results))
 	}
+	if err := l.checkTypes(fn); err != nil {
+		return err
+	}
 	for i := range g.kernels {
 		for _, r := range g.kernels[i].args {
 			g.kernels[i].contended = g.kernels[i].contended || g.regs[r].contended

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -40,6 +41,9 @@ func AtLeast(n int) Count { return Count(-n - 1) }
 // Signature is the arity of a kernel. One chain more than Args is always accepted: it orders, and is not looked at.
 type Signature struct {
 	Args, Results, Attrs, Funcs Count
+
+	// ArgTypes and ResultTypes are the types of payloads, as far as they are known; nil means any. Adapters set them.
+	ArgTypes, ResultTypes []reflect.Type
 
 	// Payloads says that the kernel reads its arguments' payloads: a use that the program marks as non-strict waits for them
 	// all the same. Adapters set it.

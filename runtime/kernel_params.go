@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"reflect"
+
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -66,6 +68,7 @@ func (a Argument[T]) Ref() async.Ref[T] {
 
 func (a *Argument[T]) declare(s *Signature) {
 	one(&s.Args)
+	s.ArgTypes = append(s.ArgTypes, payloadType[T]())
 	s.Payloads = true
 }
 
@@ -127,7 +130,10 @@ func (r Result[T]) Set(ref async.Ref[T]) { r.frame.Set(r.i, ref.Release()) }
 // SetValue is Set for a value whose type is not known statically.
 func (r Result[T]) SetValue(v *async.Value) { r.frame.Set(r.i, v) }
 
-func (r *Result[T]) declare(s *Signature) { one(&s.Results) }
+func (r *Result[T]) declare(s *Signature) {
+	one(&s.Results)
+	s.ResultTypes = append(s.ResultTypes, reflect.TypeFor[T]())
+}
 
 func (r *Result[T]) bind(c *paramCursor) {
 	r.frame, r.i = c.frame, c.result

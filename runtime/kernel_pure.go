@@ -1,6 +1,10 @@
 package runtime
 
-import "github.com/gohalo/halo/runtime/async"
+import (
+	"reflect"
+
+	"github.com/gohalo/halo/runtime/async"
+)
 
 // The Pure adapters make kernels from functions of plain values to plain values. Such a kernel works in asynchronous
 // and in synchronous functions. A function with an error result reports it and makes it the error of the results.
@@ -9,7 +13,7 @@ import "github.com/gohalo/halo/runtime/async"
 func PureNone[R any](fn func() R) Kernel {
 	r := scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Results: 1},
+		Signature: &Signature{Results: 1, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn()) },
 		Sync: func(f *SyncFrame) error {
@@ -23,7 +27,7 @@ func PureNone[R any](fn func() R) Kernel {
 func Pure1[A, R any](fn func(A) R) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 1, Results: 1, Payloads: true},
+		Signature: &Signature{Args: 1, Results: 1, Payloads: true, ArgTypes: []reflect.Type{payloadType[A]()}, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0))) },
 		Sync: func(f *SyncFrame) error {
@@ -37,7 +41,7 @@ func Pure1[A, R any](fn func(A) R) Kernel {
 func Pure2[A, B, R any](fn func(A, B) R) Kernel {
 	a, b, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 2, Results: 1, Payloads: true},
+		Signature: &Signature{Args: 2, Results: 1, Payloads: true, ArgTypes: []reflect.Type{payloadType[A](), payloadType[B]()}, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0), Arg[B](f, 1))) },
 		Sync: func(f *SyncFrame) error {
@@ -51,7 +55,7 @@ func Pure2[A, B, R any](fn func(A, B) R) Kernel {
 func Pure3[A, B, C, R any](fn func(A, B, C) R) Kernel {
 	a, b, c, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[C](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 3, Results: 1, Payloads: true},
+		Signature: &Signature{Args: 3, Results: 1, Payloads: true, ArgTypes: []reflect.Type{payloadType[A](), payloadType[B](), payloadType[C]()}, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run:       func(f *Frame) { Return(f, 0, fn(Arg[A](f, 0), Arg[B](f, 1), Arg[C](f, 2))) },
 		Sync: func(f *SyncFrame) error {
@@ -65,7 +69,7 @@ func Pure3[A, B, C, R any](fn func(A, B, C) R) Kernel {
 func PureN[A, R any](fn func([]A) R) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: AtLeast(0), Results: 1, Payloads: true},
+		Signature: &Signature{Args: AtLeast(0), Results: 1, Payloads: true, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run: func(f *Frame) {
 			args := make([]A, f.NumArgs())
@@ -89,7 +93,7 @@ func PureN[A, R any](fn func([]A) R) Kernel {
 func Try1[A, R any](fn func(A) (R, error)) Kernel {
 	a, r := scalarTypeOf[A](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 1, Results: 1, Payloads: true},
+		Signature: &Signature{Args: 1, Results: 1, Payloads: true, ArgTypes: []reflect.Type{payloadType[A]()}, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run: func(f *Frame) {
 			if x, err := fn(Arg[A](f, 0)); err != nil {
@@ -112,7 +116,7 @@ func Try1[A, R any](fn func(A) (R, error)) Kernel {
 func Try2[A, B, R any](fn func(A, B) (R, error)) Kernel {
 	a, b, r := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Args: 2, Results: 1, Payloads: true},
+		Signature: &Signature{Args: 2, Results: 1, Payloads: true, ArgTypes: []reflect.Type{payloadType[A](), payloadType[B]()}, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run: func(f *Frame) {
 			if x, err := fn(Arg[A](f, 0), Arg[B](f, 1)); err != nil {
@@ -135,7 +139,7 @@ func Try2[A, B, R any](fn func(A, B) (R, error)) Kernel {
 func Try2x2[A, B, R, S any](fn func(A, B) (R, S, error)) Kernel {
 	a, b, r, s := scalarTypeOf[A](), scalarTypeOf[B](), scalarTypeOf[R](), scalarTypeOf[S]()
 	return Kernel{
-		Signature: &Signature{Args: 2, Results: 2, Payloads: true},
+		Signature: &Signature{Args: 2, Results: 2, Payloads: true, ArgTypes: []reflect.Type{payloadType[A](), payloadType[B]()}, ResultTypes: []reflect.Type{reflect.TypeFor[R](), reflect.TypeFor[S]()}},
 		plain:     r != nil && s != nil,
 		Run: func(f *Frame) {
 			if x, y, err := fn(Arg[A](f, 0), Arg[B](f, 1)); err != nil {
@@ -160,7 +164,7 @@ func Try2x2[A, B, R, S any](fn func(A, B) (R, S, error)) Kernel {
 func FromAttribute[A, R any](fn func(A) (R, error)) Kernel {
 	r := scalarTypeOf[R]()
 	return Kernel{
-		Signature: &Signature{Results: 1, Attrs: 1},
+		Signature: &Signature{Results: 1, Attrs: 1, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}},
 		plain:     r != nil,
 		Run: func(f *Frame) {
 			a, err := AttrValue[A](f.Pool(), f.Attr(0))

@@ -1,6 +1,10 @@
 package runtime
 
-import "github.com/gohalo/halo/runtime/async"
+import (
+	"reflect"
+
+	"github.com/gohalo/halo/runtime/async"
+)
 
 // The Returns adapters are like Params, for kernels whose one result is what the function returns: a value of its own, made elsewhere or to
 // come later.
@@ -15,7 +19,7 @@ import "github.com/gohalo/halo/runtime/async"
 
 // Returns1 makes a kernel of one parameter.
 func Returns1[A, R any, PA paramPointer[A]](fn func(A) async.Ref[R]) Kernel {
-	sig := Signature{Results: 1}
+	sig := Signature{Results: 1, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}}
 	PA(new(A)).declare(&sig)
 	return Kernel{Signature: &sig, Run: func(f *Frame) {
 		var z A
@@ -30,7 +34,7 @@ func Returns1[A, R any, PA paramPointer[A]](fn func(A) async.Ref[R]) Kernel {
 
 // Returns2 makes a kernel of two parameters.
 func Returns2[A, B, R any, PA paramPointer[A], PB paramPointer[B]](fn func(A, B) async.Ref[R]) Kernel {
-	sig := Signature{Results: 1}
+	sig := Signature{Results: 1, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}}
 	PA(new(A)).declare(&sig)
 	PB(new(B)).declare(&sig)
 	return Kernel{Signature: &sig, Run: func(f *Frame) {
@@ -48,7 +52,7 @@ func Returns2[A, B, R any, PA paramPointer[A], PB paramPointer[B]](fn func(A, B)
 
 // Returns3 makes a kernel of three parameters.
 func Returns3[A, B, C, R any, PA paramPointer[A], PB paramPointer[B], PC paramPointer[C]](fn func(A, B, C) async.Ref[R]) Kernel {
-	sig := Signature{Results: 1}
+	sig := Signature{Results: 1, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}}
 	PA(new(A)).declare(&sig)
 	PB(new(B)).declare(&sig)
 	PC(new(C)).declare(&sig)
@@ -69,7 +73,7 @@ func Returns3[A, B, C, R any, PA paramPointer[A], PB paramPointer[B], PC paramPo
 
 // Returns4 makes a kernel of four parameters.
 func Returns4[A, B, C, D, R any, PA paramPointer[A], PB paramPointer[B], PC paramPointer[C], PD paramPointer[D]](fn func(A, B, C, D) async.Ref[R]) Kernel {
-	sig := Signature{Results: 1}
+	sig := Signature{Results: 1, ResultTypes: []reflect.Type{reflect.TypeFor[R]()}}
 	PA(new(A)).declare(&sig)
 	PB(new(B)).declare(&sig)
 	PC(new(C)).declare(&sig)
@@ -106,6 +110,7 @@ func (a ArgumentView[T, V, PV]) Get() V { return a.view }
 
 func (a *ArgumentView[T, V, PV]) declare(s *Signature) {
 	one(&s.Args)
+	s.ArgTypes = append(s.ArgTypes, payloadType[T]())
 	s.Payloads = true
 }
 
