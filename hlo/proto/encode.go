@@ -12,7 +12,8 @@ type encoder struct {
 	shapes   map[hlo.Shape]rawMsg // written before
 	metadata map[*hlo.Metadata]rawMsg
 	in       instructionMsg // of the instruction at hand
-	arena    []byte         // where messages of instructions are put
+	extra    instructionExtra
+	arena    []byte // where messages of instructions are put
 }
 
 // raw encodes a message that others will hold.
@@ -142,8 +143,8 @@ func (e *encoder) order() func(yield func(hlo.Computation) bool) {
 	seen := make([]bool, e.m.CompIDLimit())
 	for c := range e.m.Computations() {
 		for in := range c.Instructions() {
-			for callee := range in.Callees() {
-				if !seen[callee] {
+			for i := range in.NumCallees() {
+				if !seen[in.Callee(i)] {
 					return e.m.PostOrder()
 				}
 			}
@@ -236,14 +237,20 @@ func (e *encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64
 		Name: in.Name(), Opcode: in.Opcode().String(), ID: number(in.ID()), Shape: e.shape(in.Shape()),
 		OperandIDs: msg.OperandIDs[:0], ControlIDs: msg.ControlIDs[:0], CalledIDs: msg.CalledIDs[:0],
 	}
-	for id := range in.OperandIDs() {
-		msg.OperandIDs = append(msg.OperandIDs, number(id))
+	if p := in.Position(); p.IsKnown() {
+		e.extra = instructionExtra{Line: int64(p.Line), Column: int64(p.Col)}
+		msg.Extra = &e.extra
 	}
-	for id := range in.ControlPredecessors() {
-		msg.ControlIDs = append(msg.ControlIDs, number(id))
+	for i := range in.NumOperands() {
+		msg.OperandIDs = append(msg.OperandIDs, number(in.Operand(i)))
 	}
-	for id := range in.Callees() {
-		msg.CalledIDs = append(msg.CalledIDs, int64(id))
+	if in.NumControlPredecessors() > 0 {
+		for id := range in.ControlPredecessors() {
+			msg.ControlIDs = append(msg.ControlIDs, number(id))
+		}
+	}
+	for i := range in.NumCallees() {
+		msg.CalledIDs = append(msg.CalledIDs, int64(in.Callee(i)))
 	}
 	if hlo.IsAsync(in.Opcode()) && in.Opcode() != hlo.OpAsyncStart && in.NumCallees() == 0 {
 		// XLA has the computation on every step of the chain.
@@ -262,9 +269,6 @@ func (e *encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64
 			msg.Metadata = e.metadataOf(c.Metadata)
 		}
 		msg.Origin = encodeOrigin(c.Origin, in.Shape())
-	}
-	if p := in.Position(); p.IsKnown() {
-		msg.extra().Line, msg.extra().Column = int64(p.Line), int64(p.Col)
 	}
 	return msg
 }

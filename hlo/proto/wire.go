@@ -336,8 +336,8 @@ var stringCodec = codec{
 		if typ != protowire.BytesType {
 			return 0, wrongType(typ)
 		}
-		x, n := protowire.ConsumeString(b)
-		v.SetString(x)
+		x, n := protowire.ConsumeBytes(b)
+		v.SetString(unsafe.String(unsafe.SliceData(x), len(x))) // shares the input
 		return n, nil
 	},
 	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
