@@ -151,7 +151,7 @@ func TestMisusePanics(t *testing.T) {
 	assert.PanicsWithValue(t, "hlo: use of a computation edit after Rollback", func() { c.Root() })
 	b := e.NewComputation("b")
 	e.Freeze()
-	assert.PanicsWithValue(t, "hlo: use of an Editor after Freeze", func() { e.Entry() })
+	assert.PanicsWithValue(t, "hlo: use of an Editor after Freeze", func() { e.Entry() }) //halo:allow useaftermove to see it panic
 	assert.PanicsWithValue(t, "hlo: use of an Editor after Freeze", func() { b.Finish(NoInstr) })
 	assert.PanicsWithValue(t, "hlo: use of a computation edit after Freeze", func() { c.Root() })
 }

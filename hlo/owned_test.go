@@ -51,11 +51,11 @@ func TestOwnedIsLinear(t *testing.T) {
 	m := chainModule(t, 3)
 	a := Own(m)
 	b := a.Move()
-	assert.PanicsWithValue(t, "hlo: use of an Owned after it was moved", func() { a.WithName("x") })
+	assert.PanicsWithValue(t, "hlo: use of an Owned after it was moved", func() { a.WithName("x") }) //halo:allow useaftermove to see it panic
 	c := b.WithName("x")
-	assert.PanicsWithValue(t, "hlo: use of an Owned after it was moved", func() { b.Share() })
+	assert.PanicsWithValue(t, "hlo: use of an Owned after it was moved", func() { b.Share() }) //halo:allow useaftermove to see it panic
 	m2 := c.Share()
-	assert.PanicsWithValue(t, "hlo: use of an Owned after Share", func() { c.Move() })
+	assert.PanicsWithValue(t, "hlo: use of an Owned after Share", func() { c.Move() }) //halo:allow useaftermove to see it panic
 	assert.PanicsWithValue(t, "hlo: use of the zero Owned", func() { Owned[Module]{}.Move() })
 	assert.Equal(t, "m", m.Name())
 	assert.Equal(t, "x", m2.Name())
@@ -103,5 +103,5 @@ func TestOwnedEditEndsHandles(t *testing.T) {
 	var kept CompEdit
 	o := Own(chainModule(t, 3)).Edit(func(e *Editor) { kept = e.Computation(0) })
 	assert.PanicsWithValue(t, "hlo: use of a computation edit after the end of Owned.Edit", func() { kept.SetRoot(0) })
-	assert.PanicsWithValue(t, "hlo: use of an Editor after Freeze", func() { o.Edit(func(e *Editor) { e.Freeze() }) })
+	assert.PanicsWithValue(t, "hlo: use of an Editor after Freeze", func() { o.Edit(func(e *Editor) { e.Freeze() }) }) //halo:allow useaftermove to see it panic
 }

@@ -71,6 +71,9 @@ var sessionEdits = []func(s *script){
 		m := s.e.FreezeUnlessEqual(v.m)
 		require.Equal(s.t, m == v.m, m.Digest() == v.m.Digest())
 		s.o.compare(s.t, m)
+		if m == v.m {
+			s.o = v.o.clone() // ids and names that were given and taken back are free again
+		}
 		s.e = m.Edit()
 	},
 	func(s *script) { // a session beside the others

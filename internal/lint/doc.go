@@ -4,6 +4,7 @@
 //	framecapture   a kernel's frame does not outlive the kernel
 //	irescape       nodes of the IR stay inside package hlo
 //	opswitch       lists of opcodes live in the op table, not in passes
+//	floors         imports go down
 //
 // A line comment //halo:allow NAME reason, on the line of a report or the one before, silences it.
 package lint

@@ -37,7 +37,7 @@ func (l *parallelLoop) run(f *runtime.TensorFrame, n, grain int) {
 		return
 	}
 	c := l.pool.Get().(*parallelCall)
-	c.f = f
+	c.f = f //halo:allow framecapture ParallelFor returns when all ranges are done
 	f.ParallelFor(n, grain, c.run)
 	c.f = nil
 	l.pool.Put(c)

@@ -27,9 +27,15 @@ var later = map[string]bool{"AndThen": true, "AddTask": true, "AddBlockingTask":
 
 func run(pass *analysis.Pass) (any, error) {
 	report := lint.Reporter(pass)
+	named := functions(pass)
+	owner := strings.HasSuffix(pass.Pkg.Path(), "runtime") // uses frames again itself, and so keeps them
 	check := func(f ast.Expr, where string) {
-		lit, ok := f.(*ast.FuncLit)
-		if !ok {
+		if s, ok := ast.Unparen(f).(*ast.SelectorExpr); ok && pass.TypesInfo.Selections[s] != nil && isFrame(pass.TypesInfo.TypeOf(s.X)) {
+			report(f.Pos(), "a method of a frame runs %s: the frame is used again when the kernel has returned", where)
+			return
+		}
+		lit := literal(pass, named, f)
+		if lit == nil {
 			return
 		}
 		ast.Inspect(lit.Body, func(n ast.Node) bool {
@@ -58,6 +64,20 @@ func run(pass *analysis.Pass) (any, error) {
 						report(a.Pos(), "a frame is handed to a goroutine: it is used again when the kernel has returned")
 					}
 				}
+			case *ast.AssignStmt:
+				for i, e := range n.Lhs {
+					if owner || len(n.Lhs) != len(n.Rhs) {
+						continue
+					}
+					_, fresh := n.Rhs[i].(*ast.CallExpr) // a frame made here is nobody else's
+					if !fresh && isFrame(pass.TypesInfo.TypeOf(n.Rhs[i])) && outlives(pass, e) {
+						report(n.Rhs[i].Pos(), "a frame is stored away: it is used again when the kernel has returned")
+					}
+				}
+			case *ast.SendStmt:
+				if isFrame(pass.TypesInfo.TypeOf(n.Value)) {
+					report(n.Value.Pos(), "a frame is sent away: it is used again when the kernel has returned")
+				}
 			case *ast.CallExpr:
 				if name := calledName(n); later[name] {
 					for _, a := range n.Args {
@@ -69,6 +89,55 @@ func run(pass *analysis.Pass) (any, error) {
 		})
 	}
 	return nil, nil
+}
+
+// functions finds the variables that stand for one function literal.
+func functions(pass *analysis.Pass) map[types.Object]*ast.FuncLit {
+	named := map[types.Object]*ast.FuncLit{}
+	for _, f := range pass.Files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			if !ok || len(a.Lhs) != len(a.Rhs) {
+				return true
+			}
+			for i, e := range a.Rhs {
+				lit, isLit := e.(*ast.FuncLit)
+				id, isName := a.Lhs[i].(*ast.Ident)
+				if isLit && isName {
+					named[pass.TypesInfo.ObjectOf(id)] = lit
+				}
+			}
+			return true
+		})
+	}
+	return named
+}
+
+// literal is the function literal that an expression is, or names; nil if it is none.
+func literal(pass *analysis.Pass, named map[types.Object]*ast.FuncLit, e ast.Expr) *ast.FuncLit {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.FuncLit:
+		return e
+	case *ast.Ident:
+		return named[pass.TypesInfo.Uses[e]]
+	}
+	return nil
+}
+
+// outlives reports whether what is assigned to e may be found after the function has returned: a variable of the package, an element
+// of a map or a slice, a field behind a pointer.
+func outlives(pass *analysis.Pass, e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		v, ok := pass.TypesInfo.Uses[e].(*types.Var)
+		return ok && v.Parent() == pass.Pkg.Scope()
+	case *ast.IndexExpr:
+		return true
+	case *ast.SelectorExpr:
+		_, pointer := types.Unalias(pass.TypesInfo.TypeOf(e.X)).(*types.Pointer)
+		return pointer
+	}
+	return false
 }
 
 func calledName(c *ast.CallExpr) string {
@@ -83,6 +152,9 @@ func calledName(c *ast.CallExpr) string {
 
 // isFrame recognises *Frame, *SyncFrame and *TensorFrame of a package runtime.
 func isFrame(t types.Type) bool {
+	if t == nil {
+		return false
+	}
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}

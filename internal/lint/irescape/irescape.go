@@ -1,10 +1,11 @@
 // Package irescape reports pointers to nodes of the IR that leave the package that owns them.
 //
 // Nodes are written in place by the session that made them, so nobody else may hold one. A node type is an unexported struct with a
-// field epoch; it escapes through the signature of an exported function or method, an exported variable, or an exported field.
+// field epoch or stamp; it escapes through the signature of an exported function or method, an exported variable, or an exported field.
 package irescape
 
 import (
+	"cmp"
 	"go/ast"
 	"go/types"
 
@@ -33,16 +34,14 @@ func run(pass *analysis.Pass) (any, error) {
 				continue
 			}
 			for v := range sig.Results().Variables() {
-				if n := node(v.Type(), nil); n != "" {
+				if n := node(v.Type(), 0); n != "" {
 					report(id.Pos(), "%s hands out a pointer to an IR node, %s: return a value that wraps it", id.Name, n)
 				}
 			}
 			for v := range sig.Params().Variables() {
 				if f, ok := v.Type().Underlying().(*types.Signature); ok {
-					for p := range f.Params().Variables() {
-						if n := node(p.Type(), nil); n != "" {
-							report(id.Pos(), "%s shows its callback a pointer to an IR node, %s", id.Name, n)
-						}
+					if n := inFunction(f.Params(), 0); n != "" {
+						report(id.Pos(), "%s shows its callback a pointer to an IR node, %s", id.Name, n)
 					}
 				}
 			}
@@ -50,7 +49,7 @@ func run(pass *analysis.Pass) (any, error) {
 			if obj.Parent() != pass.Pkg.Scope() && !obj.IsField() {
 				continue
 			}
-			if n := node(obj.Type(), nil); n != "" {
+			if n := node(obj.Type(), 0); n != "" {
 				report(id.Pos(), "%s is a way to an IR node, %s, from outside", id.Name, n)
 			}
 		}
@@ -66,24 +65,51 @@ func exportedReceiver(t types.Type) bool {
 	return ok && ast.IsExported(named.Obj().Name())
 }
 
-// node is the name of the node type that a pointer, or what is made of pointers, leads to without an unexported field in between.
-func node(t types.Type, seen map[types.Type]bool) string {
+// node is the name of the node type that a pointer, or what is made of pointers, leads to without an unexported field in between: by
+// elements, by what functions show or return, by type arguments.
+func node(t types.Type, depth int) string {
+	if depth > 8 { // recursive types
+		return ""
+	}
+	depth++
 	switch t := types.Unalias(t).(type) {
 	case *types.Pointer:
 		if named, ok := types.Unalias(t.Elem()).(*types.Named); ok && isNode(named) {
 			return named.Obj().Name()
 		}
+		return node(t.Elem(), depth)
 	case *types.Slice:
-		return node(t.Elem(), seen)
+		return node(t.Elem(), depth)
 	case *types.Array:
-		return node(t.Elem(), seen)
+		return node(t.Elem(), depth)
 	case *types.Map:
-		if n := node(t.Key(), seen); n != "" {
+		return cmp.Or(node(t.Key(), depth), node(t.Elem(), depth))
+	case *types.Chan:
+		return node(t.Elem(), depth)
+	case *types.Signature:
+		return cmp.Or(inFunction(t.Params(), depth), inFunction(t.Results(), depth))
+	case *types.Named:
+		switch t.Underlying().(type) {
+		case *types.Struct, *types.Interface: // what they let out is said by their own fields and methods
+			return ""
+		}
+		return node(t.Underlying(), depth)
+	}
+	return ""
+}
+
+func inFunction(vars *types.Tuple, depth int) string {
+	for v := range vars.Variables() {
+		t := v.Type()
+		if f, ok := t.Underlying().(*types.Signature); ok { // a callback of the function: it is shown what it is called with
+			if n := inFunction(f.Params(), depth+1); n != "" && depth < 8 {
+				return n
+			}
+			continue
+		}
+		if n := node(t, depth); n != "" {
 			return n
 		}
-		return node(t.Elem(), seen)
-	case *types.Chan:
-		return node(t.Elem(), seen)
 	}
 	return ""
 }
@@ -94,7 +120,7 @@ func isNode(named *types.Named) bool {
 		return false
 	}
 	for f := range s.Fields() {
-		if f.Name() == "epoch" {
+		if f.Name() == "epoch" || f.Name() == "stamp" {
 			return true
 		}
 	}

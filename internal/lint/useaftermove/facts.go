@@ -21,11 +21,25 @@ func (*consumes) AFact() {}
 
 func (c *consumes) String() string { return "consumes" }
 
-// isLinear reports whether a type has a method Move that returns it.
-func isLinear(t types.Type) bool {
+// linear marks a type whose comment says //halo:linear.
+type linear struct{}
+
+// AFact makes it known to packages that import this one.
+func (*linear) AFact() {}
+
+func (*linear) String() string { return "linear" }
+
+// isLinear reports whether a type has a method Move that returns it, or is marked.
+func isLinear(pass *analysis.Pass, t types.Type) bool {
+	if t == nil {
+		return false
+	}
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok {
 		return false
+	}
+	if pass.ImportObjectFact(named.Origin().Obj(), new(linear)) {
+		return true
 	}
 	for m := range named.Methods() {
 		sig := m.Type().(*types.Signature)
@@ -61,10 +75,15 @@ func consumed(pass *analysis.Pass, call *ast.CallExpr) (c consumes) {
 		return c
 	}
 	pass.ImportObjectFact(fn.Origin(), &c)
-	if r := fn.Signature().Recv(); r != nil {
-		c.Receiver = c.Receiver || fn.Name() == "Move" && isLinear(r.Type()) || fn.Name() == "Freeze" && isEditor(r.Type())
-	}
+	c.Receiver = c.Receiver || consumesReceiver(pass, fn)
 	return c
+}
+
+func consumesReceiver(pass *analysis.Pass, fn *types.Func) bool {
+	var c consumes
+	pass.ImportObjectFact(fn.Origin(), &c)
+	r := fn.Signature().Recv()
+	return r != nil && (c.Receiver || fn.Name() == "Move" && isLinear(pass, r.Type()) || fn.Name() == "Freeze" && isEditor(r.Type()))
 }
 
 // infer exports the facts of this package: first what comments say, then, until nothing is new, functions that pass a parameter on.
@@ -72,11 +91,16 @@ func infer(pass *analysis.Pass) {
 	var decls []*ast.FuncDecl
 	for _, f := range pass.Files {
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok {
-				decls = append(decls, fn)
-				annotated(pass, fn)
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				decls = append(decls, d)
+			case *ast.GenDecl:
+				marked(pass, d)
 			}
 		}
+	}
+	for _, d := range decls {
+		annotated(pass, d)
 	}
 	for changed := true; changed; {
 		changed = false
@@ -96,6 +120,21 @@ func infer(pass *analysis.Pass) {
 				}
 				return true
 			})
+		}
+	}
+}
+
+// marked exports the facts of types that say //halo:linear.
+func marked(pass *analysis.Pass, d *ast.GenDecl) {
+	for _, s := range d.Specs {
+		t, ok := s.(*ast.TypeSpec)
+		if !ok {
+			continue
+		}
+		for _, doc := range []*ast.CommentGroup{d.Doc, t.Doc} {
+			if doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return c.Text == "//halo:linear" }) {
+				pass.ExportObjectFact(pass.TypesInfo.Defs[t.Name], new(linear))
+			}
 		}
 	}
 }

@@ -65,6 +65,13 @@ func (f *flow) run(g *cfg.CFG) {
 
 func (f *flow) block(b *cfg.Block, in moved) moved {
 	state := maps.Clone(in)
+	if r, ok := b.Stmt.(*ast.RangeStmt); ok && b.Kind == cfg.KindRangeBody { // each round assigns them
+		for _, e := range []ast.Expr{r.Key, r.Value} {
+			if v := f.variable(e); v != nil {
+				delete(state, v)
+			}
+		}
+	}
 	for _, n := range b.Nodes {
 		f.node(n, state)
 	}
@@ -75,8 +82,11 @@ func (f *flow) block(b *cfg.Block, in moved) moved {
 func (f *flow) node(n ast.Node, state moved) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
-		for _, e := range n.Rhs {
+		for i, e := range n.Rhs {
 			f.value(e, state)
+			if len(n.Lhs) == len(n.Rhs) && isBlank(n.Lhs[i]) {
+				f.thrownAway(e)
+			}
 		}
 		for _, e := range n.Lhs {
 			if v := f.variable(e); v != nil {
@@ -85,6 +95,13 @@ func (f *flow) node(n ast.Node, state moved) {
 				f.expression(e, state)
 			}
 		}
+	case *ast.Ident: // alone, it is a variable of a range clause, on the way into the loop
+		if v := f.variable(n); v != nil {
+			delete(state, v)
+		}
+	case *ast.SendStmt:
+		f.expression(n.Chan, state)
+		f.value(n.Value, state)
 	case *ast.DeclStmt:
 		ast.Inspect(n, func(n ast.Node) bool {
 			if s, ok := n.(*ast.ValueSpec); ok {
@@ -110,21 +127,30 @@ func (f *flow) node(n ast.Node, state moved) {
 			f.uses(a, state, "")
 		}
 	case *ast.ExprStmt:
-		if call, ok := ast.Unparen(n.X).(*ast.CallExpr); ok && f.loud && len(consumedVars(f.pass, call)) > 0 {
-			if t := f.pass.TypesInfo.TypeOf(call); t != nil && isLinear(t) {
-				f.say(call, "the result of this call is the only handle left, and it is thrown away")
-			}
-		}
+		f.thrownAway(n.X)
 		f.expression(n.X, state)
 	default:
 		f.expression(n, state)
 	}
 }
 
+// thrownAway reports a consuming call whose linear result nobody gets.
+func (f *flow) thrownAway(e ast.Expr) {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if ok && f.loud && len(consumedVars(f.pass, call)) > 0 && isLinear(f.pass, f.pass.TypesInfo.TypeOf(call)) {
+		f.say(call, "the result of this call is the only handle left, and it is thrown away")
+	}
+}
+
+func isBlank(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == "_"
+}
+
 // value is an expression whose value gets another name: a plain linear variable is moved by that.
 func (f *flow) value(e ast.Expr, state moved) {
 	f.expression(e, state)
-	if v := f.variable(ast.Unparen(e)); v != nil && isLinear(v.Type()) {
+	if v := f.variable(ast.Unparen(e)); v != nil && isLinear(f.pass, v.Type()) {
 		state[v] = e.Pos()
 	}
 }
@@ -134,24 +160,53 @@ func (f *flow) expression(n ast.Node, state moved) {
 	switch n := n.(type) {
 	case *ast.FuncLit:
 		f.uses(n.Body, state, "by a function made ")
+		f.captures(n, state)
+		return
+	case *ast.CompositeLit:
+		for _, e := range n.Elts {
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				if _, field := kv.Key.(*ast.Ident); !field {
+					f.expression(kv.Key, state)
+				}
+				e = kv.Value
+			}
+			f.value(e, state)
+		}
 		return
 	case *ast.CallExpr:
-		f.expression(n.Fun, state)
+		if s, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok {
+			if s.Sel.Name == "Stats" { // an ended session may still be asked what it cost
+				return
+			}
+			f.expression(s.X, state)
+		} else {
+			f.expression(n.Fun, state)
+		}
+		conversion := f.pass.TypesInfo.Types[n.Fun].IsType()
 		for _, a := range n.Args {
-			f.expression(a, state)
+			if conversion {
+				f.value(a, state)
+			} else {
+				f.expression(a, state)
+			}
 		}
 		for _, v := range consumedVars(f.pass, n) {
 			state[v] = n.Pos()
 		}
 		return
 	case *ast.UnaryExpr:
-		if v := f.variable(ast.Unparen(n.X)); n.Op == token.AND && v != nil && isLinear(v.Type()) {
+		if v := f.variable(ast.Unparen(n.X)); n.Op == token.AND && v != nil && isLinear(f.pass, v.Type()) {
 			f.say(n, "the address of linear variable %s is taken: its moves can no longer be followed", v.Name())
 		}
 	case *ast.SelectorExpr:
-		if n.Sel.Name == "Stats" { // an ended session may still be asked what it cost
-			return
+		f.expression(n.X, state)
+		if v := f.variable(ast.Unparen(n.X)); v != nil && f.pass.TypesInfo.Selections[n] != nil {
+			// A method as a value takes its receiver along.
+			if m, ok := f.pass.TypesInfo.Selections[n].Obj().(*types.Func); ok && isLinear(f.pass, v.Type()) && consumesReceiver(f.pass, m) {
+				state[v] = n.Pos()
+			}
 		}
+		return
 	case *ast.Ident:
 		f.use(n, state, "")
 		return
@@ -163,6 +218,31 @@ func (f *flow) expression(n ast.Node, state moved) {
 		f.expression(child, state)
 		return false
 	})
+}
+
+// captures moves the variables that a function literal takes from the function around it and consumes, unless it assigns them again.
+func (f *flow) captures(lit *ast.FuncLit, state moved) {
+	taken, assigned := map[*types.Var]bool{}, map[*types.Var]bool{}
+	ast.Inspect(lit.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			for _, v := range consumedVars(f.pass, n) {
+				taken[v] = v.Pos() < lit.Pos() || v.Pos() > lit.End()
+			}
+		case *ast.AssignStmt:
+			for _, e := range n.Lhs {
+				if v := f.variable(e); v != nil {
+					assigned[v] = true
+				}
+			}
+		}
+		return true
+	})
+	for v, outer := range taken {
+		if outer && !assigned[v] && isLinear(f.pass, v.Type()) {
+			state[v] = lit.Pos()
+		}
+	}
 }
 
 // uses reports every use below n.
@@ -199,7 +279,7 @@ func (f *flow) variable(e ast.Expr) *types.Var {
 		return nil
 	}
 	v, ok := f.pass.TypesInfo.ObjectOf(id).(*types.Var)
-	if !ok || v.IsField() || !isLinear(v.Type()) && !isEditor(v.Type()) {
+	if !ok || v.IsField() || !isLinear(f.pass, v.Type()) && !isEditor(v.Type()) {
 		return nil
 	}
 	return v

@@ -1,8 +1,9 @@
 // Package useaftermove reports linear values that are used after they were given away.
 //
-// A type is linear if it has a method Move() that returns it. A variable of such a type is moved by Move, by being passed to a parameter,
-// or being the receiver, that the called function consumes, and by plain assignment to another variable. Functions say what they
-// consume in their comment,
+// A type is linear if it has a method Move() that returns it, or //halo:linear in its comment. A variable of such a type is moved by Move,
+// by being passed to a parameter, or being the receiver, that the called function consumes, and by getting a second name: plain
+// assignment, conversion, a place in a struct, slice or map literal, a channel. A function that is made to consume a variable of the
+// function around it moves it too. Functions say what they consume in their comment,
 //
 //	//halo:consume o
 //
@@ -10,7 +11,7 @@
 //
 // For each function the possible moves are followed through its control-flow graph: a variable counts as moved where some path has moved
 // it, until it is assigned again. Reported are: a use, also by a closure made later or a deferred call; a consuming call whose linear
-// result is thrown away; and the address of a linear variable. Fields, elements and what pointers point to are not followed.
+// result is thrown away or assigned to _; and the address of a linear variable. Fields, elements and what pointers point to are not followed.
 //
 //	facts.go   which functions consume what
 //	flow.go    the data flow through one function
@@ -31,7 +32,7 @@ var Analyzer = &analysis.Analyzer{
 	Name:      "useaftermove",
 	Doc:       "report uses of linear values after they were moved",
 	Requires:  []*analysis.Analyzer{ctrlflow.Analyzer},
-	FactTypes: []analysis.Fact{new(consumes)},
+	FactTypes: []analysis.Fact{new(consumes), new(linear)},
 	Run:       run,
 }
 

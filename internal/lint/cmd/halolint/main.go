@@ -1,9 +1,13 @@
-// Command halolint runs the analyzers of internal/lint: halolint ./...
+// Command halolint runs the analyzers of internal/lint, by itself or for the vet command, which remembers what it has seen:
+//
+//	go run ./internal/lint/cmd/halolint -test=false ./...
+//	go build -o halolint ./internal/lint/cmd/halolint && go vet -vettool=./halolint ./...
 package main
 
 import (
 	"golang.org/x/tools/go/analysis/multichecker"
 
+	"github.com/gohalo/halo/internal/lint/floors"
 	"github.com/gohalo/halo/internal/lint/framecapture"
 	"github.com/gohalo/halo/internal/lint/irescape"
 	"github.com/gohalo/halo/internal/lint/opswitch"
@@ -11,5 +15,5 @@ import (
 )
 
 func main() {
-	multichecker.Main(useaftermove.Analyzer, framecapture.Analyzer, irescape.Analyzer, opswitch.Analyzer)
+	multichecker.Main(useaftermove.Analyzer, framecapture.Analyzer, irescape.Analyzer, opswitch.Analyzer, floors.Analyzer)
 }

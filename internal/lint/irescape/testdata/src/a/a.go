@@ -1,5 +1,7 @@
 package a
 
+import "iter"
+
 type node struct{ epoch uint64 }
 
 type plain struct{ n int }
@@ -25,3 +27,38 @@ func Take(v Value) Value { return v }
 func (n *node) Epoch() *node { return n }
 
 var Root *node // want `Root is a way`
+
+type stamped struct{ stamp uint64 }
+
+func Stamped() *stamped { return nil } // want `Stamped hands out`
+
+func All() iter.Seq[*node] { return nil } // want `All hands out`
+
+func Pairs() iter.Seq2[int, *node] { return nil } // want `Pairs hands out`
+
+func Values() iter.Seq2[int, Value] { return nil }
+
+type Several []*node
+
+func List() Several { return nil } // want `List hands out`
+
+func Table() map[string][]*node { return nil } // want `Table hands out`
+
+func Later() func() *node { return nil } // want `Later hands out`
+
+func Walk(f func(func(*node))) {} // want `Walk shows its callback`
+
+func Plains() []*plain { return nil }
+
+type Reader interface {
+	Read() *node // want `Read hands out`
+}
+
+type loop []loop
+
+func Loop() loop { return nil }
+
+func inside() []*node { return nil }
+
+//halo:allow irescape for tests of this package
+func Allowed() *node { return nil }

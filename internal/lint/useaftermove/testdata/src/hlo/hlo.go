@@ -27,3 +27,11 @@ type Editor struct{}
 func (e *Editor) Freeze() int { return 0 }
 func (e *Editor) Set(int)     {}
 func (e *Editor) Stats() int  { return 0 }
+
+// Ticket is linear without having a method Move.
+//
+//halo:linear
+type Ticket struct{ n int }
+
+//halo:consume t
+func Redeem(t Ticket) int { return t.n }

@@ -1,0 +1,44 @@
+package floors
+
+// Row is the place of a package and of those below it that have no row of their own.
+type Row struct {
+	Prefix string // relative to the module; with a slash at the end, only what is below
+	Floor  int
+	Wing   string // "": seen from both wings
+	// Also lists packages of the same floor, or of the other wing, that may be imported all the same, and why is in the comment.
+	Also []string
+}
+
+// Table is the house: a package may import packages of lower floors of its own wing, and nothing else of the module.
+var Table = []Row{
+	{Prefix: "internal/", Floor: 0},
+	{Prefix: "hlo", Floor: 1, Wing: "hlo"},
+	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
+	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
+	{Prefix: "internal/arrays", Floor: 2}, // literals on disk
+	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
+	{Prefix: "internal/hlotest", Floor: 4},
+	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
+	{Prefix: "internal/difftest", Floor: 5}, // runs modules on both engines
+	{Prefix: "internal/diverge", Floor: 5},  // finds where executions part
+	{Prefix: "internal/lint", Floor: 0},
+	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
+	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
+	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}},  // origin recovery holds modules as text
+	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}}, // passes share facts
+	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},
+	{Prefix: "hlo/eval", Floor: 2, Wing: "hlo"},
+	{Prefix: "hlo/analysis", Floor: 2, Wing: "hlo"},
+	{Prefix: "printer", Floor: 2, Wing: "hlo"},
+	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
+	{Prefix: "runtime/workqueue", Floor: 2, Wing: "runtime"},
+	{Prefix: "runtime/hostprog", Floor: 2, Wing: "runtime"},
+	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
+	{Prefix: "runtime/eager", Floor: 5},                                   // HLO ops one by one: it lowers them, and binds their kernels
+	{Prefix: "passes/", Floor: 3, Wing: "hlo", Also: []string{"passes/"}}, // families share clones and inlining
+	{Prefix: "lower", Floor: 4},                                           // a bridge between the wings
+	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
+	{Prefix: "passes", Floor: 4, Wing: "hlo"},
+	{Prefix: "", Floor: 5},
+	{Prefix: "cmd/", Floor: 6},
+}
