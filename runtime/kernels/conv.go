@@ -47,6 +47,7 @@ type convGeometry struct {
 	in, out                              []int // spatial sizes
 	inBatch, inFeature                   int   // strides
 	kernelIn, kernelOut                  int
+	kernelBase, outBase                  int // where kernel and result begin
 	outBatch, outFeature                 int
 	inSpatial, kernelSpatial, outSpatial []int // strides
 }
@@ -130,6 +131,18 @@ func convolutionAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, 
 			return b, true
 		}
 	}
+	if g.hasHoles() {
+		if b, ok := phasesAs[T](s, t, g); ok {
+			return b, true
+		}
+	}
+	p := newConvProduct[T](g)
+	p.arrange = g.arrangement(s.in.Shape())
+	return p.bind(s, t)
+}
+
+// newConvProduct is the product of patches and kernel.
+func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
 	p := &product[T]{batch: g.groups * g.batchGroups, m: g.batch * g.positions(), n: g.outputs, k: g.taps() * g.features}
 	for i := range p.batch {
 		if g.batchGroups > 1 {
@@ -145,8 +158,7 @@ func convolutionAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, 
 	} else {
 		p.packLeft = newPatches[T](g, p.leftBatch, gemm.For[T]().MR).pack
 	}
-	p.arrange = g.arrangement(s.in.Shape())
-	return p.bind(s, t)
+	return p
 }
 
 func multiples(n, by int) []int {
@@ -163,7 +175,7 @@ func (g *convGeometry) kernelOffsets() []int {
 	var offsets []int
 	for tap := range g.taps() {
 		unravel(at, tap, func(d int) int { return int(g.window[d].Size) })
-		base := 0
+		base := g.kernelBase
 		for d, w := range g.window {
 			k := at[d]
 			if w.Reversal {

@@ -19,6 +19,14 @@ func TestConvolution(t *testing.T) {
 			"T[1,8,9,6] convolution(T[2,8,9,5], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, batch_group_count=2",
 			"T[2,6] convolution(T[2,5], T[5,6]), dim_labels=bf_io->bf",
 			"T[2,6] convolution(T[2,3], T[1,6]), dim_labels=bf_io->bf, feature_group_count=3",
+			"T[2,15,18,6] convolution(T[2,8,9,5], T[3,4,5,6]), window={size=3x4 pad=1_1x2_2 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f",
+			"T[1,15,18,6] convolution(T[1,8,9,5], T[3,4,5,6]), window={size=3x4 pad=1_1x2_2 lhs_dilate=2x2 rhs_reversal=1x1}, dim_labels=b01f_01io->b01f",
+			"T[1,9,6] convolution(T[1,9,5], T[4,5,6]), window={size=4 stride=3 pad=2_3 lhs_dilate=3}, dim_labels=b0f_0io->b0f",
+			"T[1,12,6] convolution(T[1,9,5], T[4,5,6]), window={size=4 stride=4 pad=3_5 lhs_dilate=6 rhs_dilate=3}, dim_labels=b0f_0io->b0f",
+			"T[1,45,6] convolution(T[1,9,5], T[1,5,6]), window={size=1 pad=0_4 lhs_dilate=5}, dim_labels=b0f_0io->b0f",
+			"T[1,22,6] convolution(T[1,9,4], T[3,2,6]), window={size=3 pad=-1_8 lhs_dilate=2 rhs_dilate=2}, dim_labels=b0f_0io->b0f, feature_group_count=2",
+			"T[1,17,6] convolution(T[2,9,5], T[2,5,6]), window={size=2 pad=1_0 lhs_dilate=2}, dim_labels=b0f_0io->b0f, batch_group_count=2",
+			"T[1,4,17] convolution(T[1,4,9], T[4,1,3]), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=bf0_oi0->bf0, feature_group_count=4",
 			"T[8,9,6,2] convolution(T[8,9,5,2], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=01fb_01io->01fb",
 		} {
 			kernelCase{text: replaceType(c, typ), small: true}.check(t)

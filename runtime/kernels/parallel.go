@@ -22,13 +22,17 @@ func newParallelLoop(body func(f *runtime.TensorFrame, lo, hi int)) *parallelLoo
 	l := &parallelLoop{body: body}
 	l.pool.New = func() any {
 		c := new(parallelCall)
-		c.run = func(lo, hi int) { l.body(c.f, lo, hi) }
+		c.run = func(lo, hi int) {
+			if !c.f.Ctx().Stopped() {
+				l.body(c.f, lo, hi)
+			}
+		}
 		return c
 	}
 	return l
 }
 
-// run covers [0, n) in ranges of grain.
+// run covers [0, n) in ranges of grain. When the execution has failed or was cancelled, it leaves ranges out.
 func (l *parallelLoop) run(f *runtime.TensorFrame, n, grain int) {
 	if n <= grain {
 		if n > 0 {
