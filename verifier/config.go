@@ -82,9 +82,14 @@ func DenseSize(s hlo.Shape) int64 {
 	})
 }
 
-// PackedSize is the bytes of a shape whose arrays are dense, down to the bit.
+// PackedSize is the bytes of a shape whose arrays are dense, down to the bit, but for pred, of which each takes a byte.
 func PackedSize(s hlo.Shape) int64 {
-	return sizeOf(s, func(s hlo.Shape) int64 { return bytesOf(s.NumElements(), int64(s.Type().Bits())) })
+	return sizeOf(s, func(s hlo.Shape) int64 {
+		if s.Type() == hlo.PRED {
+			return s.ByteSize()
+		}
+		return bytesOf(s.NumElements(), int64(s.Type().Bits()))
+	})
 }
 
 // sizeOf adds up the sizes of arrays.
