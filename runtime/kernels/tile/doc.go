@@ -10,7 +10,9 @@
 //	builder.go  Builder: values, rounding, registers
 //	space.go    Space, View: which element of an input an element of the result reads
 //	gather.go   loading through a view
-//	ops.go      which loop computes an op; the other files hold the loops
+//	ops.go      which loop computes an op; the other files hold the loops in Go
+//	vector.go   which loop of package vec replaces it
+//	single.go   programs of one op
 //
 // A register of type f16, bf16 or an 8-bit float holds float32 numbers that the type can represent: every op computes in float32 and
 // rounds once. Other types are held as they are in memory. Integers narrower than a byte are not supported.

@@ -13,7 +13,7 @@
 //	logistic             2.2
 //	erf                  1.5
 //
-// and as much for float64, where measured on samples. The tests hold them to this.
+// and at most 2 for float64, measured on samples. The tests hold them to this.
 //
 // Sums keep 256 bytes of chains: element i is added to chain i modulo their number, and the chains are folded by halves. [SumOf] is the
 // same order in Go.
