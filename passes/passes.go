@@ -32,16 +32,22 @@ var plain = []*pass.Pass{
 	async.SyncUselessPairs,
 	async.Unwrapper,
 	control.CallInliner,
+	control.ConditionalSimplifier,
 	control.FlattenCallGraph,
 	control.FusionInliner,
+	control.MapInliner,
+	control.OptimizationBarrierExpander,
 	legalize.AsyncToSync,
 	legalize.OutlineDynamic,
 	loops.InvariantCodeMotion,
+	loops.Simplifier,
+	loops.TripCountAnnotator,
 	fuse.LoopFusion,
 	simplify.ConstantFolding,
 	simplify.CSE,
 	simplify.DCE,
 	simplify.TupleSimplifier,
+	simplify.ZeroSizedElimination,
 }
 
 // All lists every pass, by name; those with options as they are without.
@@ -61,13 +67,16 @@ func All() []*pass.Pass {
 // Pipelines are the named pipelines: what a user may write for a pass. O0 to O3 are the levels of the command line; cpu is what the
 // runtime needs.
 var pipelines = []struct{ name, doc, text string }{
-	{"simplify", "housekeeping until nothing changes", "fix(algsimp,tuple-simplifier,constant-folding,cse,dce)"},
+	{"simplify", "housekeeping until nothing changes",
+		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-simplifier,conditional-simplifier,map-inliner,constant-folding,cse,dce)"},
 	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-invariant-code-motion,simplify,fusion,dce"},
-	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work", "cpu,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
+	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
+		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
-	{"O1", "cheap simplification", "tuple-simplifier,cse,dce"},
-	{"O2", "everything that pays", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
-	{"O3", "everything", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
+	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp,tuple-simplifier,cse,dce"},
+	{"O2", "everything that makes a module simpler, until nothing changes", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
+	{"O3", "O2, barriers removed, loops counted, elementwise code fused",
+		"O2,optimization-barrier-expander,simplify,while-loop-trip-count-annotator,fusion,dce"},
 }
 
 // Orders lists the constraints that every standard pipeline keeps.

@@ -1,0 +1,36 @@
+package passes_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/hlotest"
+)
+
+// BenchmarkO1 is the time of -O1 for an instruction, on modules of growing size and on two large programs: it must not grow with the module.
+func BenchmarkO1(b *testing.B) {
+	measure := func(b *testing.B, m hlo.Module) {
+		b.ReportAllocs()
+		for b.Loop() {
+			run(b, nil, "O1", m)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(m.NumInstructions()), "ns/instruction")
+	}
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { measure(b, several(b, 4, n/4)) })
+	}
+	for _, name := range []string{"tools/benchmarks/hlo/hlo_mixtral_8x7b_bf16_1x8", "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax"} {
+		b.Run(name[len(name)-20:], func(b *testing.B) {
+			text, err := os.ReadFile(hlotest.Shared(b, 1, "corpus", "hlo", name+".hlo"))
+			require.NoError(b, err)
+			m, err := parser.Parse(name, string(text))
+			require.NoError(b, err)
+			measure(b, m)
+		})
+	}
+}

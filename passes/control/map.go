@@ -1,0 +1,72 @@
+package control
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// MapInliner replaces maps by what they apply.
+var MapInliner = &pass.Pass{
+	Name: "map-inliner",
+	Doc: `replace each map by what it applies to the elements
+
+	map(x, y) of a body that is one elementwise op of its parameters   → op(x, y)
+	map of a body that returns a parameter                             → operand
+	map of a body that returns a constant                              → broadcast of the constant`,
+	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+		for in := range m.MustComputation(c.ID()).Instructions() {
+			if in.Opcode() != hlo.OpMap {
+				continue
+			}
+			root := m.MustComputation(in.Callee(0)).Root()
+			now := c.At(in.ID())
+			operands, ok := mapped(root, slices.Collect(now.OperandIDs()))
+			if !ok || !ctx.Spend("map") {
+				continue
+			}
+			var to hlo.InstrID
+			switch {
+			case root.Opcode() == hlo.OpParameter:
+				if to = operands[0]; !c.At(to).Shape().Equal(now.Shape()) {
+					continue
+				}
+			case root.Opcode() == hlo.OpConstant:
+				k := c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: root.Shape(), Attrs: root.Attrs(), Position: in.Position()})
+				to = c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpBroadcast, Shape: now.Shape(), Operands: []hlo.InstrID{k.ID()},
+					Attrs: &hlo.BroadcastAttrs{}, Common: now.Common(), Position: in.Position()}).ID()
+			default:
+				to = c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: root.Opcode(), Shape: now.Shape(), Operands: operands, Attrs: root.Attrs(),
+					Common: now.Common(), Position: in.Position()}).ID()
+			}
+			if err := c.ReplaceInstruction(in.ID(), to); err != nil {
+				return err
+			}
+			ctx.Count("maps", 1)
+		}
+		return nil
+	},
+}
+
+// mapped lists the operands of the map that the root of its body reads, in the root's order; false if the root reads anything else.
+func mapped(root hlo.Instruction, args []hlo.InstrID) ([]hlo.InstrID, bool) {
+	if n, ok := root.ParameterNumber(); ok {
+		return []hlo.InstrID{args[n]}, true
+	}
+	if root.Opcode() == hlo.OpConstant {
+		return nil, true
+	}
+	if !hlo.Info(root.Opcode()).Traits.Has(hlo.TraitElementwise) {
+		return nil, false
+	}
+	var operands []hlo.InstrID
+	for o := range root.Operands() {
+		n, ok := o.ParameterNumber()
+		if !ok {
+			return nil, false
+		}
+		operands = append(operands, args[n])
+	}
+	return operands, len(operands) > 0
+}

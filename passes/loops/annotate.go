@@ -1,0 +1,40 @@
+package loops
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// TripCountAnnotator writes down how often loops run.
+var TripCountAnnotator = &pass.Pass{
+	Name: "while-loop-trip-count-annotator",
+	Doc: `write the number of rounds of counting loops into their backend configuration
+
+	backend_config={"known_trip_count":{"n":"12"},"known_init_step":{"init":"0","step":"1"},"known_induction_variable":{"tuple_index":"0"}}
+
+Cost estimates and schedulers read it. A loop with another configuration of its own keeps that, as does one with a count already.`,
+	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+		for in := range m.MustComputation(c.ID()).Instructions() {
+			if in.Opcode() != hlo.OpWhile || in.Common() != nil && strings.TrimSpace(in.Common().BackendConfig) != "" {
+				continue
+			}
+			l, ok := analysis.FindLoop(m, in)
+			if !ok || !ctx.Spend("annotate") {
+				continue
+			}
+			common := hlo.Common{}
+			if in.Common() != nil {
+				common = *in.Common()
+			}
+			common.BackendConfig = fmt.Sprintf(`{"known_trip_count":{"n":"%d"},"known_init_step":{"init":"%d","step":"%d"},"known_induction_variable":{"tuple_index":"%d"}}`,
+				l.Trip, l.First, l.Step, l.Induction)
+			c.Instr(in.ID()).SetCommon(&common)
+			ctx.Count("loops", 1)
+		}
+		return nil
+	},
+}
