@@ -28,7 +28,7 @@ func (p *printer) attributes(in, wrapped hlo.Instruction, sugar bool, indent int
 		if p.Bodies == BodyFull || p.Bodies == BodyNonSequential {
 			p.callees(in, indent)
 		}
-	} else {
+	} else if _, unknown := in.UnknownOpcode(); !unknown {
 		if !p.OmitAttributes {
 			p.own(in, own)
 		}
@@ -188,6 +188,9 @@ func (p *printer) common(in hlo.Instruction, c *hlo.Common) {
 		p.b = hlo.AppendDictOrQuoted(p.b, text)
 	}
 	for _, u := range c.Unknown {
+		if u.Key == "" { // the opcode
+			continue
+		}
 		p.key(u.Key)
 		p.str(u.Text)
 	}

@@ -24,6 +24,8 @@ func (p *printer) instruction(in hlo.Instruction, indent int) {
 	if sugar {
 		word, _ := hlo.AsyncMnemonic(op, wrapped.Opcode())
 		p.str(word)
+	} else if unknown, ok := in.UnknownOpcode(); ok {
+		p.str(unknown)
 	} else {
 		p.str(op.String())
 	}

@@ -94,6 +94,10 @@ func (p *parser) attributes(f *scope, d *draft) {
 			p.failAt(keyAt, "expects attribute name")
 		}
 		p.attrKey = key
+		if k := commonByKey(key); d.unknown != "" && (k < 0 || k == commonAccuracy) {
+			p.unexpected(d, pl, key, keyAt)
+			continue
+		}
 		if i := pl.field(key); i >= 0 {
 			p.once(&d.seenOwn, i, key, keyAt)
 			d.tailAt = 0
@@ -166,7 +170,7 @@ func (p *parser) raw(d *draft, pl *plan, i, keyAt int) {
 // unexpected keeps an unknown attribute if the reader is lenient, else it fails.
 func (p *parser) unexpected(d *draft, pl *plan, key string, at int) {
 	p.attrKey = ""
-	if p.Lenient && commonByKey(key) < 0 {
+	if p.Lenient && (commonByKey(key) < 0 || d.unknown != "") {
 		p.space()
 		start := p.pos
 		p.skipValue()
@@ -290,6 +294,10 @@ func (p *parser) finishAttributes(d *draft) {
 	pl := planOf(op)
 	switch {
 	case pl.newAttrs == nil || d.spec.Attrs != nil:
+	case d.unknown != "":
+		a := pl.newAttrs().(*hlo.CustomCallAttrs)
+		a.Target, a.HasSideEffect = d.unknown, true
+		d.spec.Attrs = a
 	case len(d.raws) == 0:
 		if p.plain[op] == nil {
 			p.plain[op] = p.ownAttributes(d, pl)

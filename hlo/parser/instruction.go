@@ -33,6 +33,7 @@ type draft struct {
 
 	// unusual drafts have more to clear: that of sugar, and what was left by a fault.
 	unusual bool
+	unknown string // opcode that is not known
 	// What a sugared update or done repeats of the attributes of its op: indexes are of the plan of the wrapped op.
 	repeats       []rawAttr
 	repeatedCalls []hlo.CompID
@@ -179,6 +180,12 @@ func (p *parser) opcode(d *draft) {
 		return
 	}
 	op, wrapped, err := hlo.ParseMnemonic(word)
+	if err != nil && p.Lenient && d.stated && !d.nested {
+		d.spec.Opcode, d.info = hlo.OpCustomCall, hlo.Info(hlo.OpCustomCall)
+		d.unusual, d.unknown = true, word
+		hlo.MarkUnknownOpcode(p.commonOf(d), word)
+		return
+	}
 	if err != nil {
 		p.failHint(d.opAt, didYouMean(word, mnemonics), "%s", err)
 	}

@@ -46,7 +46,8 @@ type Config struct {
 	KeepMissingLayouts bool
 	// KeepAutoLayouts does so in entry_computation_layout only.
 	KeepAutoLayouts bool
-	// Lenient keeps attributes that are not known, as written, instead of refusing them.
+	// Lenient keeps attributes that are not known, as written, instead of refusing them, and likewise instructions of opcodes that are not
+	// known: see [hlo.Instruction.UnknownOpcode].
 	Lenient bool
 	// Strict refuses what XLA of today does although older text has it: attributes of the op repeated on sugared updates and dones.
 	Strict bool
