@@ -13,7 +13,9 @@ import (
 )
 
 // The benchmarks are named after the rows of the performance table; those of async values and queues (P1 to P3, P9) are
-// beside them in their packages.
+// beside them in their packages. All of them:
+//
+//	go test -run '^$' -bench '^BenchmarkP[0-9]' ./runtime ./runtime/async ./runtime/workqueue
 
 // chainOf is a function of n additions, each of the result of the one before and an argument, in one stream or in
 // two that alternate.

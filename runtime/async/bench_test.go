@@ -9,8 +9,8 @@ var (
 	sinkBool  bool
 )
 
-// BenchmarkMakeAvailable is P1.
-func BenchmarkMakeAvailable(b *testing.B) {
+// BenchmarkP1MakeAvailable is P1.
+func BenchmarkP1MakeAvailable(b *testing.B) {
 	b.Run("int64", func(b *testing.B) {
 		b.ReportAllocs()
 		i := int64(1000)
@@ -46,8 +46,8 @@ func nothing() {}
 
 func nothingMore(any) Ready { return Ready{} }
 
-// BenchmarkAndThenEmplace is P2.
-func BenchmarkAndThenEmplace(b *testing.B) {
+// BenchmarkP2AndThenEmplace is P2.
+func BenchmarkP2AndThenEmplace(b *testing.B) {
 	b.Run("closure", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -75,8 +75,8 @@ func BenchmarkAndThenEmplace(b *testing.B) {
 	})
 }
 
-// BenchmarkAndThenAvailable is P3.
-func BenchmarkAndThenAvailable(b *testing.B) {
+// BenchmarkP3AndThenAvailable is P3.
+func BenchmarkP3AndThenAvailable(b *testing.B) {
 	v := Int64(1)
 	b.Run("closure", func(b *testing.B) {
 		b.ReportAllocs()

@@ -12,9 +12,9 @@ import (
 	"github.com/gohalo/halo/runtime/async"
 )
 
-// BenchmarkAddTask measures throughput from the workers: each task adds the
+// BenchmarkP9AddTask measures throughput from the workers: each task adds the
 // next (P9).
-func BenchmarkAddTask(b *testing.B) {
+func BenchmarkP9AddTask(b *testing.B) {
 	for _, chains := range []int{1, 64} {
 		b.Run(fmt.Sprintf("chains:%d", chains), func(b *testing.B) {
 			q := NewMulti(Config{})
@@ -37,8 +37,8 @@ func BenchmarkAddTask(b *testing.B) {
 	}
 }
 
-// BenchmarkAddTaskToStart measures the way to a parked worker (P9).
-func BenchmarkAddTaskToStart(b *testing.B) {
+// BenchmarkP9AddTaskToStart measures the way to a parked worker (P9).
+func BenchmarkP9AddTaskToStart(b *testing.B) {
 	q := NewMulti(Config{})
 	defer q.Close()
 	b.ReportAllocs()
