@@ -11,10 +11,12 @@ import (
 // Random makes a module of about size instructions that verifies in profile doc and evaluates without a host. The same seed makes the
 // same module. Programs hold what passes look for: dead code, repeated expressions, constants, identities, tuples taken apart, calls,
 // loops, branches, fusions, asynchronous chains, control dependencies; one in four is scheduled.
-func Random(seed uint64, size int) (hlo.Module, error) {
+func Random(seed uint64, size int) (hlo.Module, error) { return random(seed, size, false) }
+
+func random(seed uint64, size int, wide bool) (hlo.Module, error) {
 	r := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
 	b := hlo.NewBuilder(fmt.Sprintf("random_%d", seed))
-	g := &generator{r: r, b: b}
+	g := &generator{r: r, b: b, wide: wide}
 	for i := range 2 + r.IntN(3) {
 		g.keep(b.Parameter(fmt.Sprintf("p%d", i), g.shape()))
 	}
@@ -27,6 +29,9 @@ func Random(seed uint64, size int) (hlo.Module, error) {
 	}
 	e := m.Edit()
 	for c := range m.Computations() {
+		if calledBy(m, c.ID(), hlo.OpFusion) { // what is fused runs in no order
+			continue
+		}
 		ids := []hlo.InstrID{}
 		for in := range c.PostOrder() {
 			ids = append(ids, in.ID())
@@ -41,12 +46,23 @@ func Random(seed uint64, size int) (hlo.Module, error) {
 	return e.Freeze(), nil
 }
 
+// calledBy reports whether an instruction of opcode op calls computation id.
+func calledBy(m hlo.Module, id hlo.CompID, op hlo.Opcode) bool {
+	for c, in := range m.Callers(id) {
+		if m.MustComputation(c).MustAt(in).Opcode() == op {
+			return true
+		}
+	}
+	return false
+}
+
 // generator grows one computation.
 type generator struct {
 	r      *rand.Rand
 	b      *hlo.Builder
 	values []hlo.Value // arrays only
 	depth  int         // of computations around this one
+	wide   bool        // every kind of op
 }
 
 var (
@@ -104,6 +120,10 @@ func (g *generator) constant(s hlo.Shape) hlo.Value {
 func (g *generator) step() {
 	b, x := g.b, g.value()
 	s := x.Shape()
+	if g.wide && g.r.IntN(3) == 0 {
+		g.wideStep(x)
+		return
+	}
 	if g.r.IntN(10) == 0 && len(g.values) > 2 {
 		b.After(pick(g.r, g.values))
 	}
@@ -186,7 +206,7 @@ func (g *generator) structured(x hlo.Value, k int) {
 	y := g.value()
 	inner := func(name string) hlo.CompID {
 		return b.Computation(name, func(b *hlo.Builder) hlo.Value {
-			in := &generator{r: g.r, b: b, depth: g.depth + 1}
+			in := &generator{r: g.r, b: b, depth: g.depth + 1, wide: g.wide}
 			in.keep(b.Parameter("a", s))
 			in.keep(b.Parameter("b", y.Shape()))
 			for range g.r.IntN(5) {
