@@ -188,7 +188,7 @@ func fitsPlace(in hlo.Instruction, to Expr) bool {
 }
 
 func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
-	id, operands := in.ID(), slices.Collect(in.OperandIDs())
+	id, operands, users := in.ID(), slices.Collect(in.OperandIDs()), slices.Collect(w.c.Users(in.ID()))
 	if to.IsNew() {
 		to = to.ofShape(in.Shape())
 	}
@@ -197,7 +197,7 @@ func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
 		return err
 	}
 	w.push(new)
-	for user := range w.c.Users(new) {
+	for _, user := range users {
 		w.push(user)
 	}
 	for _, o := range operands {
@@ -237,8 +237,12 @@ func (w *rewriting) make(before hlo.InstrID, e Expr, common *hlo.Common, pos hlo
 func (w *rewriting) release(id hlo.InstrID) {
 	Release(w.c, id, func(kept hlo.InstrID) {
 		w.push(kept)
-		for user := range w.c.Users(kept) {
-			w.push(user)
+		// A rule may ask whether a value has one user. Values with many lose them one by one, and looking at all the others each time would
+		// make the time quadratic.
+		if w.c.UserCount(kept) == 1 {
+			for user := range w.c.Users(kept) {
+				w.push(user)
+			}
 		}
 	})
 }
