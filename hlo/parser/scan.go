@@ -425,10 +425,17 @@ func (p *parser) name(what string) string {
 	}
 	if isReserved(word) {
 		p.pos = start
-		p.failHint(start, word+" is a reserved word; as a name it needs a '%'", "%s", what)
+		hint := word + " is a reserved word; as a name it needs a '%'"
+		if !isKeyword(word) {
+			hint = typeAsName(word)
+		}
+		p.failHint(start, hint, "%s", what)
 	}
 	return word
 }
+
+// typeAsName is advice on a type that was taken for a name.
+func typeAsName(word string) string { return word + " is a type, and nothing else can be called so" }
 
 // key takes an attribute name, `id=`, without the sign; "" when there is none.
 func (p *parser) key() string {

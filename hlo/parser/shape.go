@@ -97,7 +97,13 @@ func (p *parser) shape() hlo.Shape {
 	}
 	end, msg := skipShape(p.src, start)
 	if msg != "" {
-		p.failAt(end, "%s", msg)
+		hint := ""
+		if word := p.src[start:skipWord(p.src, start)]; end == start && word != "" {
+			if _, isType := typeByName(word); isType {
+				hint = typeAsName(word)
+			}
+		}
+		p.failHint(end, hint, "%s", msg)
 	}
 	raw := p.src[start:end]
 	if s, ok := p.shapes[raw]; ok {
