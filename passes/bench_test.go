@@ -24,9 +24,11 @@ func BenchmarkO1(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { measure(b, several(b, 4, n/4)) })
 	}
-	for _, name := range []string{"tools/benchmarks/hlo/hlo_mixtral_8x7b_bf16_1x8", "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax"} {
-		b.Run(name[len(name)-20:], func(b *testing.B) {
-			text, err := os.ReadFile(hlotest.Shared(b, 1, "corpus", "hlo", name+".hlo"))
+	for name, file := range map[string]string{
+		"mixtral": "tools/benchmarks/hlo/hlo_mixtral_8x7b_bf16_1x8.hlo", "gemma2": "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax.hlo",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text, err := os.ReadFile(hlotest.Shared(b, 1, "corpus", "hlo", file))
 			require.NoError(b, err)
 			m, err := parser.Parse(name, string(text))
 			require.NoError(b, err)
