@@ -19,7 +19,7 @@ func MakeAvailable[T any](v T) Ref[T] {
 	}
 	c := newConcrete[T]()
 	c.v = v
-	c.head.Store(&concreteMark)
+	c.born(&concreteMark)
 	if c.bits != 0 {
 		track(&c.Value)
 	}
@@ -31,7 +31,7 @@ func MakeAvailable[T any](v T) Ref[T] {
 func MakeOverwritable[T any](v T) Ref[T] {
 	c := newConcrete[T]()
 	c.v = v
-	c.head.Store(&concreteMark)
+	c.born(&concreteMark)
 	return Ref[T]{&c.Value}
 }
 
@@ -73,7 +73,7 @@ func MakeConstructed[T any](v T) Ref[T] {
 func MakeStatic[T any](v T) Ref[T] {
 	c := &Concrete[T]{v: v}
 	c.self = c
-	c.head.Store(&concreteMark)
+	c.born(&concreteMark)
 	return Ref[T]{&c.Value}
 }
 
@@ -219,7 +219,7 @@ func MakeError(err error) *Value {
 	e := new(errorValue)
 	e.self = e
 	e.err.Store(StatusOf(err))
-	e.head.Store(&errorMark)
+	e.born(&errorMark)
 	return &e.Value
 }
 

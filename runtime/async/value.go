@@ -3,6 +3,7 @@ package async
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Value is the header of every asynchronous value and its type-erased handle.
@@ -226,6 +227,10 @@ func (v *Value) destroy() {
 	}
 	v.self.destroy()
 }
+
+// born makes final the head of a value that nobody else knows yet. Like the first value of refs it is written plainly: whoever gets to
+// know the value does so through something that synchronises.
+func (v *Value) born(final *Waiter) { *(**Waiter)(unsafe.Pointer(&v.head)) = final }
 
 // publish makes final the head of v and takes the waiters. It reports false,
 // and changes nothing, if v was available already: of several publications the
