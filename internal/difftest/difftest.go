@@ -33,7 +33,7 @@ const (
 	TooLarge       Verdict = "too large"     // for the limits of Config
 	NoInputs       Verdict = "no inputs"     // a parameter that no array is a value of
 	Random         Verdict = "random"        // it draws numbers of the engine's choice
-	Unsupported    Verdict = "unsupported"   // dynamic dimensions, which only the evaluator has
+	Unsupported    Verdict = "unsupported"   // dynamic dimensions, which only the evaluator has; messages between devices, which need a mesh
 	BothRefuse     Verdict = "both refuse"   // neither engine runs it
 	EvalRefuses    Verdict = "eval refuses"  // only the compiled program runs: what cannot be evaluated was dead code
 	CompileFails   Verdict = "compile fails" // passes, lower or load refuse what the evaluator runs
@@ -142,6 +142,8 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 			return Outcome{RunSlow, err}
 		case err != nil && evalErr != nil:
 			return Outcome{BothRefuse, errors.Join(evalErr, err)}
+		case err != nil && sends(m):
+			return Outcome{Unsupported, err}
 		case err != nil:
 			return Outcome{RunFails, err}
 		case evalErr != nil:
@@ -283,6 +285,18 @@ func drawsRandom(m hlo.Module) bool {
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
 			if in.Opcode() == hlo.OpRng {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sends reports whether the program exchanges messages with other devices.
+func sends(m hlo.Module) bool {
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if in.Opcode() == hlo.OpSend || in.Opcode() == hlo.OpRecv {
 				return true
 			}
 		}
