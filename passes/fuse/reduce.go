@@ -30,6 +30,7 @@ func (f *fuser) isOneOp(in hlo.Instruction) bool {
 		return false
 	}
 	root := c.Root()
+	//halo:allow opswitch the folds that the fused kernels have
 	switch root.Opcode() {
 	case hlo.OpAdd, hlo.OpMultiply, hlo.OpMaximum, hlo.OpMinimum, hlo.OpAnd, hlo.OpOr, hlo.OpXor:
 	default:
@@ -58,6 +59,7 @@ func isOnePiece(dims, axes []int64) bool {
 // mayCopy reports whether in is better computed in every fusion that uses it than once for all: it is simple and reads one array besides
 // what is cheap anyway, so no fusion reads more than it would otherwise.
 func (f *fuser) mayCopy(in hlo.Instruction) bool {
+	//halo:allow opswitch what is simple enough to do twice is this pass's own judgement
 	switch in.Opcode() {
 	case hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpNegate, hlo.OpAbs, hlo.OpMaximum, hlo.OpMinimum, hlo.OpConvert, hlo.OpCompare,
 		hlo.OpAnd, hlo.OpOr, hlo.OpXor, hlo.OpNot:
