@@ -9,6 +9,8 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[5] gather(T[10], s64[5]), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
 			"T[7,6] gather(T[10,6], u32[7]), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}",
 			"T[7] gather(T[10], s32[7]), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+			"T[7,6] gather(T[10,6], u16[7]), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}",
+			"T[] gather(T[10], u8[]), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1}",
 			"T[3,2,4] gather(T[10,6,4], u8[3,2]), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,2,4}",
 			"T[2,3,4] gather(T[10,6,4], s32[2,3]), offset_dims={0,2}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={1,2,4}",
 			"T[6,5] gather(T[6,10], s32[6,5,1]), offset_dims={}, collapsed_slice_dims={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1}",

@@ -46,17 +46,19 @@ func gatherLines(w *windows, b *box, to []int, width int) func(f *runtime.Tensor
 	if !ok || len(b.dims) > 0 || b.run == 0 || !together(to, b.run/width) {
 		return nil
 	}
-	// The tables are not needed any more.
-	w.first, w.base = nil, nil
+	var body func(f *runtime.TensorFrame, lo, hi int)
 	switch w.index {
 	case hlo.S32:
-		return gatherBy[int32](l, b.run, width)
+		body = gatherBy[int32](l, b.run, width)
 	case hlo.U32:
-		return gatherBy[uint32](l, b.run, width)
+		body = gatherBy[uint32](l, b.run, width)
 	case hlo.S64:
-		return gatherBy[int64](l, b.run, width)
+		body = gatherBy[int64](l, b.run, width)
+	default:
+		return nil
 	}
-	return nil
+	w.first, w.base = nil, nil // the tables are not needed any more
+	return body
 }
 
 func gatherBy[I lineIndex](l lines, run, width int) func(f *runtime.TensorFrame, lo, hi int) {
