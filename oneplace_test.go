@@ -22,6 +22,9 @@ func TestOpIsKnownInOnePlacePerFloor(t *testing.T) {
 		name := regexp.MustCompile(`\b` + op + `\b`)
 		var files []string
 		require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && path == "internal" { // tests and their generators choose ops
+				return filepath.SkipDir
+			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
