@@ -30,7 +30,6 @@
 package parser
 
 import (
-	"regexp"
 	"strings"
 	"unsafe"
 
@@ -109,30 +108,45 @@ func (p *parser) isSingleInstruction() bool {
 	return end >= len(s) || s[end] != '{'
 }
 
-var moduleSeparator = regexp.MustCompile(`(?m)^// -----.*$`)
-
 // Split cuts a text at lines that begin with `// -----`. Every part is padded with the line ends of what is before it, so that lines in
 // messages are those of the whole. Parts of nothing but comments are left out.
 func Split(text string) []string {
-	cuts := moduleSeparator.FindAllStringIndex(text, -1)
-	if cuts == nil {
+	start, end := separator(text, 0)
+	if start < 0 {
 		return []string{text}
 	}
 	var parts []string
-	start, line := 0, 0
-	add := func(end int) {
-		part := text[start:end]
+	from, line := 0, 0
+	add := func(part string) {
 		if skipSpace(part, 0) < len(part) {
 			parts = append(parts, strings.Repeat("\n", line)+part)
 		}
 	}
-	for _, c := range cuts {
-		add(c[0])
-		line += strings.Count(text[start:c[1]], "\n")
-		start = c[1]
+	for start >= 0 {
+		add(text[from:start])
+		line += strings.Count(text[from:end], "\n")
+		from = end
+		start, end = separator(text, from)
 	}
-	add(len(text))
+	add(text[from:])
 	return parts
+}
+
+// separator finds the next line from offset i on, where a line begins or ends, that begins with `// -----`: its bounds without the line
+// end, -1 when there is none. Searching for plain text goes through megabytes in no time.
+func separator(text string, i int) (start, end int) {
+	const head = "\n// -----"
+	if i == 0 && strings.HasPrefix(text, head[1:]) {
+		start = 0
+	} else if j := strings.Index(text[i:], head); j >= 0 {
+		start = i + j + 1
+	} else {
+		return -1, -1
+	}
+	if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
+		return start, start + n
+	}
+	return start, len(text)
 }
 
 // warn tells of something doubtful at offset off.

@@ -1,0 +1,51 @@
+package parser_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo/parser"
+)
+
+// separatorLine is what Split cuts at, said in another way.
+var separatorLine = regexp.MustCompile(`(?m)^// -----.*$`)
+
+// checkSplit holds the parts of a text to their definition.
+func checkSplit(t *testing.T, text string) {
+	t.Helper()
+	want, from := []string{}, 0
+	for _, cut := range append(separatorLine.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		if !onlyComments(text[from:cut[0]]) {
+			want = append(want, strings.Repeat("\n", strings.Count(text[:from], "\n"))+text[from:cut[0]])
+		}
+		from = cut[1]
+	}
+	if !separatorLine.MatchString(text) {
+		want = []string{text}
+	}
+	require.Equal(t, want, append([]string{}, parser.Split(text)...), "%q", text)
+}
+
+// onlyComments reports whether a text is blank but for comments to the end of the line.
+func onlyComments(text string) bool {
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = strings.Trim(line, " \t"); line != "" && !strings.HasPrefix(line, "//") {
+			return false
+		}
+	}
+	return true
+}
+
+func TestSplit(t *testing.T) {
+	for _, text := range []string{
+		"", "a", "a\n", "// -----", "// -----\n", "a\n// -----", "a\n// -----\n", "a\n// -----\nb", "a\n// ----- next -----\nb\n", "// -----\na",
+		"// -----\n// -----\na\n// -----\n\n// -----\nb", "a // -----\nb", " // -----\nb", "a\n// ----\nb", "a\r// -----\nb", "a\n// -----\r\nb",
+		"a\r\n// -----\r\nb\r\n", "\n// -----a\n", "a\n\n// -----\n\n\nb\n// -----// -----\nc", "a\n// comment\n// -----\n// comment\n// -----\nb",
+		"a\n// ------------\nb", "a\n// -----\xff\nb",
+	} {
+		checkSplit(t, text)
+	}
+}
