@@ -1,6 +1,8 @@
 package hostprog
 
 import (
+	"sync"
+
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -227,17 +229,18 @@ type fusedNode struct {
 	Parts   []*locNode `parser:"'[' ( @@ ( ',' @@ )* )? ']'"`
 }
 
-// Parsers of the whole and of the parts that forms are made of.
+// Parsers of the whole and of the parts that forms are made of. They are built when the first text is read: that takes longer than all
+// else that a program which imports the package does before it begins.
 var (
-	fileParser     = build[fileNode]()
-	regionParser   = build[regionNode]()
-	dictParser     = build[dictNode]()
-	attrParser     = build[attrNode]()
-	typeParser     = build[typeNode]()
-	funcTypeParser = build[functionTypeNode]()
-	genericParser  = build[genericNode]()
-	funcParser     = build[funcNode]()
-	locParser      = build[locNode]()
+	fileParser     = sync.OnceValue(build[fileNode])
+	regionParser   = sync.OnceValue(build[regionNode])
+	dictParser     = sync.OnceValue(build[dictNode])
+	attrParser     = sync.OnceValue(build[attrNode])
+	typeParser     = sync.OnceValue(build[typeNode])
+	funcTypeParser = sync.OnceValue(build[functionTypeNode])
+	genericParser  = sync.OnceValue(build[genericNode])
+	funcParser     = sync.OnceValue(build[funcNode])
+	locParser      = sync.OnceValue(build[locNode])
 )
 
 // The grammar is LL(1): what has taken a token has decided. So the first error
@@ -247,4 +250,4 @@ func build[T any]() *participle.Parser[T] {
 }
 
 // Grammar returns the EBNF of host programs without custom forms.
-func Grammar() string { return fileParser.String() }
+func Grammar() string { return fileParser().String() }

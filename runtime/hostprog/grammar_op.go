@@ -45,14 +45,14 @@ func (n *opNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	}
 	switch {
 	case t.Type == tokString:
-		n.Generic, err = sub(lex, genericParser)
+		n.Generic, err = sub(lex, genericParser())
 	case t.Type != tokBare:
 		return syntax(t, "expected operation, got "+tokenText(t))
 	case t.Value == "module":
 		n.Module = new(moduleNode)
 		err = n.Module.Parse(lex)
 	case t.Value == "func.func" || t.Value == "func":
-		n.Func, err = sub(lex, funcParser)
+		n.Func, err = sub(lex, funcParser())
 	default:
 		n.Custom = new(customNode)
 		err = n.Custom.Parse(lex)
@@ -64,7 +64,7 @@ func (n *opNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	if err := expect(lex, "("); err != nil {
 		return err
 	}
-	if n.Loc, err = sub(lex, locParser); err != nil {
+	if n.Loc, err = sub(lex, locParser()); err != nil {
 		return err
 	}
 	return expect(lex, ")")
@@ -186,13 +186,13 @@ func (n *moduleNode) Parse(lex *lexer.PeekingLexer) error {
 	if lex.Peek().Value == "attributes" {
 		lex.Next()
 		var err error
-		if n.Attrs, err = dictParser.ParseFromLexer(lex, participle.AllowTrailing(true)); err != nil {
+		if n.Attrs, err = dictParser().ParseFromLexer(lex, participle.AllowTrailing(true)); err != nil {
 			return err
 		}
 	}
 	if n.Attrs == nil || !n.Attrs.has("tfrt.compiled") {
 		var err error
-		n.Body, err = regionParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+		n.Body, err = regionParser().ParseFromLexer(lex, participle.AllowTrailing(true))
 		return err
 	}
 	n.Compiled = true

@@ -11,7 +11,7 @@ import (
 // Parse reads a text. name is what locations call the file. The program is not
 // verified. The error is an [ErrorList].
 func Parse(name, text string) (*Program, error) {
-	tree, err := fileParser.ParseString(name, text)
+	tree, err := fileParser().ParseString(name, text)
 	if err != nil {
 		return nil, ErrorList{syntaxError(name, err)}.located(text)
 	}
