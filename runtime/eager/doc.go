@@ -18,7 +18,8 @@
 // Most ops take the fast path: the implementation of hlo.<opcode> that a program would use is bound once for the shapes of the operands,
 // and then called. No BEF file, executor or pass has a part in it. Ops that run computations (call, while, conditional, asynchronous ones)
 // and composite ops ([Runtime.MakeComposite]) take the general path: they are lowered to a program of one op, which is executed. What has been
-// prepared is kept under the canonical text of the op, in a cache of bounded size.
+// prepared is kept under the canonical text of the op, in a cache of bounded size. Only rng-get-and-update-state is kept by its [Op] alone, as
+// each has a state.
 //
 // # When an op runs
 //

@@ -2,6 +2,7 @@ package eager
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/async"
@@ -18,6 +19,17 @@ func (rt *Runtime) hloOp(opcode hlo.Opcode, attrs Attrs) (*Op, error) {
 		return rt.constantOp(attrs)
 	}
 	key := opText(opcode, &attrs)
+	if opcode == hlo.OpRngGetAndUpdateState {
+		// Its state is that of one place in a program, so it is the op's own and outlives what caches forget.
+		d := &description{rt: rt, opcode: opcode, attrs: attrs}
+		only := sync.OnceValues(func() (*plan, error) { return d.prepare(nil) })
+		return &Op{rt: rt, name: name, prepare: func(args []hlo.Shape) (*plan, error) {
+			if len(args) > 0 {
+				return d.prepare(args) // which refuses them
+			}
+			return only()
+		}}, nil
+	}
 	if op, ok := rt.ops.get(key); ok {
 		return op, nil
 	}
