@@ -31,7 +31,7 @@ func arcParts(x, y float64) (arcSine, arcCosine, size float64) {
 	case y < 1e-150 && x == 1:
 		size = math.Sqrt(y)
 	case a > 1.5:
-		size = math.Log(a + math.Sqrt(a*a-1))
+		size = log(a + math.Sqrt(a*a-1))
 	default:
 		var more float64 // a - 1
 		if x < 1 {

@@ -178,13 +178,13 @@ func complexSign(z complex128) complex128 {
 
 func complexExp(z complex128) complex128 {
 	a, b := real(z), imag(z)
-	e := math.Exp(a)
+	e := exp(a)
 	if b == 0 {
 		return complex(e, 0)
 	}
 	s, c := math.Sincos(b)
 	if math.IsInf(e, 0) {
-		h := math.Exp(a / 2)
+		h := exp(a / 2)
 		return complex(h*c*h, h*s*h)
 	}
 	return complex(e*c, e*s)
@@ -198,7 +198,7 @@ func complexExpm1(z complex128) complex128 {
 	if b == 0 {
 		return complex(math.Expm1(a), 0)
 	}
-	return complex(re, math.Exp(a)*s)
+	return complex(re, exp(a)*s)
 }
 
 func complexLog(z complex128) complex128 {
@@ -213,13 +213,13 @@ func logModulus(a, b float64) float64 {
 		return math.Inf(1)
 	}
 	if m == 0 || m != m {
-		return math.Log(m)
+		return log(m)
 	}
 	if m > 0.5 && m < 2 { // a²+b²-1 without cancellation
 		return 0.5 * math.Log1p((m-1)*(m+1)+n*n)
 	}
 	r := n / m
-	return math.Log(m) + 0.5*math.Log1p(r*r)
+	return log(m) + 0.5*math.Log1p(r*r)
 }
 
 func complexLog1p(z complex128) complex128 {
@@ -285,7 +285,7 @@ func complexTanh(z complex128) complex128 {
 		return complex(math.NaN(), math.NaN())
 	case math.Abs(a) > 20: // tanh is 1 to the last place, the imaginary part 4 sin b cos b e^(-2|a|)
 		s, c := math.Sincos(b)
-		e := math.Exp(-math.Abs(a))
+		e := exp(-math.Abs(a))
 		return complex(math.Copysign(1, a), 4*s*e*c*e)
 	}
 	s, c := math.Sincos(b)
@@ -309,12 +309,12 @@ func complexPower(z, w complex128) complex128 {
 		return 0
 	}
 	t := math.Atan2(imag(z), real(z))
-	l := math.Log(m)
+	l := log(m)
 	q := c * t
 	if d != 0 {
 		q += d * l
 	}
-	r := math.Pow(m, c) * math.Exp(-d*t)
+	r := math.Pow(m, c) * exp(-d*t)
 	s, k := math.Sincos(q)
 	return complex(r*k, r*s)
 }
