@@ -7,6 +7,7 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -94,4 +95,27 @@ func ExampleProgram_Run() {
 	// Output:
 	// Cancelled
 	// halo: the program takes 3 arguments, got 1
+}
+
+// Programs for several devices run in one process; here each of two replicas gets the sum of what both have.
+func ExampleProgram_RunDevices() {
+	m, err := parser.Parse("sum.hlo", `HloModule sum, replica_count=2
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT sum = f32[] add(a, b) }
+ENTRY main { x = f32[2] parameter(0)  ROOT all = f32[2] all-reduce(x), to_apply=add }`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := halo.Compile(context.Background(), m, halo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer p.Close()
+	x, _ := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 2), float32(1), 2)
+	y, _ := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 2), float32(10), 20)
+	out, err := p.RunDevices(context.Background(), 2, 1, [][]*hlo.Literal{{x}, {y}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(hlo.Values[float32](out[0][0]), hlo.Values[float32](out[1][0]))
+	// Output: [11 22] [11 22]
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/proto"
@@ -55,7 +56,7 @@ type Options struct {
 
 // Program is a compiled module. It is immutable and may run many times at once. Close it when it is no longer needed.
 type Program struct {
-	entry   *runtime.Function
+	program *runtime.Program
 	results []hlo.Shape
 	queue   workqueue.Queue
 }
@@ -88,24 +89,70 @@ func Compile(ctx context.Context, m hlo.Module, o Options) (*Program, error) {
 		queue.Close()
 		return nil, err
 	}
-	return &Program{program.Entry(), leaves(m.Entry().Root().Shape()), queue}, nil
+	return &Program{program, leaves(m.Entry().Root().Shape()), queue}, nil
 }
 
 // Run executes the program on one literal for each leaf of its parameters and returns one for each leaf of its result, row-major.
 // Cancelling ctx ends the run with an error.
 func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal, error) {
-	types := p.entry.ArgTypes()
-	if len(args) != len(types) {
-		return nil, fmt.Errorf("halo: the program takes %d arguments, got %d", len(types), len(args))
+	if kernels.NeedsMesh(p.program) {
+		out, err := p.RunDevices(ctx, 1, 1, [][]*hlo.Literal{args})
+		if err != nil {
+			return nil, err
+		}
+		return out[0], nil
+	}
+	in, err := p.buffers(args)
+	if err != nil {
+		return nil, err
+	}
+	out := p.program.Entry().NewResults()
+	if err := p.program.Entry().Run(ctx, runtime.RunOptions{}, in, out); err != nil {
+		return nil, err
+	}
+	return p.literals(out)
+}
+
+// RunDevices executes the program on replicas times partitions devices at once, which meet in its collectives. args[d] are the arguments
+// of device d, and its results are the d-th returned; devices are counted partition by partition of the first replica, then of the next.
+// Devices that all wait for one another are an error, which says who waits for whom.
+func (p *Program) RunDevices(ctx context.Context, replicas, partitions int, args [][]*hlo.Literal) ([][]*hlo.Literal, error) {
+	if replicas < 1 || partitions < 1 || len(args) != replicas*partitions {
+		return nil, fmt.Errorf("halo: arguments for %d devices, of which there are %d times %d", len(args), replicas, partitions)
+	}
+	in, out := make([][]runtime.Buffer, len(args)), make([][]runtime.Buffer, len(args))
+	var err error
+	for d := range args {
+		if in[d], err = p.buffers(args[d]); err != nil {
+			return nil, err
+		}
+		out[d] = p.program.Entry().NewResults()
+	}
+	if err := kernels.Devices(ctx, p.program, eval.NewMesh(replicas, partitions), in, out); err != nil {
+		return nil, err
+	}
+	all := make([][]*hlo.Literal, len(out))
+	for d := range out {
+		if all[d], err = p.literals(out[d]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// buffers are the arguments as the runtime takes them; they share the literals' bytes.
+func (p *Program) buffers(args []*hlo.Literal) ([]runtime.Buffer, error) {
+	if want := len(p.program.Entry().ArgTypes()); len(args) != want {
+		return nil, fmt.Errorf("halo: the program takes %d arguments, got %d", want, len(args))
 	}
 	in := make([]runtime.Buffer, len(args))
 	for i, a := range args {
 		in[i] = runtime.Buffer{Data: a.Bytes(), Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()}
 	}
-	out := p.entry.NewResults()
-	if err := p.entry.Run(ctx, runtime.RunOptions{}, in, out); err != nil {
-		return nil, err
-	}
+	return in, nil
+}
+
+func (p *Program) literals(out []runtime.Buffer) ([]*hlo.Literal, error) {
 	literals := make([]*hlo.Literal, len(out))
 	for i, b := range out {
 		var err error
