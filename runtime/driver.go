@@ -79,6 +79,13 @@ func (f *fiber) loop() outcome {
 		}
 		a.pc = pc
 		if s.run != nil {
+			if s.stretch != 0 && a.often && tracer == nil {
+				if !f.stretch(a, s.stretch-1) {
+					return ended
+				}
+				pc = a.fn.stretches[s.stretch-1].end
+				continue
+			}
 			var err error
 			if tracer == nil {
 				err = s.run(&a.frames[pc])
@@ -86,7 +93,7 @@ func (f *fiber) loop() outcome {
 				err = f.traced(tracer, a, s)
 			}
 			if err != nil {
-				f.failAt(async.StatusOf(err))
+				f.failKernel(err)
 				return ended
 			}
 			pc++
@@ -195,6 +202,9 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	}
 	a.phase = returned
 	f.enter(a, child, in)
+	if a.often {
+		child.runsOften()
+	}
 	if child.fn.runs != nil && f.run.tracer == nil {
 		if !f.straight(child) {
 			return ended
@@ -291,6 +301,14 @@ func (a *activation) bindLoop(s *step, cond, body *activation) {
 		body.bindOut(i, dst)
 	}
 	cond.bindOut(0, a.pred[:])
+	cond.runsOften()
+	body.runsOften()
+}
+
+// runsOften prepares a, whose memory is known, for being run many times.
+func (a *activation) runsOften() {
+	a.often = true
+	a.bindStretches()
 }
 
 // again makes child, which is bound already, the top activation. Only events change between its executions.
@@ -305,6 +323,8 @@ func (a *activation) finishLoop() outcome {
 	a.pc++
 	return proceed
 }
+
+func (f *fiber) failKernel(err error) { f.failAt(async.StatusOf(err)) }
 
 // failAt ends the run with an error of the step at the top.
 func (f *fiber) failAt(st *async.Status) {

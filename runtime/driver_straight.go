@@ -1,7 +1,5 @@
 package runtime
 
-import "github.com/gohalo/halo/runtime/async"
-
 // A function that consists of plain kernels needs no driver: nothing in it can suspend, so whoever calls it runs it as a
 // Go loop on the spot. Small loop bodies, conditions and branches are of that kind, and there the way through the
 // driver would cost more than the kernels.
@@ -23,6 +21,13 @@ func straightKernels(steps []step) []TensorKernel {
 // has failed; f.top and its pc then tell where.
 func (f *fiber) straight(a *activation) bool {
 	f.top = a
+	if a.often && len(a.fn.stretches) > 0 {
+		if !f.stretch(a, 0) {
+			return false
+		}
+		a.finish()
+		return true
+	}
 	stop := &f.run.stop
 	frames := a.frames
 	for pc, run := range a.fn.runs {
@@ -31,7 +36,7 @@ func (f *fiber) straight(a *activation) bool {
 			return false
 		}
 		if err := run(&frames[pc]); err != nil {
-			f.failAt(async.StatusOf(err))
+			f.failKernel(err)
 			return false
 		}
 	}

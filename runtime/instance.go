@@ -57,6 +57,11 @@ type activation struct {
 	events []*asyncOp // per register; nil if the function has no tokens
 	sites  []site
 
+	often     bool          // it is run many times, so binding its stretches pays
+	moved     bool          // the memory of arguments or results has changed since its stretches were bound
+	stretches [][]boundCall // of fn.stretches
+	moves     []boundCall   // of fn.copies
+
 	pc    int
 	phase int   // of the control step at pc; 0 before it starts
 	iter  int64 // of the loop at pc
@@ -108,6 +113,7 @@ func (b *instanceBuilder) activation(fn *tensorFunction, caller *activation, fra
 		frames: make([]TensorFrame, len(fn.steps)),
 		outs:   make([][]byte, len(fn.results)),
 		sites:  make([]site, fn.numSites),
+		moved:  true,
 	}
 	if fn.events {
 		a.events = make([]*asyncOp, len(fn.regs))
@@ -174,12 +180,14 @@ func (b *instanceBuilder) site(a *activation, s *step, frame, scratch []byte) {
 // bindArg gives the memory for argument i.
 func (a *activation) bindArg(i int, data []byte) {
 	for _, r := range a.fn.argRegs[i] {
+		a.moved = a.moved || !sameMemory(a.regs[r].Data, data)
 		a.regs[r].Data = data
 	}
 }
 
 // bindOut gives the memory for result i.
 func (a *activation) bindOut(i int, data []byte) {
+	a.moved = a.moved || !sameMemory(a.outs[i], data)
 	a.outs[i] = data
 	for _, r := range a.fn.outRegs[i] {
 		a.regs[r].Data = data

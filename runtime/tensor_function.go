@@ -6,19 +6,20 @@ import (
 
 // tensorFunction is the immutable plan of one tensor function: what the driver walks.
 type tensorFunction struct {
-	fn       *Function
-	regs     []Register
-	numArgs  int
-	results  []int32 // register of each result
-	argRegs  [][]int32
-	outRegs  [][]int32
-	copies   []resultCopy // results that are not computed in their place
-	steps    []step
-	runs     []TensorKernel // not nil: the steps are these and the return; see straight
-	numSites int
-	numOps   int // async starts among the sites
-	frame    int64
-	events   bool // some register is a token, which may carry an async event
+	fn        *Function
+	regs      []Register
+	numArgs   int
+	results   []int32 // register of each result
+	argRegs   [][]int32
+	outRegs   [][]int32
+	copies    []resultCopy // results that are not computed in their place
+	steps     []step
+	runs      []TensorKernel // not nil: the steps are these and the return; see straight
+	stretches []stretch      // of steps, for functions that run often
+	numSites  int
+	numOps    int // async starts among the sites
+	frame     int64
+	events    bool // some register is a token, which may carry an async event
 
 	// Sums over the activations that an instance of the function consists of, this one included and those of its async
 	// callees too. They saturate at a limit that loading checks.
@@ -57,6 +58,8 @@ type step struct {
 	run      TensorKernel // stepKernel only; tested first
 	kind     stepKind
 	runAsync AsyncTensorKernel
+	small    []SmallCall // the same as run, or nil
+	stretch  int         // if not 0, the stretch that begins here, counted from 1
 	scratch  int64
 	in, out  []int32
 	kernel   int32 // index among the function's kernels; -1 for steps that no kernel stands for

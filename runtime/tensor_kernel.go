@@ -24,6 +24,8 @@ type AsyncTensorKernel func(*TensorFrame) *async.Value
 type Bound struct {
 	Run      TensorKernel
 	RunAsync AsyncTensorKernel
+	// Small, if set, does what Run does, in this order. It is for kernels on so few elements that calling them is most of the work.
+	Small []SmallCall
 	// Scratch is the number of bytes that TensorFrame.Scratch gives to every call.
 	Scratch int64
 }

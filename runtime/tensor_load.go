@@ -212,6 +212,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	late.before(&step{in: t.results})
 	t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
 	t.runs = straightKernels(t.steps)
+	t.stretches = findStretches(t.steps)
 	return nil
 }
 
@@ -305,7 +306,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 	s.scratch = bound.Scratch
 	switch {
 	case bound.Run != nil:
-		s.kind, s.run = stepKernel, bound.Run
+		s.kind, s.run, s.small = stepKernel, bound.Run, bound.Small
 	case bound.RunAsync != nil:
 		s.kind, s.runAsync = stepAsyncKernel, bound.RunAsync
 	default:

@@ -25,7 +25,9 @@ func copyBytes(s *site) (runtime.Bound, bool) {
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		copy(f.Out(0).Data[lo:hi], f.In(0).Data[lo:hi])
 	})
-	return loop.bound(int(s.b.Out[0].Bytes), 1<<18), true
+	bound := loop.bound(int(s.b.Out[0].Bytes), 1<<18)
+	bound.Small = smallCopy(int(s.b.Out[0].Bytes))
+	return bound, true
 }
 
 // elementwise runs one instruction as a tile program, with its operands as inputs.
@@ -54,15 +56,16 @@ func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
 
 // runTiles runs a program over its whole space, argument i being input i and output i being output i.
 func runTiles(p *tile.Program) runtime.Bound {
+	small, registers := smallProgram(p)
 	if run, ok := direct(p); ok {
-		return runtime.Bound{Run: run}
+		return runtime.Bound{Run: run, Small: small, Scratch: registers}
 	}
 	n, grain := p.Len(), p.Grain()
 	if n <= grain {
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 			p.Run(0, n, (*frameBuffers)(f))
 			return nil
-		}}
+		}, Small: small, Scratch: registers}
 	}
 	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, (*frameBuffers)(f)) }
 	return newParallelLoop(run).bound(n, grain)

@@ -206,7 +206,9 @@ func dynamicSlice(s *site) (runtime.Bound, bool) {
 	move := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		b.copySlabs(f.Out(0).Data, f.In(0).Data[x.offset(f)*width:], lo, hi)
 	})
-	return move.bound(b.outer(), slabGrain(&b)), true
+	bound := move.bound(b.outer(), slabGrain(&b))
+	bound.Small = smallSlice(x, &b)
+	return bound, true
 }
 
 // dynamicUpdateSlice copies the operand, unless the plan works in place, and writes the update over it.
@@ -226,7 +228,7 @@ func dynamicUpdateSlice(s *site) (runtime.Bound, bool) {
 		b.copySlabs(f.Out(0).Data[x.offset(f)*width:], f.In(1).Data, lo, hi)
 	})
 	bytes, grain := b.bytes(), slabGrain(&b)
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+	return runtime.Bound{Small: smallUpdate(x, &b, int(s.b.Out[0].Bytes)), Run: func(f *runtime.TensorFrame) error {
 		base.run(f)
 		if bytes > 0 {
 			move.run(f, b.outer(), grain)

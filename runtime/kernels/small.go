@@ -1,0 +1,130 @@
+package kernels
+
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
+)
+
+// smallElements and smallBytes bound what is a small kernel: beyond, the work hides the way to it.
+const (
+	smallElements = 16
+	smallBytes    = 64
+)
+
+// smallProgram is a tile program as small calls, and the scratch memory for its registers.
+func smallProgram(p *tile.Program) ([]runtime.SmallCall, int64) {
+	calls, registers, ok := p.Calls(smallElements)
+	if !ok {
+		return nil, 0
+	}
+	small := make([]runtime.SmallCall, len(calls))
+	for i, c := range calls {
+		small[i] = runtime.SmallCall{Loop: c.Loop, N: c.N, D: placeOf(&c.D), A: placeOf(&c.A), B: placeOf(&c.B), C: placeOf(&c.C)}
+	}
+	return small, int64(registers)
+}
+
+func placeOf(p *tile.Place) runtime.Place {
+	kinds := [...]runtime.PlaceKind{tile.Nowhere: runtime.Nowhere, tile.InInput: runtime.InInput, tile.InOutput: runtime.InOutput,
+		tile.InRegister: runtime.InScratch, tile.InConstant: runtime.InConst}
+	return runtime.Place{Kind: kinds[p.Kind], Index: p.Index, Offset: p.Offset, Const: p.Value}
+}
+
+func smallInput(i int) runtime.Place { return runtime.Place{Kind: runtime.InInput, Index: i} }
+
+// smallCopy copies input 0 to output 0.
+func smallCopy(bytes int) []runtime.SmallCall {
+	if bytes == 0 || bytes > smallBytes {
+		return nil
+	}
+	return []runtime.SmallCall{{Loop: runtime.CopyLoop(bytes), N: bytes, D: runtime.Place{Kind: runtime.InOutput}, A: smallInput(0)}}
+}
+
+// start is the only index of a dynamic slice that moves its window, if it is of one of the usual types.
+func (x *starts) start() (at runtime.Place, typ hlo.PrimitiveType, highest int64, stride int, ok bool) {
+	for i, t := range x.types {
+		if x.highest[i] == 0 {
+			continue
+		}
+		if ok || t != hlo.S32 && t != hlo.S64 && t != hlo.U32 {
+			return at, t, 0, 0, false
+		}
+		at = smallInput(x.first + i)
+		if x.list {
+			at = runtime.Place{Kind: runtime.InInput, Index: x.first, Offset: i * t.ByteSize()}
+		}
+		typ, highest, stride, ok = t, x.highest[i], x.strides[i], true
+	}
+	return at, typ, highest, stride, ok
+}
+
+// isSmall reports whether a box is a few bytes that lie together.
+func (b *box) isSmall() bool { return len(b.dims) == 0 && b.run > 0 && b.run <= smallBytes }
+
+// smallSlice is a dynamic-slice with one moving index of a window that lies together.
+func smallSlice(x *starts, b *box) []runtime.SmallCall {
+	at, typ, highest, stride, ok := x.start()
+	if !ok || !b.isSmall() {
+		return nil
+	}
+	var loop runtime.Loop
+	switch step := stride * b.width; typ {
+	case hlo.S32:
+		loop = sliceLoop[int32](b.run, highest, step)
+	case hlo.U32:
+		loop = sliceLoop[uint32](b.run, highest, step)
+	case hlo.S64:
+		loop = sliceLoop[int64](b.run, highest, step)
+	}
+	return []runtime.SmallCall{{Loop: loop, N: b.run, D: runtime.Place{Kind: runtime.InOutput}, A: smallInput(0), B: at}}
+}
+
+// sliceLoop copies n bytes to d from a, at the index in b.
+func sliceLoop[I int32 | uint32 | int64](bytes int, highest int64, step int) runtime.Loop {
+	if bytes == 4 && step == 4 { // one number of a list
+		return func(_ int, d, a, b, _ unsafe.Pointer) {
+			*(*uint32)(d) = *(*uint32)(unsafe.Add(a, clampIndex(*(*I)(b), highest)*4))
+		}
+	}
+	move := runtime.CopyLoop(bytes)
+	return func(n int, d, a, b, _ unsafe.Pointer) {
+		move(n, d, unsafe.Add(a, clampIndex(*(*I)(b), highest)*step), nil, nil)
+	}
+}
+
+// smallUpdate is a dynamic-update-slice with one moving index of a window that lies together. The array is copied if it is not updated
+// in place.
+func smallUpdate(x *starts, b *box, bytes int) []runtime.SmallCall {
+	at, typ, highest, stride, ok := x.start()
+	if !ok || !b.isSmall() {
+		return nil
+	}
+	var loop runtime.Loop
+	switch step := stride * b.width; typ {
+	case hlo.S32:
+		loop = updateLoop[int32](b.run, highest, step, bytes)
+	case hlo.U32:
+		loop = updateLoop[uint32](b.run, highest, step, bytes)
+	case hlo.S64:
+		loop = updateLoop[int64](b.run, highest, step, bytes)
+	}
+	return []runtime.SmallCall{{Loop: loop, N: b.run, D: runtime.Place{Kind: runtime.InOutput}, A: smallInput(0), B: smallInput(1), C: at}}
+}
+
+// updateLoop copies n bytes from b over an array like a in d, at the index in c.
+func updateLoop[I int32 | uint32 | int64](run int, highest int64, step, bytes int) runtime.Loop {
+	move := runtime.CopyLoop(run)
+	return func(n int, d, a, b, c unsafe.Pointer) {
+		if d != a {
+			copy(unsafe.Slice((*byte)(d), bytes), unsafe.Slice((*byte)(a), bytes))
+		}
+		move(n, unsafe.Add(d, clampIndex(*(*I)(c), highest)*step), b, nil, nil)
+	}
+}
+
+func clampIndex[I int32 | uint32 | int64](i I, highest int64) int {
+	return int(max(0, min(int64(i), highest)))
+}
