@@ -3,6 +3,8 @@ package eval
 import (
 	"math"
 	"math/cmplx"
+
+	"github.com/gohalo/halo/internal/elementary"
 )
 
 // The inverse functions of complex numbers by the method of Hull, Fairgrieve and Tang: with r and s the distances of z from -1 and 1 and
@@ -31,7 +33,7 @@ func arcParts(x, y float64) (arcSine, arcCosine, size float64) {
 	case y < 1e-150 && x == 1:
 		size = math.Sqrt(y)
 	case a > 1.5:
-		size = log(a + math.Sqrt(a*a-1))
+		size = elementary.Log(a + math.Sqrt(a*a-1))
 	default:
 		var more float64 // a - 1
 		if x < 1 {

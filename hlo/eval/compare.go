@@ -38,41 +38,12 @@ func compareOp(in hlo.Instruction, types []hlo.PrimitiveType) (laneOp, error) {
 		if a.Type == hlo.CompareTotalOrder {
 			return compareTotalOrder(t, a.Direction)
 		}
-		return compareFloats(a.Direction)
+		return compareLanes(a.Direction, func(l *lanes) []float64 { return l.f })
 	}
 	if t == hlo.U64 || a.Type == hlo.CompareUnsigned && t.IsSigned() {
 		return compareUnsigned(a.Direction)
 	}
-	return compareInts(a.Direction)
-}
-
-func compareFloats(dir hlo.Direction) (laneOp, error) {
-	less, equal := orderOf(dir)
-	switch dir {
-	case hlo.EQ, hlo.NE:
-		return func(d, x, y, _ *lanes) {
-			for k, v := range x.f {
-				d.i[k] = fromBool((v == y.f[k]) == equal)
-			}
-		}, nil
-	case hlo.LT, hlo.LE, hlo.GT, hlo.GE:
-		return func(d, x, y, _ *lanes) {
-			p, q := x.f, y.f
-			if !less {
-				p, q = q, p
-			}
-			if equal {
-				for k, v := range p {
-					d.i[k] = fromBool(v <= q[k])
-				}
-				return
-			}
-			for k, v := range p {
-				d.i[k] = fromBool(v < q[k])
-			}
-		}, nil
-	}
-	return nil, fmt.Errorf("no direction")
+	return compareLanes(a.Direction, intLanes)
 }
 
 // orderOf says of a direction whether the left side has to be less, and whether equality satisfies it.
@@ -80,18 +51,22 @@ func orderOf(dir hlo.Direction) (less, equal bool) {
 	return dir == hlo.LT || dir == hlo.LE, dir == hlo.EQ || dir == hlo.LE || dir == hlo.GE
 }
 
-func compareInts(dir hlo.Direction) (laneOp, error) {
+func intLanes(l *lanes) []int64 { return l.i }
+
+// compareLanes compares the numbers that of finds in lanes.
+func compareLanes[T int64 | float64](dir hlo.Direction, of func(*lanes) []T) (laneOp, error) {
 	less, equal := orderOf(dir)
 	switch dir {
 	case hlo.EQ, hlo.NE:
 		return func(d, x, y, _ *lanes) {
-			for k, v := range x.i {
-				d.i[k] = fromBool((v == y.i[k]) == equal)
+			q := of(y)
+			for k, v := range of(x) {
+				d.i[k] = fromBool((v == q[k]) == equal)
 			}
 		}, nil
 	case hlo.LT, hlo.LE, hlo.GT, hlo.GE:
 		return func(d, x, y, _ *lanes) {
-			p, q := x.i, y.i
+			p, q := of(x), of(y)
 			if !less {
 				p, q = q, p
 			}
@@ -153,7 +128,7 @@ func totalOrderKey(x float64) int64 {
 
 // onKeys compares integers that stand for the operands.
 func onKeys(dir hlo.Direction, keys func(dst []int64, l *lanes)) (laneOp, error) {
-	cmp, err := compareInts(dir)
+	cmp, err := compareLanes(dir, intLanes)
 	var x, y []int64
 	return func(d, a, b, _ *lanes) {
 		if n := len(d.i); cap(x) < n {

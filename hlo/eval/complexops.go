@@ -6,6 +6,7 @@ import (
 	"math/cmplx"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/elementary"
 )
 
 // complexUnary and complexBinary compute in complex128; the caller rounds.
@@ -178,13 +179,13 @@ func complexSign(z complex128) complex128 {
 
 func complexExp(z complex128) complex128 {
 	a, b := real(z), imag(z)
-	e := exp(a)
+	e := elementary.Exp(a)
 	if b == 0 {
 		return complex(e, 0)
 	}
 	s, c := math.Sincos(b)
 	if math.IsInf(e, 0) {
-		h := exp(a / 2)
+		h := elementary.Exp(a / 2)
 		return complex(h*c*h, h*s*h)
 	}
 	return complex(e*c, e*s)
@@ -198,14 +199,14 @@ func complexExpm1(z complex128) complex128 {
 	if b == 0 {
 		return complex(math.Expm1(a), 0)
 	}
-	return complex(re, exp(a)*s)
+	return complex(re, elementary.Exp(a)*s)
 }
 
 func complexLog(z complex128) complex128 {
 	return complex(logModulus(real(z), imag(z)), math.Atan2(imag(z), real(z)))
 }
 
-// logModulus is log(sqrt(a²+b²)), accurate where the modulus is near 1.
+// logModulus is elementary.Log(sqrt(a²+b²)), accurate where the modulus is near 1.
 func logModulus(a, b float64) float64 {
 	a, b = math.Abs(a), math.Abs(b)
 	m, n := max(a, b), min(a, b)
@@ -213,13 +214,13 @@ func logModulus(a, b float64) float64 {
 		return math.Inf(1)
 	}
 	if m == 0 || m != m {
-		return log(m)
+		return elementary.Log(m)
 	}
 	if m > 0.5 && m < 2 { // a²+b²-1 without cancellation
 		return 0.5 * math.Log1p((m-1)*(m+1)+n*n)
 	}
 	r := n / m
-	return log(m) + 0.5*math.Log1p(r*r)
+	return elementary.Log(m) + 0.5*math.Log1p(r*r)
 }
 
 func complexLog1p(z complex128) complex128 {
@@ -285,7 +286,7 @@ func complexTanh(z complex128) complex128 {
 		return complex(math.NaN(), math.NaN())
 	case math.Abs(a) > 20: // tanh is 1 to the last place, the imaginary part 4 sin b cos b e^(-2|a|)
 		s, c := math.Sincos(b)
-		e := exp(-math.Abs(a))
+		e := elementary.Exp(-math.Abs(a))
 		return complex(math.Copysign(1, a), 4*s*e*c*e)
 	}
 	s, c := math.Sincos(b)
@@ -309,12 +310,12 @@ func complexPower(z, w complex128) complex128 {
 		return 0
 	}
 	t := math.Atan2(imag(z), real(z))
-	l := log(m)
+	l := elementary.Log(m)
 	q := c * t
 	if d != 0 {
 		q += d * l
 	}
-	r := math.Pow(m, c) * exp(-d*t)
+	r := math.Pow(m, c) * elementary.Exp(-d*t)
 	s, k := math.Sincos(q)
 	return complex(r*k, r*s)
 }

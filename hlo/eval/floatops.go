@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/elementary"
 )
 
 // floatUnary and floatBinary compute in float64; the caller rounds.
@@ -18,20 +19,20 @@ var floatUnary = map[hlo.Opcode]laneOp{
 	hlo.OpCbrt:                floatFunc(math.Cbrt),
 	hlo.OpCeil:                floatFunc(math.Ceil),
 	hlo.OpCosine:              floatFunc(cos),
-	hlo.OpCosh:                floatFunc(cosh),
+	hlo.OpCosh:                floatFunc(elementary.Cosh),
 	hlo.OpErf:                 floatFunc(math.Erf),
-	hlo.OpExponential:         floatFunc(exp),
+	hlo.OpExponential:         floatFunc(elementary.Exp),
 	hlo.OpExponentialMinusOne: floatFunc(math.Expm1),
 	hlo.OpFloor:               floatFunc(math.Floor),
-	hlo.OpLog:                 floatFunc(log),
+	hlo.OpLog:                 floatFunc(elementary.Log),
 	hlo.OpLogPlusOne:          floatFunc(math.Log1p),
-	hlo.OpLogistic:            floatFunc(func(x float64) float64 { return 1 / (1 + exp(-x)) }),
+	hlo.OpLogistic:            floatFunc(func(x float64) float64 { return 1 / (1 + elementary.Exp(-x)) }),
 	hlo.OpRoundNearestAfz:     floatFunc(math.Round),
 	hlo.OpRoundNearestEven:    floatFunc(math.RoundToEven),
 	hlo.OpRsqrt:               floatFunc(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 	hlo.OpSign:                floatFunc(sign),
 	hlo.OpSine:                floatFunc(sin),
-	hlo.OpSinh:                floatFunc(sinh),
+	hlo.OpSinh:                floatFunc(elementary.Sinh),
 	hlo.OpSqrt:                floatFunc(math.Sqrt),
 	hlo.OpTan:                 floatFunc(tan),
 	hlo.OpTanh:                floatFunc(math.Tanh),

@@ -22,22 +22,31 @@ func fusedReduce(s *site) (runtime.Bound, bool) {
 	return reduceOp(&site{m: s.m, in: c.Root(), b: s.b, reg: s.reg}, arrayParameters)
 }
 
-// reduceOp compiles the reduction s.in, whose operands are computed from the inputs that leaf tells.
-func reduceOp(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
+// foldOp is the op that a reduction of one array applies, and the type that it computes in; narrow floats are reduced in f32.
+func (s *site) foldOp() (op hlo.Opcode, t hlo.PrimitiveType, ok bool) {
 	if s.in.NumOperands() != 2 || !s.in.Shape().IsArray() {
-		return runtime.Bound{}, false
+		return 0, 0, false
 	}
 	c, ok := s.m.Computation(s.in.Callee(0))
 	if !ok {
-		return runtime.Bound{}, false
+		return 0, 0, false
 	}
-	op, ok := binaryOf(c)
-	t := s.in.Shape().Type()
+	op, ok = binaryOf(c)
+	t = s.in.Shape().Type()
 	if !ok || s.shape(0).Type() != t || s.shape(1).Type() != t || c.Root().Shape().Type() != t {
-		return runtime.Bound{}, false
+		return 0, 0, false
 	}
 	if t.IsFloat() && t.Bits() < 32 {
 		t = hlo.F32
+	}
+	return op, t, true
+}
+
+// reduceOp compiles the reduction s.in, whose operands are computed from the inputs that leaf tells.
+func reduceOp(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
+	op, t, ok := s.foldOp()
+	if !ok {
+		return runtime.Bound{}, false
 	}
 	switch t {
 	case hlo.F32:

@@ -7,20 +7,9 @@ import (
 
 // reduceWindow serves one array and one recognised op, without base dilation. Narrow floats are reduced in f32.
 func reduceWindow(s *site) (runtime.Bound, bool) {
-	if s.in.NumOperands() != 2 || !s.in.Shape().IsArray() {
-		return runtime.Bound{}, false
-	}
-	c, ok := s.m.Computation(s.in.Callee(0))
+	op, t, ok := s.foldOp()
 	if !ok {
 		return runtime.Bound{}, false
-	}
-	op, ok := binaryOf(c)
-	t := s.in.Shape().Type()
-	if !ok || s.shape(0).Type() != t || s.shape(1).Type() != t || c.Root().Shape().Type() != t {
-		return runtime.Bound{}, false
-	}
-	if t.IsFloat() && t.Bits() < 32 {
-		t = hlo.F32
 	}
 	switch t {
 	case hlo.F32:

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/elementary"
 )
 
 // weighted is a loop and how heavy it is compared with an addition.
@@ -51,8 +52,8 @@ var floatUnary64 = map[hlo.Opcode]weighted{
 	hlo.OpAbs:                 double(math.Abs, 1),
 	hlo.OpSqrt:                double(math.Sqrt, 4),
 	hlo.OpRsqrt:               double(func(x float64) float64 { return 1 / math.Sqrt(x) }, 6),
-	hlo.OpExponential:         double(exp64, 8),
-	hlo.OpLogistic:            double(func(x float64) float64 { return 1 / (1 + exp64(-x)) }, 10),
+	hlo.OpExponential:         double(elementary.Exp, 8),
+	hlo.OpLogistic:            double(func(x float64) float64 { return 1 / (1 + elementary.Exp(-x)) }, 10),
 	hlo.OpTanh:                double(math.Tanh, 12),
 	hlo.OpFloor:               double(math.Floor, 2),
 	hlo.OpCeil:                double(math.Ceil, 2),
@@ -64,12 +65,12 @@ var floatUnary64 = map[hlo.Opcode]weighted{
 	hlo.OpAsinh:               double(math.Asinh, 20),
 	hlo.OpAtanh:               double(math.Atanh, 20),
 	hlo.OpCbrt:                double(math.Cbrt, 10),
-	hlo.OpCosh:                double(cosh64, 16),
+	hlo.OpCosh:                double(elementary.Cosh, 16),
 	hlo.OpErf:                 double(math.Erf, 16),
 	hlo.OpExponentialMinusOne: double(math.Expm1, 12),
-	hlo.OpLog:                 double(log64, 8),
+	hlo.OpLog:                 double(elementary.Log, 8),
 	hlo.OpLogPlusOne:          double(math.Log1p, 12),
-	hlo.OpSinh:                double(sinh64, 16),
+	hlo.OpSinh:                double(elementary.Sinh, 16),
 }
 
 func wide(f func(float64) float64, weight int) weighted {

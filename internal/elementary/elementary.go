@@ -1,4 +1,5 @@
-package eval
+// Package elementary has the functions of package math that do not serve their whole range there.
+package elementary
 
 import "math"
 
@@ -16,32 +17,32 @@ func expLarge(x, scale float64) float64 {
 	return (y + y*expRest) * scale
 }
 
-// exp is [math.Exp] up to the greatest number.
-func exp(x float64) float64 {
+// Exp is [math.Exp] up to the greatest number.
+func Exp(x float64) float64 {
 	if x > largeExp {
 		return expLarge(x, 0x1p512)
 	}
 	return math.Exp(x)
 }
 
-// log is [math.Log], whose assembly for amd64 takes the exponent of a subnormal number from its bits.
-func log(x float64) float64 {
+// Log is [math.Log], whose assembly for amd64 takes the exponent of a subnormal number from its bits.
+func Log(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
 	}
 	return math.Log(x)
 }
 
-// cosh is [math.Cosh] up to the greatest number.
-func cosh(x float64) float64 {
+// Cosh is [math.Cosh] up to the greatest number.
+func Cosh(x float64) float64 {
 	if a := math.Abs(x); a > largeExp {
 		return expLarge(a, 0x1p511)
 	}
 	return math.Cosh(x)
 }
 
-// sinh is [math.Sinh] up to the greatest number.
-func sinh(x float64) float64 {
+// Sinh is [math.Sinh] up to the greatest number.
+func Sinh(x float64) float64 {
 	if a := math.Abs(x); a > largeExp {
 		return math.Copysign(expLarge(a, 0x1p511), x)
 	}
