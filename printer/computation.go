@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -9,9 +10,27 @@ import (
 // closingNameAfter is the number of instructions from which on a computation has its name after its closing brace.
 const closingNameAfter = 5
 
-// computation writes one computation without a newline at the end. Instructions come in schedule order, or in post-order when there is
-// no schedule or the computation is written inside an instruction.
+// computation writes one computation without a newline at the end.
 func (p *printer) computation(c hlo.Computation, indent int, entry, nested bool) {
+	p.opening(c, indent, entry, nested)
+	if !p.line() {
+		return
+	}
+	outer := p.names
+	if p.CanonicalNames {
+		p.names = newCanonicalNames(c)
+	}
+	for in := range p.instructions(c, nested) {
+		if !p.instructionLine(in, indent+1) {
+			return
+		}
+	}
+	p.names = outer
+	p.closing(c, indent)
+}
+
+// opening writes what is before the instructions, without a newline at the end.
+func (p *printer) opening(c hlo.Computation, indent int, entry, nested bool) {
 	p.indent(indent)
 	if !nested {
 		if entry {
@@ -27,32 +46,32 @@ func (p *printer) computation(c hlo.Computation, indent int, entry, nested bool)
 		}
 	}
 	p.str("{")
-	if !p.line() {
-		return
-	}
-	outer := p.names
-	if p.CanonicalNames {
-		p.names = newCanonicalNames(c)
-	}
-	instructions := c.PostOrder()
+}
+
+// instructions come in schedule order, or in post-order when there is no schedule or the computation is written inside an instruction.
+func (p *printer) instructions(c hlo.Computation, nested bool) iter.Seq[hlo.Instruction] {
 	if !nested && c.IsScheduled() {
-		instructions = c.Instructions()
+		return c.Instructions()
 	}
-	for in := range instructions {
-		root := in.IsRoot()
-		if p.CompactTuples && !root && p.isCompact(in) {
-			continue
-		}
-		p.indent(indent + 1)
-		if root {
-			p.str("ROOT ")
-		}
-		p.instruction(in, indent+1)
-		if !p.line() {
-			return
-		}
+	return c.PostOrder()
+}
+
+// instructionLine writes the line of an instruction, if it has one, and reports whether to go on.
+func (p *printer) instructionLine(in hlo.Instruction, indent int) bool {
+	root := in.IsRoot()
+	if p.CompactTuples && !root && p.isCompact(in) {
+		return true
 	}
-	p.names = outer
+	p.indent(indent)
+	if root {
+		p.str("ROOT ")
+	}
+	p.instruction(in, indent)
+	return p.line()
+}
+
+// closing writes what is behind the instructions, without a newline at the end.
+func (p *printer) closing(c hlo.Computation, indent int) {
 	p.indent(indent)
 	p.str("}")
 	if thread := c.ExecutionThread(); !p.OmitIDs && thread != hlo.MainThread {

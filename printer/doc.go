@@ -13,6 +13,7 @@
 //	config.go        Config and the styles
 //	printer.go       entry points; the buffer and its limits
 //	module.go        header, order of computations
+//	parallel.go      large modules, printed by several workers
 //	debug.go         the header's tables: stack frames, recovery of original values, debug attributes
 //	computation.go   signature, body, names
 //	instruction.go   one instruction: name, shape, opcode, operands

@@ -9,22 +9,41 @@ import (
 
 // module writes the header, the tables, and the computations, callees first.
 func (p *printer) module() {
+	p.front()
+	if n := p.workers(); n > 1 {
+		p.parallel(n, chunkSize)
+		return
+	}
+	p.computations()
+}
+
+// front writes what is before the computations.
+func (p *printer) front() {
 	p.indent(p.Indent)
 	p.header()
 	p.line()
 	p.stackFrames()
 	p.line()
+}
+
+// computations writes all computations, one after the other.
+func (p *printer) computations() {
 	entry := p.m.Entry()
 	for c := range p.order() {
 		if p.isSugared(c.ID()) {
 			continue
 		}
 		p.computation(c, p.Indent, c.ID() == entry.ID(), false)
-		p.line()
-		if !p.line() {
+		if !p.between() {
 			return
 		}
 	}
+}
+
+// between ends the last line of a computation and leaves one blank. It reports whether to go on.
+func (p *printer) between() bool {
+	p.line()
+	return p.line()
 }
 
 // order is that in which the computations are written, callees first: for ModuleOrder as they stand in the module, unless some callee

@@ -24,7 +24,7 @@ const (
 	flushBytes      = 1 << 16
 )
 
-// Fprint writes the module to w. The error is that of w, or a *[LimitError].
+// Fprint writes the module to w, a large one on as many processors as there are. The error is that of w, or a *[LimitError].
 func Fprint(w io.Writer, m hlo.Module, cfg Config) error {
 	p := newPrinter(m, cfg)
 	p.w = w

@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unsafe"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/printer"
 )
@@ -39,28 +41,29 @@ func (c *fmtCmd) Run(e *env) error {
 	}
 	written := map[string]string{} // path in the folder of results → input
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		var out []byte
-		var err error
 		if in.kind == hostText {
-			out, err = formatHost(in, c.Generic)
-		} else {
-			out, err = c.format(in, cfg)
+			out, err := formatHost(in, c.Generic)
+			if err != nil {
+				return err
+			}
+			return c.deliver(e, in, r, func(w io.Writer) error { _, err := w.Write(out); return err }, written)
 		}
+		modules, err := c.modules(in)
 		if err != nil {
 			return err
 		}
-		return c.deliver(e, in, r, out, written)
+		return c.deliver(e, in, r, func(w io.Writer) error { return format(w, modules, cfg) }, written)
 	})
 }
 
 // deliver puts the print where the flags say: the file itself, a folder, or standard output; the record, when records go there.
-func (c *fmtCmd) deliver(e *env, in *input, r *record, out []byte, written map[string]string) error {
+func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) error, written map[string]string) error {
 	switch {
 	case c.Write:
 		if in.kind != hloText && in.kind != hostText || strings.HasSuffix(in.name, ".gz") {
 			return fmt.Errorf("%s: error: -w replaces texts only; use -o DIR", in.name)
 		}
-		return writeFile(in.name, out)
+		return create(in.name, print)
 	case c.Output != "":
 		path := filepath.Join(c.Output, textName(in))
 		if _, taken := written[path]; taken && in.kind == hloProto {
@@ -73,13 +76,16 @@ func (c *fmtCmd) deliver(e *env, in *input, r *record, out []byte, written map[s
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return fmt.Errorf("%s: error: %w", filepath.Dir(path), unwrapPath(err))
 		}
-		return writeFile(path, out)
+		return create(path, print)
 	case c.JSON:
-		r.add("text", string(out))
+		var text strings.Builder
+		if err := print(&text); err != nil {
+			return err
+		}
+		r.add("text", text.String())
 		return nil
 	}
-	_, err := e.stdout.Write(out)
-	return err
+	return print(e.stdout)
 }
 
 // textName is the place of a print in the folder of results: what was packed or binary is plain text there.
@@ -91,19 +97,16 @@ func textName(in *input) string {
 	return name
 }
 
-// format prints every module of a file, separated as they were read.
-func (c *fmtCmd) format(in *input, cfg printer.Config) ([]byte, error) {
+// modules reads all modules of a file.
+func (c *fmtCmd) modules(in *input) ([]hlo.Module, error) {
 	if in.kind != hloText {
 		m, err := parseModule(in)
-		if err != nil {
-			return nil, err
-		}
-		return printer.Append(nil, m, cfg)
+		return []hlo.Module{m}, err
 	}
-	out := make([]byte, 0, len(in.data)+len(in.data)/8)
+	var modules []hlo.Module
 	var errs parser.ErrorList
 	read := parser.Config{Lenient: c.Lenient}
-	for i, piece := range parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data))) {
+	for _, piece := range parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data))) {
 		m, err := read.Parse(in.name, piece)
 		if list, ok := err.(parser.ErrorList); ok {
 			errs = append(errs, list...)
@@ -112,17 +115,31 @@ func (c *fmtCmd) format(in *input, cfg printer.Config) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
-			out = append(out, "// -----\n\n"...)
-		}
-		if out, err = printer.Append(out, m, cfg); err != nil {
-			return nil, err
-		}
+		modules = append(modules, m)
 	}
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	return out, nil
+	return modules, nil
+}
+
+// format prints modules, separated as they were read. One that may be refused in the midst of its print is printed to memory first.
+func format(w io.Writer, modules []hlo.Module, cfg printer.Config) error {
+	if len(modules) == 1 && cfg.Bodies < printer.BodyFull && cfg.MaxBytes == 0 {
+		return printer.Fprint(w, modules[0], cfg)
+	}
+	var out []byte
+	var err error
+	for i, m := range modules {
+		if i > 0 {
+			out = append(out, "// -----\n\n"...)
+		}
+		if out, err = printer.Append(out, m, cfg); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(out)
+	return err
 }
 
 // printFlags choose how modules are printed: a style, and options that change it.
