@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -71,7 +72,7 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 		state[i] = f.copy(v, in)
 	}
 	o := op{kernel: "hlo.while", loc: f.location(in), args: state, callees: []*function{cond, body}, loop: true,
-		control: &runtime.Control{TripCount: tripCount(in)}}
+		control: &runtime.Control{TripCount: f.l.tripCount(in)}}
 	f.leaves[in.ID()] = f.add(o, body.rootForm())
 	f.setForm(in, body.rootForm())
 	return nil
@@ -84,8 +85,9 @@ func (f *function) copy(v valueID, in hlo.Instruction) valueID {
 	return f.add(op{kernel: "hlo.copy", text: text, loc: f.location(in), args: []valueID{v}, share: []sharing{{0, 0, elide}}}, shape)[0]
 }
 
-// tripCount reads what XLA's passes found out: {"known_trip_count":{"n":"17"}} in the backend configuration.
-func tripCount(in hlo.Instruction) int64 {
+// tripCount is the number of rounds of a loop, if it is known: then nobody has to evaluate the condition, unless it does more than that.
+// XLA's passes may have written it into the backend configuration, as {"known_trip_count":{"n":"17"}}.
+func (l *lowering) tripCount(in hlo.Instruction) int64 {
 	var config struct {
 		Known struct {
 			N string `json:"n"`
@@ -95,6 +97,9 @@ func tripCount(in hlo.Instruction) int64 {
 		if n, err := strconv.ParseInt(config.Known.N, 10, 64); err == nil && n >= 0 {
 			return n
 		}
+	}
+	if loop, ok := analysis.FindLoop(l.m, in); ok && !l.effects.OfComputation(in.Callee(1)) {
+		return loop.Trip
 	}
 	return runtime.UnknownTripCount
 }

@@ -18,6 +18,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -54,7 +55,7 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 }
 
 func newLowering(m hlo.Module) *lowering {
-	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function)}
+	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), effects: analysis.FindSideEffects(m)}
 }
 
 // lowering is the state of one call of Module.
@@ -64,6 +65,8 @@ type lowering struct {
 	fns    map[fnKey]*function
 	order  []*function // callees first
 	consts constants
+
+	effects *analysis.SideEffects
 }
 
 // fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have
