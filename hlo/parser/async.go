@@ -265,12 +265,6 @@ func (p *parser) explicitAsync(f *scope, d *draft) {
 		d.callees = callees
 		return
 	}
-	if op == hlo.OpAsyncUpdate {
-		if f.heads == nil {
-			f.heads = make(map[hlo.InstrID]chainHead)
-		}
-		f.heads[hlo.InstrID(f.b.NumInstructions())] = start
-	}
 	var w *wrappedComputation
 	var startAttrs *hlo.AsyncStartAttrs
 	var callee hlo.CompID

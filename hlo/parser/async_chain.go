@@ -10,48 +10,93 @@ type chainHead struct {
 	comp hlo.CompID // NoComp: in the scope
 }
 
-// chainStart finds the start of the chain that ends at id, as far as it can be seen yet.
+// chainEnd is what following a value led to: the start of its chain, unless there is none.
+type chainEnd struct {
+	head chainHead
+	ok   bool
+}
+
+// chainStart finds the start of the chain that ends at id, as far as it can be seen yet. The scope remembers the answer for all values on
+// the way, so that following every value of a long chain takes no longer than following the last one.
 func (p *parser) chainStart(f *scope, id hlo.InstrID) (chainHead, bool) {
-	var path []int64 // elements still to be taken, outermost last
+	var end chainEnd
+	var known bool
+	var values []hlo.InstrID // on the way, whole: with no element to be taken of them
+	var path []int64         // elements still to be taken, outermost last
 	for {
-		op, operands := f.b.Opcode(id), f.b.Operands(id)
-		switch {
-		case op == hlo.OpAsyncStart:
-			return chainHead{id, hlo.NoComp}, len(path) == 0
-		case op == hlo.OpAsyncUpdate && len(path) == 0:
-			if head, ok := f.heads[id]; ok {
-				return head, true
+		id = f.forwarded(id)
+		if len(path) == 0 {
+			if end, known = f.ends[id]; known {
+				break
 			}
-			id = operands[0]
-		case len(operands) == 0:
-			return chainHead{}, false
-		case op == hlo.OpGetTupleElement:
-			path = append(path, f.b.Attrs(id).(*hlo.TupleElementAttrs).Index)
-			id = operands[0]
-		case op == hlo.OpTuple && len(path) > 0:
-			i := path[len(path)-1]
-			if i < 0 || i >= int64(len(operands)) {
-				return chainHead{}, false
-			}
-			path = path[:len(path)-1]
-			id = operands[i]
-		case op == hlo.OpWhile:
-			body := f.b.Callees(id)[0]
-			start, rest, ok := chainInBody(p.ed.View(body), path)
-			switch {
-			case !ok:
-				return chainHead{}, false
-			case start != hlo.NoInstr:
-				return chainHead{start, body}, true
-			}
-			path = rest
-			id = operands[0]
-		case hlo.ForwardsAsync(op, f.b.Attrs(id)):
-			id = operands[0]
-		default:
-			return chainHead{}, false
+			values = append(values, id)
+		}
+		var done bool
+		if id, path, end, done = p.chainStep(f, id, path); done {
+			break
 		}
 	}
+	if len(values) > 0 && f.ends == nil {
+		f.ends = make(map[hlo.InstrID]chainEnd)
+	}
+	for _, id := range values {
+		f.ends[id] = end
+	}
+	return end.head, end.ok
+}
+
+// chainStep goes from a value, of which the elements of path are still to be taken, to where it comes from; or it is done.
+func (p *parser) chainStep(f *scope, id hlo.InstrID, path []int64) (from hlo.InstrID, rest []int64, end chainEnd, done bool) {
+	switch op, operands := f.b.Opcode(id), f.b.Operands(id); {
+	case op == hlo.OpAsyncStart:
+		return id, path, chainEnd{chainHead{id, hlo.NoComp}, len(path) == 0}, true
+	case len(operands) == 0:
+	case op == hlo.OpGetTupleElement:
+		return operands[0], append(path, f.b.Attrs(id).(*hlo.TupleElementAttrs).Index), end, false
+	case op == hlo.OpTuple && len(path) > 0:
+		last := len(path) - 1
+		if i := path[last]; i >= 0 && i < int64(len(operands)) {
+			return operands[i], path[:last], end, false
+		}
+	case op == hlo.OpWhile:
+		body := f.b.Callees(id)[0]
+		start, rest, ok := chainInBody(p.ed.View(body), path)
+		switch {
+		case !ok:
+		case start != hlo.NoInstr:
+			return id, path, chainEnd{chainHead{start, body}, true}, true
+		default:
+			return operands[0], rest, end, false
+		}
+	}
+	return id, path, end, true
+}
+
+// forwarded is where a value comes from through instructions that hand it on as it is.
+func (f *scope) forwarded(id hlo.InstrID) hlo.InstrID {
+	from := id
+	for f.forwards(id) {
+		if to, ok := f.origins[id]; ok {
+			id = to
+			break
+		}
+		id = f.b.Operands(id)[0]
+	}
+	if from == id {
+		return id
+	}
+	if f.origins == nil {
+		f.origins = make(map[hlo.InstrID]hlo.InstrID)
+	}
+	for ; from != id && f.origins[from] != id; from = f.b.Operands(from)[0] {
+		f.origins[from] = id
+	}
+	return id
+}
+
+// forwards reports whether an instruction hands its operand 0 on.
+func (f *scope) forwards(id hlo.InstrID) bool {
+	return len(f.b.Operands(id)) > 0 && hlo.ForwardsAsync(f.b.Opcode(id), f.b.Attrs(id))
 }
 
 // chainInBody follows a value that comes out of a loop body. It finds a start there, or NoInstr and the path when the body hands its

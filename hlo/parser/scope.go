@@ -22,7 +22,8 @@ type scope struct {
 	generated map[string]hlo.InstrID
 	wrapped   []*wrappedComputation
 	starts    map[hlo.InstrID]*wrappedComputation // by start
-	heads     map[hlo.InstrID]chainHead           // of the chains that updates belong to
+	ends      map[hlo.InstrID]chainEnd            // of the asynchronous values that were followed
+	origins   map[hlo.InstrID]hlo.InstrID         // of values that are handed on, as far as they were followed
 	// open scopes make parameters of operands that are not defined: the outermost level of a single instruction.
 	open bool
 }
