@@ -128,7 +128,7 @@ func (p *Program) RunDevices(ctx context.Context, replicas, partitions int, args
 		}
 		out[d] = p.program.Entry().NewResults()
 	}
-	if err := kernels.Devices(ctx, p.program, eval.NewMesh(replicas, partitions), in, out); err != nil {
+	if err := kernels.Devices(ctx, p.program, eval.NewMesh(replicas, partitions), in, out, nil); err != nil {
 		return nil, err
 	}
 	all := make([][]*hlo.Literal, len(out))

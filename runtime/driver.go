@@ -109,7 +109,10 @@ func (f *fiber) loop() outcome {
 }
 
 func (f *fiber) traced(t Tracer, a *activation, s *step) error {
-	name, _ := a.fn.kernelName(s)
+	name, loc := a.fn.kernelName(s)
+	if loc := statusLocation(loc).String(); loc != "" {
+		name += " " + loc
+	}
 	t.Begin(f.lane, TraceKernel, name)
 	defer t.End(f.lane, TraceKernel, name)
 	return s.run(&a.frames[a.pc])

@@ -186,6 +186,7 @@ type befEngine struct {
 	queue   workqueue.Queue
 	t       *times
 	size    grid
+	tracer  runtime.Tracer     // or nil
 	results [][]runtime.Buffer // of the last run; the next one, of a benchmark, writes over them
 }
 
@@ -223,9 +224,9 @@ func (g *befEngine) run(ctx context.Context, args [][]*hlo.Literal, host eval.Ho
 	if len(args) > 1 || kernels.NeedsMesh(g.program) {
 		mesh := eval.NewMesh(g.size.replicas, g.size.partitions)
 		mesh.Host = host
-		err = kernels.Devices(ctx, g.program, mesh, buffers, g.results)
+		err = kernels.Devices(ctx, g.program, mesh, buffers, g.results, g.tracer)
 	} else {
-		err = g.program.Entry().Run(ctx, runtime.RunOptions{}, buffers[0], g.results[0])
+		err = g.program.Entry().Run(ctx, runtime.RunOptions{Tracer: g.tracer}, buffers[0], g.results[0])
 	}
 	if err != nil {
 		return nil, err

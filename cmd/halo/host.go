@@ -22,8 +22,8 @@ type hostRunFlags struct {
 	Queue          string   `help:"Host programs: work queue: single, multi, multi:N or multi:N:M." default:"single"`
 	HostAllocator  string   `help:"Host programs: leak-check, heap, profile or budget:BYTES." default:"leak-check"`
 	PrintErrorCode bool     `help:"Host programs: print the codes of error results."`
-	Trace          string   `help:"Trace to standard output (text) or to a Chrome trace (FILE.json)." placeholder:"text|FILE.json"`
-	TraceLevel     string   `help:"How much to trace: default, verbose or debug." default:"default" enum:"default,verbose,debug"`
+	Trace          string   `help:"Trace to standard output (text) or to a Chrome trace (FILE.json). Of HLO programs it shows every kernel." placeholder:"text|FILE.json"`
+	TraceLevel     string   `help:"Host programs: how much to trace: default, verbose or debug." default:"default" enum:"default,verbose,debug"`
 	Strict         bool     `help:"Host programs: every kernel waits for all its arguments."`
 }
 

@@ -81,6 +81,10 @@ func (c *runCmd) check() error {
 		return errors.New("--bench: want a positive number of runs")
 	case c.Bench > 0 && (c.Print || c.Output != "" || c.Compare != ""):
 		return errors.New("--bench only times: it goes with none of --print, --output and --compare")
+	case c.Bench > 0 && c.Host.Trace != "":
+		return errors.New("--bench only times: a trace would be part of the time")
+	case c.Engine == "eval" && c.Host.Trace != "":
+		return errors.New("--trace shows what the runtime does: it goes with --engine=bef")
 	case c.Threads < 0:
 		return errors.New("--threads: want a positive number of threads, or 0 for one on each processor")
 	}
@@ -107,7 +111,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) erro
 	if err != nil {
 		return err
 	}
-	results, err := eng.run(ctx, args, host)
+	results, err := c.traced(e, eng, func() ([][]*hlo.Literal, error) { return eng.run(ctx, args, host) })
 	if err != nil {
 		return err
 	}
@@ -115,6 +119,25 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) erro
 		return err
 	}
 	return c.deliver(e, in.name, eng.grid(), results, r)
+}
+
+// traced runs a program under the tracer that the flags ask for. The kernels of an HLO program are what there is to see, at any level.
+func (c *runCmd) traced(e *env, eng engine, run func() ([][]*hlo.Literal, error)) (results [][]*hlo.Literal, err error) {
+	bef, ok := eng.(*befEngine)
+	if c.Host.Trace == "" || !ok {
+		return run()
+	}
+	t, err := newHostTracer(c.Host.Trace, "debug")
+	if err != nil {
+		return nil, err
+	}
+	bef.tracer = t
+	defer func() {
+		if closeErr := t.finish(e.stdout); err == nil {
+			err = closeErr
+		}
+	}()
+	return run()
 }
 
 // isKey reports whether a key names a parameter leaf, as 3 or as d0/3.

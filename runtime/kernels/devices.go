@@ -13,8 +13,10 @@ import (
 // results[i]. Devices are executions on the program's host; one that waits for others holds no worker. The first error ends all, and when
 // all wait for each other that is the error.
 //
+// A tracer, which may be nil, sees the kernels of all devices, each in lanes of its own.
+//
 // Programs that infeed, outfeed, send or receive need a mesh even if it is of one device. It must not be called on a worker.
-func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, results [][]runtime.Buffer) error {
+func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, results [][]runtime.Buffer, tracer runtime.Tracer) error {
 	n := mesh.NumDevices()
 	if len(args) != n || len(results) != n {
 		return fmt.Errorf("arguments for %d and results of %d devices, want %d", len(args), len(results), n)
@@ -26,7 +28,11 @@ func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, res
 	done := make([]*async.Value, n)
 	for i := range n {
 		d := mesh.Device(i)
-		run := p.Entry().Start(ctx, runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest}, args[i], results[i])
+		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest}
+		if tracer != nil {
+			o.Tracer = &deviceTracer{tracer, i, n}
+		}
+		run := p.Entry().Start(ctx, o, args[i], results[i])
 		done[i] = run.Value()
 		run.AndThen(func() {
 			if err := run.Value().Err(); err != nil {
@@ -43,6 +49,20 @@ func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, res
 		return err
 	}
 	return mesh.Err()
+}
+
+// deviceTracer keeps the lanes of devices apart.
+type deviceTracer struct {
+	to            runtime.Tracer
+	device, count int
+}
+
+func (t *deviceTracer) Begin(lane int, category, name string) {
+	t.to.Begin(lane*t.count+t.device, category, name)
+}
+
+func (t *deviceTracer) End(lane int, category, name string) {
+	t.to.End(lane*t.count+t.device, category, name)
 }
 
 // deviceOf is the device that a frame belongs to. A program that is run by itself is alone.

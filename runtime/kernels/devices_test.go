@@ -325,7 +325,7 @@ func befDevices(t *testing.T, g grid, m hlo.Module, x [][]int32) ([][]int32, err
 		}
 		args[d], results[d] = []runtime.Buffer{b}, p.Entry().NewResults()
 	}
-	if err := kernels.Devices(t.Context(), p, eval.NewMesh(g.r, g.p), args, results); err != nil {
+	if err := kernels.Devices(t.Context(), p, eval.NewMesh(g.r, g.p), args, results, nil); err != nil {
 		return nil, err
 	}
 	got := make([][]int32, len(x))
@@ -546,7 +546,7 @@ func TestReferenceDevices(t *testing.T) {
 					args[d] = append(args[d], b)
 				}
 			}
-			require.NoError(t, kernels.Devices(t.Context(), p, eval.NewMesh(g.r, g.p), args, results))
+			require.NoError(t, kernels.Devices(t.Context(), p, eval.NewMesh(g.r, g.p), args, results, nil))
 			for d := range results {
 				for i, rt := range p.Entry().ResultTypes() {
 					s := hlo.MakeShape(hlo.PrimitiveType(rt.Type), rt.Dims...)
