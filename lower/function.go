@@ -96,7 +96,11 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 		f.leaves[pid] = ids
 		f.args = append(f.args, ids...)
 	}
-	for _, in := range executionOrder(comp) {
+	order := executionOrder(comp)
+	if conv == loopBody && !comp.IsScheduled() {
+		order = updatesLast(comp, order)
+	}
+	for _, in := range order {
 		if err := f.instruction(ctx, in); err != nil {
 			return nil, err
 		}

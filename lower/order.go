@@ -101,3 +101,83 @@ func (q *readyQueue) Pop() any {
 	q.ready = q.ready[:len(q.ready)-1]
 	return last
 }
+
+// updatesLast moves the computations of small parts of a loop's next state behind everything that may read the present ones: a counter is
+// the last to change. Each can then be computed in its place; otherwise it is copied there at the end of every round.
+func updatesLast(body hlo.Computation, order []hlo.Instruction) []hlo.Instruction {
+	root := body.Root()
+	if root.Opcode() != hlo.OpTuple {
+		return order
+	}
+	var updates, rest []hlo.Instruction
+	for _, in := range order {
+		if len(updates) < maxUpdates && isSmallUpdate(in, root) {
+			updates = append(updates, in)
+		} else {
+			rest = append(rest, in)
+		}
+	}
+	if len(updates) == 0 || rest[len(rest)-1].ID() != root.ID() {
+		return order
+	}
+	rest = rest[:len(rest)-1]
+	for len(updates) > 0 {
+		k := 0
+		for i, in := range updates {
+			if !overwritesOperand(in, root, updates) {
+				k = i
+				break
+			}
+		}
+		rest = append(rest, updates[k])
+		updates = append(updates[:k], updates[k+1:]...)
+	}
+	return append(rest, root)
+}
+
+// maxUpdates bounds the updates that are put in order, and smallUpdate the bytes of their operands and results.
+const (
+	maxUpdates  = 32
+	smallUpdate = 64
+)
+
+// isSmallUpdate reports whether in computes something small from something small, for the next state only.
+func isSmallUpdate(in, root hlo.Instruction) bool {
+	small := func(s hlo.Shape) bool { return s.IsArray() && s.IsStatic() && s.ByteSize() <= smallUpdate }
+	if in.Opcode() != hlo.OpFusion && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.NumOperands() == 0 || !small(in.Shape()) {
+		return false
+	}
+	for user := range in.Users() {
+		if user.ID() != root.ID() {
+			return false
+		}
+	}
+	for range in.ControlSuccessors() {
+		return false
+	}
+	for o := range in.Operands() {
+		if !small(o.Shape()) {
+			return false
+		}
+	}
+	return !in.IsRoot()
+}
+
+// overwritesOperand reports whether the part of the state that in computes is read, as it was, by another of the updates.
+func overwritesOperand(in, root hlo.Instruction, updates []hlo.Instruction) bool {
+	for _, other := range updates {
+		if other.ID() == in.ID() {
+			continue
+		}
+		for o := range other.Operands() {
+			if o.Opcode() != hlo.OpGetTupleElement || o.OperandInstr(0).Opcode() != hlo.OpParameter {
+				continue
+			}
+			k := int(hlo.AttrsOf[hlo.TupleElementAttrs](o).Index)
+			if k < root.NumOperands() && root.Operand(k) == in.ID() {
+				return true
+			}
+		}
+	}
+	return false
+}
