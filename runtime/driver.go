@@ -110,8 +110,8 @@ func (f *fiber) loop() outcome {
 
 func (f *fiber) traced(t Tracer, a *activation, s *step) error {
 	name, loc := a.fn.kernelName(s)
-	if loc := statusLocation(loc).String(); loc != "" {
-		name += " " + loc
+	if _, _, _, ok := loc.Position(); ok {
+		name += " " + statusLocation(loc).String()
 	}
 	t.Begin(f.lane, TraceKernel, name)
 	defer t.End(f.lane, TraceKernel, name)
