@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
@@ -57,11 +58,30 @@ func meaningIsClear(findings verifier.ErrorList) bool {
 func parseModule(in *input) (hlo.Module, error) {
 	switch in.kind {
 	case hloText:
-		return parser.ParseBytes(in.name, in.data)
+		m, err := parser.ParseBytes(in.name, in.data)
+		if err != nil {
+			if n := modulesIn(in); n > 1 {
+				return m, fmt.Errorf("%s: error: the file holds %d modules, and this command takes one at a time: cut it at its lines // -----", in.name, n)
+			}
+		}
+		return m, err
 	case hloProto:
 		return decodeProto(in)
 	case befFile:
 		return hlo.Module{}, fmt.Errorf("%s: error: this is a BEF file; want HLO", in.name)
 	}
 	return hlo.Module{}, fmt.Errorf("%s: error: this is a host program; want HLO", in.name)
+}
+
+// modulesIn counts the parts of a text that are not just comments and space.
+func modulesIn(in *input) (n int) {
+	for _, part := range parser.Split(string(in.data)) {
+		for line := range strings.Lines(part) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }
