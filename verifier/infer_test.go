@@ -75,7 +75,7 @@ func TestInferCorpus(t *testing.T) {
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, part := range parser.Split(string(data)) {
-			if m, err := parser.Parse(path, part); err == nil {
+			if m, err := parser.Parse(path, part.Text); err == nil {
 				rel, _ := filepath.Rel(root, path)
 				files.inferences(filepath.ToSlash(rel), m)
 			}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/printer"
 )
@@ -41,18 +40,11 @@ func (c *fmtCmd) Run(e *env) error {
 	}
 	written := map[string]string{} // path in the folder of results → input
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		if in.kind == hostText {
-			out, err := formatHost(in, c.Generic)
-			if err != nil {
-				return err
-			}
-			return c.deliver(e, in, r, func(w io.Writer) error { _, err := w.Write(out); return err }, written)
-		}
-		modules, err := c.modules(in)
+		print, err := c.printed(in, cfg)
 		if err != nil {
 			return err
 		}
-		return c.deliver(e, in, r, func(w io.Writer) error { return format(w, modules, cfg) }, written)
+		return c.deliver(e, in, r, print, written)
 	})
 }
 
@@ -97,17 +89,25 @@ func textName(in *input) string {
 	return name
 }
 
-// modules reads all modules of a file.
-func (c *fmtCmd) modules(in *input) ([]hlo.Module, error) {
+// printed reads a file and returns what writes its print: every module of a text, separated as they were read.
+func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, error) {
+	if in.kind == hostText {
+		out, err := formatHost(in, c.Generic)
+		return writes(out), err
+	}
 	if in.kind != hloText {
 		m, err := parseModule(in)
-		return []hlo.Module{m}, err
+		if err != nil {
+			return nil, err
+		}
+		out, err := printer.Append(nil, m, cfg)
+		return writes(out), err
 	}
-	var modules []hlo.Module
+	var out []byte
 	var errs parser.ErrorList
-	read := parser.Config{Lenient: c.Lenient}
-	for _, piece := range parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data))) {
-		m, err := read.Parse(in.name, piece)
+	parts := parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data)))
+	for i, part := range parts {
+		m, err := parser.Config{Lenient: c.Lenient, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
 		if list, ok := err.(parser.ErrorList); ok {
 			errs = append(errs, list...)
 			continue
@@ -115,31 +115,25 @@ func (c *fmtCmd) modules(in *input) ([]hlo.Module, error) {
 		if err != nil {
 			return nil, err
 		}
-		modules = append(modules, m)
-	}
-	if len(errs) > 0 {
-		return nil, errs
-	}
-	return modules, nil
-}
-
-// format prints modules, separated as they were read. One that may be refused in the midst of its print is printed to memory first.
-func format(w io.Writer, modules []hlo.Module, cfg printer.Config) error {
-	if len(modules) == 1 && cfg.Bodies < printer.BodyFull && cfg.MaxBytes == 0 {
-		return printer.Fprint(w, modules[0], cfg)
-	}
-	var out []byte
-	var err error
-	for i, m := range modules {
+		if len(parts) == 1 && cfg.Bodies < printer.BodyFull && cfg.MaxBytes == 0 { // nothing can be wrong with its print
+			return func(w io.Writer) error { return printer.Fprint(w, m, cfg) }, nil
+		}
 		if i > 0 {
 			out = append(out, "// -----\n\n"...)
 		}
 		if out, err = printer.Append(out, m, cfg); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	_, err = w.Write(out)
-	return err
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return writes(out), nil
+}
+
+// writes returns what writes b.
+func writes(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(b); return err }
 }
 
 // printFlags choose how modules are printed: a style, and options that change it.

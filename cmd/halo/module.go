@@ -76,7 +76,7 @@ func parseModule(in *input) (hlo.Module, error) {
 // modulesIn counts the parts of a text that are not just comments and space.
 func modulesIn(in *input) (n int) {
 	for _, part := range parser.Split(string(in.data)) {
-		for line := range strings.Lines(part) {
+		for line := range strings.Lines(part.Text) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
 				n++
 				break

@@ -138,17 +138,13 @@ func findingOf(f *verifier.Error) finding {
 func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) error {
 	all := []finding{}
 	r.add("findings", all)
-	texts := []string{""}
+	parts := []parser.Part{{}}
 	if in.kind == hloText {
-		texts = parser.Split(string(in.data))
+		parts = parser.Split(string(in.data))
 	}
 	var failed several
-	for _, text := range texts {
-		part := *in
-		if in.kind == hloText {
-			part.data = []byte(text)
-		}
-		m, err := parseStrict(&part, cfg.Profile == verifier.XLA, func(w *parser.Error) {
+	for _, part := range parts {
+		m, err := parseStrict(in, part, cfg.Profile == verifier.XLA, func(w *parser.Error) {
 			if w.Rule != "" {
 				all = append(all, finding{Rule: w.Rule, Severity: verifier.SeverityWarning.String(), Line: uint32(w.Line), Col: uint32(w.Col), Message: w.Msg})
 			}
@@ -163,8 +159,8 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		}
 		list := verifier.Verify(m, cfg)
 		for _, f := range list {
-			if !f.Pos.IsKnown() && part.kind == hloText {
-				f.Pos = headerPosition(f.Rule, text)
+			if !f.Pos.IsKnown() && in.kind == hloText {
+				f.Pos = headerPosition(f.Rule, part)
 			}
 			all = append(all, findingOf(f))
 			if !c.JSON && f.Severity == verifier.SeverityWarning {
@@ -188,7 +184,8 @@ var headerAttributes = map[string]string{
 }
 
 // headerPosition is where in the header of a module that is what a rule is about.
-func headerPosition(rule, text string) hlo.Position {
+func headerPosition(rule string, part parser.Part) hlo.Position {
+	text := part.Text
 	at := strings.Index(text, "HloModule")
 	if at < 0 {
 		return hlo.Position{}
@@ -198,7 +195,8 @@ func headerPosition(rule, text string) hlo.Position {
 		header, _, _ := strings.Cut(text[at:], "\n\n")
 		at += max(strings.Index(header, name), 0)
 	}
-	return hlo.Position{Line: uint32(1 + strings.Count(text[:at], "\n")), Col: uint32(at - strings.LastIndexByte(text[:at], '\n'))}
+	line := 1 + part.LinesBefore + strings.Count(text[:at], "\n")
+	return hlo.Position{Line: uint32(line), Col: uint32(at - strings.LastIndexByte(text[:at], '\n'))}
 }
 
 // withRule is a fault of the text with the rule that it breaks at the end of its message, as findings have it.
@@ -223,10 +221,10 @@ func withRules(err error) error {
 	return marked
 }
 
-// parseStrict is parseModule with the reader's warnings; strict refuses older text that XLA refuses.
-func parseStrict(in *input, strict bool, warn func(*parser.Error)) (hlo.Module, error) {
+// parseStrict is parseModule, of one part of a text, with the reader's warnings; strict refuses older text that XLA refuses.
+func parseStrict(in *input, part parser.Part, strict bool, warn func(*parser.Error)) (hlo.Module, error) {
 	if in.kind == hloText {
-		return parser.Config{Strict: strict, Warn: warn}.Parse(in.name, string(in.data))
+		return parser.Config{Strict: strict, Warn: warn, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
 	}
 	return parseModule(in)
 }

@@ -171,17 +171,14 @@ func (p *parser) report(f *failure) {
 
 // errorAt makes an Error for byte offset off of the whole text.
 func (p *parser) errorAt(off int, msg string) *Error {
-	return newError(p.file, p.text, off, msg)
-}
-
-func newError(file, text string, off int, msg string) *Error {
+	text := p.text
 	off = min(max(off, 0), len(text))
 	start := strings.LastIndexByte(text[:off], '\n') + 1
 	end := len(text)
 	if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
 		end = off + i
 	}
-	e := &Error{File: file, Line: strings.Count(text[:off], "\n") + 1, Col: off - start + 1, Msg: msg, Caret: off - start}
+	e := &Error{File: p.file, Line: strings.Count(text[:off], "\n") + 1 + p.LinesBefore, Col: off - start + 1, Msg: msg, Caret: off - start}
 	e.Source = strings.TrimRight(text[start:end], "\r")
 	e.Caret = min(e.Caret, len(e.Source))
 	if len(e.Source) > maxSource {

@@ -102,6 +102,7 @@ func (p *parser) originRecovery() []hlo.OriginRecovery {
 		if e.Text != nil {
 			r.Text = string(*e.Text)
 			c := p.Config
+			c.LinesBefore = 0
 			if c.MaxDepth = p.MaxDepth / 2; c.MaxDepth == 0 {
 				p.failAt(at, "maximum recursion depth exceeded")
 			}

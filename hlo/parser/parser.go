@@ -54,6 +54,8 @@ type Config struct {
 	MaxDepth int
 	// MaxConstantBytes bounds the bytes of constants that the text does not spell out: `f32[4096,4096] constant(0)`. 0 means 1 GiB.
 	MaxConstantBytes int64
+	// LinesBefore is the number of lines of the file before the text, for positions.
+	LinesBefore int
 	// Warn, when set, is told of what is legal but doubtful.
 	Warn func(*Error)
 }
@@ -108,18 +110,23 @@ func (p *parser) isSingleInstruction() bool {
 	return end >= len(s) || s[end] != '{'
 }
 
-// Split cuts a text at lines that begin with `// -----`. Every part is padded with the line ends of what is before it, so that lines in
-// messages are those of the whole. Parts of nothing but comments are left out.
-func Split(text string) []string {
+// Part is one module of a text of several.
+type Part struct {
+	Text        string
+	LinesBefore int // in the whole text: see [Config.LinesBefore]
+}
+
+// Split cuts a text at lines that begin with `// -----`. Parts of nothing but comments are left out.
+func Split(text string) []Part {
 	start, end := separator(text, 0)
 	if start < 0 {
-		return []string{text}
+		return []Part{{Text: text}}
 	}
-	var parts []string
+	var parts []Part
 	from, line := 0, 0
 	add := func(part string) {
 		if skipSpace(part, 0) < len(part) {
-			parts = append(parts, strings.Repeat("\n", line)+part)
+			parts = append(parts, Part{part, line})
 		}
 	}
 	for start >= 0 {

@@ -306,7 +306,7 @@ type parser struct {
 }
 
 func newParser(cfg Config, file, text string) *parser {
-	p := &parser{Config: cfg, file: file, text: text, src: text, line: 1}
+	p := &parser{Config: cfg, file: file, text: text, src: text, line: uint32(1 + cfg.LinesBefore)}
 	if p.MaxDepth <= 0 {
 		p.MaxDepth = defaultDepth
 	}

@@ -16,17 +16,17 @@ var separatorLine = regexp.MustCompile(`(?m)^// -----.*$`)
 // checkSplit holds the parts of a text to their definition.
 func checkSplit(t *testing.T, text string) {
 	t.Helper()
-	want, from := []string{}, 0
+	want, from := []parser.Part{}, 0
 	for _, cut := range append(separatorLine.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
 		if !onlyComments(text[from:cut[0]]) {
-			want = append(want, strings.Repeat("\n", strings.Count(text[:from], "\n"))+text[from:cut[0]])
+			want = append(want, parser.Part{Text: text[from:cut[0]], LinesBefore: strings.Count(text[:from], "\n")})
 		}
 		from = cut[1]
 	}
 	if !separatorLine.MatchString(text) {
-		want = []string{text}
+		want = []parser.Part{{Text: text}}
 	}
-	require.Equal(t, want, append([]string{}, parser.Split(text)...), "%q", text)
+	require.Equal(t, want, append([]parser.Part{}, parser.Split(text)...), "%q", text)
 }
 
 // onlyComments reports whether a text is blank but for comments to the end of the line.
@@ -48,4 +48,17 @@ func TestSplit(t *testing.T) {
 	} {
 		checkSplit(t, text)
 	}
+}
+
+// TestLinesBefore holds positions in a part to those in the whole text.
+func TestLinesBefore(t *testing.T) {
+	const text = "e { a = f32[] parameter(0) }\n// -----\n\ne {\n  a = f32[] parameter(0)\n  b = f32[] what(a)\n}\n"
+	parts := parser.Split(text)
+	require.Len(t, parts, 2)
+	_, err := parser.Config{LinesBefore: parts[1].LinesBefore}.Parse("two.hlo", parts[1].Text)
+	require.ErrorContains(t, err, "two.hlo:6:13: ")
+	m, err := parser.Config{LinesBefore: parts[1].LinesBefore}.Parse("two.hlo", strings.Replace(parts[1].Text, "what", "negate", 1))
+	require.NoError(t, err)
+	require.EqualValues(t, 6, m.Entry().Root().Position().Line)
+	require.EqualValues(t, 3, m.Entry().Root().Position().Col)
 }
