@@ -84,14 +84,25 @@ func smallSlice(x *starts, b *box) []runtime.SmallCall {
 
 // sliceLoop copies n bytes to d from a, at the index in b.
 func sliceLoop[I int32 | uint32 | int64](bytes int, highest int64, step int) runtime.Loop {
-	if bytes == 4 && step == 4 { // one number of a list
-		return func(_ int, d, a, b, _ unsafe.Pointer) {
-			*(*uint32)(d) = *(*uint32)(unsafe.Add(a, clampIndex(*(*I)(b), highest)*4))
-		}
+	switch bytes { // the usual sizes are one move
+	case 4:
+		return sliceOne[I, [4]byte](highest, step)
+	case 8:
+		return sliceOne[I, [8]byte](highest, step)
+	case 12:
+		return sliceOne[I, [12]byte](highest, step)
+	case 16:
+		return sliceOne[I, [16]byte](highest, step)
 	}
 	move := runtime.CopyLoop(bytes)
 	return func(n int, d, a, b, _ unsafe.Pointer) {
 		move(n, d, unsafe.Add(a, clampIndex(*(*I)(b), highest)*step), nil, nil)
+	}
+}
+
+func sliceOne[I int32 | uint32 | int64, T any](highest int64, step int) runtime.Loop {
+	return func(_ int, d, a, b, _ unsafe.Pointer) {
+		*(*T)(d) = *(*T)(unsafe.Add(a, clampIndex(*(*I)(b), highest)*step))
 	}
 }
 
@@ -116,12 +127,31 @@ func smallUpdate(x *starts, b *box, bytes int) []runtime.SmallCall {
 
 // updateLoop copies n bytes from b over an array like a in d, at the index in c.
 func updateLoop[I int32 | uint32 | int64](run int, highest int64, step, bytes int) runtime.Loop {
+	switch run {
+	case 4:
+		return updateOne[I, [4]byte](highest, step, bytes)
+	case 8:
+		return updateOne[I, [8]byte](highest, step, bytes)
+	case 12:
+		return updateOne[I, [12]byte](highest, step, bytes)
+	case 16:
+		return updateOne[I, [16]byte](highest, step, bytes)
+	}
 	move := runtime.CopyLoop(run)
 	return func(n int, d, a, b, c unsafe.Pointer) {
 		if d != a {
 			copy(unsafe.Slice((*byte)(d), bytes), unsafe.Slice((*byte)(a), bytes))
 		}
 		move(n, unsafe.Add(d, clampIndex(*(*I)(c), highest)*step), b, nil, nil)
+	}
+}
+
+func updateOne[I int32 | uint32 | int64, T any](highest int64, step, bytes int) runtime.Loop {
+	return func(_ int, d, a, b, c unsafe.Pointer) {
+		if d != a {
+			copy(unsafe.Slice((*byte)(d), bytes), unsafe.Slice((*byte)(a), bytes))
+		}
+		*(*T)(unsafe.Add(d, clampIndex(*(*I)(c), highest)*step)) = *(*T)(b)
 	}
 }
 
