@@ -173,37 +173,54 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 	}
 }
 
-// each calls visit with the offset of every element of one window, in row-major order.
-func (r *windowReduction[T]) each(row int, visit func(off int)) {
-	var at, count, step [maxSpatial]int
-	off := 0
-	axes := len(r.window)
-	for d := axes - 1; d >= 0; d-- {
+// windowWalk goes through the elements of one window that lie inside the array.
+type windowWalk struct {
+	at, count, step [maxSpatial]int
+	off             int // of the element it is at
+}
+
+// windowAt is at the first element of a window. It reports false if the window has none.
+func (r *windowReduction[T]) windowAt(row int) (walk windowWalk, ok bool) {
+	for d := len(r.window) - 1; d >= 0; d-- {
 		w := &r.window[d]
 		p := row % r.out[d]
 		row /= r.out[d]
-		first, end := validRange(int(w.Size), int(w.WindowDilation), p*int(w.Stride)-int(w.PadLow), r.in[d])
+		start := p*int(w.Stride) - int(w.PadLow)
+		first, end := validRange(int(w.Size), int(w.WindowDilation), start, r.in[d])
 		if first >= end {
-			return
+			return walk, false
 		}
-		count[d] = end - first
-		step[d] = int(w.WindowDilation) * r.stride[d]
-		off += (p*int(w.Stride) - int(w.PadLow)) * r.stride[d]
-		off += first * step[d]
+		walk.count[d] = end - first
+		walk.step[d] = int(w.WindowDilation) * r.stride[d]
+		walk.off += start*r.stride[d] + first*walk.step[d]
 	}
-	for {
-		visit(off)
-		d := axes - 1
-		for ; d >= 0; d-- {
-			at[d]++
-			off += step[d]
-			if at[d] < count[d] {
-				break
-			}
-			off -= at[d] * step[d]
-			at[d] = 0
+	return walk, true
+}
+
+// next goes on by one along axis d, and where that is at its end along those before it.
+func (w *windowWalk) next(d int) bool {
+	for ; d >= 0; d-- {
+		w.at[d]++
+		w.off += w.step[d]
+		if w.at[d] < w.count[d] {
+			return true
 		}
-		if d < 0 {
+		w.off -= w.at[d] * w.step[d]
+		w.at[d] = 0
+	}
+	return false
+}
+
+// each calls visit with the offset of every element of one window, in row-major order.
+func (r *windowReduction[T]) each(row int, visit func(off int)) {
+	w, ok := r.windowAt(row)
+	if !ok {
+		return
+	}
+	axes := len(r.window)
+	for {
+		visit(w.off)
+		if !w.next(axes - 1) {
 			return
 		}
 	}
@@ -211,48 +228,27 @@ func (r *windowReduction[T]) each(row int, visit func(off int)) {
 
 // position folds one window, in row-major order of its positions, into y.
 func (r *windowReduction[T]) position(y, x []T, row int) {
-	var at, count, step [maxSpatial]int
-	off := 0
-	axes := len(r.window)
-	for d := axes - 1; d >= 0; d-- {
-		w := &r.window[d]
-		p := row % r.out[d]
-		row /= r.out[d]
-		first, end := validRange(int(w.Size), int(w.WindowDilation), p*int(w.Stride)-int(w.PadLow), r.in[d])
-		if first >= end {
-			return
-		}
-		count[d] = end - first
-		step[d] = int(w.WindowDilation) * r.stride[d]
-		off += (p*int(w.Stride) - int(w.PadLow)) * r.stride[d]
-		off += first * step[d]
+	w, ok := r.windowAt(row)
+	if !ok {
+		return
 	}
+	axes := len(r.window)
 	if axes == 0 {
 		r.fold.rows(y, x[:len(y)])
 		return
 	}
 	last := axes - 1
 	for {
-		o := off
-		for range count[last] {
+		o := w.off
+		for range w.count[last] {
 			if len(y) == 1 {
 				y[0] = r.fold.pair(y[0], x[o])
 			} else {
 				r.fold.rows(y, x[o:][:len(y)])
 			}
-			o += step[last]
+			o += w.step[last]
 		}
-		d := last - 1
-		for ; d >= 0; d-- {
-			at[d]++
-			off += step[d]
-			if at[d] < count[d] {
-				break
-			}
-			off -= at[d] * step[d]
-			at[d] = 0
-		}
-		if d < 0 {
+		if !w.next(last - 1) {
 			return
 		}
 	}
