@@ -129,6 +129,9 @@ func (in Instruction) ControlSuccessors() iter.Seq[InstrID] {
 	return Computation{in.c}.ControlSuccessors(in.node().id)
 }
 
+// NumControlSuccessors is the number of instructions that name this one as control predecessor.
+func (in Instruction) NumControlSuccessors() int { return len(in.c.successorsOf(in.node().id)) }
+
 // NumCallees is the number of called computations.
 func (in Instruction) NumCallees() int { return len(in.node().called()) }
 

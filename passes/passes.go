@@ -72,6 +72,8 @@ var pipelines = []struct{ name, doc, text string }{
 	{"cpu", "what lowering needs, and simplification", "async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
 		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
+	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
+		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
 	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp,tuple-simplifier,cse,dce"},
 	{"O2", "everything that makes a module simpler, until nothing changes", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
@@ -93,6 +95,9 @@ var Orders = []pass.Order{
 
 // Parse reads pipeline text with the passes and pipelines of the catalogue.
 func Parse(text string) (*pass.Pipeline, error) { return pass.Parse(text, catalogue{}) }
+
+// Check refuses a pattern of [pass.Matches] that is malformed or has a name that the catalogue does not know.
+func Check(pattern string) error { return pass.CheckPattern(pattern, catalogue{}) }
 
 // Standard is a named pipeline of the catalogue.
 type Standard struct{ Doc, Text string }
@@ -136,7 +141,7 @@ func (catalogue) Pipeline(name string) *pass.Pipeline {
 }
 
 func (catalogue) Names() []string {
-	names := []string{"fix"}
+	names := pass.Combinators()
 	for _, p := range All() {
 		names = append(names, p.Name)
 	}

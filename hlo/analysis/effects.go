@@ -28,8 +28,8 @@ func (s *SideEffects) Of(in hlo.Instruction) bool {
 	if in.Opcode() == hlo.OpCustomCall && hlo.AttrsOf[hlo.CustomCallAttrs](in).HasSideEffect {
 		return true
 	}
-	for id := range in.Callees() {
-		if s.impure[id] {
+	for i := range in.NumCallees() { // asked of every instruction: an iterator would be an allocation each
+		if s.impure[in.Callee(i)] {
 			return true
 		}
 	}

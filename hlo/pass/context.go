@@ -2,7 +2,6 @@ package pass
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
@@ -25,8 +24,7 @@ type Context struct {
 // event is a rewrite, or a remark.
 type event struct {
 	rule   string
-	in     hlo.Instruction
-	remark string
+	remark *Remark
 }
 
 // NewContext makes a context for running a pass by hand.
@@ -88,13 +86,6 @@ func (c *Context) Count(name string, n int64) {
 	c.stats[name] += n
 }
 
-// Remark reports what the pass did, or could not do, to an instruction.
-func (c *Context) Remark(in hlo.Instruction, format string, args ...any) {
-	if c.runner.listens() {
-		c.tell(event{in: in, remark: fmt.Sprintf(format, args...)})
-	}
-}
-
 func (c *Context) tell(e event) {
 	if c.isPart {
 		if c.runner.listens() {
@@ -106,8 +97,8 @@ func (c *Context) tell(e event) {
 		switch {
 		case e.rule != "" && i.Rewrite != nil:
 			i.Rewrite(c.pass, e.rule)
-		case e.rule == "" && i.Remark != nil:
-			i.Remark(c.pass, e.in, e.remark)
+		case e.remark != nil && i.Remark != nil:
+			i.Remark(*e.remark)
 		}
 	}
 }

@@ -2,11 +2,13 @@
 //
 //	type        what it is                                                                      file
 //	Pass        a named function from module to module, or over the computations of one         pass.go, local.go
-//	Context     what a pass may use: cancellation, fuel, budgets, facts, statistics, remarks    context.go, facts.go
+//	Context     what a pass may use: cancellation, fuel, budgets, facts, statistics, remarks    context.go, facts.go, remark.go
 //	Pipeline    a named sequence of passes and pipelines, perhaps repeated                      pipeline.go, text.go
-//	Runner      runs a pipeline: checks the module after each change, tells instruments         runner.go
+//	Phase       a property of modules that passes make, and undo                                phase.go
+//	Runner      runs a pipeline: checks the module after each change, tells instruments         runner.go, measure.go
+//	Matches     selects passes by where they stand: O2/simplify#2/dce@3                         path.go
 //	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go
-//	History     what became of each instruction, and by which rewrite                           history.go
+//	History     what became of each instruction, and by which rewrite                           history.go, fate.go
 //
 // A pass has changed something exactly when it returns another module than it was given, which is a comparison of pointers
 // (hlo.Module values are ==). Pipelines are written as text, `fix(algsimp,dce),cse`, and print back to it.
@@ -30,6 +32,10 @@ type Pass struct {
 	Options Options
 	// Rules document the rewrites of a pass that is a table of them.
 	Rules []Rule
+	// Params document the options that it reads.
+	Params []Param
+	// Makes lists what a module is after the pass, and Breaks what it no longer is.
+	Makes, Breaks []Phase
 
 	// A pass has one of two forms.
 
@@ -44,6 +50,9 @@ type Pass struct {
 // Rule is the documentation of one named rewrite. Fuel is spent by its id.
 type Rule struct{ ID, Doc string }
 
+// Param is the documentation of an option: `{limit=4}`.
+type Param struct{ Name, Doc string }
+
 // Apply runs the pass on m, whichever form it has.
 func (p *Pass) Apply(ctx *Context, m hlo.Module) (hlo.Module, error) {
 	if p.Run != nil {
@@ -52,12 +61,9 @@ func (p *Pass) Apply(ctx *Context, m hlo.Module) (hlo.Module, error) {
 	return p.runLocal(ctx, m, nil)
 }
 
-// key tells passes apart by what they do, not by which value they are: a pipeline that is parsed twice has its passes twice.
-func (p *Pass) key() string { return p.Name + p.Options.String() }
-
 // Error says which pass of a pipeline failed.
 type Error struct {
-	Pass   string // path from the outermost pipeline: cpu/simplify/dce
+	Pass   string // path from the outermost pipeline: cpu/simplify#2/dce
 	Failed *Pass
 	// Before is the module that the pass was given.
 	Before hlo.Module

@@ -56,7 +56,7 @@ func TestInstrumentsSeeEveryStep(t *testing.T) {
 			Skip:   func(path string) bool { return path == "outer/abs-to-neg" },
 			Before: func(path string, _ hlo.Module) { say("before %s", path) },
 			After:  func(r pass.Report) { say("after %s changed=%v %v", r.Path, r.Changed(), r.Statistics) },
-			Remark: func(name string, in hlo.Instruction, text string) { say("%s: %v %s", name, in.Opcode(), text) },
+			Remark: func(r pass.Remark) { say("%s: %v %v %s", r.Pass, r.Kind, r.In.Opcode(), r.Text) },
 		}},
 	}
 	p := pass.Of("outer", nothing, negToAbs, absToNeg)
@@ -67,7 +67,7 @@ func TestInstrumentsSeeEveryStep(t *testing.T) {
 	assert.Equal(t, hlo.OpNegate, m.Entry().Root().Opcode(), "the input stays")
 	assert.Equal(t, []string{
 		"check", "before outer/nothing", "after outer/nothing changed=false map[]",
-		"before outer/neg-to-abs", "neg-to-abs: negate becomes abs", "after outer/neg-to-abs changed=true map[ops:1]", "check",
+		"before outer/neg-to-abs", "neg-to-abs: analysis negate becomes abs", "after outer/neg-to-abs changed=true map[ops:1]", "check",
 	}, log)
 }
 

@@ -7,6 +7,14 @@ type Pipeline struct {
 	// Fix repeats the steps until the module stops changing, at most Limit times (0: DefaultLimit).
 	Fix   bool
 	Limit int
+	// If names a condition of the module without which the steps are left out; see conditions.
+	If string
+	// Threads holds the steps to computations of these threads, nil to none. Only passes of the local form can be held.
+	Threads []string
+	// FP is the policy inside, nil for that of the run.
+	FP *FP
+	// Options are those of a named pipeline as written: {fp=xla}.
+	Options Options
 }
 
 // DefaultLimit is XLA's limit of repetitions.

@@ -157,19 +157,13 @@ func (w *rewriting) run(limit int) error {
 		}
 	}
 	if limit <= 0 {
-		w.ctx.Remark(w.c.At(w.c.Root()), "rewriting of %s was stopped: rules undo each other", w.c.Name())
+		w.ctx.Missed(w.c.At(w.c.Root()), "rewriting of %s was stopped: rules undo each other", w.c.Name())
 	}
 	return w.ctx.Err()
 }
 
 func (w *rewriting) replaceable(in hlo.Instruction) bool {
-	if in.NumControlPredecessors() > 0 || in.Opcode() == hlo.OpParameter || in.UserCount() == 0 && !in.IsRoot() {
-		return false
-	}
-	for range in.ControlSuccessors() {
-		return false
-	}
-	return true
+	return in.NumControlPredecessors() == 0 && in.Opcode() != hlo.OpParameter && (in.UserCount() > 0 || in.IsRoot()) && in.NumControlSuccessors() == 0
 }
 
 // fitsPlace reports whether a value can stand for in: of its shape, and not losing its sharding.

@@ -26,7 +26,7 @@ func TestRewriterStopsRulesThatUndoEachOther(t *testing.T) {
 		swap("X1", hlo.OpNegate, hlo.OpAbs, pass.Exact), swap("X2", hlo.OpAbs, hlo.OpNegate, pass.Exact),
 	}}
 	said := ""
-	runner := &pass.Runner{Instruments: []pass.Instrument{{Remark: func(_ string, _ hlo.Instruction, text string) { said = text }}}}
+	runner := &pass.Runner{Instruments: []pass.Instrument{{Remark: func(r pass.Remark) { said = r.Text }}}}
 	_, err := runner.Run(context.Background(), pass.Of("", &pass.Pass{Name: "circle", Doc: "go round", Local: r.Local}), module(t, "m"))
 	require.NoError(t, err)
 	assert.Contains(t, said, "rules undo each other")

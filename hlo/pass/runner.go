@@ -17,7 +17,7 @@ type Instrument struct {
 	Before func(path string, m hlo.Module)
 	// After sees every pass that returned a module.
 	After  func(r Report)
-	Remark func(pass string, in hlo.Instruction, text string)
+	Remark func(Remark)
 	// Rewrite hears of every rewrite that fuel was spent on.
 	Rewrite func(pass, rule string)
 	// Unstable hears of a fixpoint that still changed at its limit, or came back to a module it had before.
@@ -26,7 +26,7 @@ type Instrument struct {
 
 // Report is what one pass did.
 type Report struct {
-	Path          string // from the outermost pipeline: cpu/simplify/dce
+	Path          string // from the outermost pipeline: cpu/simplify#2/dce@3
 	Pass          *Pass
 	Before, After hlo.Module
 	Statistics    map[string]int64
@@ -37,6 +37,8 @@ type Report struct {
 	FP     FP // the policy of the run
 	// Fresh says that the pass had to run: nothing had changed since its last run otherwise.
 	Fresh bool
+	// Allocated is what the process allocated meanwhile, in bytes, if the runner counts that.
+	Allocated int64
 	// Computations is the number of computations that the pass was run on, when it has the local form.
 	Computations int
 }
@@ -66,11 +68,14 @@ type Runner struct {
 	Budget Budget
 	// Thorough runs every pass on everything, whether or not anything changed since its last run.
 	Thorough bool
+	// CountMemory has reports tell how much memory each pass allocated.
+	CountMemory bool
 
-	facts facts
-	last  map[string]lastRun // by key of the pass
-	left  Budget             // of the pass that runs
-	mu    sync.Mutex         // of left and Fuel
+	threads []string // of the computations that passes are held to, nil if to none
+	facts   facts
+	last    map[string]lastRun // by key of the pass
+	left    Budget             // of the pass that runs
+	mu      sync.Mutex         // of left and Fuel
 }
 
 // lastRun is what a pass was given, and returned, when it ran last.
@@ -85,16 +90,30 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 	}
 	r.last = map[string]lastRun{}
 	r.facts = facts{}
-	return r.pipeline(ctx, "", p, m)
+	return r.pipeline(ctx, placesOf("", p, map[string]int{}), m)
 }
 
-func (r *Runner) pipeline(ctx context.Context, path string, p *Pipeline, m hlo.Module) (hlo.Module, error) {
-	if p.Name != "" {
-		path = join(path, p.Name)
+func (r *Runner) pipeline(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+	p := at.group
+	if p.If != "" && !holds(p.If, m) {
+		return m, nil
 	}
-	if !p.Fix {
-		return r.steps(ctx, path, p, m)
+	fp, threads := r.FP, r.threads
+	defer func() { r.FP, r.threads = fp, threads }()
+	if p.FP != nil {
+		r.FP = *p.FP
 	}
+	if p.Threads != nil {
+		r.threads = p.Threads
+	}
+	if p.Fix {
+		return r.fixpoint(ctx, at, m)
+	}
+	return r.steps(ctx, at, m)
+}
+
+func (r *Runner) fixpoint(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+	p := at.group
 	limit := p.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -110,7 +129,7 @@ func (r *Runner) pipeline(ctx context.Context, path string, p *Pipeline, m hlo.M
 	seen := map[hlo.Hash]bool{}
 	for n := 1; ; n++ {
 		round = round[:0]
-		next, err := r.steps(ctx, path, p, m)
+		next, err := r.steps(ctx, at, m)
 		if err != nil || next == m {
 			return next, err
 		}
@@ -119,7 +138,7 @@ func (r *Runner) pipeline(ctx context.Context, path string, p *Pipeline, m hlo.M
 		if h := m.Hash(); n == limit || (n > 3 && seen[h]) {
 			for _, i := range r.Instruments {
 				if i.Unstable != nil {
-					i.Unstable(path, n, round)
+					i.Unstable(at.path, n, round)
 				}
 			}
 			return m, nil
@@ -129,13 +148,13 @@ func (r *Runner) pipeline(ctx context.Context, path string, p *Pipeline, m hlo.M
 	}
 }
 
-func (r *Runner) steps(ctx context.Context, path string, p *Pipeline, m hlo.Module) (hlo.Module, error) {
-	for _, s := range p.Steps {
+func (r *Runner) steps(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+	for _, s := range at.steps {
 		var err error
-		if s.Pipeline != nil {
-			m, err = r.pipeline(ctx, path, s.Pipeline, m)
+		if s.group != nil {
+			m, err = r.pipeline(ctx, s, m)
 		} else {
-			m, err = r.pass(ctx, join(path, s.Pass.Name), s.Pass, m)
+			m, err = r.pass(ctx, s, m)
 		}
 		if err != nil {
 			return m, err
@@ -144,14 +163,8 @@ func (r *Runner) steps(ctx context.Context, path string, p *Pipeline, m hlo.Modu
 	return m, nil
 }
 
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "/" + name
-}
-
-func (r *Runner) pass(ctx context.Context, path string, p *Pass, m hlo.Module) (hlo.Module, error) {
+func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+	p, path := at.pass, at.execution()
 	for _, i := range r.Instruments {
 		if i.Skip != nil && i.Skip(path) {
 			return m, nil
@@ -168,13 +181,15 @@ func (r *Runner) pass(ctx context.Context, path string, p *Pass, m hlo.Module) (
 	c := &Context{Context: ctx, pass: p.Name, runner: r, began: time.Now()}
 	rep := Report{Path: path, Pass: p, Before: m, Began: c.began, FP: r.FP}
 	r.left = r.Budget
+	allocated := r.allocated()
 	next, err := r.call(c, p, m, &rep)
 	c.closeSession()
 	rep.Took = time.Since(c.began)
+	rep.Allocated = r.allocated() - allocated
 	if err != nil {
 		return m, &Error{Pass: path, Failed: p, Before: m, Err: err}
 	}
-	r.last[p.key()] = lastRun{m, next}
+	r.last[r.key(p)] = lastRun{m, next}
 	rep.After, rep.Statistics, rep.Copied = next, c.stats, c.copied
 	for _, i := range r.Instruments {
 		if i.After != nil {
@@ -204,7 +219,7 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 			next, err = m, &Panic{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	last, ran := r.last[p.key()]
+	last, ran := r.last[r.key(p)]
 	ran = ran && !r.Thorough && !r.limits(p.Name)
 	if ran && last.before == m && last.after == m {
 		return m, nil
@@ -215,6 +230,7 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 		if ran && m.SameLineage(last.before) {
 			only = dirty(m, last.before)
 		}
+		only = r.onThreads(m, only)
 		rep.Computations = len(only)
 		if only == nil {
 			rep.Computations = m.NumComputations()

@@ -128,7 +128,12 @@ func (e *TextError) Error() string {
 	return fmt.Sprintf("pipeline:1:%d: error: %s\n  %s\n  %s^", e.Column, e.Msg, e.Text, strings.Repeat(" ", e.Column-1))
 }
 
-// Parse reads pipeline text: names separated by commas, options in braces, groups in parentheses, `fix(...)` for repetition.
+// Parse reads pipeline text: names separated by commas, options in braces, and groups in parentheses.
+//
+//	fix{limit=5}(algsimp,dce)           until nothing changes
+//	if(loops,while-loop-simplifier)     if the module is of a kind, or not-loops
+//	threads{only=main}(cse)             on the computations of a thread
+//	simplify{fp=xla}                    a named pipeline under another policy
 func Parse(text string, c Catalogue) (*Pipeline, error) {
 	t, err := textParser.ParseString("", text)
 	if err != nil {
@@ -157,30 +162,31 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 	fail := func(format string, args ...any) (Step, error) {
 		return Step{}, &TextError{text, e.Pos.Column, fmt.Sprintf(format, args...)}
 	}
-	body := e.Group
-	if e.Name == "fix" {
-		body = e.Body
-		if body == nil {
-			return fail("fix needs passes in parentheses")
+	if read, ok := combinators[e.Name]; ok {
+		if e.Body == nil {
+			return fail("%s needs passes in parentheses", e.Name)
 		}
-	} else if e.Body != nil {
-		return fail("only fix takes passes in parentheses, not %s", e.Name)
-	}
-	if body != nil {
-		p, err := body.build(text, c)
+		p := &Pipeline{}
+		body, err := read(e, p)
+		if err != nil {
+			return fail("%s: %v", e.Name, err)
+		}
+		inside, err := body.build(text, c)
 		if err != nil {
 			return Step{}, err
 		}
-		if e.Name == "fix" {
-			p.Fix = true
-			if err := e.Options.Known("limit"); err != nil {
-				return fail("%v", err)
-			}
-			if p.Limit, err = e.Options.Int("limit", 0); err != nil {
-				return fail("limit: %v", err)
-			}
+		p.Steps = inside.Steps
+		if err := p.holdable(); err != nil {
+			return fail("%s: %v", e.Name, err)
 		}
 		return Step{Pipeline: p}, nil
+	}
+	if e.Body != nil {
+		return fail("only fix, if and threads take passes in parentheses, not %s", e.Name)
+	}
+	if e.Group != nil {
+		p, err := e.Group.build(text, c)
+		return Step{Pipeline: p}, err
 	}
 	name := strings.ReplaceAll(e.Name, "_", "-")
 	ps, err := c.Pass(name, e.Options)
@@ -191,6 +197,9 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 		return Step{Pass: ps}, nil
 	}
 	if p := c.Pipeline(e.Name); p != nil {
+		if err := p.setOptions(e.Options); err != nil {
+			return fail("%s: %v", e.Name, err)
+		}
 		return Step{Pipeline: p}, nil
 	}
 	if near := Nearest(e.Name, c.Names()); near != "" {
@@ -207,7 +216,15 @@ func (p *Pipeline) String() string {
 		case s.Pass != nil:
 			parts = append(parts, s.Pass.Name+s.Pass.Options.String())
 		case s.Pipeline.Name != "":
-			parts = append(parts, s.Pipeline.Name)
+			parts = append(parts, s.Pipeline.Name+s.Pipeline.Options.String())
+		case s.Pipeline.If != "":
+			parts = append(parts, "if("+strings.TrimSuffix(s.Pipeline.If+","+s.Pipeline.String(), ",")+")")
+		case s.Pipeline.Threads != nil:
+			only := Option{Key: "only", List: s.Pipeline.Threads}
+			if len(only.List) == 1 {
+				only = Option{Key: "only", Value: only.List[0]}
+			}
+			parts = append(parts, "threads"+Options{only}.String()+"("+s.Pipeline.String()+")")
 		case s.Pipeline.Fix:
 			limit := ""
 			if s.Pipeline.Limit > 0 {
@@ -219,34 +236,4 @@ func (p *Pipeline) String() string {
 		}
 	}
 	return strings.Join(parts, ",")
-}
-
-// Nearest returns the name with the smallest edit distance to s, if it is close.
-func Nearest(s string, names []string) string {
-	best, dist := "", len(s)/2+1
-	for _, n := range names {
-		if d := editDistance(s, n); d < dist {
-			best, dist = n, d
-		}
-	}
-	return best
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diag, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diag+cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -16,6 +16,10 @@ type shelf struct{}
 
 func (shelf) Pass(name string, o pass.Options) (*pass.Pass, error) {
 	switch name {
+	case "local":
+		p := *nothing
+		p.Name, p.Run, p.Local = name, nil, func(*pass.Context, hlo.Module, hlo.CompEdit) error { return nil }
+		return &p, o.Known()
 	case "dce", "cse", "algsimp":
 		p := *nothing
 		p.Name, p.Options = name, o
@@ -37,7 +41,8 @@ func (shelf) Names() []string { return []string{"dce", "cse", "algsimp", "simpli
 func TestTextRoundTrip(t *testing.T) {
 	for _, text := range []string{
 		"", "dce", "dce,cse", "fix(dce,cse),dce", "fix{limit=3}(dce)", "(dce,(cse))", "simplify,dce", "fix(fix(dce),simplify)",
-		"algsimp{level=2 fast}", "algsimp{rules=[-B05,A01]}", `algsimp{level="a b"}`,
+		"algsimp{level=2 fast}", "if(loops,dce,cse)", "if(not-async)", "fix(if(calls,simplify{fp=xla}))", "threads{only=main}(local)",
+		"threads{only=[main,host]}(local,(local))", "algsimp{rules=[-B05,A01]}", `algsimp{level="a b"}`,
 	} {
 		p, err := pass.Parse(text, shelf{})
 		require.NoError(t, err, text)
@@ -54,7 +59,14 @@ func TestTextErrors(t *testing.T) {
 		{"dce,cze", "    ^", `there is no pass "cze"; did you mean "cse"?`},
 		{"dce,quite-another", "    ^", `there is no pass "quite-another"`},
 		{"fix", "^", "fix needs passes in parentheses"},
-		{"dce(cse)", "^", "only fix takes passes"},
+		{"dce(cse)", "^", "only fix, if and threads take passes"},
+		{"if(wet,dce)", "^", `"wet" is no condition: want async, calls`},
+		{"if()", "^", "begins with a condition"},
+		{"if", "^", "if needs passes in parentheses"},
+		{"threads(dce)", "^", "want {only=NAME}"},
+		{"dce,threads{only=main}(dce)", "    ^", "dce works on whole modules"},
+		{"simplify{fp=loose}", "^", "fp=loose: want strict, xla or fast"},
+		{"simplify{level=3}", "^", `unknown option "level": want fp`},
 		{"dce,algsimp{colour=red}", "    ^", `unknown option "colour": want level, fast, rules`},
 		{"fix{limit=many}(dce)", "^", "limit:"},
 		{"dce,,cse", "    ^", "unexpected token"},

@@ -26,6 +26,11 @@ const doc = `apply algebraic rules until none fits
 Only rules that keep every bit fire, unless fp=xla or fp=fast allows others. rules=[-A12,+A03f] takes rules out, and lets one fire whatever it
 may change.`
 
+var params = []pass.Param{
+	{Name: "fp", Doc: "what rules may change in floating-point results, whatever the policy of the run: strict, xla or fast"},
+	{Name: "rules", Doc: "rules to take out or to allow: rules=[-A12,+A03f]"},
+}
+
 // Rules is the table, by family.
 func Rules() []*pass.RewriteRule {
 	return slices.Concat(arithmeticRules, minmaxRules, logicRules, shapeRules, sliceRules, valueRules)
@@ -61,7 +66,7 @@ func New(o pass.Options) (*pass.Pass, error) {
 			}
 		}
 	}
-	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Rules: r.Document(), Local: r.Local}, nil
+	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Params: params, Rules: r.Document(), Local: r.Local}, nil
 }
 
 // rule is shorthand for the tables.

@@ -14,6 +14,11 @@ const collectiveDoc = `make collectives asynchronous
 all-reduce, all-gather, collective-permute and copy become pairs of their own opcodes, other collectives chains of the general form. kinds=[all-reduce]
 chooses some, min-bytes leaves small ones alone. Copies are made asynchronous only when kinds names them.`
 
+var collectiveParams = []pass.Param{
+	{Name: "kinds", Doc: "the opcodes to make asynchronous; all collectives, not copies"},
+	{Name: "min-bytes", Doc: "the size from which it is worth it; 0"},
+}
+
 // pairOf gives the opcodes of the pairs.
 var pairOf = map[hlo.Opcode][2]hlo.Opcode{
 	hlo.OpAllReduce:         {hlo.OpAllReduceStart, hlo.OpAllReduceDone},
@@ -51,7 +56,7 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 			}
 		}
 	}
-	return &pass.Pass{Name: "async-collective-creator", Doc: collectiveDoc, Options: o, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	return &pass.Pass{Name: "async-collective-creator", Doc: collectiveDoc, Options: o, Params: collectiveParams, Makes: []pass.Phase{pass.Async}, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			for in := range c.Instructions() {

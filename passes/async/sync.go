@@ -10,7 +10,8 @@ import (
 
 // Unwrapper makes every chain synchronous.
 var Unwrapper = &pass.Pass{
-	Name: "async-unwrapper",
+	Name:   "async-unwrapper",
+	Breaks: []pass.Phase{pass.Async},
 	Doc: `compute at the done what an asynchronous chain was to compute: the inverse of async-wrapper
 
 Chains whose steps lie in one computation are taken apart; others stay. It answers what a program would take without asynchrony.`,
@@ -39,7 +40,12 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 			if in.Opcode() != hlo.OpAsyncDone {
 				continue
 			}
-			if chain, ok := ChainOf(in); !ok || !want(c, chain) || !ctx.Spend("unwrap") {
+			chain, ok := ChainOf(in)
+			if !ok {
+				ctx.Missed(in, "stays asynchronous: its steps do not all lie in one computation")
+				continue
+			}
+			if !want(c, chain) || !ctx.Spend("unwrap") {
 				continue
 			}
 			ce := e.Computation(c.ID())
@@ -50,6 +56,7 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 			if err := Unmake(ce, m, now); err != nil {
 				return m, err
 			}
+			ctx.Passed(chain.Start, "is computed where it is waited for")
 			ctx.Count("unwrapped", 1)
 		}
 	}

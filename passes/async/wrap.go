@@ -20,6 +20,14 @@ whatever they cost, thread names the thread that they run on, and max-in-flight 
 An instruction says itself what is to be done with it by the frontend attribute _halo_async="always" or "never". Instructions with side
 effects, collectives, random ones and those inside fusions, reducers and asynchronous computations stay.`
 
+var wrapParams = []pass.Param{
+	{Name: "ops", Doc: "the opcodes to look at: ops=[dot,fft]"},
+	{Name: "always", Doc: "wrap those whatever they cost"},
+	{Name: "min-us", Doc: "the time that is worth it, in microseconds; 20"},
+	{Name: "thread", Doc: "the execution thread that they run on; compute"},
+	{Name: "max-in-flight", Doc: "how many chains of one computation may be under way; 8"},
+}
+
 // wrapper is the pass with its options.
 type wrapper struct {
 	ops         []hlo.Opcode // nil: any that is not trivial
@@ -65,7 +73,7 @@ func NewWrapper(o pass.Options) (*pass.Pass, error) {
 			w.thread = opt.Value
 		}
 	}
-	return &pass.Pass{Name: "async-wrapper", Doc: wrapDoc, Options: o, Run: w.run}, nil
+	return &pass.Pass{Name: "async-wrapper", Doc: wrapDoc, Options: o, Params: wrapParams, Makes: []pass.Phase{pass.Async}, Run: w.run}, nil
 }
 
 func (w *wrapper) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -111,7 +119,7 @@ func (w *wrapper) choose(ctx *pass.Context, c hlo.Computation, costs *analysis.C
 		case forced || s >= w.seconds:
 			all = append(all, candidate{id: in.ID(), forced: forced, seconds: s})
 		case w.ops != nil:
-			ctx.Remark(in, "not wrapped: it takes %.1f µs, less than %.1f", s*1e6, w.seconds*1e6)
+			ctx.Missed(in, "not wrapped: it takes %.1f µs, less than %.1f", s*1e6, w.seconds*1e6)
 		}
 	}
 	if len(all) == 0 {
@@ -141,10 +149,10 @@ func (w *wrapper) choose(ctx *pass.Context, c hlo.Computation, costs *analysis.C
 		}
 		k.hideable = min(k.seconds, other)
 		if !k.forced && k.hideable < w.seconds {
-			ctx.Remark(c.MustAt(k.id), "not wrapped: of its %.1f µs only %.1f can be hidden", k.seconds*1e6, k.hideable*1e6)
+			ctx.Missed(c.MustAt(k.id), "not wrapped: of its %.1f µs only %.1f can be hidden", k.seconds*1e6, k.hideable*1e6)
 			continue
 		}
-		ctx.Remark(c.MustAt(k.id), "wrapped: %.1f of its %.1f µs can be hidden", k.hideable*1e6, k.seconds*1e6)
+		ctx.Passed(c.MustAt(k.id), "wrapped: %.1f of its %.1f µs can be hidden", k.hideable*1e6, k.seconds*1e6)
 		beside[d.Position(k.id)] = 0
 		chosen = append(chosen, k.id)
 	}

@@ -9,7 +9,8 @@ import (
 
 // FlattenCallGraph gives every call site a computation of its own.
 var FlattenCallGraph = &pass.Pass{
-	Name: "flatten-call-graph",
+	Name:  "flatten-call-graph",
+	Makes: []pass.Phase{pass.Flattened},
 	Doc: `clone computations so that each has one sequential call site
 
 Only callees that run as computations are cloned (call, while, conditional, async-start); those applied to elements are shared, because

@@ -24,7 +24,8 @@ the computation of an asynchronous instruction stay.`,
 
 // FusionInliner takes fusions apart.
 var FusionInliner = &pass.Pass{
-	Name: "fusion-inliner",
+	Name:   "fusion-inliner",
+	Breaks: []pass.Phase{pass.Fused},
 	Doc: `replace each fusion by the instructions that it fuses
 
 An optimised dump carries the fusions of the machine it was made for. What a fused computation means is what its instructions mean, so

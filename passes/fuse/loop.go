@@ -11,7 +11,8 @@ import (
 
 // LoopFusion makes one loop of elementwise instructions, and of what a reduction reduces.
 var LoopFusion = &pass.Pass{
-	Name: "fusion",
+	Name:  "fusion",
+	Makes: []pass.Phase{pass.Fused},
 	Doc: `make kLoop fusions of elementwise instructions of the same dimensions, and kInput fusions of reductions
 
 An elementwise instruction joins the fusion of its users if they are all in one. A reduction by one op takes in what computes its operand.
@@ -21,6 +22,7 @@ recomputing them costs less than memory does. What is left over as a single inst
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			f := newFuser(m, e, c)
+			f.ctx = ctx
 			f.findGroups()
 			for _, root := range f.roots {
 				if f.members[root] < 2 || !ctx.Spend("fuse") {
@@ -29,6 +31,7 @@ recomputing them costs less than memory does. What is left over as a single inst
 				if err := f.fuse(root); err != nil {
 					return m, err
 				}
+				ctx.Passed(c.MustAt(root), "computes %d instructions in one loop", f.members[root])
 				ctx.Count("fusions", 1)
 				ctx.Count("instructions", int64(f.members[root]))
 			}
@@ -39,6 +42,7 @@ recomputing them costs less than memory does. What is left over as a single inst
 
 // fuser works on one computation.
 type fuser struct {
+	ctx     *pass.Context
 	m       hlo.Module
 	e       *hlo.Editor
 	c       hlo.Computation
@@ -77,6 +81,7 @@ func (f *fuser) findGroups() {
 		}
 		roots := f.groupsOfUsers(in)
 		if len(roots) > 1 && !f.mayCopy(in) {
+			f.remark(in, "its users are in %d fusions, and computing it in each would cost more than its array", len(roots))
 			roots = nil
 		}
 		if len(roots) == 0 {
@@ -111,10 +116,16 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 		}
 		groups := f.groups[user.ID()]
 		if len(groups) == 0 {
+			f.remark(in, "its user %%%s, %v, is not fused", user.Name(), user.Opcode())
 			return nil
 		}
 		for _, g := range groups {
-			if f.members[g] >= maxMembers || !slices.Equal(f.dims[g], in.Shape().Dimensions()) {
+			switch {
+			case f.members[g] >= maxMembers:
+				f.remark(in, "the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
+				return nil
+			case !slices.Equal(f.dims[g], in.Shape().Dimensions()):
+				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
 				return nil
 			}
 			if !slices.Contains(roots, g) {
@@ -125,6 +136,13 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 	return roots
 }
 
+// remark says what keeps an instruction out of the fusions of its users.
+func (f *fuser) remark(in hlo.Instruction, format string, args ...any) {
+	if !cheap(in) && f.ctx.Remarks() {
+		f.ctx.Missed(in, "not fused into its users: "+format, args...)
+	}
+}
+
 // maxMembers bounds a fusion: more values than this do not fit the nearest cache anyway.
 const maxMembers = 64
 
@@ -132,10 +150,7 @@ const maxMembers = 64
 func fusible(in hlo.Instruction) bool {
 	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
 		in.Shape().NumElements() == 0 || in.Opcode() == hlo.OpStochasticConvert || in.Opcode() == hlo.OpReducePrecision ||
-		in.NumControlPredecessors() > 0 || in.Shape().Type().IsComplex() {
-		return false
-	}
-	for range in.ControlSuccessors() {
+		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Shape().Type().IsComplex() {
 		return false
 	}
 	for o := range in.Operands() {

@@ -10,10 +10,7 @@ import (
 // neighbours.
 func (f *fuser) reduces(in hlo.Instruction) bool {
 	if in.Opcode() != hlo.OpReduce || in.NumOperands() != 2 || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
-		in.NumControlPredecessors() > 0 {
-		return false
-	}
-	for range in.ControlSuccessors() {
+		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false
 	}
 	operand, t := in.OperandInstr(0).Shape(), in.Shape().Type()

@@ -10,7 +10,8 @@ import (
 
 // AsyncToSync makes asynchronous work that cannot overlap synchronous.
 var AsyncToSync = &pass.Pass{
-	Name: "async-to-sync",
+	Name:  "async-to-sync",
+	Makes: []pass.Phase{pass.Legal},
 	Doc: `compute where it is waited for what cannot run beside anything
 
 Chains are kept, through tuples and loops too: they really overlap. Only where a done cannot be followed back to a start on every way, or a

@@ -11,7 +11,8 @@ import (
 
 // OutlineDynamic puts programs with dynamic dimensions inside into one fusion.
 var OutlineDynamic = &pass.Pass{
-	Name: "outline-dynamic",
+	Name:  "outline-dynamic",
+	Makes: []pass.Phase{pass.Legal},
 	Doc: `hand programs with bounded dynamic dimensions inside over to the evaluator
 
 Buffers are planned by size, so lowering has no place for values whose size is known at run time only. A program whose parameters and

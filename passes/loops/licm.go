@@ -66,19 +66,29 @@ func (l *loop) hoist(ctx *pass.Context) error {
 	param := l.body.View().Parameter(0)
 	root := l.body.View().Root()
 	if !param.Shape().IsTuple() || root.Opcode() != hlo.OpTuple || l.isSharded(param, root) {
+		ctx.Missed(l.c.At(l.while), "nothing is moved out: the state is no tuple that may get further parts")
 		return nil
 	}
 	l.findInvariant(param, root)
 	var frontier []hlo.InstrID
 	for in := range l.body.View().Instructions() {
-		if l.invariant[in.ID()] && l.worthMoving(in) && l.leaves(in) {
+		switch {
+		case !l.invariant[in.ID()] || in.NumOperands() == 0 || in.Opcode() == hlo.OpGetTupleElement || !l.leaves(in):
+		case l.worthMoving(in):
 			frontier = append(frontier, in.ID())
+		default:
+			ctx.Missed(in, "does not change, but is no more work to make than to carry: %d bytes", in.Shape().ByteSize())
 		}
 	}
 	if len(frontier) == 0 || !ctx.Spend("hoist") {
 		return nil
 	}
 	ctx.Count("values", int64(len(frontier)))
+	if ctx.Remarks() {
+		for _, id := range frontier {
+			ctx.Passed(l.body.At(id), "is computed once, before the loop")
+		}
+	}
 	return l.widen(param.ID(), root.ID(), frontier)
 }
 

@@ -27,39 +27,40 @@ func NewLatencyHiding(o pass.Options) (*pass.Pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pass.Pass{Name: "latency-hiding-scheduler", Doc: latencyDoc, Options: o, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		costs := pass.Fact(ctx, m, analysis.FindCosts)
-		executed := pass.Fact(ctx, m, analysis.FindExecuted)
-		e := ctx.Edit(m)
-		for c := range m.PostOrder() {
-			order, better := []hlo.Instruction(nil), false
-			if executed.Has(c.ID()) {
-				if g := newGraph(c, costs); len(g.latency) > 0 {
-					order, better = g.better(ctx, max(limit, 1))
+	return &pass.Pass{Name: "latency-hiding-scheduler", Doc: latencyDoc, Options: o, Params: []pass.Param{{Name: "limit", Doc: "how many chains may be under way at once; 4"}},
+		Makes: []pass.Phase{pass.Scheduled}, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+			costs := pass.Fact(ctx, m, analysis.FindCosts)
+			executed := pass.Fact(ctx, m, analysis.FindExecuted)
+			e := ctx.Edit(m)
+			for c := range m.PostOrder() {
+				order, better := []hlo.Instruction(nil), false
+				if executed.Has(c.ID()) {
+					if g := newGraph(c, costs); len(g.latency) > 0 {
+						order, better = g.better(ctx, max(limit, 1))
+					}
+				}
+				switch {
+				case better && ctx.Spend("schedule"):
+				case c.IsScheduled():
+					continue
+				default:
+					order = slices.Collect(c.PostOrder())
+				}
+				ids := make([]hlo.InstrID, len(order))
+				for i, in := range order {
+					ids[i] = in.ID()
+				}
+				if err := e.Computation(c.ID()).SetSchedule(ids); err != nil {
+					return m, err
 				}
 			}
-			switch {
-			case better && ctx.Spend("schedule"):
-			case c.IsScheduled():
-				continue
-			default:
-				order = slices.Collect(c.PostOrder())
+			if !m.Config().IsScheduled {
+				config := *m.Config()
+				config.IsScheduled = true
+				e.SetConfig(&config)
 			}
-			ids := make([]hlo.InstrID, len(order))
-			for i, in := range order {
-				ids[i] = in.ID()
-			}
-			if err := e.Computation(c.ID()).SetSchedule(ids); err != nil {
-				return m, err
-			}
-		}
-		if !m.Config().IsScheduled {
-			config := *m.Config()
-			config.IsScheduled = true
-			e.SetConfig(&config)
-		}
-		return e.Freeze(), nil
-	}}, nil
+			return e.Freeze(), nil
+		}}, nil
 }
 
 // graph is a computation with times. Instructions are positions in deps.Order.
@@ -137,6 +138,10 @@ func (g *graph) better(ctx *pass.Context, limit int) ([]hlo.Instruction, bool) {
 	after, waits := g.time(order)
 	ctx.Count("us before", int64(before*1e6))
 	if after >= before {
+		if ctx.Remarks() {
+			ctx.Missed(g.deps.Order[0].Computation().Root(), "the schedule of %%%s is kept: the new one would take %.1f µs, this one %.1f",
+				g.deps.Order[0].Computation().Name(), after*1e6, before*1e6)
+		}
 		ctx.Count("us after", int64(before*1e6))
 		return nil, false
 	}
@@ -145,7 +150,9 @@ func (g *graph) better(ctx *pass.Context, limit int) ([]hlo.Instruction, bool) {
 	for i, k := range order {
 		sorted[i] = g.deps.Order[k]
 		if waits[k] > 0 {
-			ctx.Remark(sorted[i], "is waited for %.1f of %.1f µs", waits[k]*1e6, g.latency[k]*1e6)
+			ctx.Missed(sorted[i], "is waited for %.1f of %.1f µs", waits[k]*1e6, g.latency[k]*1e6)
+		} else if l, done := g.latency[k]; done {
+			ctx.Passed(sorted[i], "is never waited for: its %.1f µs are hidden", l*1e6)
 		}
 	}
 	return sorted, true

@@ -1,8 +1,6 @@
 package simplify
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
@@ -22,59 +20,93 @@ dependencies are left alone, and so are asynchronous ones: each start begins wor
 }
 
 func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, c hlo.Computation, effects *analysis.SideEffects) error {
-	seen := make(map[uint64][]hlo.Instruction)
-	merged := make(map[hlo.InstrID]hlo.InstrID)
-	operands := func(in hlo.Instruction) []hlo.InstrID {
-		ids := slices.Collect(in.OperandIDs())
-		for i, id := range ids {
-			if to, ok := merged[id]; ok {
-				ids[i] = to
-			}
-		}
-		if len(ids) == 2 && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitCommutative) && ids[0] > ids[1] {
-			ids[0], ids[1] = ids[1], ids[0]
-		}
-		return ids
-	}
+	k := newClasses(c)
 	for in := range c.Instructions() {
 		if !mergeable(in, effects) {
 			continue
 		}
-		ids := operands(in)
-		key := in.LocalHash()
-		for _, id := range ids {
-			key = (key ^ uint64(id)) * 0x9E3779B97F4A7C15
-		}
-		i := slices.IndexFunc(seen[key], func(o hlo.Instruction) bool {
-			return hlo.EqualLocal(o, in) && slices.Equal(operands(o), ids)
-		})
-		if i < 0 {
-			seen[key] = append(seen[key], in)
+		first := k.first(in)
+		if first == hlo.NoInstr {
 			continue
 		}
 		if !ctx.Spend("merge") {
 			return nil
 		}
-		first := seen[key][i].ID()
-		merged[in.ID()] = first
+		k.standsFor[in.ID()] = first
 		if err := ce.ReplaceInstruction(in.ID(), first); err != nil {
 			return err
 		}
 		ctx.Count("instructions", 1)
+		ctx.Count("bytes", in.Shape().ByteSize())
 	}
 	return nil
+}
+
+// classes are the instructions seen so far, by what they compute. It allocates nothing for an instruction.
+type classes struct {
+	c         hlo.Computation
+	standsFor []hlo.InstrID          // by id: the instruction that has taken its place, or itself
+	last      map[uint64]hlo.InstrID // by hash: the last of its class seen
+	before    []hlo.InstrID          // by id: the one before it with the same hash
+}
+
+func newClasses(c hlo.Computation) *classes {
+	k := &classes{c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), before: make([]hlo.InstrID, c.IDLimit()),
+		last: make(map[uint64]hlo.InstrID, c.NumInstructions())}
+	for i := range k.standsFor {
+		k.standsFor[i] = hlo.InstrID(i)
+	}
+	return k
+}
+
+// first returns the first instruction that computes the same as in; if there is none, in is remembered.
+func (k *classes) first(in hlo.Instruction) hlo.InstrID {
+	hash := in.LocalHash()
+	for i := range in.NumOperands() {
+		hash = (hash ^ uint64(k.operand(in, i))) * 0x9E3779B97F4A7C15
+	}
+	last, known := k.last[hash]
+	if known {
+		for id := last; id != hlo.NoInstr; id = k.before[id] {
+			if k.same(k.c.MustAt(id), in) {
+				return id
+			}
+		}
+	} else {
+		last = hlo.NoInstr
+	}
+	k.last[hash], k.before[in.ID()] = in.ID(), last
+	return hlo.NoInstr
+}
+
+// operand is operand i after what was merged, the two of a commutative op in the order of their ids.
+func (k *classes) operand(in hlo.Instruction, i int) hlo.InstrID {
+	id := k.standsFor[in.Operand(i)]
+	if in.NumOperands() == 2 && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitCommutative) {
+		other := k.standsFor[in.Operand(1-i)]
+		if i == 0 {
+			return min(id, other)
+		}
+		return max(id, other)
+	}
+	return id
+}
+
+func (k *classes) same(a, b hlo.Instruction) bool {
+	if a.NumOperands() != b.NumOperands() || !hlo.EqualLocal(a, b) {
+		return false
+	}
+	for i := range a.NumOperands() {
+		if k.operand(a, i) != k.operand(b, i) {
+			return false
+		}
+	}
+	return true
 }
 
 func mergeable(in hlo.Instruction, effects *analysis.SideEffects) bool {
 	traits := hlo.Info(in.Opcode()).Traits
 	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpAsyncUpdate &&
 		traits&(hlo.TraitRandom|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitCollective) == 0 &&
-		!effects.Of(in) && in.NumControlPredecessors() == 0 && !hasControlSuccessors(in)
-}
-
-func hasControlSuccessors(in hlo.Instruction) bool {
-	for range in.ControlSuccessors() {
-		return true
-	}
-	return false
+		!effects.Of(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
 }

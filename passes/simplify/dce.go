@@ -26,8 +26,8 @@ control dependency. Of an asynchronous chain all steps are needed when one is. P
 				return m, err
 			}
 			for in := range e.View(c.ID()).Instructions() {
-				for id := range in.Callees() {
-					if !reached[id] {
+				for i := range in.NumCallees() {
+					if id := in.Callee(i); !reached[id] {
 						reached[id] = true
 						work = append(work, id)
 					}
@@ -86,11 +86,13 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 		in := c.MustAt(work[len(work)-1])
 		work = work[:len(work)-1]
 		live++
-		for id := range in.OperandIDs() {
-			need(id)
+		for i := range in.NumOperands() {
+			need(in.Operand(i))
 		}
-		for id := range in.ControlPredecessors() {
-			need(id)
+		if in.NumControlPredecessors() > 0 {
+			for id := range in.ControlPredecessors() {
+				need(id)
+			}
 		}
 		// What was begun is waited for.
 		if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncStart) || in.Opcode() == hlo.OpAsyncUpdate {

@@ -34,6 +34,9 @@ program by more than a megabyte.`,
 				continue
 			}
 			lit, err := fold(ctx, m, ce.At(in.ID()))
+			if err != nil && ctx.Err() == nil {
+				ctx.Missed(in, "not folded: %v", err)
+			}
 			if errors.Is(err, context.Canceled) {
 				return err
 			}
@@ -60,7 +63,7 @@ func foldable(in hlo.Instruction, effects *analysis.SideEffects) bool {
 	traits := hlo.Info(in.Opcode()).Traits
 	return in.NumOperands() > 0 && in.Shape().IsArray() && in.Shape().IsStatic() && in.Shape().ByteSize() <= maxFoldedBytes &&
 		traits&(hlo.TraitRandom|hlo.TraitCollective|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitControl) == 0 &&
-		!effects.Of(in) && in.NumControlPredecessors() == 0 && !hasControlSuccessors(in)
+		!effects.Of(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
 }
 
 // fold evaluates in if its operands are constants, as they stand in the session now; nil if they are not.

@@ -21,7 +21,7 @@ Instructions with side effects, collectives (all devices must take part) and tho
 		for in := range m.MustComputation(c.ID()).Instructions() {
 			s := in.Shape()
 			if !s.IsArray() || !s.IsStatic() || s.NumElements() != 0 || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant ||
-				hlo.Info(in.Opcode()).Traits&stays != 0 || effects.Of(in) || in.NumControlPredecessors() > 0 || hasControlSuccessors(in) || !ctx.Spend("empty") {
+				hlo.Info(in.Opcode()).Traits&stays != 0 || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 || !ctx.Spend("empty") {
 				continue
 			}
 			lit, err := hlo.NewLiteral(s, nil)
