@@ -328,53 +328,6 @@ func collectivePermute(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.
 	return c.each(func(_ int, s hlo.Shape) (*hlo.Literal, error) { return zeroLiteral(s) })
 }
 
-// permuteInPlace writes blocks of the source's input over blocks of the target's output. Operands are input, output, input offsets and
-// output offsets; each may be a tuple, and the k-th pair with me as target is for the k-th offsets.
-func (c *Call) permuteInPlace(a *hlo.CollectivePermuteAttrs, brought func(id int64) []*hlo.Literal, me int64) (*hlo.Literal, error) {
-	if len(c.Args) != 4 {
-		return nil, fmt.Errorf("%d operands, want input, output and their offsets", len(c.Args))
-	}
-	output := c.Args[1]
-	if output.Shape().IsTuple() {
-		return nil, fmt.Errorf("several buffers are not supported")
-	}
-	dims := dimsOf(output.Shape())
-	out := slices.Clone(bytesOf(output))
-	for k, sizes := range a.SliceSizes {
-		if k >= len(a.SourceTargetPairs) && len(a.SliceSizes) != 1 {
-			return nil, fmt.Errorf("%d slices for %d pairs", len(a.SliceSizes), len(a.SourceTargetPairs))
-		}
-		for n, pair := range a.SourceTargetPairs {
-			if len(pair) != 2 || pair[1] != me || len(a.SliceSizes) > 1 && n != k {
-				continue
-			}
-			src := brought(pair[0])
-			if src == nil {
-				return nil, fmt.Errorf("source %d does not run", pair[0])
-			}
-			from, err := blockStart(src[2], k, dimsOf(src[0].Shape()), ints(sizes))
-			if err != nil {
-				return nil, err
-			}
-			to, err := blockStart(src[3], k, dims, ints(sizes))
-			if err != nil {
-				return nil, err
-			}
-			fs, ts := rowMajor(dimsOf(src[0].Shape())), rowMajor(dims)
-			moveBlock(place{out, dot(to, ts), ts}, place{bytesOf(src[0]), dot(from, fs), fs}, ints(sizes), output.Shape().Type().ByteSize())
-		}
-	}
-	return hlo.NewLiteral(output.Shape(), out)
-}
-
-// blockStart reads the k-th offsets out of a tuple of scalars, or of a tuple of such tuples.
-func blockStart(l *hlo.Literal, k int, dims, sizes []int) ([]int, error) {
-	if l.NumParts() > k && l.Part(k).Shape().IsTuple() {
-		l = l.Part(k)
-	}
-	return starts(leavesOf(l, nil), dims, sizes)
-}
-
 func raggedGroup(c *Call) ([]Device, error) {
 	a := hlo.AttrsOf[hlo.RaggedAllToAllAttrs](c.In)
 	return c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
