@@ -8,10 +8,14 @@ type call struct {
 	to    []CompID
 }
 
-// callIndex is the call graph of one version of a module.
-type callIndex struct {
-	callers   map[CompID][]caller
-	postOrder []CompID
+// callIndex lists, by id, the instructions that call each computation of one version of a module.
+type callIndex [][]caller
+
+func (x callIndex) of(id CompID) []caller {
+	if int(id) >= len(x) {
+		return nil
+	}
+	return x[id]
 }
 
 type caller struct {
@@ -22,45 +26,65 @@ type caller struct {
 // callsOf lists the calling instructions of a frozen computation in program order. It is cached there, so that a new version of a
 // module scans only the computations that changed.
 func (c *compNode) callsOf() []call {
-	if p := c.cache().calls.Load(); p != nil {
-		return *p
+	if c.facts.Load()&callsNobody != 0 {
+		return nil
 	}
-	var calls []call
-	c.inOrder(func(n *instrNode) {
-		if to := n.called(); len(to) > 0 {
-			calls = append(calls, call{n.id, to})
+	if x := c.cached.Load(); x != nil {
+		if p := x.calls.Load(); p != nil {
+			return *p
+		}
+	}
+	n := 0
+	c.instrs.each(func(in *instrNode) bool {
+		if len(in.called()) > 0 {
+			n++
+		}
+		return true
+	})
+	if n == 0 {
+		c.facts.Or(callsNobody)
+		return nil
+	}
+	calls := make([]call, 0, n)
+	c.inOrder(func(in *instrNode) {
+		if to := in.called(); len(to) > 0 {
+			calls = append(calls, call{in.id, to})
 		}
 	})
 	c.cache().calls.Store(&calls)
 	return calls
 }
 
-func (m *moduleNode) callIndex() *callIndex {
+func (m *moduleNode) callIndex() callIndex {
 	if x := m.cache().callers.Load(); x != nil {
-		return x
+		return *x
 	}
-	x := &callIndex{callers: make(map[CompID][]caller), postOrder: make([]CompID, 0, len(m.order))}
+	x := make(callIndex, m.comps.n)
 	for _, id := range m.order {
 		for _, k := range m.comps.get(uint32(id)).callsOf() {
 			for i, to := range k.to {
-				if !slices.Contains(k.to[:i], to) {
-					x.callers[to] = append(x.callers[to], caller{id, k.instr})
+				if uint32(to) < m.comps.n && !slices.Contains(k.to[:i], to) {
+					x[to] = append(x[to], caller{id, k.instr})
 				}
 			}
 		}
 	}
-	x.order(m)
-	m.cache().callers.Store(x)
+	m.cache().callers.Store(&x)
 	return x
 }
 
-// order fills postOrder by depth-first search with an explicit stack: nesting depth is up to the input.
-func (x *callIndex) order(m *moduleNode) {
+// postOrder is what [Module.PostOrder] yields, cached: a depth-first search with an explicit stack, since nesting depth is up to the
+// input.
+func (m *moduleNode) postOrder() []CompID {
+	if p := m.cache().postOrder.Load(); p != nil {
+		return *p
+	}
 	type frame struct {
 		id       CompID
 		calls    []call
 		instr, k int // next edge: callee k of calls[instr]
 	}
+	out := make([]CompID, 0, len(m.order))
 	seen := make([]bool, m.comps.n)
 	var stack []frame
 	push := func(id CompID) {
@@ -75,7 +99,7 @@ func (x *callIndex) order(m *moduleNode) {
 			f := &stack[len(stack)-1]
 			switch {
 			case f.instr == len(f.calls):
-				x.postOrder = append(x.postOrder, f.id)
+				out = append(out, f.id)
 				stack = stack[:len(stack)-1]
 			case f.k == len(f.calls[f.instr].to):
 				f.instr, f.k = f.instr+1, 0
@@ -85,16 +109,28 @@ func (x *callIndex) order(m *moduleNode) {
 			}
 		}
 	}
+	called := make([]bool, m.comps.n)
 	for _, id := range m.order {
-		if len(x.callers[id]) == 0 {
+		for _, k := range m.comps.get(uint32(id)).callsOf() {
+			for _, to := range k.to {
+				if uint32(to) < m.comps.n {
+					called[to] = true
+				}
+			}
+		}
+	}
+	for _, id := range m.order {
+		if !called[id] {
 			visit(id)
 		}
 	}
-	if len(x.postOrder) < len(m.order) {
+	if len(out) < len(m.order) {
 		for _, id := range m.order {
 			visit(id)
 		}
 	}
+	m.cache().postOrder.Store(&out)
+	return out
 }
 
 func (m *moduleNode) mustComp(id CompID) *compNode {

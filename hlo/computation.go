@@ -33,6 +33,7 @@ type compNode struct {
 	notes   *noteNode
 	base    *orderBase
 	cached  atomic.Pointer[compCache]
+	facts   atomic.Uint32 // derived facts that need no memory: most computations have no others
 	maxRank uint64
 	id      CompID
 	root    InstrID
@@ -44,6 +45,12 @@ type compNode struct {
 }
 
 const compNodeBytes = 144 // of the allocator's size class
+
+// Bits of compNode.facts.
+const (
+	callsNobody = 1 << iota // no instruction calls anything
+	postIsByID              // the post-order is that of the ids, without gaps
+)
 
 // compCache holds derived facts; each is computed at most a few times and all results are equal. Owned nodes have none.
 type compCache struct {
@@ -201,14 +208,7 @@ func (c Computation) Instructions() iter.Seq[Instruction] {
 	n := c.node()
 	return func(yield func(Instruction) bool) {
 		if n.idOrder {
-			n.instrs.eachLeaf(func(slots []*instrNode) bool {
-				for _, in := range slots {
-					if in != nil && !yield(Instruction{in, n}) {
-						return false
-					}
-				}
-				return true
-			})
+			n.byID(yield)
 			return
 		}
 		for _, in := range n.order() {
@@ -219,12 +219,28 @@ func (c Computation) Instructions() iter.Seq[Instruction] {
 	}
 }
 
+// byID yields the instructions in the order of their ids.
+func (c *compNode) byID(yield func(Instruction) bool) {
+	c.instrs.eachLeaf(func(slots []*instrNode) bool {
+		for _, in := range slots {
+			if in != nil && !yield(Instruction{in, c}) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // PostOrder yields every instruction after its control predecessors and operands, in the order XLA prints and traverses
 // unscheduled computations in (hlo-text section 10.4).
 func (c Computation) PostOrder() iter.Seq[Instruction] {
 	n := c.node()
 	return func(yield func(Instruction) bool) {
-		for _, id := range n.postOrder() {
+		order := n.postOrder()
+		if order == nil {
+			n.byID(yield)
+		}
+		for _, id := range order {
 			if !yield(Instruction{n.instrs.get(uint32(id)), n}) {
 				return
 			}

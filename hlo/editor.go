@@ -28,8 +28,8 @@ type Editor struct {
 	// States of the computations touched so far; the first one is inline, since many sessions touch no other.
 	first  compState
 	states tree[compState]
-	spare  []compState    // what is left of a slab
-	lists  [][]*instrNode // of finished builders, to be used again
+	spare  []compState           // what is left of a slab
+	lists  []leafList[instrNode] // of finished builders, to be used again
 
 	calls map[CompID]int // number of calling instructions per computation, once somebody asked
 
@@ -303,6 +303,14 @@ func (e *Editor) instrNames() *nameTable {
 		m.instrNames = m.instrNames.layer(e.epoch)
 	}
 	return m.instrNames
+}
+
+// ReserveNames says how many instructions the session, which has none yet, will about make.
+func (e *Editor) ReserveNames(n int) {
+	e.checkWhole("ReserveNames")
+	if names := e.instrNames(); names.fresh != nil {
+		names.fresh.reserve(n)
+	}
 }
 
 // Snapshot publishes the current state and goes on under a fresh epoch: later edits copy their path again. Handles stay valid. It

@@ -57,8 +57,7 @@ func (m *moduleNode) hashes() *moduleHashes {
 		return x
 	}
 	x := &moduleHashes{comps: make([]Hash, m.comps.n)}
-	calls := m.callIndex()
-	for _, id := range calls.postOrder { // callees first; on a circle, a hash not known yet counts as zero
+	for _, id := range m.postOrder() { // callees first; on a circle, a hash not known yet counts as zero
 		s := m.comps.get(uint32(id)).structure()
 		h := newHasher(3)
 		h.word(s.hash.Hi)
@@ -90,7 +89,7 @@ func (m *moduleNode) hashes() *moduleHashes {
 func (m *moduleNode) looseRoots(x *moduleHashes) []CompID {
 	var roots []CompID
 	for _, id := range m.order {
-		if id != m.entry && len(m.callIndex().callers[id]) == 0 {
+		if id != m.entry && len(m.callIndex().of(id)) == 0 {
 			roots = append(roots, id)
 		}
 	}

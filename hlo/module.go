@@ -31,9 +31,10 @@ type moduleNode struct {
 const moduleNodeBytes = 128 // of the allocator's size class
 
 type moduleCache struct {
-	callers atomic.Pointer[callIndex]
-	hashes  atomic.Pointer[moduleHashes]
-	digest  atomic.Pointer[Digest]
+	callers   atomic.Pointer[callIndex]
+	postOrder atomic.Pointer[[]CompID]
+	hashes    atomic.Pointer[moduleHashes]
+	digest    atomic.Pointer[Digest]
 }
 
 func (m *moduleNode) cache() *moduleCache {
@@ -149,7 +150,7 @@ func (m Module) SameLineage(o Module) bool { return m.m.lineage == o.m.lineage }
 // instruction that names it twice comes once.
 func (m Module) Callers(id CompID) iter.Seq2[CompID, InstrID] {
 	return func(yield func(CompID, InstrID) bool) {
-		for _, c := range m.m.callIndex().callers[id] {
+		for _, c := range m.m.callIndex().of(id) {
 			if !yield(c.comp, c.instr) {
 				return
 			}
@@ -162,7 +163,7 @@ func (m Module) Callers(id CompID) iter.Seq2[CompID, InstrID] {
 // each other in a circle, which no valid module has, come last.
 func (m Module) PostOrder() iter.Seq[Computation] {
 	return func(yield func(Computation) bool) {
-		for _, id := range m.m.callIndex().postOrder {
+		for _, id := range m.m.postOrder() {
 			if !yield(Computation{m.m.comps.get(uint32(id))}) {
 				return
 			}

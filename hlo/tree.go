@@ -212,18 +212,55 @@ func (n *treeNode[T]) eachLeaf(yield func([]*T) bool) bool {
 	return true
 }
 
-// buildTree makes a tree of items at indices 0, 1, ..., all of whose nodes carry epoch. A nil item leaves its slot empty.
-func buildTree[T any](epoch uint64, items []*T) tree[T] {
-	t := tree[T]{n: uint32(len(items))}
-	if len(items) == 0 {
+// leafList collects the entries of a tree to be: the leaves themselves, so that nothing is moved when the tree is made. All but the last
+// are full.
+type leafList[T any] struct {
+	leaves []*treeNode[T]
+	n      int
+	open   *treeNode[T] // of full size, for the last leaf: to be used again by the next list
+}
+
+func (l *leafList[T]) at(i uint32) *T { return l.leaves[i>>treeBits].slots[i&treeMask] }
+
+// add puts an entry at the end.
+func (l *leafList[T]) add(v *T) {
+	k := l.n & treeMask
+	if k == 0 {
+		if l.open == nil {
+			l.open = newLeaf[T](0, treeFan)
+		}
+		l.leaves = append(l.leaves, l.open)
+		l.open = nil
+	}
+	l.leaves[len(l.leaves)-1].slots[k] = v
+	l.n++
+}
+
+// each calls f for every entry.
+func (l *leafList[T]) each(f func(*T)) {
+	for i, leaf := range l.leaves {
+		for _, v := range leaf.slots[:min(treeFan, l.n-i*treeFan)] {
+			f(v)
+		}
+	}
+}
+
+// tree makes a tree of the entries, all of whose nodes carry epoch, and empties the list.
+func (l *leafList[T]) tree(epoch uint64) tree[T] {
+	t := tree[T]{n: uint32(l.n)}
+	if l.n == 0 {
 		return t
 	}
-	level := make([]*treeNode[T], 0, (len(items)+treeFan-1)/treeFan)
-	for i := 0; i < len(items); i += treeFan {
-		part := items[i:min(i+treeFan, len(items))]
-		l := newLeaf[T](epoch, len(part))
-		copy(l.slots, part)
-		level = append(level, l)
+	level := l.leaves
+	if k := l.n & treeMask; k != 0 {
+		last := level[len(level)-1]
+		fit := newLeaf[T](epoch, k)
+		copy(fit.slots, last.slots[:k])
+		clear(last.slots[:k])
+		level[len(level)-1], l.open = fit, last
+	}
+	for _, leaf := range level {
+		leaf.epoch = epoch
 	}
 	for len(level) > 1 {
 		up := level[:0]
@@ -237,5 +274,16 @@ func buildTree[T any](epoch uint64, items []*T) tree[T] {
 		t.shift += treeBits
 	}
 	t.root = level[0]
+	clear(l.leaves)
+	l.leaves, l.n = l.leaves[:0], 0
 	return t
+}
+
+// buildTree makes a tree of items at indices 0, 1, ..., all of whose nodes carry epoch. A nil item leaves its slot empty.
+func buildTree[T any](epoch uint64, items []*T) tree[T] {
+	var l leafList[T]
+	for _, v := range items {
+		l.add(v)
+	}
+	return l.tree(epoch)
 }

@@ -59,6 +59,9 @@ var frontGrammar = sync.OnceValue(func() *participle.Parser[frontSyntax] {
 	return participle.MustBuild[frontSyntax](participle.Lexer(frontDefinition{}), participle.UseLookahead(1))
 })
 
+// bytesPerInstruction is what an instruction takes in a dense text.
+const bytesPerInstruction = 128
+
 // maxText is the longest text: offsets of 32 bits are kept in many places.
 const maxText = math.MaxUint32
 
@@ -78,6 +81,7 @@ func (p *parser) inPlace() (m hlo.Module, ok bool) {
 	}
 	p.quiet = true
 	p.beginModule("")
+	p.ed.ReserveNames(len(p.text) / bytesPerInstruction)
 	p.config.FileName = p.file
 	if len(front.Header) > 0 {
 		p.header(front.Header[0])
@@ -143,7 +147,7 @@ func (p *parser) computation() (name string, isEntry bool) {
 		p.computationAttribute(f)
 	}
 	p.checkSignature(f, result, resultAt)
-	p.comps[name] = definition{id: p.closeScope(f, end), at: at}
+	p.comps[name] = definition{p.closeScope(f, end), uint32(at)}
 	return name, isEntry
 }
 

@@ -100,7 +100,7 @@ func (p *parser) instruction(f *scope) {
 	if f.generated != nil {
 		p.yieldName(f, name)
 	}
-	f.names.put(hash, id, nameAt)
+	f.names.put(p.text, hash, id, nameAt)
 	if isRoot {
 		f.root = id
 	}

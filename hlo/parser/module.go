@@ -29,12 +29,13 @@ type build struct {
 	given       map[hlo.CompID]givenNames // of a single instruction
 }
 
-// definition is a named computation. A computation with faults has no id; its users are not to blame.
+// definition is a named computation. One with faults is NoComp; its users are not to blame.
 type definition struct {
-	id  hlo.CompID
-	at  int
-	bad bool
+	id hlo.CompID
+	at uint32
 }
+
+func (d definition) bad() bool { return d.id == hlo.NoComp }
 
 func (p *parser) beginModule(name string) {
 	p.ed = hlo.NewModule(name)
@@ -112,17 +113,17 @@ func (p *parser) at(t lexer.Token) {
 func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bool) {
 	before := len(p.errs)
 	p.at(c.Head)
-	head := definition{at: p.pos, bad: true}
+	at, id := p.pos, hlo.NoComp
 	p.guard(func() {
 		if p.acceptWord("ENTRY") {
 			isEntry = true
 			p.space()
-			head.at = p.pos
+			at = p.pos
 		}
 		name = p.name("expects name")
 		if old, ok := p.comps[name]; ok {
-			p.report(&failure{off: head.at, msg: "computation already exists: " + name})
-			p.failAt(old.at, "computation previously defined here")
+			p.report(&failure{off: at, msg: "computation already exists: " + name})
+			p.failAt(int(old.at), "computation previously defined here")
 		}
 	})
 	behind := p.pos
@@ -147,13 +148,10 @@ func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bo
 	})
 	p.src = p.text
 	if len(p.errs) == before {
-		p.guard(func() {
-			head.id = p.closeScope(f, c.Body.Close.Pos.Offset)
-			head.bad = false
-		})
+		p.guard(func() { id = p.closeScope(f, c.Body.Close.Pos.Offset) })
 	}
-	if old, ok := p.comps[name]; !ok || old.bad {
-		p.comps[name] = head
+	if old, ok := p.comps[name]; !ok || old.bad() {
+		p.comps[name] = definition{id, uint32(at)}
 	}
 	return name, isEntry
 }

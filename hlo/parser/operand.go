@@ -157,7 +157,7 @@ func (p *parser) newParameter(f *scope, name string, s hlo.Shape, at int) hlo.In
 		Opcode: hlo.OpParameter, Name: name, Shape: s, Attrs: p.parameterAttrs(n), Position: p.position(at),
 	})
 	if !anonymous {
-		f.names.put(hashName(name), id, p.nameAt)
+		f.names.put(p.text, hashName(name), id, p.nameAt)
 	}
 	return id
 }
@@ -184,7 +184,7 @@ func (p *parser) callee() hlo.CompID {
 			hint = didYouMean(name, allowed(names))
 		}
 		p.failHint(at, hint, "computation does not exist: %s", name)
-	case def.bad:
+	case def.bad():
 		panic(&failure{off: at, quiet: true})
 	}
 	return def.id

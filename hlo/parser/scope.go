@@ -40,14 +40,13 @@ func (p *parser) openScope(name string) *scope {
 	if n := len(p.spare); n > 0 {
 		f = p.spare[n-1]
 		p.spare = p.spare[:n-1]
-		names := f.names
-		names.reset()
-		*f = scope{names: names, params: f.params[:0]}
+		*f = scope{b: f.b, names: f.names, params: f.params[:0]}
+		f.names.reset()
+		f.b.Next(sanitize(name))
 	} else {
-		f = new(scope)
+		f = &scope{b: p.ed.NewComputation(sanitize(name))}
 	}
 	f.name, f.root = name, hlo.NoInstr
-	f.b = p.ed.NewComputation(sanitize(name))
 	f.b.SetScheduled(p.config.IsScheduled)
 	return f
 }

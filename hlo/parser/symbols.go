@@ -6,48 +6,62 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// symbols maps the names of one computation to instructions: a table with open addressing that is emptied by counting up a
-// generation, since it is used again for every computation of a text. A name is kept as the place of its definition.
+// symbols maps the names of one computation to instructions: a table with open addressing, used again for every computation of a text.
+// Tags lie together, a byte each, so that most names that are new are known to be so from one line of the cache. A small computation uses
+// the beginning of what a large one left.
 type symbols struct {
+	tags  []uint8 // of a name's hash; 0: the slot is free
 	slots []symbol
-	count int
-	gen   uint32
+	size  uint32 // slots in use, a power of two
+	count uint32 // names
 }
 
+// symbol is a name, kept as the place of its definition.
 type symbol struct {
-	hash uint32
-	gen  uint32 // the slot is free when this is not the table's
-	at   uint32 // offset of the name in the text, behind a '%'
-	id   hlo.InstrID
+	at uint32 // offset of the name in the text, behind a '%'
+	id hlo.InstrID
 }
+
+// smallSymbols is the size that tables begin with.
+const smallSymbols = 64
 
 // nameSeed makes the order of slots unpredictable, so that no text can make all names collide.
 var nameSeed = maphash.MakeSeed()
 
-func hashName(name string) uint32 { return uint32(maphash.String(nameSeed, name)) }
+// nameHash says where a name is looked for, and its tag, which is not 0.
+type nameHash struct {
+	at  uint32
+	tag uint8
+}
 
+func hashName(name string) nameHash {
+	h := maphash.String(nameSeed, name)
+	return nameHash{uint32(h), uint8(h>>56) | 1}
+}
+
+// reset empties the table.
 func (t *symbols) reset() {
-	t.gen++
-	t.count = 0
+	t.size, t.count = min(smallSymbols, uint32(len(t.slots))), 0
+	clear(t.tags[:t.size])
 }
 
 // get is the instruction called name.
-func (t *symbols) get(text, name string) (*symbol, bool) {
+func (t *symbols) get(text, name string) (symbol, bool) {
 	return t.getHashed(text, name, hashName(name))
 }
 
-func (t *symbols) getHashed(text, name string, hash uint32) (*symbol, bool) {
-	if len(t.slots) == 0 {
-		return nil, false
+func (t *symbols) getHashed(text, name string, hash nameHash) (symbol, bool) {
+	if t.size == 0 {
+		return symbol{}, false
 	}
-	mask := uint32(len(t.slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		s := &t.slots[i]
-		if s.gen != t.gen {
-			return nil, false
+	mask := t.size - 1
+	for i := hash.at & mask; ; i = (i + 1) & mask {
+		tag := t.tags[i]
+		if tag == 0 {
+			return symbol{}, false
 		}
-		if s.hash == hash && isNameAt(text, int(s.at), name) {
-			return s, true
+		if tag == hash.tag && isNameAt(text, int(t.slots[i].at), name) {
+			return t.slots[i], true
 		}
 	}
 }
@@ -59,41 +73,49 @@ func isNameAt(text string, i int, name string) bool {
 }
 
 // put defines a name that is not in the table, and stands at offset at of the text.
-func (t *symbols) put(hash uint32, id hlo.InstrID, at int) {
-	if t.count*2 >= len(t.slots) {
-		t.grow()
+func (t *symbols) put(text string, hash nameHash, id hlo.InstrID, at int) {
+	if t.count*2 >= t.size {
+		t.grow(text)
 	}
-	t.add(symbol{hash, t.gen, uint32(at), id})
+	t.add(hash, symbol{uint32(at), id})
 	t.count++
 }
 
-func (t *symbols) add(s symbol) {
-	mask := uint32(len(t.slots) - 1)
-	i := s.hash & mask
-	for t.slots[i].gen == t.gen {
+func (t *symbols) add(hash nameHash, s symbol) {
+	mask := t.size - 1
+	i := hash.at & mask
+	for t.tags[i] != 0 {
 		i = (i + 1) & mask
 	}
-	t.slots[i] = s
+	t.tags[i], t.slots[i] = hash.tag, s
 }
 
-func (t *symbols) grow() {
-	if t.slots == nil {
-		t.gen = 1
-	}
-	old := t.slots
-	t.slots = make([]symbol, max(64, 4*len(old)))
-	for _, s := range old {
-		if s.gen == t.gen {
-			t.add(s)
+// grow makes the table four times as large.
+func (t *symbols) grow(text string) {
+	names := make([]symbol, 0, t.count)
+	for i, tag := range t.tags[:t.size] {
+		if tag != 0 {
+			names = append(names, t.slots[i])
 		}
 	}
+	t.size = max(smallSymbols, 4*t.size)
+	if int(t.size) > len(t.slots) {
+		t.tags, t.slots = make([]uint8, t.size), make([]symbol, t.size)
+	} else {
+		clear(t.tags[:t.size])
+	}
+	for _, s := range names {
+		t.add(hashName(wordAt(text, s.at)), s)
+	}
 }
+
+func wordAt(text string, at uint32) string { return text[at:skipWord(text, int(at))] }
 
 // each calls yield for every name.
 func (t *symbols) each(text string, yield func(name string)) {
-	for _, s := range t.slots {
-		if s.gen == t.gen {
-			yield(text[s.at:skipWord(text, int(s.at))])
+	for i, tag := range t.tags[:t.size] {
+		if tag != 0 {
+			yield(wordAt(text, t.slots[i].at))
 		}
 	}
 }

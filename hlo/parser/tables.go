@@ -82,12 +82,12 @@ type frameBuilder struct {
 
 // rebuildStackFrames renumbers stack frames by first use and rewrites the ids in metadata. An id without a frame becomes 0.
 func (p *parser) rebuildStackFrames() {
+	if !p.hasFrameIDs {
+		return
+	}
 	b := &frameBuilder{
 		old: p.frames, ids: make(map[int32]int32), files: make(map[string]int32), functions: make(map[string]int32),
 		locations: make(map[hlo.FileLocation]int32), frames: make(map[hlo.StackFrame]int32),
-	}
-	if !p.hasFrameIDs {
-		return
 	}
 	done := make(map[*hlo.Metadata]bool)
 	for id := range p.ed.Computations() {
