@@ -159,7 +159,7 @@ func (l *loop) call(k int32, p *planKernel, args, results []*async.Value, failed
 }
 
 func (l *loop) traced(p *planKernel) {
-	t, name := l.exec.ctx.tracer, p.name
+	t, name := l.exec.ctx.tracer, p.name()
 	t.Begin(l.lane, TraceKernel, name)
 	defer t.End(l.lane, TraceKernel, name)
 	p.run(&l.frame)

@@ -41,10 +41,9 @@ type planKernel struct {
 	// execution after the other.
 	local bool
 
-	name  string
+	calls int32 // index in Program.callees
 	fn    *Function
 	def   *bef.Kernel
-	funcs []*Function
 }
 
 // planRegister is a register of a general function.
@@ -58,15 +57,39 @@ type planRegister struct {
 
 func (k *planKernel) location() bef.Location { return k.fn.program.file.Locations.At(k.def.Loc) }
 
+func (k *planKernel) funcs() []*Function { return k.fn.program.callees[k.calls] }
+
+func (k *planKernel) name() string {
+	if k.fn.def.Kind == bef.Native {
+		return k.fn.name
+	}
+	return k.fn.program.file.Kernels[k.def.Code]
+}
+
 // generalLoader makes the plans of general functions.
 type generalLoader struct {
 	program   *Program
 	reg       *Registry
 	nonStrict map[bef.KernelRef]bool
+	types     typeChecker
+
+	// What is left of the memory of all plans together: a program may have very many small functions.
+	kernels   []planKernel
+	registers []planRegister
+	counts    []int32
 }
 
 func (p *Program) loadGeneralFunctions(reg *Registry) error {
 	l := generalLoader{program: p, reg: reg, nonStrict: make(map[bef.KernelRef]bool)}
+	l.types.init(p.resolved)
+	kernels, registers := 0, 0
+	for _, fn := range p.functions {
+		if fn.tensor == nil && fn.def.Kind == bef.Async {
+			kernels += len(fn.def.Kernels)
+			registers += len(fn.def.Registers)
+		}
+	}
+	l.kernels, l.registers, l.counts = make([]planKernel, kernels), make([]planRegister, registers), make([]int32, kernels)
 	refs, err := p.file.NonStrict()
 	if err != nil {
 		return err
@@ -93,6 +116,13 @@ func (p *Program) loadGeneralFunctions(reg *Registry) error {
 	return nil
 }
 
+// cut takes n elements from the front of a slice.
+func cut[T any](from *[]T, n int) []T {
+	piece := (*from)[:n:n]
+	*from = (*from)[n:]
+	return piece
+}
+
 func (l *generalLoader) fail(fn *Function, k *bef.Kernel, format string, args ...any) error {
 	st := async.Errorf(async.InvalidArgument, format, args...)
 	return st.At("", statusLocation(l.program.file.Locations.At(k.Loc)))
@@ -101,9 +131,9 @@ func (l *generalLoader) fail(fn *Function, k *bef.Kernel, format string, args ..
 func (l *generalLoader) load(fn *Function) error {
 	def := fn.def
 	g := &generalFunction{
-		kernels:   make([]planKernel, len(def.Kernels)),
-		regs:      make([]planRegister, len(def.Registers)),
-		counts:    make([]int32, len(def.Kernels)),
+		kernels:   cut(&l.kernels, len(def.Kernels)),
+		regs:      cut(&l.registers, len(def.Registers)),
+		counts:    cut(&l.counts, len(def.Kernels)),
 		numArgs:   len(def.Args),
 		oneStream: true,
 	}
@@ -121,19 +151,13 @@ func (l *generalLoader) load(fn *Function) error {
 	for i := range def.Kernels {
 		k := &def.Kernels[i]
 		p := &g.kernels[i]
-		*p = planKernel{args: signed(k.Args), results: signed(k.Results), stream: int32(k.Stream),
-			name: l.program.file.Kernels[k.Code], fn: fn, def: k}
+		p.args, p.results, p.stream, p.fn, p.def = signed(k.Args), signed(k.Results), int32(k.Stream), fn, k
 		for r, users := range k.Users {
 			g.regs[k.Results[r]].users = signed(users)
 		}
-		if len(k.Funcs) > 0 {
-			p.funcs = make([]*Function, 0, len(k.Funcs))
-		}
-		for _, id := range k.Funcs {
-			p.funcs = append(p.funcs, l.program.functions[id])
-		}
-		ref := bef.KernelRef{Func: bef.FuncID(fn.id), Kernel: bef.KernelIndex(i)}
-		if err := l.resolve(fn, k, p, l.nonStrict[ref]); err != nil {
+		p.calls = l.program.call(k.Funcs)
+		flagged := len(l.nonStrict) > 0 && l.nonStrict[bef.KernelRef{Func: bef.FuncID(fn.id), Kernel: bef.KernelIndex(i)}]
+		if err := l.resolve(fn, k, p, flagged); err != nil {
 			return err
 		}
 		if p.nonStrict {
@@ -214,10 +238,9 @@ func signed[T ~uint32](list []T) []int32 {
 
 // resolve finds the implementation of a kernel.
 func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flagged bool) error {
-	name := p.name
 	e := l.program.resolved[k.Code]
 	if e == nil {
-		l.program.unknown.add(name, p.location())
+		l.program.unknown.add(p.name(), p.location())
 		return nil
 	}
 	switch {
@@ -225,9 +248,9 @@ func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flag
 	case e.tensor != nil && l.reg.values != nil:
 		return l.loadTensorUse(fn, k, p, e.tensor)
 	case e.tensor != nil:
-		return l.fail(fn, k, "kernel '%s' is for tensor functions, and function %q has no buffer plan", name, fn.name)
+		return l.fail(fn, k, "kernel '%s' is for tensor functions, and function %q has no buffer plan", p.name(), fn.name)
 	default:
-		return l.fail(fn, k, "kernel '%s' is for synchronous functions", name)
+		return l.fail(fn, k, "kernel '%s' is for synchronous functions", p.name())
 	}
 	p.run = e.general.Run
 	p.foreign, p.plain = e.general.ForeignThread, e.general.plain
@@ -241,13 +264,13 @@ func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flag
 func (l *generalLoader) checkUse(fn *Function, k *bef.Kernel, p *planKernel, impl *Kernel) error {
 	if impl.Signature != nil {
 		if err := impl.Signature.check(k); err != nil {
-			return l.fail(fn, k, "kernel '%s' %w", p.name, err)
+			return l.fail(fn, k, "kernel '%s' %w", p.name(), err)
 		}
 	}
 	if impl.Check != nil {
-		use := &KernelUse{NumArgs: len(k.Args), NumResults: len(k.Results), Attrs: k.Attrs, Pool: &l.program.file.Attrs, Funcs: p.funcs}
+		use := &KernelUse{NumArgs: len(k.Args), NumResults: len(k.Results), Attrs: k.Attrs, Pool: &l.program.file.Attrs, Funcs: p.funcs()}
 		if err := impl.Check(use); err != nil {
-			return l.fail(fn, k, "kernel '%s': %w", p.name, err)
+			return l.fail(fn, k, "kernel '%s': %w", p.name(), err)
 		}
 	}
 	return nil

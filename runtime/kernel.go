@@ -127,10 +127,10 @@ func (f *Frame) Attr(i int) bef.Attr { return f.kernel.def.Attrs[i] }
 func (f *Frame) Pool() *bef.Pool { return &f.kernel.fn.program.file.Attrs }
 
 // NumFuncs returns the number of functions.
-func (f *Frame) NumFuncs() int { return len(f.kernel.funcs) }
+func (f *Frame) NumFuncs() int { return len(f.kernel.funcs()) }
 
 // Func returns function i: those that attributes refer to first, then regions.
-func (f *Frame) Func(i int) *Function { return f.kernel.funcs[i] }
+func (f *Frame) Func(i int) *Function { return f.kernel.funcs()[i] }
 
 // Ctx returns the execution context, which may be kept.
 func (f *Frame) Ctx() ExecContext {
@@ -141,7 +141,7 @@ func (f *Frame) Ctx() ExecContext {
 }
 
 // Name returns the kernel's name in the program.
-func (f *Frame) Name() string { return f.kernel.name }
+func (f *Frame) Name() string { return f.kernel.name() }
 
 // Location returns where this use of the kernel comes from.
 func (f *Frame) Location() bef.Location { return f.kernel.location() }
@@ -182,7 +182,7 @@ type Reporter struct {
 
 // Status returns err with the kernel's name and location.
 func (r Reporter) Status(err error) *Error {
-	return async.StatusOf(err).At(r.kernel.name, statusLocation(r.kernel.location()))
+	return async.StatusOf(err).At(r.kernel.name(), statusLocation(r.kernel.location()))
 }
 
 // Report passes err to the host's diagnostics and returns it with the kernel's name and location.

@@ -224,8 +224,8 @@ type RemainingFunctions struct{ Funcs []*Function }
 func (r *RemainingFunctions) declare(s *Signature) { rest(&s.Funcs) }
 
 func (r *RemainingFunctions) bind(c *paramCursor) {
-	r.Funcs = c.frame.kernel.funcs[c.fnct:]
-	c.fnct = len(c.frame.kernel.funcs)
+	r.Funcs = c.frame.kernel.funcs()[c.fnct:]
+	c.fnct = c.frame.NumFuncs()
 }
 
 func (c *ExecContext) declare(*Signature)    {}

@@ -19,14 +19,6 @@ func payloadType[T any]() reflect.Type {
 	return nil
 }
 
-// typeAt is type i of a list that may be shorter.
-func typeAt(list []reflect.Type, i int) reflect.Type {
-	if i < len(list) {
-		return list[i]
-	}
-	return nil
-}
-
 // accepts reports whether a payload of type got, which may be unknown, can be read as a want.
 func accepts(want, got reflect.Type) bool {
 	switch {
@@ -38,30 +30,82 @@ func accepts(want, got reflect.Type) bool {
 	return false
 }
 
-// checkTypes holds the kernels of a function to the types that they give each other.
-func (l *generalLoader) checkTypes(fn *Function) error {
-	signature := func(k *bef.Kernel) *Signature {
-		if e := l.program.resolved[k.Code]; e != nil && e.general != nil && e.general.Signature != nil {
-			return e.general.Signature
+// typeChecker holds the kernels of functions to the types that they give each other. Types are numbers here, the same one
+// for the same type: nearly every use is settled by comparing two of them.
+type typeChecker struct {
+	known     []reflect.Type // by number; number 0 is the unknown type
+	kernels   []kernelTypes  // by kernel code
+	registers []int32        // of the function at hand
+}
+
+// kernelTypes are the numbers of what a kernel takes and gives.
+type kernelTypes struct{ args, results []int32 }
+
+func (c *typeChecker) init(resolved []*registered) {
+	c.known = []reflect.Type{nil}
+	numbers := map[reflect.Type]int32{nil: 0}
+	number := func(types []reflect.Type) (list []int32) {
+		for _, t := range types {
+			n, ok := numbers[t]
+			if !ok {
+				n = int32(len(c.known))
+				numbers[t] = n
+				c.known = append(c.known, t)
+			}
+			list = append(list, n)
 		}
-		return &Signature{}
+		return list
 	}
-	types := make([]reflect.Type, len(fn.def.Registers))
-	for i := range fn.def.Kernels {
-		k := &fn.def.Kernels[i]
-		s := signature(k)
+	c.kernels = make([]kernelTypes, len(resolved))
+	for code, e := range resolved {
+		if e != nil && e.general != nil && e.general.Signature != nil {
+			s := e.general.Signature
+			c.kernels[code] = kernelTypes{number(s.ArgTypes), number(s.ResultTypes)}
+		}
+	}
+}
+
+// at is entry i of a list that may be shorter.
+func at(list []int32, i int) int32 {
+	if i < len(list) {
+		return list[i]
+	}
+	return 0
+}
+
+// misfit returns the first use, by kernel and argument, of a value that is not of the type which the kernel takes.
+func (c *typeChecker) misfit(def *bef.Function) (kernel, arg int, want, got reflect.Type) {
+	if len(def.Registers) > len(c.registers) {
+		c.registers = make([]int32, len(def.Registers))
+	}
+	types := c.registers[:len(def.Registers)]
+	clear(types[:len(def.Args)])
+	for i := range def.Kernels {
+		k := &def.Kernels[i]
+		results := c.kernels[k.Code].results
 		for j, r := range k.Results {
-			types[r] = typeAt(s.ResultTypes, j)
+			types[r] = at(results, j)
 		}
 	}
-	for i := range fn.def.Kernels {
-		k := &fn.def.Kernels[i]
-		s := signature(k)
+	for i := range def.Kernels {
+		k := &def.Kernels[i]
+		args := c.kernels[k.Code].args
 		for j, r := range k.Args {
-			if want := typeAt(s.ArgTypes, j); !accepts(want, types[r]) {
-				return l.fail(fn, k, "kernel '%s' takes a %v as argument %d, got a %v", l.program.file.Kernels[k.Code], want, j, types[r])
+			w, g := at(args, j), types[r]
+			if w != g && !accepts(c.known[w], c.known[g]) {
+				return i, j, c.known[w], c.known[g]
 			}
 		}
 	}
-	return nil
+	return -1, 0, nil, nil
+}
+
+// checkTypes holds the kernels of a function to the types that they give each other.
+func (l *generalLoader) checkTypes(fn *Function) error {
+	i, j, want, got := l.types.misfit(fn.def)
+	if i < 0 {
+		return nil
+	}
+	k := &fn.def.Kernels[i]
+	return l.fail(fn, k, "kernel '%s' takes a %v as argument %d, got a %v", l.program.file.Kernels[k.Code], want, j, got)
 }

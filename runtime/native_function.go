@@ -17,7 +17,7 @@ func (l *generalLoader) loadNative(fn *Function) error {
 		return async.Errorf(async.NotFound, "unable to find native function in global registry: %s", fn.name).At("", statusLocation(fn.Location()))
 	}
 	k := &bef.Kernel{Loc: fn.def.Loc, Args: make([]bef.RegID, len(fn.def.Args)), Results: make([]bef.RegID, len(fn.def.Results))}
-	fn.native = &nativeFunction{planKernel{run: impl.Run, name: fn.name, fn: fn, def: k}}
+	fn.native = &nativeFunction{planKernel{run: impl.Run, fn: fn, def: k}}
 	return l.checkUse(fn, k, &fn.native.kernel, impl)
 }
 

@@ -24,6 +24,7 @@ type Program struct {
 	values    *TensorValues
 	metadata  *Metadata
 	resolved  []*registered // by kernel code; nil if unknown
+	callees   [][]*Function // lists of functions that kernels have; the first is empty
 	unknown   unknownKernels
 }
 
@@ -83,7 +84,7 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 	if err := bef.Check(file); err != nil {
 		return nil, err
 	}
-	p := &Program{file: file, host: o.Host, options: o, byName: make(map[string]*Function), values: reg.values}
+	p := &Program{file: file, host: o.Host, options: o, byName: make(map[string]*Function), values: reg.values, callees: make([][]*Function, 1)}
 	if p.host == nil {
 		p.host = NewHost(HostOptions{})
 	}
@@ -161,6 +162,19 @@ func (p *Program) loadTensorFunctions() error {
 		return l.errs[0]
 	}
 	return nil
+}
+
+// call notes a list of functions, and returns its index in callees.
+func (p *Program) call(ids []bef.FuncID) int32 {
+	if len(ids) == 0 {
+		return 0
+	}
+	list := make([]*Function, len(ids))
+	for i, id := range ids {
+		list[i] = p.functions[id]
+	}
+	p.callees = append(p.callees, list)
+	return int32(len(p.callees) - 1)
 }
 
 // Function returns the function of that name, or nil.

@@ -21,9 +21,9 @@ type syncFunction struct {
 // syncKernel is one use of a kernel in a synchronous function.
 type syncKernel struct {
 	run     func(*SyncFrame) error
-	plan    planKernel // what general frames have: name, location, attributes
 	in, out []int32
-	dead    []int32 // registers whose last use this is
+	dead    []int32     // registers whose last use this is
+	plan    *planKernel // what general frames have: name, location, attributes
 }
 
 // SyncFrame is one call of a kernel in a synchronous function. It is valid until the kernel returns.
@@ -72,18 +72,18 @@ func (l *generalLoader) loadSync(fn *Function) error {
 		k := &def.Kernels[i]
 		p := &s.kernels[i]
 		p.in, p.out = signed(k.Args), signed(k.Results)
-		p.plan = planKernel{name: l.program.file.Kernels[k.Code], fn: fn, def: k}
+		p.plan = &planKernel{fn: fn, def: k, calls: l.program.call(k.Funcs)}
 		e := l.program.resolved[k.Code]
 		if e == nil {
-			l.program.unknown.add(p.plan.name, p.plan.location())
+			l.program.unknown.add(p.plan.name(), p.plan.location())
 			continue
 		}
 		if e.sync == nil {
-			return l.fail(fn, k, "Invalid SyncBEFFunction(%s): kernel '%s' has no synchronous implementation", fn.name, p.plan.name)
+			return l.fail(fn, k, "Invalid SyncBEFFunction(%s): kernel '%s' has no synchronous implementation", fn.name, p.plan.name())
 		}
 		p.run = e.sync.Sync
 		p.plan.plain = e.sync.plain
-		if err := l.checkUse(fn, k, &p.plan, e.sync); err != nil {
+		if err := l.checkUse(fn, k, p.plan, e.sync); err != nil {
 			return err
 		}
 	}
@@ -219,5 +219,5 @@ func (f *Function) runSync(ctx *ExecContext, st *syncState) (failed *Error) {
 }
 
 func (f *SyncFrame) report(err error) *Error {
-	return Reporter{f.ctx.Host(), &f.kernel.plan}.Report(err)
+	return Reporter{f.ctx.Host(), f.kernel.plan}.Report(err)
 }

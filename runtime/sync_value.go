@@ -48,10 +48,22 @@ func load[T any](v *SyncValue, s *scalarType) T {
 	if s != nil && v.scalar == s {
 		return *(*T)(unsafe.Pointer(&v.bits))
 	}
-	return async.Get[T](v.async())
+	return loadBoxed[T](v)
 }
 
+// loadBoxed and storeOther are apart so that load and store are inlined: mostly a register has a scalar of the same type as
+// in the last execution.
+func loadBoxed[T any](v *SyncValue) T { return async.Get[T](v.async()) }
+
 func store[T any](v *SyncValue, s *scalarType, x T) {
+	if s == nil || v.scalar != s {
+		storeOther(v, s, x)
+		return
+	}
+	*(*T)(unsafe.Pointer(&v.bits)) = x
+}
+
+func storeOther[T any](v *SyncValue, s *scalarType, x T) {
 	if s == nil {
 		*v = SyncValue{value: async.MakeAvailable(x).Value()}
 		return

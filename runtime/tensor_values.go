@@ -110,14 +110,19 @@ const maxBoundTypes = 64
 // loadTensorUse makes a general kernel of a tensor kernel.
 func (l *generalLoader) loadTensorUse(fn *Function, k *bef.Kernel, p *planKernel, bind TensorBinder) error {
 	u := &tensorUse{bind: bind, tv: l.reg.values, kernel: p}
-	typeName := func(r bef.RegID) string { return l.program.file.Types[fn.def.Registers[r].Type] }
+	typeName := func(r bef.RegID) string {
+		if t := fn.def.Registers[r].Type; t != bef.NoType {
+			return l.program.file.Types[t]
+		}
+		return "unknown"
+	}
 	for i, r := range k.Results {
 		t, ok := u.tv.Type(typeName(r))
 		if !ok {
-			return l.fail(fn, k, "kernel '%s': result %d is of type %s, which does not say a tensor's shape", p.name, i, typeName(r))
+			return l.fail(fn, k, "kernel '%s': result %d is of type %s, which does not say a tensor's shape", p.name(), i, typeName(r))
 		}
 		if t.Bytes > l.program.options.maxBytes() {
-			return l.fail(fn, k, "kernel '%s': result %d has %d bytes, the limit is %d", p.name, i, t.Bytes, l.program.options.maxBytes())
+			return l.fail(fn, k, "kernel '%s': result %d has %d bytes, the limit is %d", p.name(), i, t.Bytes, l.program.options.maxBytes())
 		}
 		u.results = append(u.results, t)
 	}
@@ -129,7 +134,7 @@ func (l *generalLoader) loadTensorUse(fn *Function, k *bef.Kernel, p *planKernel
 	}
 	if len(known) == len(k.Args) {
 		if _, err := u.boundTo(known); err != nil {
-			return l.fail(fn, k, "kernel '%s': %w", p.name, err)
+			return l.fail(fn, k, "kernel '%s': %w", p.name(), err)
 		}
 	}
 	p.run = u.run
@@ -148,7 +153,7 @@ func (u *tensorUse) boundTo(in []TensorType) (*boundUse, error) {
 		}
 	}
 	program, def := u.kernel.fn.program, u.kernel.def
-	bound, err := callBinder(u.bind, &Binding{Kernel: u.kernel.name, Location: u.kernel.location(), In: in, Out: u.results,
+	bound, err := callBinder(u.bind, &Binding{Kernel: u.kernel.name(), Location: u.kernel.location(), In: in, Out: u.results,
 		attrs: def.Attrs, pool: &program.file.Attrs})
 	if err != nil {
 		return nil, err

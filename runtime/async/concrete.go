@@ -14,13 +14,16 @@ type Concrete[T any] struct {
 // small 32- and 64-bit integers. It takes over the caller's reference to v if
 // T is [Counted].
 func MakeAvailable[T any](v T) Ref[T] {
-	if s := shared(v); s != nil {
+	s, scalar := shared(v)
+	if s != nil {
 		return Ref[T]{s}
 	}
-	c := newConcrete[T]()
+	c := new(Concrete[T])
+	c.self = c
 	c.v = v
 	c.born(&concreteMark)
-	if c.bits != 0 {
+	if !scalar && isCounted[T]() {
+		c.bits, c.refs = bitCounted, 1
 		track(&c.Value)
 	}
 	return Ref[T]{&c.Value}

@@ -39,22 +39,24 @@ func Int32(x int32) *Value { return MakeAvailable(x).v }
 // Int64 returns an available value of x, shared if x is small.
 func Int64(x int64) *Value { return MakeAvailable(x).v }
 
-// shared returns the preallocated value of x, or nil if there is none. It looks at the type of a pointer, because an x of several words would
-// have to be put on the heap for the question.
-func shared[T any](x T) *Value {
+// shared returns the preallocated value of x, or nil if there is none, and whether T is a scalar, which is never counted. It looks at the
+// type of a pointer, because an x of several words would have to be put on the heap for the question.
+func shared[T any](x T) (v *Value, scalar bool) {
 	switch p := any(&x).(type) {
-	case *bool:
-		return Bool(*p)
 	case *int32:
 		if x := *p; x >= smallestShared && x <= largestShared {
-			return sharedInt32s[x-smallestShared]
+			return sharedInt32s[x-smallestShared], true
 		}
+		return nil, true
 	case *int64:
 		if x := *p; x >= smallestShared && x <= largestShared {
-			return sharedInt64s[x-smallestShared]
+			return sharedInt64s[x-smallestShared], true
 		}
+		return nil, true
+	case *bool:
+		return Bool(*p), true
 	case *Chain:
-		return readyChain.v
+		return readyChain.v, true
 	}
-	return nil
+	return nil, false
 }

@@ -3,8 +3,13 @@ package bef
 // Check verifies what an executor relies on: every index is in range, every
 // register is written once, use counts and used-by lists agree with operands,
 // every kernel is reached from the function's start, and synchronous functions
-// can be run in order. Decode and Encode call it. Errors are [*FormatError].
+// can be run in order. Encode calls it, and what Decode returns has passed and
+// is not looked at again: whoever wants to change a decoded File changes a copy
+// of the struct. Errors are [*FormatError].
 func Check(f *File) error {
+	if f.checked == f {
+		return nil
+	}
 	c := checker{f: f}
 	names := make(map[string]bool, len(f.Functions))
 	for i := range f.Functions {

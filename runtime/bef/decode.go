@@ -45,7 +45,8 @@ type span struct {
 //
 // Attrs.Data, location records and extensions share memory with b, which must
 // not change as long as the File is in use; names are copied. If b does not
-// start on an 8-byte boundary the constants are copied to one.
+// start on an 8-byte boundary the constants are copied to one. The File itself
+// must not be changed either: see [Check].
 //
 // Constants themselves are checked when they are read.
 func Decode(b []byte, o DecodeOptions) (*File, error) {
@@ -61,6 +62,7 @@ func Decode(b []byte, o DecodeOptions) (*File, error) {
 			return nil, err
 		}
 	}
+	d.f.checked = d.f
 	return d.f, nil
 }
 

@@ -28,6 +28,9 @@ type File struct {
 
 	// Extensions are the sections with unknown ids, in file order.
 	Extensions []Section
+
+	// checked is the File itself once Decode has verified it: a copy, whose parts may be changed, does not have that mark.
+	checked *File
 }
 
 // Kind says how a function is executed.

@@ -89,6 +89,20 @@ func (c *cursor) longVBR(what string) uint64 {
 
 // vbr32 reads an integer that must fit in 32 bits.
 func (c *cursor) vbr32(what string) uint32 {
+	// Most integers have one to three bytes.
+	if b := c.b[min(c.i, len(c.b)):]; len(b) >= 3 && c.err == nil {
+		switch x, y, z := uint32(b[0]), uint32(b[1]), uint32(b[2]); {
+		case x < 0x80:
+			c.i++
+			return x
+		case y < 0x80 && x != 0x80:
+			c.i += 2
+			return x&0x7F<<7 | y
+		case z < 0x80 && x != 0x80 && y >= 0x80:
+			c.i += 3
+			return x&0x7F<<14 | y&0x7F<<7 | z
+		}
+	}
 	at := c.i
 	v := c.vbr(what)
 	if v>>32 != 0 {

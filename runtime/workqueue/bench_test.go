@@ -37,22 +37,34 @@ func BenchmarkP9AddTask(b *testing.B) {
 	}
 }
 
-// BenchmarkP9AddTaskToStart measures the way to a parked worker (P9).
+// BenchmarkP9AddTaskToStart measures the way to a worker of an idle queue (P9): to one that searches still, a while after its last task,
+// and to one that has parked, which the system has to wake.
 func BenchmarkP9AddTaskToStart(b *testing.B) {
-	q := NewMulti(Config{})
-	defer q.Close()
-	b.ReportAllocs()
-	var delays []time.Duration
-	for b.Loop() {
-		q.Quiesce()
-		time.Sleep(100 * time.Microsecond) // until the last searcher has parked
-		started := make(chan time.Duration, 1)
-		begin := time.Now()
-		q.AddTask(func() { started <- time.Since(begin) })
-		delays = append(delays, <-started)
+	for _, c := range []struct {
+		name  string
+		pause time.Duration
+	}{{"searching/after:1µs", time.Microsecond}, {"searching/after:10µs", 10 * time.Microsecond}, {"parked/after:1ms", time.Millisecond}} {
+		b.Run(c.name, func(b *testing.B) {
+			q := NewMulti(Config{})
+			defer q.Close()
+			b.ReportAllocs()
+			var delays []time.Duration
+			for b.Loop() {
+				var started atomic.Int64
+				begin := time.Now()
+				for time.Since(begin) < c.pause {
+				}
+				begin = time.Now()
+				q.AddTask(func() { started.Store(int64(time.Since(begin))) })
+				for started.Load() == 0 {
+				}
+				delays = append(delays, time.Duration(started.Load()))
+			}
+			sort.Slice(delays, func(i, j int) bool { return delays[i] < delays[j] })
+			b.ReportMetric(float64(delays[len(delays)/2].Nanoseconds()), "p50-ns")
+			b.ReportMetric(float64(delays[len(delays)/10].Nanoseconds()), "p10-ns")
+		})
 	}
-	sort.Slice(delays, func(i, j int) bool { return delays[i] < delays[j] })
-	b.ReportMetric(float64(delays[len(delays)/2].Nanoseconds()), "p50-ns")
 }
 
 // BenchmarkParallelFor compares loops of various sizes with the same work done

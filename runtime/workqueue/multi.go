@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gohalo/halo/runtime/async"
 )
@@ -26,6 +27,7 @@ func NewMulti(cfg Config) Queue {
 	}
 	q := &multi{}
 	q.quiet.L = &q.idleMu
+	q.patience.Store(int64(maxSearch))
 	q.blocking.init(cfg, q.noteBlockingDone)
 	var started sync.WaitGroup
 	for i := range cfg.Workers {
@@ -53,6 +55,7 @@ func NewMulti(cfg Config) Queue {
 type multi struct {
 	workers   []*worker
 	searching atomic.Int32 // workers looking for tasks
+	patience  atomic.Int64 // how long to search before parking, in nanoseconds
 
 	idleMu    sync.Mutex
 	idle      []*worker // parked or about to park, last in first out
@@ -74,12 +77,24 @@ type worker struct {
 	wake  chan struct{} // a token makes the worker a searcher again
 	turns uint32
 	loot  [stealLimit]func()
+
+	parkedAt time.Time // when it went on the idle list
 }
 
 const (
-	stealLimit = 32  // tasks moved at once by a thief
-	fairTurn   = 64  // every so many turns the oldest task goes first
-	spinRounds = 200 // searches of the one worker that spins before it parks: 10 to 20 µs
+	stealLimit = 32 // tasks moved at once by a thief
+	fairTurn   = 64 // every so many turns the oldest task goes first
+)
+
+// How long the one searching worker goes on before it parks. A worker that searches starts a task within a few hundred
+// nanoseconds; to wake one takes the system ten to a hundred times as long, and searching costs a processor. So the time follows what
+// happens, as in a hypervisor that polls before it halts: it doubles when a task came so soon after parking that a
+// longer search would have met it, and halves when it did not.
+const (
+	minSearch = 5 * time.Microsecond
+	maxSearch = 50 * time.Microsecond
+
+	looksPerRound = 8 // at the queues, between two at the clock
 )
 
 func (q *multi) AddTask(task func()) {
@@ -95,7 +110,9 @@ func (q *multi) AddTask(task func()) {
 func (q *multi) wakeOne() {
 	for q.idleCount.Load() > 0 && q.searching.CompareAndSwap(0, 1) {
 		if w := q.popIdle(); w != nil {
-			w.wake <- struct{}{} // it is the searcher now
+			q.learn(time.Since(w.parkedAt)) // up to here: waking it takes longer than it should have searched
+			w.wake <- struct{}{}            // it is the searcher now
+			makeStealable()
 			return
 		}
 		// All idle workers came back by themselves. A producer may have
@@ -180,29 +197,43 @@ func (w *worker) next() func() {
 	return w.tasks.popNewest()
 }
 
+// makeStealable lets another processor run the goroutine that was made ready last. Go keeps that one for the processor that did it, on
+// the guess that it will block soon, and lets others have it only after a sleep of fifty microseconds or more; the one made
+// ready before it may be taken at once.
+func makeStealable() { go func() {}() }
+
 // search looks through the other workers' tasks. If this is the only searcher
 // it tries for a while. On return without a task the worker does not count as
 // searching.
 func (w *worker) search(searching *bool) func() {
 	q := w.q
-	rounds := 1
 	if !*searching {
 		*searching = true
 		q.searching.Add(1)
 	}
-	if q.searching.Load() == 1 {
-		rounds = spinRounds
-	}
-	for i := range rounds {
-		if i > 0 {
-			runtime.Gosched()
-		}
-		if task := w.steal(); task != nil {
-			return task
+	task := w.steal()
+	if task == nil && q.searching.Load() == 1 {
+		for begin := time.Now(); task == nil && int64(time.Since(begin)) < q.patience.Load(); {
+			task = w.watch()
 		}
 	}
-	*searching = false
-	q.searching.Add(-1)
+	if task == nil {
+		*searching = false
+		q.searching.Add(-1)
+	}
+	return task
+}
+
+// watch looks for tasks for a fraction of a microsecond, and lets other goroutines run.
+func (w *worker) watch() func() {
+	for range looksPerRound {
+		if w.q.hasWork() {
+			if task := w.steal(); task != nil {
+				return task
+			}
+		}
+	}
+	runtime.Gosched()
 	return nil
 }
 
@@ -238,6 +269,7 @@ func (w *worker) steal() func() {
 func (w *worker) park() bool {
 	q := w.q
 	q.idleMu.Lock()
+	w.parkedAt = time.Now()
 	q.idle = append(q.idle, w)
 	q.idleCount.Store(int32(len(q.idle)))
 	if q.quiescers > 0 && len(q.idle) == len(q.workers) {
@@ -250,6 +282,17 @@ func (w *worker) park() bool {
 		<-w.wake
 	}
 	return !q.closed.Load() || q.hasWork()
+}
+
+// learn adapts the time of searching to how long a worker had been parked when it was needed.
+func (q *multi) learn(parked time.Duration) {
+	p := time.Duration(q.patience.Load())
+	if parked < maxSearch {
+		p *= 2
+	} else {
+		p /= 2
+	}
+	q.patience.Store(int64(min(max(p, minSearch), maxSearch)))
 }
 
 // leaveIdle takes w off the idle list. It reports false if w is not on it any

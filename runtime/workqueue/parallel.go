@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // BodyPanic is what [Queue.ParallelFor] panics with when a body panicked, on
@@ -157,14 +158,14 @@ func (l *loop) runBlock(i int64, helper bool) (last bool) {
 	return last
 }
 
+// waitSpin is how long the caller of a loop looks for its end before it blocks: the parts that are left are short.
+const waitSpin = 20 * time.Microsecond
+
 // wait returns when all blocks are done. Those it waits for are running at
 // this moment, on helpers that wait for nothing in turn but blocks running.
 func (l *loop) wait() *BodyPanic {
 	if l.waits {
-		for range spinRounds {
-			if l.completed.Load() == l.blocks {
-				break
-			}
+		for begin := time.Now(); l.completed.Load() != l.blocks && time.Since(begin) < waitSpin; {
 			runtime.Gosched()
 		}
 		<-l.finished
