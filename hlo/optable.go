@@ -1,6 +1,9 @@
 package hlo
 
-import "strconv"
+import (
+	"strconv"
+	"sync"
+)
 
 // OpInfo is one row of the op table: everything that is true of an opcode, on whatever floor it is asked.
 type OpInfo struct {
@@ -121,10 +124,12 @@ func attrs[T any, P interface {
 	*T
 	OpAttrs
 }]() func() OpAttrs {
-	var def T
-	attrPlanOf(P(&def)).setDefaults(P(&def))
+	def := sync.OnceValue(func() (def T) {
+		attrPlanOf(P(&def)).setDefaults(P(&def))
+		return def
+	})
 	return func() OpAttrs {
-		v := def
+		v := def()
 		return P(&v)
 	}
 }

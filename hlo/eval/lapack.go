@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -29,12 +30,12 @@ func init() {
 	}
 }
 
-var lapackOption = regexp.MustCompile(`(\w+)\s*=\s*(\d+)`)
+var lapackOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)\s*=\s*(\d+)`) })
 
 // option is a letter that the backend_config gives as a number, `uplo = 76 : ui8`.
 func (c *Call) option(key string, otherwise byte) byte {
 	if common := c.In.Common(); common != nil {
-		for _, m := range lapackOption.FindAllStringSubmatch(common.BackendConfig, -1) {
+		for _, m := range lapackOption().FindAllStringSubmatch(common.BackendConfig, -1) {
 			if m[1] == key {
 				if n, err := strconv.ParseUint(m[2], 10, 8); err == nil {
 					return byte(n)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -20,12 +21,12 @@ func init() {
 	}
 }
 
-var configEntry = regexp.MustCompile(`(\w+)\s*=\s*(\w+)`)
+var configEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)\s*=\s*(\w+)`) })
 
 // config is an entry of the backend_config, `left = true`.
 func (c *Call) config(key string) string {
 	if common := c.In.Common(); common != nil {
-		for _, m := range configEntry.FindAllStringSubmatch(common.BackendConfig, -1) {
+		for _, m := range configEntry().FindAllStringSubmatch(common.BackendConfig, -1) {
 			if m[1] == key {
 				return m[2]
 			}

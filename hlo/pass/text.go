@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -97,15 +98,17 @@ type (
 	}
 )
 
-var textParser = participle.MustBuild[textPipeline](
-	participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
-		{Name: "Word", Pattern: `[A-Za-z0-9_.*+-]+`},
-		{Name: "String", Pattern: `"(\\.|[^"\\])*"`},
-		{Name: "Punct", Pattern: `[{}()\[\],=]`},
-		{Name: "Space", Pattern: `\s+`},
-	})),
-	participle.Elide("Space"), participle.Unquote("String"), participle.UseLookahead(2),
-)
+var textParser = sync.OnceValue(func() *participle.Parser[textPipeline] {
+	return participle.MustBuild[textPipeline](
+		participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
+			{Name: "Word", Pattern: `[A-Za-z0-9_.*+-]+`},
+			{Name: "String", Pattern: `"(\\.|[^"\\])*"`},
+			{Name: "Punct", Pattern: `[{}()\[\],=]`},
+			{Name: "Space", Pattern: `\s+`},
+		})),
+		participle.Elide("Space"), participle.Unquote("String"), participle.UseLookahead(2),
+	)
+})
 
 // Catalogue finds passes and pipelines by name.
 type Catalogue interface {
@@ -135,7 +138,7 @@ func (e *TextError) Error() string {
 //	threads{only=main}(cse)             on the computations of a thread
 //	simplify{fp=xla}                    a named pipeline under another policy
 func Parse(text string, c Catalogue) (*Pipeline, error) {
-	t, err := textParser.ParseString("", text)
+	t, err := textParser().ParseString("", text)
 	if err != nil {
 		col, msg := 1, err.Error()
 		if pe, ok := err.(participle.Error); ok {

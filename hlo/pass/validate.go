@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Order is a constraint: in a pipeline that has both passes, Before runs first.
 type Order struct{ Before, After, Because string }
 
-var passName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+var passName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`) })
 
 // Validate checks a catalogue: names are kebab-case and unique, every pass has a documentation whose first line is a title and something to
 // run, the constraints name passes that exist and say why, and every pipeline keeps them. A test calls it; it returns all mistakes.
@@ -21,7 +22,7 @@ func Validate(all []*Pass, pipelines map[string]*Pipeline, orders []Order) error
 	for _, p := range all {
 		title, _, _ := strings.Cut(p.Doc, "\n")
 		switch {
-		case !passName.MatchString(p.Name):
+		case !passName().MatchString(p.Name):
 			fail("pass %q: a name is kebab-case", p.Name)
 		case names[p.Name]:
 			fail("pass %s: there are two", p.Name)

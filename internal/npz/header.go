@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -42,15 +43,17 @@ type tuple struct {
 	Numbers []string `parser:"'(' ( @Number ( ',' @Number )* ','? )? ')'"`
 }
 
-var dictionaryParser = participle.MustBuild[dictionary](participle.Lexer(lexer.MustStateful(lexer.Rules{
-	"Root": {
-		{Name: "blank", Pattern: `[ \t\n]+`},
-		{Name: "String", Pattern: `'[^'\\]*'|"[^"\\]*"`},
-		{Name: "Number", Pattern: `-?[0-9]+L?`}, // Python 2 wrote long integers with an L
-		{Name: "Word", Pattern: `[A-Za-z]+`},
-		{Name: "Punctuation", Pattern: `[{}():,\[\]]`},
-	},
-})))
+var dictionaryParser = sync.OnceValue(func() *participle.Parser[dictionary] {
+	return participle.MustBuild[dictionary](participle.Lexer(lexer.MustStateful(lexer.Rules{
+		"Root": {
+			{Name: "blank", Pattern: `[ \t\n]+`},
+			{Name: "String", Pattern: `'[^'\\]*'|"[^"\\]*"`},
+			{Name: "Number", Pattern: `-?[0-9]+L?`}, // Python 2 wrote long integers with an L
+			{Name: "Word", Pattern: `[A-Za-z]+`},
+			{Name: "Punctuation", Pattern: `[{}():,\[\]]`},
+		},
+	})))
+})
 
 // readHeader reads up to the first byte of data.
 func readHeader(r io.Reader) (header, error) {
@@ -89,7 +92,7 @@ func readHeader(r io.Reader) (header, error) {
 
 // parseHeader reads the dictionary. Keys come in any order, each once.
 func parseHeader(text string) (h header, err error) {
-	d, err := dictionaryParser.ParseString("", text)
+	d, err := dictionaryParser().ParseString("", text)
 	if err != nil {
 		return h, fmt.Errorf("%w in %q", err, text[:min(len(text), 200)])
 	}

@@ -243,7 +243,7 @@ func (d *disassembler) attributes(op *Op, k *bef.Kernel) error {
 		}
 		op.Attrs.Set(name, at)
 	}
-	if def := standard.Lookup(op.Name); def != nil && def.Cost {
+	if def := standard().Lookup(op.Name); def != nil && def.Cost {
 		op.Attrs.Set(attrCost, intAttr("i64", 1))
 	}
 	return nil
@@ -273,7 +273,7 @@ func (d *disassembler) functions(op *Op, k *bef.Kernel) error {
 		return nil
 	}
 	names := []string{}
-	if def := standard.Lookup(op.Name); def != nil {
+	if def := standard().Lookup(op.Name); def != nil {
 		names = def.funcs
 	}
 	switch {

@@ -96,7 +96,7 @@ func (n *customNode) Parse(lex *lexer.PeekingLexer) error {
 		return participle.NextMatch
 	}
 	n.Pos, n.Name = t.Pos, t.Value
-	n.def = formsByName[n.Name]
+	n.def = formsByName()[n.Name]
 	lex.Next()
 	if n.def == nil {
 		return syntax(t, "custom op '"+n.Name+"' is unknown")

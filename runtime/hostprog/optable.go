@@ -2,7 +2,9 @@ package hostprog
 
 import (
 	"fmt"
+	"maps"
 	"sort"
+	"sync"
 )
 
 // OpDef is the row of an op: what it takes and gives, and how it is written.
@@ -71,7 +73,7 @@ type OpTable struct {
 
 // NewOpTable makes a table of the standard ops and these.
 func NewOpTable(defs ...OpDef) (*OpTable, error) {
-	t := &OpTable{parent: standard, rows: make(map[string]*OpDef)}
+	t := &OpTable{parent: standard(), rows: make(map[string]*OpDef)}
 	for i := range defs {
 		if t.Lookup(defs[i].Name) != nil {
 			return nil, fmt.Errorf("hostprog: op %q has two rows", defs[i].Name)
@@ -82,7 +84,7 @@ func NewOpTable(defs ...OpDef) (*OpTable, error) {
 }
 
 // Standard is the table of the ops that have a custom form.
-func Standard() *OpTable { return standard }
+func Standard() *OpTable { return standard() }
 
 // Lookup returns the row of an op, or nil. Rows must not be changed.
 func (t *OpTable) Lookup(name string) *OpDef {
@@ -106,31 +108,30 @@ func (t *OpTable) Names() []string {
 	return names
 }
 
-// standard and formsByName are filled by init: rows refer to functions that
-// look rows up.
-var (
-	standard    = &OpTable{rows: make(map[string]*OpDef)}
-	formsByName map[string]*OpDef
-)
-
-func init() {
+// standard is the table of the ops that have a custom form, made when the first text is read or written.
+var standard = sync.OnceValue(func() *OpTable {
+	t := &OpTable{rows: make(map[string]*OpDef)}
 	for _, family := range [][]OpDef{basicOps(), controlOps(), testOps(), shapeOps(), tensorOps(), syncOps()} {
 		for i := range family {
 			d := &family[i]
-			if standard.rows[d.Name] != nil {
+			if t.rows[d.Name] != nil {
 				panic("hostprog: two rows for " + d.Name)
 			}
-			standard.rows[d.Name] = d
+			t.rows[d.Name] = d
 		}
 	}
-	formsByName = make(map[string]*OpDef)
+	return t
+})
+
+// formsByName has the standard rows and those of the seeds.
+var formsByName = sync.OnceValue(func() map[string]*OpDef {
+	forms := make(map[string]*OpDef)
 	for _, d := range seedForms() {
-		formsByName[d.Name] = &d
+		forms[d.Name] = &d
 	}
-	for name, d := range standard.rows {
-		formsByName[name] = d
-	}
-}
+	maps.Copy(forms, standard().rows)
+	return forms
+})
 
 // attr returns the row of an attribute.
 func (d *OpDef) attr(name string) *AttrDef {

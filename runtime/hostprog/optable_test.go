@@ -29,7 +29,7 @@ func TestEveryRow(t *testing.T) {
 			assert.Equal(t, text, Sprint(q, CustomForm))
 		}
 	}
-	for name, d := range formsByName {
+	for name, d := range formsByName() {
 		if d.seed != nil {
 			assert.Nil(t, Standard().Lookup(name), "an older spelling is no op of today")
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 )
@@ -59,7 +60,9 @@ var words = map[string]string{"TypeNode": "type", "PlainType": "type", "AttrNode
 	"DenseLiteral": "element", "Int": "integer", "String": "string", "Symbol": "symbol name", "Value": "SSA value name"}
 
 // expectation finds the first thing that the grammar would have taken.
-var expectation = regexp.MustCompile(`\(expected [(]*(?:"([^"]*)"|<(\w+)>|(\w+))`)
+var expectation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\(expected [(]*(?:"([^"]*)"|<(\w+)>|(\w+))`)
+})
 
 // unexpected says what was expected, and what is there.
 func unexpected(e *participle.UnexpectedTokenError) string {
@@ -70,7 +73,7 @@ func unexpected(e *participle.UnexpectedTokenError) string {
 	if strings.Contains(e.Message(), "<int> | <float>") {
 		return "expected a value, got " + got
 	}
-	m := expectation.FindStringSubmatch(e.Message())
+	m := expectation().FindStringSubmatch(e.Message())
 	if m == nil {
 		return "unexpected " + got
 	}

@@ -193,7 +193,7 @@ func isProperty(name string) bool {
 // customForm returns the row by which an op can be written, or nil. An op that
 // does not fit its row is written in generic form, which can say everything.
 func (p *printer) customForm(op *Op) *OpDef {
-	d := standard.Lookup(op.Name)
+	d := standard().Lookup(op.Name)
 	if p.generic || d == nil || d.mismatch(op) != "" {
 		return nil
 	}

@@ -228,7 +228,7 @@ func (r *resolver) generic(n *genericNode) *Op {
 			op.Attrs.Set(e.Name, e.Attr)
 		}
 	}
-	def := standard.Lookup(name)
+	def := standard().Lookup(name)
 	isolated := name == funcOp || name == moduleOp || def != nil && def.regions > 0
 	for _, rn := range n.Regions {
 		r.push(isolated)

@@ -63,7 +63,7 @@ func Streams(p *Program, c Config) []*Diagnostic {
 // analyse finds the streams of a body that belongs to op.
 func analyse(op *Op, body *Region, table *OpTable) streams {
 	if table == nil {
-		table = standard
+		table = standard()
 	}
 	s := analysis{table: table, body: body, index: make(map[*Op]int)}
 	s.options(op)

@@ -14,7 +14,7 @@ type Config struct {
 
 func (c Config) ops() *OpTable {
 	if c.Ops == nil {
-		return standard
+		return standard()
 	}
 	return c.Ops
 }

@@ -19,9 +19,9 @@ func Best() Level {
 func find(l Level, name string) kernel {
 	switch l {
 	case AVX512:
-		return avx512[name]
+		return avx512()[name]
 	case AVX2:
-		return avx2[name]
+		return avx2()[name]
 	}
 	return kernel{}
 }
