@@ -17,41 +17,63 @@ import (
 // run in parallel. Broken promises (an ended session, an id that does not exist) panic and say which promise it was.
 type Editor struct {
 	epoch uint64
-	gen   uint32 // handles of another generation are stale
-	ended string // why the session, or its last generation of handles, ended
-	over  bool   // nothing may be done any more
-
-	root  *moduleNode
-	stats CopyStats
+	root  *moduleNode // nil: the session is over
+	gen   uint32      // handles of another generation are stale
+	ended ending      // why the session, or its last generation of handles, ended
 	pool  nodePool
+	stats CopyStats
 
-	// States of the computations touched so far; the first one is inline, since many sessions touch no other.
-	first  compState
-	states tree[compState]
-	spare  []compState           // what is left of a slab
-	lists  []leafList[instrNode] // of finished builders, to be used again
-
-	calls map[CompID]int // number of calling instructions per computation, once somebody asked
-
-	unsettled []*compState // those that forward
+	first compState   // of the computation touched first; many sessions touch no other
+	side  *sideTables // nil until needed
+	fork  *forkState  // nil: neither a fork nor split into forks
 
 	holder holder
 
-	fork *forkState // nil: neither a fork nor split into forks
+	// header is where the first header that the session makes lies: most sessions make one. A version that is kept keeps these bytes, but
+	// nothing that the session knew, which ends with it.
+	header smallModule
+}
+
+// sideTables is what a session keeps beyond one computation and simple edits.
+type sideTables struct {
+	states tree[compState] // of computations touched later
+	spare  []compState     // what is left of a slab
+
+	calls     map[CompID]int // number of calling instructions per computation, once somebody asked
+	unsettled []*compState   // those that forward
+	lists     [][]*instrNode // of finished builders, to be used again
+}
+
+// ending is what ended a session or a generation of handles.
+type ending uint8
+
+const (
+	byFreeze ending = iota + 1
+	byRollback
+	byFork
+	byJoin
+	byCompact
+	byOwn
+	byOwnedEdit
+)
+
+// String completes "use of … after".
+func (x ending) String() string {
+	return [...]string{"", "Freeze", "Rollback", "Fork", "Join", "Compact", "Own", "the end of Owned.Edit"}[x]
 }
 
 // compState is what a session knows about one computation. It outlives snapshots.
 type compState struct {
 	e       *Editor
-	id      CompID
 	node    *compNode // the current one
-	viewGen uint32    // counts edits; views of another count are stale
-	removed bool
+	id      CompID
+	viewGen uint32 // counts edits; views of another count are stale
 	view    *compNode
 	users   *userOverlay        // nil until asked for
 	order   *orderOverlay       // nil until the first insertion
 	forward map[InstrID]InstrID // uses to redirect: old to new
 	began   *compNode           // frozen version whose order still stands, but for instructions added at the end; nil: none
+	removed bool
 }
 
 // Edit opens a session on m. Nothing is copied before the first edit.
@@ -61,16 +83,17 @@ func (m Module) Edit() *Editor {
 
 // NewModule opens a session on an empty module of the given name.
 func NewModule(name string) *Editor {
-	epoch := epochs.Add(1)
-	return &Editor{epoch: epoch, gen: 1, root: &moduleNode{
-		epoch: epoch, lineage: lineages.Add(1), name: name, entry: NoComp, config: defaultConfig,
-	}}
+	e := &Editor{epoch: epochs.Add(1), gen: 1}
+	e.root = &e.header.moduleNode
+	e.root.epoch, e.root.entry = e.epoch, NoComp
+	e.root.moduleInfo = &moduleInfo{epoch: e.epoch, lineage: lineages.Add(1), name: name, config: defaultConfig}
+	return e
 }
 
 func (e *Editor) check() {
 	e.holder.claim()
-	if e.over {
-		panic("hlo: use of an Editor after " + e.ended)
+	if e.root == nil {
+		panic("hlo: use of an Editor after " + e.ended.String())
 	}
 	if e.isSplit() {
 		panic("hlo: use of an Editor between Fork and Join")
@@ -78,7 +101,7 @@ func (e *Editor) check() {
 }
 
 // retire ends a generation of handles.
-func (e *Editor) retire(why string) {
+func (e *Editor) retire(why ending) {
 	e.gen++
 	e.ended = why
 }
@@ -86,9 +109,25 @@ func (e *Editor) retire(why string) {
 // own returns the module header, writable.
 func (e *Editor) own() *moduleNode {
 	if e.root.epoch != e.epoch {
-		e.root = e.root.clone(e.epoch, &e.stats)
+		room := &e.header
+		if room.moduleInfo != nil { // in use
+			room = new(smallModule)
+		}
+		e.root = e.root.cloneTo(room, e.epoch, &e.stats)
 	}
 	return e.root
+}
+
+// ownInfo returns the rarer part of the header, writable.
+func (e *Editor) ownInfo() *moduleInfo {
+	m := e.own()
+	if m.moduleInfo.epoch != e.epoch {
+		c := *m.moduleInfo
+		c.epoch, c.ownsOrder = e.epoch, false
+		m.moduleInfo = &c
+		e.stats.Bytes += moduleInfoBytes
+	}
+	return m.moduleInfo
 }
 
 // setComp writes into the table of computations of an owned header. Of what that copies, only the bytes count.
@@ -103,8 +142,10 @@ func (e *Editor) state(id CompID) *compState {
 	if e.first.node != nil && e.first.id == id {
 		return &e.first
 	}
-	if st := e.states.get(uint32(id)); st != nil {
-		return st
+	if e.side != nil {
+		if st := e.side.states.get(uint32(id)); st != nil {
+			return st
+		}
 	}
 	c := e.root.comps.get(uint32(id))
 	if c == nil {
@@ -116,14 +157,22 @@ func (e *Editor) state(id CompID) *compState {
 func (e *Editor) addState(c *compNode) *compState {
 	st := &e.first
 	if st.node != nil {
-		if len(e.spare) == 0 {
-			e.spare = make([]compState, min(4+int(e.states.n), 32))
+		t := e.tables()
+		if len(t.spare) == 0 {
+			t.spare = make([]compState, min(4+int(t.states.n), 32))
 		}
-		st, e.spare = &e.spare[0], e.spare[1:]
-		*e.states.slot(1, new(CopyStats), uint32(c.id)) = st // of the session alone: always the same epoch, so nothing is copied
+		st, t.spare = &t.spare[0], t.spare[1:]
+		*t.states.slot(1, new(CopyStats), uint32(c.id)) = st // of the session alone: always the same epoch, so nothing is copied
 	}
 	st.e, st.id, st.node = e, c.id, c
 	return st
+}
+
+func (e *Editor) tables() *sideTables {
+	if e.side == nil {
+		e.side = new(sideTables)
+	}
+	return e.side
 }
 
 // Computation is a handle to edit computation id; it panics when there is none.
@@ -187,7 +236,7 @@ func (e *Editor) SetConfig(c *ModuleConfig) {
 		c = defaultConfig
 	}
 	if c != e.root.config && !EqualAttr(c, e.root.config) {
-		e.own().config = c
+		e.ownInfo().config = c
 	}
 }
 
@@ -195,7 +244,7 @@ func (e *Editor) SetConfig(c *ModuleConfig) {
 func (e *Editor) SetName(name string) {
 	e.checkWhole("SetName")
 	if name != e.root.name {
-		e.own().name = name
+		e.ownInfo().name = name
 	}
 }
 
@@ -206,7 +255,7 @@ func (e *Editor) SetNote(key AttrKey, value Attr) {
 	if e.root.notes.same(key, value) {
 		return
 	}
-	m := e.own()
+	m := e.ownInfo()
 	m.notes = m.notes.with(e.epoch, &e.stats, key, value)
 }
 
@@ -224,7 +273,7 @@ func (e *Editor) SetEntry(id CompID) {
 // [Editor.NewComputation].
 func (e *Editor) AddComputation(name string) CompEdit {
 	e.check()
-	return CompEdit{e.install(&compNode{epoch: e.epoch, name: name, root: NoInstr, idOrder: true}), e.gen}
+	return CompEdit{e.install(&compNode{epoch: e.epoch, compInfo: &compInfo{epoch: e.epoch, name: name}, root: NoInstr, idOrder: true}), e.gen}
 }
 
 // install gives a new computation an id and a name and puts it into the module.
@@ -233,12 +282,12 @@ func (e *Editor) install(c *compNode) *compState {
 	c.id = e.newCompID()
 	c.name = e.compNames().unique(c.name)
 	e.setComp(m, c.id, c)
-	m.appendOrder(c.id)
+	e.ownInfo().appendOrder(c.id)
 	return e.addState(c)
 }
 
-// appendOrder adds id at the end of the module order of an owned header.
-func (m *moduleNode) appendOrder(id CompID) {
+// appendOrder adds id at the end of the module order.
+func (m *moduleInfo) appendOrder(id CompID) {
 	if !m.ownsOrder {
 		m.order = append(make([]CompID, 0, len(m.order)+len(m.order)/4+4), m.order...)
 		m.ownsOrder = true
@@ -259,8 +308,8 @@ func (e *Editor) RemoveComputation(id CompID) {
 		panic(fmt.Sprintf("hlo: RemoveComputation of %q, which %d instructions call", st.node.name, n))
 	}
 	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
-	m := e.own()
-	e.setComp(m, id, nil)
+	e.setComp(e.own(), id, nil)
+	m := e.ownInfo()
 	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(o CompID) bool { return o == id }), true
 	st.viewGen++
 	st.removed = true
@@ -268,29 +317,37 @@ func (e *Editor) RemoveComputation(id CompID) {
 
 // callCounts counts callers, once; edits keep the counts up to date from then on.
 func (e *Editor) callCounts() map[CompID]int {
-	if e.calls == nil {
-		e.calls = make(map[CompID]int)
+	t := e.tables()
+	if t.calls == nil {
+		t.calls = make(map[CompID]int)
 		for _, id := range e.root.order {
 			e.root.comps.get(uint32(id)).instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), 1); return true })
 		}
 	}
-	return e.calls
+	return t.calls
 }
 
 func (e *Editor) countCalls(to []CompID, by int) {
-	if e.calls == nil {
+	if e.side == nil || e.side.calls == nil {
 		return
 	}
 	for i, id := range to {
 		if !slices.Contains(to[:i], id) {
-			e.calls[id] += by
+			e.side.calls[id] += by
 		}
+	}
+}
+
+// forgetCalls drops the counts, where edits have passed them by.
+func (e *Editor) forgetCalls() {
+	if e.side != nil {
+		e.side.calls = nil
 	}
 }
 
 // compNames and instrNames return the name tables, writable.
 func (e *Editor) compNames() *nameTable {
-	m := e.own()
+	m := e.ownInfo()
 	if m.compNames == nil || m.compNames.epoch != e.epoch {
 		m.compNames = m.compNames.layer(e.epoch)
 	}
@@ -303,14 +360,6 @@ func (e *Editor) instrNames() *nameTable {
 		m.instrNames = m.instrNames.layer(e.epoch)
 	}
 	return m.instrNames
-}
-
-// ReserveNames says how many instructions the session, which has none yet, will about make.
-func (e *Editor) ReserveNames(n int) {
-	e.checkWhole("ReserveNames")
-	if names := e.instrNames(); names.fresh != nil {
-		names.fresh.reserve(n)
-	}
 }
 
 // Snapshot publishes the current state and goes on under a fresh epoch: later edits copy their path again. Handles stay valid. It
@@ -327,11 +376,11 @@ func (e *Editor) Snapshot() Module {
 // Rollback returns to m, a snapshot or the module the session started from. All handles become stale.
 func (e *Editor) Rollback(m Module) {
 	e.check()
-	e.retire("Rollback")
+	e.retire(byRollback)
 	e.epoch = epochs.Add(1)
 	e.root = m.m
 	e.dropStates()
-	e.calls = nil
+	e.forgetCalls()
 	if e.isFork() {
 		e.fork.rolledBack = true
 	}
@@ -339,8 +388,10 @@ func (e *Editor) Rollback(m Module) {
 
 // dropStates forgets what is known of computations; handles must be stale.
 func (e *Editor) dropStates() {
-	e.first, e.states, e.spare, e.lists = compState{e: e}, tree[compState]{}, nil, nil
-	e.unsettled = nil
+	e.first = compState{e: e}
+	if t := e.side; t != nil {
+		*t = sideTables{calls: t.calls}
+	}
 }
 
 // Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
@@ -352,7 +403,7 @@ func (e *Editor) Freeze() Module {
 		panic("hlo: Freeze of a fork; Join it to the session it came from")
 	}
 	m := Module{e.root}
-	e.end("Freeze")
+	e.end(byFreeze)
 	return m
 }
 
@@ -367,13 +418,13 @@ func (e *Editor) FreezeUnlessEqual(base Module) Module {
 }
 
 // end retires the session for good and lets go of the module.
-func (e *Editor) end(why string) {
+func (e *Editor) end(why ending) {
 	e.retire(why)
-	e.over = true
-	e.epoch = 0
-	e.root = nil
-	e.dropStates()
-	e.calls = nil
+	e.epoch, e.root, e.side = 0, nil, nil
+	e.pool = nodePool{}
+	if e.first.node != nil {
+		e.first = compState{e: e}
+	}
 }
 
 // Changed reports whether the session holds another version than m.

@@ -2,7 +2,6 @@ package hlo
 
 import (
 	"hash/maphash"
-	"math/bits"
 	"sync"
 )
 
@@ -11,24 +10,14 @@ import (
 // does the first session on the module that gives a name.
 type freshNames struct {
 	once  sync.Once // of the expansion: frozen tables are shared
-	slots []uint32  // open addressing: a few bits of the hash << freshIndexBits | index of the name + 1; 0: free
+	slots []uint64  // open addressing: hash << 32 | index of the name + 1; 0: free
 	names [][]string
-	size  int
+	size  uint32
 }
 
-const (
-	freshChunk     = 512
-	freshIndexBits = 26
-	maxFresh       = 1<<freshIndexBits - 2
-)
+const freshChunk = 512
 
 var freshSeed = maphash.MakeSeed()
-
-// freshSlot is where a name would be and what its slot would hold beside its index.
-func freshSlot(name string) (at, tag uint32) {
-	hash := maphash.String(freshSeed, name)
-	return uint32(hash), uint32(hash>>32) &^ (1<<freshIndexBits - 1)
-}
 
 // take takes a name if it is plain and new.
 func (s *freshNames) take(name string) bool {
@@ -36,17 +25,17 @@ func (s *freshNames) take(name string) bool {
 	if n := len(name) - 2; n > 0 && name[n:] == ".0" && name[n-1]-'0' > 9 {
 		name = name[:n]
 	}
-	if !isPlainName(name) || s.size >= maxFresh {
+	if !isPlainName(name) || s.size >= 1<<31 {
 		return false
 	}
-	if s.size >= len(s.slots)/8*5 {
-		s.resize(max(32, 2*len(s.slots)))
+	if int(s.size)*2 >= len(s.slots) {
+		s.grow()
 	}
-	at, tag := freshSlot(name)
-	mask := uint32(len(s.slots) - 1)
-	i := at & mask
+	hash := maphash.String(freshSeed, name) >> 32
+	mask := uint64(len(s.slots) - 1)
+	i := hash & mask
 	for ; s.slots[i] != 0; i = (i + 1) & mask {
-		if slot := s.slots[i]; slot&^(1<<freshIndexBits-1) == tag && s.name(slot&(1<<freshIndexBits-1)-1) == name {
+		if s.slots[i]>>32 == hash && s.name(uint32(s.slots[i])-1) == name {
 			return false
 		}
 	}
@@ -60,34 +49,25 @@ func (s *freshNames) take(name string) bool {
 	last := &s.names[len(s.names)-1]
 	*last = append(*last, name)
 	s.size++
-	s.slots[i] = tag | uint32(s.size)
+	s.slots[i] = hash<<32 | uint64(s.size)
 	return true
 }
 
 func (s *freshNames) name(i uint32) string { return s.names[i/freshChunk][i%freshChunk] }
 
-// resize makes a table of n slots, a power of two.
-func (s *freshNames) resize(n int) {
-	s.slots = make([]uint32, n)
-	mask := uint32(n - 1)
-	index := uint32(0)
-	for _, chunk := range s.names {
-		for _, name := range chunk {
-			i, tag := freshSlot(name)
-			i &= mask
-			for s.slots[i] != 0 {
-				i = (i + 1) & mask
-			}
-			index++
-			s.slots[i] = tag | index
+func (s *freshNames) grow() {
+	old := s.slots
+	s.slots = make([]uint64, max(32, 4*len(old)))
+	mask := uint64(len(s.slots) - 1)
+	for _, slot := range old {
+		if slot == 0 {
+			continue
 		}
-	}
-}
-
-// reserve makes room for n names, as long as there is none.
-func (s *freshNames) reserve(n int) {
-	if s.slots == nil && n > 16 {
-		s.resize(1 << bits.Len(uint(min(n, 1<<20)/5*8)))
+		i := slot >> 32 & mask
+		for s.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = slot
 	}
 }
 

@@ -2,7 +2,6 @@ package printer
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,7 +25,7 @@ const (
 // stretch is instructions of one computation that are written one after the other, or a computation as a whole.
 type stretch struct {
 	c     hlo.Computation
-	lines []hlo.Instruction // nil: the whole computation
+	lines []hlo.InstrID // nil: the whole computation
 	first bool              // what is before the instructions belongs to it
 	last  bool              // and what is behind them
 }
@@ -133,7 +132,10 @@ func (p *printer) plan(chunkSize int, next func() *chunk, send func(*chunk) bool
 			}
 			continue
 		}
-		lines := slices.AppendSeq(make([]hlo.Instruction, 0, size), p.instructions(c, false))
+		lines := make([]hlo.InstrID, 0, size)
+		for in := range p.instructions(c, false) {
+			lines = append(lines, in.ID())
+		}
 		for from := 0; from < len(lines); {
 			to := min(from+chunkSize-k.size, len(lines))
 			if !add(stretch{c, lines[from:to], from == 0, to == len(lines)}, to-from) {
@@ -162,8 +164,8 @@ func (p *printer) chunk(k *chunk) {
 			p.opening(s.c, p.Indent, isEntry, false)
 			p.line()
 		}
-		for _, in := range s.lines {
-			p.instructionLine(in, p.Indent+1)
+		for _, id := range s.lines {
+			p.instructionLine(s.c.MustAt(id), p.Indent+1)
 		}
 		if s.last {
 			p.closing(s.c, p.Indent)

@@ -28,7 +28,6 @@ const (
 func Fprint(w io.Writer, m hlo.Module, cfg Config) error {
 	p := newPrinter(m, cfg)
 	p.w = w
-	p.b = make([]byte, 0, flushBytes+flushBytes/4)
 	p.module()
 	p.flush()
 	return p.err

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -92,20 +93,18 @@ func (t *symbols) add(hash nameHash, s symbol) {
 
 // grow makes the table four times as large.
 func (t *symbols) grow(text string) {
-	names := make([]symbol, 0, t.count)
-	for i, tag := range t.tags[:t.size] {
-		if tag != 0 {
-			names = append(names, t.slots[i])
-		}
-	}
-	t.size = max(smallSymbols, 4*t.size)
-	if int(t.size) > len(t.slots) {
+	tags, slots, size := t.tags, t.slots, t.size
+	t.size = max(smallSymbols, 4*size)
+	if int(t.size) > len(slots) {
 		t.tags, t.slots = make([]uint8, t.size), make([]symbol, t.size)
-	} else {
+	} else { // room that a computation before has used
+		tags, slots = slices.Clone(tags[:size]), slices.Clone(slots[:size])
 		clear(t.tags[:t.size])
 	}
-	for _, s := range names {
-		t.add(hashName(wordAt(text, s.at)), s)
+	for i, tag := range tags[:size] {
+		if tag != 0 {
+			t.add(hashName(wordAt(text, slots[i].at)), slots[i])
+		}
 	}
 }
 
