@@ -17,6 +17,9 @@ func init() {
 	}
 	fast[hlo.OpRngGetAndUpdateState] = []chooser{rngGetAndUpdateState}
 	for op, choosers := range map[hlo.Opcode][]chooser{
+		hlo.OpBatchNormGrad:      {batchNorm(batchNormGrad)},
+		hlo.OpBatchNormInference: {batchNorm(batchNormInference)},
+		hlo.OpBatchNormTraining:  {batchNorm(batchNormTraining)},
 		hlo.OpBitcast:            {copyBytes},
 		hlo.OpBitcastConvert:     {copyBytes, elementwise},
 		hlo.OpBroadcast:          {copyBytes, elementwise},
@@ -40,10 +43,13 @@ func init() {
 		hlo.OpReduceWindow:       {reduceWindow},
 		hlo.OpReshape:            {copyBytes},
 		hlo.OpReverse:            {elementwise},
+		hlo.OpRngBitGenerator:    {rngBitGenerator},
 		hlo.OpScatter:            {scatter},
+		hlo.OpSelectAndScatter:   {selectAndScatter},
 		hlo.OpSend:               {send, needsMesh},
 		hlo.OpSlice:              {copyBytes, elementwise},
 		hlo.OpSort:               {sortLines},
+		hlo.OpTopk:               {topK},
 		hlo.OpTranspose:          {copyBytes, transpose, elementwise},
 	} {
 		fast[op] = choosers

@@ -34,15 +34,10 @@ func reduceWindow(s *site) (runtime.Bound, bool) {
 	return runtime.Bound{}, false
 }
 
-// windowReduction folds a window for each position. Trailing axes on which the window does nothing form runs, which are folded element by
-// element.
+// windowReduction folds a window for each position: a run of the result at a time.
 type windowReduction[T realNumber] struct {
+	windowRuns
 	fold          *fold[T]
-	window        []hlo.WindowDim // of the axes before the run
-	in, out       []int           // sizes of these axes
-	stride        []int           // of the operand
-	run           int
-	rows          int // runs of the result
 	src, init, to place
 	loop          *parallelLoop
 
@@ -51,44 +46,19 @@ type windowReduction[T realNumber] struct {
 	reverse bool
 }
 
-func isIdle(w *hlo.WindowDim) bool {
-	return w.Size == 1 && w.Stride == 1 && w.PadLow == 0 && w.PadHigh == 0 && w.BaseDilation == 1
-}
-
 func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.Bound, bool) {
-	w := hlo.AttrsOf[hlo.WindowAttrs](s.in).Window
-	in, out := s.shape(0), s.in.Shape()
-	if f == nil || w == nil || len(w.Dims) != in.Rank() || in.NumElements() == 0 {
+	runs, ok := newWindowRuns(hlo.AttrsOf[hlo.WindowAttrs](s.in).Window, s.shape(0), s.in.Shape())
+	if f == nil || !ok {
 		return runtime.Bound{}, false
 	}
-	for i := range w.Dims {
-		if w.Dims[i].BaseDilation != 1 {
-			return runtime.Bound{}, false
-		}
-	}
-	r := &windowReduction[T]{fold: f, run: 1, rows: 1}
-	axes := in.Rank()
-	for axes > 0 && isIdle(&w.Dims[axes-1]) {
-		axes--
-		r.run *= int(in.Dim(axes))
-	}
-	if axes > maxSpatial {
-		return runtime.Bound{}, false
-	}
-	r.window = w.Dims[:axes]
-	for d := range axes {
-		r.in = append(r.in, int(in.Dim(d)))
-		r.out = append(r.out, int(out.Dim(d)))
-		r.rows *= r.out[d]
-	}
-	r.stride = rowMajor(in.Dimensions())[:axes]
+	r := &windowReduction[T]{windowRuns: runs, fold: f}
 	e := &endpoints{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
 	r.src, r.init, r.to = e.in[0], e.in[1], e.out
 	n, work := r.rows, r.run
-	if last := axes - 1; r.run == 1 && axes > 0 && r.out[last] >= 4 && !r.findScan() {
+	if last := len(r.window) - 1; r.run == 1 && last >= 0 && r.out[last] >= 4 && !r.findScan() {
 		// Positions along the last axis are folded together.
 		r.loop = newParallelLoop(r.lines)
 		n, work = r.rows/r.out[last], r.out[last]
@@ -134,7 +104,7 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 	last := len(r.window) - 1
 	w := &r.window[last]
 	n, stride := r.out[last], int(w.Stride)
-	outer := windowReduction[T]{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last]}
+	outer := windowRuns{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last]}
 	var picked [256]T
 	for line := lo; line < hi; line++ {
 		y := out[line*n:][:n]
@@ -170,59 +140,6 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 				}
 			}
 		})
-	}
-}
-
-// windowWalk goes through the elements of one window that lie inside the array.
-type windowWalk struct {
-	at, count, step [maxSpatial]int
-	off             int // of the element it is at
-}
-
-// windowAt is at the first element of a window. It reports false if the window has none.
-func (r *windowReduction[T]) windowAt(row int) (walk windowWalk, ok bool) {
-	for d := len(r.window) - 1; d >= 0; d-- {
-		w := &r.window[d]
-		p := row % r.out[d]
-		row /= r.out[d]
-		start := p*int(w.Stride) - int(w.PadLow)
-		first, end := validRange(int(w.Size), int(w.WindowDilation), start, r.in[d])
-		if first >= end {
-			return walk, false
-		}
-		walk.count[d] = end - first
-		walk.step[d] = int(w.WindowDilation) * r.stride[d]
-		walk.off += start*r.stride[d] + first*walk.step[d]
-	}
-	return walk, true
-}
-
-// next goes on by one along axis d, and where that is at its end along those before it.
-func (w *windowWalk) next(d int) bool {
-	for ; d >= 0; d-- {
-		w.at[d]++
-		w.off += w.step[d]
-		if w.at[d] < w.count[d] {
-			return true
-		}
-		w.off -= w.at[d] * w.step[d]
-		w.at[d] = 0
-	}
-	return false
-}
-
-// each calls visit with the offset of every element of one window, in row-major order.
-func (r *windowReduction[T]) each(row int, visit func(off int)) {
-	w, ok := r.windowAt(row)
-	if !ok {
-		return
-	}
-	axes := len(r.window)
-	for {
-		visit(w.off)
-		if !w.next(axes - 1) {
-			return
-		}
 	}
 }
 

@@ -1,0 +1,123 @@
+package kernels
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+// topKSearch finds the first k of each row in total order, of elements of at most 32 bits. Numbers of 64 bits stand for elements: the key
+// that orders above, the position below, so that none are equal. A row is read once; what is larger than the k-th of what was seen is
+// kept, and when that has become twice too much, the smaller half is dropped.
+type topKSearch struct {
+	key     sortKey
+	n, k    int
+	loop    *parallelLoop
+	buffers sync.Pool
+}
+
+// topKBuffers is what one row needs.
+type topKBuffers struct {
+	keys [topKBlock]uint64
+	kept []uint64
+}
+
+// topKBlock is how many keys are made at a time.
+const topKBlock = 512
+
+func topK(s *site) (runtime.Bound, bool) {
+	a, in := hlo.AttrsOf[hlo.TopKAttrs](s.in), s.shape(0)
+	t := in.Type()
+	if in.Rank() == 0 || in.NumElements() == 0 || a.K == 0 || t.Bits() != 8*t.ByteSize() || t.Bits() > 32 || t.IsComplex() || t.IsFloat() && t.Bits() < 16 {
+		return runtime.Bound{}, false
+	}
+	if n := in.Dim(in.Rank() - 1); n > 1<<31-1 || s.in.Shape().Elem(1).Type() != hlo.S32 {
+		return runtime.Bound{}, false
+	}
+	x := &topKSearch{key: sortKey{typ: t, descending: !a.Largest}, n: int(in.Dim(in.Rank() - 1)), k: int(a.K)}
+	x.buffers.New = func() any { return &topKBuffers{kept: make([]uint64, 0, max(64, 2*x.k))} }
+	x.loop = newParallelLoop(x.rows)
+	return x.loop.bound(int(in.NumElements())/x.n, 1+(1<<14)/x.n), true
+}
+
+func (x *topKSearch) rows(f *runtime.TensorFrame, lo, hi int) {
+	b := x.buffers.Get().(*topKBuffers)
+	w := x.key.typ.ByteSize()
+	for r := lo; r < hi; r++ {
+		row := f.In(0).Data[r*x.n*w:][:x.n*w]
+		first := x.search(b, row)
+		values, positions := f.Out(0).Data[r*x.k*w:][:x.k*w], elems[int32](f.Out(1).Data)[r*x.k:][:x.k]
+		for i, v := range first {
+			at := ^uint32(v)
+			positions[i] = int32(at)
+			copy(values[i*w:][:w], row[int(at)*w:])
+		}
+	}
+	x.buffers.Put(b)
+}
+
+// search returns the k largest numbers of a row, largest first.
+func (x *topKSearch) search(b *topKBuffers, row []byte) []uint64 {
+	kept, threshold := b.kept[:0], uint64(0) // of keys: what is no larger is not needed
+	w := x.key.typ.ByteSize()
+	seen := false
+	for from := 0; from < x.n; from += topKBlock {
+		keys := b.keys[:min(topKBlock, x.n-from)]
+		x.key.orderable(keys, row[from*w:])
+		for i, key := range keys {
+			// A later element comes after an equal one before it.
+			if key <= threshold && seen {
+				continue
+			}
+			if len(kept) == cap(kept) {
+				largestFirst(kept, x.k)
+				kept = kept[:x.k]
+				threshold, seen = slices.Min(kept)>>32, true
+				if key <= threshold {
+					continue
+				}
+			}
+			kept = append(kept, key<<32|uint64(^uint32(from+i)))
+		}
+	}
+	largestFirst(kept, x.k)
+	kept = kept[:x.k]
+	slices.SortFunc(kept, func(p, q uint64) int {
+		if p > q {
+			return -1
+		}
+		return 1
+	})
+	return kept
+}
+
+// largestFirst moves the k largest of v, which are all different, to the front. Where pivots keep failing, it sorts.
+func largestFirst(v []uint64, k int) {
+	for rounds := 4 * bits.Len(uint(len(v))); len(v) > k && k > 0; rounds-- {
+		if rounds == 0 || len(v) < 12 {
+			slices.Sort(v)
+			slices.Reverse(v)
+			return
+		}
+		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		larger := 0
+		for i, x := range v {
+			if x > pivot {
+				v[i], v[larger] = v[larger], x
+				larger++
+			}
+		}
+		switch {
+		case larger > k:
+			v = v[:larger]
+		case larger == k:
+			return
+		default:
+			v, k = v[larger:], k-larger
+		}
+	}
+}

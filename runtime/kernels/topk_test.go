@@ -1,0 +1,44 @@
+package kernels
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTopK(t *testing.T) {
+	for _, typ := range []string{"f32", "bf16", "f16", "s32", "u32", "s16", "u16", "s8", "u8"} {
+		for _, largest := range []bool{true, false} {
+			for _, c := range []struct {
+				dims, out string
+				k         int
+			}{{"7", "7", 7}, {"3,40", "3,5", 5}, {"2,3000", "2,100", 100}, {"1200", "1", 1}, {"2,2,9", "2,2,3", 3}, {"700", "650", 650}} {
+				kernelCase{text: fmt.Sprintf("(%[1]s[%[2]s], s32[%[2]s]) topk(%[1]s[%[3]s]), k=%[4]d, largest=%[5]v", typ, c.out, c.dims, c.k, largest)}.check(t)
+			}
+		}
+	}
+}
+
+func TestLargestFirst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		n := 1 + rng.IntN(200)
+		v := make([]uint64, n)
+		for i, p := range rng.Perm(n) {
+			v[i] = uint64(p)
+			if n%3 == 0 {
+				v[i] = uint64(i) // in order
+			}
+		}
+		k := 1 + rng.IntN(n)
+		largestFirst(v, k)
+		first := slices.Clone(v[:k])
+		slices.Sort(first)
+		for i, x := range first {
+			require.Equal(t, uint64(n-k+i), x)
+		}
+	}
+}
