@@ -113,16 +113,7 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 		}
 		outer.each(line, func(off int) {
 			for k := range int(w.Size) {
-				// Element p*stride + shift goes to window p.
-				shift := k*int(w.WindowDilation) - int(w.PadLow)
-				first := 0
-				if shift < 0 {
-					first = (-shift + stride - 1) / stride
-				}
-				end := min(n, (r.in[last]-1-shift)/stride+1)
-				if r.in[last]-1-shift < 0 {
-					continue
-				}
+				first, end, shift := positionsOf(w, k, n, r.in[last])
 				if stride == 1 {
 					if first < end {
 						r.fold.rows(y[first:end], x[off+first+shift:][:end-first])

@@ -78,6 +78,7 @@ type selectScatter[T realNumber] struct {
 	keeps              hlo.Direction
 	pair               func(x, y T) T
 	adds               bool
+	line               bool // there are no runs, and windows are taken line by line
 	array, src, init   place
 	to                 place
 	rowsEach, outsEach int // positions, and elements of the result, that belong to one index of the leading axes the window does not move on
@@ -85,7 +86,7 @@ type selectScatter[T realNumber] struct {
 	choices            sync.Pool
 }
 
-// choice is what the windows of a run have chosen so far.
+// choice is what the windows of a run or of a line have chosen so far: values, and their places or -1.
 type choice[T realNumber] struct {
 	value []T
 	at    []int32
@@ -104,6 +105,7 @@ func selectScatterAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], kee
 	combine, _ := s.m.Computation(s.in.Callee(1))
 	x := &selectScatter[T]{windowRuns: runs, keeps: keeps, pair: f.pair, array: e.in[0], src: e.in[1], init: e.in[2], to: e.out}
 	x.adds = combine.Root().Opcode() == hlo.OpAdd && s.in.Shape().Type() == t
+	x.line = x.run == 1 && len(x.window) > 0
 	tasks := 1
 	for d := range x.window {
 		if !isIdle(&x.window[d]) {
@@ -112,7 +114,11 @@ func selectScatterAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], kee
 		tasks *= x.out[d]
 	}
 	x.rowsEach, x.outsEach = x.rows/tasks, int(array.NumElements())/tasks
-	x.choices.New = func() any { return &choice[T]{make([]T, x.run), make([]int32, x.run)} }
+	n := x.run
+	if x.line {
+		n = x.out[len(x.out)-1]
+	}
+	x.choices.New = func() any { return &choice[T]{make([]T, n), make([]int32, n)} }
 	x.loop = newParallelLoop(x.tasks)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
@@ -130,64 +136,92 @@ func (x *selectScatter[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		mine[i] = init
 	}
 	c := x.choices.Get().(*choice[T])
-	for row := lo * x.rowsEach; row < hi*x.rowsEach; row++ {
-		if !x.choose(c, array, row) {
+	n := len(c.value)
+	for at := lo * x.rowsEach * x.run; at < hi*x.rowsEach*x.run; at += n {
+		if x.line {
+			x.chooseLine(c, array, at/n)
+		} else if !x.chooseRun(c, array, at/n) {
 			continue
 		}
-		from := src[row*x.run:][:x.run]
-		if x.adds {
-			for i, v := range from {
-				out[c.at[i]] += v
-			}
-			continue
-		}
-		for i, v := range from {
-			to := &out[c.at[i]]
-			*to = x.pair(*to, v)
-		}
+		x.combine(out, src[at:][:n], c.at)
 	}
 	x.choices.Put(c)
 }
 
-// choose finds what the windows of a row choose. It reports false if they have no elements.
-func (x *selectScatter[T]) choose(c *choice[T], array []T, row int) bool {
+// combine puts elements of the source into their places; a window without elements has none.
+func (x *selectScatter[T]) combine(out, src []T, at []int32) {
+	at = at[:len(src)]
+	if x.adds {
+		for i, v := range src {
+			if p := at[i]; p >= 0 {
+				out[p] += v
+			}
+		}
+		return
+	}
+	for i, v := range src {
+		if p := at[i]; p >= 0 {
+			out[p] = x.pair(out[p], v)
+		}
+	}
+}
+
+// stays reports whether the element chosen so far is preferred to the next.
+func stays[T realNumber](keeps hlo.Direction, chosen, next T) bool {
+	switch keeps {
+	case hlo.GE:
+		return chosen >= next
+	case hlo.GT:
+		return chosen > next
+	case hlo.LE:
+		return chosen <= next
+	}
+	return chosen < next
+}
+
+// chooseRun finds what the windows of a run choose. It reports false if they have no elements.
+func (x *selectScatter[T]) chooseRun(c *choice[T], array []T, row int) bool {
 	w, ok := x.windowAt(row)
 	if !ok {
 		return false
 	}
-	value, at := c.value, c.at[:len(c.value)]
+	value, at, keeps := c.value, c.at[:len(c.value)], x.keeps
 	copy(value, array[w.off:])
 	for i := range at {
 		at[i] = int32(w.off + i)
 	}
 	for last := len(x.window) - 1; w.next(last); {
-		next, off := array[w.off:][:len(value)], int32(w.off)
-		switch x.keeps {
-		case hlo.GE:
-			for i, v := range next {
-				if !(value[i] >= v) {
-					value[i], at[i] = v, off+int32(i)
-				}
-			}
-		case hlo.GT:
-			for i, v := range next {
-				if !(value[i] > v) {
-					value[i], at[i] = v, off+int32(i)
-				}
-			}
-		case hlo.LE:
-			for i, v := range next {
-				if !(value[i] <= v) {
-					value[i], at[i] = v, off+int32(i)
-				}
-			}
-		default:
-			for i, v := range next {
-				if !(value[i] < v) {
-					value[i], at[i] = v, off+int32(i)
-				}
+		off := int32(w.off)
+		for i, v := range array[w.off:][:len(value)] {
+			if !stays(keeps, value[i], v) {
+				value[i], at[i] = v, off+int32(i)
 			}
 		}
 	}
 	return true
+}
+
+// chooseLine finds what the windows along the last axis choose, element by element of the windows.
+func (x *selectScatter[T]) chooseLine(c *choice[T], array []T, line int) {
+	value, at, keeps := c.value, c.at[:len(c.value)], x.keeps
+	for i := range at {
+		at[i] = -1
+	}
+	last := len(x.window) - 1
+	w := &x.window[last]
+	stride := int(w.Stride)
+	outer := windowRuns{window: x.window[:last], out: x.out[:last], in: x.in[:last], stride: x.stride[:last]}
+	outer.each(line, func(off int) {
+		for k := range int(w.Size) {
+			first, end, from := positionsOf(w, k, len(value), x.in[last])
+			from += off + first*stride
+			for p := first; p < end; p++ {
+				v := array[from]
+				if at[p] < 0 || !stays(keeps, value[p], v) {
+					value[p], at[p] = v, int32(from)
+				}
+				from += stride
+			}
+		}
+	})
 }

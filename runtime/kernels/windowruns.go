@@ -94,3 +94,16 @@ func (r *windowRuns) each(row int, visit func(off int)) {
 		}
 	}
 }
+
+// positionsOf is which of n windows along an axis of size in have an element k: windows [first, end), element p*stride + shift for window p.
+func positionsOf(w *hlo.WindowDim, k, n, in int) (first, end, shift int) {
+	stride := int(w.Stride)
+	shift = k*int(w.WindowDilation) - int(w.PadLow)
+	if shift >= in {
+		return 0, 0, shift
+	}
+	if shift < 0 {
+		first = (-shift + stride - 1) / stride
+	}
+	return first, min(n, (in-1-shift)/stride+1), shift
+}
