@@ -18,7 +18,10 @@ func TestNodeSizes(t *testing.T) {
 	assert.Equal(t, 144, int(unsafe.Sizeof(Metadata{})), "most instructions of programs from JAX have one")
 	assert.LessOrEqual(t, int(unsafe.Sizeof(compNode{})), compNodeBytes)
 	assert.LessOrEqual(t, int(unsafe.Sizeof(moduleNode{})), moduleNodeBytes)
-	assert.LessOrEqual(t, int(unsafe.Sizeof(treeNode[instrNode]{})), treeNodeBytes(0))
+	assert.LessOrEqual(t, int(unsafe.Sizeof(compInfo{})), compInfoBytes)
+	assert.LessOrEqual(t, int(unsafe.Sizeof(moduleInfo{})), moduleInfoBytes)
+	assert.Equal(t, int(unsafe.Sizeof(treeNode[instrNode]{})), treeNodeBytes(0), "entries follow the head")
+	assert.Equal(t, int(unsafe.Sizeof(node32[instrNode]{})), treeNodeBytes(treeFan))
 }
 
 // callModule has computations leaf, mid (calls leaf twice), loop (while of mid and leaf), main (calls loop), alone.

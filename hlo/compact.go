@@ -44,14 +44,15 @@ func (e *Editor) Compact(id CompID) []InstrID {
 		nodes[i] = m
 	}
 	c.instrs = buildTree(e.epoch, nodes)
-	c.params = renumber(c.params)
+	info := st.ownInfo()
+	info.params = renumber(c.params)
 	if c.root != NoInstr {
 		c.root = to[c.root]
 	}
 	c.maxRank = uint64(len(nodes)) * rankGap
-	c.idOrder, c.base = true, nil
-	e.own().lineage = lineages.Add(1)
-	e.retire("Compact")
+	c.idOrder, info.base = true, nil
+	e.ownInfo().lineage = lineages.Add(1)
+	e.retire(byCompact)
 	e.dropStates()
 	return to
 }

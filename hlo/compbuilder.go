@@ -13,7 +13,7 @@ type ComputationBuilder struct {
 	gen    uint32
 	name   string
 	thread string
-	nodes  []*instrNode
+	nodes  leafList[instrNode]
 	params []InstrID
 
 	scheduled bool
@@ -22,12 +22,27 @@ type ComputationBuilder struct {
 // NewComputation starts a computation of the given name, which is made unique when the computation is finished.
 func (e *Editor) NewComputation(name string) *ComputationBuilder {
 	e.check()
-	b := &ComputationBuilder{e: e, gen: e.gen, name: name}
+	b := &ComputationBuilder{e: e}
+	b.begin(name)
+	return b
+}
+
+// Next starts another computation with a builder that has finished one.
+func (b *ComputationBuilder) Next(name string) {
+	b.e.check()
+	if b.gen != 0 {
+		panic(fmt.Sprintf("hlo: Next of a ComputationBuilder that has not finished %q", b.name))
+	}
+	b.begin(name)
+}
+
+func (b *ComputationBuilder) begin(name string) {
+	e := b.e
+	b.gen, b.name = e.gen, name
 	if t := e.side; t != nil && len(t.lists) > 0 {
 		last := len(t.lists) - 1
 		b.nodes, t.lists = t.lists[last], t.lists[:last]
 	}
-	return b
 }
 
 // SetExecutionThread sets the thread that the computation runs on.
@@ -42,7 +57,7 @@ func (b *ComputationBuilder) SetExecutionThread(thread string) {
 func (b *ComputationBuilder) SetScheduled(scheduled bool) { b.scheduled = scheduled }
 
 // NumInstructions is the number of instructions so far, and the id that the next one gets.
-func (b *ComputationBuilder) NumInstructions() int { return len(b.nodes) }
+func (b *ComputationBuilder) NumInstructions() int { return b.nodes.n }
 
 // Append adds an instruction at the end. Operands and control predecessors must have been appended before; slices in spec are copied,
 // so the caller may reuse them. The name is not unique yet.
@@ -56,79 +71,80 @@ func (b *ComputationBuilder) AppendSpec(spec *InstrSpec) InstrID {
 	b.e.checkCallees(spec.Callees)
 	n := b.e.pool.take(maxSlab)
 	n.fill(&b.e.stats, spec)
-	id := InstrID(len(b.nodes))
+	id := InstrID(b.nodes.n)
 	n.id, n.rank = id, (uint64(id)+1)*rankGap
 	if spec.Opcode == OpParameter {
 		b.params = append(b.params, id)
 	}
-	b.nodes = append(b.nodes, n)
+	b.nodes.add(n)
 	return id
 }
 
 func (b *ComputationBuilder) checkIDs(op Opcode, ids []InstrID) {
 	for _, id := range ids {
-		if int(id) >= len(b.nodes) {
+		if int(id) >= b.nodes.n {
 			panic(fmt.Sprintf("hlo: %v in computation %q names instruction %d, which has not been appended yet", op, b.name, id))
 		}
 	}
 }
 
 // Shape is the shape of an instruction appended before.
-func (b *ComputationBuilder) Shape(id InstrID) Shape { return b.nodes[id].shape }
+func (b *ComputationBuilder) Shape(id InstrID) Shape { return b.nodes.at(uint32(id)).shape }
 
 // Opcode is the opcode of an instruction appended before.
-func (b *ComputationBuilder) Opcode(id InstrID) Opcode { return b.nodes[id].op }
+func (b *ComputationBuilder) Opcode(id InstrID) Opcode { return b.nodes.at(uint32(id)).op }
 
 // Name is the name of an instruction appended before, as given.
-func (b *ComputationBuilder) Name(id InstrID) string { return b.nodes[id].name }
+func (b *ComputationBuilder) Name(id InstrID) string { return b.nodes.at(uint32(id)).name }
 
 // SetName renames an instruction appended before. The name is not unique yet.
-func (b *ComputationBuilder) SetName(id InstrID, name string) { b.nodes[id].name = name }
+func (b *ComputationBuilder) SetName(id InstrID, name string) { b.nodes.at(uint32(id)).name = name }
 
 // Attrs is the own attributes of an instruction appended before, shared and not to be written.
-func (b *ComputationBuilder) Attrs(id InstrID) OpAttrs { return b.nodes[id].attrs }
+func (b *ComputationBuilder) Attrs(id InstrID) OpAttrs { return b.nodes.at(uint32(id)).attrs }
 
 // Operands yields the operands of an instruction appended before. The slice is shared and must not be written.
-func (b *ComputationBuilder) Operands(id InstrID) []InstrID { return b.nodes[id].operands() }
+func (b *ComputationBuilder) Operands(id InstrID) []InstrID { return b.nodes.at(uint32(id)).operands() }
 
 // Callees is the computations called by an instruction appended before. The slice is shared and must not be written.
-func (b *ComputationBuilder) Callees(id InstrID) []CompID { return b.nodes[id].called() }
+func (b *ComputationBuilder) Callees(id InstrID) []CompID { return b.nodes.at(uint32(id)).called() }
 
 // Finish names everything, with root as the root (NoInstr: the last instruction), and adds the computation to the module. The builder
-// must not be used afterwards.
+// must not be used afterwards, but for [ComputationBuilder.Next].
 func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	e := b.e
 	e.check()
-	if b.gen != e.gen || b.nodes == nil && b.name == "" {
+	if b.gen != e.gen || b.nodes.leaves == nil && b.name == "" {
 		panic("hlo: use of a ComputationBuilder after Finish, or after " + e.ended.String())
 	}
 	if root == NoInstr {
-		root = InstrID(len(b.nodes)) - 1
-	} else if int(root) >= len(b.nodes) {
+		root = InstrID(b.nodes.n) - 1
+	} else if int(root) >= b.nodes.n {
 		panic(fmt.Sprintf("hlo: root %d of computation %q does not exist", root, b.name))
 	}
 	names := e.instrNames()
-	for _, n := range b.nodes {
+	b.nodes.each(func(n *instrNode) {
 		n.stamp = e.epoch
 		if n.name == "" {
 			n.name = n.op.String()
 		}
 		n.name = names.unique(n.name)
 		e.countCalls(n.called(), 1)
-	}
+	})
+	count := b.nodes.n
 	slices.SortStableFunc(b.params, func(x, y InstrID) int {
-		return int(b.nodes[x].parameterNumber() - b.nodes[y].parameterNumber())
+		return int(b.nodes.at(uint32(x)).parameterNumber() - b.nodes.at(uint32(y)).parameterNumber())
 	})
 	st := e.install(&compNode{
 		epoch: e.epoch, compInfo: &compInfo{epoch: e.epoch, name: b.name, thread: b.thread, params: b.params},
-		instrs: buildTree(e.epoch, b.nodes), root: root,
-		maxRank: uint64(len(b.nodes)) * rankGap, count: int32(len(b.nodes)), idOrder: true, scheduled: b.scheduled,
+		instrs: b.nodes.tree(e.epoch), root: root,
+		maxRank: uint64(count) * rankGap, count: int32(count), idOrder: true, scheduled: b.scheduled,
 	})
-	for _, n := range b.nodes {
-		st.noteNamed(n.id)
+	for id := range count {
+		st.noteNamed(InstrID(id))
 	}
 	t := e.tables()
-	t.lists = append(t.lists, b.nodes[:0])
+	t.lists = append(t.lists, b.nodes)
 	*b = ComputationBuilder{e: e}
 	return st.id
 }
@@ -136,6 +152,6 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 // SetCallees replaces the called computations of an instruction appended before; ids is copied.
 func (b *ComputationBuilder) SetCallees(id InstrID, ids ...CompID) {
 	b.e.checkCallees(ids)
-	n := b.nodes[id]
+	n := b.nodes.at(uint32(id))
 	n.ownExtra(&b.e.stats).called = slices.Clone(ids)
 }

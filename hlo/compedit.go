@@ -39,7 +39,7 @@ func (c CompEdit) live() *compState {
 	st := c.st
 	st.e.holder.claim()
 	if c.gen != st.e.gen {
-		panic("hlo: use of a computation edit after " + st.e.ended)
+		panic("hlo: use of a computation edit after " + st.e.ended.String())
 	}
 	if st.removed {
 		panic(fmt.Sprintf("hlo: use of a computation edit after %q was removed", st.node.name))
@@ -50,12 +50,37 @@ func (c CompEdit) live() *compState {
 // own returns the computation header, writable. It ends the life of views.
 func (st *compState) own() *compNode {
 	st.viewGen++
-	e := st.e
-	if st.node.epoch == e.epoch {
+	if st.node.epoch == st.e.epoch {
 		return st.node
 	}
+	return st.replace(st.node.clone(st.e.epoch))
+}
+
+// ownSlot returns the slot of instruction id, writable, header and all.
+func (st *compState) ownSlot(id InstrID) **instrNode {
+	st.viewGen++
+	e := st.e
+	c := st.node
+	if c.epoch != e.epoch {
+		c = st.replace(c.cloneWithLeaf(e.epoch, &e.stats, id))
+	}
+	return c.instrs.slot(e.epoch, &e.stats, uint32(id))
+}
+
+// ownInfo returns the rarer part of the header, writable.
+func (st *compState) ownInfo() *compInfo {
+	c, e := st.own(), st.e
+	if c.compInfo.epoch != e.epoch {
+		c.compInfo = c.compInfo.clone(e.epoch)
+		e.stats.Bytes += compInfoBytes
+	}
+	return c.compInfo
+}
+
+// replace puts n, a copy of the current header, into the module.
+func (st *compState) replace(n *compNode) *compNode {
+	e := st.e
 	m := e.own()
-	n := st.node.clone(e.epoch)
 	st.began = st.node
 	e.stats.Computations++
 	e.stats.Bytes += compNodeBytes
@@ -75,9 +100,8 @@ func (st *compState) instr(id InstrID) *instrNode {
 
 // ownInstr is the current node of id, writable.
 func (st *compState) ownInstr(id InstrID) *instrNode {
-	c := st.own()
 	e := st.e
-	p := c.instrs.slot(e.epoch, &e.stats, uint32(id))
+	p := st.ownSlot(id)
 	if !(*p).ownedBy(e.epoch) {
 		*p = e.copyInstr(*p)
 	}
@@ -171,7 +195,7 @@ func (c CompEdit) InsertSpecBefore(at InstrID, spec InstrSpec) InstrEdit {
 	st.order.placed(n.id, at)
 	if cn := st.node; cn.idOrder {
 		cn.idOrder = false
-		cn.base = &orderBase{limit: n.id}
+		st.ownInfo().base = &orderBase{limit: n.id}
 	}
 	return InstrEdit{st, n.id, c.gen}
 }
@@ -212,17 +236,19 @@ func (e *Editor) checkCallees(ids []CompID) {
 
 // newInstr makes an instruction of a checked spec, without a rank.
 func (st *compState) newInstr(spec *InstrSpec) *instrNode {
-	c := st.own()
 	e := st.e
+	id := InstrID(st.node.instrs.n)
+	slot := st.ownSlot(id)
+	c := st.node
 	name := spec.Name
 	if name == "" {
 		name = spec.Opcode.String()
 	}
 	n := e.pool.take(maxEditSlab)
 	n.fill(&e.stats, spec)
-	n.stamp, n.name, n.id = e.epoch, e.instrNames().unique(name), InstrID(c.instrs.n)
+	n.stamp, n.name, n.id = e.epoch, e.instrNames().unique(name), id
 	e.countCalls(spec.Callees, 1)
-	*c.instrs.slot(e.epoch, &e.stats, uint32(n.id)) = n
+	*slot = n
 	c.count++
 	st.noteNamed(n.id)
 	if st.users != nil {
@@ -250,7 +276,7 @@ func (st *compState) placeParameter(n *instrNode) {
 		}
 		params = slices.Insert(params, i, n.id)
 	}
-	c.params = params
+	st.ownInfo().params = params
 }
 
 // userOverlay returns the session's view of the users, made from the index of the current state on first demand.
@@ -308,12 +334,11 @@ func (st *compState) remove(n *instrNode) error {
 	case st.node.root == n.id:
 		reason = ErrIsRoot
 	default:
-		c := st.own()
+		*st.ownSlot(n.id) = nil
+		st.node.count--
 		u.change(n.id, n.operands(), nil, false)
 		u.change(n.id, n.control(), nil, true)
 		st.e.countCalls(n.called(), -1)
-		*c.instrs.slot(st.e.epoch, &st.e.stats, uint32(n.id)) = nil
-		c.count--
 		return nil
 	}
 	return fmt.Errorf("hlo: cannot remove %s: %w", n.name, reason)
@@ -330,7 +355,7 @@ func (c CompEdit) RemoveParameter(i int) error {
 		return err
 	}
 	left := slices.Delete(slices.Clone(st.node.params), i, i+1)
-	st.own().params = left
+	st.ownInfo().params = left
 	for k, id := range left { // SetAttrs replaces the list as it goes
 		if k >= i {
 			c.Instr(id).SetAttrs(&ParameterAttrs{Number: int64(k)})
@@ -411,7 +436,7 @@ func (c CompEdit) SetRoot(id InstrID) {
 func (c CompEdit) SetName(name string) {
 	st := c.state()
 	if st.node.name != name {
-		st.own().name = st.e.compNames().unique(name)
+		st.ownInfo().name = st.e.compNames().unique(name)
 	}
 }
 
@@ -421,7 +446,7 @@ func (c CompEdit) SetExecutionThread(thread string) {
 		thread = ""
 	}
 	if st := c.state(); st.node.thread != thread {
-		st.own().thread = thread
+		st.ownInfo().thread = thread
 	}
 }
 
@@ -431,6 +456,6 @@ func (c CompEdit) SetNote(key AttrKey, value Attr) {
 	if st.node.notes.same(key, value) {
 		return
 	}
-	cn := st.own()
-	cn.notes = cn.notes.with(st.e.epoch, &st.e.stats, key, value)
+	info := st.ownInfo()
+	info.notes = info.notes.with(st.e.epoch, &st.e.stats, key, value)
 }

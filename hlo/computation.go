@@ -24,27 +24,37 @@ type Computation struct{ c *compNode }
 // compNode is written only by the session whose epoch it carries. Program order is ascending rank; in a scheduled computation that is
 // the schedule, so no edit can make the two disagree.
 type compNode struct {
-	epoch   uint64
-	name    string
-	thread  string // "": MainThread
+	epoch uint64
+	*compInfo
 	instrs  tree[instrNode]
-	params  []InstrID // by number, then id; never written in place
 	live    *liveView // of a view into a running session; nil when frozen
-	notes   *noteNode
-	base    *orderBase
 	cached  atomic.Pointer[compCache]
-	facts   atomic.Uint32 // derived facts that need no memory: most computations have no others
 	maxRank uint64
-	id      CompID
 	root    InstrID
-	count   int32 // live instructions
+	count   int32         // live instructions
+	facts   atomic.Uint32 // derived facts that need no memory: most computations have no others
 	// idOrder says that ranks ascend with ids, so that program order is tree order. Otherwise base is the order of the ids
 	// below base.limit, to merge later ones into.
 	idOrder   bool
 	scheduled bool
 }
 
-const compNodeBytes = 144 // of the allocator's size class
+// compInfo is what most edits of a computation leave alone, kept apart so that they need not copy it. It is written through
+// [compState.ownInfo] only, by the session whose epoch it carries.
+type compInfo struct {
+	epoch  uint64
+	name   string
+	thread string    // "": MainThread
+	params []InstrID // by number, then id; never written in place
+	notes  *noteNode
+	base   *orderBase
+	id     CompID
+}
+
+const (
+	compNodeBytes = 72
+	compInfoBytes = 96
+)
 
 // Bits of compNode.facts.
 const (
@@ -72,18 +82,77 @@ func (c *compNode) cache() *compCache {
 	return c.cached.Load()
 }
 
-func (c *compNode) clone(epoch uint64) *compNode {
-	d := &compNode{
-		epoch: epoch, id: c.id, name: c.name, thread: c.thread, instrs: c.instrs, root: c.root, params: c.params, notes: c.notes,
-		maxRank: c.maxRank, count: c.count, idOrder: c.idOrder, scheduled: c.scheduled, base: c.base,
+// A header and its only leaf in one allocation.
+type (
+	comp4 struct {
+		compNode
+		leaf node4[instrNode]
 	}
+	comp8 struct {
+		compNode
+		leaf node8[instrNode]
+	}
+	comp16 struct {
+		compNode
+		leaf node16[instrNode]
+	}
+	comp32 struct {
+		compNode
+		leaf node32[instrNode]
+	}
+)
+
+// cloneWithLeaf is clone for a write to slot id: if there is one leaf only and it has that slot, its copy is made with the header's.
+func (c *compNode) cloneWithLeaf(epoch uint64, st *CopyStats, id InstrID) *compNode {
+	from := c.instrs.root
+	if from == nil || from.inner || uint32(id) >= uint32(from.size) {
+		return c.clone(epoch)
+	}
+	var d *compNode
+	var leaf *treeNode[instrNode]
+	switch from.size {
+	case 4:
+		x := new(comp4)
+		d, leaf = &x.compNode, x.leaf.init(epoch)
+	case 8:
+		x := new(comp8)
+		d, leaf = &x.compNode, x.leaf.init(epoch)
+	case 16:
+		x := new(comp16)
+		d, leaf = &x.compNode, x.leaf.init(epoch)
+	default:
+		x := new(comp32)
+		d, leaf = &x.compNode, x.leaf.init(epoch)
+	}
+	c.copyTo(d, epoch)
+	d.instrs.root = leaf
+	leaf.copyLeaf(from, st)
+	return d
+}
+
+func (c *compNode) clone(epoch uint64) *compNode {
+	d := new(compNode)
+	c.copyTo(d, epoch)
+	return d
+}
+
+// copyTo makes d, a zeroed node, a copy of c for the session of the given epoch, but for what is cached.
+func (c *compNode) copyTo(d *compNode, epoch uint64) {
+	d.epoch, d.compInfo, d.instrs, d.root = epoch, c.compInfo, c.instrs, c.root
+	d.maxRank, d.count, d.idOrder, d.scheduled = c.maxRank, c.count, c.idOrder, c.scheduled
 	if x := c.cached.Load(); x != nil && !c.idOrder {
 		// Merging costs more the more ids are above the limit, so it is raised now and then.
 		if o := x.order.Load(); o != nil && c.instrs.n-uint32(c.base.limit) > uint32(c.count)/8 {
+			d.compInfo = c.compInfo.clone(epoch)
 			d.base = newOrderBase(*o, InstrID(c.instrs.n))
 		}
 	}
-	return d
+}
+
+func (i *compInfo) clone(epoch uint64) *compInfo {
+	c := *i
+	c.epoch = epoch
+	return &c
 }
 
 // liveView marks the header of a view into a running session: it dies with the next edit of the computation, and with the handles.

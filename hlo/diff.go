@@ -174,7 +174,9 @@ func diffTrees[T any](a, b *tree[T], f func(i uint32, x, y *T) bool) bool {
 func raise[T any](t *tree[T], shift uint8) *treeNode[T] {
 	n := t.root
 	for s := t.shift; n != nil && s < shift; s += treeBits {
-		n = &treeNode[T]{kids: []*treeNode[T]{n}}
+		up := newNode[T](0, 1, true)
+		*up.kid(0) = n
+		n = up
 	}
 	return n
 }
@@ -184,45 +186,27 @@ func diffNodes[T any](a, b *treeNode[T], shift uint8, base uint32, f func(uint32
 		return true
 	}
 	if shift == 0 {
-		var x, y []*T
-		if a != nil {
-			x = a.slots
-		}
-		if b != nil {
-			y = b.slots
-		}
+		x, y := a.slots(), b.slots()
 		for i := range max(len(x), len(y)) {
-			var p, q *T
-			if i < len(x) {
-				p = x[i]
-			}
-			if i < len(y) {
-				q = y[i]
-			}
-			if p != q && !f(base+uint32(i), p, q) {
+			if p, q := entry(x, i), entry(y, i); p != q && !f(base+uint32(i), p, q) {
 				return false
 			}
 		}
 		return true
 	}
-	var x, y []*treeNode[T]
-	if a != nil {
-		x = a.kids
-	}
-	if b != nil {
-		y = b.kids
-	}
+	x, y := a.kids(), b.kids()
 	for i := range max(len(x), len(y)) {
-		var p, q *treeNode[T]
-		if i < len(x) {
-			p = x[i]
-		}
-		if i < len(y) {
-			q = y[i]
-		}
-		if !diffNodes(p, q, shift-treeBits, base+uint32(i)<<shift, f) {
+		if !diffNodes(entry(x, i), entry(y, i), shift-treeBits, base+uint32(i)<<shift, f) {
 			return false
 		}
 	}
 	return true
+}
+
+// entry is list[i], nil beyond the end.
+func entry[T any](list []*T, i int) *T {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
 }

@@ -76,13 +76,13 @@ func digestNode(n *treeNode[instrNode], live uint64) Digest {
 		return *d
 	}
 	h := newHasher(12)
-	for i, k := range n.kids {
+	for i, k := range n.kids() {
 		if k != nil {
 			h.word(uint64(i))
 			h.add(digestNode(k, live))
 		}
 	}
-	for i, in := range n.slots {
+	for i, in := range n.slots() {
 		if in != nil {
 			h.word(uint64(i))
 			h.word(in.exactHash(live))

@@ -39,9 +39,9 @@ type sideTables struct {
 	states tree[compState] // of computations touched later
 	spare  []compState     // what is left of a slab
 
-	calls     map[CompID]int // number of calling instructions per computation, once somebody asked
-	unsettled []*compState   // those that forward
-	lists     [][]*instrNode // of finished builders, to be used again
+	calls     map[CompID]int        // number of calling instructions per computation, once somebody asked
+	unsettled []*compState          // those that forward
+	lists     []leafList[instrNode] // of finished builders, to be used again
 }
 
 // ending is what ended a session or a generation of handles.
@@ -360,6 +360,14 @@ func (e *Editor) instrNames() *nameTable {
 		m.instrNames = m.instrNames.layer(e.epoch)
 	}
 	return m.instrNames
+}
+
+// ReserveNames says how many instructions the session, which has none yet, will about make.
+func (e *Editor) ReserveNames(n int) {
+	e.checkWhole("ReserveNames")
+	if names := e.instrNames(); names.fresh != nil {
+		names.fresh.reserve(n)
+	}
 }
 
 // Snapshot publishes the current state and goes on under a fresh epoch: later edits copy their path again. Handles stay valid. It

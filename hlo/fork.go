@@ -43,7 +43,7 @@ func (e *Editor) Fork(ids ...CompID) []*Editor {
 		}
 	}
 	e.Snapshot()
-	e.retire("Fork")
+	e.retire(byFork)
 	e.dropStates()
 	first := CompID(e.root.comps.n)
 	children := make([]*Editor, len(ids))
@@ -63,8 +63,8 @@ func (e *Editor) Fork(ids ...CompID) []*Editor {
 // Join takes over what the given children did, in the order given, and ends all children: the work of those not given is dropped. Names
 // that two children took are made unique in that order, so the result does not depend on timing. On an error nothing has changed.
 func (e *Editor) Join(children ...*Editor) error {
-	if e.over {
-		panic("hlo: Join after " + e.ended)
+	if e.root == nil {
+		panic("hlo: Join after " + e.ended.String())
 	}
 	var open []*Editor
 	if e.isSplit() {
@@ -82,12 +82,13 @@ func (e *Editor) Join(children ...*Editor) error {
 			return err
 		}
 	}
-	e.fork, e.calls = nil, nil
+	e.fork = nil
+	e.forgetCalls()
 	for _, c := range children {
 		e.join(c)
 	}
 	for _, c := range open {
-		c.end("Join")
+		c.end(byJoin)
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func (e *Editor) join(c *Editor) {
 		}
 		e.setComp(m, id, n)
 		if i > 0 {
-			m.appendOrder(id)
+			e.ownInfo().appendOrder(id)
 		}
 	}
 }
@@ -150,7 +151,7 @@ func (e *Editor) renameJoined(c *Editor, id CompID) {
 	st := c.state(id)
 	if id != c.fork.lent {
 		if name := e.compNames().unique(st.node.name); name != st.node.name {
-			st.own().name = name
+			st.ownInfo().name = name
 		}
 	}
 	base := c.fork.base.comps.get(uint32(id))

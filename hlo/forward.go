@@ -20,7 +20,8 @@ func (c CompEdit) Forward(old, new InstrID) {
 		st.forward = make(map[InstrID]InstrID)
 	}
 	if len(st.forward) == 0 {
-		st.e.unsettled = append(st.e.unsettled, st)
+		t := st.e.tables()
+		t.unsettled = append(t.unsettled, st)
 	}
 	st.forward[old] = new
 }
@@ -73,10 +74,13 @@ func (st *compState) resolve(id, user InstrID) InstrID {
 
 // settle brings all computations up to date, before somebody looks at the module.
 func (e *Editor) settle() {
-	for _, st := range e.unsettled {
+	if e.side == nil {
+		return
+	}
+	for _, st := range e.side.unsettled {
 		if !st.removed {
 			st.settle()
 		}
 	}
-	e.unsettled = nil
+	e.side.unsettled = nil
 }

@@ -2,6 +2,7 @@ package hlo
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"sync"
 )
 
@@ -10,14 +11,24 @@ import (
 // does the first session on the module that gives a name.
 type freshNames struct {
 	once  sync.Once // of the expansion: frozen tables are shared
-	slots []uint64  // open addressing: hash << 32 | index of the name + 1; 0: free
+	slots []uint32  // open addressing: a few bits of the hash << freshIndexBits | index of the name + 1; 0: free
 	names [][]string
-	size  uint32
+	size  int
 }
 
-const freshChunk = 512
+const (
+	freshChunk     = 512
+	freshIndexBits = 26
+	maxFresh       = 1<<freshIndexBits - 2
+)
 
 var freshSeed = maphash.MakeSeed()
+
+// freshSlot is where a name would be and what its slot would hold beside its index.
+func freshSlot(name string) (at, tag uint32) {
+	hash := maphash.String(freshSeed, name)
+	return uint32(hash), uint32(hash>>32) &^ (1<<freshIndexBits - 1)
+}
 
 // take takes a name if it is plain and new.
 func (s *freshNames) take(name string) bool {
@@ -25,17 +36,17 @@ func (s *freshNames) take(name string) bool {
 	if n := len(name) - 2; n > 0 && name[n:] == ".0" && name[n-1]-'0' > 9 {
 		name = name[:n]
 	}
-	if !isPlainName(name) || s.size >= 1<<31 {
+	if !isPlainName(name) || s.size >= maxFresh {
 		return false
 	}
-	if int(s.size)*2 >= len(s.slots) {
-		s.grow()
+	if s.size >= len(s.slots)/8*5 {
+		s.resize(max(32, 2*len(s.slots)))
 	}
-	hash := maphash.String(freshSeed, name) >> 32
-	mask := uint64(len(s.slots) - 1)
-	i := hash & mask
+	at, tag := freshSlot(name)
+	mask := uint32(len(s.slots) - 1)
+	i := at & mask
 	for ; s.slots[i] != 0; i = (i + 1) & mask {
-		if s.slots[i]>>32 == hash && s.name(uint32(s.slots[i])-1) == name {
+		if slot := s.slots[i]; slot&^(1<<freshIndexBits-1) == tag && s.name(slot&(1<<freshIndexBits-1)-1) == name {
 			return false
 		}
 	}
@@ -49,25 +60,34 @@ func (s *freshNames) take(name string) bool {
 	last := &s.names[len(s.names)-1]
 	*last = append(*last, name)
 	s.size++
-	s.slots[i] = hash<<32 | uint64(s.size)
+	s.slots[i] = tag | uint32(s.size)
 	return true
 }
 
 func (s *freshNames) name(i uint32) string { return s.names[i/freshChunk][i%freshChunk] }
 
-func (s *freshNames) grow() {
-	old := s.slots
-	s.slots = make([]uint64, max(32, 4*len(old)))
-	mask := uint64(len(s.slots) - 1)
-	for _, slot := range old {
-		if slot == 0 {
-			continue
+// resize makes a table of n slots, a power of two.
+func (s *freshNames) resize(n int) {
+	s.slots = make([]uint32, n)
+	mask := uint32(n - 1)
+	index := uint32(0)
+	for _, chunk := range s.names {
+		for _, name := range chunk {
+			i, tag := freshSlot(name)
+			i &= mask
+			for s.slots[i] != 0 {
+				i = (i + 1) & mask
+			}
+			index++
+			s.slots[i] = tag | index
 		}
-		i := slot >> 32 & mask
-		for s.slots[i] != 0 {
-			i = (i + 1) & mask
-		}
-		s.slots[i] = slot
+	}
+}
+
+// reserve makes room for n names, as long as there is none.
+func (s *freshNames) reserve(n int) {
+	if s.slots == nil && n > 16 {
+		s.resize(1 << bits.Len(uint(min(n, 1<<20)/5*8)))
 	}
 }
 

@@ -32,7 +32,14 @@ type moduleHashes struct {
 
 // Hash is the structural hash of the module: the entry and what it calls, the computations nobody calls, and what the header says about
 // behaviour (layouts, aliases, counts). It is computed in time proportional to what changed since a version whose hash is known.
-func (m Module) Hash() Hash { return m.m.hashes().whole }
+func (m Module) Hash() Hash {
+	if c := m.m.cached.Load(); c != nil {
+		if x := c.hashes.Load(); x != nil {
+			return x.whole
+		}
+	}
+	return m.m.hashes().whole
+}
 
 // HashOf is the structural hash of computation id and all that it calls. It panics when there is no such computation.
 func (m Module) HashOf(id CompID) Hash {

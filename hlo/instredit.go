@@ -20,7 +20,7 @@ func (i InstrEdit) node() *instrNode {
 	st := i.st
 	st.e.holder.claim()
 	if i.gen != st.e.gen {
-		panic("hlo: use of an instruction edit after " + st.e.ended)
+		panic("hlo: use of an instruction edit after " + st.e.ended.String())
 	}
 	n := st.node.instrs.get(uint32(i.id))
 	if n == nil || st.removed {

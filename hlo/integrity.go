@@ -18,7 +18,7 @@ func (m Module) digestAfresh() Digest { return digestModule(m.uncached().m) }
 
 // uncached is a deep copy of the tree of nodes; what they point to is shared.
 func (m Module) uncached() Module {
-	x := m.m.clone(0, new(CopyStats))
+	x := m.m.cloneTo(new(smallModule), 0, new(CopyStats))
 	comps := make([]*compNode, m.m.comps.n)
 	for i := range comps {
 		if c := m.m.comps.get(uint32(i)); c != nil {
@@ -34,17 +34,16 @@ func uncachedTree(n *treeNode[instrNode]) *treeNode[instrNode] {
 	if n == nil {
 		return nil
 	}
-	c := new(treeNode[instrNode])
-	for _, k := range n.kids {
-		c.kids = append(c.kids, uncachedTree(k))
+	c := newNode[instrNode](0, int(n.size), n.inner)
+	for i, k := range n.kids() {
+		*c.kid(uint32(i)) = uncachedTree(k)
 	}
-	for _, in := range n.slots {
+	for i, in := range n.slots() {
 		if in != nil {
 			fresh := new(instrNode)
 			in.copyTo(fresh, 0)
-			in = fresh
+			*c.slot(uint32(i)) = fresh
 		}
-		c.slots = append(c.slots, in)
 	}
 	return c
 }
@@ -57,12 +56,18 @@ func (m Module) UnsharedBytes(o Module) int {
 		return 0
 	}
 	total := moduleNodeBytes
+	if m.m.moduleInfo != o.m.moduleInfo {
+		total += moduleInfoBytes
+	}
 	countUnshared(&m.m.comps, &o.m.comps, &total, func(c, d *compNode) {
 		total += compNodeBytes
 		var none tree[instrNode]
 		other := &none
 		if d != nil {
 			other = &d.instrs
+		}
+		if d == nil || c.compInfo != d.compInfo {
+			total += compInfoBytes
 		}
 		countUnshared(&c.instrs, other, &total, func(n, _ *instrNode) {
 			total += instrNodeBytes
@@ -83,20 +88,13 @@ func countUnshared[T any](a, b *tree[T], total *int, f func(x, y *T)) {
 		if x == nil || x == y {
 			return
 		}
-		*total += treeNodeBytes(len(x.kids) + len(x.slots))
-		for i, k := range x.kids {
-			var l *treeNode[T]
-			if y != nil && i < len(y.kids) {
-				l = y.kids[i]
-			}
-			walk(k, l)
+		*total += treeNodeBytes(int(x.size))
+		kids, slots := y.kids(), y.slots()
+		for i, k := range x.kids() {
+			walk(k, entry(kids, i))
 		}
-		for i, v := range x.slots {
-			var w *T
-			if y != nil && i < len(y.slots) {
-				w = y.slots[i]
-			}
-			if v != nil && v != w {
+		for i, v := range x.slots() {
+			if w := entry(slots, i); v != nil && v != w {
 				f(v, w)
 			}
 		}

@@ -12,23 +12,31 @@ type Module struct{ m *moduleNode }
 
 // moduleNode is written only by the session whose epoch it carries.
 type moduleNode struct {
-	epoch   uint64
-	lineage uint64 // ids mean the same in all modules of one lineage
-	name    string
-	comps   tree[compNode]
-	order   []CompID
-	config  *ModuleConfig // never nil
-	notes   *noteNode
-	entry   CompID
-	// ownsOrder says that the array behind order belongs to this node alone.
-	ownsOrder bool
-
-	compNames, instrNames *nameTable
-
-	cached atomic.Pointer[moduleCache]
+	epoch uint64
+	*moduleInfo
+	comps      tree[compNode]
+	instrNames *nameTable
+	cached     atomic.Pointer[moduleCache]
+	entry      CompID
 }
 
-const moduleNodeBytes = 128 // of the allocator's size class
+// moduleInfo is what most edits leave alone, kept apart so that they need not copy it. It is written through [Editor.ownInfo] only, by
+// the session whose epoch it carries.
+type moduleInfo struct {
+	epoch     uint64
+	lineage   uint64 // ids mean the same in all modules of one lineage
+	name      string
+	order     []CompID
+	config    *ModuleConfig // never nil
+	notes     *noteNode
+	compNames *nameTable
+	ownsOrder bool // the array behind order belongs to this one alone
+}
+
+const (
+	moduleNodeBytes = 56
+	moduleInfoBytes = 96
+)
 
 type moduleCache struct {
 	callers   atomic.Pointer[callIndex]
@@ -48,29 +56,23 @@ func (m *moduleNode) cache() *moduleCache {
 // smallModule is a header and its table of computations in one allocation.
 type smallModule struct {
 	moduleNode
-	table leaf4[compNode]
+	table node4[compNode]
 }
 
-const smallTable = len(leaf4[compNode]{}.a)
+const smallTable = len(node4[compNode]{}.a)
 
-func (m *moduleNode) clone(epoch uint64, st *CopyStats) *moduleNode {
+// cloneTo makes c, which is zeroed, a copy of m for the session of the given epoch, with its table if it has room for it.
+func (m *moduleNode) cloneTo(c *smallModule, epoch uint64, st *CopyStats) *moduleNode {
 	st.Modules++
 	st.Bytes += moduleNodeBytes
-	var c *moduleNode
 	comps := m.comps
-	if t := comps.root; t != nil && len(t.slots) == smallTable {
-		s := new(smallModule)
-		s.table.epoch, s.table.slots = epoch, s.table.a[:]
-		copy(s.table.a[:], t.slots)
+	if t := comps.root; t != nil && !t.inner && int(t.size) == smallTable {
+		comps.root = c.table.init(epoch)
+		copy(comps.root.slots(), t.slots())
 		st.Bytes += treeNodeBytes(smallTable)
-		c, comps.root = &s.moduleNode, &s.table.treeNode
-	} else {
-		c = new(moduleNode)
 	}
-	c.comps = comps
-	c.epoch, c.lineage, c.name, c.order, c.entry, c.config, c.notes = epoch, m.lineage, m.name, m.order, m.entry, m.config, m.notes
-	c.compNames, c.instrNames = m.compNames, m.instrNames
-	return c
+	c.epoch, c.moduleInfo, c.comps, c.instrNames, c.entry = epoch, m.moduleInfo, comps, m.instrNames, m.entry
+	return &c.moduleNode
 }
 
 // epochs numbers sessions; lineages numbers modules made from nothing. Zero is never handed out.

@@ -4,7 +4,7 @@ package hlo
 // nodes does, so slabs begin small, double, and end where one fills a class of the allocator.
 type nodePool struct {
 	instrs []instrNode // what is left of the last slab
-	size   int         // of the last slab
+	size   uint8       // of the last slab
 }
 
 const (
@@ -15,7 +15,7 @@ const (
 // take returns a node from a slab of at most limit nodes.
 func (p *nodePool) take(limit int) *instrNode {
 	if len(p.instrs) == 0 {
-		p.size = min(max(1, 2*p.size), limit)
+		p.size = uint8(min(max(1, 2*int(p.size)), limit))
 		p.instrs = make([]instrNode, p.size)
 	}
 	n := &p.instrs[0]

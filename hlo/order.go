@@ -3,6 +3,7 @@ package hlo
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // orderBase is the program order of the live ids below limit in some earlier version. Later versions filter it and merge newer ids in.
@@ -101,58 +102,120 @@ func (c *compNode) inOrder(f func(*instrNode)) {
 	}
 }
 
+// postWalk is what a depth-first search of a computation needs, used again by the next one.
+type postWalk struct {
+	used, seen []bool // by id
+	stack      []postFrame
+	out        []InstrID
+}
+
+type postFrame struct {
+	n    *instrNode
+	next int // edges followed so far: control predecessors, then operands
+}
+
+var postWalks = sync.Pool{New: func() any { return new(postWalk) }}
+
 // postOrder returns XLA's post-order (hlo-text section 10.4), cached: for each instruction without users in program order, depth
 // first, its control predecessors from last to first, its operands from first to last, then itself. Instructions on a cycle, which
-// only a broken edit can make, follow in program order, so that the result always names every instruction once.
+// only a broken edit can make, follow in program order, so that the result always names every instruction once. The order of the ids,
+// in which texts that XLA wrote have most computations, is nil.
 func (c *compNode) postOrder() []InstrID {
-	if p := c.cache().post.Load(); p != nil {
-		return *p
+	if c.facts.Load()&postIsByID != 0 {
+		return nil
 	}
-	users := c.userIndex()
-	out := make([]InstrID, 0, c.count)
-	seen := make([]bool, c.instrs.n)
-	type frame struct {
-		n    *instrNode
-		next int // edges followed so far: control predecessors, then operands
-	}
-	var stack []frame
-	visit := func(root *instrNode) {
-		if seen[root.id] {
-			return
-		}
-		seen[root.id] = true
-		stack = append(stack, frame{n: root})
-		for len(stack) > 0 {
-			f := &stack[len(stack)-1]
-			control := f.n.control()
-			if f.next == len(control)+len(f.n.operands()) {
-				out = append(out, f.n.id)
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			var to InstrID
-			if f.next < len(control) {
-				to = control[len(control)-1-f.next]
-			} else {
-				to = f.n.operands()[f.next-len(control)]
-			}
-			f.next++
-			if uint32(to) < c.instrs.n && !seen[to] {
-				if n := c.instrs.get(uint32(to)); n != nil {
-					seen[to] = true
-					stack = append(stack, frame{n: n})
-				}
-			}
+	if x := c.cached.Load(); x != nil {
+		if p := x.post.Load(); p != nil {
+			return *p
 		}
 	}
-	c.inOrder(func(n *instrNode) {
-		if len(users.of(n.id)) == 0 {
-			visit(n)
-		}
-	})
-	if len(out) < int(c.count) {
-		c.inOrder(visit)
+	w := postWalks.Get().(*postWalk)
+	w.walk(c)
+	if w.isByID(c) {
+		c.facts.Or(postIsByID)
+		postWalks.Put(w)
+		return nil
 	}
+	out := slices.Clone(w.out)
+	postWalks.Put(w)
 	c.cache().post.Store(&out)
 	return out
+}
+
+func (w *postWalk) isByID(c *compNode) bool {
+	if uint32(len(w.out)) != c.instrs.n {
+		return false
+	}
+	for i, id := range w.out {
+		if id != InstrID(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// walk fills out.
+func (w *postWalk) walk(c *compNode) {
+	limit := int(c.instrs.n)
+	w.used, w.seen = cleared(w.used, limit), cleared(w.seen, limit)
+	w.out = w.out[:0]
+	c.instrs.each(func(n *instrNode) bool {
+		for _, id := range n.operands() {
+			if int(id) < limit {
+				w.used[id] = true
+			}
+		}
+		return true
+	})
+	c.inOrder(func(n *instrNode) {
+		if !w.used[n.id] {
+			w.visit(c, n)
+		}
+	})
+	if len(w.out) < int(c.count) {
+		c.inOrder(func(n *instrNode) { w.visit(c, n) })
+	}
+}
+
+// cleared is n flags that are false, in place of s.
+func cleared(s []bool, n int) []bool {
+	if cap(s) < n {
+		return make([]bool, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// visit adds root after all that it depends on and that is not in the order yet.
+func (w *postWalk) visit(c *compNode, root *instrNode) {
+	if w.seen[root.id] {
+		return
+	}
+	w.seen[root.id] = true
+	stack := append(w.stack[:0], postFrame{n: root})
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		control, operands := f.n.control(), f.n.operands()
+		if f.next == len(control)+len(operands) {
+			w.out = append(w.out, f.n.id)
+			f.n = nil // the pool must not hold a module
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		var to InstrID
+		if f.next < len(control) {
+			to = control[len(control)-1-f.next]
+		} else {
+			to = operands[f.next-len(control)]
+		}
+		f.next++
+		if uint32(to) < c.instrs.n && !w.seen[to] {
+			if n := c.instrs.get(uint32(to)); n != nil {
+				w.seen[to] = true
+				stack = append(stack, postFrame{n: n})
+			}
+		}
+	}
+	w.stack = stack
 }

@@ -36,8 +36,11 @@ func OwnComputation(m Module, id CompID) Owned[Computation] {
 func (e *Editor) Own() Owned[Module] {
 	e.checkWhole("Own")
 	e.settle()
-	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, pool: e.pool, calls: e.calls}
-	e.end("Own")
+	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, pool: e.pool}
+	if e.side != nil && e.side.calls != nil {
+		t.side = &sideTables{calls: e.side.calls}
+	}
+	e.end(byOwn)
 	return Owned[Module]{&ownership{t, 1}, NoComp, 1}
 }
 
@@ -107,7 +110,7 @@ func (o Owned[T]) Edit(f func(*Editor)) Owned[T] {
 	f(e)
 	e.check()
 	e.settle()
-	e.retire("the end of Owned.Edit")
+	e.retire(byOwnedEdit)
 	e.dropStates()
 	return next
 }

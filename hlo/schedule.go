@@ -63,7 +63,7 @@ func (st *compState) reorder(nodes []*instrNode) {
 	if len(ranks) > 0 {
 		c.maxRank = ranks[len(ranks)-1]
 	}
-	c.base = base
+	st.ownInfo().base = base
 	c.idOrder = slices.IsSorted(base.ids)
 }
 

@@ -1,7 +1,5 @@
 package hlo
 
-import "sync/atomic"
-
 // A tree is a persistent array: a 32-way radix tree indexed by id. Readers walk it without locks. A writer holding an epoch copies
 // each node on the way to the slot it writes unless the node already carries that epoch, so a chain of writes copies a path once.
 // Leaves and inner nodes on the right edge are sized to fit; up to 32 entries the tree is a single leaf.
@@ -18,31 +16,22 @@ type tree[T any] struct {
 	shift uint8  // treeBits × (levels below the root)
 }
 
-// treeNode is a leaf (slots) or an inner node (kids). The slice in use points into the same allocation. Its length is a size
-// class, not the number of entries; an index beyond it is empty.
-type treeNode[T any] struct {
-	epoch  uint64
-	digest atomic.Pointer[Digest]
-	kids   []*treeNode[T]
-	slots  []*T
-}
-
 func (t *tree[T]) get(i uint32) *T {
 	if i >= t.n {
 		return nil
 	}
 	n := t.root
 	for shift := t.shift; shift > 0; shift -= treeBits {
-		k := int(i >> shift & treeMask)
-		if k >= len(n.kids) {
+		k := i >> shift & treeMask
+		if k >= uint32(n.size) {
 			return nil
 		}
-		if n = n.kids[k]; n == nil {
+		if n = *n.kid(k); n == nil {
 			return nil
 		}
 	}
-	if k := int(i & treeMask); k < len(n.slots) {
-		return n.slots[k]
+	if k := i & treeMask; k < uint32(n.size) {
+		return *n.slot(k)
 	}
 	return nil
 }
@@ -50,137 +39,32 @@ func (t *tree[T]) get(i uint32) *T {
 // slot returns the address of slot i, owning every node on the way: nodes of other epochs are copied, and counted in st.
 func (t *tree[T]) slot(epoch uint64, st *CopyStats, i uint32) **T {
 	if t.root == nil {
-		t.root = newLeaf[T](epoch, min(int(i)+1, treeFan))
+		t.root = newNode[T](epoch, min(int(i)+1, treeFan), false)
 	}
 	for uint64(i)>>(t.shift+treeBits) != 0 {
-		r := newInner[T](epoch, 2)
-		r.kids[0] = t.root
+		r := newNode[T](epoch, 2, true)
+		*r.kid(0) = t.root
 		t.root = r
 		t.shift += treeBits
 	}
 	t.n = max(t.n, i+1)
 	p := &t.root
 	for shift := t.shift; shift > 0; shift -= treeBits {
-		k := int(i >> shift & treeMask)
+		k := i >> shift & treeMask
 		n := *p
-		if n == nil || n.epoch != epoch || k >= len(n.kids) {
-			n = ownInner(n, epoch, st, k+1)
+		if n == nil || n.epoch != epoch || k >= uint32(n.size) {
+			n = ownInner(n, epoch, st, int(k)+1)
 			*p = n
 		}
-		p = &n.kids[k]
+		p = n.kid(k)
 	}
-	k := int(i & treeMask)
+	k := i & treeMask
 	n := *p
-	if n == nil || n.epoch != epoch || k >= len(n.slots) {
-		n = ownLeaf(n, epoch, st, k+1)
+	if n == nil || n.epoch != epoch || k >= uint32(n.size) {
+		n = ownLeaf(n, epoch, st, int(k)+1)
 		*p = n
 	}
-	return &n.slots[k]
-}
-
-func ownInner[T any](n *treeNode[T], epoch uint64, st *CopyStats, need int) *treeNode[T] {
-	if n == nil {
-		return newInner[T](epoch, need)
-	}
-	c := newInner[T](epoch, max(need, len(n.kids)))
-	copy(c.kids, n.kids)
-	if n.epoch != epoch {
-		st.Inner++
-		st.Bytes += treeNodeBytes(len(c.kids))
-	}
-	return c
-}
-
-func ownLeaf[T any](n *treeNode[T], epoch uint64, st *CopyStats, need int) *treeNode[T] {
-	if n == nil {
-		return newLeaf[T](epoch, need)
-	}
-	c := newLeaf[T](epoch, max(need, len(n.slots)))
-	copy(c.slots, n.slots)
-	if n.epoch != epoch {
-		st.Leaves++
-		st.Bytes += treeNodeBytes(len(c.slots))
-	}
-	return c
-}
-
-// treeNodeBytes is the size of a node with n entries: header, two slices, entries.
-func treeNodeBytes(n int) int { return 64 + 8*n }
-
-// One allocation for a node and its entries.
-type (
-	leaf4[T any] struct {
-		treeNode[T]
-		a [4]*T
-	}
-	leaf8[T any] struct {
-		treeNode[T]
-		a [8]*T
-	}
-	leaf16[T any] struct {
-		treeNode[T]
-		a [16]*T
-	}
-	leaf32[T any] struct {
-		treeNode[T]
-		a [treeFan]*T
-	}
-	inner4[T any] struct {
-		treeNode[T]
-		a [4]*treeNode[T]
-	}
-	inner8[T any] struct {
-		treeNode[T]
-		a [8]*treeNode[T]
-	}
-	inner16[T any] struct {
-		treeNode[T]
-		a [16]*treeNode[T]
-	}
-	inner32[T any] struct {
-		treeNode[T]
-		a [treeFan]*treeNode[T]
-	}
-)
-
-func newLeaf[T any](epoch uint64, need int) *treeNode[T] {
-	var n *treeNode[T]
-	switch {
-	case need <= 4:
-		x := new(leaf4[T])
-		n, x.slots = &x.treeNode, x.a[:]
-	case need <= 8:
-		x := new(leaf8[T])
-		n, x.slots = &x.treeNode, x.a[:]
-	case need <= 16:
-		x := new(leaf16[T])
-		n, x.slots = &x.treeNode, x.a[:]
-	default:
-		x := new(leaf32[T])
-		n, x.slots = &x.treeNode, x.a[:]
-	}
-	n.epoch = epoch
-	return n
-}
-
-func newInner[T any](epoch uint64, need int) *treeNode[T] {
-	var n *treeNode[T]
-	switch {
-	case need <= 4:
-		x := new(inner4[T])
-		n, x.kids = &x.treeNode, x.a[:]
-	case need <= 8:
-		x := new(inner8[T])
-		n, x.kids = &x.treeNode, x.a[:]
-	case need <= 16:
-		x := new(inner16[T])
-		n, x.kids = &x.treeNode, x.a[:]
-	default:
-		x := new(inner32[T])
-		n, x.kids = &x.treeNode, x.a[:]
-	}
-	n.epoch = epoch
-	return n
+	return n.slot(k)
 }
 
 // each calls yield for every entry in index order until it returns false.
@@ -201,10 +85,10 @@ func (t *tree[T]) eachLeaf(yield func([]*T) bool) bool {
 }
 
 func (n *treeNode[T]) eachLeaf(yield func([]*T) bool) bool {
-	if len(n.kids) == 0 {
-		return yield(n.slots)
+	if !n.inner {
+		return yield(n.slots())
 	}
-	for _, k := range n.kids {
+	for _, k := range n.kids() {
 		if k != nil && !k.eachLeaf(yield) {
 			return false
 		}
@@ -220,26 +104,26 @@ type leafList[T any] struct {
 	open   *treeNode[T] // of full size, for the last leaf: to be used again by the next list
 }
 
-func (l *leafList[T]) at(i uint32) *T { return l.leaves[i>>treeBits].slots[i&treeMask] }
+func (l *leafList[T]) at(i uint32) *T { return *l.leaves[i>>treeBits].slot(i & treeMask) }
 
 // add puts an entry at the end.
 func (l *leafList[T]) add(v *T) {
 	k := l.n & treeMask
 	if k == 0 {
 		if l.open == nil {
-			l.open = newLeaf[T](0, treeFan)
+			l.open = newNode[T](0, treeFan, false)
 		}
 		l.leaves = append(l.leaves, l.open)
 		l.open = nil
 	}
-	l.leaves[len(l.leaves)-1].slots[k] = v
+	*l.leaves[len(l.leaves)-1].slot(uint32(k)) = v
 	l.n++
 }
 
 // each calls f for every entry.
 func (l *leafList[T]) each(f func(*T)) {
 	for i, leaf := range l.leaves {
-		for _, v := range leaf.slots[:min(treeFan, l.n-i*treeFan)] {
+		for _, v := range leaf.slots()[:min(treeFan, l.n-i*treeFan)] {
 			f(v)
 		}
 	}
@@ -254,9 +138,9 @@ func (l *leafList[T]) tree(epoch uint64) tree[T] {
 	level := l.leaves
 	if k := l.n & treeMask; k != 0 {
 		last := level[len(level)-1]
-		fit := newLeaf[T](epoch, k)
-		copy(fit.slots, last.slots[:k])
-		clear(last.slots[:k])
+		fit := newNode[T](epoch, k, false)
+		copy(fit.slots(), last.slots()[:k])
+		clear(last.slots()[:k])
 		level[len(level)-1], l.open = fit, last
 	}
 	for _, leaf := range level {
@@ -266,8 +150,8 @@ func (l *leafList[T]) tree(epoch uint64) tree[T] {
 		up := level[:0]
 		for i := 0; i < len(level); i += treeFan {
 			part := level[i:min(i+treeFan, len(level))]
-			in := newInner[T](epoch, len(part))
-			copy(in.kids, part)
+			in := newNode[T](epoch, len(part), true)
+			copy(in.kids(), part)
 			up = append(up, in)
 		}
 		level = up
