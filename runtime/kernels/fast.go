@@ -23,10 +23,12 @@ func init() {
 		hlo.OpBitcast:            {copyBytes},
 		hlo.OpBitcastConvert:     {copyBytes, elementwise},
 		hlo.OpBroadcast:          {copyBytes, elementwise},
+		hlo.OpCholesky:           {cholesky},
 		hlo.OpCompare:            {elementwise, compareNarrow},
 		hlo.OpConcatenate:        {concatenate},
 		hlo.OpConvolution:        {convolution},
 		hlo.OpCopy:               {copyBytes, elementwise},
+		hlo.OpCustomCall:         {lapackCall},
 		hlo.OpDot:                {dot},
 		hlo.OpDynamicSlice:       {dynamicSlice},
 		hlo.OpDynamicUpdateSlice: {dynamicUpdateSlice},
@@ -51,6 +53,7 @@ func init() {
 		hlo.OpSort:               {sortLines},
 		hlo.OpTopk:               {topK},
 		hlo.OpTranspose:          {copyBytes, transpose, elementwise},
+		hlo.OpTriangularSolve:    {triangularSolve},
 	} {
 		fast[op] = choosers
 	}

@@ -1,0 +1,15 @@
+// Package factor solves triangular systems and factorises matrices by blocks, so that most of the work is products of matrices, which
+// package gemm computes.
+//
+// Matrices are views over slices with a stride for each axis, so an upper triangle is a lower one seen from its other corner, and a system
+// with the unknown on the left is one of transposed views. What is here computes in the element type, as LAPACK does.
+//
+//	file         what
+//	matrix.go    Matrix: views
+//	update.go    Updater: C -= A·B
+//	triangle.go  Triangle: a lower triangle packed once, for many right sides
+//	cholesky.go  Cholesky
+//	lu.go        LU, with partial pivoting
+//
+// A value of these types is for one goroutine at a time, but for a packed Triangle, which any number may use.
+package factor

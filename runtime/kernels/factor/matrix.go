@@ -1,0 +1,159 @@
+package factor
+
+import "github.com/gohalo/halo/runtime/kernels/gemm"
+
+// Number is an element type of matrices.
+type Number interface {
+	float32 | float64 | complex64 | complex128
+}
+
+// Matrix is a view: element (i, j) is Data[At+i*Row+j*Col]. Strides may be negative. Sizes are the caller's affair.
+type Matrix[T Number] struct {
+	Data         []T
+	At, Row, Col int
+	Conjugate    bool // elements are the conjugates of what is in memory; for matrices that are only read
+}
+
+// Dense is the view of a row-major matrix.
+func Dense[T Number](data []T, cols int) Matrix[T] { return Matrix[T]{Data: data, Row: cols, Col: 1} }
+
+// From is the part that begins at (i, j).
+func (m Matrix[T]) From(i, j int) Matrix[T] {
+	m.At += i*m.Row + j*m.Col
+	return m
+}
+
+// Transposed exchanges rows and columns.
+func (m Matrix[T]) Transposed() Matrix[T] {
+	m.Row, m.Col = m.Col, m.Row
+	return m
+}
+
+// Adjoint is the conjugate of the transposed matrix.
+func (m Matrix[T]) Adjoint() Matrix[T] {
+	m = m.Transposed()
+	m.Conjugate = !m.Conjugate
+	return m
+}
+
+// RowsReversed is a matrix of n rows from the last to the first.
+func (m Matrix[T]) RowsReversed(n int) Matrix[T] {
+	m.At += (n - 1) * m.Row
+	m.Row = -m.Row
+	return m
+}
+
+// Reversed is a matrix of n rows and n columns, both from the last to the first: an upper triangle becomes a lower one.
+func (m Matrix[T]) Reversed(n int) Matrix[T] {
+	return m.RowsReversed(n).Transposed().RowsReversed(n).Transposed()
+}
+
+// CopyRow copies row i from column j on to dst.
+func (m Matrix[T]) CopyRow(dst []T, i, j int) {
+	at := m.At + i*m.Row + j*m.Col
+	for k := range dst {
+		dst[k] = m.Data[at]
+		at += m.Col
+	}
+	if m.Conjugate {
+		Conjugate(dst)
+	}
+}
+
+// SetRow writes row i.
+func (m Matrix[T]) SetRow(i int, row []T) {
+	at := m.At + i*m.Row
+	for _, x := range row {
+		m.Data[at] = x
+		at += m.Col
+	}
+}
+
+// Conjugate replaces numbers by their conjugates.
+func Conjugate[T Number](v []T) {
+	switch v := any(v).(type) {
+	case []complex64:
+		for i, z := range v {
+			v[i] = complex(real(z), -imag(z))
+		}
+	case []complex128:
+		for i, z := range v {
+			v[i] = complex(real(z), -imag(z))
+		}
+	}
+}
+
+func (m *Matrix[T]) get(i, j int) T {
+	x := m.Data[m.At+i*m.Row+j*m.Col]
+	if m.Conjugate {
+		x = conjugate(x)
+	}
+	return x
+}
+
+// offsets is the view as package gemm sees it.
+func (m *Matrix[T]) offsets(rows, cols int) gemm.Matrix {
+	r, c := make([]int, rows), make([]int, cols)
+	for i := range r {
+		r[i] = m.At + i*m.Row
+	}
+	for j := range c {
+		c[j] = j * m.Col
+	}
+	return gemm.NewMatrix(r, c)
+}
+
+// packed writes rows [i0, i1) over columns [0, k) as panels of r rows, negated if so told.
+func packed[T Number](dst []T, m *Matrix[T], g *gemm.Matrix, r, i0, i1, k0, k1 int, negate bool) {
+	gemm.Pack(g, dst, m.Data, r, i0, i1, k0, k1)
+	dst = dst[:gemm.Padded(i1-i0, r)*(k1-k0)]
+	if m.Conjugate {
+		Conjugate(dst)
+	}
+	if negate {
+		for i, x := range dst {
+			dst[i] = -x
+		}
+	}
+}
+
+func conjugate[T Number](x T) T {
+	switch z := any(x).(type) {
+	case complex64:
+		return any(complex(real(z), -imag(z))).(T)
+	case complex128:
+		return any(complex(real(z), -imag(z))).(T)
+	}
+	return x
+}
+
+// realPart is the real part of a number.
+func realPart[T Number](x T) float64 {
+	switch z := any(x).(type) {
+	case float32:
+		return float64(z)
+	case float64:
+		return z
+	case complex64:
+		return float64(real(z))
+	case complex128:
+		return real(z)
+	}
+	panic("factor: a number of another type")
+}
+
+// Real is a real number as one of T.
+func Real[T Number](x float64) T {
+	var z T
+	switch p := any(&z).(type) {
+	case *float32:
+		*p = float32(x)
+	case *float64:
+		*p = x
+	case *complex64:
+		*p = complex(float32(x), 0)
+	case *complex128:
+		*p = complex(x, 0)
+	}
+	return z
+}

@@ -1,0 +1,106 @@
+package factor
+
+import "github.com/gohalo/halo/runtime/kernels/gemm"
+
+// Triangle is a lower triangular matrix, packed for solving.
+//
+// Rows are taken MR at a time, as the kernel of products does. For each such block there is the part left of the diagonal, negated, as a
+// panel, and for each column of the diagonal block what is below its diagonal, negated, with zeros above: subtracting multiples of a row of the
+// solution from the rows below it is then a product too.
+type Triangle[T Number] struct {
+	kernel gemm.Kernel[T]
+	n      int
+	unit   bool
+	panels []T // block by block: i·MR numbers for the block that begins at row i
+	below  []T // MR·MR for each block
+	diag   []T
+}
+
+// Pack reads the lower triangle of a[n,n]; with unit, the diagonal is taken to be 1 and not read. It may be used again for another matrix.
+func (t *Triangle[T]) Pack(a Matrix[T], n int, unit bool) {
+	if t.kernel.Run == nil {
+		t.kernel = gemm.For[T]()
+	}
+	t.n, t.unit = n, unit
+	mr := t.kernel.MR
+	blocks := (n + mr - 1) / mr
+	t.panels = grown(t.panels, mr*mr*blocks*(blocks-1)/2)
+	t.below = grown(t.below, blocks*mr*mr)
+	t.diag = grown(t.diag, n)
+	g := a.offsets(n, n)
+	at := 0
+	for i := 0; i < n; i += mr {
+		rows := min(mr, n-i)
+		if i > 0 {
+			packed(t.panels[at:], &a, &g, mr, i, i+rows, 0, i, true)
+			at += i * mr
+		}
+		block := t.below[i*mr:][:mr*mr]
+		clear(block)
+		for c := range rows {
+			for r := c + 1; r < rows; r++ {
+				block[c*mr+r] = -a.get(i+r, i+c)
+			}
+			if !unit {
+				t.diag[i+c] = a.get(i+c, i+c)
+			}
+		}
+	}
+}
+
+// Width is how many right sides are solved together.
+func (t *Triangle[T]) Width() int { return t.kernel.NR }
+
+// Solve replaces cols ≤ Width right sides x[n,cols] by the solutions of L·X = B. room is memory that it may reuse, and returns.
+func (t *Triangle[T]) Solve(x Matrix[T], cols int, room []T) []T {
+	mr, nr := t.kernel.MR, t.kernel.NR
+	room = grown(room, gemm.Padded(t.n, mr)*nr)
+	p := room[:gemm.Padded(t.n, mr)*nr]
+	clear(p[t.n*nr:])
+	for i := range t.n {
+		row := p[i*nr:][:nr]
+		from := x.At + i*x.Row
+		for j := range cols {
+			row[j] = x.Data[from]
+			from += x.Col
+		}
+		clear(row[cols:])
+	}
+	at := 0
+	for i := 0; i < t.n; i += mr {
+		if i > 0 {
+			t.kernel.Run(i, t.panels[at:][:i*mr], p, p[i*nr:], nr, true)
+			at += i * mr
+		}
+		block := t.below[i*mr:]
+		for r := range min(mr, t.n-i) {
+			row := p[(i+r)*nr:][:nr]
+			if !t.unit {
+				d := t.diag[i+r]
+				for j, v := range row {
+					row[j] = v / d
+				}
+			}
+			if r+1 < min(mr, t.n-i) {
+				t.kernel.Run(1, block[r*mr:][:mr], row, p[i*nr:], nr, true)
+			}
+		}
+	}
+	for i := range t.n {
+		row := p[i*nr:][:cols]
+		to := x.At + i*x.Row
+		for _, v := range row {
+			x.Data[to] = v
+			to += x.Col
+		}
+	}
+	return room
+}
+
+// SolveAll solves any number of right sides.
+func (t *Triangle[T]) SolveAll(x Matrix[T], cols int, room []T) []T {
+	for j := 0; j < cols; j += t.Width() {
+		room = t.Solve(x.From(0, j), min(t.Width(), cols-j), room)
+	}
+	return room
+}

@@ -1,0 +1,144 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/runtime"
+)
+
+// matrixCase runs an op on matrices of moderate condition, and compares it with the evaluator, which computes in f64.
+func matrixCase(t *testing.T, text string, change func(arg int, v []float64, n int)) {
+	t.Helper()
+	s := siteOf(t, text)
+	bound, ok := chooseFast(s)
+	require.True(t, ok, "no fast kernel for %s", text)
+	rng := rand.New(rand.NewPCG(1, uint64(len(text))))
+	var args []*hlo.Literal
+	for i := range s.in.NumOperands() {
+		shape := s.shape(i)
+		n := int(shape.Dim(shape.Rank() - 1))
+		v := make([]float64, shape.NumElements())
+		for k := range v {
+			v[k] = rng.Float64()*2 - 1
+			if row, col := k/n%n, k%n; i == 0 && row == col {
+				v[k] = 2*float64(n) + rng.Float64()
+			}
+		}
+		if change != nil {
+			change(i, v, n)
+		}
+		b := runtime.AlignedBytes(shape.ByteSize())
+		encode(b, shape.Type(), v)
+		if i == 0 && shape.Type().IsComplex() { // the diagonal of a Hermitian matrix is taken as real
+			makeDiagonalReal(b, shape.Type(), n)
+		}
+		l, err := hlo.NewLiteral(shape, b)
+		require.NoError(t, err)
+		args = append(args, l)
+	}
+	want, err := eval.Instruction(t.Context(), s.m, s.in, args)
+	require.NoError(t, err)
+	tol := 1e-5
+	if typ := s.shape(0).Type(); typ == hlo.F64 || typ == hlo.C128 {
+		tol = 1e-13
+	}
+	for _, workers := range []int{1, 2} {
+		got := run(t, s, bound, args, workers)
+		for i, l := range want.Leaves() {
+			compareLeaf(t, kernelCase{text: text, tol: tol}, hlo.PrimitiveType(got[i].Type), l.Bytes(), got[i].Data)
+		}
+	}
+}
+
+func makeDiagonalReal(b []byte, t hlo.PrimitiveType, n int) {
+	if t == hlo.C64 {
+		for i := 0; i < len(b)/8; i++ {
+			if i/n%n == i%n {
+				elems[float32](b)[2*i+1] = 0
+			}
+		}
+		return
+	}
+	for i := 0; i < len(b)/16; i++ {
+		if i/n%n == i%n {
+			elems[float64](b)[2*i+1] = 0
+		}
+	}
+}
+
+var matrixTypes = []string{"f32", "f64", "c64"}
+
+func TestTriangularSolve(t *testing.T) {
+	for _, typ := range matrixTypes {
+		for _, c := range []struct{ a, b, side string }{
+			{"16,16", "16,5", "true"}, {"3,20,20", "3,20,33", "true"}, {"70,70", "70,130", "true"}, {"2,40,40", "2,7,40", "false"}, {"33,33", "1,33", "false"},
+		} {
+			for _, trans := range []string{"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"} {
+				for which := range 4 {
+					matrixCase(t, fmt.Sprintf("%[1]s[%[3]s] triangular-solve(%[1]s[%[2]s], %[1]s[%[3]s]), left_side=%[4]s, lower=%[5]v, unit_diagonal=%[6]v, transpose_a=%[7]s",
+						typ, c.a, c.b, c.side, which&1 != 0, which&2 != 0, trans), func(arg int, v []float64, n int) {
+						for i := range v {
+							if arg == 0 && i/n%n != i%n {
+								v[i] /= float64(n)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestSingularSystem has a zero on the diagonal: the evaluator says what is infinite.
+func TestSingularSystem(t *testing.T) {
+	matrixCase(t, "f32[30,4] triangular-solve(f32[30,30], f32[30,4]), left_side=true, lower=true, transpose_a=NO_TRANSPOSE", func(arg int, v []float64, n int) {
+		if arg == 0 {
+			v[20*n+20] = 0
+		}
+	})
+}
+
+func TestCholesky(t *testing.T) {
+	for _, typ := range matrixTypes {
+		for _, dims := range []string{"13,13", "3,25,25", "130,130"} {
+			for _, lower := range []bool{true, false} {
+				matrixCase(t, fmt.Sprintf("%[1]s[%[2]s] cholesky(%[1]s[%[2]s]), lower=%[3]v", typ, dims, lower), nil)
+				matrixCase(t, fmt.Sprintf("%[1]s[%[2]s] cholesky(%[1]s[%[2]s]), lower=%[3]v", typ, dims, lower), func(_ int, v []float64, n int) {
+					v[len(v)-n*n+(n+1)*(n/2)] = -1 // the last of the batch has no factor
+				})
+			}
+		}
+	}
+	matrixCase(t, "f32[20,20] cholesky(f32[20,20]), lower=true", func(_ int, v []float64, _ int) { v[20] = math.NaN() })
+}
+
+func TestLapackCalls(t *testing.T) {
+	letters := map[string]string{"f32": "s", "f64": "d", "c64": "c"}
+	for _, typ := range matrixTypes {
+		for _, c := range []string{
+			`(%[1]s[2,30,30], s32[2]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]spotrf_ffi", backend_config="{uplo = 76 : ui8}", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[2,30,30], s32[2]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]spotrf_ffi", backend_config="{uplo = 85 : ui8}", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[2,30,30], s32[2,30], s32[2]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[40,20], s32[20], s32[]) custom-call(%[1]s[40,20]), custom_call_target="lapack_%[2]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[20,40], s32[20], s32[]) custom-call(%[1]s[20,40]), custom_call_target="lapack_%[2]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`%[1]s[30,7] custom-call(%[1]s[30,30], %[1]s[30,7]), custom_call_target="lapack_%[2]strsm_ffi", ` +
+				`backend_config="{diag = 78 : ui8, side = 76 : ui8, trans_x = 67 : ui8, uplo = 76 : ui8}", api_version=API_VERSION_TYPED_FFI`,
+		} {
+			text := fmt.Sprintf(c, typ, letters[typ])
+			matrixCase(t, text, nil)
+			matrixCase(t, text, func(arg int, v []float64, n int) { // rows are exchanged, pivots vanish
+				if arg == 0 && len(v) != 900 {
+					clear(v[:n])
+					v[n+3] = 9 * float64(n)
+				}
+			})
+		}
+	}
+}
