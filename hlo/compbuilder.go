@@ -16,8 +16,28 @@ type ComputationBuilder struct {
 	nodes  leafList[instrNode]
 	params []InstrID
 
+	// hashes are those of the names, taken while the names are in the cache, as long as the session's table of names asks for them. When the
+	// computation is finished, no text of any name is looked at.
+	hashes    hashList
+	hashed    bool
 	scheduled bool
 }
+
+// hashList is a list of hashes in pieces, so that it does not move when it grows.
+type hashList struct {
+	pieces [][]uint64
+	n      int
+}
+
+func (l *hashList) add(h uint64) {
+	if l.n/freshChunk == len(l.pieces) {
+		l.pieces = append(l.pieces, make([]uint64, freshChunk))
+	}
+	l.pieces[l.n/freshChunk][l.n%freshChunk] = h
+	l.n++
+}
+
+func (l *hashList) at(i InstrID) *uint64 { return &l.pieces[i/freshChunk][i%freshChunk] }
 
 // NewComputation starts a computation of the given name, which is made unique when the computation is finished.
 func (e *Editor) NewComputation(name string) *ComputationBuilder {
@@ -39,6 +59,8 @@ func (b *ComputationBuilder) Next(name string) {
 func (b *ComputationBuilder) begin(name string) {
 	e := b.e
 	b.gen, b.name = e.gen, name
+	names := e.root.instrNames
+	b.hashed = names == nil || names.epoch == e.epoch && names.fresh != nil
 	if t := e.side; t != nil && len(t.lists) > 0 {
 		last := len(t.lists) - 1
 		b.nodes, t.lists = t.lists[last], t.lists[:last]
@@ -77,6 +99,9 @@ func (b *ComputationBuilder) AppendSpec(spec *InstrSpec) InstrID {
 		b.params = append(b.params, id)
 	}
 	b.nodes.add(n)
+	if b.hashed {
+		b.hashes.add(freshHash(spec.Name, spec.NameHash))
+	}
 	return id
 }
 
@@ -98,7 +123,12 @@ func (b *ComputationBuilder) Opcode(id InstrID) Opcode { return b.nodes.at(uint3
 func (b *ComputationBuilder) Name(id InstrID) string { return b.nodes.at(uint32(id)).name }
 
 // SetName renames an instruction appended before. The name is not unique yet.
-func (b *ComputationBuilder) SetName(id InstrID, name string) { b.nodes.at(uint32(id)).name = name }
+func (b *ComputationBuilder) SetName(id InstrID, name string) {
+	b.nodes.at(uint32(id)).name = name
+	if b.hashed {
+		*b.hashes.at(id) = freshHash(name, 0)
+	}
+}
 
 // Attrs is the own attributes of an instruction appended before, shared and not to be written.
 func (b *ComputationBuilder) Attrs(id InstrID) OpAttrs { return b.nodes.at(uint32(id)).attrs }
@@ -125,28 +155,36 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	names := e.instrNames()
 	b.nodes.each(func(n *instrNode) {
 		n.stamp = e.epoch
-		if n.name == "" {
-			n.name = n.op.String()
+		switch {
+		case n.name == "":
+			n.name = names.unique(n.op.String())
+		case b.hashed:
+			n.name = names.uniqueHashed(n.name, *b.hashes.at(n.id))
+		default:
+			n.name = names.unique(n.name)
 		}
-		n.name = names.unique(n.name)
 		e.countCalls(n.called(), 1)
 	})
 	count := b.nodes.n
 	slices.SortStableFunc(b.params, func(x, y InstrID) int {
 		return int(b.nodes.at(uint32(x)).parameterNumber() - b.nodes.at(uint32(y)).parameterNumber())
 	})
-	st := e.install(&compNode{
+	c := &compNode{
 		epoch: e.epoch, compInfo: &compInfo{epoch: e.epoch, name: b.name, thread: b.thread, params: b.params},
 		instrs: b.nodes.tree(e.epoch), root: root,
 		maxRank: uint64(count) * rankGap, count: int32(count), idOrder: true, scheduled: b.scheduled,
-	})
-	for id := range count {
-		st.noteNamed(InstrID(id))
+	}
+	e.install(c)
+	if f := e.fork; f != nil {
+		for id := range count {
+			f.named[c.id] = append(f.named[c.id], InstrID(id))
+		}
 	}
 	t := e.tables()
 	t.lists = append(t.lists, b.nodes)
-	*b = ComputationBuilder{e: e}
-	return st.id
+	b.hashes.n = 0
+	*b = ComputationBuilder{e: e, hashes: b.hashes}
+	return c.id
 }
 
 // SetCallees replaces the called computations of an instruction appended before; ids is copied.

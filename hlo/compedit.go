@@ -18,6 +18,7 @@ type CompEdit struct {
 type InstrSpec struct {
 	Opcode   Opcode
 	Name     string // made unique in the module; "": the mnemonic
+	NameHash uint64 // [HashName] of Name, where it is known already; 0: it is not
 	Shape    Shape
 	Operands []InstrID
 	Attrs    OpAttrs // nil: none; kept, and must not be written afterwards

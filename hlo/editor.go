@@ -273,17 +273,18 @@ func (e *Editor) SetEntry(id CompID) {
 // [Editor.NewComputation].
 func (e *Editor) AddComputation(name string) CompEdit {
 	e.check()
-	return CompEdit{e.install(&compNode{epoch: e.epoch, compInfo: &compInfo{epoch: e.epoch, name: name}, root: NoInstr, idOrder: true}), e.gen}
+	c := &compNode{epoch: e.epoch, compInfo: &compInfo{epoch: e.epoch, name: name}, root: NoInstr, idOrder: true}
+	e.install(c)
+	return CompEdit{e.addState(c), e.gen}
 }
 
 // install gives a new computation an id and a name and puts it into the module.
-func (e *Editor) install(c *compNode) *compState {
+func (e *Editor) install(c *compNode) {
 	m := e.own()
 	c.id = e.newCompID()
 	c.name = e.compNames().unique(c.name)
 	e.setComp(m, c.id, c)
 	e.ownInfo().appendOrder(c.id)
-	return e.addState(c)
 }
 
 // appendOrder adds id at the end of the module order.

@@ -11,42 +11,54 @@ import (
 // does the first session on the module that gives a name.
 type freshNames struct {
 	once  sync.Once // of the expansion: frozen tables are shared
-	slots []uint32  // open addressing: a few bits of the hash << freshIndexBits | index of the name + 1; 0: free
+	slots []uint64  // open addressing: half of the hash << 32 | index of the name + 1; 0: free
 	names [][]string
 	size  int
 }
 
 const (
-	freshChunk     = 512
-	freshIndexBits = 26
-	maxFresh       = 1<<freshIndexBits - 2
+	freshChunk = 512
+	maxFresh   = 1<<32 - 2
 )
 
-var freshSeed = maphash.MakeSeed()
+var nameSeed = maphash.MakeSeed()
 
-// freshSlot is where a name would be and what its slot would hold beside its index.
-func freshSlot(name string) (at, tag uint32) {
-	hash := maphash.String(freshSeed, name)
-	return uint32(hash), uint32(hash>>32) &^ (1<<freshIndexBits - 1)
+// HashName is what [InstrSpec.NameHash] wants: a hash of the name, never 0, that no text can foresee.
+func HashName(name string) uint64 { return maphash.String(nameSeed, name) | 1 }
+
+// freshHash is the hash of a name that a set of whole names can take; 0: it cannot. `x.0` takes what `x` takes: its hash is that of `x`, but
+// even.
+func freshHash(name string, hash uint64) uint64 {
+	if n := len(name) - 2; n > 0 && name[n:] == ".0" && name[n-1]-'0' > 9 {
+		if !isPlainName(name[:n]) {
+			return 0
+		}
+		return HashName(name[:n]) &^ 1
+	}
+	switch {
+	case name == "" || !isPlainName(name):
+		return 0
+	case hash == 0:
+		return HashName(name)
+	}
+	return hash
 }
 
-// take takes a name if it is plain and new.
-func (s *freshNames) take(name string) bool {
-	// `x.0` takes what `x` takes.
-	if n := len(name) - 2; n > 0 && name[n:] == ".0" && name[n-1]-'0' > 9 {
-		name = name[:n]
-	}
-	if !isPlainName(name) || s.size >= maxFresh {
+// take takes a name if it is new; hash is its freshHash. The name is looked at only if another has the same hash.
+func (s *freshNames) take(name string, hash uint64) bool {
+	if hash == 0 || s.size >= maxFresh {
 		return false
 	}
-	if s.size >= len(s.slots)/8*5 {
+	if hash&1 == 0 {
+		name = name[:len(name)-len(".0")]
+	}
+	if s.size >= len(s.slots)/4*3 {
 		s.resize(max(32, 2*len(s.slots)))
 	}
-	at, tag := freshSlot(name)
-	mask := uint32(len(s.slots) - 1)
-	i := at & mask
+	mask := uint64(len(s.slots) - 1)
+	i := hash >> 1 & mask
 	for ; s.slots[i] != 0; i = (i + 1) & mask {
-		if slot := s.slots[i]; slot&^(1<<freshIndexBits-1) == tag && s.name(slot&(1<<freshIndexBits-1)-1) == name {
+		if slot := s.slots[i]; slot>>32 == hash>>32 && s.name(uint32(slot)-1) == name {
 			return false
 		}
 	}
@@ -60,7 +72,7 @@ func (s *freshNames) take(name string) bool {
 	last := &s.names[len(s.names)-1]
 	*last = append(*last, name)
 	s.size++
-	s.slots[i] = tag | uint32(s.size)
+	s.slots[i] = hash>>32<<32 | uint64(s.size)
 	return true
 }
 
@@ -68,18 +80,18 @@ func (s *freshNames) name(i uint32) string { return s.names[i/freshChunk][i%fres
 
 // resize makes a table of n slots, a power of two.
 func (s *freshNames) resize(n int) {
-	s.slots = make([]uint32, n)
-	mask := uint32(n - 1)
-	index := uint32(0)
+	s.slots = make([]uint64, n)
+	mask := uint64(n - 1)
+	index := uint64(0)
 	for _, chunk := range s.names {
 		for _, name := range chunk {
-			i, tag := freshSlot(name)
-			i &= mask
+			hash := HashName(name)
+			i := hash >> 1 & mask
 			for s.slots[i] != 0 {
 				i = (i + 1) & mask
 			}
 			index++
-			s.slots[i] = tag | index
+			s.slots[i] = hash>>32<<32 | index
 		}
 	}
 }
@@ -87,7 +99,7 @@ func (s *freshNames) resize(n int) {
 // reserve makes room for n names, as long as there is none.
 func (s *freshNames) reserve(n int) {
 	if s.slots == nil && n > 16 {
-		s.resize(1 << bits.Len(uint(min(n, 1<<20)/5*8)))
+		s.resize(1 << bits.Len(uint(min(n, 1<<20)/3*4)))
 	}
 }
 

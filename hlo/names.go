@@ -159,7 +159,15 @@ func (t *nameTable) find(root string) *nameRoot {
 // unique takes name, or the first free name derived from it, and returns what it took.
 func (t *nameTable) unique(name string) string {
 	if t.fresh != nil {
-		if t.fresh.take(name) {
+		return t.uniqueHashed(name, freshHash(name, 0))
+	}
+	return t.uniqueRoot(name)
+}
+
+// uniqueHashed is unique of a name whose freshHash is known.
+func (t *nameTable) uniqueHashed(name string, hash uint64) string {
+	if t.fresh != nil {
+		if t.fresh.take(name, hash) {
 			return name
 		}
 		t.expand()

@@ -158,7 +158,7 @@ func (w *postWalk) isByID(c *compNode) bool {
 func (w *postWalk) walk(c *compNode) {
 	limit := int(c.instrs.n)
 	w.used, w.seen = cleared(w.used, limit), cleared(w.seen, limit)
-	w.out = w.out[:0]
+	w.out = slices.Grow(w.out[:0], int(c.count))
 	c.instrs.each(func(n *instrNode) bool {
 		for _, id := range n.operands() {
 			if int(id) < limit {

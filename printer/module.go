@@ -80,6 +80,7 @@ func (p *printer) header() {
 		for i := range c.InputOutputAlias {
 			p.sep(i)
 			p.b = c.InputOutputAlias[i].AppendText(p.b)
+			p.spill()
 		}
 		p.str(" }")
 	}
@@ -136,6 +137,7 @@ func (p *printer) entryLayout(c *hlo.ModuleConfig) {
 			}
 		}
 		p.b = param.AppendText(p.b, true)
+		p.spill()
 	}
 	p.str(")->")
 	p.b = append(s.Result.AppendText(p.b, true), '}')

@@ -18,8 +18,8 @@ const (
 	parallelFrom = 2048
 	// chunkSize is the number of instructions of a chunk, and chunkBytes about the text that they make: little enough to stay in the
 	// cache of a processor from one chunk to the next.
-	chunkSize  = 256
-	chunkBytes = 48 << 10
+	chunkSize  = 128
+	chunkBytes = 40 << 10
 )
 
 // stretch is instructions of one computation that are written one after the other, or a computation as a whole.

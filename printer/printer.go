@@ -21,13 +21,14 @@ func (e *LimitError) Error() string {
 const (
 	defaultMaxBytes = 1 << 30
 	maxNesting      = 4096
-	flushBytes      = 1 << 16
+	flushBytes      = 1 << 15
 )
 
 // Fprint writes the module to w, a large one on as many processors as there are. The error is that of w, or a *[LimitError].
 func Fprint(w io.Writer, m hlo.Module, cfg Config) error {
 	p := newPrinter(m, cfg)
 	p.w = w
+	p.b = make([]byte, 0, flushBytes+flushBytes/4)
 	p.module()
 	p.flush()
 	return p.err
@@ -101,13 +102,18 @@ func newPrinter(m hlo.Module, cfg Config) *printer {
 // line ends a line and looks after the limits. It reports whether to go on.
 func (p *printer) line() bool {
 	p.b = append(p.b, '\n')
-	if p.w != nil && len(p.b) >= flushBytes {
-		p.flush()
-	}
+	p.spill()
 	if p.max > 0 && p.written+int64(len(p.b)) > p.max && p.err == nil {
 		p.err = &LimitError{"bytes", p.max}
 	}
 	return p.err == nil
+}
+
+// spill hands over what there is when it is much.
+func (p *printer) spill() {
+	if p.w != nil && len(p.b) >= flushBytes {
+		p.flush()
+	}
 }
 
 func (p *printer) flush() {

@@ -10,14 +10,19 @@ func sugaredComputations(m hlo.Module, s Sugar) []bool {
 	}
 	var marks []bool
 	entry := m.Entry()
-	for c := range m.Computations() {
-		if c.ID() == entry.ID() || !canSugar(m, c, s) || !hlo.IsExpandable(c) {
-			continue
+	for caller := range m.Computations() {
+		for in := range caller.Instructions() {
+			if in.Opcode() != hlo.OpAsyncStart || in.NumCallees() != 1 || in.Callee(0) == entry.ID() {
+				continue
+			}
+			if marks == nil {
+				marks = make([]bool, m.CompIDLimit())
+			}
+			if id := in.Callee(0); !marks[id] {
+				c := m.MustComputation(id)
+				marks[id] = hlo.IsExpandable(c) && canSugar(m, c, s)
+			}
 		}
-		if marks == nil {
-			marks = make([]bool, m.CompIDLimit())
-		}
-		marks[c.ID()] = true
 	}
 	return marks
 }

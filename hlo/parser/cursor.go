@@ -16,6 +16,7 @@ type parser struct {
 	pos  int
 
 	nameAt int // where the name that was read last begins
+	tellAt int // where Progress is called next
 
 	errs    ErrorList
 	attrKey string // the attribute whose value is being read, for messages
@@ -37,8 +38,18 @@ func newParser(cfg Config, file, text string) *parser {
 	if p.MaxDepth <= 0 {
 		p.MaxDepth = defaultDepth
 	}
+	p.tellAt = math.MaxInt
+	if p.Progress != nil {
+		p.tellAt = p.ProgressBytes
+	}
 	p.memo.init()
 	return p
+}
+
+// tell reports progress.
+func (p *parser) tell() {
+	p.Progress(p.pos)
+	p.tellAt = p.pos + p.ProgressBytes
 }
 
 // position is the line and column of an offset. Offsets mostly ascend.

@@ -56,7 +56,7 @@ func (p *parser) newDraft() *draft {
 	if d.unusual {
 		*d = draft{raws: d.raws, callees: d.callees, control: d.control}
 	}
-	d.spec.Shape, d.spec.Attrs, d.spec.Common = hlo.Shape{}, nil, nil
+	d.spec.NameHash, d.spec.Shape, d.spec.Attrs, d.spec.Common = 0, hlo.Shape{}, nil, nil
 	d.stated, d.nested, d.wrapped = false, false, hlo.OpInvalid
 	d.seenOwn, d.have, d.spelled, d.seenCommon, d.tailAt = 0, 0, 0, 0, 0
 	d.raws, d.callees, d.control = d.raws[:0], d.callees[:0], d.control[:0]
@@ -71,6 +71,9 @@ func (p *parser) freeDraft(d *draft) {
 
 // instruction reads `ROOT? name = rhs` and adds it to the scope.
 func (p *parser) instruction(f *scope) {
+	if p.pos >= p.tellAt {
+		p.tell()
+	}
 	isRoot := p.acceptWord("ROOT")
 	p.space()
 	at := p.pos
@@ -94,7 +97,7 @@ func (p *parser) instruction(f *scope) {
 	}
 	d := p.newDraft()
 	d.at = at
-	d.spec.Name = name
+	d.spec.Name, d.spec.NameHash = name, uint64(hash)
 	id := p.rhs(f, d)
 	p.freeDraft(d)
 	if f.generated != nil {

@@ -56,6 +56,9 @@ type Config struct {
 	MaxConstantBytes int64
 	// LinesBefore is the number of lines of the file before the text, for positions.
 	LinesBefore int
+	// Progress, when set, is told how far reading has come, in bytes of the text, about every ProgressBytes.
+	Progress      func(offset int)
+	ProgressBytes int
 	// Warn, when set, is told of what is legal but doubtful.
 	Warn func(*Error)
 }

@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"hash/maphash"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -26,19 +25,14 @@ type symbol struct {
 // smallSymbols is the size that tables begin with.
 const smallSymbols = 64
 
-// nameSeed makes the order of slots unpredictable, so that no text can make all names collide.
-var nameSeed = maphash.MakeSeed()
+// nameHash is hlo.HashName of a name: it says where the name is looked for, and its tag, which is not 0.
+type nameHash uint64
 
-// nameHash says where a name is looked for, and its tag, which is not 0.
-type nameHash struct {
-	at  uint32
-	tag uint8
-}
+func hashName(name string) nameHash { return nameHash(hlo.HashName(name)) }
 
-func hashName(name string) nameHash {
-	h := maphash.String(nameSeed, name)
-	return nameHash{uint32(h), uint8(h>>56) | 1}
-}
+func (h nameHash) at() uint32 { return uint32(h >> 8) }
+
+func (h nameHash) tag() uint8 { return uint8(h) }
 
 // reset empties the table.
 func (t *symbols) reset() {
@@ -56,12 +50,12 @@ func (t *symbols) getHashed(text, name string, hash nameHash) (symbol, bool) {
 		return symbol{}, false
 	}
 	mask := t.size - 1
-	for i := hash.at & mask; ; i = (i + 1) & mask {
+	for i := hash.at() & mask; ; i = (i + 1) & mask {
 		tag := t.tags[i]
 		if tag == 0 {
 			return symbol{}, false
 		}
-		if tag == hash.tag && isNameAt(text, int(t.slots[i].at), name) {
+		if tag == hash.tag() && isNameAt(text, int(t.slots[i].at), name) {
 			return t.slots[i], true
 		}
 	}
@@ -84,11 +78,11 @@ func (t *symbols) put(text string, hash nameHash, id hlo.InstrID, at int) {
 
 func (t *symbols) add(hash nameHash, s symbol) {
 	mask := t.size - 1
-	i := hash.at & mask
+	i := hash.at() & mask
 	for t.tags[i] != 0 {
 		i = (i + 1) & mask
 	}
-	t.tags[i], t.slots[i] = hash.tag, s
+	t.tags[i], t.slots[i] = hash.tag(), s
 }
 
 // grow makes the table four times as large.
