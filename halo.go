@@ -57,6 +57,7 @@ type Options struct {
 // Program is a compiled module. It is immutable and may run many times at once. Close it when it is no longer needed.
 type Program struct {
 	program *runtime.Program
+	params  []hlo.Shape // leaves
 	results []hlo.Shape
 	queue   workqueue.Queue
 }
@@ -89,11 +90,15 @@ func Compile(ctx context.Context, m hlo.Module, o Options) (*Program, error) {
 		queue.Close()
 		return nil, err
 	}
-	return &Program{program, leaves(m.Entry().Root().Shape()), queue}, nil
+	p := &Program{program: program, results: leaves(m.Entry().Root().Shape()), queue: queue}
+	for i := range m.Entry().NumParameters() {
+		p.params = append(p.params, leaves(m.Entry().Parameter(i).Shape())...)
+	}
+	return p, nil
 }
 
 // Run executes the program on one literal for each leaf of its parameters and returns one for each leaf of its result, row-major.
-// Cancelling ctx ends the run with an error.
+// Where a leaf has dynamic dimensions, with bounds, its literal has the actual sizes. Cancelling ctx ends the run with an error.
 func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal, error) {
 	if kernels.NeedsMesh(p.program) {
 		out, err := p.RunDevices(ctx, 1, 1, [][]*hlo.Literal{args})
@@ -147,7 +152,14 @@ func (p *Program) buffers(args []*hlo.Literal) ([]runtime.Buffer, error) {
 	}
 	in := make([]runtime.Buffer, len(args))
 	for i, a := range args {
-		in[i] = runtime.Buffer{Data: a.Bytes(), Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()}
+		data, err := a.Buffer(p.params[i])
+		if err != nil {
+			return nil, fmt.Errorf("halo: argument %d: %w", i, err)
+		}
+		in[i] = runtime.Buffer{Data: data, Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()}
+		if s := p.params[i]; !s.IsStatic() {
+			in[i].Type, in[i].Dims = uint8(hlo.U8), s.InMemory().Dimensions()
+		}
 	}
 	return in, nil
 }
@@ -156,7 +168,7 @@ func (p *Program) literals(out []runtime.Buffer) ([]*hlo.Literal, error) {
 	literals := make([]*hlo.Literal, len(out))
 	for i, b := range out {
 		var err error
-		if literals[i], err = hlo.NewLiteral(p.results[i], b.Data); err != nil {
+		if literals[i], err = hlo.LiteralOfBuffer(p.results[i], b.Data); err != nil {
 			return nil, err
 		}
 	}

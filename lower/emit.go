@@ -78,9 +78,10 @@ func (f *function) name() string {
 
 func (f *function) register(v valueID) runtime.Register {
 	val := &f.values[v]
-	r := runtime.Register{Type: uint8(val.shape.Type()), Dims: val.shape.Dimensions(), Bytes: val.shape.ByteSize()}
-	if s := &f.stores[val.store]; s.bytes > 0 {
-		r.Slot = s.slot
+	s := val.shape.InMemory()
+	r := runtime.Register{Type: uint8(s.Type()), Dims: s.Dimensions(), Bytes: s.ByteSize()}
+	if st := &f.stores[val.store]; st.bytes > 0 {
+		r.Slot = st.slot
 	}
 	return r
 }

@@ -156,13 +156,22 @@ func (f *function) operandLeaves(in hlo.Instruction, from, to int) []valueID {
 
 // instruction lowers one instruction.
 func (f *function) instruction(ctx context.Context, in hlo.Instruction) error {
-	if !in.Shape().IsStatic() {
-		return f.errorf(in, "dynamic dimensions in %v", in.Shape())
+	switch {
+	case !in.Shape().IsBounded():
+		return f.errorf(in, "%v has a dynamic dimension without a bound", in.Shape())
+	case !in.Shape().IsStatic() && !isEvaluatedWhole(in):
+		return f.errorf(in, "%v has a dynamic dimension; pass outline-dynamic was not run", in.Shape())
 	}
 	if rule := rules[in.Opcode()]; rule != nil {
 		return rule(ctx, f, in)
 	}
 	return f.kernel(in)
+}
+
+// isEvaluatedWhole reports whether in may have bounded dynamic dimensions: after pass outline-dynamic, one kernel makes the program's
+// results of its arguments.
+func isEvaluatedWhole(in hlo.Instruction) bool {
+	return in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpFusion && hlo.AttrsOf[hlo.FusionAttrs](in).Kind == hlo.FusionCustom
 }
 
 // kernel is the default: one tensor kernel over the operands' leaves.

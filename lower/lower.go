@@ -137,8 +137,8 @@ func appendLeaves(to []runtime.Leaf, name string, s hlo.Shape) []runtime.Leaf {
 		if len(index) > 0 {
 			n = fmt.Sprintf("%s%v", name, index)
 		}
-		to = append(to, runtime.Leaf{Name: n, Shape: string(leaf.AppendText(nil, false)), Type: uint8(leaf.Type()),
-			Dims: leaf.Dimensions(), Bytes: leaf.ByteSize()})
+		b := leaf.InMemory()
+		to = append(to, runtime.Leaf{Name: n, Shape: string(leaf.AppendText(nil, false)), Type: uint8(b.Type()), Dims: b.Dimensions(), Bytes: b.ByteSize()})
 		return true
 	})
 	return to

@@ -99,7 +99,7 @@ func (f *function) findLastUses() {
 }
 
 func (f *function) newStorage(slot runtime.Slot, v value, first int) int {
-	bytes := v.shape.ByteSize()
+	bytes := v.shape.BufferSize()
 	if bytes == 0 {
 		slot = runtime.Slot{Kind: runtime.SlotNone}
 	}

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/runtime"
@@ -194,11 +196,23 @@ func (g *befEngine) times() *times { return g.t }
 func (g *befEngine) grid() grid    { return g.size }
 func (g *befEngine) close()        { g.queue.Close() }
 
-func (g *befEngine) params() (leaves []hlo.Shape) {
-	for _, t := range g.program.Entry().ArgTypes() {
-		leaves = append(leaves, shapeOf(t))
+func (g *befEngine) params() []hlo.Shape {
+	return leafShapes(g.program.Entry().ArgTypes(), g.program.Metadata().Params)
+}
+
+// leafShapes are the shapes of arguments or results. Dynamic dimensions are known to the metadata only: the runtime knows how many bytes
+// such a value takes at most.
+func leafShapes(types []runtime.TensorType, told []runtime.Leaf) (shapes []hlo.Shape) {
+	for i, t := range types {
+		s := shapeOf(t)
+		if i < len(told) && strings.Contains(told[i].Shape, "<=") {
+			if dynamic, err := parser.ParseShape(told[i].Shape); err == nil && dynamic.InMemory().Compatible(s) {
+				s = dynamic
+			}
+		}
+		shapes = append(shapes, s)
 	}
-	return leaves
+	return shapes
 }
 
 func shapeOf(t runtime.TensorType) hlo.Shape {
@@ -210,9 +224,15 @@ func shapeOf(t runtime.TensorType) hlo.Shape {
 
 func (g *befEngine) run(ctx context.Context, args [][]*hlo.Literal, host eval.Host) ([][]*hlo.Literal, error) {
 	buffers := make([][]runtime.Buffer, len(args))
+	params := g.params()
 	for d, leaves := range args {
-		for _, a := range leaves {
-			buffers[d] = append(buffers[d], runtime.Buffer{Data: a.Bytes(), Type: uint8(a.Shape().Type()), Dims: a.Shape().Dimensions()})
+		for i, a := range leaves {
+			data, err := a.Buffer(params[i])
+			if err != nil {
+				return nil, fmt.Errorf("parameter leaf %d: %w", i, err)
+			}
+			s := params[i].InMemory()
+			buffers[d] = append(buffers[d], runtime.Buffer{Data: data, Type: uint8(s.Type()), Dims: s.Dimensions()})
 		}
 	}
 	if g.results == nil {
@@ -242,12 +262,11 @@ func (g *befEngine) run(ctx context.Context, args [][]*hlo.Literal, host eval.Ho
 
 // literals is the arrays among the results of a device.
 func (g *befEngine) literals(results []runtime.Buffer) (literals []*hlo.Literal, err error) {
-	for i, t := range g.program.Entry().ResultTypes() {
-		s := shapeOf(t)
+	for i, s := range leafShapes(g.program.Entry().ResultTypes(), g.program.Metadata().Results) {
 		if !s.IsArray() {
 			continue
 		}
-		l, err := hlo.NewLiteral(s, results[i].Data)
+		l, err := hlo.LiteralOfBuffer(s, results[i].Data)
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func sameArgument(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got, want := v.Shape(), c.In.Shape(); want.IsArray() && !got.Compatible(want) && !fits(got, want) {
+	if got, want := v.Shape(), c.In.Shape(); want.IsArray() && !got.Compatible(want) && !want.Accepts(got) {
 		return nil, fmt.Errorf("a part of shape %v of an array of shape %v, or the reverse: this takes several devices", got, want)
 	}
 	return v, nil

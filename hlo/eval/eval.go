@@ -115,25 +115,11 @@ func checkArguments(c hlo.Computation, args []*hlo.Literal) error {
 		return fmt.Errorf("computation %s takes %d arguments, got %d", c.Name(), c.NumParameters(), len(args))
 	}
 	for i, a := range args {
-		if want := c.Parameter(i).Shape(); !a.Shape().Compatible(want) && !fits(a.Shape(), want) {
+		if want := c.Parameter(i).Shape(); !a.Shape().Compatible(want) && !want.Accepts(a.Shape()) {
 			return fmt.Errorf("argument %d of %s has shape %v, want %v", i, c.Name(), a.Shape(), want)
 		}
 	}
 	return nil
-}
-
-// fits reports whether an array of shape s is a value of the dynamic shape want.
-func fits(s, want hlo.Shape) bool {
-	if !s.IsArray() || s.Type() != want.Type() || s.Rank() != want.Rank() {
-		return false
-	}
-	for i := range s.Rank() {
-		d, bound := s.Dim(i), want.Dim(i)
-		if d != bound && (!want.IsDynamicDimension(i) || !want.IsUnboundedDimension(i) && d > bound) {
-			return false
-		}
-	}
-	return true
 }
 
 // Instruction evaluates one instruction of m on the values of its operands.

@@ -24,10 +24,13 @@ const (
 )
 
 // Fill makes the literal of flattened parameter leaf number leaf. The rule is exact, so other tools can make the same data: element i
-// (row-major) draws splitmix64(seed·2^48 + leaf·2^40 + i).
+// (row-major) draws splitmix64(seed·2^48 + leaf·2^40 + i). Dynamic dimensions are as large as their bounds.
 func Fill(kind FillKind, seed uint64, leaf int, shape hlo.Shape) (*hlo.Literal, error) {
 	if !shape.IsArray() {
 		return nil, fmt.Errorf("cannot fill a parameter of shape %v", shape)
+	}
+	if !shape.IsStatic() && shape.IsBounded() {
+		shape = hlo.MakeShape(shape.Type(), shape.Dimensions()...)
 	}
 	if !shape.IsStatic() || shape.ByteSize() == math.MaxInt64 {
 		return nil, fmt.Errorf("cannot fill a parameter of shape %v: its size is not known", shape)

@@ -80,6 +80,9 @@ func Literal(a *npz.Array, s hlo.Shape) (*hlo.Literal, error) {
 	if !s.IsArray() {
 		return nil, fmt.Errorf("got an array, want %v", s)
 	}
+	if !s.IsStatic() && s.Accepts(hlo.MakeShape(t, a.Shape...)) {
+		s = hlo.MakeShape(t, a.Shape...)
+	}
 	if !slices.Equal(a.Shape, s.Dimensions()) {
 		return nil, fmt.Errorf("got an array of dimensions %v, want %v", a.Shape, s.WithoutLayout())
 	}

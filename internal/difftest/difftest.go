@@ -33,7 +33,7 @@ const (
 	TooLarge       Verdict = "too large"     // for the limits of Config
 	NoInputs       Verdict = "no inputs"     // a parameter that no array is a value of
 	Random         Verdict = "random"        // it draws numbers of the engine's choice
-	Unsupported    Verdict = "unsupported"   // dynamic dimensions, which only the evaluator has; messages between devices, which need a mesh
+	Unsupported    Verdict = "unsupported"   // dynamic dimensions without bounds, which only the evaluator has; messages between devices, which need a mesh
 	BothRefuse     Verdict = "both refuse"   // neither engine runs it
 	EvalRefuses    Verdict = "eval refuses"  // only the compiled program runs: what cannot be evaluated was dead code
 	CompileFails   Verdict = "compile fails" // passes, lower or load refuse what the evaluator runs
@@ -158,10 +158,10 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 			}
 		}
 	}
-	return compare(ctx, m, args, first, want, cfg)
+	return compare(ctx, m, args, p, first, want, cfg)
 }
 
-func compare(ctx context.Context, m hlo.Module, args []*hlo.Literal, got []runtime.Buffer, want []*hlo.Literal, cfg Config) Outcome {
+func compare(ctx context.Context, m hlo.Module, args []*hlo.Literal, p *program, got []runtime.Buffer, want []*hlo.Literal, cfg Config) Outcome {
 	var moved [][]*hlo.Literal
 	atLeast := widened(m)
 	o := Outcome{Verdict: Same}
@@ -169,7 +169,7 @@ func compare(ctx context.Context, m hlo.Module, args []*hlo.Literal, got []runti
 		if !w.Shape().IsArray() {
 			continue
 		}
-		g, err := hlo.NewLiteral(w.Shape(), got[i].Data)
+		g, err := hlo.LiteralOfBuffer(p.results[i], got[i].Data)
 		if err != nil {
 			return Outcome{Differ, fmt.Errorf("result leaf %d: %w", i, err)}
 		}
@@ -215,8 +215,9 @@ func evaluate(ctx context.Context, m hlo.Module, args []*hlo.Literal, cfg Config
 
 // program is a compiled module.
 type program struct {
-	entry *runtime.Function
-	queue workqueue.Queue
+	entry           *runtime.Function
+	queue           workqueue.Queue
+	params, results []hlo.Shape // leaves
 }
 
 func compile(ctx context.Context, m hlo.Module, cfg Config) (*program, error) {
@@ -247,7 +248,11 @@ func compile(ctx context.Context, m hlo.Module, cfg Config) (*program, error) {
 		queue.Close()
 		return nil, err
 	}
-	return &program{loaded.Entry(), queue}, nil
+	p := &program{entry: loaded.Entry(), queue: queue, results: leaves(nil, m.Entry().Root().Shape())}
+	for i := range m.Entry().NumParameters() {
+		p.params = leaves(p.params, m.Entry().Parameter(i).Shape())
+	}
+	return p, nil
 }
 
 func (p *program) run(ctx context.Context, args []*hlo.Literal, cfg Config) ([]runtime.Buffer, error) {
@@ -256,7 +261,13 @@ func (p *program) run(ctx context.Context, args []*hlo.Literal, cfg Config) ([]r
 	var in []runtime.Buffer
 	for _, a := range args {
 		for _, l := range a.Leaves() {
-			in = append(in, runtime.Buffer{Data: bytes.Clone(l.Bytes()), Type: uint8(l.Shape().Type()), Dims: l.Shape().Dimensions()})
+			s := p.params[len(in)]
+			data, err := l.Buffer(s)
+			if err != nil {
+				return nil, err
+			}
+			s = s.InMemory()
+			in = append(in, runtime.Buffer{Data: bytes.Clone(data), Type: uint8(s.Type()), Dims: s.Dimensions()})
 		}
 	}
 	out := p.entry.NewResults()
@@ -278,6 +289,11 @@ func (p *program) run(ctx context.Context, args []*hlo.Literal, cfg Config) ([]r
 		}
 	}
 	return out, nil
+}
+
+func leaves(to []hlo.Shape, s hlo.Shape) []hlo.Shape {
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { to = append(to, leaf); return true })
+	return to
 }
 
 // drawsRandom reports whether the result of an instruction is the engine's choice.

@@ -15,14 +15,14 @@ var OutlineDynamic = &pass.Pass{
 	Makes: []pass.Phase{pass.Legal},
 	Doc: `hand programs with bounded dynamic dimensions inside over to the evaluator
 
-Buffers are planned by size, so lowering has no place for values whose size is known at run time only. A program whose parameters and
-results are static may still compute with them: it becomes a single kCustom fusion, which runs as one kernel.`,
+Buffers are planned by size, so lowering has no place for values whose size is known at run time only. A program that computes with them
+becomes a single kCustom fusion, which runs as one kernel. Its parameters and results may have dynamic dimensions if these have bounds.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		if entry := m.Entry(); !hasDynamic(m) || !entry.Root().Shape().IsStatic() {
+		if entry := m.Entry(); !hasDynamic(m) || !entry.Root().Shape().IsBounded() {
 			return m, nil
 		}
 		for i := range m.Entry().NumParameters() {
-			if !m.Entry().Parameter(i).Shape().IsStatic() {
+			if !m.Entry().Parameter(i).Shape().IsBounded() {
 				return m, nil
 			}
 		}
@@ -36,6 +36,7 @@ results are static may still compute with them: it becomes a single kCustom fusi
 		entry := m.Entry()
 		e := ctx.Edit(m)
 		b := e.NewComputation(entry.Name() + ".static")
+		b.SetScheduled(entry.IsScheduled())
 		var params []hlo.InstrID
 		for i := range entry.NumParameters() {
 			p := entry.Parameter(i)

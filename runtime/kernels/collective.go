@@ -75,7 +75,7 @@ func (k *collective) complete(ctx context.Context, mesh *eval.Mesh, t *eval.Meet
 			return err
 		}
 		for _, v := range t.Visitors {
-			if err := storeResult(result, v.Frame.(*runtime.TensorFrame)); err != nil {
+			if err := storeResult(result, result.Shape(), v.Frame.(*runtime.TensorFrame)); err != nil {
 				return err
 			}
 		}
@@ -100,7 +100,7 @@ func (k *collective) finish(ctx context.Context, on eval.On, group []eval.Device
 	if err != nil {
 		return err
 	}
-	return storeResult(result, f)
+	return storeResult(result, result.Shape(), f)
 }
 
 // outcome is what a kernel returns that is done.

@@ -40,7 +40,7 @@ func (c kernelCase) check(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		got := run(t, s, bound, args, workers)
 		next := 0
-		require.NoError(t, storeLeaves(want, func(data []byte) error {
+		require.NoError(t, storeLeaves(want, want.Shape(), func(data []byte) error {
 			compareLeaf(t, c, hlo.PrimitiveType(got[next].Type), data, got[next].Data)
 			next++
 			return nil

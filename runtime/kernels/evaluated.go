@@ -22,7 +22,7 @@ func evaluated(s *site) runtime.Bound {
 		if err != nil {
 			return err
 		}
-		return storeResult(result, f)
+		return storeResult(result, in.Shape(), f)
 	}}
 }
 
@@ -40,10 +40,10 @@ func operandLiterals(in hlo.Instruction, f *runtime.TensorFrame) ([]*hlo.Literal
 	return operands, nil
 }
 
-// storeResult copies a result to the outputs of the frame.
-func storeResult(result *hlo.Literal, f *runtime.TensorFrame) error {
+// storeResult copies a result, which is a value of shape s, to the outputs of the frame.
+func storeResult(result *hlo.Literal, s hlo.Shape, f *runtime.TensorFrame) error {
 	next := 0
-	return storeLeaves(result, func(data []byte) error {
+	return storeLeaves(result, s, func(data []byte) error {
 		out := f.Out(next)
 		next++
 		if len(data) != len(out.Data) {
@@ -57,7 +57,7 @@ func storeResult(result *hlo.Literal, f *runtime.TensorFrame) error {
 // literalOf makes a literal of shape over memory that leaf gives, leaf by leaf.
 func literalOf(s hlo.Shape, leaf func() []byte) (*hlo.Literal, error) {
 	if !s.IsTuple() {
-		return hlo.NewLiteral(s, leaf())
+		return hlo.LiteralOfBuffer(s, leaf())
 	}
 	parts := make([]*hlo.Literal, s.NumElems())
 	for i := range parts {
@@ -69,12 +69,16 @@ func literalOf(s hlo.Shape, leaf func() []byte) (*hlo.Literal, error) {
 	return hlo.NewTupleLiteral(parts...), nil
 }
 
-func storeLeaves(l *hlo.Literal, store func([]byte) error) error {
+func storeLeaves(l *hlo.Literal, s hlo.Shape, store func([]byte) error) error {
 	if !l.Shape().IsTuple() {
-		return store(l.Bytes())
+		data, err := l.Buffer(s)
+		if err != nil {
+			return err
+		}
+		return store(data)
 	}
 	for i := range l.NumParts() {
-		if err := storeLeaves(l.Part(i), store); err != nil {
+		if err := storeLeaves(l.Part(i), s.Elem(i), store); err != nil {
 			return err
 		}
 	}

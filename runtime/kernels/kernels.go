@@ -81,6 +81,9 @@ func choose(s *site) (runtime.Bound, error) {
 }
 
 func chooseFast(s *site) (runtime.Bound, bool) {
+	if !hasFixedSizes(s.in) {
+		return runtime.Bound{}, false
+	}
 	if analysis.SameBytes(s.in) && s.b.InPlace(0, 0) || fillsNothing(s.in) {
 		return runtime.Bound{}, true
 	}
@@ -90,6 +93,16 @@ func chooseFast(s *site) (runtime.Bound, bool) {
 		}
 	}
 	return runtime.Bound{}, false
+}
+
+// hasFixedSizes reports whether the sizes of all that in reads and writes are known.
+func hasFixedSizes(in hlo.Instruction) bool {
+	for o := range in.Operands() {
+		if !o.Shape().IsStatic() {
+			return false
+		}
+	}
+	return in.Shape().IsStatic()
 }
 
 // fillsNothing reports whether in computes an array without elements, and does nothing else.
@@ -123,14 +136,14 @@ func checkTypes(what string, want []hlo.Shape, got []runtime.TensorType) error {
 	if len(want) != len(got) {
 		return fmt.Errorf("the instruction has %d %s leaves, the plan %d", len(want), what, len(got))
 	}
-	for i, s := range want {
-		g := got[i]
+	for i, leaf := range want {
+		s, g := leaf.InMemory(), got[i]
 		same := uint8(s.Type()) == g.Type && s.Rank() == len(g.Dims) && s.ByteSize() == g.Bytes
 		for a := 0; same && a < len(g.Dims); a++ {
 			same = s.Dim(a) == g.Dims[a]
 		}
 		if !same {
-			return fmt.Errorf("%s leaf %d is %v, the plan has type %d%v of %d bytes", what, i, s, g.Type, g.Dims, g.Bytes)
+			return fmt.Errorf("%s leaf %d is %v, the plan has type %d%v of %d bytes", what, i, leaf, g.Type, g.Dims, g.Bytes)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package hostkernels_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,33 +60,13 @@ func TestMutantsOfLoweredPrograms(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			b := bytes.Clone(original)
-			n, step := 0, *mutateEvery
-			if step == 0 {
-				step = len(b) * len(mutations(0, false)) / some
-			}
-			loaded, tried := 0, 0
-			for i := range b {
-				for _, v := range mutations(original[i], false) {
-					if n++; n%step != 0 || n < *mutateFrom {
-						continue
-					}
-					tried++
-					b[i] = v
-					if runTensorMutant(t, reg, b, fmt.Sprintf("%s: mutant %d, byte %#x is %#02x", name, n, i, v)) {
-						loaded++
-					}
-				}
-				b[i] = original[i]
-			}
-			t.Logf("%d of %d mutants load", loaded, tried)
+			eachMutant(t, name, original, someValues, some, func(b []byte, _ string) bool { return runTensorMutant(t, reg, b) })
 		})
 	}
 }
 
-func runTensorMutant(t *testing.T, reg *runtime.Registry, b []byte, what string) bool {
-	watchdog := time.AfterFunc(60*time.Second, func() { panic("hangs: " + what) })
-	defer watchdog.Stop()
+// runTensorMutant is runMutant for a lowered program.
+func runTensorMutant(t *testing.T, reg *runtime.Registry, b []byte) bool {
 	f, err := bef.Decode(bytes.Clone(b), bef.DecodeOptions{})
 	if err != nil {
 		return false

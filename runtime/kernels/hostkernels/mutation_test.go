@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,12 +26,40 @@ import (
 )
 
 var (
-	mutateEvery = flag.Int("mutate.every", 0, "try each n-th mutant of each file; 1 for all, which takes hours; 0 for some hundred of each")
+	mutateEvery = flag.Int("mutate.every", 0, "try each n-th mutant of each file; 1 for all, which takes minutes; 0 for some of each")
 	mutateOnly  = flag.String("mutate.only", "", "part of the name of the file to mutate")
 	mutateFrom  = flag.Int("mutate.from", 0, "first mutant to try")
 )
 
-// befFiles are the programs of testdata and of TFRT's tests, as bytes.
+// eachMutant changes one byte of a file at a time, and has it tried: some of the possible changes, or those that the flags say. The function
+// reports whether the file could be loaded.
+func eachMutant(t *testing.T, name string, original []byte, values func(byte) []byte, some int, try func(b []byte, what string) bool) {
+	b := bytes.Clone(original)
+	step := *mutateEvery
+	if step == 0 {
+		step = max(1, len(b)*len(values(0))/some)
+	}
+	n, tried, loaded := 0, 0, 0
+	for i := range b {
+		for _, v := range values(original[i]) {
+			if n++; n%step != 0 || n < *mutateFrom {
+				continue
+			}
+			tried++
+			b[i] = v
+			what := func() string { return fmt.Sprintf("%s: mutant %d, byte %#x is %#02x", name, n, i, v) }
+			watchdog := time.AfterFunc(time.Minute, func() { panic("hangs: " + what()) })
+			if try(b, what()) {
+				loaded++
+			}
+			watchdog.Stop()
+		}
+		b[i] = original[i]
+	}
+	t.Logf("%d of %d mutants load", loaded, tried)
+}
+
+// befFiles are the programs of testdata, of the design texts and of TFRT's tests, as bytes.
 func befFiles(t testing.TB) map[string][]byte {
 	files := make(map[string][]byte)
 	add := func(name, text string) {
@@ -54,6 +84,7 @@ func befFiles(t testing.TB) map[string][]byte {
 			}
 		}
 	}
+	add("seeds", seedPrograms)
 	shared := filepath.Join("..", "..", "..", "..", "shared", "corpus", "tfrt_tests")
 	_ = filepath.WalkDir(shared, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".mlir") {
@@ -71,16 +102,18 @@ func befFiles(t testing.TB) map[string][]byte {
 	return files
 }
 
-// mutations are what a byte is changed to: every bit flipped, and the values at the edges; for small files every other value.
-func mutations(b byte, all bool) (list []byte) {
-	if all {
-		for v := range 256 {
-			if byte(v) != b {
-				list = append(list, byte(v))
-			}
+// allValues are the 255 other values of a byte.
+func allValues(b byte) (list []byte) {
+	for v := range 256 {
+		if byte(v) != b {
+			list = append(list, byte(v))
 		}
-		return list
 	}
+	return list
+}
+
+// someValues are what a byte of a larger file is changed to: every bit flipped, and the values at the edges.
+func someValues(b byte) (list []byte) {
 	for bit := range 8 {
 		list = append(list, b^1<<bit)
 	}
@@ -93,48 +126,43 @@ func mutations(b byte, all bool) (list []byte) {
 }
 
 // TestMutants changes one byte of a program, for every byte and many values. What comes of it is refused, or it runs to an end: values,
-// errors, or a cancellation that it obeys.
+// errors, or a cancellation that it obeys. Which values is not asked: another constant or kernel makes another program.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	const smallFile, some = 600, 50
+	const smallFile, some = 1500, 50
 	reg := runtime.NewRegistry()
 	hostkernels.Register(reg)
+	seedKernels(reg)
 	for name, original := range befFiles(t) {
 		if !strings.Contains(name, *mutateOnly) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			b := bytes.Clone(original)
-			n, step := 0, *mutateEvery
-			if step == 0 {
-				step = len(b) * len(mutations(0, len(b) < smallFile)) / some
+			file, err := bef.Decode(original, bef.DecodeOptions{})
+			require.NoError(t, err)
+			values := someValues
+			if len(original) < smallFile {
+				values = allValues
 			}
-			loaded, tried := 0, 0
-			for i := range b {
-				for _, v := range mutations(original[i], len(b) < smallFile) {
-					n++
-					if n%step != 0 || n < *mutateFrom {
-						continue
-					}
-					tried++
-					b[i] = v
-					if runMutant(t, reg, b, fmt.Sprintf("%s: mutant %d, byte %#x is %#02x", name, n, i, v)) {
-						loaded++
-					}
-				}
-				b[i] = original[i]
-			}
-			t.Logf("%d of %d mutants load", loaded, tried)
+			eachMutant(t, name, original, values, some, func(b []byte, what string) bool { return runMutant(t, reg, file, b, what) })
 		})
 	}
 }
 
-// runMutant loads and runs a file, and reports whether it could be loaded.
-func runMutant(t *testing.T, reg *runtime.Registry, b []byte, what string) bool {
-	watchdog := time.AfterFunc(30*time.Second, func() { panic("hangs: " + what) })
-	defer watchdog.Stop()
+// seedKernels are the kernels that the design texts name and do not define, without what their tests look for.
+func seedKernels(reg *runtime.Registry) {
+	live := new(int)
+	reg.Kernel("test.thousand", runtime.PureNone(func() int32 { return 1000 }))
+	reg.Kernel("test.counted", runtime.PureNone(func() counted { *live++; return counted{live} }))
+	reg.Kernel("test.references", runtime.Pure2(func(counted, counted) int32 { return 2 }))
+	reg.Kernel("async_kernel", runtime.Pure1(func(x counted) counted { x.AddRef(); return x }))
+}
+
+// runMutant loads and runs a file, and reports whether it could be loaded. Functions that are as in the original, and call none that are
+// not, have been run elsewhere.
+func runMutant(t *testing.T, reg *runtime.Registry, original *bef.File, b []byte, what string) bool {
 	f, err := bef.Decode(bytes.Clone(b), bef.DecodeOptions{})
 	if err != nil {
 		return false
@@ -147,18 +175,41 @@ func runMutant(t *testing.T, reg *runtime.Registry, b []byte, what string) bool 
 	if err != nil {
 		return false
 	}
-	for _, fn := range p.Functions() {
-		if fn.Name() == "" || fn.IsTensor() || fn.NumArgs() > 0 {
-			continue
+	changed := changedFunctions(original, f)
+	for i, fn := range p.Functions() {
+		if changed[i] && fn.Name() != "" && !fn.IsTensor() && fn.NumArgs() == 0 {
+			runBounded(t, host, fn, what)
 		}
-		runBounded(t, host, fn, what)
 	}
 	return true
 }
 
+// changedFunctions tells which functions differ, or call one that does. With other tables or constants all do.
+func changedFunctions(f, g *bef.File) []bool {
+	changed := make([]bool, len(g.Functions))
+	tables := !slices.Equal(f.Kernels, g.Kernels) || !slices.Equal(f.Types, g.Types) || !bytes.Equal(f.Attrs.Data, g.Attrs.Data) ||
+		len(f.Functions) != len(g.Functions) || !reflect.DeepEqual(f.Extensions, g.Extensions)
+	for i := range changed {
+		changed[i] = tables || !reflect.DeepEqual(f.Functions[i], g.Functions[i])
+	}
+	for again := true; again; {
+		again = false
+		for i := range changed {
+			for _, k := range g.Functions[i].Kernels {
+				for _, callee := range k.Funcs {
+					if changed[callee] && !changed[i] {
+						changed[i], again = true, true
+					}
+				}
+			}
+		}
+	}
+	return changed
+}
+
 // runBounded runs a function for a short time, and then cancels it.
 func runBounded(t *testing.T, host *runtime.Host, fn *runtime.Function, what string) {
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	resources := runtime.NewResourceContext()
 	defer resources.Close()
