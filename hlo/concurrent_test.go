@@ -1,6 +1,7 @@
 package hlo
 
 import (
+	"flag"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -28,12 +29,16 @@ func inParallel(workers int, all []*Editor, f func(*Editor)) {
 	wg.Wait()
 }
 
+var manyVersions = flag.Int("versions", 2_000, "versions that TestReadersAndWriter publishes")
+
 // TestReadersAndWriter: readers digest, hash, index and iterate all versions while a writer publishes more; every reader sees the
-// same digests.
+// same digests. At full scale:
+//
+//	go test ./hlo -race -run ReadersAndWriter -versions 100000 -timeout 1h
 func TestReadersAndWriter(t *testing.T) {
-	versions := 2_000
+	versions := *manyVersions
 	if testing.Short() {
-		versions = 200
+		versions = min(versions, 200)
 	}
 	const readers = 8
 	m := topkModule(t, 300)
@@ -44,8 +49,8 @@ func TestReadersAndWriter(t *testing.T) {
 		feeds[r] = make(chan Module, 16)
 		wg.Go(func() {
 			for m := range feeds[r] {
+				m.Hash()
 				if c := m.Entry(); (len(sums[r])+r)%16 == 0 {
-					m.Hash()
 					c.UserCount(0)
 					n := 0
 					for in := range c.Instructions() {

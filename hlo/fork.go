@@ -155,7 +155,11 @@ func (e *Editor) renameJoined(c *Editor, id CompID) {
 		}
 	}
 	base := c.fork.base.comps.get(uint32(id))
-	for _, in := range sortedSet(c.fork.named[id]) {
+	named := c.fork.named[id]
+	if !slices.IsSorted(named) { // new instructions come in the order of their ids
+		slices.Sort(named)
+	}
+	for _, in := range slices.Compact(named) {
 		n := st.node.instrs.get(uint32(in))
 		if n == nil {
 			continue

@@ -207,7 +207,8 @@ func (t *nameTable) uniqueRoot(name string) string {
 		if free && suffixed && isCanonical(name[len(root)+1:], n) {
 			return name
 		}
-		return root + "." + strconv.FormatInt(n, 10)
+		var buf [64]byte
+		return string(strconv.AppendInt(append(append(buf[:0], root...), '.'), n, 10))
 	case suffixed:
 		return root + ".0"
 	}
