@@ -254,8 +254,12 @@ func (f *fiber) while(a *activation, s *step) outcome {
 	trips := s.control.TripCount
 	switch a.phase {
 	case 0:
-		a.bindLoop(s, cond, body)
+		a.placeState(s)
 		a.iter = 0
+		if s.scalar != nil && f.run.tracer == nil {
+			return f.scalarLoop(a, s)
+		}
+		a.bindLoop(s, cond, body)
 		if cond.fn.runs != nil && body.fn.runs != nil && f.run.tracer == nil {
 			return f.straightLoop(a, cond, body, trips)
 		}
@@ -289,8 +293,8 @@ func (f *fiber) while(a *activation, s *step) outcome {
 	return proceed
 }
 
-// bindLoop brings the initial values to the state's memory and binds condition and body to it.
-func (a *activation) bindLoop(s *step, cond, body *activation) {
+// placeState brings the initial values of a loop to its state's memory.
+func (a *activation) placeState(s *step) {
 	for i, r := range s.out {
 		src, dst := a.regs[s.in[i]].Data, a.regs[r].Data
 		if !sameMemory(src, dst) {
@@ -299,6 +303,13 @@ func (a *activation) bindLoop(s *step, cond, body *activation) {
 		if a.events != nil {
 			a.events[r] = a.events[s.in[i]]
 		}
+	}
+}
+
+// bindLoop binds condition and body to the state's memory.
+func (a *activation) bindLoop(s *step, cond, body *activation) {
+	for i, r := range s.out {
+		dst := a.regs[r].Data
 		cond.bindArg(i, dst)
 		body.bindArg(i, dst)
 		body.bindOut(i, dst)

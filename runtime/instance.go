@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/scalar"
 )
 
 // tensorRun is an instance of an entry function: one arena, an activation for the function and for every call site below
@@ -71,6 +72,7 @@ type activation struct {
 // site is what a control step owns in an instance.
 type site struct {
 	children []*activation // of a call, loop or conditional
+	scalar   *scalar.State // of a loop over scalars; nil before its first run
 	op       *asyncOp      // of an async start
 	free     []*asyncOp    // of a detached one: not in use
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"github.com/gohalo/halo/runtime/bef"
+	"github.com/gohalo/halo/runtime/scalar"
 )
 
 // tensorFunction is the immutable plan of one tensor function: what the driver walks.
@@ -14,8 +15,9 @@ type tensorFunction struct {
 	outRegs   [][]int32
 	copies    []resultCopy // results that are not computed in their place
 	steps     []step
-	runs      []TensorKernel // not nil: the steps are these and the return; see straight
-	stretches []stretch      // of steps, for functions that run often
+	runs      []TensorKernel  // not nil: the steps are these and the return; see straight
+	stretches []stretch       // of steps, for functions that run often
+	same      map[int32]int32 // registers that nothing computes, since they are another one's memory
 	numSites  int
 	numOps    int // async starts among the sites
 	frame     int64
@@ -59,6 +61,8 @@ type step struct {
 	kind     stepKind
 	runAsync AsyncTensorKernel
 	small    []SmallCall // the same as run, or nil
+	code     scalar.Code // the same as run, or nil
+	scalar   *scalarLoop // the same as a loop, or nil
 	stretch  int         // if not 0, the stretch that begins here, counted from 1
 	scratch  int64
 	in, out  []int32

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
+	"github.com/gohalo/halo/runtime/scalar"
 )
 
 // TensorKernel computes on buffers: it reads In, fills every byte of Out and returns, or returns an error. It allocates no
@@ -26,6 +27,8 @@ type Bound struct {
 	RunAsync AsyncTensorKernel
 	// Small, if set, does what Run does, in this order. It is for kernels on so few elements that calling them is most of the work.
 	Small []SmallCall
+	// Code, if set, does what Run does as part of a program over scalars. It is for kernels on so few elements, too, and may refuse.
+	Code scalar.Code
 	// Scratch is the number of bytes that TensorFrame.Scratch gives to every call.
 	Scratch int64
 }

@@ -55,7 +55,7 @@ func (l *tensorLoader) load(key tensorKey) (*tensorFunction, error) {
 	l.loading[key] = true
 	defer delete(l.loading, key)
 
-	t := &tensorFunction{fn: fn, regs: plan.Registers, numArgs: len(fn.def.Args), frame: plan.FrameBytes, lateFrom: key.lateFrom}
+	t := &tensorFunction{fn: fn, regs: plan.Registers, numArgs: len(fn.def.Args), frame: plan.FrameBytes, lateFrom: key.lateFrom, same: make(map[int32]int32)}
 	for _, r := range fn.def.ResultRegs {
 		t.results = append(t.results, int32(r))
 	}
@@ -306,10 +306,13 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 	s.scratch = bound.Scratch
 	switch {
 	case bound.Run != nil:
-		s.kind, s.run, s.small = stepKernel, bound.Run, bound.Small
+		s.kind, s.run, s.small, s.code = stepKernel, bound.Run, bound.Small, bound.Code
 	case bound.RunAsync != nil:
 		s.kind, s.runAsync = stepAsyncKernel, bound.RunAsync
 	default:
+		if b.InPlace(0, 0) {
+			t.same[s.out[0]] = s.in[0]
+		}
 		return false, nil
 	}
 	return true, nil

@@ -45,7 +45,11 @@ func (l *tensorLoader) control(t *tensorFunction, k *bef.Kernel, s *step) error 
 		}
 		return l.checkCall(t, s.callees[0], s.in, s.out)
 	case stepWhile:
-		return l.checkWhile(t, s)
+		if err := l.checkWhile(t, s); err != nil {
+			return err
+		}
+		s.scalar = newScalarLoop(t, s)
+		return nil
 	case stepConditional:
 		return l.checkConditional(t, s)
 	default:

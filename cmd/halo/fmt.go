@@ -38,6 +38,7 @@ func (c *fmtCmd) Run(e *env) error {
 	case c.Write && slices.Contains(c.Files, "-"):
 		return usageError{errors.New("-w cannot write to standard input")}
 	}
+	e.mapInputs = true
 	written := map[string]string{} // path in the folder of results → input
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		print, err := c.printed(in, cfg)
@@ -107,7 +108,7 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 	var errs parser.ErrorList
 	parts := parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data)))
 	for i, part := range parts {
-		m, err := parser.Config{Lenient: c.Lenient, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
+		m, err := parser.Config{Lenient: c.Lenient, LinesBefore: part.LinesBefore, Progress: in.passed, ProgressBytes: keptPages}.Parse(in.name, part.Text)
 		if list, ok := err.(parser.ErrorList); ok {
 			errs = append(errs, list...)
 			continue
@@ -116,7 +117,7 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 			return nil, err
 		}
 		if len(parts) == 1 && cfg.Bodies < printer.BodyFull && cfg.MaxBytes == 0 { // nothing can be wrong with its print
-			return func(w io.Writer) error { return printer.Fprint(w, m, cfg) }, nil
+			return func(w io.Writer) error { return printer.Fprint(in.forgetting(w), m, cfg) }, nil
 		}
 		if i > 0 {
 			out = append(out, "// -----\n\n"...)

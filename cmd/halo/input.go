@@ -28,6 +28,8 @@ type input struct {
 	source
 	data []byte // gunzipped
 	kind kind
+
+	mapped bool // data is the file itself
 }
 
 // source is where an input comes from.
@@ -109,6 +111,11 @@ func isProgram(path string) bool {
 
 // read loads a file and finds out what it is.
 func (e *env) read(s source) (*input, error) {
+	if e.mapInputs && s.name != "-" {
+		if data, ok := mapFile(s.name); ok && !isGzip(data) {
+			return &input{s, data, detect(s.name, data), true}, nil
+		}
+	}
 	var data []byte
 	var err error
 	if s.name == "-" {
@@ -116,14 +123,16 @@ func (e *env) read(s source) (*input, error) {
 	} else {
 		data, err = os.ReadFile(s.name)
 	}
-	if err == nil && bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+	if err == nil && isGzip(data) {
 		data, err = gunzip(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
 	}
-	return &input{s, data, detect(s.name, data)}, nil
+	return &input{s, data, detect(s.name, data), false}, nil
 }
+
+func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
 func gunzip(data []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))

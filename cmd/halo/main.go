@@ -45,6 +45,15 @@ type commands struct {
 
 	Compare compareCmd `cmd:"" help:"Run a program in two ways, by passes or engines, and say where they part."`
 
+	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, whatever their names."`
+	Stats      statsCmd      `cmd:"" help:"Count what programs consist of, and what executing them takes."`
+	Extract    extractCmd    `cmd:"" help:"Make a program of an instruction and what it is computed from."`
+	Bisect     bisectCmd     `cmd:"" help:"Find the pass, and the rewrite, with which a command begins to fail."`
+	Check      checkCmd      `cmd:"" help:"Run the CHECK lines of tests of passes."`
+	Explain    explainCmd    `cmd:"" help:"Explain a pass, a rule, a pipeline, a rule of the verifier, or an opcode."`
+	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
+	Archive    archiveCmd    `cmd:"" help:"Read an archive of versions that halo opt has dumped."`
+
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -54,6 +63,7 @@ type env struct {
 	stdout, stderr io.Writer
 	progress       *progress
 	records        bool // standard output is for records
+	mapInputs      bool // large texts are mapped; what is read from an input lives no longer than it
 }
 
 // failure is an error that has been reported already; it carries the exit code.

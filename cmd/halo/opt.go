@@ -21,32 +21,33 @@ type optCmd struct {
 	ListPasses  bool     `help:"List the passes and pipelines."`
 	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%%add.7) comes from and what became of it." placeholder:"NAME"`
 	PrintIR     []string `name:"print" help:"Print on standard error: changed (the module after each pass that changed it), diff (what it changed, as text), instructions (what it changed, instruction by instruction), before, after." enum:"changed,diff,instructions,before,after"`
-	Remarks     bool     `help:"Print what passes say about instructions on standard error."`
-	Timing      bool     `help:"Print time and statistics of each pass on standard error; --json has them always."`
+	Where       string   `help:"Tell what became of an instruction of the input (%%dot.3): what happened to it, and what computes its value in the result." placeholder:"NAME"`
+	Remarks     []string `help:"Print what passes say about instructions on standard error: all, passed, missed or analysis, perhaps of one pass: missed:fusion. Alone it is all." placeholder:"KIND[:PASS]"`
+	Timing      bool     `help:"Print time, memory, statistics of each pass, and what it added to the module, on standard error; --json has them always."`
 	Trace       string   `help:"Write when each pass ran as a Chrome trace." placeholder:"FILE" type:"path"`
 	StrictFlags bool     `help:"Refuse flags that begin with --xla_ and that nobody knows, instead of warning."`
 	Thorough    bool     `help:"Run every pass on everything, also where nothing changed since its last run."`
 
 	passSelection `embed:""`
 	passChecks    `embed:""`
+	dumpFlags     `embed:""`
 
-	DumpTo   string `aliases:"xla_dump_to" help:"Write the module into this folder before and after, and after each pass that --dump-pass selects." placeholder:"DIR" type:"path"`
-	DumpPass string `aliases:"xla_dump_hlo_pass_re" help:"Passes to dump after: a regular expression; .* is all that changed something." placeholder:"REGEXP"`
-	Output   string `short:"o" help:"Write the module here." type:"path" default:"-"`
-	JSON     bool   `name:"json" help:"One JSON object for each file."`
+	Output string `short:"o" help:"Write the module here." type:"path" default:"-"`
+	JSON   bool   `name:"json" help:"One JSON object for each file."`
 }
 
 func (c *optCmd) Run(e *env) error {
 	switch {
 	case c.ListPasses:
-		listPasses(e.stdout)
-		return nil
+		return listPasses(e.stdout, c.JSON)
 	case c.Explain != "" && !strings.HasPrefix(c.Explain, "%"):
 		return explainPass(e.stdout, c.Explain)
 	case len(c.Files) == 0:
 		return usageError{fmt.Errorf("opt needs a file")}
 	case c.Passes != "" && c.O != "":
 		return usageError{fmt.Errorf("--passes and -O exclude each other: a level is a pass too, --passes=O1,dce")}
+	case c.Where != "" && c.Explain != "":
+		return usageError{fmt.Errorf("--where and --explain exclude each other")}
 	}
 	cfg, err := c.config()
 	if err != nil {
@@ -56,19 +57,16 @@ func (c *optCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
-	text := c.Passes
-	if text == "" {
-		text = "O" + c.O
-		if c.O == "" {
-			text = "O2"
-		}
+	said, err := readRemarkFilter(c.Remarks)
+	if err != nil {
+		return usageError{err}
 	}
 	number := 0
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == hostText {
 			return e.optHost(in, c.Passes)
 		}
-		pipeline, err := passes.Parse(text)
+		pipeline, err := passes.Parse(c.pipelineText())
 		if err != nil {
 			return usageError{err}
 		}
@@ -77,41 +75,57 @@ func (c *optCmd) Run(e *env) error {
 			return err
 		}
 		w := &watch{stderr: e.stderr, cfg: cfg}
-		instruments := append([]pass.Instrument{skip(e.stderr)}, w.print(c.PrintIR)...)
-		instruments = append(instruments, w.unstable())
-		if c.Remarks {
-			instruments = append(instruments, w.remarks())
+		w.sizes.off = !c.Timing && !c.JSON && c.Trace == ""
+		instruments := append([]pass.Instrument{skip()}, w.print(c.PrintIR)...)
+		instruments = append(instruments, w.unstable(), w.time(c.Timing))
+		remarks := []remark{}
+		if said != nil {
+			instruments = append(instruments, w.remarks(said, &remarks))
 		}
 		if c.DumpTo != "" {
-			d, err := newDump(c.DumpTo, c.DumpPass, number, m, cfg)
+			d, err := c.newDump(number, m, cfg)
 			if err != nil {
 				return usageError{err}
 			}
-			instruments = append(instruments, d.instrument())
-			defer d.finish(e.stderr)
+			if d != nil {
+				instruments = append(instruments, d.instrument())
+				defer d.finish(e.stderr)
+			}
 		}
 		number++
-		instruments = append(instruments, w.time(c.Timing))
-		c.thorough = c.Thorough
 		var history pass.History
-		if c.Explain != "" {
+		if c.Explain != "" || c.Where != "" {
 			instruments = append(instruments, history.Instrument())
 		}
-		after, err := c.run(context.Background(), e.stderr, pipeline, m, instruments)
-		r.Extra = map[string]any{"passes": w.steps}
+		if c.Passes != "" {
+			adviseOrder(e.stderr, pipeline)
+		}
+		c.thorough, c.countMemory = c.Thorough, !w.sizes.off
+		ctx := context.Background()
+		after, err := c.run(ctx, e.stderr, pipeline, m, instruments)
+		r.add("passes", w.steps)
+		if said != nil {
+			r.add("remarks", remarks)
+		}
 		if c.Timing {
 			summary(e.stderr, w.reports)
 		}
 		if c.Trace != "" {
-			if err := writeTrace(c.Trace, w.reports); err != nil {
+			if err := writeTrace(c.Trace, w.reports, w.steps); err != nil {
 				return err
 			}
+		}
+		if err == nil {
+			err = c.adviseLegal(ctx, e.stderr, after)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
-		if c.Explain != "" {
-			return explainInstruction(context.Background(), e.stdout, &history, m, after, c.Explain)
+		switch {
+		case c.Explain != "":
+			return explainInstruction(ctx, e.stdout, &history, m, after, c.Explain)
+		case c.Where != "":
+			return e.where(ctx, r, &history, m, after, c.Where)
 		}
 		out, err := printer.Append(nil, after, cfg)
 		if err != nil {
@@ -122,6 +136,17 @@ func (c *optCmd) Run(e *env) error {
 		}
 		return e.writeResult(c.Output, in.name, ".opt.hlo", out)
 	})
+}
+
+// pipelineText is the passes that the flags ask for.
+func (c *optCmd) pipelineText() string {
+	switch {
+	case c.Passes != "":
+		return c.Passes
+	case c.O != "":
+		return "O" + c.O
+	}
+	return "O2"
 }
 
 // title is the first line of a documentation.

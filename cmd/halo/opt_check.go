@@ -22,14 +22,14 @@ import (
 
 // passChecks say how a run of passes is watched over. Reproducers carry them.
 type passChecks struct {
-	Profile    string   `help:"Verifier profile: doc or xla." default:"doc" enum:"doc,xla"`
-	Check      string   `help:"exec or exec:N: evaluate the module before and after each pass that changed it, on N sets of inputs." placeholder:"exec[:N]"`
-	Fuel       []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
-	Rules      []string `help:"Take rules out: -algsimp.A12." placeholder:"-PASS.RULE"`
-	FP         string   `name:"fp" help:"What rewrites may change in floating-point results: strict (nothing), xla (what XLA's do), fast (what holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
-	Budget     []string `help:"Bound what each pass may take: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
-	thorough   bool
-	Reproducer string `help:"Where a failing pass leaves a reproducer for halo replay; none: nowhere." placeholder:"DIR" default:"."`
+	Profile               string   `help:"Verifier profile: doc or xla." default:"doc" enum:"doc,xla"`
+	Check                 string   `help:"exec or exec:N: evaluate the module before and after each pass that changed it, on N sets of inputs." placeholder:"exec[:N]"`
+	Fuel                  []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
+	Rules                 []string `help:"Take rules out: -algsimp.A12." placeholder:"-PASS.RULE"`
+	FP                    string   `name:"fp" help:"What rewrites may change in floating-point results: strict (nothing), xla (what XLA's do), fast (what holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
+	Budget                []string `help:"Bound what each pass may take: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
+	thorough, countMemory bool
+	Reproducer            string `help:"Where a failing pass leaves a reproducer for halo replay; none: nowhere." placeholder:"DIR" default:"."`
 }
 
 // run runs a pipeline under the checks. When a pass fails it leaves a reproducer.
@@ -42,7 +42,7 @@ func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline
 	if err != nil {
 		return m, usageError{err}
 	}
-	r := &pass.Runner{Fuel: fuel, Check: c.verify(m), Thorough: c.thorough}
+	r := &pass.Runner{Fuel: fuel, Check: c.verify(m), Thorough: c.thorough, CountMemory: c.countMemory}
 	if err := c.limit(r); err != nil {
 		return m, usageError{err}
 	}
@@ -151,18 +151,11 @@ func guilty(ctx context.Context, r *pass.Runner, failed *pass.Error, fuel map[st
 	if !fails || spent == 0 {
 		return ""
 	}
-	good, bad, rule := 0, spent, ""
 	if fails, _, _ = try(0); fails {
 		return ""
 	}
-	for bad-good > 1 {
-		if fails, _, _ := try((good + bad) / 2); fails {
-			bad = (good + bad) / 2
-		} else {
-			good = (good + bad) / 2
-		}
-	}
-	_, rule, _ = try(bad)
+	bad := halve(0, spent, func(n int) bool { fails, _, _ := try(n); return fails })
+	_, rule, _ := try(bad)
 	return fmt.Sprintf("it begins with rewrite %d of %d, by rule %s: --fuel=%s=%d is still good", bad, spent, rule, failed.Failed.Name, bad-1)
 }
 

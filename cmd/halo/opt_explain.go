@@ -13,15 +13,6 @@ import (
 	"github.com/gohalo/halo/printer"
 )
 
-func listPasses(out io.Writer) {
-	for _, p := range passes.All() {
-		fmt.Fprintf(out, "%-34s %s\n", p.Name, title(p.Doc))
-	}
-	for name, p := range passes.Pipelines {
-		fmt.Fprintf(out, "%-34s %s: %s\n", name, p.Doc, p.Text)
-	}
-}
-
 // explainPass prints the documentation of a pass, of one of its rules, or of a pipeline.
 func explainPass(out io.Writer, name string) error {
 	name = strings.ReplaceAll(name, "_", "-")
@@ -96,14 +87,31 @@ func explainInstruction(ctx context.Context, out io.Writer, h *pass.History, bef
 	return nil
 }
 
-func tell(out io.Writer, events []pass.Event, before, after hlo.Module, comp hlo.CompID, instr hlo.InstrID) {
-	text := func(in hlo.Instruction) string {
-		b, err := printer.AppendInstruction(nil, after, in, printer.Config{})
-		if err != nil {
-			return "%" + in.Name()
-		}
-		return strings.TrimPrefix(strings.TrimSpace(string(b)), "ROOT ")
+// lineOf is an instruction as text.
+func lineOf(m hlo.Module, in hlo.Instruction) string {
+	b, err := printer.AppendInstruction(nil, m, in, printer.Config{})
+	if err != nil {
+		return "%" + in.Name()
 	}
+	return strings.TrimPrefix(strings.TrimSpace(string(b)), "ROOT ")
+}
+
+// byWhom names the pass and the rewrite of an event.
+func byWhom(e pass.Event) string {
+	if e.Rule == "" {
+		return e.Path
+	}
+	by := fmt.Sprintf("%s, rewrite %d, %s", e.Path, e.Rewrite, e.Rule)
+	for _, r := range e.Pass.Rules {
+		if r.ID == e.Rule {
+			by += ": " + r.Doc
+		}
+	}
+	return by
+}
+
+func tell(out io.Writer, events []pass.Event, before, after hlo.Module, comp hlo.CompID, instr hlo.InstrID) {
+	text := func(in hlo.Instruction) string { return lineOf(after, in) }
 	last := ""
 	subject := func(in hlo.Instruction) {
 		if t := text(in); t != last {
@@ -132,15 +140,7 @@ func tell(out io.Writer, events []pass.Event, before, after hlo.Module, comp hlo
 		}
 	}
 	for _, e := range events {
-		by := e.Path
-		if e.Rule != "" {
-			by = fmt.Sprintf("%s, rewrite %d, %s", e.Path, e.Rewrite, e.Rule)
-			for _, r := range e.Pass.Rules {
-				if r.ID == e.Rule {
-					by += ": " + r.Doc
-				}
-			}
-		}
+		by := byWhom(e)
 		switch e.Kind {
 		case pass.Made:
 			subject(e.New)
@@ -161,43 +161,5 @@ func tell(out io.Writer, events []pass.Event, before, after hlo.Module, comp hlo
 	}
 	if _, ok := find(after); ok {
 		fmt.Fprint(out, "  and is in the result\n")
-	}
-}
-
-func explainWhole(out io.Writer, p *pass.Pass) {
-	fmt.Fprintf(out, "%s: %s\n", p.Name, p.Doc)
-	for i, r := range p.Rules {
-		if i == 0 {
-			fmt.Fprint(out, "\nRules:\n")
-		}
-		fmt.Fprintf(out, "  %-5s %s\n", r.ID, r.Doc)
-	}
-	var lines []string
-	for _, o := range passes.Orders {
-		switch p.Name {
-		case o.Before:
-			lines = append(lines, fmt.Sprintf("  before %s: %s\n", o.After, o.Because))
-		case o.After:
-			lines = append(lines, fmt.Sprintf("  after %s: %s\n", o.Before, o.Because))
-		}
-	}
-	if len(lines) > 0 {
-		fmt.Fprintf(out, "\nOrder:\n%s", strings.Join(lines, ""))
-	}
-	var in []string
-	for name, pl := range passes.Pipelines {
-		parsed, err := passes.Parse(pl.Text)
-		if err != nil {
-			continue
-		}
-		for _, q := range parsed.Passes() {
-			if q.Name == p.Name {
-				in = append(in, name)
-				break
-			}
-		}
-	}
-	if len(in) > 0 {
-		fmt.Fprintf(out, "\nIn the pipelines %s.\n", strings.Join(in, ", "))
 	}
 }

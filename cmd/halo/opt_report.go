@@ -17,20 +17,24 @@ import (
 
 // step is what one pass did, as --json shows it.
 type step struct {
-	Pass         string           `json:"pass"`
-	MS           float64          `json:"ms"`
-	Changed      bool             `json:"changed"`
-	Skipped      bool             `json:"skipped,omitempty"` // nothing had changed since its last run
-	Instructions int              `json:"instructions"`      // afterwards
-	Computations int              `json:"computations"`
-	Visited      int              `json:"visited,omitempty"` // computations that it was run on
-	CopiedNodes  int              `json:"copied_nodes"`      // of the IR, because the version before has them too
-	CopiedBytes  int              `json:"copied_bytes"`
-	Statistics   map[string]int64 `json:"statistics,omitempty"`
+	Pass         string  `json:"pass"`
+	MS           float64 `json:"ms"`
+	Changed      bool    `json:"changed"`
+	Skipped      bool    `json:"skipped,omitempty"` // nothing had changed since its last run
+	Instructions int     `json:"instructions"`      // afterwards
+	Computations int     `json:"computations"`
+	Delta        size    `json:"delta"`             // what it added, or took away
+	Visited      int     `json:"visited,omitempty"` // computations that it was run on
+	CopiedNodes  int     `json:"copied_nodes"`      // of the IR, because the version before has them too
+	CopiedBytes  int     `json:"copied_bytes"`
+	// AllocatedBytes is what the process allocated while the pass ran.
+	AllocatedBytes int64            `json:"allocated_bytes,omitempty"`
+	Statistics     map[string]int64 `json:"statistics,omitempty"`
 }
 
-func stepOf(r pass.Report) step {
+func stepOf(r pass.Report, known *sizes) step {
 	return step{
+		Delta: known.of(r.After).minus(known.of(r.Before)), AllocatedBytes: r.Allocated,
 		Pass: r.Path, MS: float64(r.Took.Microseconds()) / 1000, Changed: r.Changed(), Skipped: !r.Fresh,
 		Instructions: r.After.NumInstructions(), Computations: r.After.NumComputations(), Visited: r.Computations,
 		CopiedNodes: r.Copied.Copies(), CopiedBytes: r.Copied.Bytes, Statistics: r.Statistics,
@@ -43,10 +47,11 @@ func summary(out io.Writer, reports []pass.Report) {
 		name       string
 		runs, idle int
 		took       time.Duration
+		allocated  int64
 		stats      map[string]int64
 	}
 	byName := map[string]*row{}
-	total := time.Duration(0)
+	total, allocated := time.Duration(0), int64(0)
 	for _, r := range reports {
 		s := byName[r.Pass.Name]
 		if s == nil {
@@ -58,7 +63,9 @@ func summary(out io.Writer, reports []pass.Report) {
 			s.idle++
 		}
 		s.took += r.Took
+		s.allocated += r.Allocated
 		total += r.Took
+		allocated += r.Allocated
 		for name, n := range r.Statistics {
 			s.stats[name] += n
 		}
@@ -69,14 +76,14 @@ func summary(out io.Writer, reports []pass.Report) {
 		}
 		return strings.Compare(a.name, b.name)
 	})
-	fmt.Fprintf(out, "%10.3f ms  in all\n", total.Seconds()*1e3)
+	fmt.Fprintf(out, "%10.3f ms %8s  in all\n", total.Seconds()*1e3, bytesText(allocated))
 	for _, s := range rows {
-		fmt.Fprintf(out, "%10.3f ms  %s: %d runs, %d without a change%s\n", s.took.Seconds()*1e3, s.name, s.runs, s.idle, statsText(s.stats))
+		fmt.Fprintf(out, "%10.3f ms %8s  %s: %d runs, %d without a change%s\n", s.took.Seconds()*1e3, bytesText(s.allocated), s.name, s.runs, s.idle, statsText(s.stats))
 	}
 }
 
 // writeTrace writes the runs of passes as a Chrome trace: pipelines are the levels, each pass a bar.
-func writeTrace(path string, reports []pass.Report) error {
+func writeTrace(path string, reports []pass.Report, steps []step) error {
 	type event struct {
 		Name  string         `json:"name"`
 		Phase string         `json:"ph"`
@@ -87,12 +94,12 @@ func writeTrace(path string, reports []pass.Report) error {
 		Args  map[string]any `json:"args,omitempty"`
 	}
 	events := []event{}
-	for _, r := range reports {
-		s := stepOf(r)
-		name := r.Path[strings.LastIndexByte(r.Path, '/')+1:]
+	for i, r := range reports {
+		s := steps[i]
+		name := r.Pass.Name
 		events = append(events, event{name, "X", float64(r.Began.Sub(reports[0].Began).Nanoseconds()) / 1e3,
 			float64(r.Took.Nanoseconds()) / 1e3, 1, 1, map[string]any{"path": r.Path, "changed": s.Changed,
-				"instructions": s.Instructions, "copied_bytes": s.CopiedBytes, "statistics": s.Statistics}})
+				"instructions": s.Instructions, "copied_bytes": s.CopiedBytes, "allocated_bytes": s.AllocatedBytes, "delta": s.Delta, "statistics": s.Statistics}})
 	}
 	text, err := json.Marshal(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
 	if err != nil {

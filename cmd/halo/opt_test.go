@@ -84,19 +84,6 @@ func TestPanicLeavesReproducer(t *testing.T) {
 	assert.Less(t, strings.Count(string(text), "\n// "), 60, "a stack is cut")
 }
 
-func TestSelects(t *testing.T) {
-	for _, c := range []struct {
-		pattern, at string
-		want        bool
-	}{
-		{"dce", "O2/simplify/dce", true}, {"simplify", "O2/simplify/dce", true}, {"d?e", "dce", true}, {"dce", "O2/cse", false},
-		{"O2/simplify/*", "O2/simplify/cse", true}, {"simplify/*", "O2/simplify/cse", false}, {"call_inliner", "O2/call-inliner", true},
-		{"", "dce", false},
-	} {
-		assert.Equal(t, c.want, selects(c.pattern, c.at), "%s of %s", c.pattern, c.at)
-	}
-}
-
 // TestExplainInstruction tells the story of instructions through a pipeline.
 func TestExplainInstruction(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.hlo")

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +20,7 @@ type watch struct {
 	cfg     printer.Config
 	steps   []step
 	reports []pass.Report
+	sizes   sizes
 }
 
 func (w *watch) text(m hlo.Module) []byte {
@@ -67,10 +65,11 @@ func (w *watch) print(when []string) (all []pass.Instrument) {
 func (w *watch) time(print bool) pass.Instrument {
 	return pass.Instrument{After: func(r pass.Report) {
 		w.reports = append(w.reports, r)
-		s := stepOf(r)
+		s := stepOf(r, &w.sizes)
 		w.steps = append(w.steps, s)
 		if print {
-			fmt.Fprintf(w.stderr, "%10.3f ms  %7d instructions  %s%s\n", s.MS, s.Instructions, r.Path, statsText(r.Statistics))
+			fmt.Fprintf(w.stderr, "%10.3f ms %8s  %7d instructions  %s%s%s\n", s.MS, bytesText(s.AllocatedBytes), s.Instructions, r.Path,
+				s.Delta.text(), statsText(r.Statistics))
 		}
 	}}
 }
@@ -90,77 +89,4 @@ func (w *watch) unstable() pass.Instrument {
 			fmt.Fprintf(w.stderr, "  %s%s\n%s", r.Path, statsText(r.Statistics), instructionDiff(r.Before, r.After, w.cfg))
 		}
 	}}
-}
-
-func (w *watch) remarks() pass.Instrument {
-	return pass.Instrument{Remark: func(name string, in hlo.Instruction, text string) {
-		fmt.Fprintf(w.stderr, "remark: %s: %%%s: %s\n", name, in.Name(), text)
-	}}
-}
-
-// dump writes modules into a folder under the names that XLA gives them.
-type dump struct {
-	dir, module string
-	passes      *regexp.Regexp
-	all         bool // XLA's special case: .* is what changed, not everything
-	n           int
-	last        hlo.Module
-	w           watch
-	err         error
-}
-
-func newDump(dir, passes string, number int, m hlo.Module, cfg printer.Config) (*dump, error) {
-	d := &dump{dir: dir, module: fmt.Sprintf("module_%04d.%s", number, fileName(m.Name())), all: passes == ".*", last: m, w: watch{cfg: cfg}}
-	if passes != "" {
-		re, err := regexp.Compile(passes)
-		if err != nil {
-			return nil, fmt.Errorf("--dump-pass: %w", err)
-		}
-		d.passes = re
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	d.write("before_optimizations", m)
-	return d, nil
-}
-
-func (d *dump) instrument() pass.Instrument {
-	return pass.Instrument{After: func(r pass.Report) {
-		path, before, m := r.Path, r.Before, r.After
-		d.last = m
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if d.passes == nil || !d.passes.MatchString(name) || d.all && before == m {
-			return
-		}
-		d.n++
-		pipeline := strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(path, name), "/"), "/", ".")
-		if pipeline != "" {
-			pipeline += "."
-		}
-		d.write(fmt.Sprintf("%04d.%safter_%s", d.n, pipeline, name), m)
-	}}
-}
-
-func (d *dump) write(what string, m hlo.Module) {
-	if err := os.WriteFile(filepath.Join(d.dir, d.module+"."+what+".txt"), d.w.text(m), 0o666); err != nil && d.err == nil {
-		d.err = err
-	}
-}
-
-func (d *dump) finish(stderr io.Writer) {
-	d.write("after_optimizations", d.last)
-	if d.err != nil {
-		fmt.Fprintf(stderr, "warning: the dump is not complete: %v\n", d.err)
-	}
-}
-
-// fileName is a module's name without what file systems mind.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>| `, r) || r < ' ' {
-			return '_'
-		}
-		return r
-	}, name[:min(len(name), 100)])
 }

@@ -92,11 +92,7 @@ func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) e
 			}
 			continue
 		}
-		line, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(e.stdout, "%s\n", line); err != nil {
+		if err := e.writeRecord(r); err != nil {
 			return err // nobody reads any more
 		}
 	}
@@ -106,11 +102,21 @@ func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) e
 	return nil
 }
 
+// writeRecord prints a record on a line.
+func (e *env) writeRecord(r *record) error {
+	line, err := json.Marshal(r)
+	if err == nil {
+		_, err = fmt.Fprintf(e.stdout, "%s\n", line)
+	}
+	return err
+}
+
 // one works on one file and turns a panic into an error. The text says what went wrong, unless the command has done so itself.
 func (e *env) one(s source, r *record, work func(*input, *record) error) (text string, err error) {
 	var in *input
 	e.progress.begin(s.name)
 	defer e.progress.end()
+	defer func() { in.close() }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &bug{p, debug.Stack()}

@@ -29,6 +29,9 @@ func expandOptions(args []string) []string {
 	if len(args) > 0 && args[0] == "compare" {
 		return joinLevels(args)
 	}
+	if len(args) > 0 && args[0] == "opt" {
+		return bareRemarks(args)
+	}
 	if len(args) == 0 || args[0] != "verify" {
 		return args
 	}

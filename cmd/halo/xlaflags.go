@@ -16,34 +16,41 @@ import (
 
 // xlaRewrites turns flags into halo's. The value is what stands behind the =, "true" when nothing does.
 var xlaRewrites = map[string]func(value string) []string{
-	"xla_cpu_enable_fast_math": func(v string) []string {
-		if v == "true" || v == "1" {
-			return []string{"--fp=fast"}
-		}
+	"xla_cpu_enable_fast_math":   func(v string) []string { return either(v, "--fp=fast", "") },
+	"xla_allow_excess_precision": func(v string) []string { return either(v, "", "--fp=strict") },
+	"xla_syntax_sugar_async_ops": func(v string) []string { return either(v, "--sugar=on", "--sugar=off") },
+	"xla_dump_hlo_as_text":       func(v string) []string { return either(v, "--dump-as=text", "") },
+	"xla_dump_hlo_as_long_text":  func(v string) []string { return either(v, "--dump-as=long", "") },
+	"xla_dump_hlo_as_proto":      func(v string) []string { return either(v, "--dump-as=proto", "") },
+	"xla_dump_large_constants":   func(v string) []string { return either(v, "--large-constants", "--no-large-constants") },
+	"xla_dump_disable_metadata":  func(v string) []string { return either(v, "--no-metadata", "") },
+}
+
+// either is a flag for true and one for anything else; "" is none.
+func either(value, yes, no string) []string {
+	flag := no
+	if value == "true" || value == "1" {
+		flag = yes
+	}
+	if flag == "" {
 		return nil
-	},
-	"xla_syntax_sugar_async_ops": func(v string) []string {
-		if v == "true" || v == "1" {
-			return []string{"--sugar=on"}
-		}
-		return []string{"--sugar=off"}
-	},
+	}
+	return []string{flag}
 }
 
 // xlaAliases are those that kong knows.
 var xlaAliases = []string{
 	"xla_backend_optimization_level", "xla_dump_to", "xla_dump_hlo_pass_re", "xla_fuel", "xla_disable_hlo_passes", "xla_enable_hlo_passes_only",
-	"xla_disable_all_hlo_passes", "xla_run_hlo_passes_starting_from",
+	"xla_disable_all_hlo_passes", "xla_run_hlo_passes_starting_from", "xla_dump_hlo_pipeline_re", "xla_dump_hlo_module_re", "xla_dump_max_hlo_modules",
 }
 
 // xlaIdle are known to XLA and change nothing here: backend options by prefix, the rest by name.
 var xlaIdle = []string{
-	"xla_dump_hlo_as_text", "xla_dump_hlo_as_long_text", "xla_dump_hlo_as_proto", "xla_dump_hlo_as_dot", "xla_dump_hlo_as_html", "xla_dump_hlo_as_url",
-	"xla_dump_hlo_pipeline_re", "xla_dump_hlo_module_re", "xla_dump_include_timestamp", "xla_dump_max_hlo_modules", "xla_dump_module_metadata",
-	"xla_dump_compress_protos", "xla_dump_disable_metadata", "xla_dump_large_constants", "xla_dump_hlo_snapshots",
+	"xla_dump_hlo_as_dot", "xla_dump_hlo_as_html", "xla_dump_hlo_as_url", "xla_dump_include_timestamp", "xla_dump_module_metadata",
+	"xla_dump_compress_protos", "xla_dump_hlo_snapshots",
 	"xla_dump_latency_hiding_schedule", "xla_hlo_graph_addresses", "xla_hlo_graph_sharding_color", "xla_hlo_pass_fix_detect_cycles",
 	"xla_unsupported_crash_on_hlo_pass_fix_max_iterations", "xla_unsupported_crash_on_hlo_pass_noop_change",
-	"xla_unsupported_crash_on_hlo_pass_silent_hlo_change", "xla_allow_excess_precision", "xla_detect_unstable_reductions",
+	"xla_unsupported_crash_on_hlo_pass_silent_hlo_change", "xla_detect_unstable_reductions",
 	"xla_force_host_platform_device_count", "xla_cpu_*", "xla_gpu_*", "xla_tpu_*",
 }
 

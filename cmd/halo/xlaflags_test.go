@@ -17,7 +17,7 @@ func TestXLAFlags(t *testing.T) {
 	for _, c := range []struct{ args, environment, want, stderr string }{
 		{"fmt --xla_nonsense", "--xla_other", "fmt --xla_nonsense", ""},
 		{"opt a.hlo --xla_disable_hlo_passes=cse,dce", "", "opt a.hlo --xla_disable_hlo_passes=cse,dce", ""},
-		{"opt a.hlo", "--xla_fuel=algsimp=3 --xla_gpu_autotune_level=0 --xla_dump_hlo_as_text", "opt --xla_fuel=algsimp=3 a.hlo", ""},
+		{"opt a.hlo", "--xla_fuel=algsimp=3 --xla_gpu_autotune_level=0 --xla_dump_hlo_as_proto", "opt --xla_fuel=algsimp=3 --dump-as=proto a.hlo", ""},
 		{"opt a.hlo", file, "opt --xla_disable_hlo_passes=dce a.hlo", ""},
 		{"opt --passes=dce a.hlo", "--xla_backend_optimization_level=0", "opt --passes=dce a.hlo", ""},
 		{"opt a.hlo", "--xla_backend_optimization_level=0", "opt --xla_backend_optimization_level=0 a.hlo", ""},

@@ -27,6 +27,7 @@ func copyBytes(s *site) (runtime.Bound, bool) {
 	})
 	bound := loop.bound(int(s.b.Out[0].Bytes), 1<<18)
 	bound.Small = smallCopy(int(s.b.Out[0].Bytes))
+	bound.Code = copyCode
 	return bound, true
 }
 
@@ -56,6 +57,12 @@ func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
 
 // runTiles runs a program over its whole space, argument i being input i and output i being output i.
 func runTiles(p *tile.Program) runtime.Bound {
+	bound := boundTiles(p)
+	bound.Code = tileCode(p)
+	return bound
+}
+
+func boundTiles(p *tile.Program) runtime.Bound {
 	small, registers := smallProgram(p)
 	if run, ok := direct(p); ok {
 		return runtime.Bound{Run: run, Small: small, Scratch: registers}

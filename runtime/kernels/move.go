@@ -208,6 +208,7 @@ func dynamicSlice(s *site) (runtime.Bound, bool) {
 	})
 	bound := move.bound(b.outer(), slabGrain(&b))
 	bound.Small = smallSlice(x, &b)
+	bound.Code = x.sliceCode(in, out)
 	return bound, true
 }
 
@@ -228,7 +229,7 @@ func dynamicUpdateSlice(s *site) (runtime.Bound, bool) {
 		b.copySlabs(f.Out(0).Data[x.offset(f)*width:], f.In(1).Data, lo, hi)
 	})
 	bytes, grain := b.bytes(), slabGrain(&b)
-	return runtime.Bound{Small: smallUpdate(x, &b, int(s.b.Out[0].Bytes)), Run: func(f *runtime.TensorFrame) error {
+	return runtime.Bound{Small: smallUpdate(x, &b, int(s.b.Out[0].Bytes)), Code: x.updateCode(update, out), Run: func(f *runtime.TensorFrame) error {
 		base.run(f)
 		if bytes > 0 {
 			move.run(f, b.outer(), grain)

@@ -71,7 +71,7 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 		if done {
 			q := b.q
 			q.states.New = func() any { return &seqState{} }
-			return runtime.Bound{Run: q.run, Scratch: b.places.size}, true
+			return runtime.Bound{Run: q.run, Scratch: b.places.size, Code: q.code()}, true
 		}
 	}
 	return runtime.Bound{}, false

@@ -36,6 +36,7 @@ type value struct {
 
 type buildStep struct {
 	fn   loop
+	name string // see operation
 	d    Value
 	args []Value
 }
@@ -145,6 +146,7 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 		return b.sameLanes(t, o.round, args[0]), true
 	}
 	v := b.step(t, b.loopOf(&o), o.round, o.weight, args...)
+	b.steps[len(b.steps)-1].name = o.name
 	b.values[v].rounded = o.rounded
 	return v, true
 }
@@ -158,7 +160,9 @@ func (b *Builder) Convert(t hlo.PrimitiveType, v Value) (Value, bool) {
 	case o.sameLanes:
 		return b.sameLanes(t, o.round, v), true
 	}
-	return b.step(t, b.loopOf(&o), o.round, o.weight, v), true
+	d := b.step(t, b.loopOf(&o), o.round, o.weight, v)
+	b.steps[len(b.steps)-1].name = o.name
+	return d, true
 }
 
 // loopOf is the better loop for the size of the space.
@@ -176,7 +180,7 @@ func (b *Builder) step(t hlo.PrimitiveType, fn, round loop, weight int, args ...
 		held[i] = b.use(a)
 	}
 	v := b.define(value{typ: t, def: len(b.steps), same: noValue, round: round, weight: weight})
-	b.steps = append(b.steps, buildStep{fn, v, held})
+	b.steps = append(b.steps, buildStep{fn: fn, d: v, args: held})
 	return v
 }
 
@@ -191,14 +195,14 @@ func (b *Builder) use(v Value) Value {
 	switch {
 	case x.round == nil:
 	case x.rounded != nil:
-		b.steps[x.def].fn = x.rounded
+		b.steps[x.def].fn, b.steps[x.def].name = x.rounded, ""
 		x.round, x.rounded = nil, nil
 	default:
 		from := b.holder(v)
 		if from != v {
 			x.same, x.def = noValue, len(b.steps)
 		}
-		b.steps = append(b.steps, buildStep{x.round, v, []Value{from}})
+		b.steps = append(b.steps, buildStep{fn: x.round, d: v, args: []Value{from}})
 		x.round = nil
 		x.weight++
 	}
@@ -266,6 +270,7 @@ func (b *Builder) layOut(p *Program) {
 		p.regs[i] = register{slot: -1, out: -1}
 		v := &b.values[i]
 		width := lane(v.typ).ByteSize()
+		p.widths = append(p.widths, width)
 		switch {
 		case v.load != nil:
 			b.layOutLoad(p, &m, Value(i), direct)
@@ -290,6 +295,7 @@ func (b *Builder) layOut(p *Program) {
 			}
 		}
 		p.steps = append(p.steps, st)
+		p.names, p.arity = append(p.names, s.name), append(p.arity, len(s.args))
 		for _, a := range s.args {
 			if b.values[a].def >= 0 && lastUse[a] == i && p.regs[a].slot >= 0 {
 				m.give(p.regs[a])

@@ -10,11 +10,12 @@ import (
 // operation is how an op is computed on given types.
 type operation struct {
 	fn        loop
-	short     loop // the same for few elements, if another one is better
-	round     loop // brings the result into a narrow type
-	rounded   loop // fn and round in one, or nil
-	identity  bool // the result is the first operand
-	sameLanes bool // the result, before rounding, is in the operand's register
+	short     loop   // the same for few elements, if another one is better
+	round     loop   // brings the result into a narrow type
+	rounded   loop   // fn and round in one, or nil
+	name      string // what package scalar calls it; with a # at the end, with the operands exchanged
+	identity  bool   // the result is the first operand
+	sameLanes bool   // the result, before rounding, is in the operand's register
 	weight    int
 }
 
@@ -40,18 +41,21 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		a := hlo.AttrsOf[hlo.CompareAttrs](in)
 		o.fn = compareLoop(types[0], a.Direction, a.Type)
 		o.vectorizeCompare(types[0], a.Direction, a.Type)
+		o.name = scalarCompare(types[0], a.Direction, a.Type)
 	case hlo.OpSelect:
 		if types[0] != hlo.PRED || types[1] != t || types[2] != t {
 			return o, false
 		}
 		o.fn = selectLoop(lane(t).ByteSize())
-		o.vectorize(fmt.Sprintf("select.%d", 8*lane(t).ByteSize()))
+		o.name = fmt.Sprintf("select.%d", 8*lane(t).ByteSize())
+		o.vectorize(o.name)
 	case hlo.OpClamp:
 		if !same(t, types) {
 			return o, false
 		}
 		o.fn, o.weight = clampLoop(lane(t)), 4
-		o.vectorize("clamp." + lane(t).String())
+		o.name = "clamp." + lane(t).String()
+		o.vectorize(o.name)
 	case hlo.OpIsFinite:
 		o.fn = isFiniteLoop(lane(types[0]))
 	case hlo.OpComplex:
@@ -75,6 +79,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 			o.fn, o.weight = binaryLoop(op, t)
 		}
 		o.vectorize(vectorName(op, t))
+		o.name = op.String() + "." + lane(t).String()
 		if isWide(t) && !exact[op] {
 			o.round = roundLoop(t)
 			o.rounded = roundedLoop(op, t)

@@ -28,6 +28,10 @@ type Program struct {
 	result int // the register that Visit shows
 	// row, if not 0, is the length of the space's rows, at whose ends tiles end.
 	row int
+	// For [Program.Scalar]: names and numbers of operands of the steps, bytes of an element in each register.
+	names  []string
+	arity  []int
+	widths []int
 }
 
 // step computes register d from up to three others over n elements.

@@ -1,0 +1,103 @@
+package tile
+
+import (
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/scalar"
+)
+
+// Scalar writes the program for each of its points in turn, by instructions of package scalar and, for what has none, by calls of the
+// program's own loops. element is an element of an input; the result has the elements of each output.
+func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scalar.Value) (outs [][]scalar.Value, ok bool) {
+	if slices.Max(p.widths) > 8 {
+		return nil, false
+	}
+	n := int(p.Len())
+	outs = make([][]scalar.Value, len(p.stores))
+	for i := range n {
+		w := scalarWriter{b: b, regs: make([]scalar.Value, len(p.regs))}
+		w.inputs(p, i, element)
+		for k := range p.steps {
+			w.step(p, k)
+		}
+		for _, s := range p.stores {
+			v := w.regs[s.reg]
+			if s.narrow != nil {
+				v = b.Call(scalar.Loop(s.narrow), s.typ.ByteSize(), v)
+			}
+			outs[s.out] = append(outs[s.out], v)
+		}
+	}
+	return outs, true
+}
+
+// scalarWriter writes one point of a program.
+type scalarWriter struct {
+	b    *scalar.Builder
+	regs []scalar.Value
+}
+
+func (w *scalarWriter) inputs(p *Program, i int, element func(arg int, at int64) scalar.Value) {
+	var at walk
+	for k := range p.loads {
+		l := &p.loads[k]
+		at.start(&p.space, &l.view, i)
+		v := element(l.arg, at.offset)
+		if l.typ == hlo.BF16 {
+			v, _ = w.b.Named("convert.bf16.f32", v)
+		} else if l.widen != nil {
+			v = w.b.Call(scalar.Loop(l.widen), 4, v)
+		}
+		w.regs[l.reg] = v
+	}
+	for k := range p.counters {
+		c := &p.counters[k]
+		at = walk{}
+		at.start(&p.space, &c.view, i)
+		var number [8]byte
+		c.fill(unsafe.Pointer(&number), 1, &at)
+		w.regs[c.reg] = w.b.ConstBytes(number[:p.widths[c.reg]])
+	}
+	for k := range p.splats {
+		s := &p.splats[k]
+		w.regs[s.reg] = w.b.ConstBytes(s.value[:min(8, s.width)])
+	}
+}
+
+func (w *scalarWriter) step(p *Program, k int) {
+	s, name := &p.steps[k], p.names[k]
+	operands := [...]int{s.a, s.b, s.c}
+	args := make([]scalar.Value, 0, 3)
+	for _, r := range operands[:p.arity[k]] {
+		args = append(args, w.regs[r])
+	}
+	known := args
+	plain := strings.TrimSuffix(name, "#")
+	if plain != name {
+		known = []scalar.Value{args[1], args[0]}
+	}
+	v, ok := w.b.Named(plain, known...)
+	if !ok {
+		v = w.b.Call(scalar.Loop(s.fn), p.widths[s.d], args...)
+	}
+	w.regs[s.d] = v
+}
+
+// scalarCompare is what package scalar calls a comparison, or nothing where registers do not keep the order.
+func scalarCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) string {
+	name := [...]string{hlo.EQ: "eq", hlo.NE: "ne", hlo.LT: "lt", hlo.LE: "le", hlo.GT: "lt", hlo.GE: "le"}[dir]
+	if typ == hlo.CompareTotalOrder && t.IsFloat() {
+		if t != hlo.F32 && t != hlo.F64 {
+			return ""
+		}
+		name += ".total"
+	}
+	name += "." + lane(t).String()
+	if dir == hlo.GT || dir == hlo.GE {
+		name += "#"
+	}
+	return name
+}

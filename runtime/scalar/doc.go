@@ -1,0 +1,26 @@
+// Package scalar runs programs over a few numbers: loops that count and search, bodies of a scan, and whatever else computes on values so
+// small that calling a kernel for each op would be most of the work.
+//
+// A [Builder] takes such a program as a graph: constants, ops, loads from and stores to arrays, loops and branches. [Builder.Build]
+// turns it into a [Program], flat code over a file of 64-bit registers, and [Program.Run] interprets that with one dispatch for each
+// instruction and no calls.
+//
+//	file          what
+//	builder.go    Builder, Value: the graph; what is constant or known already is not computed twice
+//	control.go    loops and branches of the graph
+//	named.go      ops by name and type, as they are called elsewhere: "add.s32"
+//	op.go         the instructions and what is true of them
+//	live.go       what of the graph is needed, and which ops become one instruction
+//	layout.go     the graph as a line of instructions on virtual registers
+//	registers.go  ranges, coalescing, registers
+//	copies.go     copies that happen at once, in an order
+//	program.go    Program, State
+//	run.go        the interpreter
+//
+// A register holds the bits of one element as memory would, at its low end; what is above is undefined. So a register is as good as an
+// address: a loop of another package over one element can be called on registers (see [Loop]), and conversions between integers of
+// the same width cost nothing. Integers narrower than 32 bits are extended where their upper bits matter.
+//
+// Results are those of the reference evaluator to the bit: division by zero, amounts of shifts, NaN and signed zeros are as HLO says, and
+// products and sums of floats are rounded each, also where one instruction does both.
+package scalar

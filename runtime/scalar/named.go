@@ -1,0 +1,229 @@
+package scalar
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// recipe writes an op by instructions.
+type recipe func(b *Builder, x []Value) Value
+
+// Named applies an op that is known by a name and a type, or two types for conversions: "add.s32", "lt.total.f32", "select.8",
+// "convert.s32.f64". It reports false for names without instructions.
+func (b *Builder) Named(name string, args ...Value) (Value, bool) {
+	write, ok := allRecipes()[name]
+	if !ok {
+		return None, false
+	}
+	return write(b, args), true
+}
+
+// Names lists what Named knows.
+func Names() []string {
+	return slices.Sorted(maps.Keys(allRecipes()))
+}
+
+type recipes map[string]recipe
+
+// intType is an integer type: in registers of 32 or 64 bits narrower ones are extended where it matters.
+type intType struct {
+	name   string
+	bits   int
+	signed bool
+	word   int // bits of the instructions for it
+}
+
+func (t intType) bytes() int { return t.bits / 8 }
+
+// extend makes the bits above the type's what the type's sign asks for.
+func (t intType) extend(b *Builder, v Value) Value {
+	switch {
+	case t.bits == 8 && t.signed:
+		return b.op(opExtS8, 8, v)
+	case t.bits == 8:
+		return b.op(opExtU8, 8, v)
+	case t.bits == 16 && t.signed:
+		return b.op(opExtS16, 8, v)
+	case t.bits == 16:
+		return b.op(opExtU16, 8, v)
+	case t.bits == 32 && t.signed:
+		return b.op(opExtS32, 8, v)
+	case t.bits == 32:
+		return b.op(opExtU32, 8, v)
+	}
+	return v
+}
+
+// inWord is v so that instructions of the type's word see its value.
+func (t intType) inWord(b *Builder, v Value) Value {
+	if t.bits < 32 {
+		return t.extend(b, v)
+	}
+	return v
+}
+
+// pick is the instruction for the type's word and sign, of four that follow each other as S32, U32, S64 and U64 do.
+func (t intType) pick(first op) op {
+	if !t.signed {
+		first++
+	}
+	if t.word == 64 {
+		first += 2
+	}
+	return first
+}
+
+var intTypes = []intType{
+	{"s8", 8, true, 32}, {"s16", 16, true, 32}, {"s32", 32, true, 32}, {"s64", 64, true, 64},
+	{"u8", 8, false, 32}, {"u16", 16, false, 32}, {"u32", 32, false, 32}, {"u64", 64, false, 64},
+}
+
+// allRecipes is made when the first loop asks.
+var allRecipes = sync.OnceValue(func() recipes {
+	r := make(recipes)
+	for _, t := range intTypes {
+		t.define(r)
+	}
+	r.definePred()
+	r.defineFloat("f32", 4, opAddF32)
+	r.defineFloat("f64", 8, opAddF64)
+	r.defineConversions()
+	for _, w := range []int{1, 2, 4, 8} {
+		choose := opSelect4
+		if w == 8 {
+			choose = opSelect8
+		}
+		r[fmt.Sprintf("select.%d", 8*w)] = func(b *Builder, x []Value) Value { return b.op(choose, w, x...) }
+	}
+	return r
+})
+
+func (t intType) define(r recipes) {
+	w := t.bytes()
+	for name, o := range map[string]op{"add": opAdd, "subtract": opSub, "multiply": opMul, "and": opAnd, "or": opOr, "xor": opXor} {
+		r[name+"."+t.name] = func(b *Builder, x []Value) Value { return b.op(o, w, x[0], x[1]) }
+	}
+	for name, first := range map[string]op{"divide": opDivS32, "remainder": opRemS32, "maximum": opMaxS32, "minimum": opMinS32} {
+		o := t.pick(first)
+		r[name+"."+t.name] = func(b *Builder, x []Value) Value { return b.op(o, w, t.inWord(b, x[0]), t.inWord(b, x[1])) }
+	}
+	r["clamp."+t.name] = func(b *Builder, x []Value) Value {
+		lo, v, hi := t.inWord(b, x[0]), t.inWord(b, x[1]), t.inWord(b, x[2])
+		return b.op(t.pick(opMinS32), w, hi, b.op(t.pick(opMaxS32), max(w, 4), v, lo))
+	}
+	r["negate."+t.name] = func(b *Builder, x []Value) Value { return b.op(opSub, w, b.Const(8, 0), x[0]) }
+	r["not."+t.name] = func(b *Builder, x []Value) Value { return b.op(opXor, w, x[0], b.Const(8, ^uint64(0))) }
+	if t.signed {
+		r["abs."+t.name] = func(b *Builder, x []Value) Value {
+			v := t.inWord(b, x[0])
+			return b.op(t.pick(opMaxS32), w, v, b.op(opSub, max(w, 4), b.Const(8, 0), v))
+		}
+	}
+	t.defineCompares(r)
+	t.defineShifts(r)
+}
+
+func (t intType) defineCompares(r recipes) {
+	second := op(0)
+	if t.word == 64 {
+		second = opEq64 - opEq32
+	}
+	less := opLtS32
+	if !t.signed {
+		less = opLtU32
+	}
+	for name, o := range map[string]op{"eq": opEq32, "ne": opNe32, "lt": less, "le": less + 1} {
+		o += second
+		r[name+"."+t.name] = func(b *Builder, x []Value) Value { return b.op(o, 1, t.inWord(b, x[0]), t.inWord(b, x[1])) }
+	}
+}
+
+// defineShifts uses that amounts count as unsigned: extended with zeros, the large ones stay large.
+func (t intType) defineShifts(r recipes) {
+	second := op(0)
+	if t.word == 64 {
+		second = opShl64 - opShl32
+	}
+	w, unsigned, signed := t.bytes(), t, t
+	unsigned.signed, signed.signed = false, true
+	for name, s := range map[string]struct {
+		op op
+		as intType
+	}{"shift-left": {opShl32, unsigned}, "shift-right-logical": {opShr32, unsigned}, "shift-right-arithmetic": {opSar32, signed}} {
+		r[name+"."+t.name] = func(b *Builder, x []Value) Value {
+			return b.op(s.op+second, w, s.as.inWord(b, x[0]), unsigned.inWord(b, x[1]))
+		}
+	}
+}
+
+// definePred works on bytes 0 and 1.
+func (r recipes) definePred() {
+	for name, o := range map[string]op{"add": opOr, "maximum": opOr, "or": opOr, "multiply": opAnd, "minimum": opAnd, "and": opAnd, "xor": opXor} {
+		r[name+".pred"] = func(b *Builder, x []Value) Value { return b.op(o, 1, x[0], x[1]) }
+	}
+	r["not.pred"] = func(b *Builder, x []Value) Value { return b.op(opXor, 1, x[0], b.Const(8, 1)) }
+	for _, name := range []string{"eq", "ne", "lt", "le"} {
+		r[name+".pred"] = r[name+".u8"]
+	}
+}
+
+// defineFloat uses that the instructions for both types are in the same order; first is the addition.
+func (r recipes) defineFloat(t string, width int, first op) {
+	by := func(o op) op { return o - opAddF32 + first }
+	for name, o := range map[string]op{"add": opAddF32, "subtract": opSubF32, "multiply": opMulF32, "divide": opDivF32, "maximum": opMaxF32,
+		"minimum": opMinF32, "negate": opNegF32, "abs": opAbsF32, "sqrt": opSqrtF32} {
+		r[name+"."+t] = func(b *Builder, x []Value) Value { return b.op(by(o), width, x...) }
+	}
+	r["clamp."+t] = func(b *Builder, x []Value) Value {
+		return b.op(by(opMinF32), width, x[2], b.op(by(opMaxF32), width, x[1], x[0]))
+	}
+	second := op(0)
+	if width == 8 {
+		second = opEq64 - opEq32
+	}
+	for name, o := range map[string][2]op{"eq": {opEqF32, opEq32}, "ne": {opNeF32, opNe32}, "lt": {opLtF32, opLtS32}, "le": {opLeF32, opLeS32}} {
+		r[name+"."+t] = func(b *Builder, x []Value) Value { return b.op(by(o[0]), 1, x[0], x[1]) }
+		r[name+".total."+t] = func(b *Builder, x []Value) Value {
+			return b.op(o[1]+second, 1, b.op(by(opTotalF32), width, x[0]), b.op(by(opTotalF32), width, x[1]))
+		}
+	}
+}
+
+func (r recipes) defineConversions() {
+	for _, from := range append(intTypes, intType{"pred", 8, false, 32}) {
+		for _, to := range intTypes {
+			r["convert."+from.name+"."+to.name] = func(b *Builder, x []Value) Value {
+				if to.bits > from.bits {
+					return from.extend(b, x[0])
+				}
+				return x[0] // what is above the lower bits does not count
+			}
+		}
+		r["convert."+from.name+".pred"] = func(b *Builder, x []Value) Value {
+			if from.bits == 64 {
+				return b.op(opNe64, 1, x[0], b.Const(8, 0))
+			}
+			return b.op(opNe32, 1, from.inWord(b, x[0]), b.Const(8, 0))
+		}
+		if from.name == "u64" {
+			continue // rounds from 64 bits without a sign
+		}
+		for k, to := range []string{"f32", "f64"} {
+			r["convert."+from.name+"."+to] = func(b *Builder, x []Value) Value {
+				if from.bits == 64 || from.name == "u32" {
+					return b.op(opS64ToF32+op(k), 4<<k, from.extend(b, x[0]))
+				}
+				return b.op(opS32ToF32+op(k), 4<<k, from.inWord(b, x[0]))
+			}
+		}
+	}
+	r["convert.bf16.f32"] = func(b *Builder, x []Value) Value { return b.op(opShl32, 4, x[0], b.Const(4, 16)) }
+	for name, c := range map[string]struct {
+		op    op
+		width int
+	}{"f32.f64": {opF32ToF64, 8}, "f64.f32": {opF64ToF32, 4}, "f32.s32": {opF32ToS32, 4}, "f64.s32": {opF64ToS32, 4}} {
+		r["convert."+name] = func(b *Builder, x []Value) Value { return b.op(c.op, c.width, x[0]) }
+	}
+}

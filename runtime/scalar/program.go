@@ -1,0 +1,129 @@
+package scalar
+
+import (
+	"unsafe"
+)
+
+// Program is code over a file of registers. It is immutable and safe for concurrent use, with a State each.
+type Program struct {
+	code      []instr
+	loops     []Loop
+	constants []uint64 // the first registers
+	registers int
+	places    int
+}
+
+// instr is one instruction. Registers and places are offsets in bytes, so is the target m of a branch.
+type instr struct {
+	op         op
+	d          uint16
+	a, b, c, e uint16
+	m          int32
+}
+
+const instrSize = int(unsafe.Sizeof(instr{}))
+
+// State is what one run of a program works on.
+type State struct {
+	registers []uint64
+	places    []unsafe.Pointer
+	at        int // of the next instruction in the code, in bytes
+}
+
+// NewState returns a state for runs of p, one after the other.
+func (p *Program) NewState() *State {
+	s := &State{registers: make([]uint64, p.registers), places: make([]unsafe.Pointer, max(1, p.places))}
+	copy(s.registers, p.constants)
+	return s
+}
+
+// SetPlace says where an array is. It must be as large as the program's loads and stores need it.
+func (s *State) SetPlace(p Place, at unsafe.Pointer) { s.places[p] = at }
+
+// Begin puts the state at the beginning of its program.
+func (s *State) Begin() { s.at = 0 }
+
+// Len is the number of instructions.
+func (p *Program) Len() int { return len(p.code) }
+
+// Build finishes the program. It reports false for what is too large, and for what its builder had to refuse.
+func (b *Builder) Build() (*Program, bool) {
+	if b.failed || b.region.outer != nil {
+		return nil, false
+	}
+	l := newLayout(b)
+	a := assign(l)
+	if a.count >= 1<<13-1 || b.places >= 1<<13 {
+		return nil, false
+	}
+	p := &Program{loops: b.loops, constants: a.constants, registers: int(a.count) + 1, places: b.places}
+	p.assemble(l, a)
+	return p, true
+}
+
+// assemble turns lines into instructions, and copies into moves.
+func (p *Program) assemble(l *layout, a *assigner) {
+	labels := make([]int32, l.labels)
+	free, joined := a.count, 0 // instructions in front of a label stand alone
+	for i := range l.lines {
+		x := &l.lines[i]
+		switch x.op {
+		case lineLabel:
+			labels[x.m], joined = int32(len(p.code)*instrSize), len(p.code)
+			continue
+		case lineCopies:
+			var copies []transfer
+			for _, m := range x.moves {
+				copies = append(copies, transfer{a.reg[m.d], a.reg[m.s], l.widths[m.d]})
+			}
+			for _, c := range inOrder(copies, free) {
+				o := opMove4
+				if c.width == 8 {
+					o = opMove8
+				}
+				p.code = append(p.code, instr{op: o, d: offset(c.d), a: offset(c.s)})
+			}
+			continue
+		}
+		in := instr{op: x.op, d: offset(free), m: x.m}
+		if x.d >= 0 {
+			in.d = offset(a.reg[x.d])
+		}
+		for k, to := range []*uint16{&in.a, &in.b, &in.c, &in.e} {
+			if x.args[k] >= 0 && x.op != opEnd {
+				*to = offset(a.reg[x.args[k]])
+			}
+		}
+		if x.op >= opLoad1 && x.op <= opStore8 || x.op >= opLoadAt4S32 && x.op <= opLoadAt8S64 {
+			in.a = uint16(x.place) * 8
+		}
+		if both, ok := p.counts(&in, joined); ok {
+			p.code[len(p.code)-1] = both
+			continue
+		}
+		p.code = append(p.code, in)
+	}
+	for i := range p.code {
+		if in := &p.code[i]; in.op >= opJump && in.op <= opAddIfLtS64 {
+			in.m = labels[in.m]
+		}
+	}
+}
+
+// counts joins a counter's step and the branch back that compares it.
+func (p *Program) counts(branch *instr, from int) (both instr, ok bool) {
+	if branch.op != opIfLtS32 && branch.op != opIfLtS64 || len(p.code) <= from {
+		return both, false
+	}
+	step := p.code[len(p.code)-1]
+	if step.op != opAdd || step.d != branch.a || step.d == branch.b {
+		return both, false
+	}
+	both = instr{op: opAddIfLtS32, d: step.d, a: step.a, b: step.b, c: branch.b, m: branch.m}
+	if branch.op == opIfLtS64 {
+		both.op = opAddIfLtS64
+	}
+	return both, true
+}
+
+func offset(r int32) uint16 { return uint16(r) * 8 }

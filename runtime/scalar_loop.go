@@ -1,0 +1,117 @@
+package runtime
+
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/runtime/scalar"
+)
+
+// A loop whose condition and body do nothing but arithmetic on a few numbers, reading and writing elements of arrays, is one program of
+// package scalar: its kernels, and the functions, loops and branches in it, write what they do into the same program. Values of a few
+// elements never are in memory then, but for the loop's state before and after it.
+
+// scalarLoop is a loop as a program.
+type scalarLoop struct {
+	program *scalar.Program
+	state   []scalar.Place // of the leaves of the state, or -1
+	consts  []scalarConst
+}
+
+// scalarConst is an array among the program's constants.
+type scalarConst struct {
+	place scalar.Place
+	data  []byte
+}
+
+// scalarLoop runs a loop, whose initial state is in place, to its end.
+func (f *fiber) scalarLoop(a *activation, s *step) outcome {
+	loop, site := s.scalar, &a.sites[s.site]
+	if site.scalar == nil {
+		site.scalar = loop.program.NewState()
+		for _, c := range loop.consts {
+			site.scalar.SetPlace(c.place, unsafe.Pointer(&c.data[0]))
+		}
+	}
+	for i, p := range loop.state {
+		if p >= 0 {
+			site.scalar.SetPlace(p, unsafe.Pointer(&a.regs[s.out[i]].Data[0]))
+		}
+	}
+	stop := &f.run.stop
+	site.scalar.Begin()
+	for done := false; !done; done = loop.program.Run(site.scalar) {
+		if stop.Load() != nil {
+			return ended
+		}
+	}
+	for _, p := range loop.state { // the memory is the caller's
+		if p >= 0 {
+			site.scalar.SetPlace(p, nil)
+		}
+	}
+	return a.finishLoop()
+}
+
+// newScalarLoop links a loop's functions to one program, or returns nil.
+func newScalarLoop(t *tensorFunction, s *step) *scalarLoop {
+	cond, body := s.callees[0], s.callees[1]
+	if t.events || !cond.hasCode() || !body.hasCode() {
+		return nil
+	}
+	l := &scalarLinker{b: scalar.NewBuilder(), consts: make(map[*byte]scalar.Place), loop: &scalarLoop{}}
+	state := make([]scalar.Operand, len(s.out))
+	for i, r := range s.out {
+		state[i] = emptyOperand(&t.regs[r])
+		if t.regs[r].Bytes == 0 {
+			l.loop.state = append(l.loop.state, -1)
+			continue
+		}
+		p := l.b.Place()
+		l.loop.state = append(l.loop.state, p)
+		state[i].Place = p
+		for k := range state[i].Lanes {
+			state[i].Lanes[k] = l.b.Load(state[i].Width, p, scalar.None, int64(k*state[i].Width))
+		}
+	}
+	last, ok := l.while(s, state)
+	if !ok {
+		return nil
+	}
+	for i, o := range last {
+		for k, v := range o.Lanes {
+			if v != state[i].Lanes[k] {
+				l.b.Store(o.Width, l.loop.state[i], scalar.None, int64(k*o.Width), v)
+			}
+		}
+	}
+	if l.loop.program, ok = l.b.Build(); !ok {
+		return nil
+	}
+	return l.loop
+}
+
+// hasCode reports whether every kernel of a function, and of those it calls, can be part of a program over scalars.
+func (t *tensorFunction) hasCode() bool {
+	if t.events || t.lateFrom > 0 {
+		return false
+	}
+	for i := range t.steps {
+		s := &t.steps[i]
+		switch s.kind {
+		case stepKernel:
+			if s.code == nil {
+				return false
+			}
+		case stepCall, stepWhile, stepConditional:
+			for _, c := range s.callees {
+				if !c.hasCode() {
+					return false
+				}
+			}
+		case stepReturn:
+		default:
+			return false
+		}
+	}
+	return true
+}
