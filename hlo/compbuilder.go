@@ -122,6 +122,9 @@ func (b *ComputationBuilder) Opcode(id InstrID) Opcode { return b.nodes.at(uint3
 // Name is the name of an instruction appended before, as given.
 func (b *ComputationBuilder) Name(id InstrID) string { return b.nodes.at(uint32(id)).name }
 
+// Position is where an instruction appended before comes from.
+func (b *ComputationBuilder) Position(id InstrID) Position { return b.nodes.at(uint32(id)).pos }
+
 // SetName renames an instruction appended before. The name is not unique yet.
 func (b *ComputationBuilder) SetName(id InstrID, name string) {
 	b.nodes.at(uint32(id)).name = name

@@ -308,6 +308,7 @@ func (p *parser) finishAttributes(d *draft) {
 		a, ok := p.attrs[key]
 		if !ok {
 			a = p.ownAttributes(d, pl)
+			key.text = p.keepText(key.text)
 			p.attrs[key] = a
 		}
 		d.spec.Attrs = a

@@ -15,7 +15,6 @@ type parser struct {
 	src  string
 	pos  int
 
-	nameAt int // where the name that was read last begins
 	tellAt int // where Progress is called next
 
 	errs    ErrorList
@@ -65,6 +64,15 @@ func (p *parser) position(off int) hlo.Position {
 	}
 	p.lineOff = off
 	return hlo.Position{Line: p.line, Col: uint32(min(off-p.lineStart+1, math.MaxUint32))}
+}
+
+// offset is where a position is in the text.
+func (p *parser) offset(at hlo.Position) int {
+	off := 0
+	for line := uint32(1 + p.LinesBefore); line < at.Line; line++ {
+		off += strings.IndexByte(p.text[off:], '\n') + 1
+	}
+	return off + int(at.Col) - 1
 }
 
 // enter counts a level of nesting; leave it with p.depth--.
@@ -133,7 +141,7 @@ func (p *parser) word() string {
 	return p.src[start:p.pos]
 }
 
-// name takes a name: `%id`, `id` or `id:`, and leaves its place in p.nameAt. It fails with what when there is none.
+// name takes a name: `%id`, `id` or `id:`. It fails with what when there is none.
 func (p *parser) name(what string) string {
 	p.space()
 	s, start := p.src, p.pos
@@ -146,7 +154,7 @@ func (p *parser) name(what string) string {
 	if end == i || class[s[i]]&classLetter == 0 {
 		p.fail("%s", what)
 	}
-	p.pos, p.nameAt = end, i
+	p.pos = end
 	word := s[i:end]
 	if percent {
 		return word

@@ -131,6 +131,7 @@ func (p *parser) computation() (name string, isEntry bool) {
 	if _, ok := p.comps[name]; ok {
 		p.failAt(at, "computation already exists: %s", name)
 	}
+	name, _ = p.keep(name)
 	f := p.openScope(name)
 	var result hlo.Shape
 	var resultAt int

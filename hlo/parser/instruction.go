@@ -78,7 +78,6 @@ func (p *parser) instruction(f *scope) {
 	p.space()
 	at := p.pos
 	name := p.name("expects name")
-	nameAt := p.nameAt
 	if p.peek() != '=' {
 		p.fail("expects '=' in instruction")
 	}
@@ -90,20 +89,21 @@ func (p *parser) instruction(f *scope) {
 		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, sanitize(name))
 	}
 	hash := hashName(name)
-	if old, ok := f.names.getHashed(p.text, name, hash); ok {
-		first := int(old.at)
+	if old, ok := f.names.getHashed(&p.stored, name, hash); ok {
+		first := p.offset(f.b.Position(old.id))
 		p.report(&failure{off: at, msg: "instruction already exists: " + name})
 		p.failAt(first, "instruction previously defined here")
 	}
 	d := p.newDraft()
 	d.at = at
+	name, kept := p.keep(name)
 	d.spec.Name, d.spec.NameHash = name, uint64(hash)
 	id := p.rhs(f, d)
 	p.freeDraft(d)
 	if f.generated != nil {
 		p.yieldName(f, name)
 	}
-	f.names.put(p.text, hash, id, nameAt)
+	f.names.put(&p.stored, hash, id, kept)
 	if isRoot {
 		f.root = id
 	}

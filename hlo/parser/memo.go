@@ -4,8 +4,8 @@ import "github.com/gohalo/halo/hlo"
 
 // memo remembers what texts within one parse meant, so that each spelling is parsed once and its value is shared.
 type memo struct {
-	shapes       map[string]hlo.Shape // by text
-	canonical    map[string]hlo.Shape // by printed form
+	shapes       map[string]recentShape // by text
+	canonical    map[string]hlo.Shape   // by printed form
 	recent       [numRecent]recentShape
 	layouts      map[string]*hlo.Layout
 	attrs        map[attrsKey]hlo.OpAttrs
@@ -36,7 +36,7 @@ type constantKey struct {
 type valueKey struct{ kind, text string }
 
 func (m *memo) init() {
-	m.shapes = make(map[string]hlo.Shape)
+	m.shapes = make(map[string]recentShape)
 	m.canonical = make(map[string]hlo.Shape)
 	m.layouts = make(map[string]*hlo.Layout)
 	m.attrs = make(map[attrsKey]hlo.OpAttrs)
@@ -47,7 +47,7 @@ func (m *memo) init() {
 
 // forgetShapes forgets what the texts of shapes mean.
 func (m *memo) forgetShapes() {
-	m.shapes = make(map[string]hlo.Shape)
+	m.shapes = make(map[string]recentShape)
 	m.recent = [numRecent]recentShape{}
 }
 

@@ -17,6 +17,8 @@ type build struct {
 	frames   *hlo.StackFrames // as written
 	anon     map[string]int   // how often a generated name was used, by its root
 	spare    []*scope         // scopes to use again
+	stored   nameStore        // all names
+	texts    nameStore        // of shapes and attributes
 	asyncs   []asyncCall
 	operands []hlo.InstrID // scratch of operand lists, used as a stack
 	drafts   []*draft
@@ -127,6 +129,7 @@ func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bo
 		}
 	})
 	behind := p.pos
+	name, _ = p.keep(name)
 	f := p.openScope(name)
 	for _, t := range c.Body.Statements {
 		p.statement(f, t)

@@ -35,7 +35,7 @@ func (p *parser) operand(f *scope) {
 	}
 	name := p.name("expects an operand: a name or a nested instruction")
 	var id hlo.InstrID
-	if s, ok := f.names.get(p.text, name); ok {
+	if s, ok := f.names.get(&p.stored, name); ok {
 		id = s.id
 	} else {
 		id = p.undefined(f, name, declared, nameAt)
@@ -65,7 +65,7 @@ func (p *parser) undefined(f *scope, name string, declared hlo.Shape, at int) hl
 		panic(&failure{off: at, quiet: true})
 	}
 	var near []string
-	f.names.each(p.text, func(n string) { near = append(near, n) })
+	f.names.each(&p.stored, func(n string) { near = append(near, n) })
 	hint := ""
 	if len(near) <= 10000 {
 		hint = didYouMean(name, near)
@@ -136,7 +136,7 @@ func (p *parser) yieldName(f *scope, name string) {
 	other := name
 	for ok {
 		other = p.anonymous(f.b.Opcode(id).String())
-		_, ok = f.names.get(p.text, other)
+		_, ok = f.names.get(&p.stored, other)
 		ok = ok || other == name
 	}
 	f.b.SetName(id, other)
@@ -153,11 +153,12 @@ func (p *parser) newParameter(f *scope, name string, s hlo.Shape, at int) hlo.In
 	} else if !isLegalName(name) {
 		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, sanitize(name))
 	}
+	name, kept := p.keep(name)
 	id := f.b.Append(hlo.InstrSpec{
 		Opcode: hlo.OpParameter, Name: name, Shape: s, Attrs: p.parameterAttrs(n), Position: p.position(at),
 	})
 	if !anonymous {
-		f.names.put(p.text, hashName(name), id, p.nameAt)
+		f.names.put(&p.stored, hashName(name), id, kept)
 	}
 	return id
 }
@@ -213,7 +214,7 @@ func (p *parser) predecessors(f *scope, d *draft) {
 		p.space()
 		at := p.pos
 		name := p.name("expects instruction name")
-		s, ok := f.names.get(p.text, name)
+		s, ok := f.names.get(&p.stored, name)
 		if !ok {
 			if f.poisoned[name] {
 				panic(&failure{off: at, quiet: true})

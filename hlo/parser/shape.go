@@ -106,18 +106,18 @@ func (p *parser) shape() hlo.Shape {
 		p.failHint(end, hint, "%s", msg)
 	}
 	raw := p.src[start:end]
-	if s, ok := p.shapes[raw]; ok {
+	if known, ok := p.shapes[raw]; ok {
 		p.pos = end
-		*recent = recentShape{raw, s}
-		return s
+		*recent = known
+		return known.shape
 	}
 	s := p.parseShape()
 	if p.pos != end {
 		p.fail("unexpected text in a shape")
 	}
 	s = p.internShape(s)
-	p.shapes[raw] = s
-	*recent = recentShape{raw, s}
+	*recent = recentShape{p.keepText(raw), s}
+	p.shapes[recent.text] = *recent
 	return s
 }
 

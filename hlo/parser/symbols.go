@@ -16,9 +16,9 @@ type symbols struct {
 	count uint32 // names
 }
 
-// symbol is a name, kept as the place of its definition.
+// symbol is a name, as the place where its copy is kept.
 type symbol struct {
-	at uint32 // offset of the name in the text, behind a '%'
+	at uint32
 	id hlo.InstrID
 }
 
@@ -41,11 +41,11 @@ func (t *symbols) reset() {
 }
 
 // get is the instruction called name.
-func (t *symbols) get(text, name string) (symbol, bool) {
-	return t.getHashed(text, name, hashName(name))
+func (t *symbols) get(names *nameStore, name string) (symbol, bool) {
+	return t.getHashed(names, name, hashName(name))
 }
 
-func (t *symbols) getHashed(text, name string, hash nameHash) (symbol, bool) {
+func (t *symbols) getHashed(names *nameStore, name string, hash nameHash) (symbol, bool) {
 	if t.size == 0 {
 		return symbol{}, false
 	}
@@ -55,24 +55,18 @@ func (t *symbols) getHashed(text, name string, hash nameHash) (symbol, bool) {
 		if tag == 0 {
 			return symbol{}, false
 		}
-		if tag == hash.tag() && isNameAt(text, int(t.slots[i].at), name) {
+		if tag == hash.tag() && names.is(t.slots[i].at, name) {
 			return t.slots[i], true
 		}
 	}
 }
 
-// isNameAt reports whether the word at i of text is name.
-func isNameAt(text string, i int, name string) bool {
-	end := i + len(name)
-	return end <= len(text) && text[i:end] == name && (end == len(text) || class[text[end]]&classIdent == 0)
-}
-
-// put defines a name that is not in the table, and stands at offset at of the text.
-func (t *symbols) put(text string, hash nameHash, id hlo.InstrID, at int) {
+// put defines a name that is not in the table, and is kept at a place.
+func (t *symbols) put(names *nameStore, hash nameHash, id hlo.InstrID, at uint32) {
 	if t.count*2 >= t.size {
-		t.grow(text)
+		t.grow(names)
 	}
-	t.add(hash, symbol{uint32(at), id})
+	t.add(hash, symbol{at, id})
 	t.count++
 }
 
@@ -86,7 +80,7 @@ func (t *symbols) add(hash nameHash, s symbol) {
 }
 
 // grow makes the table four times as large.
-func (t *symbols) grow(text string) {
+func (t *symbols) grow(names *nameStore) {
 	tags, slots, size := t.tags, t.slots, t.size
 	t.size = max(smallSymbols, 4*size)
 	if int(t.size) > len(slots) {
@@ -97,18 +91,16 @@ func (t *symbols) grow(text string) {
 	}
 	for i, tag := range tags[:size] {
 		if tag != 0 {
-			t.add(hashName(wordAt(text, slots[i].at)), slots[i])
+			t.add(hashName(names.word(slots[i].at)), slots[i])
 		}
 	}
 }
 
-func wordAt(text string, at uint32) string { return text[at:skipWord(text, int(at))] }
-
 // each calls yield for every name.
-func (t *symbols) each(text string, yield func(name string)) {
+func (t *symbols) each(names *nameStore, yield func(name string)) {
 	for i, tag := range t.tags[:t.size] {
 		if tag != 0 {
-			yield(wordAt(text, t.slots[i].at))
+			yield(names.word(t.slots[i].at))
 		}
 	}
 }
