@@ -31,7 +31,7 @@ var (
 var inexact = map[string]shadow.Config{}
 
 // TestRandom runs every pass and every standard pipeline over random modules: the result verifies, evaluates to the same bits, is the same when
-// made again, and the input is not written to.
+// made again, and the input is not written to. Odd seeds make modules of all kinds of op.
 //
 //	go test ./passes -run 'Random$' -seeds 100000 -v
 func TestRandom(t *testing.T) {
@@ -76,7 +76,11 @@ func TestRandom(t *testing.T) {
 
 // keepsMeaning runs the passes on the module of a seed and counts those that changed it.
 func keepsMeaning(seed uint64, names []string, pipelines map[string]*pass.Pipeline) (changed int, err error) {
-	m, err := hlotest.Random(seed, 8+int(seed%23))
+	make := hlotest.Random
+	if seed%2 == 1 {
+		make = hlotest.Wide
+	}
+	m, err := make(seed, 8+int(seed%23))
 	if err != nil {
 		return 0, err
 	}

@@ -76,7 +76,14 @@ var (
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
 func (g *generator) shape() hlo.Shape {
-	return hlo.MakeShape(pick(g.r, randomTypes), pick(g.r, randomDims)...)
+	return hlo.MakeShape(g.elementType(), pick(g.r, randomDims)...)
+}
+
+func (g *generator) elementType() hlo.PrimitiveType {
+	if g.wide {
+		return pick(g.r, wideTypes)
+	}
+	return pick(g.r, randomTypes)
 }
 
 func (g *generator) keep(v hlo.Value) {
@@ -120,18 +127,27 @@ func (g *generator) constant(s hlo.Shape) hlo.Value {
 func (g *generator) step() {
 	b, x := g.b, g.value()
 	s := x.Shape()
-	if g.wide && g.r.IntN(3) == 0 {
-		g.wideStep(x)
-		return
+	if g.wide {
+		switch g.r.IntN(4) {
+		case 0:
+			g.wideStep(x)
+			return
+		case 1:
+			g.rareStep(x)
+			return
+		}
 	}
 	if g.r.IntN(10) == 0 && len(g.values) > 2 {
 		b.After(pick(g.r, g.values))
 	}
-	arithmetic := s.Type() != hlo.PRED
+	arithmetic, binary := s.Type() != hlo.PRED, binaryOps
+	if s.Type().IsComplex() {
+		binary = complexOps
+	}
 	switch k := g.r.IntN(20); {
 	case k < 5 && arithmetic:
 		y := g.like(s)
-		g.keep(b.Binary(pick(g.r, binaryOps), x, y))
+		g.keep(b.Binary(pick(g.r, binary), x, y))
 		if g.r.IntN(3) == 0 { // something for cse
 			g.keep(b.Add(x, y))
 			g.keep(b.Add(y, x))
@@ -146,11 +162,17 @@ func (g *generator) step() {
 	case k == 5:
 		g.keep(b.Unary(hlo.OpNot, x))
 	case k == 6:
-		g.keep(b.Compare(pick(g.r, []hlo.Direction{hlo.EQ, hlo.NE, hlo.LT, hlo.GE}), x, g.like(s)))
+		directions := []hlo.Direction{hlo.EQ, hlo.NE, hlo.LT, hlo.GE}
+		if s.Type().IsComplex() {
+			directions = directions[:2]
+		}
+		g.keep(b.Compare(pick(g.r, directions), x, g.like(s)))
 	case k == 7:
 		g.keep(b.Select(g.like(s.WithType(hlo.PRED)), x, g.like(s)))
 	case k == 8:
-		g.keep(b.Convert(x, pick(g.r, randomTypes)))
+		if t := g.elementType(); !s.Type().IsComplex() || t.IsComplex() {
+			g.keep(b.Convert(x, t))
+		}
 	case k == 9:
 		g.reshape(x)
 	case k == 10 && s.Rank() > 0:
@@ -204,20 +226,9 @@ func (g *generator) structured(x hlo.Value, k int) {
 		return
 	}
 	y := g.value()
-	inner := func(name string) hlo.CompID {
-		return b.Computation(name, func(b *hlo.Builder) hlo.Value {
-			in := &generator{r: g.r, b: b, depth: g.depth + 1, wide: g.wide}
-			in.keep(b.Parameter("a", s))
-			in.keep(b.Parameter("b", y.Shape()))
-			for range g.r.IntN(5) {
-				in.step()
-			}
-			return in.like(s)
-		})
-	}
 	switch k {
 	case 16:
-		f := inner("callee")
+		f := g.inner("callee", s, y.Shape())
 		g.keep(b.Call(f, x, y))
 		g.keep(b.Call(f, x, y))
 	case 17:
@@ -234,6 +245,19 @@ func (g *generator) structured(x hlo.Value, k int) {
 	default:
 		g.loop(x)
 	}
+}
+
+// inner is a computation of parameters of shapes s and t that results in a value of shape s.
+func (g *generator) inner(name string, s, t hlo.Shape) hlo.CompID {
+	return g.b.Computation(name, func(b *hlo.Builder) hlo.Value {
+		in := &generator{r: g.r, b: b, depth: g.depth + 1, wide: g.wide}
+		in.keep(b.Parameter("a", s))
+		in.keep(b.Parameter("b", t))
+		for range g.r.IntN(5) {
+			in.step()
+		}
+		return in.like(s)
+	})
 }
 
 // elementwise is a computation that a fusion may call.
@@ -263,7 +287,10 @@ func (g *generator) loop(x hlo.Value) {
 		p := b.Parameter("state", state)
 		i, v, k := b.Element(p, 0), b.Element(p, 1), b.Element(p, 2)
 		next := v
-		if s.Type() != hlo.PRED {
+		switch {
+		case s.Type().IsComplex():
+			next = b.Subtract(v, k)
+		case s.Type() != hlo.PRED:
 			next = b.Maximum(v, b.Multiply(k, k))
 		}
 		return b.Tuple(b.Add(i, hlo.ConstantOf(b, count, int32(1))), next, k)

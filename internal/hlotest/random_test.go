@@ -54,5 +54,5 @@ func TestRandomModules(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, len(ops), 60, "kinds of op")
+	require.Greater(t, len(ops), 75, "kinds of op")
 }
