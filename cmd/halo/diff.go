@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -100,14 +101,14 @@ func (c *diffCmd) print(e *env, d *moddiff.Difference, a, b hlo.Module) error {
 	case c.Quiet:
 		return nil
 	case c.JSON:
-		r := &record{File: c.B, OK: d.Equal()}
+		r := record{File: c.B, OK: d.Equal()}
 		r.add("against", c.A)
 		r.add("same", d.Same)
 		r.add("changes", all)
 		r.add("header", append([]string{}, d.Header...))
 		r.add("only_old", names(d.OnlyOld))
 		r.add("only_new", names(d.OnlyNew))
-		return e.writeRecord(r)
+		return json.NewEncoder(e.stdout).Encode(r)
 	}
 	for _, h := range d.Header {
 		fmt.Fprintf(e.stdout, "the headers differ in %s\n", h)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/simplify"
 	"github.com/gohalo/halo/printer"
@@ -17,7 +18,6 @@ import (
 type extractCmd struct {
 	File        string `arg:"" help:"A program."`
 	Instruction string `required:"" help:"The instruction that the new program returns." placeholder:"%NAME"`
-	Computation string `help:"The computation that it is in, if the name occurs in several." placeholder:"%NAME"`
 	Height      int    `help:"How many levels of operands to take along: 0 for the instruction alone, -1 for all. What is beyond becomes a parameter; constants come along." default:"-1" placeholder:"N"`
 
 	printFlags `embed:""`
@@ -64,24 +64,15 @@ func (c *extractCmd) Run(e *env) error {
 	})
 }
 
-// find looks the instruction up by name.
+// find looks the instruction up: names are unique in a module.
 func (c *extractCmd) find(m hlo.Module) (hlo.Instruction, error) {
-	name, comp := strings.TrimPrefix(c.Instruction, "%"), strings.TrimPrefix(c.Computation, "%")
-	var found []hlo.Instruction
-	var places []string
+	name := strings.TrimPrefix(c.Instruction, "%")
 	for k := range m.Computations() {
-		if in, ok := k.ByName(name); ok && (comp == "" || k.Name() == comp) {
-			found = append(found, in)
-			places = append(places, "%"+k.Name())
+		if in, ok := k.ByName(name); ok {
+			return in, nil
 		}
 	}
-	switch len(found) {
-	case 0:
-		return hlo.Instruction{}, fmt.Errorf("there is no instruction %%%s", name)
-	case 1:
-		return found[0], nil
-	}
-	return hlo.Instruction{}, fmt.Errorf("there are several %%%s: say which by --computation: %s", name, strings.Join(places, ", "))
+	return hlo.Instruction{}, fmt.Errorf("there is no instruction %%%s", name)
 }
 
 // extract makes a module whose entry computes an instruction of m from so many levels of its operands.
@@ -126,12 +117,40 @@ func extract(m hlo.Module, root hlo.Instruction, height int) (hlo.Module, error)
 	}
 	out, err := simplify.DCE.Apply(pass.NewContext(context.Background()), e.Freeze())
 	if err == nil {
+		out, err = renamed(out, from, made)
+	}
+	if err == nil {
 		err = verifier.Verify(out, verifier.Config{Profile: verifier.XLA}).Err()
 	}
 	if err != nil {
 		return m, fmt.Errorf("%%%s makes no program by itself: %w", root.Name(), err)
 	}
 	return out, nil
+}
+
+// renamed gives the instructions of the entry the names that they had where they come from. Names are not free again in the module that they were
+// removed from, so it is read anew.
+func renamed(m hlo.Module, from hlo.Computation, made map[hlo.InstrID]hlo.InstrID) (hlo.Module, error) {
+	text, err := printer.Append(nil, m, printer.Config{LargeConstants: true})
+	if err != nil {
+		return m, err
+	}
+	again, err := parser.ParseBytes(m.Name(), text)
+	if err != nil {
+		return m, err
+	}
+	e := again.Edit()
+	c := e.Computation(again.Entry().ID())
+	for in := range from.Instructions() {
+		was, ok := m.Entry().At(made[in.ID()])
+		if _, isMade := made[in.ID()]; !ok || !isMade {
+			continue
+		}
+		if now, ok := again.Entry().ByName(was.Name()); ok {
+			c.Instr(now.ID()).SetName(in.Name())
+		}
+	}
+	return e.Freeze(), nil
 }
 
 // levels is how far each instruction that root is computed from is from it.

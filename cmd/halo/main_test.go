@@ -204,7 +204,7 @@ func nothingCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // TestEveryCommandHasAScript holds the command line to its tests.
 func TestEveryCommandHasAScript(t *testing.T) {
-	for _, name := range []string{"fmt", "verify", "opt", "replay", "lower", "asm", "dis", "run", "diff", "stats", "extract", "bisect", "check", "explain"} {
+	for _, name := range []string{"fmt", "verify", "opt", "replay", "lower", "asm", "dis", "run", "diff", "stats", "extract", "bisect", "check", "explain", "schedule"} {
 		found, err := filepath.Glob(filepath.Join("..", "..", "testdata", "cmd", "*"+name+"*.txtar"))
 		require.NoError(t, err)
 		require.NotEmpty(t, found, name)

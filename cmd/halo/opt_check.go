@@ -47,12 +47,13 @@ func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline
 		return m, usageError{err}
 	}
 	left := maps.Clone(fuel)
-	keep := pass.Instrument{Before: func(string, hlo.Module) { left = maps.Clone(fuel) }}
+	var fired pass.FP // the worst class of the rewrites of the pass that ran last
+	keep := pass.Instrument{Before: func(string, hlo.Module) { left = maps.Clone(fuel) }, After: func(rep pass.Report) { fired = rep.Class() }}
 	r.Instruments = append(watch, keep)
 	skipped := 0
 	if rounds > 0 {
 		r.CheckChange = func(ctx context.Context, before, after hlo.Module) error {
-			err := shadow.Compare(ctx, before, after, shadow.Config{Rounds: rounds})
+			err := shadow.Compare(ctx, before, after, shadow.Config{Rounds: rounds, Class: fired})
 			if errors.Is(err, shadow.ErrSkipped) {
 				if skipped++; skipped == 1 {
 					fmt.Fprintf(stderr, "warning: --check=exec: %v\n", err)
@@ -143,7 +144,7 @@ func guilty(ctx context.Context, r *pass.Runner, failed *pass.Error, fuel map[st
 			again.Fuel = map[string]int{}
 		}
 		again.Fuel[failed.Failed.Name] = n
-		again.Instruments = []pass.Instrument{{Rewrite: func(_, rule string) { last = rule; spent++ }}}
+		again.Instruments = []pass.Instrument{{Rewrite: func(_, rule string) { last = rule; spent++ }, After: r.Instruments[len(r.Instruments)-1].After}}
 		_, err := again.Run(ctx, pass.Of("", failed.Failed), failed.Before)
 		return err != nil, last, spent
 	}

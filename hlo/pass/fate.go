@@ -58,15 +58,17 @@ func (h *History) follow(ctx context.Context, f *Fate, w whereabouts) (next []wh
 		if !had || has && sameText(was, is) {
 			continue
 		}
-		e, err := h.locate(ctx, s, w.comp, w.instr)
-		if err != nil {
-			return nil, false, err
+		var e Event
+		if _, still := s.After.Computation(w.comp); !still {
+			e, i = h.copied(w, i, was)
+		}
+		if e.Path == "" {
+			if e, err = h.locate(ctx, s, w.comp, w.instr); err != nil {
+				return nil, false, err
+			}
 		}
 		if e.Kind == Made {
 			continue
-		}
-		if _, still := s.After.Computation(w.comp); !still {
-			e.Others = copies(s, was)
 		}
 		f.Events = append(f.Events, e)
 		if !has {
@@ -79,13 +81,25 @@ func (h *History) follow(ctx context.Context, f *Fate, w whereabouts) (next []wh
 	return nil, false, nil
 }
 
-// copies are the instructions that a step made of an instruction whose computation it took apart: they have its opcode and position.
+// copied looks for the step, up to the one in which a computation went, that put copies of one of its instructions elsewhere. Without one
+// the event has no path, and the step is the last.
+func (h *History) copied(w whereabouts, last int, was hlo.Instruction) (Event, int) {
+	for i := w.step; i <= last; i++ {
+		if all := copies(h.steps[i], was); len(all) > 0 {
+			return Event{Kind: Copied, Path: h.steps[i].Path, Pass: h.steps[i].Pass, Old: was, Others: all}, i
+		}
+	}
+	return Event{}, last
+}
+
+// copies are the instructions that a step made after one of another computation: they have its opcode and its position in the text.
 func copies(s Report, was hlo.Instruction) (all []hlo.Instruction) {
 	if !was.Position().IsKnown() || !s.After.SameLineage(s.Before) {
 		return nil
 	}
 	for ch := range s.After.Diff(s.Before) {
-		if in := ch.NewInstr; ch.Kind == hlo.InstructionAdded && in.Opcode() == was.Opcode() && in.Position() == was.Position() {
+		in := ch.NewInstr
+		if ch.Kind == hlo.InstructionAdded && ch.Comp != was.Computation().ID() && in.Opcode() == was.Opcode() && in.Position() == was.Position() {
 			all = append(all, in)
 		}
 	}

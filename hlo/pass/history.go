@@ -36,9 +36,10 @@ const (
 	Made EventKind = iota
 	Edited
 	Removed
+	Copied // to where its computation was called, before that went
 )
 
-var eventNames = [...]string{"made", "edited", "removed"}
+var eventNames = [...]string{"made", "edited", "removed", "copied"}
 
 func (k EventKind) String() string { return eventNames[k] }
 

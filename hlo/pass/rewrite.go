@@ -150,7 +150,7 @@ func (w *rewriting) run(limit int) error {
 			}
 			w.ctx.Count(rule.ID, 1)
 			if rule.FP != Exact {
-				w.ctx.Count("fp: "+rule.FP.String(), 1)
+				w.ctx.Count(firedPrefix+rule.FP.String(), 1)
 			}
 			limit--
 			break

@@ -46,6 +46,19 @@ type Report struct {
 // Changed reports whether the pass changed anything.
 func (r *Report) Changed() bool { return r.Before != r.After }
 
+// Class is the worst class of the rewrites that the pass has made.
+func (r *Report) Class() FP {
+	for f := FastMath; f > Exact; f-- {
+		if r.Statistics[firedPrefix+f.String()] > 0 {
+			return f
+		}
+	}
+	return Exact
+}
+
+// firedPrefix begins the statistics that count rewrites by class.
+const firedPrefix = "fp: "
+
 // Budget bounds what one pass may take. Zero fields do not. A pass that reaches a bound stops rewriting, and what it has done is kept.
 type Budget struct {
 	Time         time.Duration // makes results depend on the machine

@@ -7,7 +7,7 @@
 // A case is a file of a txtar archive. The folder of the archive is the pipeline to run, unless the case begins with `// PASS: text`.
 // Its name says what is expected beyond the CHECK lines: a name that ends in `.same.hlo` must come back as the same module, by pointer.
 // Every case is verified before and after, and evaluated before and after unless it says `// NOEXEC: reason`. `// PROFILE: xla` verifies
-// under that profile.
+// under that profile, and `// FP: rounding` allows what rewrites of that class may change.
 package hlotest
 
 import (
@@ -90,10 +90,24 @@ func runPassCase(t *testing.T, name string, f txtar.File, parse func(string) (*p
 	again := RunPass(t, pipeline, m, cfg)
 	assert.Equal(t, output, printer.String(again), "a second run must do the same")
 	if _, skip := say["NOEXEC"]; !skip {
-		err := shadow.Compare(context.Background(), m, after, shadow.Config{Rounds: 3})
+		err := shadow.Compare(context.Background(), m, after, shadow.Config{Rounds: 3, Class: fpClass(t, say["FP"])})
 		assert.NoError(t, err)
 		assert.NotErrorIs(t, err, shadow.ErrSkipped, "say NOEXEC with the reason")
 	}
+}
+
+// fpClass is what `// FP: rounding` lets rewrites of a case change, after the names of [pass.FP].
+func fpClass(t *testing.T, name string) pass.FP {
+	if name == "" {
+		return pass.Exact
+	}
+	for f := pass.Exact; f <= pass.FastMath; f++ {
+		if f.String() == name {
+			return f
+		}
+	}
+	t.Fatalf("FP: %s: there is no such class", name)
+	return pass.Exact
 }
 
 // RunPass runs a pipeline with the verifier around every pass, and checks that its input stayed as it was.

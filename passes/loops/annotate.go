@@ -2,7 +2,10 @@ package loops
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -37,4 +40,32 @@ Cost estimates and schedulers read it. A loop with another configuration of its 
 		}
 		return nil
 	},
+}
+
+// What a configuration says about parts of the state by number: halo's own, and XLA's list of further counters.
+var (
+	inductionPart = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`("known_induction_variable"\s*:\s*\{\s*"tuple_index"\s*:\s*")(\d+)`)
+	})
+	dynamicParts = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`,?\s*"dynamic_variable_tuple_indices"\s*:\s*\[[^\]]*\]`)
+	})
+)
+
+// renumbered is what a loop says of itself after parts of its state have moved to other places. The counter is never one that goes: the condition
+// reads it.
+func renumbered(c *hlo.Common, place []int) *hlo.Common {
+	if c == nil || !strings.Contains(c.BackendConfig, "tuple_ind") {
+		return c
+	}
+	now := *c
+	now.BackendConfig = dynamicParts().ReplaceAllString(now.BackendConfig, "")
+	now.BackendConfig = inductionPart().ReplaceAllStringFunc(now.BackendConfig, func(s string) string {
+		found := inductionPart().FindStringSubmatch(s)
+		if i, err := strconv.Atoi(found[2]); err == nil && i < len(place) {
+			return found[1] + strconv.Itoa(place[i])
+		}
+		return s
+	})
+	return &now
 }

@@ -145,7 +145,7 @@ func dropDead(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, i
 
 	spec := specOf(ce.At(in.ID()))
 	tuple := ce.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: state, Operands: pick(slices.Collect(init.OperandIDs()))}).ID()
-	spec.Shape, spec.Operands = state, []hlo.InstrID{tuple}
+	spec.Shape, spec.Operands, spec.Common = state, []hlo.InstrID{tuple}, renumbered(spec.Common, place)
 	loop := ce.InsertSpecBefore(in.ID(), spec).ID()
 	for user := range ce.Users(in.ID()) {
 		i := int(hlo.AttrsOf[hlo.TupleElementAttrs](ce.At(user)).Index)

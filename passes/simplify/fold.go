@@ -19,7 +19,7 @@ var ConstantFolding = &pass.Pass{
 	Doc: `replace instructions whose operands are all constants by their value
 
 Broadcasts and iotas stay as they are: they say in a few bytes what a constant would spell out. Random, asynchronous and communicating
-instructions, loops, custom calls and everything with effects or control dependencies stay too, and so does what would grow the
+instructions, loops, barriers, custom calls and everything with effects or control dependencies stay too, and so does what would grow the
 program by more than a megabyte.`,
 	Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		if pass.Fact(ctx, m, analysis.FindClosed).Has(ce.ID()) {
@@ -57,7 +57,7 @@ program by more than a megabyte.`,
 // foldable looks at the op alone.
 func foldable(in hlo.Instruction, effects *analysis.SideEffects) bool {
 	switch in.Opcode() {
-	case hlo.OpTuple, hlo.OpBroadcast, hlo.OpFft, hlo.OpCustomCall, hlo.OpDomain:
+	case hlo.OpTuple, hlo.OpBroadcast, hlo.OpFft, hlo.OpCustomCall, hlo.OpDomain, hlo.OpOptBarrier:
 		return false
 	}
 	traits := hlo.Info(in.Opcode()).Traits

@@ -17,6 +17,7 @@ var Table = []Row{
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/arrays", Floor: 2}, // literals on disk
+	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
