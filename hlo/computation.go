@@ -180,6 +180,11 @@ func (c Computation) node() *compNode {
 	return c.c
 }
 
+// checked is node for iterators, which must be small enough to be inlined: a loop over one that is allocates nothing.
+//
+//go:noinline
+func (c Computation) checked() *compNode { return c.node() }
+
 func (c *compNode) mustAt(id InstrID) Instruction {
 	n := c.instrs.get(uint32(id))
 	if n == nil {
@@ -274,16 +279,18 @@ func (c Computation) Signature() ProgramShape {
 
 // Instructions yields the instructions in program order: the schedule if there is one, else the order of insertion.
 func (c Computation) Instructions() iter.Seq[Instruction] {
-	n := c.node()
-	return func(yield func(Instruction) bool) {
-		if n.idOrder {
-			n.byID(yield)
+	n := c.checked()
+	return func(yield func(Instruction) bool) { n.inProgramOrder(yield) }
+}
+
+func (c *compNode) inProgramOrder(yield func(Instruction) bool) {
+	if c.idOrder {
+		c.byID(yield)
+		return
+	}
+	for _, in := range c.order() {
+		if !yield(Instruction{in, c}) {
 			return
-		}
-		for _, in := range n.order() {
-			if !yield(Instruction{in, n}) {
-				return
-			}
 		}
 	}
 }
@@ -303,16 +310,18 @@ func (c *compNode) byID(yield func(Instruction) bool) {
 // PostOrder yields every instruction after its control predecessors and operands, in the order XLA prints and traverses
 // unscheduled computations in (hlo-text section 10.4).
 func (c Computation) PostOrder() iter.Seq[Instruction] {
-	n := c.node()
-	return func(yield func(Instruction) bool) {
-		order := n.postOrder()
-		if order == nil {
-			n.byID(yield)
-		}
-		for _, id := range order {
-			if !yield(Instruction{n.instrs.get(uint32(id)), n}) {
-				return
-			}
+	n := c.checked()
+	return func(yield func(Instruction) bool) { n.inPostOrder(yield) }
+}
+
+func (c *compNode) inPostOrder(yield func(Instruction) bool) {
+	order := c.postOrder()
+	if order == nil {
+		c.byID(yield)
+	}
+	for _, id := range order {
+		if !yield(Instruction{c.instrs.get(uint32(id)), c}) {
+			return
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package printer
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -20,10 +19,9 @@ func (p *printer) computation(c hlo.Computation, indent int, entry, nested bool)
 	if p.CanonicalNames {
 		p.names = newCanonicalNames(c)
 	}
-	for in := range p.instructions(c, nested) {
-		if !p.instructionLine(in, indent+1) {
-			return
-		}
+	p.instructions(c, nested, func(in hlo.Instruction) bool { return p.instructionLine(in, indent+1) })
+	if p.err != nil {
+		return
 	}
 	p.names = outer
 	p.closing(c, indent)
@@ -48,12 +46,14 @@ func (p *printer) opening(c hlo.Computation, indent int, entry, nested bool) {
 	p.str("{")
 }
 
-// instructions come in schedule order, or in post-order when there is no schedule or the computation is written inside an instruction.
-func (p *printer) instructions(c hlo.Computation, nested bool) iter.Seq[hlo.Instruction] {
+// instructions calls f for each instruction until it returns false: in schedule order, or in post-order when there is no schedule or the
+// computation is written inside an instruction.
+func (p *printer) instructions(c hlo.Computation, nested bool, f func(hlo.Instruction) bool) {
 	if !nested && c.IsScheduled() {
-		return c.Instructions()
+		c.Instructions()(f)
+		return
 	}
-	return c.PostOrder()
+	c.PostOrder()(f)
 }
 
 // instructionLine writes the line of an instruction, if it has one, and reports whether to go on.

@@ -133,9 +133,7 @@ func (p *printer) plan(chunkSize int, next func() *chunk, send func(*chunk) bool
 			continue
 		}
 		lines := make([]hlo.InstrID, 0, size)
-		for in := range p.instructions(c, false) {
-			lines = append(lines, in.ID())
-		}
+		p.instructions(c, false, func(in hlo.Instruction) bool { lines = append(lines, in.ID()); return true })
 		for from := 0; from < len(lines); {
 			to := min(from+chunkSize-k.size, len(lines))
 			if !add(stretch{c, lines[from:to], from == 0, to == len(lines)}, to-from) {
