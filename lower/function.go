@@ -96,7 +96,7 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 		f.leaves[pid] = ids
 		f.args = append(f.args, ids...)
 	}
-	order := executionOrder(comp)
+	order := f.l.executionOrder(comp)
 	if conv == loopBody && !comp.IsScheduled() {
 		order = updatesLast(comp, order)
 	}

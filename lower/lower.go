@@ -55,7 +55,7 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 }
 
 func newLowering(m hlo.Module) *lowering {
-	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), effects: analysis.FindSideEffects(m)}
+	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), effects: analysis.FindSideEffects(m)}
 }
 
 // lowering is the state of one call of Module.
@@ -67,6 +67,7 @@ type lowering struct {
 	consts constants
 
 	effects *analysis.SideEffects
+	chains  map[hlo.CompID]int // begunIn of computations
 }
 
 // fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have

@@ -9,7 +9,7 @@ import (
 // executionOrder is the order in which a computation's instructions become kernels: its schedule if it has one; otherwise its post-order,
 // with asynchronous work begun as early as its operands allow and ended as late as its users allow, so that what lies between
 // overlaps with it.
-func executionOrder(c hlo.Computation) []hlo.Instruction {
+func (l *lowering) executionOrder(c hlo.Computation) []hlo.Instruction {
 	var order []hlo.Instruction
 	async := false
 	if c.IsScheduled() {
@@ -21,16 +21,47 @@ func executionOrder(c hlo.Computation) []hlo.Instruction {
 	}
 	for in := range c.PostOrder() {
 		order = append(order, in)
-		async = async || hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncStart)
+		async = async || l.begun(in) != 0
 	}
 	if async {
-		return overlap(order)
+		return l.overlap(order)
 	}
 	return order
 }
 
-// overlap is a topological sort by priority: starts first, then everything else in the given order, dones last.
-func overlap(order []hlo.Instruction) []hlo.Instruction {
+// begun is how many chains in begins more than it ends: the steps of a chain say it themselves, and calls and conditionals may begin chains
+// that they return, and end those that they are given.
+func (l *lowering) begun(in hlo.Instruction) int {
+	switch traits := hlo.Info(in.Opcode()).Traits; {
+	case traits.Has(hlo.TraitAsyncStart):
+		return 1
+	case traits.Has(hlo.TraitAsyncDone):
+		return -1
+	case in.Opcode() != hlo.OpCall && in.Opcode() != hlo.OpConditional:
+		return 0
+	}
+	for i := range in.NumCallees() {
+		if n := l.begunIn(in.Callee(i)); n != 0 {
+			return n // the other branches have the same events before and after
+		}
+	}
+	return 0
+}
+
+// begunIn is the sum of begun over a computation.
+func (l *lowering) begunIn(id hlo.CompID) int {
+	n, known := l.chains[id]
+	if !known {
+		for in := range l.m.MustComputation(id).Instructions() {
+			n += l.begun(in)
+		}
+		l.chains[id] = n
+	}
+	return n
+}
+
+// overlap is a topological sort by priority: what begins chains first, then everything else in the given order, what ends them last.
+func (l *lowering) overlap(order []hlo.Instruction) []hlo.Instruction {
 	at := make(map[hlo.InstrID]int, len(order))
 	for i, in := range order {
 		at[in.ID()] = i
@@ -51,7 +82,10 @@ func overlap(order []hlo.Instruction) []hlo.Instruction {
 			need(id)
 		}
 	}
-	q := &readyQueue{order: order}
+	q := &readyQueue{class: make([]int, len(order))}
+	for i, in := range order {
+		q.class[i] = -l.begun(in)
+	}
 	for i := range order {
 		if waits[i] == 0 {
 			heap.Push(q, i)
@@ -70,26 +104,16 @@ func overlap(order []hlo.Instruction) []hlo.Instruction {
 	return sorted
 }
 
-// readyQueue holds positions in order whose operands are done.
+// readyQueue holds positions in the given order whose operands are done.
 type readyQueue struct {
-	order []hlo.Instruction
+	class []int // by position; the least goes first
 	ready []int
-}
-
-func (q *readyQueue) class(i int) int {
-	switch traits := hlo.Info(q.order[i].Opcode()).Traits; {
-	case traits.Has(hlo.TraitAsyncStart):
-		return 0
-	case traits.Has(hlo.TraitAsyncDone):
-		return 2
-	}
-	return 1
 }
 
 func (q *readyQueue) Len() int { return len(q.ready) }
 func (q *readyQueue) Less(i, j int) bool {
 	a, b := q.ready[i], q.ready[j]
-	if ca, cb := q.class(a), q.class(b); ca != cb {
+	if ca, cb := q.class[a], q.class[b]; ca != cb {
 		return ca < cb
 	}
 	return a < b

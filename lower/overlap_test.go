@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/lower"
@@ -80,29 +81,52 @@ func untilDone(ctx context.Context, v *async.Value) *async.Value {
 
 // TestChainsOverlap runs programs whose parts meet, so that they end only if the parts overlap. x is f32[1] = 0.
 func TestChainsOverlap(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/overlap.txtar")
+	eachOverlapping(t, "testdata/overlap.txtar", []string{"O0", "cpu"}, func(t *testing.T, m hlo.Module, _ float32) {
+		require.NoError(t, verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err())
+	})
+}
+
+// TestChainsThroughCallsAndBranchesOverlap is TestChainsOverlap for what the verifier does not let in, and async-to-sync would make
+// synchronous. Both engines run it.
+func TestChainsThroughCallsAndBranchesOverlap(t *testing.T) {
+	eachOverlapping(t, "testdata/carried.txtar", []string{"dce", "simplify"}, func(t *testing.T, m hlo.Module, want float32) {
+		x, err := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 1), float32(0))
+		require.NoError(t, err)
+		addOne := func(c *eval.Call) (*hlo.Literal, error) {
+			x := math.Float32frombits(binary.NativeEndian.Uint32(c.Args[0].Bytes()))
+			return hlo.LiteralOf(hlo.MakeShape(hlo.F32, 1), x+1)
+		}
+		got, err := eval.Module(t.Context(), m, []*hlo.Literal{x}, eval.Options{CustomCalls: map[string]eval.Kernel{"a": addOne, "b": addOne}})
+		require.NoError(t, err)
+		assert.Equal(t, want, math.Float32frombits(binary.NativeEndian.Uint32(got.Leaves()[0].Bytes())))
+	})
+}
+
+func eachOverlapping(t *testing.T, path string, pipelines []string, check func(t *testing.T, m hlo.Module, want float32)) {
+	archive, err := txtar.ParseFile(path)
 	require.NoError(t, err)
 	for _, file := range archive.Files {
-		for _, pipeline := range []string{"O0", "cpu"} {
+		mod, err := parser.Parse(file.Name, string(file.Data))
+		require.NoError(t, err)
+		want := wantComment(string(file.Data))
+		t.Run(file.Name, func(t *testing.T) { check(t, mod, want) })
+		for _, pipeline := range pipelines {
 			t.Run(file.Name+"/"+pipeline, func(t *testing.T) {
 				m := newMeeting()
 				reg := runtime.NewRegistry()
 				kernels.Register(reg)
 				reg.CustomCall("a", m.binder("a", "b"))
 				reg.CustomCall("b", m.binder("b", "a"))
-				out := runModule(t, reg, pipeline, file.Name, string(file.Data), 0)
+				out := runModule(t, reg, pipeline, mod)
 				assert.Equal(t, m.count["a"], m.count["b"], "every meeting took place")
-				assert.Equal(t, wantComment(string(file.Data)), out)
+				assert.Equal(t, want, out)
 			})
 		}
 	}
 }
 
-// runModule runs a module on scalars and returns its first scalar result.
-func runModule(t *testing.T, reg *runtime.Registry, pipeline, name, text string, x float32) float32 {
-	mod, err := parser.Parse(name, text)
-	require.NoError(t, err)
-	require.NoError(t, verifier.Verify(mod, verifier.Config{Profile: verifier.XLA}).Err())
+// runModule runs a module on zeros and returns its first result, a number.
+func runModule(t *testing.T, reg *runtime.Registry, pipeline string, mod hlo.Module) float32 {
 	p, err := passes.Parse(pipeline)
 	require.NoError(t, err)
 	mod, err = (&pass.Runner{}).Run(t.Context(), p, mod)
@@ -117,7 +141,6 @@ func runModule(t *testing.T, reg *runtime.Registry, pipeline, name, text string,
 	args := make([]runtime.Buffer, len(fn.ArgTypes()))
 	for i, typ := range fn.ArgTypes() {
 		args[i] = typ.NewBuffer()
-		binary.NativeEndian.PutUint32(args[i].Data, math.Float32bits(x))
 	}
 	results := fn.NewResults()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // of a program that stands still

@@ -211,9 +211,17 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	}
 	late.before(&step{in: t.results})
 	t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
-	t.runs = straightKernels(t.steps)
+	if !t.returnsEvents() {
+		t.runs = straightKernels(t.steps)
+	}
 	t.stretches = findStretches(t.steps)
 	return nil
+}
+
+// returnsEvents reports whether the driver has to move events to the caller when t returns. Without kernels that make some, t may still
+// hand on those that it was given.
+func (t *tensorFunction) returnsEvents() bool {
+	return slices.ContainsFunc(t.results, func(r int32) bool { return t.regs[r].Slot.Kind == SlotNone })
 }
 
 // handsOn reports whether result i of a step is the operand where it lies, untouched: a part of a loop's state that the
