@@ -40,7 +40,7 @@ func (f *Filler) Fill(l *Literal) *Literal {
 		}
 		return NewTupleLiteral(parts...)
 	}
-	if !l.elided {
+	if !l.isElided() {
 		return l
 	}
 	data := make([]byte, l.shape.ByteSize())

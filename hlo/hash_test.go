@@ -129,7 +129,20 @@ func TestHashLiterals(t *testing.T) {
 	assert.NotEqual(t, hash(lit(1, 2, 3)), hash(lit(1, 2, 4)))
 	assert.NotEqual(t, hash(lit(0)), hash(lit(float32(math.Copysign(0, -1)))), "literals by bits")
 	assert.NotEqual(t, hash(NewTupleLiteral(lit(1), lit(2))), hash(NewTupleLiteral(lit(2), lit(1))))
-	assert.NotEqual(t, hash(lit(1, 2, 3)), hash(NewElidedLiteral(MakeShape(F32, 3))))
+	elided := NewElidedLiteral(MakeShape(F32, 3))
+	assert.NotEqual(t, hash(lit(1, 2, 3)), hash(elided))
+
+	known, other := lit(1, 2, 3), lit(1, 2, 4)
+	for range 2 { // before and after the hashes are known
+		assert.True(t, known.Equal(lit(1, 2, 3)))
+		assert.False(t, known.Equal(other))
+		assert.False(t, elided.Equal(other))
+		seen, err := known.WithShape(MakeShape(F32, 3, 1))
+		require.NoError(t, err)
+		assert.NotEqual(t, known.hash(), seen.hash())
+		other.hash()
+		assert.True(t, !known.isElided() && elided.hash() != 0 && elided.isElided())
+	}
 }
 
 // TestHashIgnoresOrder: the same random graph built in two random orders is equal; one changed edge makes it different.

@@ -144,13 +144,7 @@ func (h *hasher) literal(l *Literal) {
 		h.word(0)
 		return
 	}
-	h.shape(l.shape)
-	h.bool(l.elided)
-	h.bytes(l.data)
-	h.word(uint64(len(l.parts)))
-	for _, p := range l.parts {
-		h.literal(p)
-	}
+	h.word(l.hash())
 }
 
 // attrs hashes an op's own attributes so that what EqualAttrs calls equal hashes alike.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -14,8 +15,31 @@ type Literal struct {
 	shape Shape
 	data  []byte
 	parts []*Literal
-	// elided literals stand for data that the text left out (`{...}`); they have a shape and no data.
-	elided bool
+	// state is elidedBit, for a literal that stands for data that the text left out (`{...}`) and that has a shape only, and in its other
+	// bits the hash, once somebody asked. Atomic: constants are renamed and copied, and may have megabytes.
+	state uint64
+}
+
+const elidedBit = 1
+
+func (l *Literal) isElided() bool { return atomic.LoadUint64(&l.state)&elidedBit != 0 }
+
+// hash is what [hasher.literal] hashes, computed once.
+func (l *Literal) hash() uint64 {
+	if x := atomic.LoadUint64(&l.state) &^ elidedBit; x != 0 {
+		return x
+	}
+	h := newHasher(16)
+	h.shape(l.shape)
+	h.bool(l.isElided())
+	h.bytes(l.data)
+	h.word(uint64(len(l.parts)))
+	for _, p := range l.parts {
+		h.word(p.hash())
+	}
+	x := max(h.sum64()&^elidedBit, elidedBit+1)
+	atomic.StoreUint64(&l.state, x|atomic.LoadUint64(&l.state)&elidedBit)
+	return x
 }
 
 // NewLiteral makes an array literal over data, which it keeps and which must not be written afterwards. The length must be
@@ -40,7 +64,7 @@ func NewTupleLiteral(parts ...*Literal) *Literal {
 }
 
 // NewElidedLiteral makes a literal whose data is not known.
-func NewElidedLiteral(shape Shape) *Literal { return &Literal{shape: shape, elided: true} }
+func NewElidedLiteral(shape Shape) *Literal { return &Literal{shape: shape, state: elidedBit} }
 
 // Element is a Go type that holds one element of some primitive types exactly as a literal stores it.
 type Element interface {
@@ -84,7 +108,7 @@ func (l *Literal) Shape() Shape { return l.shape }
 
 // IsElided reports whether the data of this literal, or of some part of it, is not known.
 func (l *Literal) IsElided() bool {
-	if l.elided {
+	if l.isElided() {
 		return true
 	}
 	for _, p := range l.parts {
@@ -110,17 +134,22 @@ func (l *Literal) WithShape(s Shape) (*Literal, error) {
 	if s.Type() != l.shape.Type() || s.ByteSize() != l.shape.ByteSize() {
 		return nil, fmt.Errorf("literal of shape %v cannot be seen as %v", l.shape, s)
 	}
-	c := *l
-	c.shape = s
-	return &c, nil
+	return &Literal{shape: s, data: l.data, parts: l.parts, state: atomic.LoadUint64(&l.state) & elidedBit}, nil
 }
 
-// Equal reports whether two literals have equal shapes and the same bits.
+// Equal reports whether two literals have equal shapes and the same bits. Where hashes are known, different data is not looked at.
 func (l *Literal) Equal(o *Literal) bool {
 	if l == o {
 		return true
 	}
-	if l == nil || o == nil || l.elided != o.elided || len(l.parts) != len(o.parts) || !l.shape.Equal(o.shape) || !bytes.Equal(l.data, o.data) {
+	if l == nil || o == nil {
+		return false
+	}
+	x, y := atomic.LoadUint64(&l.state), atomic.LoadUint64(&o.state)
+	if (x^y)&elidedBit != 0 || x > elidedBit && y > elidedBit && x != y {
+		return false
+	}
+	if len(l.parts) != len(o.parts) || !l.shape.Equal(o.shape) || !bytes.Equal(l.data, o.data) {
 		return false
 	}
 	for i := range l.parts {
@@ -135,7 +164,7 @@ func (l *Literal) Equal(o *Literal) bool {
 // literals are not.
 func (l *Literal) IsSplat() bool {
 	w := l.shape.Type().ByteSize()
-	if l.elided || len(l.data) == 0 || w == 0 {
+	if l.isElided() || len(l.data) == 0 || w == 0 {
 		return false
 	}
 	return len(l.data) == w || bytes.Equal(l.data[w:], l.data[:len(l.data)-w])
@@ -143,7 +172,7 @@ func (l *Literal) IsSplat() bool {
 
 // ScalarInt returns the value of a literal with one element of an integer type or pred.
 func (l *Literal) ScalarInt() (int64, bool) {
-	if l.elided || l.shape.NumElements() != 1 {
+	if l.isElided() || l.shape.NumElements() != 1 {
 		return 0, false
 	}
 	t := l.shape.Type()

@@ -19,7 +19,7 @@ func (l *Literal) AppendShapedText(b []byte) []byte { return l.appendText(b, tru
 func (l *Literal) String() string { return string(l.AppendShapedText(nil)) }
 
 func (l *Literal) appendText(b []byte, shaped bool) []byte {
-	if l.shape.IsTuple() && !l.elided {
+	if l.shape.IsTuple() && !l.isElided() {
 		b = append(b, "( "...)
 		for i, p := range l.parts {
 			if i > 0 {
@@ -35,7 +35,7 @@ func (l *Literal) appendText(b []byte, shaped bool) []byte {
 	switch {
 	case l.shape.IsToken():
 		return append(b, "token"...)
-	case l.elided:
+	case l.isElided():
 		return append(b, "{...}"...)
 	}
 	t := l.shape.Type()
