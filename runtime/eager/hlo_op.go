@@ -192,13 +192,22 @@ func (d *description) module(operands []hlo.Shape, result hlo.Shape) (hlo.Module
 	if err != nil {
 		return hlo.Module{}, async.Errorf(async.InvalidArgument, "%w", err)
 	}
-	// An asynchronous pair that is taken apart does not verify, and need not: each half is an op here.
-	if hlo.Info(d.opcode).Traits&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) == 0 {
+	if !isHalf(d.opcode) {
 		if err := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: true}).Err(); err != nil {
 			return hlo.Module{}, async.Errorf(async.InvalidArgument, "%w", err)
 		}
 	}
 	return m, nil
+}
+
+// isHalf reports whether an op begins or ends something in a program. A pair that is taken apart does not verify, and need not: each half is an
+// op here.
+func isHalf(op hlo.Opcode) bool {
+	switch op {
+	case hlo.OpSend, hlo.OpSendDone, hlo.OpRecv, hlo.OpRecvDone:
+		return true
+	}
+	return hlo.Info(op).Traits&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) != 0
 }
 
 // extract makes a module of a computation and what it calls.

@@ -49,7 +49,8 @@ func stepThrough(rt *eager.Runtime, m hlo.Module, params [][]eager.TensorHandle,
 	return at[m.Entry().Root().ID()], nil
 }
 
-// notExecuted lists the ops that cannot be executed by themselves.
+// notExecuted lists the ops that cannot be executed by themselves, or not by a runtime that is told of no host: those are in
+// communication_test.go.
 var notExecuted = map[hlo.Opcode]string{
 	hlo.OpParameter:        "it is an operand",
 	hlo.OpSetDimensionSize: "its result has a dynamic dimension",

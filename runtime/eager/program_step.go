@@ -13,7 +13,10 @@ import (
 )
 
 // programStep is the general path: a program of one function.
-type programStep struct{ fn *runtime.Function }
+type programStep struct {
+	fn    *runtime.Function
+	small bool // it may run while the caller waits
+}
 
 // compile takes a module through passes and lowering, as any program.
 func (rt *Runtime) compile(m hlo.Module) (*runtime.Function, error) {
@@ -41,7 +44,24 @@ func (rt *Runtime) programStep(m hlo.Module) (step, error) {
 	if err != nil {
 		return nil, async.StatusOf(err)
 	}
-	return &programStep{fn}, nil
+	return &programStep{fn, isSmall(m)}, nil
+}
+
+// isSmall reports whether all of a program is little work that waits for nobody, as far as can be seen: loops cannot.
+func isSmall(m hlo.Module) bool {
+	work := int64(0)
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			traits := hlo.Info(in.Opcode()).Traits
+			if in.Opcode() == hlo.OpWhile || hlo.IsAsync(in.Opcode()) || traits.Has(hlo.TraitSideEffect) || traits.Has(hlo.TraitCollective) {
+				return false
+			}
+			if work += estimate(in); work > inlineWork {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // MakeComposite makes an op of a whole module: a program that is executed as one op. Its operands are the leaves of the parameters.
@@ -54,7 +74,7 @@ func (rt *Runtime) MakeComposite(m hlo.Module) (*Op, error) {
 		return nil, err
 	}
 	s := m.Entry().Signature()
-	p := &plan{op: m.Name(), in: leavesOf(s.Parameters...), out: leavesOf(s.Result), step: &programStep{fn}}
+	p := &plan{op: m.Name(), in: leavesOf(s.Parameters...), out: leavesOf(s.Result), step: &programStep{fn, isSmall(m)}}
 	return &Op{rt: rt, name: m.Name(), prepare: func(args []hlo.Shape) (*plan, error) {
 		if len(args) != len(p.in) {
 			return nil, async.Errorf(async.InvalidArgument, "takes %d operands, got %d", len(p.in), len(args))
@@ -71,6 +91,10 @@ func (rt *Runtime) MakeComposite(m hlo.Module) (*Op, error) {
 func (s *programStep) execute(rt *Runtime, p *plan, inv *Invocation) error {
 	g := newGathered(rt, p.op, inv, p.out)
 	g.startRun = func(args []Tensor, done func([]Tensor, error)) { s.start(g, p, args, done) }
+	if s.small && g.isReady() {
+		g.task()
+		return nil
+	}
 	g.start()
 	return nil
 }
@@ -150,6 +174,16 @@ func (g *gathered) context() runtime.ExecContext {
 		return g.request.NewExecContext()
 	}
 	return g.rt.request.NewExecContext()
+}
+
+// isReady reports whether everything that g needs is there.
+func (g *gathered) isReady() bool {
+	for _, h := range g.args {
+		if h.value.IsUnavailable() {
+			return false
+		}
+	}
+	return g.chain.IsEmpty() || g.chain.Value().IsAvailable()
 }
 
 func (g *gathered) start() {

@@ -18,6 +18,9 @@ type Options struct {
 	Host *runtime.Host
 	// Register adds kernels: those of host programs for [Runtime.MakeKernel], and tensor kernels of others.
 	Register []func(*runtime.Registry)
+	// Data is what kernels find in invocations without a request of their own. Ops that talk to the host or to other devices look for an
+	// *eval.Mesh there, as they do in a request's data.
+	Data []any
 	// Handlers are asked for ops in this order, before the one that knows HLO.
 	Handlers []OpHandler
 	// CacheSize bounds how many ops, and how many preparations of ops for certain shapes, are kept. Zero means 1024 of each.
@@ -55,7 +58,7 @@ func NewRuntime(o Options) *Runtime {
 	if rt.host == nil {
 		rt.host = runtime.NewHost(runtime.HostOptions{})
 	}
-	rt.request = runtime.NewRequest(context.Background(), rt.host, runtime.RequestOptions{})
+	rt.request = runtime.NewRequest(context.Background(), rt.host, runtime.RequestOptions{Data: o.Data})
 	kernels.Register(rt.registry)
 	for _, register := range o.Register {
 		register(rt.registry)
