@@ -159,6 +159,22 @@ func TestMisusePanics(t *testing.T) {
 	assert.PanicsWithValue(t, "hlo: use of a computation edit after Freeze", func() { c.Root() })
 }
 
+// TestHandlesKnowTheirComputation: what an id cannot tell is found where handles are used.
+func TestHandlesKnowTheirComputation(t *testing.T) {
+	m, all := callModule(t)
+	e := m.Edit()
+	mid := e.Computation(all["mid"])
+	call := m.MustComputation(all["mid"]).MustAt(1)
+	assert.Equal(t, "y", mid.Edit(call).SetName("y").Name())
+	assert.Equal(t, "z", mid.Edit(mid.At(1)).SetName("z").Name())
+	assert.PanicsWithValue(t, `hlo: edit of call, an instruction of computation "mid", in computation "main"`, func() { e.Computation(all["main"]).Edit(call) })
+	gone := mid.Add(OpAbs, f32, 0)
+	was := gone.View()
+	require.NoError(t, mid.Remove(gone.ID()))
+	assert.Panics(t, func() { mid.Edit(was) })
+	assert.PanicsWithValue(t, "hlo: no instruction 3 in computation \"mid\"", func() { mid.Instr(3) })
+}
+
 func TestViewReadsTheSession(t *testing.T) {
 	m := chainModule(t, 5)
 	e := m.Edit()

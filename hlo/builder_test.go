@@ -103,10 +103,13 @@ func TestBuilderKeepsTheFirstMistake(t *testing.T) {
 	assert.Equal(t, "ELT-07", e.Rule)
 	for name, f := range map[string]func(b *hlo.Builder, x hlo.Value) hlo.Value{
 		"not a value of the computation": func(b *hlo.Builder, _ hlo.Value) hlo.Value { return b.Negate(hlo.Value{}) },
-		"does not exist":                 func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Call(99, x) },
-		"is not an asynchronous value":   func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.AsyncDone(x) },
-		"cannot infer shape":             func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Op(hlo.OpConvert, nil, x) },
-		"element count":                  func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Reshape(x, 5) },
+		"is not a value of the comput": func(b *hlo.Builder, x hlo.Value) hlo.Value { // of this one: that of the caller
+			return b.Call(b.Computation("f", func(f *hlo.Builder) hlo.Value { return f.Negate(x) }))
+		},
+		"does not exist":               func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Call(99, x) },
+		"is not an asynchronous value": func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.AsyncDone(x) },
+		"cannot infer shape":           func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Op(hlo.OpConvert, nil, x) },
+		"element count":                func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Reshape(x, 5) },
 	} {
 		b := hlo.NewBuilder("m")
 		_, err := b.Build(f(b, b.Parameter("x", hlo.MakeShape(hlo.F32, 4))))

@@ -160,6 +160,15 @@ func (c CompEdit) Instr(id InstrID) InstrEdit {
 	return InstrEdit{st, id, c.gen}
 }
 
+// Edit is a handle to edit in, as it is now, which some version of this computation or a view gave out. An id says nothing about its
+// computation; a handle does, so Edit panics for an instruction of another computation, and for one that is gone.
+func (c CompEdit) Edit(in Instruction) InstrEdit {
+	if st := c.live(); in.c.id != st.node.id {
+		panic(fmt.Sprintf("hlo: edit of %s, an instruction of computation %q, in computation %q", in.Name(), in.c.name, st.node.name))
+	}
+	return c.Instr(in.ID())
+}
+
 // Add appends an instruction to the program order, and so to the schedule, if any. Its name is the mnemonic made unique, and its
 // attributes the defaults of the op; [CompEdit.AddSpec] says all at once.
 func (c CompEdit) Add(op Opcode, s Shape, operands ...InstrID) InstrEdit {

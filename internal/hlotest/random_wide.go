@@ -121,7 +121,7 @@ func decorate(m hlo.Module, r *rand.Rand) hlo.Module {
 			case hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone:
 				continue
 			}
-			edit, s := ce.Instr(in.ID()), in.Shape()
+			edit, s := ce.Edit(in), in.Shape()
 			if r.IntN(3) == 0 {
 				edit.SetAttr(hlo.KeyMetadata, &hlo.Metadata{OpType: in.Opcode().String(), OpName: "jit(f)/" + in.Name(), SourceFile: "f.py", SourceLine: int32(r.IntN(99))})
 			}
