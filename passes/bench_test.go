@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/internal/hlotest"
+	"github.com/gohalo/halo/passes/control"
 )
 
 // BenchmarkO1 is the time of -O1 for an instruction, on modules of growing size and on two large programs: it must not grow with the module.
@@ -32,7 +33,32 @@ func BenchmarkO1(b *testing.B) {
 			require.NoError(b, err)
 			m, err := parser.Parse(name, string(text))
 			require.NoError(b, err)
-			measure(b, m)
+			for _, k := range []int{1, 2, 4} {
+				b.Run(fmt.Sprintf("%d-fold", k), func(b *testing.B) { measure(b, copies(m, k)) })
+			}
 		})
 	}
+}
+
+// copies is a module that calls k copies of the entry of m.
+func copies(m hlo.Module, k int) hlo.Module {
+	e := m.Edit()
+	entry := m.Entry()
+	b := e.NewComputation("outer")
+	var args, results []hlo.InstrID
+	for i := range entry.NumParameters() {
+		p := entry.Parameter(i)
+		args = append(args, b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Shape: p.Shape(), Attrs: &hlo.ParameterAttrs{Number: int64(i)}}))
+	}
+	shapes := make([]hlo.Shape, k)
+	for i := range k {
+		shapes[i] = entry.Root().Shape()
+		callee := entry.ID()
+		if i > 0 {
+			callee = control.CloneComputation(e, callee)
+		}
+		results = append(results, b.Append(hlo.InstrSpec{Opcode: hlo.OpCall, Shape: shapes[i], Operands: args, Callees: []hlo.CompID{callee}}))
+	}
+	e.SetEntry(b.Finish(b.Append(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: hlo.MakeTuple(shapes...), Operands: results})))
+	return e.Freeze()
 }

@@ -41,6 +41,7 @@ var plain = []*pass.Pass{
 	legalize.OutlineDynamic,
 	legalize.PlacementRemover,
 	legalize.ShardingRemover,
+	loops.ConstantSinking,
 	loops.InvariantCodeMotion,
 	loops.Simplifier,
 	loops.TripCountAnnotator,
@@ -48,6 +49,7 @@ var plain = []*pass.Pass{
 	simplify.ConstantFolding,
 	simplify.CSE,
 	simplify.DCE,
+	simplify.SortSimplifier,
 	simplify.TupleSimplifier,
 	simplify.ZeroSizedElimination,
 }
@@ -70,7 +72,7 @@ func All() []*pass.Pass {
 // runtime needs.
 var pipelines = []struct{ name, doc, text string }{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-simplifier,conditional-simplifier,map-inliner,constant-folding,cse,dce)"},
+		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking,while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
 		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},

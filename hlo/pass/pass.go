@@ -65,6 +65,7 @@ func (p *Pass) Apply(ctx *Context, m hlo.Module) (hlo.Module, error) {
 type Error struct {
 	Pass   string // path from the outermost pipeline: cpu/simplify#2/dce
 	Failed *Pass
+	FP     FP // the policy under which it ran
 	// Before is the module that the pass was given.
 	Before hlo.Module
 	// After is the module it made, when the check refused it; else the zero Module.

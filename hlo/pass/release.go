@@ -1,8 +1,6 @@
 package pass
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -10,6 +8,12 @@ import (
 // fused computation must not hold dead code, and later rules see true numbers of users. What has effects, may have them, or is held by a
 // control dependency stays. kept, which may be nil, hears of every instruction at which it stopped. An id that is gone is nothing to do.
 func Release(c hlo.CompEdit, id hlo.InstrID, kept func(hlo.InstrID)) {
+	if c.Has(id) && c.UserCount(id) > 0 { // the common case costs nothing
+		if kept != nil {
+			kept(id)
+		}
+		return
+	}
 	work := []hlo.InstrID{id}
 	for len(work) > 0 {
 		id := work[len(work)-1]
@@ -19,12 +23,14 @@ func Release(c hlo.CompEdit, id hlo.InstrID, kept func(hlo.InstrID)) {
 		}
 		if c.UserCount(id) == 0 && c.Root() != id {
 			if in := c.At(id); removable(in) {
-				operands := slices.Collect(in.OperandIDs())
+				mark := len(work)
+				for i := in.NumOperands() - 1; i >= 0; i-- {
+					work = append(work, in.Operand(i))
+				}
 				if c.Remove(id) == nil {
-					slices.Reverse(operands)
-					work = append(work, operands...)
 					continue
 				}
+				work = work[:mark]
 			}
 		}
 		if kept != nil {

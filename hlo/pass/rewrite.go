@@ -39,6 +39,17 @@ func ParseFP(policy string) (FP, error) {
 	return Exact, fmt.Errorf("%s: want strict, xla or fast", policy)
 }
 
+// Policy is the name of the narrowest policy that allows the class.
+func (f FP) Policy() string {
+	switch {
+	case f == Exact:
+		return "strict"
+	case f <= NotANumber:
+		return "xla"
+	}
+	return "fast"
+}
+
 // RewriteRule is one named rewrite of a [Rewriter].
 type RewriteRule struct {
 	ID   string
@@ -118,6 +129,8 @@ type rewriting struct {
 	c      hlo.CompEdit
 	queue  []hlo.InstrID
 	queued []bool // by id
+
+	operands, users []hlo.InstrID // of the instruction that is replaced: room that is used again
 }
 
 func (w *rewriting) push(id hlo.InstrID) {
@@ -182,7 +195,12 @@ func fitsPlace(in hlo.Instruction, to Expr) bool {
 }
 
 func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
-	id, operands, users := in.ID(), slices.Collect(in.OperandIDs()), slices.Collect(w.c.Users(in.ID()))
+	id := in.ID()
+	w.operands = w.operands[:0]
+	for i := range in.NumOperands() {
+		w.operands = append(w.operands, in.Operand(i))
+	}
+	w.users = slices.AppendSeq(w.users[:0], w.c.Users(id))
 	if to.IsNew() {
 		to = to.ofShape(in.Shape())
 	}
@@ -191,10 +209,10 @@ func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
 		return err
 	}
 	w.push(new)
-	for _, user := range users {
+	for _, user := range w.users {
 		w.push(user)
 	}
-	for _, o := range operands {
+	for _, o := range w.operands {
 		w.release(o)
 	}
 	return nil

@@ -200,7 +200,7 @@ func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module,
 	rep.Took = time.Since(c.began)
 	rep.Allocated = r.allocated() - allocated
 	if err != nil {
-		return m, &Error{Pass: path, Failed: p, Before: m, Err: err}
+		return m, &Error{Pass: path, Failed: p, FP: r.FP, Before: m, Err: err}
 	}
 	r.last[r.key(p)] = lastRun{m, next}
 	rep.After, rep.Statistics, rep.Copied = next, c.stats, c.copied
@@ -220,7 +220,7 @@ func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module,
 		err = r.CheckChange(ctx, m, next)
 	}
 	if err != nil {
-		return m, &Error{Pass: path, Failed: p, Before: m, After: next, Err: err}
+		return m, &Error{Pass: path, Failed: p, FP: r.FP, Before: m, After: next, Err: err}
 	}
 	return next, nil
 }

@@ -237,14 +237,17 @@ func sinkBroadcast(in hlo.Instruction) (pass.Expr, bool) {
 	if first.Opcode() != hlo.OpBroadcast {
 		return no()
 	}
-	var small []pass.Expr
 	x := first.OperandInstr(0).Shape()
-	for b := range in.Operands() {
+	for i := range in.NumOperands() {
+		b := in.OperandInstr(i)
 		if b.Opcode() != hlo.OpBroadcast || !slices.Equal(broadcastAxes(b), broadcastAxes(first)) || !static(in, b) ||
 			!b.OperandInstr(0).Shape().WithType(x.Type()).EqualIgnoringLayout(x) {
 			return no()
 		}
-		small = append(small, pass.Use(b.OperandInstr(0)))
+	}
+	small := make([]pass.Expr, in.NumOperands())
+	for i := range small {
+		small[i] = pass.Use(in.OperandInstr(i).OperandInstr(0))
 	}
 	return broadcast(pass.New(in.Opcode(), x.WithType(in.Shape().Type()), in.Attrs(), small...), in.Shape(), broadcastAxes(first))
 }
