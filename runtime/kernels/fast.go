@@ -32,6 +32,7 @@ func init() {
 		hlo.OpDot:                {dot},
 		hlo.OpDynamicSlice:       {dynamicSlice},
 		hlo.OpDynamicUpdateSlice: {dynamicUpdateSlice},
+		hlo.OpFft:                {fft},
 		hlo.OpFusion:             {fusedLoop, fusedReduce, fusedSequence},
 		hlo.OpGather:             {gather},
 		hlo.OpInfeed:             {needsMesh},

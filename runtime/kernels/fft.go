@@ -1,0 +1,267 @@
+package kernels
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/fourier"
+	"github.com/gohalo/halo/runtime/kernels/square"
+)
+
+// maxTransform is the longest line: its buffers still fit into a cache.
+const maxTransform = 1 << 15
+
+// fft serves lengths of small prime factors, in the type of the operand.
+func fft(s *site) (runtime.Bound, bool) {
+	switch t := s.in.Shape().Type(); t {
+	case hlo.F32, hlo.C64:
+		return fftAs[float32](s)
+	case hlo.F64, hlo.C128:
+		return fftAs[float64](s)
+	}
+	return runtime.Bound{}, false
+}
+
+// fftAs transforms one axis after the other, each from the memory that the one before has left its result in.
+func fftAs[T fourier.Float](s *site) (runtime.Bound, bool) {
+	a := hlo.AttrsOf[hlo.FFTAttrs](s.in)
+	in, out := s.shape(0), s.in.Shape()
+	if in.NumElements() == 0 || out.NumElements() == 0 || len(a.Length) == 0 || len(a.Length) > in.Rank() || !fftTypes(a.Type, in.Type(), out.Type()) {
+		return runtime.Bound{}, false
+	}
+	last, outer := in.Rank()-1, in.Rank()-len(a.Length)
+	dims := append([]int64(nil), out.Dimensions()...) // of the complex array in between
+	if a.Type == hlo.IRFFT {
+		dims = append(dims[:0], in.Dimensions()...)
+	}
+	inverse := a.Type == hlo.IFFT || a.Type == hlo.IRFFT
+	var scratch scratchPlan
+	var stages []*fftStage[T]
+	from, to := place{kind: inInput}, place{kind: inOutput}
+	ok := true
+	add := func(axis int, load, store fftForm) {
+		st := &fftStage[T]{from: from, to: to, load: load, store: store, inverse: inverse, n: int(a.Length[axis-outer]), inner: 1}
+		for _, d := range dims[axis+1:] {
+			st.inner *= int(d)
+		}
+		st.lines = 1
+		for d, k := range dims {
+			if d != axis {
+				st.lines *= int(k)
+			}
+		}
+		ok = ok && st.plan()
+		stages = append(stages, st)
+		from = to
+	}
+	if a.Type == hlo.IRFFT {
+		if len(a.Length) > 1 {
+			to = place{kind: inScratch, section: scratch.take(in.ByteSize())}
+		}
+		for axis := last - 1; axis >= outer; axis-- {
+			add(axis, fftWhole, fftWhole)
+		}
+		to = place{kind: inOutput}
+		add(last, fftHalf, fftReal)
+	} else {
+		load, store := fftWhole, fftWhole
+		if a.Type == hlo.RFFT {
+			load, store = fftReal, fftHalf
+		}
+		for axis := last; axis >= outer; axis-- {
+			add(axis, load, store)
+			load, store = fftWhole, fftWhole
+		}
+	}
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		for _, st := range stages {
+			st.loop.run(f, st.groups, 1+(1<<13)/(st.n*st.lanes))
+		}
+		return nil
+	}, Scratch: scratch.size}, true
+}
+
+// fftTypes reports whether the operand and the result have the types that the transform says.
+func fftTypes(t hlo.FFTType, in, out hlo.PrimitiveType) bool {
+	switch t {
+	case hlo.FFT, hlo.IFFT:
+		return in == out && in.IsComplex()
+	case hlo.RFFT:
+		return out.IsComplex() && out.ComponentType() == in
+	case hlo.IRFFT:
+		return in.IsComplex() && in.ComponentType() == out
+	}
+	return false
+}
+
+// fftForm is how a line lies in memory.
+type fftForm uint8
+
+const (
+	fftWhole fftForm = iota // n complex numbers
+	fftHalf                 // the first n/2+1 of a line with conjugate symmetry
+	fftReal                 // n real numbers
+)
+
+// numbers is how many numbers a line of n elements has in memory.
+func (f fftForm) numbers(n int) int {
+	if f == fftHalf {
+		return n/2 + 1
+	}
+	return n
+}
+
+// fftStage transforms all lines along one axis, a group of as many as the plan has lanes at a time.
+type fftStage[T fourier.Float] struct {
+	from, to    place
+	load, store fftForm
+	inverse     bool
+	n, inner    int // elements of a line, and between them
+	lines       int
+
+	transform      *fourier.Plan[T]
+	lanes          int
+	groups, within int // groups, and of those for each index before the axis
+	loop           *parallelLoop
+	buffers        sync.Pool
+}
+
+type fftBuffers[T fourier.Float] struct{ a, b []T }
+
+func (st *fftStage[T]) plan() bool {
+	if st.n < 1 || st.n > maxTransform {
+		return false
+	}
+	var ok bool
+	if st.transform, ok = fourier.NewPlan[T](st.n); !ok {
+		return false
+	}
+	st.lanes = st.transform.Lanes()
+	if st.inner == 1 {
+		st.within = (st.lines-1)/st.lanes + 1
+		st.groups = st.within
+	} else {
+		st.within = (st.inner-1)/st.lanes + 1
+		st.groups = st.lines / st.inner * st.within
+	}
+	n := st.transform.Len()
+	st.buffers.New = func() any {
+		return &fftBuffers[T]{elems[T](runtime.AlignedBytes(int64(n * 8)))[:n], elems[T](runtime.AlignedBytes(int64(n * 8)))[:n]}
+	}
+	st.loop = newParallelLoop(st.run)
+	return true
+}
+
+func (st *fftStage[T]) run(f *runtime.TensorFrame, lo, hi int) {
+	w := st.buffers.Get().(*fftBuffers[T])
+	src, dst := elems[T](st.from.of(f)), elems[T](st.to.of(f))
+	for g := lo; g < hi; g++ {
+		first := g % st.within * st.lanes
+		if st.inner == 1 {
+			n := min(st.lanes, st.lines-first)
+			st.loadLines(w.a, src, first, n)
+			y := st.finish(st.transform.Transform(w.a, w.b))
+			st.storeLines(dst, y, first, n)
+			continue
+		}
+		at, n := 2*(g/st.within*st.n*st.inner+first), 2*min(st.lanes, st.inner-first)
+		for i := range st.n {
+			copy(w.a[2*i*st.lanes:][:n], src[at+2*i*st.inner:])
+		}
+		y := st.finish(st.transform.Transform(w.a, w.b))
+		for i := range st.n {
+			copy(dst[at+2*i*st.inner:][:n], y[2*i*st.lanes:][:n])
+		}
+	}
+	st.buffers.Put(w)
+}
+
+// loadLines puts n lines that are whole in memory side by side.
+func (st *fftStage[T]) loadLines(a, src []T, first, n int) {
+	length, step := st.load.numbers(st.n), 2*st.lanes
+	switch st.load {
+	case fftWhole:
+		sideBySide(a, src[2*first*length:], n, length, st.lanes, length)
+	case fftReal:
+		for j := range n {
+			to := 2 * j
+			for _, x := range src[(first+j)*length:][:length] {
+				a[to], a[to+1] = x, 0
+				to += step
+			}
+		}
+	case fftHalf:
+		sideBySide(a, src[2*first*length:], n, length, st.lanes, length)
+		for j := range n { // what must be real is made so
+			a[2*j+1] = 0
+			if st.n%2 == 0 {
+				a[step*(st.n/2)+2*j+1] = 0
+			}
+		}
+		for i := length; i < st.n; i++ {
+			to, from := a[step*i:][:2*n], a[step*(st.n-i):][:2*n]
+			for j := 0; j < len(to); j += 2 {
+				to[j], to[j+1] = from[j], -from[j+1]
+			}
+		}
+	}
+}
+
+// storeLines is the way back.
+func (st *fftStage[T]) storeLines(dst, y []T, first, n int) {
+	length, step := st.store.numbers(st.n), 2*st.lanes
+	if st.store != fftReal {
+		sideBySide(dst[2*first*length:], y, length, n, length, st.lanes)
+		return
+	}
+	for j := range n {
+		from := 2 * j
+		to := dst[(first+j)*length:][:length]
+		for i := range to {
+			to[i] = y[from]
+			from += step
+		}
+	}
+}
+
+// sideBySide transposes complex numbers; strides are between rows.
+func sideBySide[T fourier.Float](dst, src []T, rows, cols, dstStride, srcStride int) {
+	if s, ok := any(src).([]float32); ok {
+		d := any(dst).([]float32)
+		square.Transpose(asPairs(d), asPairs(s), rows, cols, dstStride, srcStride)
+		return
+	}
+	for r := range rows {
+		for c := range cols {
+			copy(dst[2*(c*dstStride+r):][:2], src[2*(r*srcStride+c):][:2])
+		}
+	}
+}
+
+// asPairs is complex numbers as one element each.
+func asPairs(v []float32) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
+}
+
+// finish scales an inverse transform and brings it into order.
+func (st *fftStage[T]) finish(y []T) []T {
+	if !st.inverse {
+		return y
+	}
+	scale, step := 1/T(st.n), 2*st.lanes
+	for k, x := range y[:step] {
+		y[k] = x * scale
+	}
+	for i, j := 1, st.n-1; i <= j; i, j = i+1, j-1 {
+		p, q := y[i*step:][:step], y[j*step:][:step]
+		for k, x := range p {
+			p[k], q[k] = q[k]*scale, x*scale
+		}
+	}
+	return y
+}

@@ -1,0 +1,44 @@
+package kernels
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestFFT compares with the evaluator, which computes in f64, relative to the largest element.
+func TestFFT(t *testing.T) {
+	for _, c := range []struct {
+		reals, complexes string
+		tol              float64
+	}{{"f32", "c64", 1e-6}, {"f64", "c128", 1e-15}} {
+		for _, n := range []int{1, 2, 3, 8, 12, 21, 60, 64, 100, 128, 1024} {
+			for _, lines := range []int{1, 3, 8, 17} {
+				whole, half := fmt.Sprintf("%s[%d,%d]", c.complexes, lines, n), fmt.Sprintf("%s[%d,%d]", c.complexes, lines, n/2+1)
+				real := fmt.Sprintf("%s[%d,%d]", c.reals, lines, n)
+				for _, text := range []string{
+					fmt.Sprintf("%s fft(%[1]s), fft_type=FFT, fft_length={%[2]d}", whole, n),
+					fmt.Sprintf("%s fft(%[1]s), fft_type=IFFT, fft_length={%[2]d}", whole, n),
+					fmt.Sprintf("%s fft(%s), fft_type=RFFT, fft_length={%d}", half, real, n),
+					fmt.Sprintf("%s fft(%s), fft_type=IRFFT, fft_length={%d}", real, half, n),
+				} {
+					// Operands of c128 are for the random programs: these here are not made.
+					if c.reals == "f64" && !strings.Contains(text, "RFFT, ") || strings.Contains(text, "IRFFT") {
+						continue
+					}
+					kernelCase{text: text, tol: c.tol * 4}.check(t)
+				}
+			}
+		}
+	}
+	for _, text := range []string{
+		"c64[3,20,12] fft(c64[3,20,12]), fft_type=FFT, fft_length={20,12}",
+		"c64[2,5,6,7] fft(c64[2,5,6,7]), fft_type=IFFT, fft_length={5,6,7}",
+		"c64[16,9] fft(f32[16,16]), fft_type=RFFT, fft_length={16,16}",
+		"c64[3,15,9] fft(f32[3,15,16]), fft_type=RFFT, fft_length={15,16}",
+		"f32[3,15,16] fft(c64[3,15,9]), fft_type=IRFFT, fft_length={15,16}",
+		"f32[4,6,15] fft(c64[4,6,8]), fft_type=IRFFT, fft_length={4,6,15}",
+	} {
+		kernelCase{text: text, tol: 4e-6}.check(t)
+	}
+}

@@ -1,0 +1,13 @@
+// Package fourier computes discrete Fourier transforms of several lines at once.
+//
+// A Plan is for one length. The lines lie side by side: element i of all of them is one vector of complex numbers, real part first, so that every step
+// of the transform is a few instructions on whole vectors, and nothing is ever moved within one except to multiply by i. The algorithm is
+// Stockham's: a pass for each factor of the length, from one buffer to the other, after which the elements are in order.
+//
+//	file       what
+//	plan.go    Plan: factors, roots of unity, passes
+//	pass.go    a pass of any radix in Go
+//	pass_*.go  passes of radix 2, 3, 4 and 5 in assembly, which gen writes
+//
+// Lengths whose prime factors are all below 14 have plans.
+package fourier

@@ -1,0 +1,100 @@
+package fourier
+
+import "math"
+
+// Float is the type of the parts of numbers.
+type Float interface{ float32 | float64 }
+
+// Plan is how lines of one length are transformed. It is immutable.
+type Plan[T Float] struct {
+	n, lanes int
+	passes   []pass[T]
+}
+
+// pass is one step: n/radix butterflies at each of s places.
+type pass[T Float] struct {
+	radix, m, s int
+	twiddles    []T // radix-1 numbers for each of the m butterflies
+	constants   []T // of the assembly
+	roots       []T // of the radix
+	run         func(m, s int, dst, src, twiddles, constants []T)
+}
+
+// NewPlan makes a plan for lines of n ≥ 1 elements. It reports false for lengths with large prime factors.
+func NewPlan[T Float](n int) (*Plan[T], bool) { return newPlan(n, best[T]()) }
+
+func newPlan[T Float](n int, v vectors[T]) (*Plan[T], bool) {
+	p := &Plan[T]{n: n, lanes: v.lanes}
+	rest, s := n, 1
+	for _, r := range []int{4, 2, 5, 3, 7, 11, 13} {
+		for rest%r == 0 {
+			m := rest / r
+			step := pass[T]{radix: r, m: m, s: s, twiddles: make([]T, 0, 2*m*(r-1)), constants: constantsOf[T](r), roots: make([]T, 0, 2*r)}
+			if r < len(v.passes) {
+				step.run = v.passes[r]
+			}
+			for k := range r {
+				step.roots = appendRoot(step.roots, k, r)
+			}
+			for i := range m {
+				for k := 1; k < r; k++ {
+					step.twiddles = appendRoot(step.twiddles, i*k, rest)
+				}
+			}
+			p.passes = append(p.passes, step)
+			rest, s = m, s*r
+		}
+	}
+	return p, rest == 1
+}
+
+// Lanes is how many lines are transformed together.
+func (p *Plan[T]) Lanes() int { return p.lanes }
+
+// Len is the length of a buffer: Lanes complex numbers for each element.
+func (p *Plan[T]) Len() int { return 2 * p.lanes * p.n }
+
+// Transform transforms the lines in a, and returns the buffer that holds the result: a or b, the other of which is overwritten. The sums are not scaled,
+// and those of the inverse transform are the same in another order: element n-i for i.
+func (p *Plan[T]) Transform(a, b []T) []T {
+	a, b = a[:p.Len()], b[:p.Len()]
+	for i := range p.passes {
+		s := &p.passes[i]
+		if s.run != nil {
+			s.run(s.m, s.s, b, a, s.twiddles, s.constants)
+		} else {
+			s.any(b, a, p.lanes)
+		}
+		a, b = b, a
+	}
+	return a
+}
+
+// appendRoot appends exp(-2πi k/n), exact at the quarters.
+func appendRoot[T Float](v []T, k, n int) []T {
+	switch k %= n; {
+	case k == 0:
+		return append(v, 1, 0)
+	case 4*k == n:
+		return append(v, 0, -1)
+	case 2*k == n:
+		return append(v, -1, 0)
+	case 4*k == 3*n:
+		return append(v, 0, 1)
+	}
+	s, c := math.Sincos(2 * math.Pi * (float64(k) / float64(n)))
+	return append(v, T(c), T(-s))
+}
+
+// constantsOf is what the assembly reads: 1, and the parts of the roots of the radix.
+func constantsOf[T Float](radix int) []T {
+	switch radix {
+	case 3:
+		return []T{1, 0.5, T(math.Sqrt(3) / 2)}
+	case 5:
+		s1, c1 := math.Sincos(2 * math.Pi / 5)
+		s2, c2 := math.Sincos(4 * math.Pi / 5)
+		return []T{1, T(c1), T(c2), T(s1), T(s2)}
+	}
+	return []T{1}
+}

@@ -1,0 +1,73 @@
+package fourier
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTransform(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 20, 25, 27, 30, 49, 60, 64, 100, 128, 182, 210, 256, 360} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			for name, v := range map[string]vectors[float32]{"best": best[float32](), "narrow": narrow[float32](), "portable": portable[float32]()} {
+				testTransform(t, name, n, v, 1e-6)
+			}
+			for name, v := range map[string]vectors[float64]{"best": best[float64](), "narrow": narrow[float64](), "portable": portable[float64]()} {
+				testTransform(t, name, n, v, 1e-15)
+			}
+		})
+	}
+	_, ok := NewPlan[float32](17)
+	require.False(t, ok)
+}
+
+// testTransform compares each line with the sums of the definition; errors grow with the logarithm of the length, relative to the norm.
+func testTransform[T Float](t *testing.T, name string, n int, v vectors[T], eps float64) {
+	t.Helper()
+	p, ok := newPlan(n, v)
+	require.True(t, ok)
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	a, b := make([]T, p.Len()), make([]T, p.Len())
+	for i := range a {
+		a[i] = T(rng.NormFloat64())
+	}
+	x := append([]T(nil), a...)
+	y := p.Transform(a, b)
+	lanes := p.Lanes()
+	at := func(v []T, i, lane int) complex128 {
+		return complex(float64(v[2*(i*lanes+lane)]), float64(v[2*(i*lanes+lane)+1]))
+	}
+	for lane := range lanes {
+		norm := 0.0
+		for i := range n {
+			norm += real(at(x, i, lane) * cmplx.Conj(at(x, i, lane)))
+		}
+		for k := range n {
+			sum := complex128(0)
+			for i := range n {
+				s, c := math.Sincos(-2 * math.Pi * float64(i*k%n) / float64(n))
+				sum += at(x, i, lane) * complex(c, s)
+			}
+			d := cmplx.Abs(at(y, k, lane) - sum)
+			require.LessOrEqual(t, d, eps*math.Sqrt(norm)*(2+math.Log2(float64(n))), "%s, lane %d, element %d", name, lane, k)
+		}
+	}
+}
+
+func BenchmarkTransform(b *testing.B) {
+	for _, n := range []int{256, 1000, 1024} {
+		b.Run(fmt.Sprintf("f32/%d", n), func(b *testing.B) {
+			p, _ := NewPlan[float32](n)
+			x, y := make([]float32, p.Len()), make([]float32, p.Len())
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Transform(x, y)
+			}
+			b.ReportMetric(5*float64(n)*math.Log2(float64(n))*float64(p.Lanes())*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
+		})
+	}
+}
