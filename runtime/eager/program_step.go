@@ -52,6 +52,9 @@ func isSmall(m hlo.Module) bool {
 	work := int64(0)
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
+			if in.Opcode() == hlo.OpParameter {
+				continue
+			}
 			traits := hlo.Info(in.Opcode()).Traits
 			if in.Opcode() == hlo.OpWhile || hlo.IsAsync(in.Opcode()) || traits.Has(hlo.TraitSideEffect) || traits.Has(hlo.TraitCollective) {
 				return false

@@ -73,7 +73,7 @@ type worker struct {
 	tasks deque
 	q     *multi
 	index int
-	goid  atomic.Uint64
+	goid  atomic.Uintptr
 	wake  chan struct{} // a token makes the worker a searcher again
 	turns uint32
 	loot  [stealLimit]func()

@@ -68,8 +68,8 @@ type Queue interface {
 	ParallelismLevel() int
 
 	// IsInWorkerThread reports whether the caller runs on a compute worker of
-	// this queue. It costs about a microsecond: use it to check contracts, not
-	// to steer.
+	// this queue. Use it to check contracts, not to steer: on processors other
+	// than amd64 and arm64 it costs microseconds.
 	IsInWorkerThread() bool
 
 	// Close waits as Quiesce does and stops the workers. Later compute tasks

@@ -20,7 +20,7 @@ func NewSingle() Queue {
 type single struct {
 	mu      sync.Mutex
 	tasks   []func()
-	runner  uint64    // goroutine that is running a task, or 0
+	runner  uintptr   // goroutine that is running a task, or 0
 	changed sync.Cond // on mu: a task was added or has ended, or a value came
 	closed  bool
 }
