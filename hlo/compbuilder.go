@@ -19,8 +19,76 @@ type ComputationBuilder struct {
 	// hashes are those of the names, taken while the names are in the cache, as long as the session's table of names asks for them. When the
 	// computation is finished, no text of any name is looked at.
 	hashes    hashList
+	slabs     builderSlabs
 	hashed    bool
 	scheduled bool
+}
+
+// builderSlabs is what is left of slabs for the lists of instructions. Slabs begin small and double.
+type builderSlabs struct {
+	extras []extraNode
+	ids    []InstrID
+	comps  []CompID
+	made   int // slabs so far
+}
+
+const (
+	maxExtraSlab = 4096 / extraNodeBytes
+	maxIDSlab    = 512
+)
+
+// size is that of the next slab, which is at most limit.
+func (s *builderSlabs) size(limit int) int {
+	s.made = min(s.made+1, 16)
+	return min(2<<s.made, limit)
+}
+
+// cut copies a list to the beginning of a slab, or by itself when it is long. The copy is clipped, so that nothing is ever added in place.
+func cut[T any](s *builderSlabs, slab *[]T, list []T) []T {
+	n := len(list)
+	if n == 0 {
+		return nil
+	}
+	if n > len(*slab) {
+		size := s.size(maxIDSlab)
+		if n > size/4 {
+			return slices.Clip(slices.Clone(list))
+		}
+		*slab = make([]T, size)
+	}
+	copy(*slab, list)
+	l := (*slab)[:n:n]
+	*slab = (*slab)[n:]
+	return l
+}
+
+// fill is [instrNode.fill] with memory from slabs.
+func (s *builderSlabs) fill(n *instrNode, spec *InstrSpec) {
+	n.describe(spec)
+	few := len(spec.Operands) <= fewOperands
+	if few {
+		n.count = uint8(len(spec.Operands))
+		copy(n.few[:], spec.Operands)
+	}
+	if few && len(spec.Callees) == 0 && len(spec.Control) == 0 {
+		return
+	}
+	if len(s.extras) == 0 {
+		s.extras = make([]extraNode, s.size(maxExtraSlab))
+	}
+	n.extra, s.extras = &s.extras[0], s.extras[1:]
+	n.flags |= ownsExtra
+	if !few {
+		n.count = moreOperands
+		n.extra.operands = cut(s, &s.ids, spec.Operands)
+	}
+	n.extra.control, n.extra.called = cut(s, &s.ids, spec.Control), cut(s, &s.comps, spec.Callees)
+}
+
+// builtComp is a computation and its info in one allocation.
+type builtComp struct {
+	compNode
+	info compInfo
 }
 
 // hashList is a list of hashes in pieces, so that it does not move when it grows.
@@ -92,7 +160,7 @@ func (b *ComputationBuilder) AppendSpec(spec *InstrSpec) InstrID {
 	b.checkIDs(spec.Opcode, spec.Control)
 	b.e.checkCallees(spec.Callees)
 	n := b.e.pool.take(maxSlab)
-	n.fill(&b.e.stats, spec)
+	b.slabs.fill(n, spec)
 	id := InstrID(b.nodes.n)
 	n.id, n.rank = id, (uint64(id)+1)*rankGap
 	if spec.Opcode == OpParameter {
@@ -172,11 +240,12 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	slices.SortStableFunc(b.params, func(x, y InstrID) int {
 		return int(b.nodes.at(uint32(x)).parameterNumber() - b.nodes.at(uint32(y)).parameterNumber())
 	})
-	c := &compNode{
-		epoch: e.epoch, compInfo: &compInfo{epoch: e.epoch, name: b.name, thread: b.thread, params: b.params},
-		instrs: b.nodes.tree(e.epoch), root: root,
-		maxRank: uint64(count) * rankGap, count: int32(count), idOrder: true, scheduled: b.scheduled,
-	}
+	made := new(builtComp)
+	made.info = compInfo{epoch: e.epoch, name: b.name, thread: b.thread, params: cut(&b.slabs, &b.slabs.ids, b.params)}
+	c := &made.compNode
+	c.epoch, c.compInfo, c.root, c.idOrder, c.scheduled = e.epoch, &made.info, root, true, b.scheduled
+	c.instrs = b.nodes.tree(e.epoch)
+	c.maxRank, c.count = uint64(count)*rankGap, int32(count)
 	e.install(c)
 	if f := e.fork; f != nil {
 		for id := range count {
@@ -186,7 +255,7 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	t := e.tables()
 	t.lists = append(t.lists, b.nodes)
 	b.hashes.n = 0
-	*b = ComputationBuilder{e: e, hashes: b.hashes}
+	*b = ComputationBuilder{e: e, hashes: b.hashes, slabs: b.slabs, params: b.params[:0]}
 	return c.id
 }
 

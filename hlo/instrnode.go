@@ -146,11 +146,16 @@ func (n *instrNode) ownOperands(st *CopyStats) []InstrID {
 
 // fill makes a zeroed node what spec says, but for its epoch, rank, id and final name.
 func (n *instrNode) fill(st *CopyStats, spec *InstrSpec) {
-	n.op, n.name, n.shape, n.attrs, n.common, n.pos = spec.Opcode, spec.Name, spec.Shape, spec.Attrs, spec.Common, spec.Position
-	n.flags = ownsAttrs
+	n.describe(spec)
 	n.setOperands(st, spec.Operands)
 	if len(spec.Callees) > 0 || len(spec.Control) > 0 {
 		x := n.ownExtra(st)
 		x.control, x.called = slices.Clone(spec.Control), slices.Clone(spec.Callees)
 	}
+}
+
+// describe fills in what needs no memory of its own.
+func (n *instrNode) describe(spec *InstrSpec) {
+	n.op, n.name, n.shape, n.attrs, n.common, n.pos = spec.Opcode, spec.Name, spec.Shape, spec.Attrs, spec.Common, spec.Position
+	n.flags = ownsAttrs
 }

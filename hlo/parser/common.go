@@ -90,7 +90,7 @@ func (p *parser) commonAttribute(f *scope, d *draft, k, keyAt int) {
 func (p *parser) commonOf(d *draft) *hlo.Common {
 	if d.spec.Common == nil {
 		if len(p.commonSlab) == 0 {
-			p.commonSlab = make([]hlo.Common, 16)
+			p.commonSlab = make([]hlo.Common, p.slab())
 		}
 		d.spec.Common, p.commonSlab = &p.commonSlab[0], p.commonSlab[1:]
 	}
@@ -213,7 +213,7 @@ var metadataKeys = []string{
 // metadata takes the value of metadata.
 func (p *parser) metadata() *hlo.Metadata {
 	if len(p.metadataSlab) == 0 {
-		p.metadataSlab = make([]hlo.Metadata, 16)
+		p.metadataSlab = make([]hlo.Metadata, p.slab())
 	}
 	m := &p.metadataSlab[0]
 	p.metadataSlab = p.metadataSlab[1:]

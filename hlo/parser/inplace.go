@@ -1,16 +1,16 @@
 package parser
 
 import (
+	"errors"
+	"io"
 	"math"
+	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/gohalo/halo/hlo"
-
-	"errors"
-	"io"
-	"sync"
 )
 
 // A module is read in place: the grammar of frontSyntax finds the header and the debug tables, and from there on the cursor goes through
@@ -59,8 +59,19 @@ var frontGrammar = sync.OnceValue(func() *participle.Parser[frontSyntax] {
 	return participle.MustBuild[frontSyntax](participle.Lexer(frontDefinition{}), participle.UseLookahead(1))
 })
 
-// bytesPerInstruction is what an instruction takes in a dense text.
-const bytesPerInstruction = 128
+// estimate is about how many instructions a text has: it counts lines in a few places.
+func estimate(text string) int {
+	const samples, size = 4, 8 << 10
+	if len(text) < 2*samples*size {
+		return strings.Count(text, "\n")
+	}
+	lines := 0
+	for i := range samples {
+		from := len(text) / samples * i
+		lines += strings.Count(text[from:from+size], "\n")
+	}
+	return len(text) / (samples * size) * lines
+}
 
 // maxText is the longest text: offsets of 32 bits are kept in many places.
 const maxText = math.MaxUint32
@@ -81,7 +92,7 @@ func (p *parser) inPlace() (m hlo.Module, ok bool) {
 	}
 	p.quiet = true
 	p.beginModule("")
-	p.ed.ReserveNames(len(p.text) / bytesPerInstruction)
+	p.ed.ReserveNames(estimate(p.text))
 	p.config.FileName = p.file
 	if len(front.Header) > 0 {
 		p.header(front.Header[0])

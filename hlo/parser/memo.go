@@ -67,3 +67,6 @@ func (m *memo) parameterAttrs(n int64) *hlo.ParameterAttrs {
 	}
 	return m.params[n]
 }
+
+// slab is how many attributes are made at a time: few in a short text.
+func (p *parser) slab() int { return max(1, min(64, len(p.text)>>10)) }
