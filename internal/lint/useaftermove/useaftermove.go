@@ -39,9 +39,10 @@ var Analyzer = &analysis.Analyzer{
 func run(pass *analysis.Pass) (any, error) {
 	infer(pass)
 	graphs := pass.ResultOf[ctrlflow.Analyzer].(*ctrlflow.CFGs)
+	report := lint.Reporter(pass)
 	check := func(g *cfg.CFG) {
 		if g != nil {
-			f := &flow{pass: pass, report: lint.Reporter(pass), reported: map[ast.Node]bool{}}
+			f := &flow{pass: pass, report: report, reported: map[ast.Node]bool{}}
 			f.run(g)
 		}
 	}
