@@ -49,93 +49,113 @@ func (c *optCmd) Run(e *env) error {
 	case c.Where != "" && c.Explain != "":
 		return usageError{fmt.Errorf("--where and --explain exclude each other")}
 	}
-	cfg, err := c.config()
+	plan, err := c.plan()
 	if err != nil {
 		return usageError{err}
 	}
-	skip, err := c.skip()
-	if err != nil {
-		return usageError{err}
-	}
-	said, err := readRemarkFilter(c.Remarks)
-	if err != nil {
-		return usageError{err}
-	}
-	number := 0
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == hostText {
 			return e.optHost(in, c.Passes)
 		}
-		pipeline, err := passes.Parse(c.pipelineText())
+		err := c.module(context.Background(), e, in, r, plan)
+		plan.number++
+		return err
+	})
+}
+
+// optPlan is what the flags mean for every module.
+type optPlan struct {
+	cfg     printer.Config
+	skip    func() pass.Instrument
+	remarks remarkFilter
+	number  int // of the module
+}
+
+func (c *optCmd) plan() (*optPlan, error) {
+	p := &optPlan{}
+	var err error
+	if p.cfg, err = c.config(); err == nil {
+		p.skip, err = c.skip()
+	}
+	if err == nil {
+		p.remarks, err = readRemarkFilter(c.Remarks)
+	}
+	return p, err
+}
+
+// module runs the passes on one module and says what was asked about it.
+func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan *optPlan) error {
+	pipeline, err := passes.Parse(c.pipelineText())
+	if err != nil {
+		return usageError{err}
+	}
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+	if err != nil {
+		return err
+	}
+	w := &watch{stderr: e.stderr, cfg: plan.cfg, remarks: []remark{}}
+	w.sizes.off = !c.Timing && !c.JSON && c.Trace == ""
+	instruments := append(w.print(c.PrintIR), plan.skip(), w.unstable(), w.time(c.Timing))
+	if plan.remarks != nil {
+		instruments = append(instruments, w.remark(plan.remarks))
+	}
+	if c.DumpTo != "" {
+		d, err := c.newDump(plan.number, m, plan.cfg)
 		if err != nil {
 			return usageError{err}
 		}
-		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
-		if err != nil {
-			return err
+		if d != nil {
+			instruments = append(instruments, d.instrument())
+			defer d.finish(e.stderr)
 		}
-		w := &watch{stderr: e.stderr, cfg: cfg}
-		w.sizes.off = !c.Timing && !c.JSON && c.Trace == ""
-		instruments := append([]pass.Instrument{skip()}, w.print(c.PrintIR)...)
-		instruments = append(instruments, w.unstable(), w.time(c.Timing))
-		remarks := []remark{}
-		if said != nil {
-			instruments = append(instruments, w.remarks(said, &remarks))
-		}
-		if c.DumpTo != "" {
-			d, err := c.newDump(number, m, cfg)
-			if err != nil {
-				return usageError{err}
-			}
-			if d != nil {
-				instruments = append(instruments, d.instrument())
-				defer d.finish(e.stderr)
-			}
-		}
-		number++
-		var history pass.History
-		if c.Explain != "" || c.Where != "" {
-			instruments = append(instruments, history.Instrument())
-		}
-		if c.Passes != "" {
-			adviseOrder(e.stderr, pipeline)
-		}
-		c.thorough, c.countMemory = c.Thorough, !w.sizes.off
-		ctx := context.Background()
-		after, err := c.run(ctx, e.stderr, pipeline, m, instruments)
-		r.add("passes", w.steps)
-		if said != nil {
-			r.add("remarks", remarks)
-		}
-		if c.Timing {
-			summary(e.stderr, w.reports)
-		}
-		if c.Trace != "" {
-			if err := writeTrace(c.Trace, w.reports, w.steps); err != nil {
-				return err
-			}
-		}
-		if err == nil {
-			err = c.adviseLegal(ctx, e.stderr, after)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: error: %w", in.name, err)
-		}
-		switch {
-		case c.Explain != "":
-			return explainInstruction(ctx, e.stdout, &history, m, after, c.Explain)
-		case c.Where != "":
-			return e.where(ctx, r, &history, m, after, c.Where)
-		}
-		out, err := printer.Append(nil, after, cfg)
-		if err != nil {
-			return err
-		}
-		if c.JSON && c.Output == "-" {
-			r.add("text", string(out))
-		}
-		return e.writeResult(c.Output, in.name, ".opt.hlo", out)
-	})
+	}
+	var history pass.History
+	if c.Explain != "" || c.Where != "" {
+		instruments = append(instruments, history.Instrument())
+	}
+	if c.Passes != "" {
+		adviseOrder(e.stderr, pipeline)
+	}
+	c.thorough, c.countMemory = c.Thorough, !w.sizes.off
+	after, err := c.run(ctx, e.stderr, pipeline, m, instruments)
+	if err := c.report(e, r, w, plan); err != nil {
+		return err
+	}
+	if err == nil {
+		err = c.adviseLegal(ctx, e.stderr, after)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	switch {
+	case c.Explain != "":
+		return e.explainInstruction(ctx, r, &history, m, after, c.Explain)
+	case c.Where != "":
+		return e.where(ctx, r, &history, m, after, c.Where)
+	}
+	out, err := printer.Append(nil, after, plan.cfg)
+	if err != nil {
+		return err
+	}
+	if c.JSON && c.Output == "-" {
+		r.add("text", string(out))
+	}
+	return e.writeResult(c.Output, in.name, ".opt.hlo", out)
+}
+
+// report says what the passes did.
+func (c *optCmd) report(e *env, r *record, w *watch, plan *optPlan) error {
+	r.add("passes", w.steps)
+	if plan.remarks != nil {
+		r.add("remarks", w.remarks)
+	}
+	if c.Timing {
+		summary(e.stderr, w.reports)
+	}
+	if c.Trace != "" {
+		return writeTrace(c.Trace, w.reports, w.steps)
+	}
+	return nil
 }
 
 // pipelineText is the passes that the flags ask for.

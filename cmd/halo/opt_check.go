@@ -139,7 +139,7 @@ func (c *passChecks) verify(m hlo.Module) func(hlo.Module) error {
 // guilty finds the rewrite with which the failing pass begins to fail, by running it again with less and less fuel.
 func guilty(ctx context.Context, r *pass.Runner, failed *pass.Error, fuel map[string]int) string {
 	try := func(n int) (fails bool, last string, spent int) {
-		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel), FP: r.FP, Budget: r.Budget}
+		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel), FP: failed.FP, Budget: r.Budget}
 		if again.Fuel == nil {
 			again.Fuel = map[string]int{}
 		}
@@ -168,7 +168,9 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	head := c.head(pass.Of("", failed.Failed).String())
+	run := *c
+	run.FP = failed.FP.Policy() // a part of the pipeline may have had its own
+	head := run.head(pass.Of("", failed.Failed).String()) + "// made by " + version() + "\n"
 	head += "// " + strings.ReplaceAll(strings.TrimSpace(failed.Error()), "\n", "\n// ") + "\n\n"
 	if err := os.MkdirAll(c.Reproducer, 0o777); err != nil {
 		return "", err

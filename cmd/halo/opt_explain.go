@@ -60,7 +60,7 @@ func knownRule(name string) error {
 
 // explainInstruction prints where the instructions of a name come from and what became of them: name is looked for in the module before and
 // after the passes.
-func explainInstruction(ctx context.Context, out io.Writer, h *pass.History, before, after hlo.Module, name string) error {
+func (e *env) explainInstruction(ctx context.Context, r *record, h *pass.History, before, after hlo.Module, name string) error {
 	name = strings.TrimPrefix(name, "%")
 	type place struct {
 		comp  hlo.CompID
@@ -77,14 +77,20 @@ func explainInstruction(ctx context.Context, out io.Writer, h *pass.History, bef
 	if len(places) == 0 {
 		return fmt.Errorf("there is no instruction %%%s, neither before the passes nor after", name)
 	}
+	var text strings.Builder
 	for _, p := range places {
 		events, err := h.Of(ctx, p.comp, p.instr)
 		if err != nil {
 			return err
 		}
-		tell(out, events, before, after, p.comp, p.instr)
+		tell(&text, events, before, after, p.comp, p.instr)
 	}
-	return nil
+	if e.records {
+		r.add("explanation", text.String())
+		return nil
+	}
+	_, err := fmt.Fprint(e.stdout, text.String())
+	return err
 }
 
 // lineOf is an instruction as text.

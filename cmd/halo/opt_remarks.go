@@ -69,13 +69,13 @@ type remark struct {
 	Text        string `json:"text"`
 }
 
-// remarks prints what passes say, and keeps it.
-func (w *watch) remarks(f remarkFilter, keep *[]remark) pass.Instrument {
+// remark prints what passes say, and keeps it.
+func (w *watch) remark(f remarkFilter) pass.Instrument {
 	return pass.Instrument{Remark: func(r pass.Remark) {
 		if !f.wants(r) {
 			return
 		}
 		fmt.Fprintf(w.stderr, "remark: %s: %s: %%%s: %s\n", r.Kind, r.Pass, r.In.Name(), r.Text)
-		*keep = append(*keep, remark{r.Kind.String(), r.Pass, r.In.Computation().Name(), r.In.Name(), r.In.Position().Line, r.Text})
+		w.remarks = append(w.remarks, remark{r.Kind.String(), r.Pass, r.In.Computation().Name(), r.In.Name(), r.In.Position().Line, r.Text})
 	}}
 }

@@ -21,6 +21,7 @@ type watch struct {
 	steps   []step
 	reports []pass.Report
 	sizes   sizes
+	remarks []remark
 }
 
 func (w *watch) text(m hlo.Module) []byte {
