@@ -112,8 +112,11 @@ func isProgram(path string) bool {
 // read loads a file and finds out what it is.
 func (e *env) read(s source) (*input, error) {
 	if e.mapInputs && s.name != "-" {
-		if data, ok := mapFile(s.name); ok && !isGzip(data) {
-			return &input{s, data, detect(s.name, data), true}, nil
+		if data, ok := mapFile(s.name); ok {
+			if !isGzip(data) && !bytes.HasPrefix(data, byteOrderMark) {
+				return &input{s, data, detect(s.name, data), true}, nil
+			}
+			unmap(data)
 		}
 	}
 	var data []byte
@@ -124,27 +127,47 @@ func (e *env) read(s source) (*input, error) {
 		data, err = os.ReadFile(s.name)
 	}
 	if err == nil && isGzip(data) {
-		data, err = gunzip(data)
+		data, err = gunzip(data, unpackLimit())
+	}
+	if err == nil && isUTF16(data) {
+		err = errors.New("the text is UTF-16; want UTF-8")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
 	}
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	return &input{s, data, detect(s.name, data), false}, nil
 }
 
+// byteOrderMark is what some editors begin a text with.
+var byteOrderMark = []byte("\ufeff")
+
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
-func gunzip(data []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
+func isUTF16(data []byte) bool {
+	return bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
+}
+
+// unpackLimit is how much a packed file may hold: a module takes a few times its text.
+func unpackLimit() int64 {
+	if memory := available(); memory > 0 {
+		return min(maxInput, memory/4)
 	}
-	out, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	return maxInput
+}
+
+// gunzip unpacks at most limit bytes.
+func gunzip(data []byte, limit int64) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	var out []byte
+	if err == nil {
+		out, err = io.ReadAll(io.LimitReader(r, limit+1))
+	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("gzip: the file is cut short")
-	case err == nil && len(out) > maxInput:
-		err = fmt.Errorf("unpacks to more than %d bytes", int64(maxInput))
+	case err == nil && int64(len(out)) > limit:
+		err = fmt.Errorf("unpacks to more than %d bytes", limit)
 	}
 	return out, err
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/printer"
+)
+
+const plainModule = "HloModule m\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n"
+
+func packed(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+// TestDetection formats one module in every form that a file may have, under names that say nothing or the wrong thing.
+func TestDetection(t *testing.T) {
+	m, err := parser.Parse("m", plainModule)
+	require.NoError(t, err)
+	serialized := proto.Encode(m)
+	want := printer.String(m)
+	text := []byte(plainModule)
+	long := []byte(plainModule + "// " + strings.Repeat("-", worthMapping) + "\n") // large enough to be mapped
+	for name, c := range map[string]struct {
+		data []byte
+		err  string
+	}{
+		"text":               {data: text},
+		"text.hlo":           {data: text},
+		"mapped":             {data: long},
+		"mapped-bom":         {data: append([]byte("\ufeff"), long...)},
+		"proto":              {data: serialized},
+		"proto.hlo":          {data: serialized},
+		"packed":             {data: packed(t, text)},
+		"packed.hlo":         {data: packed(t, text)},
+		"packed-proto":       {data: packed(t, serialized)},
+		"packed-proto.pb.gz": {data: packed(t, serialized)},
+		"bom.hlo":            {data: append([]byte("\ufeff"), text...)},
+		"packed-bom":         {data: packed(t, append([]byte("\ufeff"), text...))},
+		"crlf.txt":           {data: bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))},
+		"two-members.gz":     {data: append(packed(t, text[:20]), packed(t, text[20:])...)},
+
+		"utf-16":          {data: []byte("\xff\xfeH\x00l\x00o\x00"), err: "UTF-16"},
+		"empty":           {err: "expects name"},
+		"empty.pb":        {err: "no module"},
+		"packed-nothing":  {data: packed(t, nil), err: "expects name"},
+		"space":           {data: []byte(" \n\t\n"), err: "expects name"},
+		"not-gzip":        {data: []byte("\x1f\x8bHloModule"), err: "gzip"},
+		"short-gzip":      {data: []byte("\x1f\x8b"), err: "cut short"},
+		"cut-gzip":        {data: packed(t, text)[:30], err: "cut short"},
+		"wrong-sum":       {data: flipped(packed(t, text), -6), err: "gzip: invalid checksum"},
+		"noise":           {data: []byte{0, 1, 2, 3, 250}, err: "proto"},
+		"packed-twice.gz": {data: packed(t, packed(t, text)), err: "error:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name)
+			require.NoError(t, os.WriteFile(path, c.data, 0o666))
+			var stdout, stderr bytes.Buffer
+			code := run([]string{"fmt", path}, nil, &stdout, &stderr)
+			if c.err != "" {
+				assert.Equal(t, exitInput, code)
+				assert.Contains(t, stderr.String(), c.err)
+				assert.Empty(t, stdout.String())
+				return
+			}
+			assert.Equal(t, exitOK, code, stderr.String())
+			assert.Equal(t, want, stdout.String())
+		})
+	}
+}
+
+func flipped(data []byte, at int) []byte {
+	data[len(data)+at] ^= 0xff
+	return data
+}
+
+// TestGzipBomb unpacks a file that holds far more than its size tells.
+func TestGzipBomb(t *testing.T) {
+	bomb := packed(t, make([]byte, 4<<20))
+	require.Less(t, len(bomb), 8<<10)
+	_, err := gunzip(bomb, 1<<20)
+	assert.EqualError(t, err, "unpacks to more than 1048576 bytes")
+	out, err := gunzip(bomb, 4<<20)
+	require.NoError(t, err)
+	assert.Len(t, out, 4<<20)
+	assert.LessOrEqual(t, unpackLimit(), int64(maxInput))
+}
