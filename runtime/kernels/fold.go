@@ -57,7 +57,7 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 	case hlo.OpAdd:
 		return &fold[T]{func(x, y T) T { return x + y }, sumRun[T](t), rowsLoop(vecName("add", t), sumRows[T]), sumShort[T]}
 	case hlo.OpMultiply:
-		return foldBy(func(x, y T) T { return x * y })
+		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vecName("multiply", t), multiplyRows[T]), multiplyShort[T]}
 	case hlo.OpMaximum:
 		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop("greatest."+t.String(), maxRun[T]),
 			rowsLoop("maximum."+t.String(), maxRows[T]), maxShort[T]}
@@ -71,11 +71,11 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 func integerFoldOf[T integerNumber](op hlo.Opcode) *fold[T] {
 	switch op {
 	case hlo.OpAnd:
-		return foldBy(func(x, y T) T { return x & y })
+		return bitFold(func(x, y T) T { return x & y }, func(x, y uint64) uint64 { return x & y }, andWords)
 	case hlo.OpOr:
-		return foldBy(func(x, y T) T { return x | y })
+		return bitFold(func(x, y T) T { return x | y }, func(x, y uint64) uint64 { return x | y }, orWords)
 	case hlo.OpXor:
-		return foldBy(func(x, y T) T { return x ^ y })
+		return bitFold(func(x, y T) T { return x ^ y }, func(x, y uint64) uint64 { return x ^ y }, xorWords)
 	}
 	return foldOf[T](op)
 }
@@ -237,6 +237,34 @@ func minShort[T realNumber](y, x []T, run int) {
 	for i, v := range y {
 		for _, e := range x[i*run:][:run] {
 			v = min(v, e)
+		}
+		y[i] = v
+	}
+}
+
+func multiplyRun[T realNumber](x []T) T {
+	r := x[0]
+	for len(x) > 4 { // products of four are independent of the one so far
+		r *= x[1] * x[2] * (x[3] * x[4])
+		x = x[4:]
+	}
+	for _, v := range x[1:] {
+		r *= v
+	}
+	return r
+}
+
+func multiplyRows[T realNumber](x, y []T) {
+	y = y[:len(x)]
+	for i := range x {
+		x[i] *= y[i]
+	}
+}
+
+func multiplyShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v *= e
 		}
 		y[i] = v
 	}

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -45,6 +46,8 @@ func scatter(s *site) (runtime.Bound, bool) {
 		return scatterFold(s, foldOf[float32](op), op)
 	case hlo.F64:
 		return scatterFold(s, foldOf[float64](op), op)
+	case hlo.BF16:
+		return scatterFold(s, bfloat16Fold(op), op)
 	case hlo.PRED:
 		return scatterFold(s, predFoldOf(op), op)
 	case hlo.S8:
@@ -68,6 +71,32 @@ func scatterFold[T any](s *site, f *fold[T], op hlo.Opcode) (runtime.Bound, bool
 		return runtime.Bound{}, false
 	}
 	return scatterAs(s, func(x, u *T) { *x = f.pair(*x, *u) }, f.rows, op == hlo.OpAdd)
+}
+
+// bfloat16Fold is a fold of codes that rounds each result. A NaN stays one, whatever its bits.
+func bfloat16Fold(op hlo.Opcode) *fold[uint16] {
+	f := foldOf[float32](op)
+	if f == nil {
+		return nil
+	}
+	wide := func(x uint16) float32 { return math.Float32frombits(uint32(x) << 16) }
+	narrow := func(x float32) uint16 {
+		b := math.Float32bits(x)
+		if x != x {
+			return uint16(b>>16) | 0x40
+		}
+		return uint16((b + 0x7fff + b>>16&1) >> 16)
+	}
+	r := foldBy(func(x, y uint16) uint16 { return narrow(f.pair(wide(x), wide(y))) })
+	if op == hlo.OpAdd {
+		r.rows = func(x, y []uint16) {
+			y = y[:len(x)]
+			for i := range x {
+				x[i] = narrow(wide(x[i]) + wide(y[i]))
+			}
+		}
+	}
+	return r
 }
 
 func replaceRows[T any](x, u []T) { copy(x, u) }

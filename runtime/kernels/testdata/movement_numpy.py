@@ -1,6 +1,7 @@
 """What NumPy does with the programs of BenchmarkMovement, as a part of what copying memory reaches in the same moment.
 
 Run it beside the benchmark, on the same machine: python3 movement_numpy.py ../movement_bench_test.go
+With the benchmark's output as a second argument it prints the table of docs/performance-ops.md, both sides by side.
 """
 import math
 import re
@@ -42,10 +43,29 @@ def seconds(f):
     return best
 
 
+def benchmarked(path):
+    """The share of memcpy and the allocations of each program, out of the benchmark's output."""
+    found = {}
+    for line in open(path):
+        m = re.match(r'BenchmarkMovement/(\S+?)(-\d+)?\s.*?([\d.]+) of-memcpy.*?(\d+) allocs/op', line)
+        if m:
+            found[m[1].replace('_', ' ')] = float(m[3]), int(m[4])
+    return found
+
+
+def digits(x):
+    return f'{x:.2f}' if x >= 0.1 else f'{x:.3f}' if x >= 0.01 else f'{x:.4f}'
+
+
 def main():
     source = open(sys.argv[1]).read()
+    ours = benchmarked(sys.argv[2]) if len(sys.argv) > 2 else None
+    if ours is not None:
+        print('| program | halo ÷ memcpy | NumPy ÷ memcpy | halo ÷ NumPy | allocations |\n|---|---|---|---|---|')
     for name, text, code in re.findall(r'\{"([^"]+)", "([^"]+)", "([^"]*)"\}', source):
         if not code:
+            if ours and name in ours:
+                print(f'| {name} | {digits(ours[name][0])} | – | – | {ours[name][1]} |')
             continue
         given, size = operands(text)
         names = {'np': np, 'x': given[0]}
@@ -58,6 +78,11 @@ def main():
         run = compile(code, name, 'exec')
         src, dst = np.zeros(size // 2, 'u1'), np.zeros(size // 2, 'u1')
         took, copying = seconds(lambda: exec(run, names)), seconds(lambda: np.copyto(dst, src))
+        if ours is not None:
+            if name in ours:
+                share, allocs = ours[name]
+                print(f'| {name} | {digits(share)} | {digits(copying / took)} | {share * took / copying:.1f} | {allocs} |')
+            continue
         print(f'{name:24} {took * 1e6:10.1f} us  {copying / took:8.4f} of memcpy')
 
 
