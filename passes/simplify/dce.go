@@ -13,19 +13,25 @@ var DCE = &pass.Pass{
 	Doc: `remove instructions that nobody needs and computations that nobody calls
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
-control dependency. Of an asynchronous chain all steps are needed when one is. Parameters stay: removing one would change every caller.`,
+control dependency. Of a fusion with several results those go that nobody reads. Of an asynchronous chain all steps are needed when one is. Parameters stay: removing one would change every caller.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		e := ctx.Edit(m)
 		// Callers first: what only dead instructions call is not reached.
 		reached := map[hlo.CompID]bool{m.Entry().ID(): true}
 		for work := []hlo.CompID{m.Entry().ID()}; len(work) > 0; {
-			c := m.MustComputation(work[0])
+			id := work[0]
 			work = work[1:]
-			if err := removeDead(ctx, e, c, effects); err != nil {
-				return m, err
+			for again := true; again; { // what a fusion no longer takes in may be dead
+				err := removeDead(ctx, e, e.View(id), effects)
+				if err == nil {
+					again, err = dropFusionOutputs(ctx, e, m, id)
+				}
+				if err != nil {
+					return m, err
+				}
 			}
-			for in := range e.View(c.ID()).Instructions() {
+			for in := range e.View(id).Instructions() {
 				for i := range in.NumCallees() {
 					if id := in.Callee(i); !reached[id] {
 						reached[id] = true

@@ -1,0 +1,118 @@
+package simplify
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// dropFusionOutputs narrows the fusions of a computation with several results of which some are not read. What computed these goes too, and with
+// it the operands that nothing else in the fusion reads. It reports whether there were any.
+func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, m hlo.Module, id hlo.CompID) (found bool, err error) {
+	for _, in := range narrowable(m, e.View(id)) {
+		kept := readParts(e.View(id).MustAt(in))
+		if kept == nil || !ctx.Spend("fusion-output") {
+			continue
+		}
+		ctx.Count("fusion outputs", int64(e.View(id).MustAt(in).Shape().NumElems()-len(kept)))
+		found = true
+		if err := narrowFusion(e, e.Computation(id), in, kept); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// narrowable lists the fusions of several results whose computation nobody else calls.
+func narrowable(m hlo.Module, c hlo.Computation) (ids []hlo.InstrID) {
+	for in := range c.Instructions() {
+		if in.Opcode() != hlo.OpFusion || !in.Shape().IsTuple() || in.IsRoot() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 ||
+			len(hlo.AttrsOf[hlo.FusionAttrs](in).OutputAliasing) > 0 || in.Common() != nil && (in.Common().Sharding != nil || in.Common().Origin != nil) {
+			continue
+		}
+		callers := 0
+		for range m.Callers(in.Callee(0)) {
+			callers++
+		}
+		if fused, ok := m.Computation(in.Callee(0)); ok && callers == 1 && fused.Root().Opcode() == hlo.OpTuple && fused.Root().Common() == nil &&
+			fused.Root().UserCount() == 0 {
+			ids = append(ids, in.ID())
+		}
+	}
+	return ids
+}
+
+// readParts lists the results of a fusion that are read; nil when all are, or none, or it is used in another way.
+func readParts(in hlo.Instruction) (kept []int) {
+	for user := range in.Users() {
+		if user.Opcode() != hlo.OpGetTupleElement || user.NumControlPredecessors()+user.NumControlSuccessors() > 0 {
+			return nil
+		}
+		if i := int(hlo.AttrsOf[hlo.TupleElementAttrs](user).Index); !slices.Contains(kept, i) {
+			kept = append(kept, i)
+		}
+	}
+	if len(kept) == in.Shape().NumElems() {
+		return nil
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+func narrowFusion(e *hlo.Editor, c hlo.CompEdit, id hlo.InstrID, kept []int) error {
+	in := c.At(id)
+	shapes := make([]hlo.Shape, len(kept))
+	for k, i := range kept {
+		shapes[k] = in.Shape().Elem(i)
+	}
+	shape := shapes[0]
+	if len(kept) > 1 {
+		shape = hlo.MakeTuple(shapes...)
+	}
+	fused := e.Computation(in.Callee(0))
+	root := fused.Root()
+	old := slices.Collect(fused.At(root).OperandIDs())
+	results := make([]hlo.InstrID, len(kept))
+	for k, i := range kept {
+		results[k] = old[i]
+	}
+	if len(kept) > 1 {
+		fused.Instr(root).SetOperands(results...).SetShape(shape)
+	} else {
+		fused.SetRoot(results[0])
+		if err := fused.Remove(root); err != nil {
+			return err
+		}
+	}
+	for _, o := range old {
+		pass.Release(fused, o, nil)
+	}
+	operands := slices.Collect(c.At(id).OperandIDs())
+	for i, p := range slices.Backward(fused.View().Parameters()) {
+		if fused.UserCount(p) > 0 || fused.Root() == p {
+			continue
+		}
+		if err := fused.RemoveParameter(i); err != nil {
+			return err
+		}
+		operands = slices.Delete(operands, i, i+1)
+	}
+	in = c.At(id)
+	narrow := c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name(), Shape: shape, Operands: operands, Attrs: in.Attrs(),
+		Common: in.Common(), Callees: slices.Collect(in.Callees()), Position: in.Position()}).ID()
+	for _, user := range slices.Collect(c.Users(id)) {
+		if len(kept) == 1 {
+			if err := c.ReplaceInstruction(user, narrow); err != nil {
+				return err
+			}
+			continue
+		}
+		k := slices.Index(kept, int(hlo.AttrsOf[hlo.TupleElementAttrs](c.At(user)).Index))
+		c.Instr(user).SetOperands(narrow).SetAttrs(&hlo.TupleElementAttrs{Index: int64(k)})
+	}
+	if c.Has(id) {
+		return c.Remove(id)
+	}
+	return nil
+}
