@@ -78,7 +78,7 @@ func (p *parser) offset(at hlo.Position) int {
 // enter counts a level of nesting; leave it with p.depth--.
 func (p *parser) enter() {
 	if p.depth++; p.depth > p.MaxDepth {
-		p.fail("maximum recursion depth exceeded")
+		p.fail(tooDeep)
 	}
 }
 

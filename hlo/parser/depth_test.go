@@ -56,6 +56,27 @@ func TestDepth(t *testing.T) {
 	}
 }
 
+// TestMillionLevels nests deeper than the outline of a text is followed.
+func TestMillionLevels(t *testing.T) {
+	const n = 1_000_000
+	for name, part := range map[string]string{
+		"operands": "ROOT r = f32[] " + strings.Repeat("abs(", n) + "a" + strings.Repeat(")", n),
+		"shape":    "ROOT r = " + strings.Repeat("(", n) + strings.Repeat(")", n) + " parameter(1)",
+		"literal":  "ROOT r = f32[1] constant(" + strings.Repeat("{", n) + strings.Repeat("}", n) + ")",
+		"sharding": "ROOT r = f32[] negate(a), sharding=" + strings.Repeat("{", n) + strings.Repeat("}", n),
+		"groups":   "ROOT r = f32[] all-reduce(a), replica_groups=" + strings.Repeat("{", n) + strings.Repeat("}", n),
+		"origin":   "ROOT r = f32[] negate(a), origin={" + strings.Repeat("(", n) + strings.Repeat(")", n) + "}",
+		"buffer":   "ROOT r = " + strings.Repeat("b(", n) + "f32[]" + strings.Repeat(")", n) + " parameter(1)",
+		"physical": "ROOT r = f32[1]{0:P(" + strings.Repeat("f32[]{:P(", n) + strings.Repeat(")}", n) + ")} parameter(1)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parser.Parse("", "HloModule m ENTRY e { a = f32[] parameter(0) "+part+" }")
+			assert.ErrorContains(t, err, "maximum recursion depth exceeded")
+			assert.Less(t, len(err.Error()), 1000)
+		})
+	}
+}
+
 // TestLongLines reads texts whose size comes from one thing only: nothing may take time by the square of it.
 func TestLongLines(t *testing.T) {
 	const n = 200000

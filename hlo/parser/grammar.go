@@ -31,7 +31,7 @@ const maxValueDepth = 200
 // parse reads text, all of it, whose first byte is at offset at of the whole text.
 func (g grammar[G]) parse(p *parser, text string, at int) *G {
 	if nesting(text) > maxValueDepth {
-		p.failAt(at, "maximum recursion depth exceeded")
+		p.failAt(at, tooDeep)
 	}
 	v, err := g.run(text)
 	if err == nil {

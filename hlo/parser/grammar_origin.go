@@ -104,7 +104,7 @@ func (p *parser) originRecovery() []hlo.OriginRecovery {
 			c := p.Config
 			c.LinesBefore = 0
 			if c.MaxDepth = p.MaxDepth / 2; c.MaxDepth == 0 {
-				p.failAt(at, "maximum recursion depth exceeded")
+				p.failAt(at, tooDeep)
 			}
 			m, err := c.Parse(p.file, r.Text)
 			if err != nil {

@@ -166,6 +166,9 @@ func skipDictionary(s string, i int) int {
 // maxNesting bounds the brackets within brackets that are skipped. What is inside is read with a lower bound, see Config.MaxDepth.
 const maxNesting = 1 << 17
 
+// tooDeep is what is said of more nesting than that, or than Config.MaxDepth.
+const tooDeep = "maximum recursion depth exceeded"
+
 // skipGroup skips the brackets that begin at i, whatever is inside. On failure msg says why and end is the place: the bracket, string or
 // comment that does not end, or a closing bracket of another kind.
 func skipGroup(s string, i int) (end int, msg string) {
@@ -192,7 +195,7 @@ func skipGroup(s string, i int) (end int, msg string) {
 				}
 			}
 			if open = append(open, i); len(open) > maxNesting {
-				return i, "maximum recursion depth exceeded"
+				return i, tooDeep
 			}
 			i++
 		case classClose:

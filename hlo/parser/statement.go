@@ -104,7 +104,7 @@ func (l *statementLexer) Next() (lexer.Token, error) {
 // the instruction, so that those after it are read all the same.
 func (l *statementLexer) broken(i int, err error) (lexer.Token, error) {
 	fault, ok := asTextError(err)
-	if !ok {
+	if !ok || fault.msg == tooDeep {
 		return lexer.Token{}, err
 	}
 	end := len(l.s)
