@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -145,8 +146,13 @@ func runLoop[T any](name string, portable func(x []T) T) func(x []T) T {
 	if loop == nil {
 		return portable
 	}
-	return func(x []T) (r T) {
-		loop(len(x), unsafe.Pointer(&r), unsafe.Pointer(&x[0]), nil, nil)
+	// The loop writes through a pointer, which would take a new variable for each call.
+	results := sync.Pool{New: func() any { return new(T) }}
+	return func(x []T) T {
+		p := results.Get().(*T)
+		loop(len(x), unsafe.Pointer(p), unsafe.Pointer(&x[0]), nil, nil)
+		r := *p
+		results.Put(p)
 		return r
 	}
 }

@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"sync"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 )
@@ -40,11 +42,15 @@ type windowReduction[T realNumber] struct {
 	fold          *fold[T]
 	src, init, to place
 	loop          *parallelLoop
+	picked        sync.Pool // of *[windowPick]T
 
 	// scan is the axis whose window reaches from the first element to the position, or back, or -1. It is then folded one element at a time.
 	scan    int
 	reverse bool
 }
+
+// windowPick is how many elements of a line with a stride are brought together at a time.
+const windowPick = 256
 
 func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.Bound, bool) {
 	runs, ok := newWindowRuns(hlo.AttrsOf[hlo.WindowAttrs](s.in).Window, s.shape(0), s.in.Shape())
@@ -52,6 +58,7 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 		return runtime.Bound{}, false
 	}
 	r := &windowReduction[T]{windowRuns: runs, fold: f}
+	r.picked.New = func() any { return new([windowPick]T) }
 	e := &endpoints{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
@@ -105,7 +112,9 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 	w := &r.window[last]
 	n, stride := r.out[last], int(w.Stride)
 	outer := windowRuns{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last]}
-	var picked [256]T
+	buffer := r.picked.Get().(*[windowPick]T)
+	defer r.picked.Put(buffer)
+	picked := buffer[:]
 	for line := lo; line < hi; line++ {
 		y := out[line*n:][:n]
 		for i := range y {
