@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -43,7 +44,7 @@ func (checkCmd) Help() string {
     ROOT r = f32[4] negate(n)
   }
 
-In an archive a test whose name ends in .same.hlo must stay as it is. A line // RUN: hlo-opt %s --passes=a,b | FileCheck %s is understood too. // CHECK-UNCHANGED asks that the passes change nothing, // NOEXEC: reason that the
+Archives in a folder that is named for a pass need no such line. In an archive a test whose name ends in .same.hlo must stay as it is. A line // RUN: hlo-opt %s --passes=a,b | FileCheck %s is understood too. // CHECK-UNCHANGED asks that the passes change nothing, // NOEXEC: reason that the
 module is not evaluated. It is verified before and after, and read back from its text.`
 }
 
@@ -101,11 +102,16 @@ func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// testsOf cuts a file into tests. What the first says about passes holds for those that say nothing.
+// testsOf cuts a file into tests. What the first says about passes holds for those that say nothing; in an archive it is the name of its folder,
+// if that is a pass.
 func testsOf(in *input) (tests []passTest) {
 	if strings.HasSuffix(in.name, ".txtar") {
+		folder := filepath.Base(filepath.Dir(in.name))
+		if _, err := passes.Parse(folder); err != nil {
+			folder = ""
+		}
 		for _, f := range txtar.Parse(in.data).Files {
-			tests = append(tests, passTest{name: in.name + ":" + f.Name, text: string(f.Data)})
+			tests = append(tests, passTest{name: in.name + ":" + f.Name, text: string(f.Data), pipeline: folder})
 		}
 	} else {
 		for i, p := range parser.Split(string(in.data)) {
