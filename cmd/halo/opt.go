@@ -36,6 +36,21 @@ type optCmd struct {
 	JSON   bool   `name:"json" help:"One JSON object for each file."`
 }
 
+// Help is what --help says beyond the flags.
+func (optCmd) Help() string {
+	return `The module is verified before the passes and after each that changed it. A pass that fails leaves a reproducer for halo replay.
+
+  halo opt -O2 model.hlo
+  halo opt --passes='fix{limit=5}(algsimp,cse,dce),cpu{fp=xla}' model.hlo
+  halo opt -O2 --check=exec model.hlo            does each pass keep the results? which rewrite does not?
+  halo opt -O2 --timing model.hlo                time, memory, statistics, sizes
+  halo opt -O2 --remarks=missed:fusion model.hlo why was something not done?
+  halo opt -O2 --where=%dot.3 model.hlo          what became of an instruction
+  halo opt -O2 --disable-pass=O2/simplify#2/cse model.hlo
+
+halo list-passes and halo explain tell what there is; docs/passes.md is the manual.`
+}
+
 func (c *optCmd) Run(e *env) error {
 	switch {
 	case c.ListPasses:

@@ -34,6 +34,15 @@ type reduceCmd struct {
 	passChecks `embed:""`
 }
 
+// Help is what --help says beyond the flags.
+func (reduceCmd) Help() string {
+	return `The program loses outputs, instructions, callees and attributes as long as the same thing fails in the same way.
+
+  halo reduce model.algsimp.repro.hlo -o small.hlo
+  halo reduce model.hlo --passes=O2 --check=exec
+  halo reduce model.hlo --command='python3 crashes.py'`
+}
+
 func (c *reduceCmd) Run(e *env) error {
 	if c.Passes != "" && c.Command != "" {
 		return usageError{errors.New("--passes and --command exclude each other")}

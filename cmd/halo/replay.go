@@ -21,6 +21,15 @@ const (
 	replayFlags = "// halo replay flags: "   // begins the line that holds the checks
 )
 
+// Help is what --help says beyond the flags.
+func (replayCmd) Help() string {
+	return `The first lines of a reproducer say which passes to run and under which checks; the rest is the module that the failing pass was given.
+
+  halo opt -O2 --check=exec model.hlo    leaves model.PASS.repro.hlo when a pass fails
+  halo replay model.PASS.repro.hlo
+  halo reduce model.PASS.repro.hlo       the same on a small module`
+}
+
 func (c *replayCmd) Run(e *env) error {
 	return e.each(c.Files, false, func(in *input, r *record) error {
 		text, ok := marked(string(in.data), replayMark)
