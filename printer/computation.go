@@ -34,9 +34,12 @@ func (p *printer) opening(c hlo.Computation, indent int, entry, nested bool) {
 		if entry {
 			p.str("ENTRY ")
 		}
-		if !p.OmitIDs {
+		switch {
+		case !p.OmitIDs:
 			p.name(c.Name())
 			p.str(" ")
+		case !p.OmitPercent:
+			p.str("%") // of the name that is left out, as XLA writes it
 		}
 		if !p.OmitSignature {
 			p.signature(c)

@@ -78,28 +78,32 @@ func (p *printer) originRecovery(table []hlo.OriginRecovery) {
 	}
 	p.str(", origin_recovery_table={\n")
 	for _, e := range sortedByText(table, func(e *hlo.OriginRecovery) *hlo.OriginNode { return &e.Lost }) {
-		p.b = e.Lost.AppendText(append(p.b, "  "...))
+		p.indent(p.Indent + 1)
+		p.b = e.Lost.AppendText(p.b)
 		p.b = e.Kept.AppendText(append(p.b, " : "...))
 		text := []byte(e.Text)
 		if e.Module != nil {
 			text, _ = Append(nil, *e.Module, Config{})
 		}
 		if len(text) > 0 {
-			p.str(",\n  \"\n")
+			p.str(",\n")
+			p.indent(p.Indent + 1)
+			p.str("\"\n")
 			p.indented(string(text))
-			p.str("  \"")
+			p.indent(p.Indent + 1)
+			p.str("\"")
 		}
 		p.str("\n")
 	}
 	p.str("}\n")
 }
 
-// indented writes the lines of a module inside a string: four spaces before each that is not blank, quotes and backslashes escaped.
+// indented writes the lines of a module inside a string: two more steps before each that is not blank, quotes and backslashes escaped.
 func (p *printer) indented(text string) {
 	text = strings.TrimSuffix(text, "\n")
 	for line := range strings.SplitSeq(text, "\n") {
 		if line != "" {
-			p.str("    ")
+			p.indent(p.Indent + 2)
 			for i := range len(line) {
 				if c := line[i]; c == '"' || c == '\\' {
 					p.b = append(p.b, '\\')
@@ -122,7 +126,8 @@ func (p *printer) debugAttributes(table []hlo.DebugAttribute) {
 		if i > 0 {
 			p.str(",\n")
 		}
-		p.b = a.Array.AppendText(append(p.b, "  "...))
+		p.indent(p.Indent + 1)
+		p.b = a.Array.AppendText(p.b)
 		p.str(":(")
 		for k := range a.Entries {
 			if k > 0 {

@@ -136,36 +136,3 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 func writes(b []byte) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := w.Write(b); return err }
 }
-
-// printFlags choose how modules are printed: a style, and options that change it.
-type printFlags struct {
-	Style          string `help:"default, long, short, canonical or fingerprint." default:"default"`
-	OperandShapes  *bool  `help:"Print the shape of each operand." negatable:""`
-	LargeConstants *bool  `help:"Print all literals in full." negatable:""`
-	Metadata       *bool  `help:"Print metadata." negatable:""`
-	Sugar          string `help:"Print asynchronous instructions as op-start, op-update, op-done: auto, on or off." default:"auto" enum:"auto,on,off"`
-	CompactTuples  bool   `help:"Print tuple elements as operand#index."`
-}
-
-func (f *printFlags) config() (printer.Config, error) {
-	cfg, ok := printer.StyleByName(f.Style)
-	if !ok {
-		return cfg, fmt.Errorf("--style=%s: want default, long, short, canonical or fingerprint", f.Style)
-	}
-	set := func(to *bool, flag *bool, value bool) {
-		if flag != nil {
-			*to = *flag == value
-		}
-	}
-	set(&cfg.OperandShapes, f.OperandShapes, true)
-	set(&cfg.LargeConstants, f.LargeConstants, true)
-	set(&cfg.OmitMetadata, f.Metadata, false)
-	cfg.CompactTuples = cfg.CompactTuples || f.CompactTuples
-	switch f.Sugar {
-	case "on":
-		cfg.Sugar = printer.SugarOn
-	case "off":
-		cfg.Sugar = printer.SugarOff
-	}
-	return cfg, nil
-}
