@@ -159,7 +159,7 @@ func (b *ComputationBuilder) AppendSpec(spec *InstrSpec) InstrID {
 	b.checkIDs(spec.Opcode, spec.Operands)
 	b.checkIDs(spec.Opcode, spec.Control)
 	b.e.checkCallees(spec.Callees)
-	n := b.e.pool.take(maxSlab)
+	n := b.e.takeNode(maxSlab)
 	b.slabs.fill(n, spec)
 	id := InstrID(b.nodes.n)
 	n.id, n.rank = id, (uint64(id)+1)*rankGap

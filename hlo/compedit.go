@@ -85,7 +85,7 @@ func (st *compState) replace(n *compNode) *compNode {
 	st.began = st.node
 	e.stats.Computations++
 	e.stats.Bytes += compNodeBytes
-	e.setComp(m, st.id, n)
+	e.setComp(m, n.id, n)
 	st.node = n
 	return n
 }
@@ -111,7 +111,7 @@ func (st *compState) ownInstr(id InstrID) *instrNode {
 
 // copyInstr returns a copy of n that belongs to the session.
 func (e *Editor) copyInstr(n *instrNode) *instrNode {
-	c := e.pool.take(maxEditSlab)
+	c := e.takeNode(maxEditSlab)
 	n.copyTo(c, e.epoch)
 	e.stats.Instructions++
 	e.stats.Bytes += instrNodeBytes
@@ -119,7 +119,7 @@ func (e *Editor) copyInstr(n *instrNode) *instrNode {
 }
 
 // ID is the computation's id.
-func (c CompEdit) ID() CompID { return c.live().id }
+func (c CompEdit) ID() CompID { return c.live().node.id }
 
 // Editor is the session.
 func (c CompEdit) Editor() *Editor { return c.live().e }
@@ -141,7 +141,7 @@ func (c CompEdit) View() Computation {
 		return Computation{st.node}
 	}
 	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.epoch != st.e.epoch {
-		st.view = st.node.clone(st.e.epoch)
+		st.more().view = st.node.clone(st.e.epoch)
 		st.view.live = &liveView{st, st.e, st.viewGen, st.e.gen, st.view.name}
 	}
 	return Computation{st.view}
@@ -254,7 +254,7 @@ func (st *compState) newInstr(spec *InstrSpec) *instrNode {
 	if name == "" {
 		name = spec.Opcode.String()
 	}
-	n := e.pool.take(maxEditSlab)
+	n := e.takeNode(maxEditSlab)
 	n.fill(&e.stats, spec)
 	n.stamp, n.name, n.id = e.epoch, e.instrNames().unique(name), id
 	e.countCalls(spec.Callees, 1)
@@ -293,9 +293,9 @@ func (st *compState) placeParameter(n *instrNode) {
 func (st *compState) userOverlay() *userOverlay {
 	if st.users == nil {
 		if st.node.epoch == st.e.epoch {
-			st.users = &userOverlay{base: buildUserIndex(&st.node.instrs)}
+			st.more().users = &userOverlay{base: buildUserIndex(&st.node.instrs)}
 		} else {
-			st.users = &userOverlay{base: st.node.userIndex()}
+			st.more().users = &userOverlay{base: st.node.userIndex()}
 		}
 	}
 	return st.users

@@ -20,7 +20,10 @@ type Editor struct {
 	root  *moduleNode // nil: the session is over
 	gen   uint32      // handles of another generation are stale
 	ended ending      // why the session, or its last generation of handles, ended
-	pool  nodePool
+
+	slabLeft, slabSize uint8      // see takeNode
+	slab               *instrNode // the next one
+
 	stats CopyStats
 
 	first compState   // of the computation touched first; many sessions touch no other
@@ -66,14 +69,28 @@ func (x ending) String() string {
 type compState struct {
 	e       *Editor
 	node    *compNode // the current one
-	id      CompID
-	viewGen uint32 // counts edits; views of another count are stale
+	viewGen uint32    // counts edits; views of another count are stale
+	removed bool
+	began   *compNode // frozen version whose order still stands, but for instructions added at the end; nil: none
+	*compTables
+}
+
+// compTables is what a session knows about a computation beyond simple edits. It is read through compState, and written through
+// [compState.more].
+type compTables struct {
 	view    *compNode
 	users   *userOverlay        // nil until asked for
 	order   *orderOverlay       // nil until the first insertion
 	forward map[InstrID]InstrID // uses to redirect: old to new
-	began   *compNode           // frozen version whose order still stands, but for instructions added at the end; nil: none
-	removed bool
+}
+
+var noTables compTables
+
+func (st *compState) more() *compTables {
+	if st.compTables == &noTables {
+		st.compTables = new(compTables)
+	}
+	return st.compTables
 }
 
 // Edit opens a session on m. Nothing is copied before the first edit.
@@ -139,7 +156,7 @@ func (e *Editor) setComp(m *moduleNode, id CompID, c *compNode) {
 
 // state finds or makes the state of a computation; nil when there is no such computation.
 func (e *Editor) state(id CompID) *compState {
-	if e.first.node != nil && e.first.id == id {
+	if e.first.node != nil && e.first.node.id == id {
 		return &e.first
 	}
 	if e.side != nil {
@@ -164,7 +181,7 @@ func (e *Editor) addState(c *compNode) *compState {
 		st, t.spare = &t.spare[0], t.spare[1:]
 		*t.states.slot(1, new(CopyStats), uint32(c.id)) = st // of the session alone: always the same epoch, so nothing is copied
 	}
-	st.e, st.id, st.node = e, c.id, c
+	st.e, st.node, st.compTables = e, c, &noTables
 	return st
 }
 
@@ -430,7 +447,7 @@ func (e *Editor) FreezeUnlessEqual(base Module) Module {
 func (e *Editor) end(why ending) {
 	e.retire(why)
 	e.epoch, e.root, e.side = 0, nil, nil
-	e.pool = nodePool{}
+	e.slab, e.slabLeft = nil, 0
 	if e.first.node != nil {
 		e.first = compState{e: e}
 	}

@@ -178,7 +178,7 @@ func (e *Editor) renameJoined(c *Editor, id CompID) {
 // noteNamed remembers that a fork named an instruction.
 func (st *compState) noteNamed(id InstrID) {
 	if f := st.e.fork; f != nil {
-		f.named[st.id] = append(f.named[st.id], id)
+		f.named[st.node.id] = append(f.named[st.node.id], id)
 	}
 }
 

@@ -17,7 +17,7 @@ func (c CompEdit) Forward(old, new InstrID) {
 		st.settle()
 	}
 	if st.forward == nil {
-		st.forward = make(map[InstrID]InstrID)
+		st.more().forward = make(map[InstrID]InstrID)
 	}
 	if len(st.forward) == 0 {
 		t := st.e.tables()

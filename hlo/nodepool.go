@@ -1,24 +1,23 @@
 package hlo
 
-// nodePool hands out zeroed nodes of one session, cut from slabs: one allocation for many nodes. A slab lives as long as one of its
-// nodes does, so slabs begin small, double, and end where one fills a class of the allocator.
-type nodePool struct {
-	instrs []instrNode // what is left of the last slab
-	size   uint8       // of the last slab
-}
+import "unsafe"
 
+// Sessions cut their nodes from slabs: one allocation for many nodes. A slab lives as long as one of its nodes does, so slabs begin
+// small, double, and end where one fills a class of the allocator.
 const (
 	maxSlab     = 8192 / instrNodeBytes // while a computation is built, most of which lives and dies together
 	maxEditSlab = 16                    // of scattered copies
 )
 
-// take returns a node from a slab of at most limit nodes.
-func (p *nodePool) take(limit int) *instrNode {
-	if len(p.instrs) == 0 {
-		p.size = uint8(min(max(1, 2*int(p.size)), limit))
-		p.instrs = make([]instrNode, p.size)
+// takeNode returns a zeroed node from a slab of at most limit nodes.
+func (e *Editor) takeNode(limit int) *instrNode {
+	if e.slabLeft == 0 {
+		e.slabSize = uint8(min(max(1, 2*int(e.slabSize)), limit))
+		e.slab, e.slabLeft = &make([]instrNode, e.slabSize)[0], e.slabSize
 	}
-	n := &p.instrs[0]
-	p.instrs = p.instrs[1:]
+	n := e.slab
+	if e.slabLeft--; e.slabLeft > 0 {
+		e.slab = (*instrNode)(unsafe.Add(unsafe.Pointer(n), unsafe.Sizeof(*n)))
+	}
 	return n
 }

@@ -36,7 +36,7 @@ func OwnComputation(m Module, id CompID) Owned[Computation] {
 func (e *Editor) Own() Owned[Module] {
 	e.checkWhole("Own")
 	e.settle()
-	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, pool: e.pool}
+	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats}
 	if e.side != nil && e.side.calls != nil {
 		t.side = &sideTables{calls: e.side.calls}
 	}

@@ -47,6 +47,7 @@ func TestEditsAgainstOracle(t *testing.T) {
 		}
 		s.diffs()
 	})
+	require.Equal(t, compTables{}, noTables, "what all computations share nobody writes")
 }
 
 // diffs: what Diff lists between the first and the last version is what the oracle sees.

@@ -93,7 +93,7 @@ func (st *compState) livePred(id InstrID) *instrNode {
 // rankBefore makes room before at and returns the rank to insert there.
 func (st *compState) rankBefore(at InstrID) uint64 {
 	if st.order == nil {
-		st.order = st.newOrderOverlay()
+		st.more().order = st.newOrderOverlay()
 	}
 	for {
 		high, low := st.instr(at).rank, uint64(0)

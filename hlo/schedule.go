@@ -47,7 +47,9 @@ func (c CompEdit) ClearSchedule() {
 // ranks in between. Where they do not fit, all are dealt anew.
 func (st *compState) reorder(nodes []*instrNode) {
 	c := st.own()
-	st.order, st.began = nil, nil
+	if st.began = nil; st.order != nil {
+		st.order = nil
+	}
 	ranks := make([]uint64, len(nodes))
 	if !dealRanks(nodes, ascending(nodes), ranks) {
 		for i := range ranks {
