@@ -1,5 +1,7 @@
 package scalar
 
+import "unsafe"
+
 // fold computes n here and now if its operands are constants, and finds results that are an operand. The interpreter is what computes,
 // so that there is one meaning of every op.
 func (b *Builder) fold(n *node) (Value, bool) {
@@ -19,8 +21,8 @@ func (b *Builder) fold(n *node) (Value, bool) {
 		}
 		file[k] = c.bits
 	}
-	p := &Program{code: []instr{in, {op: opEnd}}}
-	p.Run(&State{registers: file})
+	p := &Program{code: []instr{in, {op: opEnd}, {op: opEnd}}}
+	p.Run(&State{registers: file, places: make([]unsafe.Pointer, 1)})
 	return b.Const(int(n.width), file[3]), true
 }
 

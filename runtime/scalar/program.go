@@ -103,6 +103,7 @@ func (p *Program) assemble(l *layout, a *assigner) {
 		}
 		p.code = append(p.code, in)
 	}
+	p.code = append(p.code, instr{op: opEnd}) // so that behind the end, too, is an instruction of this code
 	for i := range p.code {
 		if in := &p.code[i]; in.op >= opJump && in.op <= opAddIfLtS64 {
 			in.m = labels[in.m]
