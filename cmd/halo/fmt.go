@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -20,6 +21,7 @@ type fmtCmd struct {
 
 	printFlags `embed:""`
 
+	To      string `help:"Write text, or proto: HloModuleProto, as .hlo.pb." default:"text" enum:"text,proto"`
 	Generic bool   `help:"Host programs: print every op in its generic form."`
 	Lenient bool   `help:"Keep unknown attributes and opcodes as they are written."`
 	Write   bool   `short:"w" help:"Write the result back to the file."`
@@ -37,6 +39,10 @@ func (c *fmtCmd) Run(e *env) error {
 		return usageError{errors.New("-w and -o cannot be used together")}
 	case c.Write && slices.Contains(c.Files, "-"):
 		return usageError{errors.New("-w cannot write to standard input")}
+	case c.To == "proto" && (c.Write || c.JSON || c.Lenient):
+		return usageError{errors.New("--to=proto goes with none of -w, --json and --lenient; -o DIR takes several files")}
+	case c.To == "proto" && c.Output == "" && len(c.Files) > 1:
+		return usageError{errors.New("--to=proto of several files wants -o DIR")}
 	}
 	e.mapInputs = true
 	written := map[string]string{} // path in the folder of results → input
@@ -58,8 +64,8 @@ func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) err
 		}
 		return create(in.name, print)
 	case c.Output != "":
-		path := filepath.Join(c.Output, textName(in))
-		if _, taken := written[path]; taken && in.kind == hloProto {
+		path := filepath.Join(c.Output, c.resultName(in))
+		if _, taken := written[path]; taken && in.kind == hloProto && c.To == "text" {
 			path = filepath.Join(c.Output, in.rel+".hlo") // x.hlo and x.hlo.pb are two modules
 		}
 		if other, ok := written[path]; ok {
@@ -81,10 +87,13 @@ func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) err
 	return print(e.stdout)
 }
 
-// textName is the place of a print in the folder of results: what was packed or binary is plain text there.
-func textName(in *input) string {
+// resultName is the place of a result in the folder of results: nothing is packed there.
+func (c *fmtCmd) resultName(in *input) string {
 	name := strings.TrimSuffix(in.rel, ".gz")
-	if in.kind == hloProto {
+	switch {
+	case c.To == "proto":
+		return stem(name) + ".hlo.pb"
+	case in.kind == hloProto:
 		return stem(name) + ".hlo"
 	}
 	return name
@@ -92,11 +101,17 @@ func textName(in *input) string {
 
 // printed reads a file and returns what writes its print: every module of a text, separated as they were read.
 func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, error) {
-	if in.kind == hostText {
+	switch {
+	case c.To == "proto":
+		m, err := parseModule(in)
+		if err != nil {
+			return nil, err
+		}
+		return writes(proto.Encode(m)), nil
+	case in.kind == hostText:
 		out, err := formatHost(in, c.Generic)
 		return writes(out), err
-	}
-	if in.kind != hloText {
+	case in.kind != hloText:
 		m, err := parseModule(in)
 		if err != nil {
 			return nil, err
