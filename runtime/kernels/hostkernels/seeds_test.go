@@ -1,6 +1,11 @@
 package hostkernels_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -284,4 +289,137 @@ func TestSeedReferencesOfAValue(t *testing.T) {
 		assert.Equal(t, 1, r[0].NumRefs())
 		assert.Equal(t, 1, s.live)
 	})
+}
+
+// ternary is the design text's example of a kernel that is better not strict: it needs its condition only, and hands on one of its other
+// arguments whether or not that is there.
+func ternary(f *runtime.Frame) {
+	choice := func() *async.Value {
+		v := f.Arg(2)
+		if async.Get[bool](f.Arg(0)) {
+			v = f.Arg(1)
+		}
+		v.AddRef()
+		return v
+	}
+	condition := f.Arg(0)
+	if condition.IsAvailable() {
+		f.Set(0, choice())
+		return
+	}
+	yes, no, result := f.Arg(1), f.Arg(2), async.MakeIndirect()
+	for _, v := range []*async.Value{condition, yes, no, &result.Value} {
+		v.AddRef()
+	}
+	f.Set(0, &result.Value)
+	condition.AndThen(func() {
+		if async.Get[bool](condition) {
+			result.ForwardTo(yes)
+			no.DropRef()
+		} else {
+			result.ForwardTo(no)
+			yes.DropRef()
+		}
+		condition.DropRef()
+		result.DropRef()
+	})
+}
+
+func TestSeedTernaryForwardsWhatIsNotThere(t *testing.T) {
+	for _, queue := range []string{"single", "multi:2"} {
+		t.Run(queue, func(t *testing.T) {
+			async.CheckLeaks(t)
+			reg := runtime.NewRegistry()
+			hostkernels.Register(reg)
+			reg.Kernel("test.ternary", runtime.Kernel{Run: ternary, NonStrict: true})
+			q, err := workqueue.New(queue)
+			require.NoError(t, err)
+			t.Cleanup(q.Close)
+			host := runtime.NewHost(runtime.HostOptions{Queue: q})
+			p, err := runtime.Load(assemble(t, `
+func @choose(%c: i1, %x: i32, %y: i32) -> i32 {
+  %r = "test.ternary"(%c, %x, %y) : (i1, i32, i32) -> i32
+  tfrt.return %r : i32
+}`), reg, runtime.LoadOptions{Host: host})
+			require.NoError(t, err)
+			req := runtime.NewRequest(t.Context(), host, runtime.RequestOptions{})
+			t.Cleanup(req.Close)
+			choose := func(c *async.Value, x, y *async.Value) *async.Value {
+				r := make([]*async.Value, 1)
+				require.NoError(t, p.Function("choose").Execute(req.NewExecContext(), []*async.Value{c, x, y}, r))
+				t.Cleanup(r[0].DropRef)
+				return r[0]
+			}
+			late := async.MakeUnconstructed[int32]()
+			there := choose(async.Bool(false), late.Value(), async.Int32(7))
+			assert.True(t, there.IsConcrete(), "nobody needs the other one")
+			assert.EqualValues(t, 7, async.Get[int32](there))
+			pending := choose(async.Bool(true), late.Value(), async.Int32(7))
+			assert.True(t, pending.IsUnavailable(), "the kernel has returned what is not there")
+			undecided := async.MakeUnconstructed[bool]()
+			open := choose(undecided.Value(), late.Value(), async.Int32(8))
+			assert.True(t, open.IsUnavailable())
+			undecided.Emplace(false)
+			require.NoError(t, q.Await(t.Context(), open))
+			assert.EqualValues(t, 8, async.Get[int32](open), "decided before the other one has come")
+			late.Emplace(1000)
+			host.Quiesce()
+			assert.EqualValues(t, 1000, async.Get[int32](pending))
+		})
+	}
+}
+
+// A kernel must not leave a result empty: nobody could wait for it.
+func TestSeedEmptyResultIsAnError(t *testing.T) {
+	reg := runtime.NewRegistry()
+	hostkernels.Register(reg)
+	reg.Kernel("test.forgets", runtime.Kernel{Run: func(*runtime.Frame) {}})
+	var reported string
+	host := runtime.NewHost(runtime.HostOptions{Diagnostics: func(e *runtime.Error) { reported = e.Message }})
+	p, err := runtime.Load(assemble(t, `
+func @forgets() -> (i32, i32) {
+  %x = "test.forgets"() : () -> i32
+  %y = tfrt.add.i32 %x, %x
+  %z = tfrt.constant.i32 3
+  tfrt.return %y, %z : i32, i32
+}`), reg, runtime.LoadOptions{Host: host})
+	require.NoError(t, err)
+	r := make([]*async.Value, 2)
+	require.NoError(t, p.Function("forgets").Execute(runtime.NewRequest(t.Context(), host, runtime.RequestOptions{}).NewExecContext(), nil, r))
+	assert.ErrorContains(t, r[0].Err(), "kernel did not set result 0")
+	assert.EqualValues(t, 3, async.Get[int32](r[1]), "what does not depend on it is computed")
+	assert.Equal(t, "kernel did not set result 0", reported)
+}
+
+// TestEveryPromiseHasATest holds the list of what the design texts promise against the tests that it names.
+func TestEveryPromiseHasATest(t *testing.T) {
+	exists := make(map[string]bool)
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, root := range []string{"../..", "../../../cmd/halo"} {
+		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil || d.IsDir():
+				return err
+			case strings.HasSuffix(path, ".txtar"):
+				exists[filepath.Base(path)] = true
+			case strings.HasSuffix(path, "_test.go"):
+				text, err := os.ReadFile(path)
+				require.NoError(t, err)
+				for _, m := range function.FindAllStringSubmatch(string(text), -1) {
+					exists[m[1]] = true
+				}
+			}
+			return nil
+		}))
+	}
+	list, err := os.ReadFile("testdata/promises.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(list)) {
+		if promise, tests, ok := strings.Cut(line, "|"); ok {
+			assert.NotEmpty(t, strings.Fields(tests), promise)
+			for _, name := range strings.Fields(tests) {
+				assert.True(t, exists[name], "%s: there is no %s", promise, name)
+			}
+		}
+	}
 }
