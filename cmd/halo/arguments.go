@@ -74,7 +74,7 @@ func count(n int, one, many string) string {
 func (c *runCmd) files() (map[string]*npz.Array, error) {
 	given := map[string]*npz.Array{}
 	if c.Inputs != "" {
-		all, err := arrays.ReadNPZ(c.Inputs)
+		all, err := arrays.ReadFile(c.Inputs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Inputs, unwrapPath(err))
 		}
@@ -82,7 +82,7 @@ func (c *runCmd) files() (map[string]*npz.Array, error) {
 	}
 	for _, in := range c.Input {
 		key, file, _ := strings.Cut(in, "=")
-		a, err := arrays.ReadNPY(file)
+		a, err := arrays.ReadOne(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, unwrapPath(err))
 		}

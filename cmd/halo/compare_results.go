@@ -9,7 +9,7 @@ import (
 
 // compare reports how far the results are from the reference; a difference beyond the tolerance is a failure.
 func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, r *record) error {
-	ref, err := arrays.ReadNPZ(c.Compare)
+	ref, err := arrays.ReadFile(c.Compare)
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", c.Compare, unwrapPath(err))
 	}

@@ -19,12 +19,12 @@ type runCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
 	Level optLevel `embed:""`
 
-	Input   []string `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D alone." placeholder:"N=FILE" sep:"none"`
-	Inputs  string   `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ..." placeholder:"FILE.npz"`
+	Input   []string `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D alone; .raw or .bin for elements without a header." placeholder:"N=FILE" sep:"none"`
+	Inputs  string   `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ... A .npy, .raw or .bin file is the only parameter." placeholder:"FILE.npz"`
 	Fill    string   `help:"Make the inputs that are not given: zeros, ones, random, uniform or model." placeholder:"KIND"`
 	Seed    uint64   `help:"Seed of the fill." placeholder:"S"`
 	Elided  string   `help:"What to do with constants that the text leaves out: error, fill with XLA's filler, or auto: fill if the inputs are filled too." default:"auto" enum:"auto,error,fill"`
-	Output  string   `short:"o" help:"Write the results here, keys as of --inputs." placeholder:"FILE.npz"`
+	Output  string   `short:"o" help:"Write the results here, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
 	Print   bool     `help:"Print the results as HLO literals."`
 	Engine  string   `help:"bef: lower and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
 	Compare string   `help:"Compare the results with these." placeholder:"REF.npz"`
@@ -162,7 +162,7 @@ func (c *runCmd) deliver(e *env, name string, g grid, results [][]*hlo.Literal, 
 		}
 	}
 	if c.Output != "" {
-		if err := create(c.Output, func(w io.Writer) error { return arrays.WriteNPZ(w, named(g, results)) }); err != nil {
+		if err := create(c.Output, func(w io.Writer) error { return arrays.WriteFile(w, c.Output, named(g, results)) }); err != nil {
 			return err
 		}
 	}

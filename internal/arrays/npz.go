@@ -74,7 +74,7 @@ func FromLiteral(l *hlo.Literal) npz.Array {
 }
 
 // Literal gives an array the shape that a program declares. The dimensions must be equal; the items must be of the element type, or raw
-// items of its size.
+// items of its size. What a raw file holds must be as long as the shape asks.
 func Literal(a *npz.Array, s hlo.Shape) (*hlo.Literal, error) {
 	t := s.Type()
 	if !s.IsArray() {
@@ -82,6 +82,12 @@ func Literal(a *npz.Array, s hlo.Shape) (*hlo.Literal, error) {
 	}
 	if !s.IsStatic() && s.Accepts(hlo.MakeShape(t, a.Shape...)) {
 		s = hlo.MakeShape(t, a.Shape...)
+	}
+	if a.Descr == rawItems {
+		var err error
+		if a, err = shaped(a, s); err != nil {
+			return nil, err
+		}
 	}
 	if !slices.Equal(a.Shape, s.Dimensions()) {
 		return nil, fmt.Errorf("got an array of dimensions %v, want %v", a.Shape, s.WithoutLayout())
