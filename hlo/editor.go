@@ -446,7 +446,7 @@ func (e *Editor) FreezeUnlessEqual(base Module) Module {
 // end retires the session for good and lets go of the module.
 func (e *Editor) end(why ending) {
 	e.retire(why)
-	e.epoch, e.root, e.side = 0, nil, nil
+	e.epoch, e.root, e.side, e.fork = 0, nil, nil, nil
 	e.slab, e.slabLeft = nil, 0
 	if e.first.node != nil {
 		e.first = compState{e: e}
