@@ -21,6 +21,7 @@ func (in *input) forgetting(w io.Writer) io.Writer {
 	if !in.mapped {
 		return w
 	}
+	forgetPages()
 	return &forgetting{w: w, in: in}
 }
 

@@ -19,6 +19,7 @@ func mapFile(path string) ([]byte, bool) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() < worthMapping || int64(int(info.Size())) != info.Size() {
 		return nil, false
 	}
+	forgetPages()
 	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
 	return data, err == nil
 }

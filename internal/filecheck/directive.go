@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -45,19 +46,23 @@ type head struct {
 	Pattern string   `parser:"Colon @Pattern?"`
 }
 
-var headParser = participle.MustBuild[head](participle.Lexer(lexer.MustStateful(lexer.Rules{
-	"Root": {
-		{Name: "Count", Pattern: `-COUNT-[0-9]+`},
-		{Name: "Suffix", Pattern: `-[A-Z]+`},
-		{Name: "Literal", Pattern: `\{ *LITERAL *\}`},
-		{Name: "Colon", Pattern: `:`, Action: lexer.Push("Pattern")},
-		{Name: "Other", Pattern: `.`}, // no directive after all
-	},
-	"Pattern": {{Name: "Pattern", Pattern: `.+`}},
-})))
+var headParser = sync.OnceValue(func() *participle.Parser[head] {
+	return participle.MustBuild[head](participle.Lexer(lexer.MustStateful(lexer.Rules{
+		"Root": {
+			{Name: "Count", Pattern: `-COUNT-[0-9]+`},
+			{Name: "Suffix", Pattern: `-[A-Z]+`},
+			{Name: "Literal", Pattern: `\{ *LITERAL *\}`},
+			{Name: "Colon", Pattern: `:`, Action: lexer.Push("Pattern")},
+			{Name: "Other", Pattern: `.`}, // no directive after all
+		},
+		"Pattern": {{Name: "Pattern", Pattern: `.+`}},
+	})))
+})
 
 // misspelled matches what follows a prefix when an underscore replaces a hyphen of a directive.
-var misspelled = regexp.MustCompile(`^([-_](COUNT[-_][0-9]+|NEXT|SAME|NOT|DAG|LABEL|EMPTY))+:`)
+var misspelled = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([-_](COUNT[-_][0-9]+|NEXT|SAME|NOT|DAG|LABEL|EMPTY))+:`)
+})
 
 // parse finds the directives of a file and reads them.
 //
@@ -149,9 +154,9 @@ func (r *reader) directive(at Position, prefix, rest string) bool {
 		r.fail(at, format, args...)
 		return true
 	}
-	h, err := headParser.ParseString("", rest)
+	h, err := headParser().ParseString("", rest)
 	if err != nil {
-		if m := misspelled.FindString(rest); strings.Contains(m, "_") {
+		if m := misspelled().FindString(rest); strings.Contains(m, "_") {
 			return fail("misspelled directive '%s%s'", prefix, m)
 		}
 		return false
@@ -216,9 +221,9 @@ func (r *reader) fail(at Position, format string, args ...any) {
 	r.errs = append(r.errs, &Error{At: at, Message: fmt.Sprintf(format, args...), Line: r.source[at.Line-1]})
 }
 
-var blanks = regexp.MustCompile(`[ \t]+`)
+var blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t]+`) })
 
 // canonical makes each run of blanks one space.
 func canonical(text string) string {
-	return blanks.ReplaceAllString(text, " ")
+	return blanks().ReplaceAllString(text, " ")
 }

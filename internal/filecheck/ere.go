@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -34,7 +35,7 @@ type translator struct {
 	atom  bool // what was read last can be repeated
 }
 
-var repetition = regexp.MustCompile(`^\{[0-9]+(,[0-9]*)?\}`)
+var repetition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{[0-9]+(,[0-9]*)?\}`) })
 
 // step reads one item.
 func (t *translator) step() error {
@@ -71,7 +72,7 @@ func (t *translator) step() error {
 		return nil
 	case '{':
 		if len(t.rest) > 1 && '0' <= t.rest[1] && t.rest[1] <= '9' {
-			bounds := repetition.FindString(t.rest)
+			bounds := repetition().FindString(t.rest)
 			if bounds == "" || !t.atom {
 				return errors.New("invalid repetition count")
 			}

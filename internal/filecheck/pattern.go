@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -35,30 +36,32 @@ type definitionSyntax struct {
 
 // A definition ends at the first ]] that is not inside of brackets, which nest; hence the states.
 // OpenRegex and OpenVariable match what does not end or begin properly, for the sake of the message.
-var patternParser = participle.MustBuild[patternSyntax](participle.UseLookahead(2), participle.Lexer(lexer.MustStateful(lexer.Rules{
-	"Root": {
-		{Name: "Regex", Pattern: `\{\{.*?\}\}`},
-		{Name: "OpenRegex", Pattern: `\{\{`},
-		{Name: "OpenNumber", Pattern: `\[\[#`, Action: lexer.Push("Number")},
-		{Name: "OpenDefinition", Pattern: `\[\[\$?[A-Za-z_][A-Za-z0-9_]*:`, Action: lexer.Push("Definition")},
-		{Name: "Use", Pattern: `\[\[(@LINE([-+][0-9]+)?|\$?[A-Za-z_][A-Za-z0-9_]*)\]\]`},
-		{Name: "OpenVariable", Pattern: `\[\[`},
-		{Name: "Text", Pattern: `[^\[{]+|[\[{]`},
-	},
-	"Definition": {
-		{Name: "Escaped", Pattern: `\\.`},
-		{Name: "OpenClass", Pattern: `\[`, Action: lexer.Push("Class")},
-		{Name: "Close", Pattern: `\]\]`, Action: lexer.Pop()},
-		{Name: "Body", Pattern: `[^\\\[\]]+`},
-	},
-	"Class": {
-		{Name: "Escaped", Pattern: `\\.`},
-		{Name: "OpenClass", Pattern: `\[`, Action: lexer.Push("Class")},
-		{Name: "CloseClass", Pattern: `\]`, Action: lexer.Pop()},
-		{Name: "Body", Pattern: `[^\\\[\]]+`},
-	},
-	"Number": numberTokens,
-})))
+var patternParser = sync.OnceValue(func() *participle.Parser[patternSyntax] {
+	return participle.MustBuild[patternSyntax](participle.UseLookahead(2), participle.Lexer(lexer.MustStateful(lexer.Rules{
+		"Root": {
+			{Name: "Regex", Pattern: `\{\{.*?\}\}`},
+			{Name: "OpenRegex", Pattern: `\{\{`},
+			{Name: "OpenNumber", Pattern: `\[\[#`, Action: lexer.Push("Number")},
+			{Name: "OpenDefinition", Pattern: `\[\[\$?[A-Za-z_][A-Za-z0-9_]*:`, Action: lexer.Push("Definition")},
+			{Name: "Use", Pattern: `\[\[(@LINE([-+][0-9]+)?|\$?[A-Za-z_][A-Za-z0-9_]*)\]\]`},
+			{Name: "OpenVariable", Pattern: `\[\[`},
+			{Name: "Text", Pattern: `[^\[{]+|[\[{]`},
+		},
+		"Definition": {
+			{Name: "Escaped", Pattern: `\\.`},
+			{Name: "OpenClass", Pattern: `\[`, Action: lexer.Push("Class")},
+			{Name: "Close", Pattern: `\]\]`, Action: lexer.Pop()},
+			{Name: "Body", Pattern: `[^\\\[\]]+`},
+		},
+		"Class": {
+			{Name: "Escaped", Pattern: `\\.`},
+			{Name: "OpenClass", Pattern: `\[`, Action: lexer.Push("Class")},
+			{Name: "CloseClass", Pattern: `\]`, Action: lexer.Pop()},
+			{Name: "Body", Pattern: `[^\\\[\]]+`},
+		},
+		"Number": numberTokens,
+	})))
+})
 
 // pattern is what a directive looks for.
 type pattern struct {
@@ -123,7 +126,7 @@ func (r *reader) pattern(text string, d *directive, literal bool) (*pattern, err
 	if literal {
 		p.parts = []part{{text: text}}
 	} else {
-		syntax, err := patternParser.ParseString("", text)
+		syntax, err := patternParser().ParseString("", text)
 		if err != nil {
 			offset := 0
 			var at participle.Error
