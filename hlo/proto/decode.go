@@ -174,7 +174,11 @@ func (d *decoder) instruction(b *hlo.ComputationBuilder, in *instructionMsg, ids
 	if spec.Control, err = d.before(ids, in.ControlIDs, "control predecessor"); err != nil {
 		return err
 	}
-	if spec.Callees, err = lookup(d.comps, in.CalledIDs, "called computation", "STR-01"); err != nil {
+	called := in.CalledIDs
+	if x := in.Extra; x != nil && op == hlo.OpAsyncDone && len(called) == 0 {
+		called = x.CalledIDs
+	}
+	if spec.Callees, err = lookup(d.comps, called, "called computation", "STR-01"); err != nil {
 		return err
 	}
 	if n := len(spec.Operands); !hlo.Info(op).Arity.Accepts(n) && !hlo.IsAsync(op) {

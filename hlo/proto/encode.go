@@ -249,11 +249,15 @@ func (e *encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64
 			msg.ControlIDs = append(msg.ControlIDs, number(id))
 		}
 	}
-	for i := range in.NumCallees() {
-		msg.CalledIDs = append(msg.CalledIDs, int64(in.Callee(i)))
+	called := &msg.CalledIDs
+	if in.Opcode() == hlo.OpAsyncDone && in.NumCallees() > 0 {
+		called = &msg.extra().CalledIDs // XLA has none on a done, and would look for a start among its operands
 	}
-	if hlo.IsAsync(in.Opcode()) && in.Opcode() != hlo.OpAsyncStart && in.NumCallees() == 0 {
-		// XLA has the computation on every step of the chain.
+	for i := range in.NumCallees() {
+		*called = append(*called, int64(in.Callee(i)))
+	}
+	if in.Opcode() == hlo.OpAsyncUpdate && in.NumCallees() == 0 {
+		// XLA has the computation on every update.
 		if c, ok := hlo.AsyncCallee(e.m, in); ok {
 			msg.CalledIDs = append(msg.CalledIDs, int64(c.ID()))
 		}

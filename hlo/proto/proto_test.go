@@ -231,3 +231,64 @@ ENTRY e { k = f32[1000] constant({...}) z = f32[] constant(0) ROOT r = f32[1000]
 	assert.True(t, k.Literal().IsElided())
 	assert.Equal(t, text(t, m, printer.Long), text(t, back, printer.Long))
 }
+
+// TestCarriedDone has a chain that comes out of a tuple: XLA ends when it reads a done with a computation there, and the computation is kept
+// where it does not look.
+func TestCarriedDone(t *testing.T) {
+	m, err := parser.Parse("m", `HloModule m
+wrapped { ROOT w = f32[4] parameter(0) }
+ENTRY e {
+  p = f32[4] parameter(0)
+  go = ((f32[4]), f32[4], s32[]) async-start(p), calls=wrapped
+  state = (f32[4], ((f32[4]), f32[4], s32[])) tuple(p, go)
+  chain = ((f32[4]), f32[4], s32[]) get-tuple-element(state), index=1
+  up = ((f32[4]), f32[4], s32[]) async-update(chain), calls=wrapped
+  one = f32[4] async-done(up), calls=wrapped
+  other = ((f32[4]), f32[4], s32[]) get-tuple-element(state), index=1
+  two = f32[4] async-done(other), calls=wrapped
+  ROOT both = (f32[4], f32[4]) tuple(one, two)
+}`)
+	require.NoError(t, err)
+	data := proto.Encode(m)
+	const (
+		computations, instructions, opcode, calledIDs = 3, 2, 2, 38
+	)
+	fields := func(b []byte, visit func(protowire.Number, []byte)) {
+		for len(b) > 0 {
+			number, kind, n := protowire.ConsumeTag(b)
+			require.GreaterOrEqual(t, n, 0)
+			b = b[n:]
+			if kind == protowire.BytesType {
+				value, _ := protowire.ConsumeBytes(b)
+				visit(number, value)
+			}
+			b = b[protowire.ConsumeFieldValue(number, kind, b):]
+		}
+	}
+	dones := 0
+	fields(data, func(n protowire.Number, computation []byte) {
+		if n != computations {
+			return
+		}
+		fields(computation, func(n protowire.Number, instruction []byte) {
+			if n != instructions {
+				return
+			}
+			name, called := "", false
+			fields(instruction, func(n protowire.Number, value []byte) {
+				called = called || n == calledIDs
+				if n == opcode {
+					name = string(value)
+				}
+			})
+			if name == "async-done" {
+				dones++
+				assert.False(t, called)
+			}
+		})
+	})
+	assert.Equal(t, 2, dones)
+	back, err := proto.Decode(data)
+	require.NoError(t, err)
+	assert.Equal(t, text(t, m, printer.Long), text(t, back, printer.Long))
+}

@@ -232,6 +232,7 @@ type instructionExtra struct {
 	Unknown      []*unknownMsg `pb:"5"`
 	Line         int64         `pb:"6"`
 	Column       int64         `pb:"7"`
+	CalledIDs    []int64       `pb:"8"` // of an async-done whose chain comes out of a tuple
 }
 
 type intsMsg struct {
