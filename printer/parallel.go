@@ -26,8 +26,8 @@ const (
 type stretch struct {
 	c     hlo.Computation
 	lines []hlo.InstrID // nil: the whole computation
-	first bool              // what is before the instructions belongs to it
-	last  bool              // and what is behind them
+	first bool          // what is before the instructions belongs to it
+	last  bool          // and what is behind them
 }
 
 // chunk is what a worker prints at a time.
