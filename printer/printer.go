@@ -76,6 +76,7 @@ type printer struct {
 
 	every   int // operands between index marks, 0: none
 	sugared []bool
+	step    chainStep // of a chain, written last
 	names   *canonicalNames
 	nesting int
 	lone    bool // a single instruction: canonical names are left out

@@ -57,9 +57,28 @@ func (p *printer) wrapped(in hlo.Instruction) (hlo.Instruction, bool) {
 	if p.sugared == nil || !hlo.IsAsync(in.Opcode()) {
 		return hlo.Instruction{}, false
 	}
-	c, ok := hlo.AsyncCallee(p.m, in)
+	c, ok := p.step.callee, p.step.leadsTo(in)
+	if !ok {
+		c, ok = hlo.AsyncCallee(p.m, in)
+	}
+	p.step = chainStep{in, c}
 	if !ok || !p.isSugared(c.ID()) {
 		return hlo.Instruction{}, false
 	}
 	return c.Root(), true
+}
+
+// chainStep is an asynchronous instruction and what its chain runs, zero when that cannot be known. The steps of a chain are written one after
+// the other as a rule, and the printer remembers the last one: otherwise each would be followed back to the start.
+type chainStep struct {
+	in     hlo.Instruction
+	callee hlo.Computation
+}
+
+// leadsTo reports whether in is this step or the next one, and runs what it runs: the step is a start, or has found its start.
+func (s chainStep) leadsTo(in hlo.Instruction) bool {
+	if s.callee.IsZero() || s.in.Opcode() != hlo.OpAsyncStart && s.in.NumCallees() > 0 || in.Computation().ID() != s.in.Computation().ID() {
+		return false
+	}
+	return in.ID() == s.in.ID() || in.Opcode() != hlo.OpAsyncStart && in.NumOperands() > 0 && in.Operand(0) == s.in.ID()
 }
