@@ -189,16 +189,21 @@ func compare(ctx context.Context, m hlo.Module, args []*hlo.Literal, p *program,
 	return o
 }
 
-// probe evaluates m on inputs one half of whose numbers was moved by an ulp, and then on those with the other half moved.
+// probe evaluates m on inputs one half of whose numbers was moved by an ulp, and then on those with the other half moved; and in the same way
+// with its constants moved, since what is computed from these alone is rounded like everything else.
 func probe(ctx context.Context, m hlo.Module, args []*hlo.Literal, leaves int, cfg Config) (moved [][]*hlo.Literal) {
+	try := func(m hlo.Module, args []*hlo.Literal) {
+		if results, err := evaluate(ctx, m, args, cfg); err == nil && len(results) == leaves {
+			moved = append(moved, results)
+		}
+	}
 	for half := range uint64(2) {
 		other := make([]*hlo.Literal, len(args))
 		for k, a := range args {
 			other[k] = move(a, half)
 		}
-		if results, err := evaluate(ctx, m, other, cfg); err == nil && len(results) == leaves {
-			moved = append(moved, results)
-		}
+		try(m, other)
+		try(moveConstants(m, half), args)
 	}
 	return moved
 }

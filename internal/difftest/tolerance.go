@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/arrays"
@@ -89,7 +90,7 @@ func largest(l *hlo.Literal) float64 {
 }
 
 // illConditioned reports whether the difference of got from want is what the program makes of noise: moved is the evaluator's answer to
-// inputs that were moved by an ulp. A float may be 64 times as far off as it moved by that (64 roundings, as above); an integer may
+// inputs, or constants, that were moved by an ulp. A float may be 64 times as far off as it moved by that (64 roundings, as above); an integer may
 // be off if any of its array moved, since that can only be a rounded float that crossed a step.
 func illConditioned(got, want, moved *hlo.Literal) bool {
 	t := want.Shape().Type()
@@ -99,6 +100,30 @@ func illConditioned(got, want, moved *hlo.Literal) bool {
 	shift := arrays.Compare(moved, want, 0, 0)
 	return arrays.Compare(got, want, 0, 64*shift.MaxAbs).Bad == 0
 }
+
+// moveConstants is m with every other constant moved. Zeros and infinities stay: they are what sums and maxima begin with, and exact.
+func moveConstants(m hlo.Module, half uint64) hlo.Module {
+	e := m.Edit()
+	n := half
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			l := in.Literal()
+			if l == nil || !l.Shape().IsArray() || !l.Shape().Type().IsFloat() {
+				continue
+			}
+			if x := largest(l); x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+				continue
+			}
+			if n++; n%2 == 0 {
+				e.Computation(c.ID()).Instr(in.ID()).SetAttrs(&hlo.ConstantAttrs{Literal: moveAll(l)})
+			}
+		}
+	}
+	return e.Freeze()
+}
+
+// moveAll moves both halves of the numbers.
+func moveAll(l *hlo.Literal) *hlo.Literal { return move(move(l, 0), 1) }
 
 // move changes the last place of one half of the numbers, 0 or 1. Which half a number is in does not follow the axes of its array: if it
 // did, a sum along one might see nothing move.
