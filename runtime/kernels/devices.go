@@ -3,6 +3,7 @@ package kernels
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/runtime"
@@ -26,6 +27,8 @@ func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, res
 	request := runtime.NewRequest(ctx, p.Host(), runtime.RequestOptions{Data: []any{mesh}})
 	defer request.Close()
 	done := make([]*async.Value, n)
+	var told sync.WaitGroup // the mesh, of what became of each: who awaits a value may go on before its waiters have run
+	told.Add(n)
 	for i := range n {
 		d := mesh.Device(i)
 		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest}
@@ -35,6 +38,7 @@ func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, res
 		run := p.Entry().Start(ctx, o, args[i], results[i])
 		done[i] = run.Value()
 		run.AndThen(func() {
+			defer told.Done()
 			if err := run.Value().Err(); err != nil {
 				if n > 1 {
 					err = fmt.Errorf("device %d: %w", i, err)
@@ -48,6 +52,7 @@ func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, res
 	if err := p.Host().Queue().Await(context.Background(), done...); err != nil {
 		return err
 	}
+	told.Wait()
 	return mesh.Err()
 }
 
