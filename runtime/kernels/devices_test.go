@@ -561,20 +561,3 @@ func TestReferenceDevices(t *testing.T) {
 		})
 	}
 }
-
-// TestHostErrorIsNotLost runs a program that the host has nothing to feed to, often: the error must be there when Devices returns, not when
-// the waiters of the execution have run.
-func TestHostErrorIsNotLost(t *testing.T) {
-	m, err := parser.Parse("m", `HloModule m
-ENTRY e {
-  t = token[] after-all()
-  i = (s32[], token[]) infeed(t)
-  ROOT a = s32[] get-tuple-element(i), index=0
-}`)
-	require.NoError(t, err)
-	p := load(t, m)
-	for range 2000 {
-		results := [][]runtime.Buffer{p.Entry().NewResults()}
-		require.Error(t, kernels.Devices(t.Context(), p, eval.NewMesh(1, 1), [][]runtime.Buffer{nil}, results, nil))
-	}
-}
