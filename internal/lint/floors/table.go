@@ -16,7 +16,8 @@ var Table = []Row{
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
-	{Prefix: "internal/arrays", Floor: 2}, // literals on disk
+	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
+	{Prefix: "internal/arrays", Floor: 2},                                           // literals on disk
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},

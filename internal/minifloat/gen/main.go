@@ -3,31 +3,17 @@
 package main
 
 import (
-	"bytes"
-	"log"
-	"os"
-
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
+
+	"github.com/gohalo/halo/internal/asmgen"
 )
 
-func main() {
-	assembly, declarations, err := generate()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for name, data := range map[string][]byte{"gen_half_amd64.s": assembly, "gen_half_amd64.go": declarations} {
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			log.Fatal(err)
-		}
-	}
-}
+func main() { asmgen.Write(generate) }
 
 // generate returns the assembly and the Go file that declares its functions.
-func generate() (assembly, declarations []byte, err error) {
+func generate() (asmgen.Files, error) {
 	g := generator{build.NewContext()}
 	g.ConstraintExpr("amd64")
 	g.loop("widenF16AVX2", "dst *float32, src *uint16, n int", "sets n values of dst, n a multiple of 8.", 2, 4, g.widenF16)
@@ -35,19 +21,7 @@ func generate() (assembly, declarations []byte, err error) {
 	g.loop("widenBF16AVX2", "dst *float32, src *uint16, n int", "sets n values of dst, n a multiple of 8.", 2, 4, g.widenBF16)
 	g.narrowBF16Constants()
 	g.loop("narrowBF16AVX2", "dst *uint16, src *float32, n int", "sets n codes of dst, n a multiple of 8.", 4, 2, g.narrowBF16)
-	file, err := g.Result()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return nil, nil, err
-	}
-	config := printer.Config{Argv: []string{"go", "generate"}, Name: "internal/minifloat/gen", Pkg: "minifloat"}
-	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
-		return nil, nil, err
-	}
-	declarations, err = printer.NewStubs(config).Print(file)
-	return append(bytes.TrimSpace(assembly), '\n'), append(bytes.TrimSpace(declarations), '\n'), err
+	return asmgen.Compile(g.Context, "internal/minifloat", "half")
 }
 
 type generator struct{ *build.Context }

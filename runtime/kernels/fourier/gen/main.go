@@ -3,33 +3,20 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"log"
-	"os"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gohalo/halo/internal/asmgen"
 )
 
-func main() {
-	assembly, declarations, err := generate()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for name, data := range map[string][]byte{"gen_pass_amd64.s": assembly, "gen_pass_amd64.go": declarations} {
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			log.Fatal(err)
-		}
-	}
-}
+func main() { asmgen.Write(generate) }
 
 // generate returns the assembly and the Go file that declares its functions.
-func generate() (assembly, declarations []byte, err error) {
+func generate() (asmgen.Files, error) {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("amd64")
 	for _, size := range []int{4, 8} {
@@ -39,19 +26,7 @@ func generate() (assembly, declarations []byte, err error) {
 			}
 		}
 	}
-	file, err := ctx.Result()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return nil, nil, err
-	}
-	config := printer.Config{Argv: []string{"go", "generate"}, Name: "runtime/kernels/fourier/gen", Pkg: "fourier"}
-	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
-		return nil, nil, err
-	}
-	declarations, err = printer.NewStubs(config).Print(file)
-	return append(bytes.TrimSpace(assembly), '\n'), append(bytes.TrimSpace(declarations), '\n'), err
+	return asmgen.Compile(ctx, "runtime/kernels/fourier", "pass")
 }
 
 // passes emits instructions for complex numbers, real part first, whose parts have a size, in vectors of a width.

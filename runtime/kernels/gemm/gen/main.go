@@ -3,34 +3,21 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"log"
 	"math/bits"
-	"os"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gohalo/halo/internal/asmgen"
 )
 
-func main() {
-	assembly, declarations, err := generate()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for name, data := range map[string][]byte{"gen_micro_amd64.s": assembly, "gen_micro_amd64.go": declarations} {
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			log.Fatal(err)
-		}
-	}
-}
+func main() { asmgen.Write(generate) }
 
 // generate returns the assembly and the Go file that declares its functions.
-func generate() (assembly, declarations []byte, err error) {
+func generate() (asmgen.Files, error) {
 	g := generator{build.NewContext()}
 	g.ConstraintExpr("amd64")
 	f32, f64 := element{"float32", 4}, element{"float64", 8}
@@ -38,19 +25,7 @@ func generate() (assembly, declarations []byte, err error) {
 	g.micro("f32AVX2", f32, 6, 32)
 	g.micro("f64AVX512", f64, 14, 64)
 	g.micro("f64AVX2", f64, 6, 32)
-	file, err := g.Result()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return nil, nil, err
-	}
-	config := printer.Config{Argv: []string{"go", "generate"}, Name: "runtime/kernels/gemm/gen", Pkg: "gemm"}
-	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
-		return nil, nil, err
-	}
-	declarations, err = printer.NewStubs(config).Print(file)
-	return append(bytes.TrimSpace(assembly), '\n'), append(bytes.TrimSpace(declarations), '\n'), err
+	return asmgen.Compile(g.Context, "runtime/kernels/gemm", "micro")
 }
 
 type generator struct{ *build.Context }

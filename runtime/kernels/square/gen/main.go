@@ -3,58 +3,26 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"log"
-	"os"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gohalo/halo/internal/asmgen"
 )
 
-func main() {
-	files, err := generate()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for name, data := range files {
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			log.Fatal(err)
-		}
-	}
-}
+func main() { asmgen.Write(generate) }
 
 // generate returns the files by name.
-func generate() (map[string][]byte, error) {
+func generate() (asmgen.Files, error) {
 	c := build.NewContext()
 	c.ConstraintExpr("amd64")
 	kernel(c, 8, 8, "8-bit", bytes8)
 	kernel(c, 16, 8, "16-bit", words8)
 	kernel(c, 32, 8, "32-bit", dwords8)
 	kernel(c, 64, 4, "64-bit", qwords4)
-	file, err := c.Result()
-	if err != nil {
-		return nil, err
-	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return nil, err
-	}
-	config := printer.Config{Argv: []string{"go", "generate"}, Name: "runtime/kernels/square/gen", Pkg: "square"}
-	assembly, err := printer.NewGoAsm(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	stubs, err := printer.NewStubs(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	return map[string][]byte{
-		"gen_square_amd64.s":  append(bytes.TrimSpace(assembly), '\n'),
-		"gen_square_amd64.go": append(bytes.TrimSpace(stubs), '\n'),
-	}, nil
+	return asmgen.Compile(c, "runtime/kernels/square", "square")
 }
 
 // lines is where the rows, or the columns, of a square are: up to eight, a stride apart.

@@ -16,28 +16,16 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"log"
-	"os"
 
 	"github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
+
+	"github.com/gohalo/halo/internal/asmgen"
 )
 
-func main() {
-	files, err := generate()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for name, data := range files {
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			log.Fatal(err)
-		}
-	}
-}
+func main() { asmgen.Write(generate) }
 
 // generate returns the files by name.
-func generate() (map[string][]byte, error) {
+func generate() (asmgen.Files, error) {
 	context := build.NewContext()
 	context.ConstraintExpr("amd64")
 	constants := make(map[string]bool)
@@ -60,31 +48,14 @@ func generate() (map[string][]byte, error) {
 			tables[wide] = append(tables[wide], e)
 		}
 	}
-	file, err := context.Result()
+	files, err := asmgen.Compile(context, "runtime/kernels/vec", "vec")
 	if err != nil {
 		return nil, err
 	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return nil, err
-	}
-	config := printer.Config{Argv: []string{"go", "generate"}, Name: "runtime/kernels/vec/gen", Pkg: "vec"}
-	assembly, err := printer.NewGoAsm(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	stubs, err := printer.NewStubs(config).Print(file)
-	if err != nil {
-		return nil, err
-	}
-	table, err := format.Source(printTables(tables))
-	if err != nil {
-		return nil, err
-	}
-	return map[string][]byte{
-		"gen_vec_amd64.s":    append(bytes.TrimSpace(assembly), '\n'),
-		"gen_vec_amd64.go":   append(bytes.TrimSpace(bytes.Replace(stubs, []byte("package vec"), []byte("package vec\n\nimport \"unsafe\""), 1)), '\n'),
-		"gen_table_amd64.go": table,
-	}, nil
+	const declarations = "gen_vec_amd64.go"
+	files[declarations] = bytes.Replace(files[declarations], []byte("package vec"), []byte("package vec\n\nimport \"unsafe\""), 1)
+	files["gen_table_amd64.go"], err = format.Source(printTables(tables))
+	return files, err
 }
 
 // entry is a line of a table.

@@ -1,0 +1,73 @@
+// Package asmgen is what the generators of assembly have in common: from instructions to files, and from files to disk or to a test that
+// holds what is checked in to what would be generated.
+package asmgen
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+// Files is what a generator makes, by name.
+type Files map[string][]byte
+
+// Compile makes two files of the functions in ctx: gen_NAME_amd64.s, and gen_NAME_amd64.go, which declares them. dir is the package's
+// directory below the module.
+func Compile(ctx *build.Context, dir, name string) (Files, error) {
+	file, err := ctx.Result()
+	if err != nil {
+		return nil, err
+	}
+	if err := pass.Compile.Execute(file); err != nil {
+		return nil, err
+	}
+	config := printer.Config{Argv: []string{"go", "generate"}, Name: dir + "/gen", Pkg: path.Base(dir)}
+	assembly, err := printer.NewGoAsm(config).Print(file)
+	if err != nil {
+		return nil, err
+	}
+	declarations, err := printer.NewStubs(config).Print(file)
+	if err != nil {
+		return nil, err
+	}
+	base := "gen_" + name + "_amd64"
+	return Files{base + ".s": append(bytes.TrimSpace(assembly), '\n'), base + ".go": append(bytes.TrimSpace(declarations), '\n')}, nil
+}
+
+// Write puts what generate makes into the working directory, and ends the process if it cannot.
+func Write(generate func() (Files, error)) {
+	files, err := generate()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, data := range files {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// Stale says which of the files in dir are not what generate makes.
+func Stale(dir string, generate func() (Files, error)) error {
+	files, err := generate()
+	if err != nil {
+		return err
+	}
+	var stale []error
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil && !bytes.Equal(got, want) {
+			err = fmt.Errorf("%s: run go generate in its directory", name)
+		}
+		stale = append(stale, err)
+	}
+	return errors.Join(stale...)
+}
