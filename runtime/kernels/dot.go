@@ -27,23 +27,30 @@ func dot(s *site) (runtime.Bound, bool) {
 		return dotAs[int16](s, t)
 	case hlo.U16:
 		return dotAs[uint16](s, t)
-	case hlo.S32:
-		return dotAs[int32](s, t)
-	case hlo.U32:
-		return dotAs[uint32](s, t)
+	case hlo.S32, hlo.U32:
+		if isNarrow(s.shape(0).Type()) && isNarrow(s.shape(1).Type()) {
+			return dotOfPairs(s)
+		}
+		return dotAs[int32](s, t) // which wraps as unsigned numbers do
 	case hlo.S64:
 		return dotAs[int64](s, t)
 	case hlo.U64:
 		return dotAs[uint64](s, t)
 	case hlo.C64:
-		return dotAs[complex64](s, t)
+		return dotOfParts[float32, complex64](s, t)
 	case hlo.C128:
-		return dotAs[complex128](s, t)
+		return dotOfParts[float64, complex128](s, t)
 	}
 	return runtime.Bound{}, false
 }
 
 func dotAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
+	p := newDot[T](s)
+	return p.bind(s, t)
+}
+
+// newDot is the product that a dot asks for.
+func newDot[T gemm.Number](s *site) *product[T] {
 	a := hlo.AttrsOf[hlo.DotAttrs](s.in)
 	p := &product[T]{}
 	var leftFree, rightFree []int64
@@ -53,7 +60,7 @@ func dotAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 	p.m = productOver(leftFree, s.shape(0).Dimensions())
 	p.n = productOver(rightFree, s.shape(1).Dimensions())
 	p.k = len(p.left.Ks)
-	return p.bind(s, t)
+	return p
 }
 
 // matrixOf describes an operand as batches of matrices, whose rows are the free axes.

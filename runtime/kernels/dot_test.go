@@ -6,7 +6,7 @@ import (
 )
 
 func TestDot(t *testing.T) {
-	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64", "f8e5m2"} {
+	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u32", "u8", "s8", "s16", "s64", "c64", "f8e5m2"} {
 		for _, c := range []string{
 			"T[3,5] dot(T[3,4], T[4,5]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
 			"T[3,5] dot(T[4,3], T[5,4]), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
@@ -23,9 +23,12 @@ func TestDot(t *testing.T) {
 			"T[5,300] dot(T[5,800], T[800,300]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
 		} {
 			kernelCase{text: replaceType(c, typ), small: true, tol: 1e-2}.check(t)
+			if typ == "u8" || typ == "s16" || typ == "s8" { // into a wider type, wrapping
+				kernelCase{text: "s32" + replaceType(c, typ)[len(typ):]}.check(t)
+			}
 		}
 	}
-	for _, types := range [][2]string{{"bf16", "f32"}, {"s8", "s32"}, {"f32", "f64"}} {
+	for _, types := range [][2]string{{"bf16", "f32"}, {"s8", "u32"}, {"f32", "f64"}} {
 		kernelCase{text: fmt.Sprintf("%s[9,8] dot(%s[9,33], %s[33,8]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
 			types[1], types[0], types[0]), small: true}.check(t)
 	}

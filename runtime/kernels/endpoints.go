@@ -47,9 +47,6 @@ func (e *endpoints) plan(s *site) bool {
 	return true
 }
 
-// converts reports whether operand i is converted.
-func (e *endpoints) converts(i int) bool { return e.in[i].kind == inScratch }
-
 func (e *endpoints) before(f *runtime.TensorFrame) {
 	for _, c := range e.inConv {
 		c.run(f)

@@ -27,6 +27,7 @@ type product[T gemm.Number] struct {
 	tasksM, tasksN int
 	lhs, rhs, out  place
 	ends           *endpoints
+	rewrites       []rewriting
 	// arrange, if set, is how the axes of the product have to be permuted.
 	arrange             *arrangement
 	arranging           *conversion
@@ -34,6 +35,12 @@ type product[T gemm.Number] struct {
 	constant            []T
 	packLoop, blockLoop *parallelLoop
 	workspaces          sync.Pool
+}
+
+// rewriting is a loop that brings an operand into the form that a kernel takes.
+type rewriting struct {
+	loop     *parallelLoop
+	n, grain int
 }
 
 // workspace is what one goroutine needs.
@@ -47,8 +54,13 @@ func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
-	p.ends = e
-	p.lhs, p.rhs, p.out = e.in[0], e.in[1], e.out
+	p.lhs, p.rhs = e.in[0], e.in[1]
+	return p.complete(s, e, t)
+}
+
+// complete is bind for operands whose places are known.
+func (p *product[T]) complete(s *site, e *endpoints, t hlo.PrimitiveType) (runtime.Bound, bool) {
+	p.ends, p.out = e, e.out
 	var zero T
 	size := int64(sizeOf(zero))
 	if p.arrange != nil {
@@ -60,24 +72,39 @@ func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 		}
 		p.out = from
 	}
-	p.kernel = gemm.For[T]()
-	if v := p.vector(); v != nil {
-		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-			e.before(f)
-			v.run(f)
-			p.arranging.run(f)
-			e.after(f)
-			return nil
-		}, Scratch: e.scratch.size}, true
+	if p.kernel.Run == nil {
+		p.kernel = gemm.For[T]()
+		if v := p.vector(); v != nil {
+			return p.bindVector(v), true
+		}
 	}
 	p.planBlocks()
-	if data, ok := s.b.ConstIn(1); ok && !e.converts(1) {
+	if data, ok := s.b.ConstIn(1); ok && p.rhs.kind == inInput {
 		p.constant = make([]T, p.packedLen())
 		p.packRight(p.constant, elems[T](data), 0, p.batch*p.tasksN)
 	} else {
 		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
 	return runtime.Bound{Run: p.run, Scratch: e.scratch.size}, true
+}
+
+// bindVector is the kernel of the form for one row.
+func (p *product[T]) bindVector(v *vectorProduct[T]) runtime.Bound {
+	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		p.ends.before(f)
+		p.rewrite(f)
+		v.run(f)
+		p.arranging.run(f)
+		p.ends.after(f)
+		return nil
+	}, Scratch: p.ends.scratch.size}
+}
+
+// rewrite makes the operands what the kernel takes.
+func (p *product[T]) rewrite(f *runtime.TensorFrame) {
+	for _, r := range p.rewrites {
+		r.loop.run(f, r.n, r.grain)
+	}
 }
 
 func (p *product[T]) planBlocks() {
@@ -96,6 +123,7 @@ func (p *product[T]) planBlocks() {
 
 func (p *product[T]) run(f *runtime.TensorFrame) error {
 	p.ends.before(f)
+	p.rewrite(f)
 	if p.k == 0 {
 		clear(p.out.of(f))
 	} else {

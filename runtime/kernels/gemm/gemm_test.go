@@ -56,9 +56,39 @@ func testMultiply[T Number](t *testing.T, of func(int) T) {
 func TestMultiply(t *testing.T) {
 	testMultiply(t, func(x int) float32 { return float32(x) })
 	testMultiply(t, func(x int) float64 { return float64(x) })
+	testMultiply(t, func(x int) int32 { return int32(x) << 29 })
 	testMultiply(t, func(x int) int8 { return int8(x) })
 	testMultiply(t, func(x int) uint64 { return uint64(x) })
 	testMultiply(t, func(x int) complex64 { return complex(float32(x), 1) })
+}
+
+// TestPairs holds the kernels of pairs to plain sums, with the largest products too.
+func TestPairs(t *testing.T) {
+	const m, n, k = 29, 37, 50
+	rng := rand.New(rand.NewPCG(3, 4))
+	number := func() int16 {
+		if rng.IntN(4) == 0 {
+			return -1 << 15
+		}
+		return int16(rng.Uint32())
+	}
+	a, b, want := make([]int32, m*k), make([]int32, k*n), make([]int32, m*n)
+	for i := range a {
+		a[i] = Pair(number(), number())
+	}
+	for i := range b {
+		b[i] = Pair(number(), number())
+	}
+	for i := range m {
+		for j := range n {
+			for x := range k {
+				p, q := a[i*k+x], b[x*n+j]
+				want[i*n+j] += int32(int16(p))*int32(int16(q)) + (p>>16)*(q>>16)
+			}
+		}
+	}
+	require.Equal(t, want, multiply(Pairs(), m, n, k, a, b))
+	require.Equal(t, want, multiply(portablePairs(), m, n, k, a, b))
 }
 
 func BenchmarkBlock(b *testing.B) {

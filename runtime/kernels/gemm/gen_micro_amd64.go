@@ -23,3 +23,23 @@ func f64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool)
 //
 //go:noescape
 func f64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+
+// i32AVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+//
+//go:noescape
+func i32AVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+
+// i32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+//
+//go:noescape
+func i32AVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+
+// pairsAVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+//
+//go:noescape
+func pairsAVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+
+// pairsAVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+//
+//go:noescape
+func pairsAVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool)

@@ -7,6 +7,38 @@ func For[T Number]() Kernel[T] {
 	return g
 }
 
+// Pairs is the best kernel for elements that are two integers of 16 bits each: the low ones are multiplied with the low ones and the high ones
+// with the high ones, and both products are added.
+func Pairs() Kernel[int32] {
+	g := portablePairs()
+	vectorPairs(&g)
+	return g
+}
+
+// Pair is two integers as one element of [Pairs].
+func Pair(lo, hi int16) int32 { return int32(uint16(lo)) | int32(hi)<<16 }
+
+func portablePairs() Kernel[int32] {
+	return Kernel[int32]{MR: 2, NR: 4, Run: func(k int, a, b, c []int32, ldc int, add bool) {
+		var sums [2][4]int32
+		for x := range k {
+			for i, p := range a[2*x:][:2] {
+				for j, q := range b[4*x:][:4] {
+					sums[i][j] += int32(int16(p))*int32(int16(q)) + (p>>16)*(q>>16)
+				}
+			}
+		}
+		for i := range sums {
+			for j, s := range sums[i] {
+				if add {
+					s += c[i*ldc+j]
+				}
+				c[i*ldc+j] = s
+			}
+		}
+	}}
+}
+
 // portable is the kernel for any processor.
 func portable[T Number]() Kernel[T] { return Kernel[T]{MR: 2, NR: 4, Run: run2x4[T]} }
 

@@ -23,11 +23,27 @@ func vectorKernel[T Number](g *Kernel[T]) {
 		} else {
 			*g = Kernel[float64]{6, 8, wrap(6, 8, f64AVX2)}
 		}
+	case *Kernel[int32]:
+		if wide {
+			*g = Kernel[int32]{12, 32, wrap(12, 32, i32AVX512)}
+		} else {
+			*g = Kernel[int32]{6, 16, wrap(6, 16, i32AVX2)}
+		}
+	}
+}
+
+// vectorPairs sets g to the kernel of pairs in assembly for this processor, if there is one.
+func vectorPairs(g *Kernel[int32]) {
+	switch {
+	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW:
+		*g = Kernel[int32]{12, 32, wrap(12, 32, pairsAVX512)}
+	case cpu.X86.HasAVX2:
+		*g = Kernel[int32]{6, 16, wrap(6, 16, pairsAVX2)}
 	}
 }
 
 // wrap checks the panels before assembly reads them.
-func wrap[T float32 | float64](mr, nr int, run func(k int, a, b, c *T, ldc int, add bool)) func(int, []T, []T, []T, int, bool) {
+func wrap[T float32 | float64 | int32](mr, nr int, run func(k int, a, b, c *T, ldc int, add bool)) func(int, []T, []T, []T, int, bool) {
 	return func(k int, a, b, c []T, ldc int, add bool) {
 		if k == 0 || len(a) < k*mr || len(b) < k*nr || len(c) < (mr-1)*ldc+nr {
 			panic("gemm: panels are too short")

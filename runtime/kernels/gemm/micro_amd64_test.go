@@ -35,4 +35,15 @@ func TestVectorKernels(t *testing.T) {
 	for _, g := range kernels64 {
 		require.Equal(t, multiply(portable[float64](), 31, 45, 70, x, y), multiply(g, 31, 45, 70, x, y))
 	}
+	p, q := make([]int32, len(a)), make([]int32, len(b))
+	for i := range p {
+		p[i] = Pair(int16(i*7919), int16(i*104729))
+	}
+	for i := range q {
+		q[i] = Pair(int16(i*15485863), int16(i*31))
+	}
+	integers := Kernel[int32]{6, 16, wrap(6, 16, i32AVX2)}
+	require.Equal(t, multiply(portable[int32](), 31, 45, 70, p, q), multiply(integers, 31, 45, 70, p, q))
+	pairs := Kernel[int32]{6, 16, wrap(6, 16, pairsAVX2)}
+	require.Equal(t, multiply(portablePairs(), 31, 45, 70, p, q), multiply(pairs, 31, 45, 70, p, q))
 }

@@ -20,25 +20,32 @@ func main() { asmgen.Write(generate) }
 func generate() (asmgen.Files, error) {
 	g := generator{build.NewContext()}
 	g.ConstraintExpr("amd64")
-	f32, f64 := element{"float32", 4}, element{"float64", 8}
+	f32, f64 := element{name: "float32", size: 4}, element{name: "float64", size: 8}
+	i32, pairs := element{name: "int32", size: 4, integer: true}, element{name: "int32", size: 4, integer: true, pairs: true}
 	g.micro("f32AVX512", f32, 14, 64)
 	g.micro("f32AVX2", f32, 6, 32)
 	g.micro("f64AVX512", f64, 14, 64)
 	g.micro("f64AVX2", f64, 6, 32)
+	g.micro("i32AVX512", i32, 12, 64)
+	g.micro("i32AVX2", i32, 6, 32)
+	g.micro("pairsAVX512", pairs, 12, 64)
+	g.micro("pairsAVX2", pairs, 6, 32)
 	return asmgen.Compile(g.Context, "runtime/kernels/gemm", "micro")
 }
 
 type generator struct{ *build.Context }
 
-// element is a Go type and its size.
+// element is a Go type and its size. Pairs are integers of 16 bits, two in an element, whose products are added.
 type element struct {
-	name string
-	size int
+	name           string
+	size           int
+	integer, pairs bool
 }
 
 // micro builds a function that multiplies a panel of rows rows with one of two vectors of columns. All sums stay in registers: with 512
 // bits two columns of 14 and the two vectors of b take 30 of 32, and elements of a are broadcast by the multiplication; with 256 bits two
-// columns of 6, the vectors and one broadcast element take 15 of 16.
+// columns of 6, the vectors and one broadcast element take 15 of 16. Integers are not multiplied and added by one instruction, so they need
+// registers for an element and a product.
 func (g generator) micro(name string, e element, rows, vector int) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
@@ -49,7 +56,7 @@ func (g generator) micro(name string, e element, rows, vector int) {
 	a, b, c := g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("b"), g.GP64()), g.Load(g.Param("c"), g.GP64())
 	ldc := g.Load(g.Param("ldc"), g.GP64())
 	g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldc)
-	v := vectors{g, e.size, vector}
+	v := vectors{g, e, vector}
 	sums := make([][2]reg.VecVirtual, rows)
 	for i := range sums {
 		for j := range 2 {
@@ -85,7 +92,8 @@ func (g generator) micro(name string, e element, rows, vector int) {
 // vectors emits instructions for one element size and vector width.
 type vectors struct {
 	generator
-	size, width int
+	element
+	width int
 }
 
 func (v vectors) register() reg.VecVirtual {
@@ -111,17 +119,27 @@ func (v vectors) load(from, to operand.Op) {
 	v.VMOVUPD(from, to)
 }
 
-func (v vectors) add(at operand.Mem, x reg.VecVirtual) {
-	if v.size == 4 {
+func (v vectors) add(at operand.Op, x reg.VecVirtual) {
+	switch {
+	case v.integer:
+		v.VPADDD(at, x, x)
+	case v.size == 4:
 		v.VADDPS(at, x, x)
-		return
+	default:
+		v.VADDPD(at, x, x)
 	}
-	v.VADDPD(at, x, x)
 }
 
 // multiply adds one element of a times two vectors of b.
 func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecVirtual) {
 	switch {
+	case v.integer:
+		x, product := v.register(), v.register()
+		v.VPBROADCASTD(a, x)
+		v.multiplyIntegers(x, b0, product)
+		v.add(product, sums[0])
+		v.multiplyIntegers(x, b1, x)
+		v.add(x, sums[1])
 	case v.width == 64 && v.size == 4:
 		v.VFMADD231PS_BCST(a, b0, sums[0])
 		v.VFMADD231PS_BCST(a, b1, sums[1])
@@ -139,6 +157,14 @@ func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecV
 		v.VFMADD231PD(x, b0, sums[0])
 		v.VFMADD231PD(x, b1, sums[1])
 	}
+}
+
+func (v vectors) multiplyIntegers(x, y, to reg.VecVirtual) {
+	if v.pairs {
+		v.VPMADDWD(x, y, to)
+		return
+	}
+	v.VPMULLD(x, y, to)
 }
 
 // rows visits the memory of each sum; c moves to the last row.

@@ -1,0 +1,127 @@
+package kernels
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+)
+
+// Products for which there is no kernel are made products for which there is one, by writing an operand in another form first.
+
+// dotOfParts multiplies complex numbers as their parts. A row of the left side is read as real numbers re, im, re, im, ...; of the right side, each
+// element re + i·im becomes a square, re im in one row and -im re in the next. That is twice as many columns over a sum twice as long.
+func dotOfParts[T float32 | float64, Z complex64 | complex128](s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
+	z := newDot[Z](s)
+	e := &endpoints{t: t}
+	if !e.plan(s) {
+		return runtime.Bound{}, false
+	}
+	if z.k == 0 || z.m == 0 || z.n == 0 {
+		return dotAs[Z](s, t)
+	}
+	p := &product[T]{batch: z.batch, m: z.m, n: 2 * z.n, k: 2 * z.k}
+	rows, ks := make([]int, z.m), make([]int, 0, 2*z.k)
+	for i, at := range z.left.Rows {
+		rows[i] = 2 * at
+	}
+	for _, at := range z.left.Ks {
+		ks = append(ks, 2*at, 2*at+1)
+	}
+	p.left = gemm.NewMatrix(rows, ks)
+	for _, at := range z.leftBatch {
+		p.leftBatch = append(p.leftBatch, 2*at)
+	}
+	size := p.k * p.n
+	p.right = gemm.NewMatrix(steps(p.n, 1), steps(p.k, p.n))
+	p.rightBatch = steps(p.batch, size)
+	var part T
+	p.lhs, p.rhs = e.in[0], place{kind: inScratch, section: e.scratch.take(int64(p.batch*size) * int64(sizeOf(part)))}
+	from, to := e.in[1], p.rhs
+	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		src, dst := elems[T](from.of(f)), elems[T](to.of(f))
+		for r := lo; r < hi; r++ {
+			b, k := r/z.k, r%z.k
+			first := z.rightBatch[b] + z.right.Ks[k]
+			even, odd := dst[b*size+2*k*p.n:][:p.n], dst[b*size+(2*k+1)*p.n:][:p.n]
+			for j, at := range z.right.Rows {
+				x := src[2*(first+at):][:2]
+				even[2*j], even[2*j+1] = x[0], x[1]
+				odd[2*j], odd[2*j+1] = -x[1], x[0]
+			}
+		}
+	})
+	p.rewrites = []rewriting{{loop, p.batch * z.k, 1 + (1<<14)/z.n}}
+	return p.complete(s, e, t)
+}
+
+// isNarrow reports whether numbers of a type are those of 16 signed bits.
+func isNarrow(t hlo.PrimitiveType) bool { return t == hlo.S8 || t == hlo.U8 || t == hlo.S16 }
+
+// dotOfPairs multiplies integers of at most 16 bits with sums of 32: neighbours along the contracted axes become one element.
+func dotOfPairs(s *site) (runtime.Bound, bool) {
+	p := newDot[int32](s)
+	if p.k == 0 || p.m == 0 || p.n == 0 {
+		return dotAs[int32](s, s.in.Shape().Type())
+	}
+	e := &endpoints{t: s.in.Shape().Type(), out: place{kind: inOutput}}
+	k := (p.k + 1) / 2
+	p.lhs = pairUp(p, e, s.shape(0).Type(), 0, &p.left, &p.leftBatch)
+	p.rhs = pairUp(p, e, s.shape(1).Type(), 1, &p.right, &p.rightBatch)
+	p.k = k
+	p.kernel = gemm.Pairs()
+	return p.complete(s, e, s.in.Shape().Type())
+}
+
+// pairUp plans the rewriting of an operand, which then lies in scratch memory.
+func pairUp(p *product[int32], e *endpoints, t hlo.PrimitiveType, operand int, m *gemm.Matrix, batch *[]int) place {
+	rows, ks, batches := m.Rows, m.Ks, *batch
+	pairs := (len(ks) + 1) / 2
+	size := len(rows) * pairs
+	to := place{kind: inScratch, section: e.scratch.take(int64(len(batches)*size) * 4)}
+	from := place{kind: inInput, index: operand}
+	var loop *parallelLoop
+	switch t {
+	case hlo.S8:
+		loop = pairLoop[int8](from, to, rows, ks, batches)
+	case hlo.U8:
+		loop = pairLoop[uint8](from, to, rows, ks, batches)
+	default:
+		loop = pairLoop[int16](from, to, rows, ks, batches)
+	}
+	p.rewrites = append(p.rewrites, rewriting{loop, len(batches) * pairs, 1 + (1<<14)/len(rows)})
+	*m = gemm.NewMatrix(steps(len(rows), 1), steps(pairs, len(rows)))
+	*batch = steps(len(batches), size)
+	return to
+}
+
+// pairLoop writes for each pair of the contracted axes all rows, one after the other.
+func pairLoop[T int8 | uint8 | int16](from, to place, rows, ks, batches []int) *parallelLoop {
+	pairs := (len(ks) + 1) / 2
+	return newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		src, dst := elems[T](from.of(f)), elems[int32](to.of(f))
+		for i := lo; i < hi; i++ {
+			b, k := i/pairs, i%pairs
+			x := src[batches[b]+ks[2*k]:]
+			out := dst[i*len(rows):][:len(rows)]
+			if 2*k+1 == len(ks) {
+				for j, at := range rows {
+					out[j] = gemm.Pair(int16(x[at]), 0)
+				}
+				continue
+			}
+			y := src[batches[b]+ks[2*k+1]:]
+			for j, at := range rows {
+				out[j] = gemm.Pair(int16(x[at]), int16(y[at]))
+			}
+		}
+	})
+}
+
+// steps is 0, by, 2·by and so on.
+func steps(n, by int) []int {
+	v := make([]int, n)
+	for i := range v {
+		v[i] = i * by
+	}
+	return v
+}
