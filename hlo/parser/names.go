@@ -17,7 +17,7 @@ const (
 	pieceBytes = 1 << pieceBits
 )
 
-// add copies a name. at is where wordAt finds it again; ok is false when there are too many. room bounds all names to come.
+// add copies a name. at is its place, for is and word; ok is false when there are too many. room bounds all names to come.
 func (s *nameStore) add(name string, room int) (kept string, at uint32, ok bool) {
 	n := len(s.pieces) - 1
 	if n < 0 || len(s.pieces[n])+len(name) >= cap(s.pieces[n]) {

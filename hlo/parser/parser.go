@@ -23,8 +23,8 @@
 //	literal*.go     constants, by hand: nesting, numbers
 //	async*.go       sugar of asynchronous ops, and the chains they form
 //
-// Every spelling of a shape or of a set of attributes is read once per text and its value shared. Names in the module share memory
-// with the text.
+// Every spelling of a shape or of a set of attributes is read once per text and its value shared. Strings in attributes share memory with
+// the text; names are copies, which lie together.
 //
 // The parser checks what XLA's parser checks; whether the module makes sense is for package verifier to say.
 package parser

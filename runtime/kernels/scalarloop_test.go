@@ -1,16 +1,23 @@
 package kernels_test
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/internal/difftest"
+	"github.com/gohalo/halo/runtime/async"
 )
 
 // loopWriter writes random loops over scalars, short rows and elements of arrays.
@@ -235,4 +242,50 @@ func FuzzScalarLoops(f *testing.F) {
 		f.Add(1000 + seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) { checkLoop(t, seed) })
+}
+
+const endless = `HloModule endless
+
+body {
+  state = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  x = f32[] get-tuple-element(state), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[] add(x, x)
+  ROOT r = (s32[], f32[]) tuple(j, y)
+}
+
+condition {
+  state = (s32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(state), index=1
+  ROOT r = pred[] compare(x, x), direction=EQ
+}
+
+ENTRY main {
+  i = s32[] parameter(0)
+  x = f32[] parameter(1)
+  init = (s32[], f32[]) tuple(i, x)
+  ROOT w = (s32[], f32[]) while(init), condition=condition, body=body
+}
+`
+
+// TestScalarLoopEnds: a loop that never ends by itself ends with its context.
+func TestScalarLoopEnds(t *testing.T) {
+	m, err := parser.Parse("endless.hlo", endless)
+	require.NoError(t, err)
+	p, err := halo.Compile(t.Context(), m, halo.Options{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	defer p.Close()
+	x := math.Float32bits(1e-3) // doubles until it is infinite, and then stays
+	i, err := hlo.NewLiteral(m.Entry().Parameter(0).Shape(), make([]byte, 4))
+	require.NoError(t, err)
+	f, err := hlo.NewLiteral(m.Entry().Parameter(1).Shape(), binary.NativeEndian.AppendUint32(nil, x))
+	require.NoError(t, err)
+	_, err = p.Run(ctx, i, f)
+	var st *async.Status
+	require.ErrorAs(t, err, &st)
+	require.Equal(t, async.DeadlineExceeded, st.Code)
 }

@@ -7,6 +7,7 @@
 //
 //	file          what
 //	builder.go    Builder, Value: the graph; what is constant or known already is not computed twice
+//	fold.go       what is known when the program is built
 //	control.go    loops and branches of the graph
 //	named.go      ops by name and type, as they are called elsewhere: "add.s32"
 //	op.go         the instructions and what is true of them
@@ -16,6 +17,8 @@
 //	copies.go     copies that happen at once, in an order
 //	program.go    Program, State
 //	run.go        the interpreter
+//	print.go      listings; opnames.go has the names
+//	site.go       how a kernel of the runtime writes its part
 //
 // A register holds the bits of one element as memory would, at its low end; what is above is undefined. So a register is as good as an
 // address: a loop of another package over one element can be called on registers (see [Loop]), and conversions between integers of

@@ -4,12 +4,14 @@ package scalar
 type line struct {
 	op    op
 	d     int32
-	args  [4]int32
+	args  [maxArgs]int32
 	m     int32 // also the label of a branch
 	place Place
 	moves []move // of lineCopies
 	loop  *span
 }
+
+var noRegisters = [maxArgs]int32{-1, -1, -1, -1, -1}
 
 // What a line may be besides an instruction.
 const (
@@ -54,7 +56,7 @@ func newLayout(b *Builder) *layout {
 func (l *layout) emit(x line) {
 	x.loop = l.loop
 	if x.op >= lineLabel || x.op == opEnd || x.op == opJump {
-		x.args = [4]int32{-1, -1, -1, -1}
+		x.args = noRegisters
 	}
 	l.lines = append(l.lines, x)
 }
@@ -74,7 +76,7 @@ func (l *layout) region(r *region) {
 	// What an instruction does for its user is known once the user is looked at, so users come first.
 	type chosen struct {
 		op   op
-		args [4]Value
+		args [maxArgs]Value
 		m    int32
 	}
 	choices := make(map[Value]chosen, len(r.nodes))
@@ -185,7 +187,7 @@ func (l *layout) fuseTest(v Value, r *region) {
 }
 
 func (l *layout) branch(test Value, label int32, want bool) {
-	x := line{op: opIf, d: -1, args: [4]int32{l.vreg(test), -1, -1, -1}, m: label}
+	x := line{op: opIf, d: -1, args: [maxArgs]int32{l.vreg(test), -1, -1, -1, -1}, m: label}
 	if !want {
 		x.op = opIfNot
 	}
@@ -198,7 +200,7 @@ func (l *layout) branch(test Value, label int32, want bool) {
 			}
 			o = infos[o].negated
 		}
-		x.op, x.args = infos[o].branch, [4]int32{a, b, -1, -1}
+		x.op, x.args = infos[o].branch, [maxArgs]int32{a, b, -1, -1, -1}
 	}
 	l.emit(x)
 }

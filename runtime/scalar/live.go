@@ -94,11 +94,20 @@ func (l *liveness) only(v Value, r *region, ops ...op) bool {
 	return false
 }
 
+// compares reports whether a choice can do the comparison that it depends on.
+func (l *liveness) compares(n *node) (choice op, ok bool) {
+	test := l.b.nodes[n.args[0]].op
+	return infos[test].choice, infos[test].choice != 0 && l.only(n.args[0], n.region, test)
+}
+
+// maxArgs is the number of operands of an instruction; the fifth is in m.
+const maxArgs = 5
+
 // fuse finds pairs of ops that one instruction does. It returns the instruction for v and its operands.
-func (l *liveness) fuse(v Value) (o op, args [4]Value, m int32) {
+func (l *liveness) fuse(v Value) (o op, args [maxArgs]Value, m int32) {
 	n := &l.b.nodes[v]
 	o, m = n.op, n.m
-	args = [4]Value{n.args[0], n.args[1], n.args[2], None}
+	args = [maxArgs]Value{n.args[0], n.args[1], n.args[2], None, None}
 	inner := func(k int) [3]Value {
 		l.within[n.args[k]] = true
 		return l.b.nodes[n.args[k]].args
@@ -108,7 +117,7 @@ func (l *liveness) fuse(v Value) (o op, args [4]Value, m int32) {
 		for k := range 2 {
 			if l.only(n.args[k], n.region, opAdd) {
 				x := inner(k)
-				return opAdd3, [4]Value{x[0], x[1], n.args[1-k], None}, 0
+				return opAdd3, [maxArgs]Value{x[0], x[1], n.args[1-k], None, None}, 0
 			}
 		}
 	case opAddF32, opAddF64:
@@ -119,14 +128,20 @@ func (l *liveness) fuse(v Value) (o op, args [4]Value, m int32) {
 		for k := range 2 {
 			if l.only(n.args[k], n.region, mul) {
 				x := inner(k)
-				return both, [4]Value{x[0], x[1], n.args[1-k], None}, 0
+				return both, [maxArgs]Value{x[0], x[1], n.args[1-k], None, None}, 0
 			}
 		}
 	case opSelect4:
-		if l.only(n.args[0], n.region, opEq32, opLtS32, opLeS32, opLtF32, opLeF32) {
-			choice := infos[l.b.nodes[n.args[0]].op].choice
+		if choice, ok := l.compares(n); ok {
 			x := inner(0)
-			return choice, [4]Value{x[0], x[1], n.args[1], n.args[2]}, 0
+			return choice, [maxArgs]Value{x[0], x[1], n.args[1], n.args[2], None}, 0
+		}
+		if l.only(n.args[2], n.region, opSelect4) {
+			if _, ok := l.compares(&l.b.nodes[n.args[2]]); ok {
+				break
+			}
+			x := inner(2)
+			return opSelectTwice4, [maxArgs]Value{n.args[0], n.args[1], x[0], x[1], x[2]}, 0
 		}
 	case opLoad4, opLoad8:
 		if m == 0 && l.only(n.args[1], n.region, opIndexS32, opIndexS64) {
@@ -139,7 +154,7 @@ func (l *liveness) fuse(v Value) (o op, args [4]Value, m int32) {
 				o++
 			}
 			x := inner(1)
-			return o, [4]Value{None, x[0], x[2], None}, index.m
+			return o, [maxArgs]Value{None, x[0], x[2], None, None}, index.m
 		}
 	}
 	return o, args, m

@@ -20,6 +20,9 @@ func (b *Builder) Named(name string, args ...Value) (Value, bool) {
 	return write(b, args), true
 }
 
+// Known reports whether Named has instructions for a name.
+func Known(name string) bool { return allRecipes()[name] != nil }
+
 // Names lists what Named knows.
 func Names() []string {
 	return slices.Sorted(maps.Keys(allRecipes()))

@@ -145,8 +145,11 @@ const (
 	opSelectEq32
 	opSelectLtS32
 	opSelectLeS32
+	opSelectEqF32
+	opSelectNeF32
 	opSelectLtF32
 	opSelectLeF32
+	opSelectTwice4 // d = a ? b : c ? e : m
 
 	// Not instructions: the graph's structure.
 	opConst
@@ -204,7 +207,8 @@ func init() {
 		c.negated, c.swaps = opEq32+op(i^1), i%6 >= 2
 		infos[o] = c
 	}
-	for o, choice := range map[op]op{opEq32: opSelectEq32, opLtS32: opSelectLtS32, opLeS32: opSelectLeS32, opLtF32: opSelectLtF32, opLeF32: opSelectLeF32} {
+	for o, choice := range map[op]op{opEq32: opSelectEq32, opLtS32: opSelectLtS32, opLeS32: opSelectLeS32,
+		opEqF32: opSelectEqF32, opNeF32: opSelectNeF32, opLtF32: opSelectLtF32, opLeF32: opSelectLeF32} {
 		infos[o].choice = choice
 	}
 }

@@ -90,9 +90,12 @@ func (p *Program) assemble(l *layout, a *assigner) {
 			in.d = offset(a.reg[x.d])
 		}
 		for k, to := range []*uint16{&in.a, &in.b, &in.c, &in.e} {
-			if x.args[k] >= 0 && x.op != opEnd {
+			if x.args[k] >= 0 {
 				*to = offset(a.reg[x.args[k]])
 			}
+		}
+		if fifth := x.args[maxArgs-1]; fifth >= 0 {
+			in.m = int32(offset(a.reg[fifth]))
 		}
 		if x.op >= opLoad1 && x.op <= opStore8 || x.op >= opLoadAt4S32 && x.op <= opLoadAt8S64 {
 			in.a = uint16(x.place) * 8

@@ -317,6 +317,18 @@ func (p *Program) Run(s *State) bool {
 				x = in.c
 			}
 			*at[uint64](r, in.d) = uint64(*at[uint32](r, x))
+		case opSelectEqF32:
+			x := in.e
+			if *at[float32](r, in.a) == *at[float32](r, in.b) {
+				x = in.c
+			}
+			*at[uint64](r, in.d) = uint64(*at[uint32](r, x))
+		case opSelectNeF32:
+			x := in.e
+			if *at[float32](r, in.a) != *at[float32](r, in.b) {
+				x = in.c
+			}
+			*at[uint64](r, in.d) = uint64(*at[uint32](r, x))
 		case opSelectLtF32:
 			x := in.e
 			if *at[float32](r, in.a) < *at[float32](r, in.b) {
@@ -327,6 +339,16 @@ func (p *Program) Run(s *State) bool {
 			x := in.e
 			if *at[float32](r, in.a) <= *at[float32](r, in.b) {
 				x = in.c
+			}
+			*at[uint64](r, in.d) = uint64(*at[uint32](r, x))
+
+		case opSelectTwice4:
+			x := uint16(in.m)
+			if *at[uint8](r, in.c) != 0 {
+				x = in.e
+			}
+			if *at[uint8](r, in.a) != 0 {
+				x = in.b
 			}
 			*at[uint64](r, in.d) = uint64(*at[uint32](r, x))
 

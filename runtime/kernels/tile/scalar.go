@@ -12,10 +12,10 @@ import (
 // Scalar writes the program for each of its points in turn, by instructions of package scalar and, for what has none, by calls of the
 // program's own loops. element is an element of an input; the result has the elements of each output.
 func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scalar.Value) (outs [][]scalar.Value, ok bool) {
-	if slices.Max(p.widths) > 8 {
+	n := int(p.Len())
+	if slices.Max(p.widths) > 8 || n > maxCalled && p.hasCalls() {
 		return nil, false
 	}
-	n := int(p.Len())
 	outs = make([][]scalar.Value, len(p.stores))
 	for i := range n {
 		w := scalarWriter{b: b, regs: make([]scalar.Value, len(p.regs))}
@@ -32,6 +32,19 @@ func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scal
 		}
 	}
 	return outs, true
+}
+
+// maxCalled is the number of points up to which calling a loop for each is no worse than calling it for all.
+const maxCalled = 2
+
+// hasCalls reports whether package scalar has no instructions for a part of the program.
+func (p *Program) hasCalls() bool {
+	for _, name := range p.names {
+		if !scalar.Known(strings.TrimSuffix(name, "#")) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.stores, func(s store) bool { return s.narrow != nil })
 }
 
 // scalarWriter writes one point of a program.
