@@ -28,6 +28,10 @@ type parser struct {
 	lineOff, lineStart int
 	line               uint32
 
+	ahead *aheadReader // reads ahead of this parser, if not nil
+	part  *chunk       // what a parser that reads ahead is in, nil: it does not
+	chunk int          // the size of chunks, 0: chunkSize
+
 	memo
 	build
 }

@@ -94,6 +94,7 @@ func (p *parser) inPlace() (m hlo.Module, ok bool) {
 	p.beginModule("")
 	p.ed.ReserveNames(estimate(p.text))
 	p.config.FileName = p.file
+	defer p.readAhead(front.Computations.At)()
 	if len(front.Header) > 0 {
 		p.header(front.Header[0])
 	}
@@ -151,7 +152,11 @@ func (p *parser) computation() (name string, isEntry bool) {
 	}
 	p.expect('{', "expects '{' at the beginning of instruction list.")
 	for p.peek() != '}' {
-		p.instruction(f)
+		if c, r := p.ahead.find(p.pos); r != nil {
+			p.adopt(f, c, r)
+		} else {
+			p.instruction(f)
+		}
 	}
 	end := p.pos
 	p.pos++

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/printer"
 )
@@ -34,10 +35,47 @@ func agree(tb testing.TB, c parser.Config, id, text string) (ok bool) {
 	return true
 }
 
-// TestInPlace reads every text of the corpus both ways.
+// agreeAhead holds reading with a reader ahead against reading without one. It returns how many instructions were read ahead.
+func agreeAhead(tb testing.TB, c parser.Config, id, text string) (read int) {
+	tb.Helper()
+	type outcome struct {
+		ok        bool
+		warnings  []string
+		text      string
+		positions []hlo.Position
+	}
+	of := func(parse func(c parser.Config) (hlo.Module, bool)) (o outcome) {
+		var warnings []string
+		c.Warn = func(e *parser.Error) { warnings = append(warnings, e.Error()) }
+		m, ok := parse(c)
+		if !ok {
+			return outcome{}
+		}
+		style, _ := printer.StyleByName("long")
+		b, err := printer.Append(nil, m, style)
+		require.NoError(tb, err, id)
+		o = outcome{ok: true, warnings: warnings, text: string(b)}
+		for comp := range m.Computations() {
+			for in := range comp.Instructions() {
+				o.positions = append(o.positions, in.Position())
+			}
+		}
+		return o
+	}
+	alone := of(func(c parser.Config) (hlo.Module, bool) { return parser.ParseInPlace(c, id, text) })
+	ahead := of(func(c parser.Config) (m hlo.Module, ok bool) {
+		m, ok, read = parser.ParseAhead(c, id, text)
+		return m, ok
+	})
+	require.Equal(tb, alone, ahead, id)
+	require.Equal(tb, alone, of(func(c parser.Config) (hlo.Module, bool) { return parser.ParseByTwo(c, id, text) }), id)
+	return read
+}
+
+// TestInPlace reads every text of the corpus in all ways.
 func TestInPlace(t *testing.T) {
 	needCorpus(t)
-	good, n := 0, 0
+	good, n, ahead := 0, 0, 0
 	check := func(id, text string) {
 		if parser.IsSingleInstruction(text) {
 			return
@@ -46,6 +84,7 @@ func TestInPlace(t *testing.T) {
 		if agree(t, parser.Config{}, id, text) {
 			good++
 		}
+		ahead += agreeAhead(t, parser.Config{}, id, text)
 	}
 	for _, set := range []string{"modules", "parser", "roundtrip"} {
 		for _, r := range rows(t, set+".jsonl") {
@@ -53,7 +92,7 @@ func TestInPlace(t *testing.T) {
 		}
 	}
 	files(t, check)
-	t.Logf("%d texts, %d without faults", n, good)
+	t.Logf("%d texts, %d without faults; %d instructions read ahead", n, good, ahead)
 }
 
 // FuzzInPlace compares the two readers.
@@ -64,7 +103,9 @@ func FuzzInPlace(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if !parser.IsSingleInstruction(text) {
-			agree(t, parser.Config{MaxConstantBytes: 1 << 20, MaxDepth: 256}, "fuzz.hlo", text)
+			c := parser.Config{MaxConstantBytes: 1 << 20, MaxDepth: 256}
+			agree(t, c, "fuzz.hlo", text)
+			agreeAhead(t, c, "fuzz.hlo", text)
 		}
 	})
 }

@@ -89,24 +89,35 @@ func (p *parser) instruction(f *scope) {
 		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, sanitize(name))
 	}
 	hash := hashName(name)
-	if old, ok := f.names.getHashed(&p.stored, name, hash); ok {
-		first := p.offset(f.b.Position(old.id))
-		p.report(&failure{off: at, msg: "instruction already exists: " + name})
-		p.failAt(first, "instruction previously defined here")
-	}
 	d := p.newDraft()
 	d.at = at
-	name, kept := p.keep(name)
-	d.spec.Name, d.spec.NameHash = name, uint64(hash)
+	kept := p.begin(f, d, name, hash)
 	id := p.rhs(f, d)
 	p.freeDraft(d)
+	p.define(f, d.spec.Name, hash, kept, id)
+	if isRoot {
+		f.root = id
+	}
+}
+
+// begin gives a draft its name, which must be new in the scope. kept is the place of the copy that the scope compares with.
+func (p *parser) begin(f *scope, d *draft, name string, hash nameHash) (kept uint32) {
+	if old, ok := f.names.getHashed(&p.stored, name, hash); ok {
+		first := p.offset(f.b.Position(old.id))
+		p.report(&failure{off: d.at, msg: "instruction already exists: " + name})
+		p.failAt(first, "instruction previously defined here")
+	}
+	d.spec.Name, kept = p.keep(name)
+	d.spec.NameHash = uint64(hash)
+	return kept
+}
+
+// define enters an instruction into the scope.
+func (p *parser) define(f *scope, name string, hash nameHash, kept uint32, id hlo.InstrID) {
 	if f.generated != nil {
 		p.yieldName(f, name)
 	}
 	f.names.put(&p.stored, hash, id, kept)
-	if isRoot {
-		f.root = id
-	}
 }
 
 // acceptWord takes a keyword.
@@ -125,6 +136,17 @@ func (p *parser) acceptWord(keyword string) bool {
 // rhs reads what is right of the equals sign, whose name and place are in d, and adds the instruction.
 func (p *parser) rhs(f *scope, d *draft) hlo.InstrID {
 	p.enter()
+	p.written(f, d)
+	p.depth--
+	if d.wrapped != hlo.OpInvalid {
+		return p.sugared(f, d)
+	}
+	d.spec.Operands = p.operands[d.base:]
+	return p.add(f, d)
+}
+
+// written reads what is written of an instruction right of the equals sign.
+func (p *parser) written(f *scope, d *draft) {
 	if p.beginsShape() {
 		d.spec.Shape, d.stated = p.shape(), true
 	}
@@ -137,12 +159,6 @@ func (p *parser) rhs(f *scope, d *draft) hlo.InstrID {
 	} else {
 		p.finishAttributes(d)
 	}
-	p.depth--
-	if d.wrapped != hlo.OpInvalid {
-		return p.sugared(f, d)
-	}
-	d.spec.Operands = p.operands[d.base:]
-	return p.add(f, d)
 }
 
 // add checks a complete draft and appends it.
@@ -179,9 +195,13 @@ func (p *parser) opcode(d *draft) {
 		p.fail("expects opcode")
 	}
 	if op := opcodes.find(word); op != hlo.OpInvalid {
+		if hlo.IsAsync(op) {
+			p.leave()
+		}
 		d.spec.Opcode, d.info = op, hlo.Info(op)
 		return
 	}
+	p.leave()
 	op, wrapped, err := hlo.ParseMnemonic(word)
 	if err != nil && p.Lenient && d.stated && !d.nested {
 		d.spec.Opcode, d.info = hlo.OpCustomCall, hlo.Info(hlo.OpCustomCall)
@@ -274,6 +294,8 @@ func (p *parser) arguments(f *scope, d *draft) {
 // checkParameter notes that parameter n exists.
 func (p *parser) checkParameter(f *scope, n int64, at int) {
 	switch {
+	case p.part != nil: // later
+		return
 	case n < 0:
 		p.failAt(at, "parameter number must be >= 0")
 	case n >= int64(len(p.text)):

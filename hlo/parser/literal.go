@@ -171,6 +171,7 @@ const maxFilled = 10
 
 // elided makes the literal of `{...}`. It stays without data unless it is small.
 func (p *parser) elided(s hlo.Shape) *hlo.Literal {
+	p.leave() // fillers go on from one constant to the next
 	l := hlo.NewElidedLiteral(s)
 	if s.NumElements() <= maxFilled {
 		return p.filler.Fill(l)

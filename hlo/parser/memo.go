@@ -7,6 +7,7 @@ type memo struct {
 	shapes       map[string]recentShape // by text
 	canonical    map[string]hlo.Shape   // by printed form
 	recent       [numRecent]recentShape
+	owned        []ownedShape // of those read ahead, by number
 	layouts      map[string]*hlo.Layout
 	attrs        map[attrsKey]hlo.OpAttrs
 	constants    map[constantKey]*hlo.ConstantAttrs

@@ -34,6 +34,14 @@ func (p *parser) operand(f *scope) {
 		return
 	}
 	name := p.name("expects an operand: a name or a nested instruction")
+	if p.part != nil {
+		p.part.refs = append(p.part.refs, ref{name, hashName(name), declared})
+		if p.peek() == '#' {
+			p.leave()
+		}
+		p.depth--
+		return
+	}
 	var id hlo.InstrID
 	if s, ok := f.names.get(&p.stored, name); ok {
 		id = s.id
@@ -103,6 +111,7 @@ func (p *parser) element(f *scope, tuple hlo.InstrID) hlo.InstrID {
 
 // nested reads an instruction in the place of an operand, inserts it and pushes it.
 func (p *parser) nested(f *scope, declared hlo.Shape, at int) {
+	p.leave()
 	d := p.newDraft()
 	d.at, d.nested = at, true
 	d.spec.Shape, d.stated = declared, declared.IsValid()
@@ -168,11 +177,16 @@ func (p *parser) callee() hlo.CompID {
 	p.enter()
 	defer func() { p.depth-- }()
 	if p.accept('{') {
+		p.leave()
 		return p.inlineComputation()
 	}
 	p.space()
 	at := p.pos
 	name := p.name("expects computation name")
+	if p.part != nil {
+		p.part.names = append(p.part.names, name)
+		return hlo.CompID(len(p.part.names) - 1)
+	}
 	def, ok := p.comps[name]
 	switch {
 	case !ok:
@@ -214,17 +228,26 @@ func (p *parser) predecessors(f *scope, d *draft) {
 		p.space()
 		at := p.pos
 		name := p.name("expects instruction name")
-		s, ok := f.names.get(&p.stored, name)
-		if !ok {
-			if f.poisoned[name] {
-				panic(&failure{off: at, quiet: true})
-			}
-			p.failAt(at, "instruction '%s' is not defined", name)
-		}
-		d.control = append(d.control, s.id)
+		d.control = append(d.control, p.predecessor(f, name, at))
 		if !p.accept(',') {
 			break
 		}
 	}
 	p.expect('}', "expects a list to end with kRbrace")
+}
+
+// predecessor is the instruction that control-predecessors name.
+func (p *parser) predecessor(f *scope, name string, at int) hlo.InstrID {
+	if p.part != nil {
+		p.part.refs = append(p.part.refs, ref{name: name, hash: hashName(name)})
+		return 0
+	}
+	s, ok := f.names.get(&p.stored, name)
+	if !ok {
+		if f.poisoned[name] {
+			panic(&failure{off: at, quiet: true})
+		}
+		p.failAt(at, "instruction '%s' is not defined", name)
+	}
+	return s.id
 }

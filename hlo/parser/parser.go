@@ -167,6 +167,7 @@ func (p *parser) warnRule(rule string, off int, msg string) {
 	if p.Warn == nil {
 		return
 	}
+	p.leave()
 	e := p.errorAt(off, msg)
 	e.Warning, e.Rule = true, rule
 	if p.quiet {

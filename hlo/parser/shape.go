@@ -116,15 +116,16 @@ func (p *parser) shape() hlo.Shape {
 		p.fail("unexpected text in a shape")
 	}
 	s = p.internShape(s)
-	*recent = recentShape{p.keepText(raw), s}
+	*recent = recentShape{p.keepText(raw), s, uint32(len(p.shapes))}
 	p.shapes[recent.text] = *recent
 	return s
 }
 
 // recentShape is a shape read before, in a cache by the first bytes of its text.
 type recentShape struct {
-	text  string
-	shape hlo.Shape
+	text   string
+	shape  hlo.Shape
+	number uint32 // counts texts
 }
 
 const numRecent = 256
