@@ -95,8 +95,14 @@ func testElementwiseTypes(t *testing.T) {
 	}
 	for _, c := range []string{
 		"f32[100] real(c64[100])", "f32[100] imag(c64[100])", "c64[100] complex(f32[100], f32[100])",
-		"c64[100] add(c64[100], c64[100])", "s32[100] bitcast-convert(f32[100])", "u16[4] bitcast-convert(bf16[4])",
-		"f32[1000] reduce-precision(f32[1000]), exponent_bits=5, mantissa_bits=10",
+		"c64[100] add(c64[100], c64[100])", "c64[1100] multiply(c64[1100], c64[1100])", "c128[1100] multiply(c128[1100], c128[1100])",
+		"c64[1101] negate(c64[1101])", "c128[101] subtract(c128[101], c128[101])", "f32[2100] real(c64[2100])", "f32[2100] imag(c64[2100])",
+		"c64[2100] complex(f32[2100], f32[2100])", "s32[100] bitcast-convert(f32[100])", "u16[4] bitcast-convert(bf16[4])",
+		"f32[1000] reduce-precision(f32[1000]), exponent_bits=5, mantissa_bits=10", "f32[1000] reduce-precision(f32[1000]), exponent_bits=8, mantissa_bits=0",
+		"f32[1000] reduce-precision(f32[1000]), exponent_bits=2, mantissa_bits=23", "f64[1000] reduce-precision(f64[1000]), exponent_bits=8, mantissa_bits=23",
+		"f64[1000] reduce-precision(f64[1000]), exponent_bits=11, mantissa_bits=60", "bf16[1000] reduce-precision(bf16[1000]), exponent_bits=5, mantissa_bits=3",
+		"bf16[1000] reduce-precision(bf16[1000]), exponent_bits=9, mantissa_bits=0", "f16[1000] reduce-precision(f16[1000]), exponent_bits=3, mantissa_bits=3",
+		"f16[1000] reduce-precision(f16[1000]), exponent_bits=5, mantissa_bits=12",
 	} {
 		kernelCase{text: c}.check(t)
 	}

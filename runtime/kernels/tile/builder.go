@@ -275,7 +275,9 @@ func (b *Builder) layOut(p *Program) {
 		case v.load != nil:
 			b.layOutLoad(p, &m, Value(i), direct)
 		case v.iota != nil:
-			p.regs[i] = m.take(width)
+			if !direct[i] {
+				p.regs[i] = m.take(width)
+			}
 			v.iota.reg = i
 			p.counters = append(p.counters, *v.iota)
 		case v.splat != nil:
@@ -321,10 +323,10 @@ func (b *Builder) directStores() map[int]bool {
 	}
 	r := b.stores[0].reg
 	v := &b.values[r]
-	if isWide(b.stores[0].typ) || v.splat != nil || v.iota != nil {
+	if isWide(b.stores[0].typ) || v.splat != nil {
 		return direct
 	}
-	if v.load != nil && len(b.steps) == 0 {
+	if (v.load != nil || v.iota != nil) && len(b.steps) == 0 {
 		direct[r] = true
 	} else if v.def >= 0 {
 		direct[r] = true

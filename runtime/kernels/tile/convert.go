@@ -88,6 +88,8 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 	switch {
 	case isWide(from) && to == hlo.F32:
 		o.sameLanes = true // the register holds it as float32 already
+	case to.IsInteger() && to.Bits() >= 8 && (from.IsInteger() && from.Bits() == to.Bits() || from == hlo.PRED && to.Bits() == 8):
+		o.sameLanes = true
 	case isWide(to) && lane(from) == hlo.F32:
 		o.sameLanes, o.round = true, roundLoop(to)
 	case isWide(to) && from == hlo.F64:
@@ -269,43 +271,4 @@ func bitcastOperation(from, to hlo.PrimitiveType) (operation, bool) {
 		o.fn = copyLoop(to.ByteSize())
 	}
 	return o, true
-}
-
-// iotaLoop writes consecutive numbers of a walk as type t.
-func iotaLoop(t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
-	switch t {
-	case hlo.U8:
-		return count[uint8]
-	case hlo.U16:
-		return count[uint16]
-	case hlo.U32:
-		return count[uint32]
-	case hlo.U64:
-		return count[uint64]
-	case hlo.S8:
-		return count[int8]
-	case hlo.S16:
-		return count[int16]
-	case hlo.S32:
-		return count[int32]
-	case hlo.S64:
-		return count[int64]
-	case hlo.F32:
-		return count[float32]
-	case hlo.F64:
-		return count[float64]
-	}
-	return nil
-}
-
-func count[T real](p unsafe.Pointer, n int, w *walk) {
-	d := vec[T](p, n)
-	for len(d) > 0 {
-		v, k, stride := w.run(len(d))
-		for i := range d[:k] {
-			d[i] = T(v)
-			v += stride
-		}
-		d = d[k:]
-	}
 }

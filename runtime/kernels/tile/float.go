@@ -192,38 +192,3 @@ func exp(x float64) float64 {
 	p := (1 + r) + r2*((0.5+r*(1.0/6))+r2*((1.0/24+r*(1.0/120))+r2*(1.0/720+r*(1.0/5040))))
 	return p * math.Float64frombits((math.Float64bits(t)+1023)<<52)
 }
-
-func reducePrecisionLoop(exponent, mantissa int64) loop {
-	if exponent < 1 || mantissa < 0 {
-		return nil
-	}
-	return func(n int, d, a, _, _ unsafe.Pointer) {
-		z, x := vec[uint32](d, n), vec[uint32](a, n)
-		for i := range z {
-			z[i] = reducePrecision(x[i], exponent, mantissa)
-		}
-	}
-}
-
-// reducePrecision rounds the code of a float32 to fewer mantissa bits, then applies the exponent range of an IEEE format with fewer
-// exponent bits: what is above becomes infinity, what would be denormal there becomes zero.
-func reducePrecision(code uint32, exponent, mantissa int64) uint32 {
-	sign, m := code&(1<<31), code&^(1<<31)
-	if m >= 0x7f800000 {
-		return code
-	}
-	if drop := 23 - mantissa; drop > 0 {
-		odd := m >> drop & 1
-		m = (m + 1<<(drop-1) - 1 + odd) >> drop << drop
-	}
-	if exponent < 8 {
-		reduced := uint32(1)<<(exponent-1) - 1
-		switch field := m >> 23; {
-		case field > 127+reduced:
-			m = 0x7f800000
-		case field <= 127-reduced:
-			m = 0
-		}
-	}
-	return sign | m
-}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // operation is how an op is computed on given types.
@@ -55,19 +56,26 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		}
 		o.fn, o.weight = clampLoop(lane(t)), 4
 		o.name = "clamp." + lane(t).String()
-		o.vectorize(o.name)
+		if t == hlo.PRED {
+			o.vectorize("clamp.u8")
+		} else {
+			o.vectorize(o.name)
+		}
 	case hlo.OpIsFinite:
 		o.fn = isFiniteLoop(lane(types[0]))
+		o.vectorize("is-finite." + lane(types[0]).String())
 	case hlo.OpComplex:
 		o.fn = complexLoop(t)
+		o.vectorize("complex." + t.String())
 	case hlo.OpReal, hlo.OpImag:
 		o.fn = partLoop(op, types[0])
+		o.vectorize(op.String() + "." + types[0].String())
 	case hlo.OpReducePrecision:
-		if t != hlo.F32 || types[0] != t {
+		if types[0] != t {
 			return o, false
 		}
 		a := hlo.AttrsOf[hlo.ReducePrecisionAttrs](in)
-		o.fn, o.weight = reducePrecisionLoop(a.ExponentBits, a.MantissaBits), 4
+		o.fn, o.weight = reducePrecisionLoop(t, a.ExponentBits, a.MantissaBits), 4
 	default:
 		if !same(t, types) {
 			return o, false
@@ -135,11 +143,11 @@ func unaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
 		return unsignedUnary[uint64](op), 1
 	case hlo.C64:
 		if op == hlo.OpNegate {
-			return negate[complex64], 1
+			return partwise(op, t, negate[complex64]), 1
 		}
 	case hlo.C128:
 		if op == hlo.OpNegate {
-			return negate[complex128], 1
+			return partwise(op, t, negate[complex128]), 1
 		}
 	}
 	return nil, 0
@@ -175,21 +183,36 @@ func binaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
 	case hlo.U64:
 		return unsignedBinary[uint64, int64](op), 1
 	case hlo.C64:
-		return complexBinary[complex64](op), 2
+		return complexBinary[complex64](op, t), 2
 	case hlo.C128:
-		return complexBinary[complex128](op), 2
+		return complexBinary[complex128](op, t), 2
 	}
 	return nil, 0
 }
 
-func complexBinary[T complex64 | complex128](op hlo.Opcode) loop {
+// partwise is the loop of an op that does to a complex number what it does to its parts.
+func partwise(op hlo.Opcode, t hlo.PrimitiveType, portable loop) loop {
+	part := map[hlo.PrimitiveType]hlo.PrimitiveType{hlo.C64: hlo.F32, hlo.C128: hlo.F64}[t]
+	return overParts(vectorName(op, part), portable)
+}
+
+// overParts is a loop over complex numbers by the vector loop over their parts, if there is one.
+func overParts(name string, portable loop) loop {
+	if !vectors.Has(name) {
+		return portable
+	}
+	parts := vectors.Find(name, func(n int, d, a, b, c unsafe.Pointer) { portable(n/2, d, a, b, c) })
+	return func(n int, d, a, b, c unsafe.Pointer) { parts(2*n, d, a, b, c) }
+}
+
+func complexBinary[T complex64 | complex128](op hlo.Opcode, t hlo.PrimitiveType) loop {
 	switch op {
 	case hlo.OpAdd:
-		return add[T]
+		return partwise(op, t, add[T])
 	case hlo.OpSubtract:
-		return subtract[T]
+		return partwise(op, t, subtract[T])
 	case hlo.OpMultiply:
-		return multiply[T]
+		return overParts("multiply."+t.String(), multiply[T])
 	}
 	return nil
 }

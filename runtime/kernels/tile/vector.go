@@ -87,13 +87,13 @@ func vectorName(op hlo.Opcode, t hlo.PrimitiveType) string {
 		return name + ".8"
 	case t.IsFloat():
 		return name + "." + t.String()
-	case !t.IsInteger():
+	case !t.IsInteger(): // complex numbers: their loops count parts
 		return ""
 	}
 	switch op {
 	case hlo.OpAnd, hlo.OpOr, hlo.OpXor, hlo.OpNot:
 		return fmt.Sprintf("%s.%d", name, t.Bits())
-	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs:
+	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs, hlo.OpSign, hlo.OpPower:
 		return name + "." + t.String()
 	}
 	return fmt.Sprintf("%s.i%d", name, t.Bits())
@@ -135,7 +135,9 @@ func convertName(from, to hlo.PrimitiveType) string {
 		from = hlo.U8
 	}
 	f, t := from.String(), to.String()
-	if to.IsInteger() && from.IsInteger() {
+	if to == hlo.PRED && from.IsInteger() {
+		f = fmt.Sprintf("i%d", from.Bits())
+	} else if to.IsInteger() && from.IsInteger() {
 		t = fmt.Sprintf("i%d", to.Bits())
 		if to.Bits() < from.Bits() {
 			f = fmt.Sprintf("i%d", from.Bits())

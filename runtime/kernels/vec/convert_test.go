@@ -3,6 +3,9 @@ package vec
 import (
 	"math"
 	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo/internal/minifloat"
 )
@@ -31,35 +34,93 @@ func TestConvert(t *testing.T) {
 		} {
 			binary(t, name+".round.bf16", func(a, b float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(f(a, b))) })
 		}
-		convert(t, "s8.i32", goes[int32, int8])
-		convert(t, "u8.i32", goes[int32, uint8])
-		convert(t, "s16.i32", goes[int32, int16])
-		convert(t, "u16.i32", goes[int32, uint16])
-		convert(t, "s8.f32", goes[float32, int8])
-		convert(t, "u8.f32", goes[float32, uint8])
-		convert(t, "s16.f32", goes[float32, int16])
-		convert(t, "u16.f32", goes[float32, uint16])
-		convert(t, "s32.i64", goes[int64, int32])
-		convert(t, "u32.i64", goes[int64, uint32])
-		convert(t, "i32.i8", goes[int8, int32])
-		convert(t, "i32.i16", goes[int16, int32])
-		convert(t, "i64.i32", goes[int32, int64])
-		convert(t, "s32.f32", goes[float32, int32])
-		convert(t, "u32.f32", goes[float32, uint32])
-		convert(t, "s32.f64", goes[float64, int32])
-		convert(t, "s64.f64", goes[float64, int64])
 		convert(t, "f32.f64", goes[float64, float32])
 		convert(t, "f64.f32", goes[float32, float64])
-		convert(t, "f32.s32", func(x float32) int32 {
-			switch {
-			case x != x:
-				return 0
-			case x >= 1<<31:
-				return math.MaxInt32
-			case x < -1<<31:
-				return math.MinInt32
+		integers[int8](t, "s8", "i8")
+		integers[uint8](t, "u8", "i8")
+		integers[int16](t, "s16", "i16")
+		integers[uint16](t, "u16", "i16")
+		integers[int32](t, "s32", "i32")
+		integers[uint32](t, "u32", "i32")
+		integers[int64](t, "s64", "i64")
+		integers[uint64](t, "u64", "i64")
+		floats[float32](t, "f32")
+		floats[float64](t, "f64")
+	})
+}
+
+// integers tries the conversions from one type: narrower ones keep the lowest bits, so they are known by the width.
+func integers[T Number](t *testing.T, typ, width string) {
+	convert(t, typ+".f32", goes[float32, T])
+	convert(t, typ+".f64", goes[float64, T])
+	convert(t, width+".pred", func(x T) uint8 { return truth(x != 0) })
+	to := func(size int, widen, narrow func()) {
+		switch own := int(unsafe.Sizeof(T(0))); {
+		case own < size:
+			widen()
+		case own > size:
+			narrow()
+		}
+	}
+	to(1, nil, func() { convert(t, width+".i8", goes[int8, T]) })
+	to(2, func() { convert(t, typ+".i16", goes[int16, T]) }, func() { convert(t, width+".i16", goes[int16, T]) })
+	to(4, func() { convert(t, typ+".i32", goes[int32, T]) }, func() { convert(t, width+".i32", goes[int32, T]) })
+	to(8, func() { convert(t, typ+".i64", goes[int64, T]) }, nil)
+}
+
+// floats tries the conversions from one type to integers.
+func floats[T float32 | float64](t *testing.T, typ string) {
+	convert(t, typ+".pred", func(x T) uint8 { return truth(x != 0) })
+	convert(t, typ+".s8", saturate[int8, T](math.MinInt8, math.MaxInt8))
+	convert(t, typ+".u8", saturate[uint8, T](0, math.MaxUint8))
+	convert(t, typ+".s16", saturate[int16, T](math.MinInt16, math.MaxInt16))
+	convert(t, typ+".u16", saturate[uint16, T](0, math.MaxUint16))
+	convert(t, typ+".s32", saturate[int32, T](math.MinInt32, math.MaxInt32))
+	convert(t, typ+".u32", saturate[uint32, T](0, math.MaxUint32))
+	convert(t, typ+".s64", saturate[int64, T](math.MinInt64, math.MaxInt64))
+	convert(t, typ+".u64", saturate[uint64, T](0, math.MaxUint64))
+}
+
+func saturate[D Number, T float32 | float64](lo, hi D) func(x T) D {
+	return func(x T) D {
+		switch {
+		case x != x:
+			return 0
+		case x >= T(hi):
+			return hi
+		case x <= T(lo):
+			return lo
+		}
+		return D(x)
+	}
+}
+
+// TestComplex compares what is done to complex numbers, which package vec has as pairs.
+func TestComplex(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		const n = 101
+		a, b, d := make([]complex64, n), make([]complex64, n), make([]complex64, n)
+		re, im := make([]float32, n), make([]float32, n)
+		for i := range a {
+			a[i], b[i] = complex(float32(i)/3, float32(i%7)-3), complex(float32(i%5)/7, 1-float32(i))
+		}
+		parts := func(n int, d, a, _, _ unsafe.Pointer) {
+			for i, x := range unsafe.Slice((*complex64)(a), n) {
+				unsafe.Slice((*float32)(d), n)[i] = real(x)
 			}
-			return int32(x)
-		})
+		}
+		product := func(n int, d, a, b, _ unsafe.Pointer) {
+			for i, x := range unsafe.Slice((*complex64)(a), n/2) {
+				unsafe.Slice((*complex64)(d), n/2)[i] = x * unsafe.Slice((*complex64)(b), n/2)[i]
+			}
+		}
+		Find("multiply.c64", product)(2*n, pointer(d), pointer(a), pointer(b), nil)
+		for i := range d {
+			require.Equal(t, a[i]*b[i], d[i])
+		}
+		Find("real.c64", parts)(n, pointer(re), pointer(a), nil, nil)
+		Find("imag.c64", func(n int, d, a, b, c unsafe.Pointer) { parts(n, d, unsafe.Add(a, 4), b, c) })(n/8*8, pointer(im), pointer(a), nil, nil)
+		Find("complex.c64", parts)(n/8*8, pointer(d), pointer(re), pointer(im), nil)
+		require.Equal(t, a[:n/8*8], d[:n/8*8])
 	})
 }

@@ -81,6 +81,16 @@ func roundNearestAfzF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsaf
 //go:noescape
 func signF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// isFiniteF32AVX512 tells numbers from infinities and NaN.
+//
+//go:noescape
+func isFiniteF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reducePrecisionF32AVX512 rounds numbers to a smaller format, which b describes.
+//
+//go:noescape
+func reducePrecisionF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // clampF32AVX512 sets d to b between a and c.
 //
 //go:noescape
@@ -181,6 +191,16 @@ func roundNearestAfzF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsaf
 //go:noescape
 func signF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// isFiniteF64AVX512 tells numbers from infinities and NaN.
+//
+//go:noescape
+func isFiniteF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reducePrecisionF64AVX512 rounds numbers to a smaller format, which b describes.
+//
+//go:noescape
+func reducePrecisionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // clampF64AVX512 sets d to b between a and c.
 //
 //go:noescape
@@ -256,6 +276,11 @@ func ltS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c u
 //go:noescape
 func leS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// clampS8AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // maximumU8AVX512 sets d to the greater of a and b.
 //
 //go:noescape
@@ -276,6 +301,11 @@ func ltU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c u
 //go:noescape
 func leU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// clampU8AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // eqI8AVX512 sets d to a = b.
 //
 //go:noescape
@@ -295,6 +325,11 @@ func negateI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func absS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// signS8AVX512 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addI16AVX512 sets d to a + b.
 //
@@ -331,6 +366,11 @@ func ltS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //go:noescape
 func leS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// clampS16AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // maximumU16AVX512 sets d to the greater of a and b.
 //
 //go:noescape
@@ -351,6 +391,11 @@ func ltU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //go:noescape
 func leU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// clampU16AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // eqI16AVX512 sets d to a = b.
 //
 //go:noescape
@@ -370,6 +415,11 @@ func negateI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //
 //go:noescape
 func absS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// signS16AVX512 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addI32AVX512 sets d to a + b.
 //
@@ -406,6 +456,11 @@ func ltS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //go:noescape
 func leS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// clampS32AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // maximumU32AVX512 sets d to the greater of a and b.
 //
 //go:noescape
@@ -425,6 +480,11 @@ func ltU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //
 //go:noescape
 func leU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// clampU32AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // eqI32AVX512 sets d to a = b.
 //
@@ -461,6 +521,11 @@ func shiftRightArithmeticI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b 
 //go:noescape
 func absS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// signS32AVX512 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addI64AVX512 sets d to a + b.
 //
 //go:noescape
@@ -496,6 +561,11 @@ func ltS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //go:noescape
 func leS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// clampS64AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // maximumU64AVX512 sets d to the greater of a and b.
 //
 //go:noescape
@@ -515,6 +585,11 @@ func ltU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //
 //go:noescape
 func leU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// clampU64AVX512 sets d to b between a and c.
+//
+//go:noescape
+func clampU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // eqI64AVX512 sets d to a = b.
 //
@@ -545,6 +620,131 @@ func shiftRightLogicalI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b uns
 //
 //go:noescape
 func shiftRightArithmeticI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// absS64AVX512 sets d to the magnitude of a, modulo 2^n.
+//
+//go:noescape
+func absS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// signS64AVX512 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI8AVX512 counts bits that are set.
+//
+//go:noescape
+func popcntI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI8AVX512 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI16AVX512 counts bits that are set.
+//
+//go:noescape
+func popcntI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI16AVX512 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI32AVX512 counts bits that are set.
+//
+//go:noescape
+func popcntI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI32AVX512 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI64AVX512 counts bits that are set.
+//
+//go:noescape
+func popcntI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI64AVX512 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftLeftI8AVX512 shifts a left by b; amounts as large as the type give 0.
+//
+//go:noescape
+func shiftLeftI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightLogicalI8AVX512 shifts zeros in from the left.
+//
+//go:noescape
+func shiftRightLogicalI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightArithmeticI8AVX512 shifts signs in from the left.
+//
+//go:noescape
+func shiftRightArithmeticI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftLeftI16AVX512 shifts a left by b; amounts as large as the type give 0.
+//
+//go:noescape
+func shiftLeftI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightLogicalI16AVX512 shifts zeros in from the left.
+//
+//go:noescape
+func shiftRightLogicalI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightArithmeticI16AVX512 shifts signs in from the left.
+//
+//go:noescape
+func shiftRightArithmeticI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyI8AVX512 sets d to a·b.
+//
+//go:noescape
+func multiplyI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerS8AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerS16AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerS32AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerS64AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerU8AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerU16AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerU32AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerU64AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX512 sets d to b where a is set, else to c.
 //
@@ -701,55 +901,120 @@ func convertF16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poi
 //go:noescape
 func convertF32F16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// convertF32F64AVX512 widens.
+//
+//go:noescape
+func convertF32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64F32AVX512 rounds to f32.
+//
+//go:noescape
+func convertF64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI8PredAVX512 tells zero from other numbers.
+//
+//go:noescape
+func convertI8PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS8I16AVX512 widens integers.
+//
+//go:noescape
+func convertS8I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // convertS8I32AVX512 widens integers.
 //
 //go:noescape
 func convertS8I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS8I64AVX512 widens integers.
+//
+//go:noescape
+func convertS8I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // convertS8F32AVX512 converts integers to f32, exactly.
 //
 //go:noescape
 func convertS8F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// convertS16I32AVX512 widens integers.
+// convertS8F64AVX512 converts integers to f64, exactly.
 //
 //go:noescape
-func convertS16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+func convertS8F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// convertS16F32AVX512 converts integers to f32, exactly.
+// convertU8I16AVX512 widens integers.
 //
 //go:noescape
-func convertS16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertS32I64AVX512 widens integers.
-//
-//go:noescape
-func convertS32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+func convertU8I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // convertU8I32AVX512 widens integers.
 //
 //go:noescape
 func convertU8I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// convertU8I64AVX512 widens integers.
+//
+//go:noescape
+func convertU8I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // convertU8F32AVX512 converts integers to f32, exactly.
 //
 //go:noescape
 func convertU8F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU8F64AVX512 converts integers to f64, exactly.
+//
+//go:noescape
+func convertU8F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI16I8AVX512 keeps the lowest bits.
+//
+//go:noescape
+func convertI16I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI16PredAVX512 tells zero from other numbers.
+//
+//go:noescape
+func convertI16PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16I32AVX512 widens integers.
+//
+//go:noescape
+func convertS16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16I64AVX512 widens integers.
+//
+//go:noescape
+func convertS16I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16F32AVX512 converts integers to f32, exactly.
+//
+//go:noescape
+func convertS16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16F64AVX512 converts integers to f64, exactly.
+//
+//go:noescape
+func convertS16F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // convertU16I32AVX512 widens integers.
 //
 //go:noescape
 func convertU16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// convertU16I64AVX512 widens integers.
+//
+//go:noescape
+func convertU16I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // convertU16F32AVX512 converts integers to f32, exactly.
 //
 //go:noescape
 func convertU16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// convertU32I64AVX512 widens integers.
+// convertU16F64AVX512 converts integers to f64, exactly.
 //
 //go:noescape
-func convertU32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+func convertU16F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // convertI32I8AVX512 keeps the lowest bits.
 //
@@ -761,10 +1026,40 @@ func convertI32I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poin
 //go:noescape
 func convertI32I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// convertI32PredAVX512 tells zero from other numbers.
+//
+//go:noescape
+func convertI32PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS32I64AVX512 widens integers.
+//
+//go:noescape
+func convertS32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU32I64AVX512 widens integers.
+//
+//go:noescape
+func convertU32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI64I8AVX512 keeps the lowest bits.
+//
+//go:noescape
+func convertI64I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI64I16AVX512 keeps the lowest bits.
+//
+//go:noescape
+func convertI64I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // convertI64I32AVX512 keeps the lowest bits.
 //
 //go:noescape
 func convertI64I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI64PredAVX512 tells zero from other numbers.
+//
+//go:noescape
+func convertI64PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // convertS32F32AVX512 rounds integers to f32.
 //
@@ -776,30 +1071,150 @@ func convertS32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poi
 //go:noescape
 func convertU32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// convertF32S32AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+// convertS32F64AVX512 converts integers to f64, exactly.
 //
 //go:noescape
-func convertF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+func convertS32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// convertF32F64AVX512 widens.
+// convertU32F64AVX512 converts integers to f64, exactly.
 //
 //go:noescape
-func convertF32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertF64F32AVX512 rounds to f32.
-//
-//go:noescape
-func convertF64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+func convertU32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // convertS64F64AVX512 rounds integers to f64.
 //
 //go:noescape
 func convertS64F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// convertS32F64AVX512 converts integers to f64, exactly.
+// convertS64F32AVX512 rounds integers to f32.
 //
 //go:noescape
-func convertS32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+func convertS64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU64F64AVX512 rounds integers to f64.
+//
+//go:noescape
+func convertU64F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU64F32AVX512 rounds integers to f32.
+//
+//go:noescape
+func convertU64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32PredAVX512 tells zero from other numbers.
+//
+//go:noescape
+func convertF32PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32S8AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32S8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32U8AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32U8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32S16AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32S16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32U16AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32U16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64PredAVX512 tells zero from other numbers.
+//
+//go:noescape
+func convertF64PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64S8AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64S8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64U8AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64U8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64S16AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64S16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64U16AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64U16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32S32AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32U32AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32U32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64S32AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64U32AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64U32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32S64AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32U64AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32U64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64S64AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64U64AVX512 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF64U64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// realC64AVX512 takes real parts.
+//
+//go:noescape
+func realC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// imagC64AVX512 takes imaginary parts.
+//
+//go:noescape
+func imagC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// complexC64AVX512 joins parts.
+//
+//go:noescape
+func complexC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyC64AVX512 multiplies complex numbers; n counts their parts.
+//
+//go:noescape
+func multiplyC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyC128AVX512 multiplies complex numbers; n counts their parts.
+//
+//go:noescape
+func multiplyC128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // exponentialF32AVX512 sets d to e^a.
 //
@@ -966,6 +1381,11 @@ func fill32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func fill64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// countI32AVX512 sets d to a[0], a[0] + a[1], a[0] + 2·a[1] and so on.
+//
+//go:noescape
+func countI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addF32AVX2 sets d to a + b.
 //
 //go:noescape
@@ -1040,6 +1460,16 @@ func roundNearestAfzF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //
 //go:noescape
 func signF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// isFiniteF32AVX2 tells numbers from infinities and NaN.
+//
+//go:noescape
+func isFiniteF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reducePrecisionF32AVX2 rounds numbers to a smaller format, which b describes.
+//
+//go:noescape
+func reducePrecisionF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // clampF32AVX2 sets d to b between a and c.
 //
@@ -1141,6 +1571,16 @@ func roundNearestAfzF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //go:noescape
 func signF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// isFiniteF64AVX2 tells numbers from infinities and NaN.
+//
+//go:noescape
+func isFiniteF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reducePrecisionF64AVX2 rounds numbers to a smaller format, which b describes.
+//
+//go:noescape
+func reducePrecisionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // clampF64AVX2 sets d to b between a and c.
 //
 //go:noescape
@@ -1206,6 +1646,21 @@ func maximumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func minimumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// ltS8AVX2 sets d to a < b.
+//
+//go:noescape
+func ltS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leS8AVX2 sets d to a ≤ b.
+//
+//go:noescape
+func leS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// clampS8AVX2 sets d to b between a and c.
+//
+//go:noescape
+func clampS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // maximumU8AVX2 sets d to the greater of a and b.
 //
 //go:noescape
@@ -1216,6 +1671,31 @@ func maximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func minimumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// ltU8AVX2 sets d to a < b.
+//
+//go:noescape
+func ltU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leU8AVX2 sets d to a ≤ b.
+//
+//go:noescape
+func leU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// clampU8AVX2 sets d to b between a and c.
+//
+//go:noescape
+func clampU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// eqI8AVX2 sets d to a = b.
+//
+//go:noescape
+func eqI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neI8AVX2 sets d to a ≠ b.
+//
+//go:noescape
+func neI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // negateI8AVX2 sets d to -a.
 //
 //go:noescape
@@ -1225,6 +1705,11 @@ func negateI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func absS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// signS8AVX2 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addI16AVX2 sets d to a + b.
 //
@@ -1251,6 +1736,21 @@ func maximumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func minimumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// ltS16AVX2 sets d to a < b.
+//
+//go:noescape
+func ltS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leS16AVX2 sets d to a ≤ b.
+//
+//go:noescape
+func leS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// clampS16AVX2 sets d to b between a and c.
+//
+//go:noescape
+func clampS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // maximumU16AVX2 sets d to the greater of a and b.
 //
 //go:noescape
@@ -1261,6 +1761,31 @@ func maximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func minimumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// ltU16AVX2 sets d to a < b.
+//
+//go:noescape
+func ltU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leU16AVX2 sets d to a ≤ b.
+//
+//go:noescape
+func leU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// clampU16AVX2 sets d to b between a and c.
+//
+//go:noescape
+func clampU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// eqI16AVX2 sets d to a = b.
+//
+//go:noescape
+func eqI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neI16AVX2 sets d to a ≠ b.
+//
+//go:noescape
+func neI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // negateI16AVX2 sets d to -a.
 //
 //go:noescape
@@ -1270,6 +1795,11 @@ func negateI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //
 //go:noescape
 func absS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// signS16AVX2 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addI32AVX2 sets d to a + b.
 //
@@ -1306,6 +1836,11 @@ func ltS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c un
 //go:noescape
 func leS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// clampS32AVX2 sets d to b between a and c.
+//
+//go:noescape
+func clampS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // maximumU32AVX2 sets d to the greater of a and b.
 //
 //go:noescape
@@ -1325,6 +1860,11 @@ func ltU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c un
 //
 //go:noescape
 func leU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// clampU32AVX2 sets d to b between a and c.
+//
+//go:noescape
+func clampU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // eqI32AVX2 sets d to a = b.
 //
@@ -1360,6 +1900,11 @@ func shiftRightArithmeticI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b un
 //
 //go:noescape
 func absS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// signS32AVX2 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addI64AVX2 sets d to a + b.
 //
@@ -1416,6 +1961,126 @@ func shiftLeftI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func shiftRightLogicalI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// absS64AVX2 sets d to the magnitude of a, modulo 2^n.
+//
+//go:noescape
+func absS64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// signS64AVX2 sets d to -1, 0 or 1.
+//
+//go:noescape
+func signS64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI8AVX2 counts bits that are set.
+//
+//go:noescape
+func popcntI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI8AVX2 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI16AVX2 counts bits that are set.
+//
+//go:noescape
+func popcntI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI16AVX2 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI32AVX2 counts bits that are set.
+//
+//go:noescape
+func popcntI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI32AVX2 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// popcntI64AVX2 counts bits that are set.
+//
+//go:noescape
+func popcntI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countLeadingZerosI64AVX2 counts zeros from the highest bit on.
+//
+//go:noescape
+func countLeadingZerosI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftLeftI8AVX2 shifts a left by b; amounts as large as the type give 0.
+//
+//go:noescape
+func shiftLeftI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightLogicalI8AVX2 shifts zeros in from the left.
+//
+//go:noescape
+func shiftRightLogicalI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightArithmeticI8AVX2 shifts signs in from the left.
+//
+//go:noescape
+func shiftRightArithmeticI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftLeftI16AVX2 shifts a left by b; amounts as large as the type give 0.
+//
+//go:noescape
+func shiftLeftI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightLogicalI16AVX2 shifts zeros in from the left.
+//
+//go:noescape
+func shiftRightLogicalI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightArithmeticI16AVX2 shifts signs in from the left.
+//
+//go:noescape
+func shiftRightArithmeticI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyI8AVX2 sets d to a·b.
+//
+//go:noescape
+func multiplyI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerS8AVX2 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerS16AVX2 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerS32AVX2 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerU8AVX2 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerU16AVX2 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerU32AVX2 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
+//
+//go:noescape
+func powerU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// select8AVX2 sets d to b where a is set, else to c.
+//
+//go:noescape
+func select8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // and8AVX2 sets d to a and b.
 //
 //go:noescape
@@ -1435,6 +2100,11 @@ func xor8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c uns
 //
 //go:noescape
 func not8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// select16AVX2 sets d to b where a is set, else to c.
+//
+//go:noescape
+func select16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // and16AVX2 sets d to a and b.
 //
@@ -1551,66 +2221,6 @@ func multiplyRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.P
 //go:noescape
 func divideRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// convertS8I32AVX2 widens integers.
-//
-//go:noescape
-func convertS8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertS8F32AVX2 converts integers to f32, exactly.
-//
-//go:noescape
-func convertS8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertS16I32AVX2 widens integers.
-//
-//go:noescape
-func convertS16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertS16F32AVX2 converts integers to f32, exactly.
-//
-//go:noescape
-func convertS16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertS32I64AVX2 widens integers.
-//
-//go:noescape
-func convertS32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertU8I32AVX2 widens integers.
-//
-//go:noescape
-func convertU8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertU8F32AVX2 converts integers to f32, exactly.
-//
-//go:noescape
-func convertU8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertU16I32AVX2 widens integers.
-//
-//go:noescape
-func convertU16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertU16F32AVX2 converts integers to f32, exactly.
-//
-//go:noescape
-func convertU16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertU32I64AVX2 widens integers.
-//
-//go:noescape
-func convertU32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertS32F32AVX2 rounds integers to f32.
-//
-//go:noescape
-func convertS32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// convertF32S32AVX2 truncates, and stops at the ends of the range; NaN gives 0.
-//
-//go:noescape
-func convertF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // convertF32F64AVX2 widens.
 //
 //go:noescape
@@ -1621,10 +2231,235 @@ func convertF32F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Point
 //go:noescape
 func convertF64F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// convertI8PredAVX2 tells zero from other numbers.
+//
+//go:noescape
+func convertI8PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS8I16AVX2 widens integers.
+//
+//go:noescape
+func convertS8I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS8I32AVX2 widens integers.
+//
+//go:noescape
+func convertS8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS8I64AVX2 widens integers.
+//
+//go:noescape
+func convertS8I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS8F32AVX2 converts integers to f32, exactly.
+//
+//go:noescape
+func convertS8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS8F64AVX2 converts integers to f64, exactly.
+//
+//go:noescape
+func convertS8F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU8I16AVX2 widens integers.
+//
+//go:noescape
+func convertU8I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU8I32AVX2 widens integers.
+//
+//go:noescape
+func convertU8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU8I64AVX2 widens integers.
+//
+//go:noescape
+func convertU8I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU8F32AVX2 converts integers to f32, exactly.
+//
+//go:noescape
+func convertU8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU8F64AVX2 converts integers to f64, exactly.
+//
+//go:noescape
+func convertU8F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI16I8AVX2 keeps the lowest bits.
+//
+//go:noescape
+func convertI16I8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI16PredAVX2 tells zero from other numbers.
+//
+//go:noescape
+func convertI16PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16I32AVX2 widens integers.
+//
+//go:noescape
+func convertS16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16I64AVX2 widens integers.
+//
+//go:noescape
+func convertS16I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16F32AVX2 converts integers to f32, exactly.
+//
+//go:noescape
+func convertS16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS16F64AVX2 converts integers to f64, exactly.
+//
+//go:noescape
+func convertS16F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU16I32AVX2 widens integers.
+//
+//go:noescape
+func convertU16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU16I64AVX2 widens integers.
+//
+//go:noescape
+func convertU16I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU16F32AVX2 converts integers to f32, exactly.
+//
+//go:noescape
+func convertU16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU16F64AVX2 converts integers to f64, exactly.
+//
+//go:noescape
+func convertU16F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI32I8AVX2 keeps the lowest bits.
+//
+//go:noescape
+func convertI32I8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI32I16AVX2 keeps the lowest bits.
+//
+//go:noescape
+func convertI32I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI32PredAVX2 tells zero from other numbers.
+//
+//go:noescape
+func convertI32PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS32I64AVX2 widens integers.
+//
+//go:noescape
+func convertS32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU32I64AVX2 widens integers.
+//
+//go:noescape
+func convertU32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI64I8AVX2 keeps the lowest bits.
+//
+//go:noescape
+func convertI64I8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI64I16AVX2 keeps the lowest bits.
+//
+//go:noescape
+func convertI64I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI64I32AVX2 keeps the lowest bits.
+//
+//go:noescape
+func convertI64I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertI64PredAVX2 tells zero from other numbers.
+//
+//go:noescape
+func convertI64PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertS32F32AVX2 rounds integers to f32.
+//
+//go:noescape
+func convertS32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU32F32AVX2 rounds integers to f32.
+//
+//go:noescape
+func convertU32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // convertS32F64AVX2 converts integers to f64, exactly.
 //
 //go:noescape
 func convertS32F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertU32F64AVX2 converts integers to f64, exactly.
+//
+//go:noescape
+func convertU32F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32PredAVX2 tells zero from other numbers.
+//
+//go:noescape
+func convertF32PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32S8AVX2 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32S8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32U8AVX2 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32U8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32S16AVX2 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32S16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32U16AVX2 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32U16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF64PredAVX2 tells zero from other numbers.
+//
+//go:noescape
+func convertF64PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32S32AVX2 truncates, and stops at the ends of the range; NaN gives 0.
+//
+//go:noescape
+func convertF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// realC64AVX2 takes real parts.
+//
+//go:noescape
+func realC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// imagC64AVX2 takes imaginary parts.
+//
+//go:noescape
+func imagC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// complexC64AVX2 joins parts.
+//
+//go:noescape
+func complexC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyC64AVX2 multiplies complex numbers; n counts their parts.
+//
+//go:noescape
+func multiplyC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyC128AVX2 multiplies complex numbers; n counts their parts.
+//
+//go:noescape
+func multiplyC128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // exponentialF32AVX2 sets d to e^a.
 //
@@ -1770,3 +2605,8 @@ func fill32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c u
 //
 //go:noescape
 func fill64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// countI32AVX2 sets d to a[0], a[0] + a[1], a[0] + 2·a[1] and so on.
+//
+//go:noescape
+func countI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)

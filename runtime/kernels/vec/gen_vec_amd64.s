@@ -784,6 +784,162 @@ DATA all32_0<>+56(SB)/4, $0x00000000
 DATA all32_0<>+60(SB)/4, $0x00000000
 GLOBL all32_0<>(SB), RODATA|NOPTR, $64
 
+// func isFiniteF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·isFiniteF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VCMPPS     $0x11, all32_7f800000<>+0(SB), Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, (CX)(BX*1)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VCMPPS     $0x11, all32_7f800000<>+0(SB), Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, 16(CX)(BX*1)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VCMPPS     $0x11, all32_7f800000<>+0(SB), Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_7f800000<>+0(SB)/4, $0x7f800000
+DATA all32_7f800000<>+4(SB)/4, $0x7f800000
+DATA all32_7f800000<>+8(SB)/4, $0x7f800000
+DATA all32_7f800000<>+12(SB)/4, $0x7f800000
+DATA all32_7f800000<>+16(SB)/4, $0x7f800000
+DATA all32_7f800000<>+20(SB)/4, $0x7f800000
+DATA all32_7f800000<>+24(SB)/4, $0x7f800000
+DATA all32_7f800000<>+28(SB)/4, $0x7f800000
+DATA all32_7f800000<>+32(SB)/4, $0x7f800000
+DATA all32_7f800000<>+36(SB)/4, $0x7f800000
+DATA all32_7f800000<>+40(SB)/4, $0x7f800000
+DATA all32_7f800000<>+44(SB)/4, $0x7f800000
+DATA all32_7f800000<>+48(SB)/4, $0x7f800000
+DATA all32_7f800000<>+52(SB)/4, $0x7f800000
+DATA all32_7f800000<>+56(SB)/4, $0x7f800000
+DATA all32_7f800000<>+60(SB)/4, $0x7f800000
+GLOBL all32_7f800000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_1010101<>+0(SB)/4, $0x01010101
+DATA all32_1010101<>+4(SB)/4, $0x01010101
+DATA all32_1010101<>+8(SB)/4, $0x01010101
+DATA all32_1010101<>+12(SB)/4, $0x01010101
+DATA all32_1010101<>+16(SB)/4, $0x01010101
+DATA all32_1010101<>+20(SB)/4, $0x01010101
+DATA all32_1010101<>+24(SB)/4, $0x01010101
+DATA all32_1010101<>+28(SB)/4, $0x01010101
+DATA all32_1010101<>+32(SB)/4, $0x01010101
+DATA all32_1010101<>+36(SB)/4, $0x01010101
+DATA all32_1010101<>+40(SB)/4, $0x01010101
+DATA all32_1010101<>+44(SB)/4, $0x01010101
+DATA all32_1010101<>+48(SB)/4, $0x01010101
+DATA all32_1010101<>+52(SB)/4, $0x01010101
+DATA all32_1010101<>+56(SB)/4, $0x01010101
+DATA all32_1010101<>+60(SB)/4, $0x01010101
+GLOBL all32_1010101<>(SB), RODATA|NOPTR, $64
+
+// func reducePrecisionF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·reducePrecisionF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	VPBROADCASTD (BX), Z0
+	VPBROADCASTD 4(BX), Z1
+	VPBROADCASTD 8(BX), Z2
+	VPBROADCASTD 12(BX), Z3
+	VPBROADCASTD 16(BX), Z4
+	VPBROADCASTD 20(BX), Z5
+	XORQ         BX, BX
+	CMPQ         AX, $+16
+	JLT          rest
+
+many:
+	VMOVUPS   (DX)(BX*4), Z6
+	VPANDD    all32_7fffffff<>+0(SB), Z6, Z7
+	VPANDD    Z0, Z7, Z8
+	VPXORD    Z9, Z9, Z9
+	VPCMPD    $0x00, Z9, Z8, K1
+	VBLENDMPS Z1, Z2, K1, Z10
+	VPADDD    Z10, Z7, Z8
+	VPANDD    Z3, Z8, Z8
+	VPCMPD    $0x01, Z4, Z8, K1
+	VPXORD    Z11, Z11, Z11
+	VBLENDMPS Z11, Z8, K1, Z12
+	VMOVUPS   all32_7f800000<>+0(SB), Z8
+	VPCMPD    $0x01, Z5, Z12, K1
+	VBLENDMPS Z12, Z8, K1, Z13
+	VPCMPD    $0x01, Z8, Z7, K1
+	VBLENDMPS Z13, Z7, K1, Z14
+	VPANDD    all32_80000000<>+0(SB), Z6, Z6
+	VPORD     Z6, Z14, Z6
+	VMOVUPS   Z6, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (DX)(BX*4), K1, Z6
+	VPANDD    all32_7fffffff<>+0(SB), Z6, Z7
+	VPANDD    Z0, Z7, Z8
+	VPXORD    Z15, Z15, Z15
+	VPCMPD    $0x00, Z15, Z8, K2
+	VBLENDMPS Z1, Z2, K2, Z16
+	VPADDD    Z16, Z7, Z8
+	VPANDD    Z3, Z8, Z8
+	VPCMPD    $0x01, Z4, Z8, K2
+	VPXORD    Z17, Z17, Z17
+	VBLENDMPS Z17, Z8, K2, Z18
+	VMOVUPS   all32_7f800000<>+0(SB), Z8
+	VPCMPD    $0x01, Z5, Z18, K2
+	VBLENDMPS Z18, Z8, K2, Z19
+	VPCMPD    $0x01, Z8, Z7, K2
+	VBLENDMPS Z19, Z7, K2, Z20
+	VPANDD    all32_80000000<>+0(SB), Z6, Z6
+	VPORD     Z6, Z20, Z6
+	VMOVUPS   Z6, K1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func clampF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·clampF32AVX512(SB), NOSPLIT, $0-40
@@ -909,24 +1065,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA all32_1010101<>+0(SB)/4, $0x01010101
-DATA all32_1010101<>+4(SB)/4, $0x01010101
-DATA all32_1010101<>+8(SB)/4, $0x01010101
-DATA all32_1010101<>+12(SB)/4, $0x01010101
-DATA all32_1010101<>+16(SB)/4, $0x01010101
-DATA all32_1010101<>+20(SB)/4, $0x01010101
-DATA all32_1010101<>+24(SB)/4, $0x01010101
-DATA all32_1010101<>+28(SB)/4, $0x01010101
-DATA all32_1010101<>+32(SB)/4, $0x01010101
-DATA all32_1010101<>+36(SB)/4, $0x01010101
-DATA all32_1010101<>+40(SB)/4, $0x01010101
-DATA all32_1010101<>+44(SB)/4, $0x01010101
-DATA all32_1010101<>+48(SB)/4, $0x01010101
-DATA all32_1010101<>+52(SB)/4, $0x01010101
-DATA all32_1010101<>+56(SB)/4, $0x01010101
-DATA all32_1010101<>+60(SB)/4, $0x01010101
-GLOBL all32_1010101<>(SB), RODATA|NOPTR, $64
 
 // func neF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
@@ -1806,6 +1944,136 @@ DATA all64_0<>+48(SB)/8, $0x0000000000000000
 DATA all64_0<>+56(SB)/8, $0x0000000000000000
 GLOBL all64_0<>(SB), RODATA|NOPTR, $64
 
+// func isFiniteF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·isFiniteF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VCMPPD     $0x11, all64_7ff0000000000000<>+0(SB), Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, (CX)(BX*1)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VCMPPD     $0x11, all64_7ff0000000000000<>+0(SB), Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, 8(CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VCMPPD     $0x11, all64_7ff0000000000000<>+0(SB), Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(BX*1)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_7ff0000000000000<>+0(SB)/8, $0x7ff0000000000000
+DATA all64_7ff0000000000000<>+8(SB)/8, $0x7ff0000000000000
+DATA all64_7ff0000000000000<>+16(SB)/8, $0x7ff0000000000000
+DATA all64_7ff0000000000000<>+24(SB)/8, $0x7ff0000000000000
+DATA all64_7ff0000000000000<>+32(SB)/8, $0x7ff0000000000000
+DATA all64_7ff0000000000000<>+40(SB)/8, $0x7ff0000000000000
+DATA all64_7ff0000000000000<>+48(SB)/8, $0x7ff0000000000000
+DATA all64_7ff0000000000000<>+56(SB)/8, $0x7ff0000000000000
+GLOBL all64_7ff0000000000000<>(SB), RODATA|NOPTR, $64
+
+// func reducePrecisionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·reducePrecisionF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	VPBROADCASTQ (BX), Z0
+	VPBROADCASTQ 8(BX), Z1
+	VPBROADCASTQ 16(BX), Z2
+	VPBROADCASTQ 24(BX), Z3
+	VPBROADCASTQ 32(BX), Z4
+	VPBROADCASTQ 40(BX), Z5
+	XORQ         BX, BX
+	CMPQ         AX, $+8
+	JLT          rest
+
+many:
+	VMOVUPD   (DX)(BX*8), Z6
+	VPANDQ    all64_7fffffffffffffff<>+0(SB), Z6, Z7
+	VPANDQ    Z0, Z7, Z8
+	VPXORD    Z9, Z9, Z9
+	VPCMPQ    $0x00, Z9, Z8, K1
+	VBLENDMPD Z1, Z2, K1, Z10
+	VPADDQ    Z10, Z7, Z8
+	VPANDQ    Z3, Z8, Z8
+	VPCMPQ    $0x01, Z4, Z8, K1
+	VPXORD    Z11, Z11, Z11
+	VBLENDMPD Z11, Z8, K1, Z12
+	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z8
+	VPCMPQ    $0x01, Z5, Z12, K1
+	VBLENDMPD Z12, Z8, K1, Z13
+	VPCMPQ    $0x01, Z8, Z7, K1
+	VBLENDMPD Z13, Z7, K1, Z14
+	VPANDQ    all64_8000000000000000<>+0(SB), Z6, Z6
+	VPORQ     Z6, Z14, Z6
+	VMOVUPD   Z6, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z6
+	VPANDQ    all64_7fffffffffffffff<>+0(SB), Z6, Z7
+	VPANDQ    Z0, Z7, Z8
+	VPXORD    Z15, Z15, Z15
+	VPCMPQ    $0x00, Z15, Z8, K2
+	VBLENDMPD Z1, Z2, K2, Z16
+	VPADDQ    Z16, Z7, Z8
+	VPANDQ    Z3, Z8, Z8
+	VPCMPQ    $0x01, Z4, Z8, K2
+	VPXORD    Z17, Z17, Z17
+	VBLENDMPD Z17, Z8, K2, Z18
+	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z8
+	VPCMPQ    $0x01, Z5, Z18, K2
+	VBLENDMPD Z18, Z8, K2, Z19
+	VPCMPQ    $0x01, Z8, Z7, K2
+	VBLENDMPD Z19, Z7, K2, Z20
+	VPANDQ    all64_8000000000000000<>+0(SB), Z6, Z6
+	VPORQ     Z6, Z20, Z6
+	VMOVUPD   Z6, K1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func clampF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·clampF64AVX512(SB), NOSPLIT, $0-40
@@ -2590,6 +2858,56 @@ done:
 	VZEROUPPER
 	RET
 
+// func clampS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·clampS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(DI*1), Z0
+	VMOVDQU8 (BX)(DI*1), Z1
+	VMOVDQU8 (SI)(DI*1), Z2
+	VPMAXSB  Z0, Z1, Z0
+	VPMINSB  Z0, Z2, Z0
+	VMOVDQU8 Z0, (CX)(DI*1)
+	VMOVDQU8 64(DX)(DI*1), Z0
+	VMOVDQU8 64(BX)(DI*1), Z1
+	VMOVDQU8 64(SI)(DI*1), Z2
+	VPMAXSB  Z0, Z1, Z0
+	VPMINSB  Z0, Z2, Z0
+	VMOVDQU8 Z0, 64(CX)(DI*1)
+	ADDQ     $+128, DI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, R8
+	BZHIQ      AX, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z (DX)(DI*1), K1, Z0
+	VMOVDQU8.Z (BX)(DI*1), K1, Z1
+	VMOVDQU8.Z (SI)(DI*1), K1, Z2
+	VPMAXSB    Z0, Z1, Z0
+	VPMINSB    Z0, Z2, Z0
+	VMOVDQU8   Z0, K1, (CX)(DI*1)
+	ADDQ       $+64, DI
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func maximumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2
 TEXT ·maximumU8AVX512(SB), NOSPLIT, $0-40
@@ -2761,6 +3079,56 @@ rest:
 	VMOVDQU8.Z all32_1010101<>+0(SB), K2, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
 	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·clampU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(DI*1), Z0
+	VMOVDQU8 (BX)(DI*1), Z1
+	VMOVDQU8 (SI)(DI*1), Z2
+	VPMAXUB  Z0, Z1, Z0
+	VPMINUB  Z0, Z2, Z0
+	VMOVDQU8 Z0, (CX)(DI*1)
+	VMOVDQU8 64(DX)(DI*1), Z0
+	VMOVDQU8 64(BX)(DI*1), Z1
+	VMOVDQU8 64(SI)(DI*1), Z2
+	VPMAXUB  Z0, Z1, Z0
+	VPMINUB  Z0, Z2, Z0
+	VMOVDQU8 Z0, 64(CX)(DI*1)
+	ADDQ     $+128, DI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, R8
+	BZHIQ      AX, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z (DX)(DI*1), K1, Z0
+	VMOVDQU8.Z (BX)(DI*1), K1, Z1
+	VMOVDQU8.Z (SI)(DI*1), K1, Z2
+	VPMAXUB    Z0, Z1, Z0
+	VPMINUB    Z0, Z2, Z0
+	VMOVDQU8   Z0, K1, (CX)(DI*1)
+	ADDQ       $+64, DI
 	SUBQ       $+64, AX
 	JMP        rest
 
@@ -2940,6 +3308,66 @@ rest:
 done:
 	VZEROUPPER
 	RET
+
+// func signS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·signS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(BX*1), Z0
+	VPMINSB  all32_1010101<>+0(SB), Z0, Z0
+	VPMAXSB  all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVDQU8 Z0, (CX)(BX*1)
+	VMOVDQU8 64(DX)(BX*1), Z0
+	VPMINSB  all32_1010101<>+0(SB), Z0, Z0
+	VPMAXSB  all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVDQU8 Z0, 64(CX)(BX*1)
+	ADDQ     $+128, BX
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (DX)(BX*1), K1, Z0
+	VPMINSB    all32_1010101<>+0(SB), Z0, Z0
+	VPMAXSB    all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_ffffffff<>+0(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+4(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+8(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+12(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+16(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+20(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+24(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+28(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+32(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+36(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+40(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+44(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+48(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+52(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+56(SB)/4, $0xffffffff
+DATA all32_ffffffff<>+60(SB)/4, $0xffffffff
+GLOBL all32_ffffffff<>(SB), RODATA|NOPTR, $64
 
 // func addI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2
@@ -3248,6 +3676,56 @@ done:
 	VZEROUPPER
 	RET
 
+// func clampS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·clampS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(DI*2), Z0
+	VMOVDQU16 (BX)(DI*2), Z1
+	VMOVDQU16 (SI)(DI*2), Z2
+	VPMAXSW   Z0, Z1, Z0
+	VPMINSW   Z0, Z2, Z0
+	VMOVDQU16 Z0, (CX)(DI*2)
+	VMOVDQU16 64(DX)(DI*2), Z0
+	VMOVDQU16 64(BX)(DI*2), Z1
+	VMOVDQU16 64(SI)(DI*2), Z2
+	VPMAXSW   Z0, Z1, Z0
+	VPMINSW   Z0, Z2, Z0
+	VMOVDQU16 Z0, 64(CX)(DI*2)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU16.Z (DX)(DI*2), K1, Z0
+	VMOVDQU16.Z (BX)(DI*2), K1, Z1
+	VMOVDQU16.Z (SI)(DI*2), K1, Z2
+	VPMAXSW     Z0, Z1, Z0
+	VPMINSW     Z0, Z2, Z0
+	VMOVDQU16   Z0, K1, (CX)(DI*2)
+	ADDQ        $+32, DI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func maximumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2
 TEXT ·maximumU16AVX512(SB), NOSPLIT, $0-40
@@ -3419,6 +3897,56 @@ rest:
 	VMOVDQU8.Z  all32_1010101<>+0(SB), K2, Y0
 	VMOVDQU8    Y0, K1, (CX)(SI*1)
 	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·clampU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(DI*2), Z0
+	VMOVDQU16 (BX)(DI*2), Z1
+	VMOVDQU16 (SI)(DI*2), Z2
+	VPMAXUW   Z0, Z1, Z0
+	VPMINUW   Z0, Z2, Z0
+	VMOVDQU16 Z0, (CX)(DI*2)
+	VMOVDQU16 64(DX)(DI*2), Z0
+	VMOVDQU16 64(BX)(DI*2), Z1
+	VMOVDQU16 64(SI)(DI*2), Z2
+	VPMAXUW   Z0, Z1, Z0
+	VPMINUW   Z0, Z2, Z0
+	VMOVDQU16 Z0, 64(CX)(DI*2)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU16.Z (DX)(DI*2), K1, Z0
+	VMOVDQU16.Z (BX)(DI*2), K1, Z1
+	VMOVDQU16.Z (SI)(DI*2), K1, Z2
+	VPMAXUW     Z0, Z1, Z0
+	VPMINUW     Z0, Z2, Z0
+	VMOVDQU16   Z0, K1, (CX)(DI*2)
+	ADDQ        $+32, DI
 	SUBQ        $+32, AX
 	JMP         rest
 
@@ -3598,6 +4126,66 @@ rest:
 done:
 	VZEROUPPER
 	RET
+
+// func signS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·signS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(BX*2), Z0
+	VPMINSW   all32_10001<>+0(SB), Z0, Z0
+	VPMAXSW   all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVDQU16 Z0, (CX)(BX*2)
+	VMOVDQU16 64(DX)(BX*2), Z0
+	VPMINSW   all32_10001<>+0(SB), Z0, Z0
+	VPMAXSW   all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVDQU16 Z0, 64(CX)(BX*2)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z0
+	VPMINSW     all32_10001<>+0(SB), Z0, Z0
+	VPMAXSW     all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_10001<>+0(SB)/4, $0x00010001
+DATA all32_10001<>+4(SB)/4, $0x00010001
+DATA all32_10001<>+8(SB)/4, $0x00010001
+DATA all32_10001<>+12(SB)/4, $0x00010001
+DATA all32_10001<>+16(SB)/4, $0x00010001
+DATA all32_10001<>+20(SB)/4, $0x00010001
+DATA all32_10001<>+24(SB)/4, $0x00010001
+DATA all32_10001<>+28(SB)/4, $0x00010001
+DATA all32_10001<>+32(SB)/4, $0x00010001
+DATA all32_10001<>+36(SB)/4, $0x00010001
+DATA all32_10001<>+40(SB)/4, $0x00010001
+DATA all32_10001<>+44(SB)/4, $0x00010001
+DATA all32_10001<>+48(SB)/4, $0x00010001
+DATA all32_10001<>+52(SB)/4, $0x00010001
+DATA all32_10001<>+56(SB)/4, $0x00010001
+DATA all32_10001<>+60(SB)/4, $0x00010001
+GLOBL all32_10001<>(SB), RODATA|NOPTR, $64
 
 // func addI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
@@ -3906,6 +4494,56 @@ done:
 	VZEROUPPER
 	RET
 
+// func clampS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(DI*4), Z0
+	VMOVUPS (BX)(DI*4), Z1
+	VMOVUPS (SI)(DI*4), Z2
+	VPMAXSD Z0, Z1, Z0
+	VPMINSD Z0, Z2, Z0
+	VMOVUPS Z0, (CX)(DI*4)
+	VMOVUPS 64(DX)(DI*4), Z0
+	VMOVUPS 64(BX)(DI*4), Z1
+	VMOVUPS 64(SI)(DI*4), Z2
+	VPMAXSD Z0, Z1, Z0
+	VPMINSD Z0, Z2, Z0
+	VMOVUPS Z0, 64(CX)(DI*4)
+	ADDQ    $+32, DI
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, R8
+	BZHIQ     AX, R8, R8
+	KMOVQ     R8, K1
+	VMOVUPS.Z (DX)(DI*4), K1, Z0
+	VMOVUPS.Z (BX)(DI*4), K1, Z1
+	VMOVUPS.Z (SI)(DI*4), K1, Z2
+	VPMAXSD   Z0, Z1, Z0
+	VPMINSD   Z0, Z2, Z0
+	VMOVUPS   Z0, K1, (CX)(DI*4)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func maximumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·maximumU32AVX512(SB), NOSPLIT, $0-40
@@ -4079,6 +4717,56 @@ rest:
 	ADDQ       $+16, SI
 	SUBQ       $+16, AX
 	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(DI*4), Z0
+	VMOVUPS (BX)(DI*4), Z1
+	VMOVUPS (SI)(DI*4), Z2
+	VPMAXUD Z0, Z1, Z0
+	VPMINUD Z0, Z2, Z0
+	VMOVUPS Z0, (CX)(DI*4)
+	VMOVUPS 64(DX)(DI*4), Z0
+	VMOVUPS 64(BX)(DI*4), Z1
+	VMOVUPS 64(SI)(DI*4), Z2
+	VPMAXUD Z0, Z1, Z0
+	VPMINUD Z0, Z2, Z0
+	VMOVUPS Z0, 64(CX)(DI*4)
+	ADDQ    $+32, DI
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, R8
+	BZHIQ     AX, R8, R8
+	KMOVQ     R8, K1
+	VMOVUPS.Z (DX)(DI*4), K1, Z0
+	VMOVUPS.Z (BX)(DI*4), K1, Z1
+	VMOVUPS.Z (SI)(DI*4), K1, Z2
+	VPMAXUD   Z0, Z1, Z0
+	VPMINUD   Z0, Z2, Z0
+	VMOVUPS   Z0, K1, (CX)(DI*4)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JMP       rest
 
 done:
 	VZEROUPPER
@@ -4385,6 +5073,66 @@ rest:
 done:
 	VZEROUPPER
 	RET
+
+// func signS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·signS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(BX*4), Z0
+	VPMINSD all32_1<>+0(SB), Z0, Z0
+	VPMAXSD all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS Z0, (CX)(BX*4)
+	VMOVUPS 64(DX)(BX*4), Z0
+	VPMINSD all32_1<>+0(SB), Z0, Z0
+	VPMAXSD all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS Z0, 64(CX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (DX)(BX*4), K1, Z0
+	VPMINSD   all32_1<>+0(SB), Z0, Z0
+	VPMAXSD   all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_1<>+0(SB)/4, $0x00000001
+DATA all32_1<>+4(SB)/4, $0x00000001
+DATA all32_1<>+8(SB)/4, $0x00000001
+DATA all32_1<>+12(SB)/4, $0x00000001
+DATA all32_1<>+16(SB)/4, $0x00000001
+DATA all32_1<>+20(SB)/4, $0x00000001
+DATA all32_1<>+24(SB)/4, $0x00000001
+DATA all32_1<>+28(SB)/4, $0x00000001
+DATA all32_1<>+32(SB)/4, $0x00000001
+DATA all32_1<>+36(SB)/4, $0x00000001
+DATA all32_1<>+40(SB)/4, $0x00000001
+DATA all32_1<>+44(SB)/4, $0x00000001
+DATA all32_1<>+48(SB)/4, $0x00000001
+DATA all32_1<>+52(SB)/4, $0x00000001
+DATA all32_1<>+56(SB)/4, $0x00000001
+DATA all32_1<>+60(SB)/4, $0x00000001
+GLOBL all32_1<>(SB), RODATA|NOPTR, $64
 
 // func addI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
@@ -4693,6 +5441,56 @@ done:
 	VZEROUPPER
 	RET
 
+// func clampS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(DI*8), Z0
+	VMOVUPD (BX)(DI*8), Z1
+	VMOVUPD (SI)(DI*8), Z2
+	VPMAXSQ Z0, Z1, Z0
+	VPMINSQ Z0, Z2, Z0
+	VMOVUPD Z0, (CX)(DI*8)
+	VMOVUPD 64(DX)(DI*8), Z0
+	VMOVUPD 64(BX)(DI*8), Z1
+	VMOVUPD 64(SI)(DI*8), Z2
+	VPMAXSQ Z0, Z1, Z0
+	VPMINSQ Z0, Z2, Z0
+	VMOVUPD Z0, 64(CX)(DI*8)
+	ADDQ    $+16, DI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, R8
+	BZHIQ     AX, R8, R8
+	KMOVQ     R8, K1
+	VMOVUPD.Z (DX)(DI*8), K1, Z0
+	VMOVUPD.Z (BX)(DI*8), K1, Z1
+	VMOVUPD.Z (SI)(DI*8), K1, Z2
+	VPMAXSQ   Z0, Z1, Z0
+	VPMINSQ   Z0, Z2, Z0
+	VMOVUPD   Z0, K1, (CX)(DI*8)
+	ADDQ      $+8, DI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func maximumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·maximumU64AVX512(SB), NOSPLIT, $0-40
@@ -4866,6 +5664,56 @@ rest:
 	ADDQ       $+8, SI
 	SUBQ       $+8, AX
 	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(DI*8), Z0
+	VMOVUPD (BX)(DI*8), Z1
+	VMOVUPD (SI)(DI*8), Z2
+	VPMAXUQ Z0, Z1, Z0
+	VPMINUQ Z0, Z2, Z0
+	VMOVUPD Z0, (CX)(DI*8)
+	VMOVUPD 64(DX)(DI*8), Z0
+	VMOVUPD 64(BX)(DI*8), Z1
+	VMOVUPD 64(SI)(DI*8), Z2
+	VPMAXUQ Z0, Z1, Z0
+	VPMINUQ Z0, Z2, Z0
+	VMOVUPD Z0, 64(CX)(DI*8)
+	ADDQ    $+16, DI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, R8
+	BZHIQ     AX, R8, R8
+	KMOVQ     R8, K1
+	VMOVUPD.Z (DX)(DI*8), K1, Z0
+	VMOVUPD.Z (BX)(DI*8), K1, Z1
+	VMOVUPD.Z (SI)(DI*8), K1, Z2
+	VPMAXUQ   Z0, Z1, Z0
+	VPMINUQ   Z0, Z2, Z0
+	VMOVUPD   Z0, K1, (CX)(DI*8)
+	ADDQ      $+8, DI
+	SUBQ      $+8, AX
+	JMP       rest
 
 done:
 	VZEROUPPER
@@ -5134,6 +5982,1698 @@ done:
 	VZEROUPPER
 	RET
 
+// func absS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·absS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VPABSQ  Z0, Z0
+	VMOVUPD Z0, (CX)(BX*8)
+	VMOVUPD 64(DX)(BX*8), Z0
+	VPABSQ  Z0, Z0
+	VMOVUPD Z0, 64(CX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPABSQ    Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func signS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·signS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VPMINSQ all64_1<>+0(SB), Z0, Z0
+	VPMAXSQ all64_ffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVUPD Z0, (CX)(BX*8)
+	VMOVUPD 64(DX)(BX*8), Z0
+	VPMINSQ all64_1<>+0(SB), Z0, Z0
+	VPMAXSQ all64_ffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVUPD Z0, 64(CX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPMINSQ   all64_1<>+0(SB), Z0, Z0
+	VPMAXSQ   all64_ffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_1<>+0(SB)/8, $0x0000000000000001
+DATA all64_1<>+8(SB)/8, $0x0000000000000001
+DATA all64_1<>+16(SB)/8, $0x0000000000000001
+DATA all64_1<>+24(SB)/8, $0x0000000000000001
+DATA all64_1<>+32(SB)/8, $0x0000000000000001
+DATA all64_1<>+40(SB)/8, $0x0000000000000001
+DATA all64_1<>+48(SB)/8, $0x0000000000000001
+DATA all64_1<>+56(SB)/8, $0x0000000000000001
+GLOBL all64_1<>(SB), RODATA|NOPTR, $64
+
+DATA all64_ffffffffffffffff<>+0(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+8(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+32(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+40(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+48(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
+GLOBL all64_ffffffffffffffff<>(SB), RODATA|NOPTR, $64
+
+// func popcntI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·popcntI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(BX*1), Z0
+	VMOVUPS  table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD   all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB  Z2, Z1, Z2
+	VPSRLW   $0x04, Z0, Z0
+	VPANDD   all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB  Z0, Z1, Z0
+	VPADDB   Z0, Z2, Z0
+	VMOVDQU8 Z0, (CX)(BX*1)
+	ADDQ     $+64, BX
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (DX)(BX*1), K1, Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VMOVDQU8   Z0, K1, (CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_00010102010202030102020302030304<>+0(SB)/8, $0x0302020102010100
+DATA table_00010102010202030102020302030304<>+8(SB)/8, $0x0403030203020201
+DATA table_00010102010202030102020302030304<>+16(SB)/8, $0x0302020102010100
+DATA table_00010102010202030102020302030304<>+24(SB)/8, $0x0403030203020201
+DATA table_00010102010202030102020302030304<>+32(SB)/8, $0x0302020102010100
+DATA table_00010102010202030102020302030304<>+40(SB)/8, $0x0403030203020201
+DATA table_00010102010202030102020302030304<>+48(SB)/8, $0x0302020102010100
+DATA table_00010102010202030102020302030304<>+56(SB)/8, $0x0403030203020201
+GLOBL table_00010102010202030102020302030304<>(SB), RODATA|NOPTR, $64
+
+DATA all32_f0f0f0f<>+0(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+4(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+8(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+12(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+16(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+20(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+24(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+28(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+32(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+36(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+40(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+44(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+48(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+52(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+56(SB)/4, $0x0f0f0f0f
+DATA all32_f0f0f0f<>+60(SB)/4, $0x0f0f0f0f
+GLOBL all32_f0f0f0f<>(SB), RODATA|NOPTR, $64
+
+// func countLeadingZerosI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·countLeadingZerosI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(BX*1), Z0
+	VPSRLW   $0x01, Z0, Z1
+	VPANDD   all32_7f7f7f7f<>+0(SB), Z1, Z1
+	VPORD    Z1, Z0, Z0
+	VPSRLW   $0x02, Z0, Z1
+	VPANDD   all32_3f3f3f3f<>+0(SB), Z1, Z1
+	VPORD    Z1, Z0, Z0
+	VPSRLW   $0x04, Z0, Z1
+	VPANDD   all32_f0f0f0f<>+0(SB), Z1, Z1
+	VPORD    Z1, Z0, Z0
+	VPXORD   all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS  table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD   all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB  Z2, Z1, Z2
+	VPSRLW   $0x04, Z0, Z0
+	VPANDD   all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB  Z0, Z1, Z0
+	VPADDB   Z0, Z2, Z0
+	VMOVDQU8 Z0, (CX)(BX*1)
+	ADDQ     $+64, BX
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (DX)(BX*1), K1, Z0
+	VPSRLW     $0x01, Z0, Z1
+	VPANDD     all32_7f7f7f7f<>+0(SB), Z1, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLW     $0x02, Z0, Z1
+	VPANDD     all32_3f3f3f3f<>+0(SB), Z1, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLW     $0x04, Z0, Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z1, Z1
+	VPORD      Z1, Z0, Z0
+	VPXORD     all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VMOVDQU8   Z0, K1, (CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_7f7f7f7f<>+0(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+4(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+8(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+12(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+16(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+20(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+24(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+28(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+32(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+36(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+40(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+44(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+48(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+52(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+56(SB)/4, $0x7f7f7f7f
+DATA all32_7f7f7f7f<>+60(SB)/4, $0x7f7f7f7f
+GLOBL all32_7f7f7f7f<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3f3f3f3f<>+0(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+4(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+8(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+12(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+16(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+20(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+24(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+28(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+32(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+36(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+40(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+44(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+48(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+52(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+56(SB)/4, $0x3f3f3f3f
+DATA all32_3f3f3f3f<>+60(SB)/4, $0x3f3f3f3f
+GLOBL all32_3f3f3f3f<>(SB), RODATA|NOPTR, $64
+
+// func popcntI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·popcntI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU16  (DX)(BX*2), Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VPMADDUBSW all32_1010101<>+0(SB), Z0, Z0
+	VMOVDQU16  Z0, (CX)(BX*2)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z0
+	VMOVUPS     table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD      all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB     Z2, Z1, Z2
+	VPSRLW      $0x04, Z0, Z0
+	VPANDD      all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB     Z0, Z1, Z0
+	VPADDB      Z0, Z2, Z0
+	VPMADDUBSW  all32_1010101<>+0(SB), Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countLeadingZerosI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·countLeadingZerosI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU16  (DX)(BX*2), Z0
+	VPSRLW     $0x01, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLW     $0x02, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLW     $0x04, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLW     $0x08, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPXORD     all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VPMADDUBSW all32_1010101<>+0(SB), Z0, Z0
+	VMOVDQU16  Z0, (CX)(BX*2)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z0
+	VPSRLW      $0x01, Z0, Z1
+	VPORD       Z1, Z0, Z0
+	VPSRLW      $0x02, Z0, Z1
+	VPORD       Z1, Z0, Z0
+	VPSRLW      $0x04, Z0, Z1
+	VPORD       Z1, Z0, Z0
+	VPSRLW      $0x08, Z0, Z1
+	VPORD       Z1, Z0, Z0
+	VPXORD      all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD      all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB     Z2, Z1, Z2
+	VPSRLW      $0x04, Z0, Z0
+	VPANDD      all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB     Z0, Z1, Z0
+	VPADDB      Z0, Z2, Z0
+	VPMADDUBSW  all32_1010101<>+0(SB), Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func popcntI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·popcntI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VPMADDUBSW all32_1010101<>+0(SB), Z0, Z0
+	VPMADDWD   all32_10001<>+0(SB), Z0, Z0
+	VMOVUPS    Z0, (CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VPMADDUBSW all32_1010101<>+0(SB), Z0, Z0
+	VPMADDWD   all32_10001<>+0(SB), Z0, Z0
+	VMOVUPS    Z0, K1, (CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countLeadingZerosI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·countLeadingZerosI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VPSRLD     $0x01, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x02, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x04, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPXORD     all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VPMADDUBSW all32_1010101<>+0(SB), Z0, Z0
+	VPMADDWD   all32_10001<>+0(SB), Z0, Z0
+	VMOVUPS    Z0, (CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VPSRLD     $0x01, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x02, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x04, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPORD      Z1, Z0, Z0
+	VPXORD     all32_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB    Z2, Z1, Z2
+	VPSRLW     $0x04, Z0, Z0
+	VPANDD     all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB    Z0, Z1, Z0
+	VPADDB     Z0, Z2, Z0
+	VPMADDUBSW all32_1010101<>+0(SB), Z0, Z0
+	VPMADDWD   all32_10001<>+0(SB), Z0, Z0
+	VMOVUPS    Z0, K1, (CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func popcntI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·popcntI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VMOVUPD table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD  all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB Z2, Z1, Z2
+	VPSRLW  $0x04, Z0, Z0
+	VPANDD  all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB Z0, Z1, Z0
+	VPADDB  Z0, Z2, Z0
+	VPXORD  Z3, Z3, Z3
+	VPSADBW Z3, Z0, Z0
+	VMOVUPD Z0, (CX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VMOVUPD   table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD    all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB   Z2, Z1, Z2
+	VPSRLW    $0x04, Z0, Z0
+	VPANDD    all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB   Z0, Z1, Z0
+	VPADDB    Z0, Z2, Z0
+	VPXORD    Z4, Z4, Z4
+	VPSADBW   Z4, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countLeadingZerosI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·countLeadingZerosI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VPSRLQ  $0x01, Z0, Z1
+	VPORQ   Z1, Z0, Z0
+	VPSRLQ  $0x02, Z0, Z1
+	VPORQ   Z1, Z0, Z0
+	VPSRLQ  $0x04, Z0, Z1
+	VPORQ   Z1, Z0, Z0
+	VPSRLQ  $0x08, Z0, Z1
+	VPORQ   Z1, Z0, Z0
+	VPSRLQ  $0x10, Z0, Z1
+	VPORQ   Z1, Z0, Z0
+	VPSRLQ  $0x20, Z0, Z1
+	VPORQ   Z1, Z0, Z0
+	VPXORQ  all64_ffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVUPD table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD  all32_f0f0f0f<>+0(SB), Z0, Z4
+	VPSHUFB Z4, Z1, Z4
+	VPSRLW  $0x04, Z0, Z0
+	VPANDD  all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB Z0, Z1, Z0
+	VPADDB  Z0, Z4, Z0
+	VPXORD  Z2, Z2, Z2
+	VPSADBW Z2, Z0, Z0
+	VMOVUPD Z0, (CX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPSRLQ    $0x01, Z0, Z1
+	VPORQ     Z1, Z0, Z0
+	VPSRLQ    $0x02, Z0, Z1
+	VPORQ     Z1, Z0, Z0
+	VPSRLQ    $0x04, Z0, Z1
+	VPORQ     Z1, Z0, Z0
+	VPSRLQ    $0x08, Z0, Z1
+	VPORQ     Z1, Z0, Z0
+	VPSRLQ    $0x10, Z0, Z1
+	VPORQ     Z1, Z0, Z0
+	VPSRLQ    $0x20, Z0, Z1
+	VPORQ     Z1, Z0, Z0
+	VPXORQ    all64_ffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVUPD   table_00010102010202030102020302030304<>+0(SB), Z1
+	VPANDD    all32_f0f0f0f<>+0(SB), Z0, Z2
+	VPSHUFB   Z2, Z1, Z2
+	VPSRLW    $0x04, Z0, Z0
+	VPANDD    all32_f0f0f0f<>+0(SB), Z0, Z0
+	VPSHUFB   Z0, Z1, Z0
+	VPADDB    Z0, Z2, Z0
+	VPXORD    Z3, Z3, Z3
+	VPSADBW   Z3, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftLeftI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shiftLeftI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBD (DX)(SI*1), Z0
+	VPMOVZXBD (BX)(SI*1), Z1
+	VPSLLVD   Z1, Z0, Z0
+	VPMOVDB   Z0, (CX)(SI*1)
+	VPMOVZXBD 16(DX)(SI*1), Z0
+	VPMOVZXBD 16(BX)(SI*1), Z1
+	VPSLLVD   Z1, Z0, Z0
+	VPMOVDB   Z0, 16(CX)(SI*1)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VPSLLVD     Z1, Z0, Z0
+	VPMOVDB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightLogicalI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shiftRightLogicalI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBD (DX)(SI*1), Z0
+	VPMOVZXBD (BX)(SI*1), Z1
+	VPSRLVD   Z1, Z0, Z0
+	VPMOVDB   Z0, (CX)(SI*1)
+	VPMOVZXBD 16(DX)(SI*1), Z0
+	VPMOVZXBD 16(BX)(SI*1), Z1
+	VPSRLVD   Z1, Z0, Z0
+	VPMOVDB   Z0, 16(CX)(SI*1)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VPSRLVD     Z1, Z0, Z0
+	VPMOVDB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightArithmeticI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shiftRightArithmeticI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXBD (DX)(SI*1), Z0
+	VPMOVZXBD (BX)(SI*1), Z1
+	VPSRAVD   Z1, Z0, Z0
+	VPMOVDB   Z0, (CX)(SI*1)
+	VPMOVSXBD 16(DX)(SI*1), Z0
+	VPMOVZXBD 16(BX)(SI*1), Z1
+	VPSRAVD   Z1, Z0, Z0
+	VPMOVDB   Z0, 16(CX)(SI*1)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VPSRAVD     Z1, Z0, Z0
+	VPMOVDB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftLeftI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shiftLeftI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLVD   Z1, Z0, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLVD   Z1, Z0, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLVD     Z1, Z0, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightLogicalI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shiftRightLogicalI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSRLVD   Z1, Z0, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSRLVD   Z1, Z0, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSRLVD     Z1, Z0, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightArithmeticI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shiftRightArithmeticI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(SI*2), Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSRAVD   Z1, Z0, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVSXWD 32(DX)(SI*2), Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSRAVD   Z1, Z0, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXWD.Z (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSRAVD     Z1, Z0, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·multiplyI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VPMOVZXBW (DX)(SI*1), Z0
+	VPMOVZXBW (BX)(SI*1), Z1
+	VPMULLW   Z1, Z0, Z0
+	VPMOVWB   Z0, (CX)(SI*1)
+	VPMOVZXBW 32(DX)(SI*1), Z0
+	VPMOVZXBW 32(BX)(SI*1), Z1
+	VPMULLW   Z1, Z0, Z0
+	VPMOVWB   Z0, 32(CX)(SI*1)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBW.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBW.Z (BX)(SI*1), K1, Z1
+	VPMULLW     Z1, Z0, Z0
+	VPMOVWB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·powerS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD (DX)(SI*1), Z0
+	VPMOVSXBD (BX)(SI*1), Z1
+	VMOVUPS   Z0, Z2
+	VMOVUPS   Z1, Z3
+	VMOVUPS   all32_1<>+0(SB), Z4
+	VPXORD    Z5, Z5, Z5
+	VPCMPD    $0x01, Z5, Z1, K1
+	VPXORD    Z6, Z6, Z6
+	VBLENDMPS Z6, Z1, K1, Z7
+	VMOVAPS   Z7, Z3
+
+next1:
+	VPTESTMD  Z3, Z3, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDD    all32_1<>+0(SB), Z3, Z8
+	VPXORD    Z9, Z9, Z9
+	VPCMPD    $0x04, Z9, Z8, K1
+	VPMULLD   Z2, Z4, Z8
+	VBLENDMPS Z8, Z4, K1, Z10
+	VMOVAPS   Z10, Z4
+	VPMULLD   Z2, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPSRLD    $0x01, Z3, Z3
+	VMOVAPS   Z3, Z3
+	JMP       next1
+
+done2:
+	VMOVUPS   all32_1<>+0(SB), Z2
+	VPCMPD    $0x00, Z2, Z0, K1
+	VMOVUPS   all32_1<>+0(SB), Z0
+	VPXORD    Z11, Z11, Z11
+	VBLENDMPS Z0, Z11, K1, Z12
+	VPXORD    Z13, Z13, Z13
+	VPCMPD    $0x01, Z13, Z1, K1
+	VBLENDMPS Z12, Z4, K1, Z14
+	VPMOVDB   Z14, (CX)(SI*1)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVSXBD.Z (BX)(SI*1), K1, Z1
+	VMOVUPS     Z0, Z2
+	VMOVUPS     Z1, Z3
+	VMOVUPS     all32_1<>+0(SB), Z4
+	VPXORD      Z15, Z15, Z15
+	VPCMPD      $0x01, Z15, Z1, K2
+	VPXORD      Z16, Z16, Z16
+	VBLENDMPS   Z16, Z1, K2, Z17
+	VMOVAPS     Z17, Z3
+
+next3:
+	VPTESTMD  Z3, Z3, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDD    all32_1<>+0(SB), Z3, Z5
+	VPXORD    Z18, Z18, Z18
+	VPCMPD    $0x04, Z18, Z5, K2
+	VPMULLD   Z2, Z4, Z5
+	VBLENDMPS Z5, Z4, K2, Z19
+	VMOVAPS   Z19, Z4
+	VPMULLD   Z2, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPSRLD    $0x01, Z3, Z3
+	VMOVAPS   Z3, Z3
+	JMP       next3
+
+done4:
+	VMOVUPS   all32_1<>+0(SB), Z2
+	VPCMPD    $0x00, Z2, Z0, K2
+	VMOVUPS   all32_1<>+0(SB), Z0
+	VPXORD    Z20, Z20, Z20
+	VBLENDMPS Z0, Z20, K2, Z21
+	VPXORD    Z22, Z22, Z22
+	VPCMPD    $0x01, Z22, Z1, K2
+	VBLENDMPS Z21, Z4, K2, Z23
+	VPMOVDB   Z23, K1, (CX)(SI*1)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·powerS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(SI*2), Z0
+	VPMOVSXWD (BX)(SI*2), Z1
+	VMOVUPS   Z0, Z2
+	VMOVUPS   Z1, Z3
+	VMOVUPS   all32_1<>+0(SB), Z4
+	VPXORD    Z5, Z5, Z5
+	VPCMPD    $0x01, Z5, Z1, K1
+	VPXORD    Z6, Z6, Z6
+	VBLENDMPS Z6, Z1, K1, Z7
+	VMOVAPS   Z7, Z3
+
+next1:
+	VPTESTMD  Z3, Z3, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDD    all32_1<>+0(SB), Z3, Z8
+	VPXORD    Z9, Z9, Z9
+	VPCMPD    $0x04, Z9, Z8, K1
+	VPMULLD   Z2, Z4, Z8
+	VBLENDMPS Z8, Z4, K1, Z10
+	VMOVAPS   Z10, Z4
+	VPMULLD   Z2, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPSRLD    $0x01, Z3, Z3
+	VMOVAPS   Z3, Z3
+	JMP       next1
+
+done2:
+	VMOVUPS   all32_1<>+0(SB), Z2
+	VPCMPD    $0x00, Z2, Z0, K1
+	VMOVUPS   all32_1<>+0(SB), Z0
+	VPXORD    Z11, Z11, Z11
+	VBLENDMPS Z0, Z11, K1, Z12
+	VPXORD    Z13, Z13, Z13
+	VPCMPD    $0x01, Z13, Z1, K1
+	VBLENDMPS Z12, Z4, K1, Z14
+	VPMOVDW   Z14, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXWD.Z (DX)(SI*2), K1, Z0
+	VPMOVSXWD.Z (BX)(SI*2), K1, Z1
+	VMOVUPS     Z0, Z2
+	VMOVUPS     Z1, Z3
+	VMOVUPS     all32_1<>+0(SB), Z4
+	VPXORD      Z15, Z15, Z15
+	VPCMPD      $0x01, Z15, Z1, K2
+	VPXORD      Z16, Z16, Z16
+	VBLENDMPS   Z16, Z1, K2, Z17
+	VMOVAPS     Z17, Z3
+
+next3:
+	VPTESTMD  Z3, Z3, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDD    all32_1<>+0(SB), Z3, Z5
+	VPXORD    Z18, Z18, Z18
+	VPCMPD    $0x04, Z18, Z5, K2
+	VPMULLD   Z2, Z4, Z5
+	VBLENDMPS Z5, Z4, K2, Z19
+	VMOVAPS   Z19, Z4
+	VPMULLD   Z2, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPSRLD    $0x01, Z3, Z3
+	VMOVAPS   Z3, Z3
+	JMP       next3
+
+done4:
+	VMOVUPS   all32_1<>+0(SB), Z2
+	VPCMPD    $0x00, Z2, Z0, K2
+	VMOVUPS   all32_1<>+0(SB), Z0
+	VPXORD    Z20, Z20, Z20
+	VBLENDMPS Z0, Z20, K2, Z21
+	VPXORD    Z22, Z22, Z22
+	VPCMPD    $0x01, Z22, Z1, K2
+	VBLENDMPS Z21, Z4, K2, Z23
+	VPMOVDW   Z23, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·powerS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(SI*4), Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VMOVUPS   Z0, Z2
+	VMOVUPS   Z1, Z3
+	VMOVUPS   all32_1<>+0(SB), Z4
+	VPXORD    Z5, Z5, Z5
+	VPCMPD    $0x01, Z5, Z1, K1
+	VPXORD    Z6, Z6, Z6
+	VBLENDMPS Z6, Z1, K1, Z7
+	VMOVAPS   Z7, Z3
+
+next1:
+	VPTESTMD  Z3, Z3, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDD    all32_1<>+0(SB), Z3, Z8
+	VPXORD    Z9, Z9, Z9
+	VPCMPD    $0x04, Z9, Z8, K1
+	VPMULLD   Z2, Z4, Z8
+	VBLENDMPS Z8, Z4, K1, Z10
+	VMOVAPS   Z10, Z4
+	VPMULLD   Z2, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPSRLD    $0x01, Z3, Z3
+	VMOVAPS   Z3, Z3
+	JMP       next1
+
+done2:
+	VMOVUPS   all32_1<>+0(SB), Z2
+	VPCMPD    $0x00, Z2, Z0, K1
+	VMOVUPS   all32_1<>+0(SB), Z0
+	VPXORD    Z11, Z11, Z11
+	VBLENDMPS Z0, Z11, K1, Z12
+	VPXORD    Z13, Z13, Z13
+	VPCMPD    $0x01, Z13, Z1, K1
+	VBLENDMPS Z12, Z4, K1, Z14
+	VMOVUPS   Z14, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VMOVUPS   Z0, Z2
+	VMOVUPS   Z1, Z3
+	VMOVUPS   all32_1<>+0(SB), Z4
+	VPXORD    Z15, Z15, Z15
+	VPCMPD    $0x01, Z15, Z1, K2
+	VPXORD    Z16, Z16, Z16
+	VBLENDMPS Z16, Z1, K2, Z17
+	VMOVAPS   Z17, Z3
+
+next3:
+	VPTESTMD  Z3, Z3, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDD    all32_1<>+0(SB), Z3, Z5
+	VPXORD    Z18, Z18, Z18
+	VPCMPD    $0x04, Z18, Z5, K2
+	VPMULLD   Z2, Z4, Z5
+	VBLENDMPS Z5, Z4, K2, Z19
+	VMOVAPS   Z19, Z4
+	VPMULLD   Z2, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPSRLD    $0x01, Z3, Z3
+	VMOVAPS   Z3, Z3
+	JMP       next3
+
+done4:
+	VMOVUPS   all32_1<>+0(SB), Z2
+	VPCMPD    $0x00, Z2, Z0, K2
+	VMOVUPS   all32_1<>+0(SB), Z0
+	VPXORD    Z20, Z20, Z20
+	VBLENDMPS Z0, Z20, K2, Z21
+	VPXORD    Z22, Z22, Z22
+	VPCMPD    $0x01, Z22, Z1, K2
+	VBLENDMPS Z21, Z4, K2, Z23
+	VMOVUPS   Z23, K1, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·powerS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD   (DX)(SI*8), Z0
+	VMOVUPD   (BX)(SI*8), Z1
+	VMOVUPD   Z0, Z2
+	VMOVUPD   Z1, Z3
+	VMOVUPD   all64_1<>+0(SB), Z4
+	VPXORD    Z5, Z5, Z5
+	VPCMPQ    $0x01, Z5, Z1, K1
+	VPXORD    Z6, Z6, Z6
+	VBLENDMPD Z6, Z1, K1, Z7
+	VMOVAPD   Z7, Z3
+
+next1:
+	VPTESTMD  Z3, Z3, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDQ    all64_1<>+0(SB), Z3, Z8
+	VPXORD    Z9, Z9, Z9
+	VPCMPQ    $0x04, Z9, Z8, K1
+	VPMULLQ   Z2, Z4, Z8
+	VBLENDMPD Z8, Z4, K1, Z10
+	VMOVAPD   Z10, Z4
+	VPMULLQ   Z2, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VPSRLQ    $0x01, Z3, Z3
+	VMOVAPD   Z3, Z3
+	JMP       next1
+
+done2:
+	VMOVUPD   all64_1<>+0(SB), Z2
+	VPCMPQ    $0x00, Z2, Z0, K1
+	VMOVUPD   all64_1<>+0(SB), Z0
+	VPXORD    Z11, Z11, Z11
+	VBLENDMPD Z0, Z11, K1, Z12
+	VPXORD    Z13, Z13, Z13
+	VPCMPQ    $0x01, Z13, Z1, K1
+	VBLENDMPD Z12, Z4, K1, Z14
+	VMOVUPD   Z14, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VMOVUPD   Z0, Z2
+	VMOVUPD   Z1, Z3
+	VMOVUPD   all64_1<>+0(SB), Z4
+	VPXORD    Z15, Z15, Z15
+	VPCMPQ    $0x01, Z15, Z1, K2
+	VPXORD    Z16, Z16, Z16
+	VBLENDMPD Z16, Z1, K2, Z17
+	VMOVAPD   Z17, Z3
+
+next3:
+	VPTESTMD  Z3, Z3, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDQ    all64_1<>+0(SB), Z3, Z5
+	VPXORD    Z18, Z18, Z18
+	VPCMPQ    $0x04, Z18, Z5, K2
+	VPMULLQ   Z2, Z4, Z5
+	VBLENDMPD Z5, Z4, K2, Z19
+	VMOVAPD   Z19, Z4
+	VPMULLQ   Z2, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VPSRLQ    $0x01, Z3, Z3
+	VMOVAPD   Z3, Z3
+	JMP       next3
+
+done4:
+	VMOVUPD   all64_1<>+0(SB), Z2
+	VPCMPQ    $0x00, Z2, Z0, K2
+	VMOVUPD   all64_1<>+0(SB), Z0
+	VPXORD    Z20, Z20, Z20
+	VBLENDMPD Z0, Z20, K2, Z21
+	VPXORD    Z22, Z22, Z22
+	VPCMPQ    $0x01, Z22, Z1, K2
+	VBLENDMPD Z21, Z4, K2, Z23
+	VMOVUPD   Z23, K1, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·powerU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD (DX)(SI*1), Z0
+	VPMOVZXBD (BX)(SI*1), Z1
+	VMOVUPS   Z0, Z0
+	VMOVUPS   Z1, Z1
+	VMOVUPS   all32_1<>+0(SB), Z6
+
+next1:
+	VPTESTMD  Z1, Z1, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDD    all32_1<>+0(SB), Z1, Z7
+	VPXORD    Z2, Z2, Z2
+	VPCMPD    $0x04, Z2, Z7, K1
+	VPMULLD   Z0, Z6, Z7
+	VBLENDMPS Z7, Z6, K1, Z3
+	VMOVAPS   Z3, Z6
+	VPMULLD   Z0, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VPSRLD    $0x01, Z1, Z1
+	VMOVAPS   Z1, Z1
+	JMP       next1
+
+done2:
+	VPMOVDB Z6, (CX)(SI*1)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VMOVUPS     Z0, Z0
+	VMOVUPS     Z1, Z1
+	VMOVUPS     all32_1<>+0(SB), Z2
+
+next3:
+	VPTESTMD  Z1, Z1, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDD    all32_1<>+0(SB), Z1, Z3
+	VPXORD    Z4, Z4, Z4
+	VPCMPD    $0x04, Z4, Z3, K2
+	VPMULLD   Z0, Z2, Z3
+	VBLENDMPS Z3, Z2, K2, Z5
+	VMOVAPS   Z5, Z2
+	VPMULLD   Z0, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VPSRLD    $0x01, Z1, Z1
+	VMOVAPS   Z1, Z1
+	JMP       next3
+
+done4:
+	VPMOVDB Z2, K1, (CX)(SI*1)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·powerU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VMOVUPS   Z0, Z0
+	VMOVUPS   Z1, Z1
+	VMOVUPS   all32_1<>+0(SB), Z6
+
+next1:
+	VPTESTMD  Z1, Z1, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDD    all32_1<>+0(SB), Z1, Z7
+	VPXORD    Z2, Z2, Z2
+	VPCMPD    $0x04, Z2, Z7, K1
+	VPMULLD   Z0, Z6, Z7
+	VBLENDMPS Z7, Z6, K1, Z3
+	VMOVAPS   Z3, Z6
+	VPMULLD   Z0, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VPSRLD    $0x01, Z1, Z1
+	VMOVAPS   Z1, Z1
+	JMP       next1
+
+done2:
+	VPMOVDW Z6, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VMOVUPS     Z0, Z0
+	VMOVUPS     Z1, Z1
+	VMOVUPS     all32_1<>+0(SB), Z2
+
+next3:
+	VPTESTMD  Z1, Z1, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDD    all32_1<>+0(SB), Z1, Z3
+	VPXORD    Z4, Z4, Z4
+	VPCMPD    $0x04, Z4, Z3, K2
+	VPMULLD   Z0, Z2, Z3
+	VBLENDMPS Z3, Z2, K2, Z5
+	VMOVAPS   Z5, Z2
+	VPMULLD   Z0, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VPSRLD    $0x01, Z1, Z1
+	VMOVAPS   Z1, Z1
+	JMP       next3
+
+done4:
+	VPMOVDW Z2, K1, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·powerU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(SI*4), Z0
+	VMOVUPS (BX)(SI*4), Z1
+	VMOVUPS Z0, Z0
+	VMOVUPS Z1, Z1
+	VMOVUPS all32_1<>+0(SB), Z6
+
+next1:
+	VPTESTMD  Z1, Z1, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDD    all32_1<>+0(SB), Z1, Z7
+	VPXORD    Z2, Z2, Z2
+	VPCMPD    $0x04, Z2, Z7, K1
+	VPMULLD   Z0, Z6, Z7
+	VBLENDMPS Z7, Z6, K1, Z3
+	VMOVAPS   Z3, Z6
+	VPMULLD   Z0, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VPSRLD    $0x01, Z1, Z1
+	VMOVAPS   Z1, Z1
+	JMP       next1
+
+done2:
+	VMOVUPS Z6, (CX)(SI*4)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VMOVUPS   Z0, Z0
+	VMOVUPS   Z1, Z1
+	VMOVUPS   all32_1<>+0(SB), Z2
+
+next3:
+	VPTESTMD  Z1, Z1, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDD    all32_1<>+0(SB), Z1, Z3
+	VPXORD    Z4, Z4, Z4
+	VPCMPD    $0x04, Z4, Z3, K2
+	VPMULLD   Z0, Z2, Z3
+	VBLENDMPS Z3, Z2, K2, Z5
+	VMOVAPS   Z5, Z2
+	VPMULLD   Z0, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VPSRLD    $0x01, Z1, Z1
+	VMOVAPS   Z1, Z1
+	JMP       next3
+
+done4:
+	VMOVUPS Z2, K1, (CX)(SI*4)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·powerU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(SI*8), Z0
+	VMOVUPD (BX)(SI*8), Z1
+	VMOVUPD Z0, Z0
+	VMOVUPD Z1, Z1
+	VMOVUPD all64_1<>+0(SB), Z6
+
+next1:
+	VPTESTMD  Z1, Z1, K1
+	KORTESTW  K1, K1
+	JZ        done2
+	VPANDQ    all64_1<>+0(SB), Z1, Z7
+	VPXORD    Z2, Z2, Z2
+	VPCMPQ    $0x04, Z2, Z7, K1
+	VPMULLQ   Z0, Z6, Z7
+	VBLENDMPD Z7, Z6, K1, Z3
+	VMOVAPD   Z3, Z6
+	VPMULLQ   Z0, Z0, Z0
+	VMOVAPD   Z0, Z0
+	VPSRLQ    $0x01, Z1, Z1
+	VMOVAPD   Z1, Z1
+	JMP       next1
+
+done2:
+	VMOVUPD Z6, (CX)(SI*8)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VMOVUPD   Z0, Z0
+	VMOVUPD   Z1, Z1
+	VMOVUPD   all64_1<>+0(SB), Z2
+
+next3:
+	VPTESTMD  Z1, Z1, K2
+	KORTESTW  K2, K2
+	JZ        done4
+	VPANDQ    all64_1<>+0(SB), Z1, Z3
+	VPXORD    Z4, Z4, Z4
+	VPCMPQ    $0x04, Z4, Z3, K2
+	VPMULLQ   Z0, Z2, Z3
+	VBLENDMPD Z3, Z2, K2, Z5
+	VMOVAPD   Z5, Z2
+	VPMULLQ   Z0, Z0, Z0
+	VMOVAPD   Z0, Z0
+	VPSRLQ    $0x01, Z1, Z1
+	VMOVAPD   Z1, Z1
+	JMP       next3
+
+done4:
+	VMOVUPD Z2, K1, (CX)(SI*8)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func select8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2
 TEXT ·select8AVX512(SB), NOSPLIT, $0-40
@@ -5351,24 +7891,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA all32_ffffffff<>+0(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+4(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+8(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+12(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+16(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+20(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+24(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+28(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+32(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+36(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+40(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+44(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+48(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+52(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+56(SB)/4, $0xffffffff
-DATA all32_ffffffff<>+60(SB)/4, $0xffffffff
-GLOBL all32_ffffffff<>(SB), RODATA|NOPTR, $64
 
 // func select16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512VL, BMI2
@@ -6024,16 +8546,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all64_ffffffffffffffff<>+0(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+8(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+32(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+40(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+48(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
-GLOBL all64_ffffffffffffffff<>(SB), RODATA|NOPTR, $64
-
 // func notPredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·notPredAVX512(SB), NOSPLIT, $0-40
@@ -6201,24 +8713,6 @@ DATA all32_7fff<>+52(SB)/4, $0x00007fff
 DATA all32_7fff<>+56(SB)/4, $0x00007fff
 DATA all32_7fff<>+60(SB)/4, $0x00007fff
 GLOBL all32_7fff<>(SB), RODATA|NOPTR, $64
-
-DATA all32_1<>+0(SB)/4, $0x00000001
-DATA all32_1<>+4(SB)/4, $0x00000001
-DATA all32_1<>+8(SB)/4, $0x00000001
-DATA all32_1<>+12(SB)/4, $0x00000001
-DATA all32_1<>+16(SB)/4, $0x00000001
-DATA all32_1<>+20(SB)/4, $0x00000001
-DATA all32_1<>+24(SB)/4, $0x00000001
-DATA all32_1<>+28(SB)/4, $0x00000001
-DATA all32_1<>+32(SB)/4, $0x00000001
-DATA all32_1<>+36(SB)/4, $0x00000001
-DATA all32_1<>+40(SB)/4, $0x00000001
-DATA all32_1<>+44(SB)/4, $0x00000001
-DATA all32_1<>+48(SB)/4, $0x00000001
-DATA all32_1<>+52(SB)/4, $0x00000001
-DATA all32_1<>+56(SB)/4, $0x00000001
-DATA all32_1<>+60(SB)/4, $0x00000001
-GLOBL all32_1<>(SB), RODATA|NOPTR, $64
 
 DATA all32_400000<>+0(SB)/4, $0x00400000
 DATA all32_400000<>+4(SB)/4, $0x00400000
@@ -6668,6 +9162,162 @@ done:
 	VZEROUPPER
 	RET
 
+// func convertF32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertF32F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VCVTPS2PD (DX)(BX*4), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VCVTPS2PD 32(DX)(BX*4), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·convertF64F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD   (DX)(BX*8), Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPD   64(DX)(BX*8), Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, K1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI8PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertI8PredAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8   (DX)(BX*1), Z0
+	VPXORD     Z1, Z1, Z1
+	VPCMPB     $0x04, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Z0
+	VMOVDQU8   Z0, (CX)(BX*1)
+	VMOVDQU8   64(DX)(BX*1), Z0
+	VPXORD     Z2, Z2, Z2
+	VPCMPB     $0x04, Z2, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Z0
+	VMOVDQU8   Z0, 64(CX)(BX*1)
+	ADDQ       $+128, BX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (DX)(BX*1), K1, Z0
+	VPXORD     Z3, Z3, Z3
+	VPCMPB     $0x04, Z3, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, Z0
+	VMOVDQU8   Z0, K1, (CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS8I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·convertS8I16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VPMOVSXBW (DX)(BX*1), Z0
+	VMOVDQU16 Z0, (CX)(BX*2)
+	VPMOVSXBW 32(DX)(BX*1), Z0
+	VMOVDQU16 Z0, 64(CX)(BX*2)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVSXBW.Z (DX)(BX*1), K1, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func convertS8I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·convertS8I32AVX512(SB), NOSPLIT, $0-40
@@ -6698,6 +9348,42 @@ rest:
 	VMOVUPS     Z0, K1, (CX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS8I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertS8I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBQ (DX)(BX*1), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVSXBQ 8(DX)(BX*1), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVSXBQ.Z (DX)(BX*1), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
 	JMP         rest
 
 done:
@@ -6743,84 +9429,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func convertS16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·convertS16I32AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+32
-	JLT  rest
-
-many:
-	VPMOVSXWD (DX)(BX*2), Z0
-	VMOVUPS   Z0, (CX)(BX*4)
-	VPMOVSXWD 32(DX)(BX*2), Z0
-	VMOVUPS   Z0, 64(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
-
-rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VPMOVSXWD.Z (DX)(BX*2), K1, Z0
-	VMOVUPS     Z0, K1, (CX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JMP         rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertS16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·convertS16F32AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+32
-	JLT  rest
-
-many:
-	VPMOVSXWD (DX)(BX*2), Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, (CX)(BX*4)
-	VPMOVSXWD 32(DX)(BX*2), Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, 64(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
-
-rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VPMOVSXWD.Z (DX)(BX*2), K1, Z0
-	VCVTDQ2PS   Z0, Z0
-	VMOVUPS     Z0, K1, (CX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JMP         rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertS32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·convertS32I64AVX512(SB), NOSPLIT, $0-40
+// func convertS8F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertS8F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
@@ -6829,9 +9440,11 @@ TEXT ·convertS32I64AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VPMOVSXDQ (DX)(BX*4), Z0
+	VPMOVSXBQ (DX)(BX*1), Z0
+	VCVTQQ2PD Z0, Z0
 	VMOVUPD   Z0, (CX)(BX*8)
-	VPMOVSXDQ 32(DX)(BX*4), Z0
+	VPMOVSXBQ 8(DX)(BX*1), Z0
+	VCVTQQ2PD Z0, Z0
 	VMOVUPD   Z0, 64(CX)(BX*8)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
@@ -6844,10 +9457,47 @@ rest:
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
-	VPMOVSXDQ.Z (DX)(BX*4), K1, Z0
+	VPMOVSXBQ.Z (DX)(BX*1), K1, Z0
+	VCVTQQ2PD   Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU8I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·convertU8I16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VPMOVZXBW (DX)(BX*1), Z0
+	VMOVDQU16 Z0, (CX)(BX*2)
+	VPMOVZXBW 32(DX)(BX*1), Z0
+	VMOVDQU16 Z0, 64(CX)(BX*2)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXBW.Z (DX)(BX*1), K1, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
 	JMP         rest
 
 done:
@@ -6884,6 +9534,42 @@ rest:
 	VMOVUPS     Z0, K1, (CX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU8I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertU8I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBQ (DX)(BX*1), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVZXBQ 8(DX)(BX*1), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXBQ.Z (DX)(BX*1), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
 	JMP         rest
 
 done:
@@ -6929,6 +9615,276 @@ done:
 	VZEROUPPER
 	RET
 
+// func convertU8F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertU8F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBQ (DX)(BX*1), Z0
+	VCVTQQ2PD Z0, Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVZXBQ 8(DX)(BX*1), Z0
+	VCVTQQ2PD Z0, Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXBQ.Z (DX)(BX*1), K1, Z0
+	VCVTQQ2PD   Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI16I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·convertI16I8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(BX*2), Z0
+	VPMOVWB   Z0, (CX)(BX*1)
+	VMOVDQU16 64(DX)(BX*2), Z0
+	VPMOVWB   Z0, 32(CX)(BX*1)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z0
+	VPMOVWB     Z0, K1, (CX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI16PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·convertI16PredAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16  (DX)(BX*2), Z0
+	VPXORD     Z1, Z1, Z1
+	VPCMPW     $0x04, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, (CX)(BX*1)
+	VMOVDQU16  64(DX)(BX*2), Z0
+	VPXORD     Z2, Z2, Z2
+	VPCMPW     $0x04, Z2, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, 32(CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z0
+	VPXORD      Z3, Z3, Z3
+	VPCMPW      $0x04, Z3, Z0, K2
+	VMOVDQU8.Z  all32_1010101<>+0(SB), K2, Y0
+	VMOVDQU8    Y0, K1, (CX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertS16I32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(BX*2), Z0
+	VMOVUPS   Z0, (CX)(BX*4)
+	VPMOVSXWD 32(DX)(BX*2), Z0
+	VMOVUPS   Z0, 64(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVSXWD.Z (DX)(BX*2), K1, Z0
+	VMOVUPS     Z0, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertS16I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWQ (DX)(BX*2), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVSXWQ 16(DX)(BX*2), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVSXWQ.Z (DX)(BX*2), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertS16F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(BX*2), Z0
+	VCVTDQ2PS Z0, Z0
+	VMOVUPS   Z0, (CX)(BX*4)
+	VPMOVSXWD 32(DX)(BX*2), Z0
+	VCVTDQ2PS Z0, Z0
+	VMOVUPS   Z0, 64(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVSXWD.Z (DX)(BX*2), K1, Z0
+	VCVTDQ2PS   Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertS16F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWQ (DX)(BX*2), Z0
+	VCVTQQ2PD Z0, Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVSXWQ 16(DX)(BX*2), Z0
+	VCVTQQ2PD Z0, Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVSXWQ.Z (DX)(BX*2), K1, Z0
+	VCVTQQ2PD   Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func convertU16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·convertU16I32AVX512(SB), NOSPLIT, $0-40
@@ -6959,6 +9915,42 @@ rest:
 	VMOVUPS     Z0, K1, (CX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU16I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertU16I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWQ (DX)(BX*2), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVZXWQ 16(DX)(BX*2), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXWQ.Z (DX)(BX*2), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
 	JMP         rest
 
 done:
@@ -7004,9 +9996,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func convertU32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·convertU32I64AVX512(SB), NOSPLIT, $0-40
+// func convertU16F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertU16F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
@@ -7015,9 +10007,11 @@ TEXT ·convertU32I64AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VPMOVZXDQ (DX)(BX*4), Z0
+	VPMOVZXWQ (DX)(BX*2), Z0
+	VCVTQQ2PD Z0, Z0
 	VMOVUPD   Z0, (CX)(BX*8)
-	VPMOVZXDQ 32(DX)(BX*4), Z0
+	VPMOVZXWQ 16(DX)(BX*2), Z0
+	VCVTQQ2PD Z0, Z0
 	VMOVUPD   Z0, 64(CX)(BX*8)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
@@ -7030,7 +10024,8 @@ rest:
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
-	VPMOVZXDQ.Z (DX)(BX*4), K1, Z0
+	VPMOVZXWQ.Z (DX)(BX*2), K1, Z0
+	VCVTQQ2PD   Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, AX
@@ -7112,6 +10107,195 @@ done:
 	VZEROUPPER
 	RET
 
+// func convertI32PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·convertI32PredAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VPXORD     Z1, Z1, Z1
+	VPCMPD     $0x04, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, (CX)(BX*1)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VPXORD     Z2, Z2, Z2
+	VPCMPD     $0x04, Z2, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, 16(CX)(BX*1)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VPXORD     Z3, Z3, Z3
+	VPCMPD     $0x04, Z3, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertS32I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXDQ (DX)(BX*4), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVSXDQ 32(DX)(BX*4), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVSXDQ.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertU32I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXDQ (DX)(BX*4), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVZXDQ 32(DX)(BX*4), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXDQ.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI64I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertI64I8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VPMOVQB Z0, (CX)(BX*1)
+	VMOVUPD 64(DX)(BX*8), Z0
+	VPMOVQB Z0, 8(CX)(BX*1)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPMOVQB   Z0, K1, (CX)(BX*1)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI64I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertI64I16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VPMOVQW Z0, (CX)(BX*2)
+	VMOVUPD 64(DX)(BX*8), Z0
+	VPMOVQW Z0, 16(CX)(BX*2)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPMOVQW   Z0, K1, (CX)(BX*2)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func convertI64I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·convertI64I32AVX512(SB), NOSPLIT, $0-40
@@ -7143,6 +10327,51 @@ rest:
 	ADDQ      $+8, BX
 	SUBQ      $+8, AX
 	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI64PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·convertI64PredAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VPXORD     Z1, Z1, Z1
+	VPCMPQ     $0x04, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, (CX)(BX*1)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VPXORD     Z2, Z2, Z2
+	VPCMPQ     $0x04, Z2, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, 8(CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VPXORD     Z3, Z3, Z3
+	VPCMPQ     $0x04, Z3, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(BX*1)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
 
 done:
 	VZEROUPPER
@@ -7226,87 +10455,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func convertF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func convertS32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·convertF32S32AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+32
-	JLT  rest
-
-many:
-	VMOVUPS    (DX)(BX*4), Z0
-	VCVTTPS2DQ Z0, Z1
-	VMOVUPS    all32_4f000000<>+0(SB), Z2
-	VCMPPS     $0x12, Z0, Z2, K1
-	VMOVUPS    all32_7fffffff<>+0(SB), Z2
-	VBLENDMPS  Z2, Z1, K1, Z3
-	VCMPPS     $0x03, Z0, Z0, K1
-	VPXORD     Z4, Z4, Z4
-	VBLENDMPS  Z4, Z3, K1, Z5
-	VMOVUPS    Z5, (CX)(BX*4)
-	VMOVUPS    64(DX)(BX*4), Z0
-	VCVTTPS2DQ Z0, Z1
-	VMOVUPS    all32_4f000000<>+0(SB), Z2
-	VCMPPS     $0x12, Z0, Z2, K1
-	VMOVUPS    all32_7fffffff<>+0(SB), Z2
-	VBLENDMPS  Z2, Z1, K1, Z6
-	VCMPPS     $0x03, Z0, Z0, K1
-	VPXORD     Z7, Z7, Z7
-	VBLENDMPS  Z7, Z6, K1, Z8
-	VMOVUPS    Z8, 64(CX)(BX*4)
-	ADDQ       $+32, BX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
-
-rest:
-	TESTQ      AX, AX
-	JLE        done
-	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
-	KMOVQ      SI, K1
-	VMOVUPS.Z  (DX)(BX*4), K1, Z0
-	VCVTTPS2DQ Z0, Z1
-	VMOVUPS    all32_4f000000<>+0(SB), Z2
-	VCMPPS     $0x12, Z0, Z2, K2
-	VMOVUPS    all32_7fffffff<>+0(SB), Z2
-	VBLENDMPS  Z2, Z1, K2, Z9
-	VCMPPS     $0x03, Z0, Z0, K2
-	VPXORD     Z10, Z10, Z10
-	VBLENDMPS  Z10, Z9, K2, Z11
-	VMOVUPS    Z11, K1, (CX)(BX*4)
-	ADDQ       $+16, BX
-	SUBQ       $+16, AX
-	JMP        rest
-
-done:
-	VZEROUPPER
-	RET
-
-DATA all32_4f000000<>+0(SB)/4, $0x4f000000
-DATA all32_4f000000<>+4(SB)/4, $0x4f000000
-DATA all32_4f000000<>+8(SB)/4, $0x4f000000
-DATA all32_4f000000<>+12(SB)/4, $0x4f000000
-DATA all32_4f000000<>+16(SB)/4, $0x4f000000
-DATA all32_4f000000<>+20(SB)/4, $0x4f000000
-DATA all32_4f000000<>+24(SB)/4, $0x4f000000
-DATA all32_4f000000<>+28(SB)/4, $0x4f000000
-DATA all32_4f000000<>+32(SB)/4, $0x4f000000
-DATA all32_4f000000<>+36(SB)/4, $0x4f000000
-DATA all32_4f000000<>+40(SB)/4, $0x4f000000
-DATA all32_4f000000<>+44(SB)/4, $0x4f000000
-DATA all32_4f000000<>+48(SB)/4, $0x4f000000
-DATA all32_4f000000<>+52(SB)/4, $0x4f000000
-DATA all32_4f000000<>+56(SB)/4, $0x4f000000
-DATA all32_4f000000<>+60(SB)/4, $0x4f000000
-GLOBL all32_4f000000<>(SB), RODATA|NOPTR, $64
-
-// func convertF32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·convertF32F64AVX512(SB), NOSPLIT, $0-40
+TEXT ·convertS32F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
@@ -7315,9 +10466,9 @@ TEXT ·convertF32F64AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VCVTPS2PD (DX)(BX*4), Z0
+	VCVTDQ2PD (DX)(BX*4), Z0
 	VMOVUPD   Z0, (CX)(BX*8)
-	VCVTPS2PD 32(DX)(BX*4), Z0
+	VCVTDQ2PD 32(DX)(BX*4), Z0
 	VMOVUPD   Z0, 64(CX)(BX*8)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
@@ -7330,7 +10481,7 @@ rest:
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
-	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VCVTDQ2PD.Z (DX)(BX*4), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, AX
@@ -7340,9 +10491,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func convertF64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·convertF64F32AVX512(SB), NOSPLIT, $0-40
+// func convertU32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertU32F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
@@ -7351,33 +10502,46 @@ TEXT ·convertF64F32AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VMOVUPD   (DX)(BX*8), Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VMOVUPD   64(DX)(BX*8), Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
+	VPMOVZXDQ (DX)(BX*4), Z0
+	VPORQ     all64_4330000000000000<>+0(SB), Z0, Z0
+	VSUBPD    all64_4330000000000000<>+0(SB), Z0, Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVZXDQ 32(DX)(BX*4), Z0
+	VPORQ     all64_4330000000000000<>+0(SB), Z0, Z0
+	VSUBPD    all64_4330000000000000<>+0(SB), Z0, Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	CMPQ      AX, $+16
 	JGE       many
 
 rest:
-	TESTQ     AX, AX
-	JLE       done
-	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPD.Z (DX)(BX*8), K1, Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, K1, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXDQ.Z (DX)(BX*4), K1, Z0
+	VPORQ       all64_4330000000000000<>+0(SB), Z0, Z0
+	VSUBPD      all64_4330000000000000<>+0(SB), Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
 
 done:
 	VZEROUPPER
 	RET
+
+DATA all64_4330000000000000<>+0(SB)/8, $0x4330000000000000
+DATA all64_4330000000000000<>+8(SB)/8, $0x4330000000000000
+DATA all64_4330000000000000<>+16(SB)/8, $0x4330000000000000
+DATA all64_4330000000000000<>+24(SB)/8, $0x4330000000000000
+DATA all64_4330000000000000<>+32(SB)/8, $0x4330000000000000
+DATA all64_4330000000000000<>+40(SB)/8, $0x4330000000000000
+DATA all64_4330000000000000<>+48(SB)/8, $0x4330000000000000
+DATA all64_4330000000000000<>+56(SB)/8, $0x4330000000000000
+GLOBL all64_4330000000000000<>(SB), RODATA|NOPTR, $64
 
 // func convertS64F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
@@ -7418,9 +10582,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func convertS32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·convertS32F64AVX512(SB), NOSPLIT, $0-40
+// func convertS64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·convertS64F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
@@ -7429,14 +10593,953 @@ TEXT ·convertS32F64AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VCVTDQ2PD (DX)(BX*4), Z0
-	VMOVUPD   Z0, (CX)(BX*8)
-	VCVTDQ2PD 32(DX)(BX*4), Z0
-	VMOVUPD   Z0, 64(CX)(BX*8)
+	VMOVUPD   (DX)(BX*8), Z0
+	VCVTQQ2PS Z0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPD   64(DX)(BX*8), Z0
+	VCVTQQ2PS Z0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	CMPQ      AX, $+16
 	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VCVTQQ2PS Z0, Y0
+	VMOVUPS   Y0, K1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU64F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertU64F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VCVTUQQ2PD Z0, Z0
+	VMOVUPD    Z0, (CX)(BX*8)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VCVTUQQ2PD Z0, Z0
+	VMOVUPD    Z0, 64(CX)(BX*8)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VCVTUQQ2PD Z0, Z0
+	VMOVUPD    Z0, K1, (CX)(BX*8)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·convertU64F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VCVTUQQ2PS Z0, Y0
+	VMOVUPS    Y0, (CX)(BX*4)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VCVTUQQ2PS Z0, Y0
+	VMOVUPS    Y0, 32(CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VCVTUQQ2PS Z0, Y0
+	VMOVUPS    Y0, K1, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·convertF32PredAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VPXORD     Z1, Z1, Z1
+	VCMPPS     $0x04, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, (CX)(BX*1)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VPXORD     Z2, Z2, Z2
+	VCMPPS     $0x04, Z2, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVDQU    X0, 16(CX)(BX*1)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VPXORD     Z3, Z3, Z3
+	VCMPPS     $0x04, Z3, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32S8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertF32S8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VMOVUPS    all32_c3000000<>+0(SB), Z1
+	VMOVUPS    all32_42fe0000<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPS  Z3, Z1, K1, Z4
+	VPMOVDB    Z4, (CX)(BX*1)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VMOVUPS    all32_c3000000<>+0(SB), Z1
+	VMOVUPS    all32_42fe0000<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPS  Z5, Z1, K1, Z6
+	VPMOVDB    Z6, 16(CX)(BX*1)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VMOVUPS    all32_c3000000<>+0(SB), Z1
+	VMOVUPS    all32_42fe0000<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPS  Z7, Z1, K2, Z8
+	VPMOVDB    Z8, K1, (CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_c3000000<>+0(SB)/4, $0xc3000000
+DATA all32_c3000000<>+4(SB)/4, $0xc3000000
+DATA all32_c3000000<>+8(SB)/4, $0xc3000000
+DATA all32_c3000000<>+12(SB)/4, $0xc3000000
+DATA all32_c3000000<>+16(SB)/4, $0xc3000000
+DATA all32_c3000000<>+20(SB)/4, $0xc3000000
+DATA all32_c3000000<>+24(SB)/4, $0xc3000000
+DATA all32_c3000000<>+28(SB)/4, $0xc3000000
+DATA all32_c3000000<>+32(SB)/4, $0xc3000000
+DATA all32_c3000000<>+36(SB)/4, $0xc3000000
+DATA all32_c3000000<>+40(SB)/4, $0xc3000000
+DATA all32_c3000000<>+44(SB)/4, $0xc3000000
+DATA all32_c3000000<>+48(SB)/4, $0xc3000000
+DATA all32_c3000000<>+52(SB)/4, $0xc3000000
+DATA all32_c3000000<>+56(SB)/4, $0xc3000000
+DATA all32_c3000000<>+60(SB)/4, $0xc3000000
+GLOBL all32_c3000000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_42fe0000<>+0(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+4(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+8(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+12(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+16(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+20(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+24(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+28(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+32(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+36(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+40(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+44(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+48(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+52(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+56(SB)/4, $0x42fe0000
+DATA all32_42fe0000<>+60(SB)/4, $0x42fe0000
+GLOBL all32_42fe0000<>(SB), RODATA|NOPTR, $64
+
+// func convertF32U8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertF32U8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VMOVUPS    all32_0<>+0(SB), Z1
+	VMOVUPS    all32_437f0000<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPS  Z3, Z1, K1, Z4
+	VPMOVDB    Z4, (CX)(BX*1)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VMOVUPS    all32_0<>+0(SB), Z1
+	VMOVUPS    all32_437f0000<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPS  Z5, Z1, K1, Z6
+	VPMOVDB    Z6, 16(CX)(BX*1)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VMOVUPS    all32_0<>+0(SB), Z1
+	VMOVUPS    all32_437f0000<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPS  Z7, Z1, K2, Z8
+	VPMOVDB    Z8, K1, (CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_437f0000<>+0(SB)/4, $0x437f0000
+DATA all32_437f0000<>+4(SB)/4, $0x437f0000
+DATA all32_437f0000<>+8(SB)/4, $0x437f0000
+DATA all32_437f0000<>+12(SB)/4, $0x437f0000
+DATA all32_437f0000<>+16(SB)/4, $0x437f0000
+DATA all32_437f0000<>+20(SB)/4, $0x437f0000
+DATA all32_437f0000<>+24(SB)/4, $0x437f0000
+DATA all32_437f0000<>+28(SB)/4, $0x437f0000
+DATA all32_437f0000<>+32(SB)/4, $0x437f0000
+DATA all32_437f0000<>+36(SB)/4, $0x437f0000
+DATA all32_437f0000<>+40(SB)/4, $0x437f0000
+DATA all32_437f0000<>+44(SB)/4, $0x437f0000
+DATA all32_437f0000<>+48(SB)/4, $0x437f0000
+DATA all32_437f0000<>+52(SB)/4, $0x437f0000
+DATA all32_437f0000<>+56(SB)/4, $0x437f0000
+DATA all32_437f0000<>+60(SB)/4, $0x437f0000
+GLOBL all32_437f0000<>(SB), RODATA|NOPTR, $64
+
+// func convertF32S16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertF32S16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VMOVUPS    all32_c7000000<>+0(SB), Z1
+	VMOVUPS    all32_46fffe00<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPS  Z3, Z1, K1, Z4
+	VPMOVDW    Z4, (CX)(BX*2)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VMOVUPS    all32_c7000000<>+0(SB), Z1
+	VMOVUPS    all32_46fffe00<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPS  Z5, Z1, K1, Z6
+	VPMOVDW    Z6, 32(CX)(BX*2)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VMOVUPS    all32_c7000000<>+0(SB), Z1
+	VMOVUPS    all32_46fffe00<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPS  Z7, Z1, K2, Z8
+	VPMOVDW    Z8, K1, (CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_c7000000<>+0(SB)/4, $0xc7000000
+DATA all32_c7000000<>+4(SB)/4, $0xc7000000
+DATA all32_c7000000<>+8(SB)/4, $0xc7000000
+DATA all32_c7000000<>+12(SB)/4, $0xc7000000
+DATA all32_c7000000<>+16(SB)/4, $0xc7000000
+DATA all32_c7000000<>+20(SB)/4, $0xc7000000
+DATA all32_c7000000<>+24(SB)/4, $0xc7000000
+DATA all32_c7000000<>+28(SB)/4, $0xc7000000
+DATA all32_c7000000<>+32(SB)/4, $0xc7000000
+DATA all32_c7000000<>+36(SB)/4, $0xc7000000
+DATA all32_c7000000<>+40(SB)/4, $0xc7000000
+DATA all32_c7000000<>+44(SB)/4, $0xc7000000
+DATA all32_c7000000<>+48(SB)/4, $0xc7000000
+DATA all32_c7000000<>+52(SB)/4, $0xc7000000
+DATA all32_c7000000<>+56(SB)/4, $0xc7000000
+DATA all32_c7000000<>+60(SB)/4, $0xc7000000
+GLOBL all32_c7000000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_46fffe00<>+0(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+4(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+8(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+12(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+16(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+20(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+24(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+28(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+32(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+36(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+40(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+44(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+48(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+52(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+56(SB)/4, $0x46fffe00
+DATA all32_46fffe00<>+60(SB)/4, $0x46fffe00
+GLOBL all32_46fffe00<>(SB), RODATA|NOPTR, $64
+
+// func convertF32U16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertF32U16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VMOVUPS    all32_0<>+0(SB), Z1
+	VMOVUPS    all32_477fff00<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPS  Z3, Z1, K1, Z4
+	VPMOVDW    Z4, (CX)(BX*2)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VMOVUPS    all32_0<>+0(SB), Z1
+	VMOVUPS    all32_477fff00<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPS  Z5, Z1, K1, Z6
+	VPMOVDW    Z6, 32(CX)(BX*2)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VMOVUPS    all32_0<>+0(SB), Z1
+	VMOVUPS    all32_477fff00<>+0(SB), Z2
+	VMINPS     Z0, Z2, Z2
+	VMAXPS     Z2, Z1, Z1
+	VCVTTPS2DQ Z1, Z1
+	VCMPPS     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPS  Z7, Z1, K2, Z8
+	VPMOVDW    Z8, K1, (CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_477fff00<>+0(SB)/4, $0x477fff00
+DATA all32_477fff00<>+4(SB)/4, $0x477fff00
+DATA all32_477fff00<>+8(SB)/4, $0x477fff00
+DATA all32_477fff00<>+12(SB)/4, $0x477fff00
+DATA all32_477fff00<>+16(SB)/4, $0x477fff00
+DATA all32_477fff00<>+20(SB)/4, $0x477fff00
+DATA all32_477fff00<>+24(SB)/4, $0x477fff00
+DATA all32_477fff00<>+28(SB)/4, $0x477fff00
+DATA all32_477fff00<>+32(SB)/4, $0x477fff00
+DATA all32_477fff00<>+36(SB)/4, $0x477fff00
+DATA all32_477fff00<>+40(SB)/4, $0x477fff00
+DATA all32_477fff00<>+44(SB)/4, $0x477fff00
+DATA all32_477fff00<>+48(SB)/4, $0x477fff00
+DATA all32_477fff00<>+52(SB)/4, $0x477fff00
+DATA all32_477fff00<>+56(SB)/4, $0x477fff00
+DATA all32_477fff00<>+60(SB)/4, $0x477fff00
+GLOBL all32_477fff00<>(SB), RODATA|NOPTR, $64
+
+// func convertF64PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·convertF64PredAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VPXORD     Z1, Z1, Z1
+	VCMPPD     $0x04, Z1, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, (CX)(BX*1)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VPXORD     Z2, Z2, Z2
+	VCMPPD     $0x04, Z2, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, X0
+	VMOVQ      X0, 8(CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VPXORD     Z3, Z3, Z3
+	VCMPPD     $0x04, Z3, Z0, K2
+	VMOVDQU8.Z all32_1010101<>+0(SB), K2, X0
+	VMOVDQU8   X0, K1, (CX)(BX*1)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF64S8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64S8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VMOVUPD    all64_c060000000000000<>+0(SB), Z1
+	VMOVUPD    all64_405fc00000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPD  Z3, Z1, K1, Z4
+	VPMOVQB    Z4, (CX)(BX*1)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VMOVUPD    all64_c060000000000000<>+0(SB), Z1
+	VMOVUPD    all64_405fc00000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z1, K1, Z6
+	VPMOVQB    Z6, 8(CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VMOVUPD    all64_c060000000000000<>+0(SB), Z1
+	VMOVUPD    all64_405fc00000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPD  Z7, Z1, K2, Z8
+	VPMOVQB    Z8, K1, (CX)(BX*1)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_c060000000000000<>+0(SB)/8, $0xc060000000000000
+DATA all64_c060000000000000<>+8(SB)/8, $0xc060000000000000
+DATA all64_c060000000000000<>+16(SB)/8, $0xc060000000000000
+DATA all64_c060000000000000<>+24(SB)/8, $0xc060000000000000
+DATA all64_c060000000000000<>+32(SB)/8, $0xc060000000000000
+DATA all64_c060000000000000<>+40(SB)/8, $0xc060000000000000
+DATA all64_c060000000000000<>+48(SB)/8, $0xc060000000000000
+DATA all64_c060000000000000<>+56(SB)/8, $0xc060000000000000
+GLOBL all64_c060000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA all64_405fc00000000000<>+0(SB)/8, $0x405fc00000000000
+DATA all64_405fc00000000000<>+8(SB)/8, $0x405fc00000000000
+DATA all64_405fc00000000000<>+16(SB)/8, $0x405fc00000000000
+DATA all64_405fc00000000000<>+24(SB)/8, $0x405fc00000000000
+DATA all64_405fc00000000000<>+32(SB)/8, $0x405fc00000000000
+DATA all64_405fc00000000000<>+40(SB)/8, $0x405fc00000000000
+DATA all64_405fc00000000000<>+48(SB)/8, $0x405fc00000000000
+DATA all64_405fc00000000000<>+56(SB)/8, $0x405fc00000000000
+GLOBL all64_405fc00000000000<>(SB), RODATA|NOPTR, $64
+
+// func convertF64U8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64U8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_406fe00000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPD  Z3, Z1, K1, Z4
+	VPMOVQB    Z4, (CX)(BX*1)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_406fe00000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z1, K1, Z6
+	VPMOVQB    Z6, 8(CX)(BX*1)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_406fe00000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPD  Z7, Z1, K2, Z8
+	VPMOVQB    Z8, K1, (CX)(BX*1)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_406fe00000000000<>+0(SB)/8, $0x406fe00000000000
+DATA all64_406fe00000000000<>+8(SB)/8, $0x406fe00000000000
+DATA all64_406fe00000000000<>+16(SB)/8, $0x406fe00000000000
+DATA all64_406fe00000000000<>+24(SB)/8, $0x406fe00000000000
+DATA all64_406fe00000000000<>+32(SB)/8, $0x406fe00000000000
+DATA all64_406fe00000000000<>+40(SB)/8, $0x406fe00000000000
+DATA all64_406fe00000000000<>+48(SB)/8, $0x406fe00000000000
+DATA all64_406fe00000000000<>+56(SB)/8, $0x406fe00000000000
+GLOBL all64_406fe00000000000<>(SB), RODATA|NOPTR, $64
+
+// func convertF64S16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64S16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VMOVUPD    all64_c0e0000000000000<>+0(SB), Z1
+	VMOVUPD    all64_40dfffc000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPD  Z3, Z1, K1, Z4
+	VPMOVQW    Z4, (CX)(BX*2)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VMOVUPD    all64_c0e0000000000000<>+0(SB), Z1
+	VMOVUPD    all64_40dfffc000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z1, K1, Z6
+	VPMOVQW    Z6, 16(CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VMOVUPD    all64_c0e0000000000000<>+0(SB), Z1
+	VMOVUPD    all64_40dfffc000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPD  Z7, Z1, K2, Z8
+	VPMOVQW    Z8, K1, (CX)(BX*2)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_c0e0000000000000<>+0(SB)/8, $0xc0e0000000000000
+DATA all64_c0e0000000000000<>+8(SB)/8, $0xc0e0000000000000
+DATA all64_c0e0000000000000<>+16(SB)/8, $0xc0e0000000000000
+DATA all64_c0e0000000000000<>+24(SB)/8, $0xc0e0000000000000
+DATA all64_c0e0000000000000<>+32(SB)/8, $0xc0e0000000000000
+DATA all64_c0e0000000000000<>+40(SB)/8, $0xc0e0000000000000
+DATA all64_c0e0000000000000<>+48(SB)/8, $0xc0e0000000000000
+DATA all64_c0e0000000000000<>+56(SB)/8, $0xc0e0000000000000
+GLOBL all64_c0e0000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA all64_40dfffc000000000<>+0(SB)/8, $0x40dfffc000000000
+DATA all64_40dfffc000000000<>+8(SB)/8, $0x40dfffc000000000
+DATA all64_40dfffc000000000<>+16(SB)/8, $0x40dfffc000000000
+DATA all64_40dfffc000000000<>+24(SB)/8, $0x40dfffc000000000
+DATA all64_40dfffc000000000<>+32(SB)/8, $0x40dfffc000000000
+DATA all64_40dfffc000000000<>+40(SB)/8, $0x40dfffc000000000
+DATA all64_40dfffc000000000<>+48(SB)/8, $0x40dfffc000000000
+DATA all64_40dfffc000000000<>+56(SB)/8, $0x40dfffc000000000
+GLOBL all64_40dfffc000000000<>(SB), RODATA|NOPTR, $64
+
+// func convertF64U16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64U16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_40efffe000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPD  Z3, Z1, K1, Z4
+	VPMOVQW    Z4, (CX)(BX*2)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_40efffe000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z1, K1, Z6
+	VPMOVQW    Z6, 16(CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_40efffe000000000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPD  Z7, Z1, K2, Z8
+	VPMOVQW    Z8, K1, (CX)(BX*2)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_40efffe000000000<>+0(SB)/8, $0x40efffe000000000
+DATA all64_40efffe000000000<>+8(SB)/8, $0x40efffe000000000
+DATA all64_40efffe000000000<>+16(SB)/8, $0x40efffe000000000
+DATA all64_40efffe000000000<>+24(SB)/8, $0x40efffe000000000
+DATA all64_40efffe000000000<>+32(SB)/8, $0x40efffe000000000
+DATA all64_40efffe000000000<>+40(SB)/8, $0x40efffe000000000
+DATA all64_40efffe000000000<>+48(SB)/8, $0x40efffe000000000
+DATA all64_40efffe000000000<>+56(SB)/8, $0x40efffe000000000
+GLOBL all64_40efffe000000000<>(SB), RODATA|NOPTR, $64
+
+// func convertF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertF32S32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Z0
+	VMOVUPS    all32_4f000000<>+0(SB), Z1
+	VCMPPS     $0x12, Z0, Z1, K1
+	VMOVUPS    all32_7fffffff<>+0(SB), Z1
+	VCVTTPS2DQ Z0, Z11
+	VCMPPS     $0x03, Z0, Z0, K2
+	VPXORD     Z2, Z2, Z2
+	VBLENDMPS  Z2, Z11, K2, Z3
+	VBLENDMPS  Z1, Z3, K1, Z4
+	VMOVUPS    Z4, (CX)(BX*4)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VMOVUPS    all32_4f000000<>+0(SB), Z1
+	VCMPPS     $0x12, Z0, Z1, K1
+	VMOVUPS    all32_7fffffff<>+0(SB), Z1
+	VCVTTPS2DQ Z0, Z11
+	VCMPPS     $0x03, Z0, Z0, K2
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPS  Z5, Z11, K2, Z6
+	VBLENDMPS  Z1, Z6, K1, Z7
+	VMOVUPS    Z7, 64(CX)(BX*4)
+	ADDQ       $+32, BX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPS.Z  (DX)(BX*4), K1, Z0
+	VMOVUPS    all32_4f000000<>+0(SB), Z1
+	VCMPPS     $0x12, Z0, Z1, K2
+	VMOVUPS    all32_7fffffff<>+0(SB), Z1
+	VCVTTPS2DQ Z0, Z2
+	VCMPPS     $0x03, Z0, Z0, K3
+	VPXORD     Z8, Z8, Z8
+	VBLENDMPS  Z8, Z2, K3, Z9
+	VBLENDMPS  Z1, Z9, K2, Z10
+	VMOVUPS    Z10, K1, (CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_4f000000<>+0(SB)/4, $0x4f000000
+DATA all32_4f000000<>+4(SB)/4, $0x4f000000
+DATA all32_4f000000<>+8(SB)/4, $0x4f000000
+DATA all32_4f000000<>+12(SB)/4, $0x4f000000
+DATA all32_4f000000<>+16(SB)/4, $0x4f000000
+DATA all32_4f000000<>+20(SB)/4, $0x4f000000
+DATA all32_4f000000<>+24(SB)/4, $0x4f000000
+DATA all32_4f000000<>+28(SB)/4, $0x4f000000
+DATA all32_4f000000<>+32(SB)/4, $0x4f000000
+DATA all32_4f000000<>+36(SB)/4, $0x4f000000
+DATA all32_4f000000<>+40(SB)/4, $0x4f000000
+DATA all32_4f000000<>+44(SB)/4, $0x4f000000
+DATA all32_4f000000<>+48(SB)/4, $0x4f000000
+DATA all32_4f000000<>+52(SB)/4, $0x4f000000
+DATA all32_4f000000<>+56(SB)/4, $0x4f000000
+DATA all32_4f000000<>+60(SB)/4, $0x4f000000
+GLOBL all32_4f000000<>(SB), RODATA|NOPTR, $64
+
+// func convertF32U32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·convertF32U32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS     (DX)(BX*4), Z0
+	VPXORD      Z1, Z1, Z1
+	VMAXPS      Z1, Z0, Z0
+	VCVTTPS2UDQ Z0, Z0
+	VMOVUPS     Z0, (CX)(BX*4)
+	VMOVUPS     64(DX)(BX*4), Z0
+	VPXORD      Z2, Z2, Z2
+	VMAXPS      Z2, Z0, Z0
+	VCVTTPS2UDQ Z0, Z0
+	VMOVUPS     Z0, 64(CX)(BX*4)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	CMPQ        AX, $+32
+	JGE         many
 
 rest:
 	TESTQ       AX, AX
@@ -7444,11 +11547,619 @@ rest:
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
-	VCVTDQ2PD.Z (DX)(BX*4), K1, Z0
+	VMOVUPS.Z   (DX)(BX*4), K1, Z0
+	VPXORD      Z3, Z3, Z3
+	VMAXPS      Z3, Z0, Z0
+	VCVTTPS2UDQ Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF64S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64S32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VMOVUPD    all64_c1e0000000000000<>+0(SB), Z1
+	VMOVUPD    all64_41dfffffffc00000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPD  Z3, Z1, K1, Z4
+	VPMOVQD    Z4, (CX)(BX*4)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VMOVUPD    all64_c1e0000000000000<>+0(SB), Z1
+	VMOVUPD    all64_41dfffffffc00000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z1, K1, Z6
+	VPMOVQD    Z6, 32(CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VMOVUPD    all64_c1e0000000000000<>+0(SB), Z1
+	VMOVUPD    all64_41dfffffffc00000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPD  Z7, Z1, K2, Z8
+	VPMOVQD    Z8, K1, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_c1e0000000000000<>+0(SB)/8, $0xc1e0000000000000
+DATA all64_c1e0000000000000<>+8(SB)/8, $0xc1e0000000000000
+DATA all64_c1e0000000000000<>+16(SB)/8, $0xc1e0000000000000
+DATA all64_c1e0000000000000<>+24(SB)/8, $0xc1e0000000000000
+DATA all64_c1e0000000000000<>+32(SB)/8, $0xc1e0000000000000
+DATA all64_c1e0000000000000<>+40(SB)/8, $0xc1e0000000000000
+DATA all64_c1e0000000000000<>+48(SB)/8, $0xc1e0000000000000
+DATA all64_c1e0000000000000<>+56(SB)/8, $0xc1e0000000000000
+GLOBL all64_c1e0000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA all64_41dfffffffc00000<>+0(SB)/8, $0x41dfffffffc00000
+DATA all64_41dfffffffc00000<>+8(SB)/8, $0x41dfffffffc00000
+DATA all64_41dfffffffc00000<>+16(SB)/8, $0x41dfffffffc00000
+DATA all64_41dfffffffc00000<>+24(SB)/8, $0x41dfffffffc00000
+DATA all64_41dfffffffc00000<>+32(SB)/8, $0x41dfffffffc00000
+DATA all64_41dfffffffc00000<>+40(SB)/8, $0x41dfffffffc00000
+DATA all64_41dfffffffc00000<>+48(SB)/8, $0x41dfffffffc00000
+DATA all64_41dfffffffc00000<>+56(SB)/8, $0x41dfffffffc00000
+GLOBL all64_41dfffffffc00000<>(SB), RODATA|NOPTR, $64
+
+// func convertF64U32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64U32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_41efffffffe00000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z3, Z3, Z3
+	VBLENDMPD  Z3, Z1, K1, Z4
+	VPMOVQD    Z4, (CX)(BX*4)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_41efffffffe00000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K1
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z1, K1, Z6
+	VPMOVQD    Z6, 32(CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VMOVUPD    all64_0<>+0(SB), Z1
+	VMOVUPD    all64_41efffffffe00000<>+0(SB), Z2
+	VMINPD     Z0, Z2, Z2
+	VMAXPD     Z2, Z1, Z1
+	VCVTTPD2QQ Z1, Z1
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z7, Z7, Z7
+	VBLENDMPD  Z7, Z1, K2, Z8
+	VPMOVQD    Z8, K1, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_41efffffffe00000<>+0(SB)/8, $0x41efffffffe00000
+DATA all64_41efffffffe00000<>+8(SB)/8, $0x41efffffffe00000
+DATA all64_41efffffffe00000<>+16(SB)/8, $0x41efffffffe00000
+DATA all64_41efffffffe00000<>+24(SB)/8, $0x41efffffffe00000
+DATA all64_41efffffffe00000<>+32(SB)/8, $0x41efffffffe00000
+DATA all64_41efffffffe00000<>+40(SB)/8, $0x41efffffffe00000
+DATA all64_41efffffffe00000<>+48(SB)/8, $0x41efffffffe00000
+DATA all64_41efffffffe00000<>+56(SB)/8, $0x41efffffffe00000
+GLOBL all64_41efffffffe00000<>(SB), RODATA|NOPTR, $64
+
+// func convertF32S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF32S64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VCVTPS2PD  (DX)(BX*4), Z0
+	VMOVUPD    all64_43e0000000000000<>+0(SB), Z1
+	VCMPPD     $0x12, Z0, Z1, K1
+	VMOVUPD    all64_7fffffffffffffff<>+0(SB), Z1
+	VCVTTPD2QQ Z0, Z11
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z2, Z2, Z2
+	VBLENDMPD  Z2, Z11, K2, Z3
+	VBLENDMPD  Z1, Z3, K1, Z4
+	VMOVUPD    Z4, (CX)(BX*8)
+	VCVTPS2PD  32(DX)(BX*4), Z0
+	VMOVUPD    all64_43e0000000000000<>+0(SB), Z1
+	VCMPPD     $0x12, Z0, Z1, K1
+	VMOVUPD    all64_7fffffffffffffff<>+0(SB), Z1
+	VCVTTPD2QQ Z0, Z11
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z11, K2, Z6
+	VBLENDMPD  Z1, Z6, K1, Z7
+	VMOVUPD    Z7, 64(CX)(BX*8)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     all64_43e0000000000000<>+0(SB), Z1
+	VCMPPD      $0x12, Z0, Z1, K2
+	VMOVUPD     all64_7fffffffffffffff<>+0(SB), Z1
+	VCVTTPD2QQ  Z0, Z2
+	VCMPPD      $0x03, Z0, Z0, K3
+	VPXORD      Z8, Z8, Z8
+	VBLENDMPD   Z8, Z2, K3, Z9
+	VBLENDMPD   Z1, Z9, K2, Z10
+	VMOVUPD     Z10, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_43e0000000000000<>+0(SB)/8, $0x43e0000000000000
+DATA all64_43e0000000000000<>+8(SB)/8, $0x43e0000000000000
+DATA all64_43e0000000000000<>+16(SB)/8, $0x43e0000000000000
+DATA all64_43e0000000000000<>+24(SB)/8, $0x43e0000000000000
+DATA all64_43e0000000000000<>+32(SB)/8, $0x43e0000000000000
+DATA all64_43e0000000000000<>+40(SB)/8, $0x43e0000000000000
+DATA all64_43e0000000000000<>+48(SB)/8, $0x43e0000000000000
+DATA all64_43e0000000000000<>+56(SB)/8, $0x43e0000000000000
+GLOBL all64_43e0000000000000<>(SB), RODATA|NOPTR, $64
+
+// func convertF32U64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF32U64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VCVTPS2PD   (DX)(BX*4), Z0
+	VPXORD      Z1, Z1, Z1
+	VMAXPD      Z1, Z0, Z0
+	VCVTTPD2UQQ Z0, Z0
+	VMOVUPD     Z0, (CX)(BX*8)
+	VCVTPS2PD   32(DX)(BX*4), Z0
+	VPXORD      Z2, Z2, Z2
+	VMAXPD      Z2, Z0, Z0
+	VCVTTPD2UQQ Z0, Z0
+	VMOVUPD     Z0, 64(CX)(BX*8)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	CMPQ        AX, $+16
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VPXORD      Z3, Z3, Z3
+	VMAXPD      Z3, Z0, Z0
+	VCVTTPD2UQQ Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 	ADDQ        $+8, BX
 	SUBQ        $+8, AX
 	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF64S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64S64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD    (DX)(BX*8), Z0
+	VMOVUPD    all64_43e0000000000000<>+0(SB), Z1
+	VCMPPD     $0x12, Z0, Z1, K1
+	VMOVUPD    all64_7fffffffffffffff<>+0(SB), Z1
+	VCVTTPD2QQ Z0, Z11
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z2, Z2, Z2
+	VBLENDMPD  Z2, Z11, K2, Z3
+	VBLENDMPD  Z1, Z3, K1, Z4
+	VMOVUPD    Z4, (CX)(BX*8)
+	VMOVUPD    64(DX)(BX*8), Z0
+	VMOVUPD    all64_43e0000000000000<>+0(SB), Z1
+	VCMPPD     $0x12, Z0, Z1, K1
+	VMOVUPD    all64_7fffffffffffffff<>+0(SB), Z1
+	VCVTTPD2QQ Z0, Z11
+	VCMPPD     $0x03, Z0, Z0, K2
+	VPXORD     Z5, Z5, Z5
+	VBLENDMPD  Z5, Z11, K2, Z6
+	VBLENDMPD  Z1, Z6, K1, Z7
+	VMOVUPD    Z7, 64(CX)(BX*8)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVUPD.Z  (DX)(BX*8), K1, Z0
+	VMOVUPD    all64_43e0000000000000<>+0(SB), Z1
+	VCMPPD     $0x12, Z0, Z1, K2
+	VMOVUPD    all64_7fffffffffffffff<>+0(SB), Z1
+	VCVTTPD2QQ Z0, Z2
+	VCMPPD     $0x03, Z0, Z0, K3
+	VPXORD     Z8, Z8, Z8
+	VBLENDMPD  Z8, Z2, K3, Z9
+	VBLENDMPD  Z1, Z9, K2, Z10
+	VMOVUPD    Z10, K1, (CX)(BX*8)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF64U64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·convertF64U64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(BX*8), Z0
+	VPXORD      Z1, Z1, Z1
+	VMAXPD      Z1, Z0, Z0
+	VCVTTPD2UQQ Z0, Z0
+	VMOVUPD     Z0, (CX)(BX*8)
+	VMOVUPD     64(DX)(BX*8), Z0
+	VPXORD      Z2, Z2, Z2
+	VMAXPD      Z2, Z0, Z0
+	VCVTTPD2UQQ Z0, Z0
+	VMOVUPD     Z0, 64(CX)(BX*8)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	CMPQ        AX, $+16
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVUPD.Z   (DX)(BX*8), K1, Z0
+	VPXORD      Z3, Z3, Z3
+	VMAXPD      Z3, Z0, Z0
+	VCVTTPD2UQQ Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func realC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·realC64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VPMOVQD Z0, (CX)(BX*4)
+	VMOVUPD 64(DX)(BX*8), Z0
+	VPMOVQD Z0, 32(CX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPMOVQD   Z0, K1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func imagC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·imagC64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Z0
+	VPSRLQ  $0x20, Z0, Z0
+	VPMOVQD Z0, (CX)(BX*4)
+	VMOVUPD 64(DX)(BX*8), Z0
+	VPSRLQ  $0x20, Z0, Z0
+	VPMOVQD Z0, 32(CX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPSRLQ    $0x20, Z0, Z0
+	VPMOVQD   Z0, K1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func complexC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·complexC64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXDQ (DX)(SI*4), Z0
+	VPMOVZXDQ (BX)(SI*4), Z1
+	VPSLLQ    $0x20, Z1, Z1
+	VPORQ     Z1, Z0, Z0
+	VMOVUPD   Z0, (CX)(SI*8)
+	VPMOVZXDQ 32(DX)(SI*4), Z0
+	VPMOVZXDQ 32(BX)(SI*4), Z1
+	VPSLLQ    $0x20, Z1, Z1
+	VPORQ     Z1, Z0, Z0
+	VMOVUPD   Z0, 64(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXDQ.Z (DX)(SI*4), K1, Z0
+	VPMOVZXDQ.Z (BX)(SI*4), K1, Z1
+	VPSLLQ      $0x20, Z1, Z1
+	VPORQ       Z1, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·multiplyC64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VCVTPS2PD (DX)(SI*4), Z0
+	VCVTPS2PD (BX)(SI*4), Z1
+	VMOVDDUP  Z0, Z2
+	VPERMILPD $0xff, Z0, Z0
+	VPERMILPD $0x55, Z1, Z3
+	VMULPD    Z3, Z0, Z0
+	VPXORQ    table_00000000000000800000000000000000<>+0(SB), Z0, Z0
+	VMULPD    Z1, Z2, Z1
+	VADDPD    Z0, Z1, Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VCVTPS2PD.Z (DX)(SI*4), K1, Z0
+	VCVTPS2PD.Z (BX)(SI*4), K1, Z1
+	VMOVDDUP    Z0, Z2
+	VPERMILPD   $0xff, Z0, Z0
+	VPERMILPD   $0x55, Z1, Z3
+	VMULPD      Z3, Z0, Z0
+	VPXORQ      table_00000000000000800000000000000000<>+0(SB), Z0, Z0
+	VMULPD      Z1, Z2, Z1
+	VADDPD      Z0, Z1, Z0
+	VCVTPD2PS   Z0, Y0
+	VMOVUPS     Y0, K1, (CX)(SI*4)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_00000000000000800000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+8(SB)/8, $0x0000000000000000
+DATA table_00000000000000800000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+24(SB)/8, $0x0000000000000000
+DATA table_00000000000000800000000000000000<>+32(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+40(SB)/8, $0x0000000000000000
+DATA table_00000000000000800000000000000000<>+48(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+56(SB)/8, $0x0000000000000000
+GLOBL table_00000000000000800000000000000000<>(SB), RODATA|NOPTR, $64
+
+// func multiplyC128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·multiplyC128AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD   (DX)(SI*8), Z0
+	VMOVUPD   (BX)(SI*8), Z1
+	VMOVDDUP  Z0, Z2
+	VPERMILPD $0xff, Z0, Z0
+	VPERMILPD $0x55, Z1, Z3
+	VMULPD    Z3, Z0, Z0
+	VPXORQ    table_00000000000000800000000000000000<>+0(SB), Z0, Z0
+	VMULPD    Z1, Z2, Z1
+	VADDPD    Z0, Z1, Z0
+	VMOVUPD   Z0, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, DI
+	BZHIQ     AX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VMOVDDUP  Z0, Z2
+	VPERMILPD $0xff, Z0, Z0
+	VPERMILPD $0x55, Z1, Z3
+	VMULPD    Z3, Z0, Z0
+	VPXORQ    table_00000000000000800000000000000000<>+0(SB), Z0, Z0
+	VMULPD    Z1, Z2, Z1
+	VADDPD    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
 
 done:
 	VZEROUPPER
@@ -8100,24 +12811,6 @@ DATA all32_4afb0d<>+56(SB)/4, $0x004afb0d
 DATA all32_4afb0d<>+60(SB)/4, $0x004afb0d
 GLOBL all32_4afb0d<>(SB), RODATA|NOPTR, $64
 
-DATA all32_42fe0000<>+0(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+4(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+8(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+12(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+16(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+20(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+24(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+28(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+32(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+36(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+40(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+44(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+48(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+52(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+56(SB)/4, $0x42fe0000
-DATA all32_42fe0000<>+60(SB)/4, $0x42fe0000
-GLOBL all32_42fe0000<>(SB), RODATA|NOPTR, $64
-
 DATA all32_7fffff<>+0(SB)/4, $0x007fffff
 DATA all32_7fffff<>+4(SB)/4, $0x007fffff
 DATA all32_7fffff<>+8(SB)/4, $0x007fffff
@@ -8333,24 +13026,6 @@ DATA all32_3eaaaaa4<>+52(SB)/4, $0x3eaaaaa4
 DATA all32_3eaaaaa4<>+56(SB)/4, $0x3eaaaaa4
 DATA all32_3eaaaaa4<>+60(SB)/4, $0x3eaaaaa4
 GLOBL all32_3eaaaaa4<>(SB), RODATA|NOPTR, $64
-
-DATA all32_7f800000<>+0(SB)/4, $0x7f800000
-DATA all32_7f800000<>+4(SB)/4, $0x7f800000
-DATA all32_7f800000<>+8(SB)/4, $0x7f800000
-DATA all32_7f800000<>+12(SB)/4, $0x7f800000
-DATA all32_7f800000<>+16(SB)/4, $0x7f800000
-DATA all32_7f800000<>+20(SB)/4, $0x7f800000
-DATA all32_7f800000<>+24(SB)/4, $0x7f800000
-DATA all32_7f800000<>+28(SB)/4, $0x7f800000
-DATA all32_7f800000<>+32(SB)/4, $0x7f800000
-DATA all32_7f800000<>+36(SB)/4, $0x7f800000
-DATA all32_7f800000<>+40(SB)/4, $0x7f800000
-DATA all32_7f800000<>+44(SB)/4, $0x7f800000
-DATA all32_7f800000<>+48(SB)/4, $0x7f800000
-DATA all32_7f800000<>+52(SB)/4, $0x7f800000
-DATA all32_7f800000<>+56(SB)/4, $0x7f800000
-DATA all32_7f800000<>+60(SB)/4, $0x7f800000
-GLOBL all32_7f800000<>(SB), RODATA|NOPTR, $64
 
 DATA all32_7fc00000<>+0(SB)/4, $0x7fc00000
 DATA all32_7fc00000<>+4(SB)/4, $0x7fc00000
@@ -9874,16 +14549,6 @@ DATA all64_95f619980c433<>+48(SB)/8, $0x00095f619980c433
 DATA all64_95f619980c433<>+56(SB)/8, $0x00095f619980c433
 GLOBL all64_95f619980c433<>(SB), RODATA|NOPTR, $64
 
-DATA all64_4330000000000000<>+0(SB)/8, $0x4330000000000000
-DATA all64_4330000000000000<>+8(SB)/8, $0x4330000000000000
-DATA all64_4330000000000000<>+16(SB)/8, $0x4330000000000000
-DATA all64_4330000000000000<>+24(SB)/8, $0x4330000000000000
-DATA all64_4330000000000000<>+32(SB)/8, $0x4330000000000000
-DATA all64_4330000000000000<>+40(SB)/8, $0x4330000000000000
-DATA all64_4330000000000000<>+48(SB)/8, $0x4330000000000000
-DATA all64_4330000000000000<>+56(SB)/8, $0x4330000000000000
-GLOBL all64_4330000000000000<>(SB), RODATA|NOPTR, $64
-
 DATA all64_43300000000003ff<>+0(SB)/8, $0x43300000000003ff
 DATA all64_43300000000003ff<>+8(SB)/8, $0x43300000000003ff
 DATA all64_43300000000003ff<>+16(SB)/8, $0x43300000000003ff
@@ -10003,16 +14668,6 @@ DATA all64_3fe5555555555593<>+40(SB)/8, $0x3fe5555555555593
 DATA all64_3fe5555555555593<>+48(SB)/8, $0x3fe5555555555593
 DATA all64_3fe5555555555593<>+56(SB)/8, $0x3fe5555555555593
 GLOBL all64_3fe5555555555593<>(SB), RODATA|NOPTR, $64
-
-DATA all64_7ff0000000000000<>+0(SB)/8, $0x7ff0000000000000
-DATA all64_7ff0000000000000<>+8(SB)/8, $0x7ff0000000000000
-DATA all64_7ff0000000000000<>+16(SB)/8, $0x7ff0000000000000
-DATA all64_7ff0000000000000<>+24(SB)/8, $0x7ff0000000000000
-DATA all64_7ff0000000000000<>+32(SB)/8, $0x7ff0000000000000
-DATA all64_7ff0000000000000<>+40(SB)/8, $0x7ff0000000000000
-DATA all64_7ff0000000000000<>+48(SB)/8, $0x7ff0000000000000
-DATA all64_7ff0000000000000<>+56(SB)/8, $0x7ff0000000000000
-GLOBL all64_7ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 DATA all64_7ff8000000000001<>+0(SB)/8, $0x7ff8000000000001
 DATA all64_7ff8000000000001<>+8(SB)/8, $0x7ff8000000000001
@@ -12252,6 +16907,68 @@ done:
 	VZEROUPPER
 	RET
 
+// func countI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·countI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	VPBROADCASTD 4(DX), Z1
+	VPMULLD      indices<>+0(SB), Z1, Z0
+	VPBROADCASTD (DX), Z2
+	VPADDD       Z2, Z0, Z0
+	VPSLLD       $0x04, Z1, Z1
+	XORQ         DX, DX
+	CMPQ         AX, $+32
+	JLT          rest
+
+many:
+	VMOVUPS Z0, Z2
+	VPADDD  Z1, Z0, Z0
+	VMOVUPS Z2, (CX)(DX*4)
+	VMOVUPS Z0, Z2
+	VPADDD  Z1, Z0, Z0
+	VMOVUPS Z2, 64(CX)(DX*4)
+	ADDQ    $+32, DX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $-1, BX
+	BZHIQ   AX, BX, BX
+	KMOVQ   BX, K1
+	VMOVUPS Z0, Z2
+	VPADDD  Z1, Z0, Z0
+	VMOVUPS Z2, K1, (CX)(DX*4)
+	ADDQ    $+16, DX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA indices<>+0(SB)/4, $0x00000000
+DATA indices<>+4(SB)/4, $0x00000001
+DATA indices<>+8(SB)/4, $0x00000002
+DATA indices<>+12(SB)/4, $0x00000003
+DATA indices<>+16(SB)/4, $0x00000004
+DATA indices<>+20(SB)/4, $0x00000005
+DATA indices<>+24(SB)/4, $0x00000006
+DATA indices<>+28(SB)/4, $0x00000007
+DATA indices<>+32(SB)/4, $0x00000008
+DATA indices<>+36(SB)/4, $0x00000009
+DATA indices<>+40(SB)/4, $0x0000000a
+DATA indices<>+44(SB)/4, $0x0000000b
+DATA indices<>+48(SB)/4, $0x0000000c
+DATA indices<>+52(SB)/4, $0x0000000d
+DATA indices<>+56(SB)/4, $0x0000000e
+DATA indices<>+60(SB)/4, $0x0000000f
+GLOBL indices<>(SB), RODATA|NOPTR, $64
+
 // func addF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, CMOV
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-40
@@ -12997,6 +17714,145 @@ done:
 	VZEROUPPER
 	RET
 
+// func isFiniteF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·isFiniteF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VPAND        all32_7fffffff<>+0(SB), Y0, Y0
+	VCMPPS       $0x11, all32_7f800000<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VPAND        all32_7fffffff<>+0(SB), Y0, Y0
+	VCMPPS       $0x11, all32_7f800000<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, 8(CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VPAND        all32_7fffffff<>+0(SB), Y0, Y0
+	VCMPPS       $0x11, all32_7f800000<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_0004080c808080808080808080808080<>+0(SB)/8, $0x808080800c080400
+DATA table_0004080c808080808080808080808080<>+8(SB)/8, $0x8080808080808080
+DATA table_0004080c808080808080808080808080<>+16(SB)/8, $0x808080800c080400
+DATA table_0004080c808080808080808080808080<>+24(SB)/8, $0x8080808080808080
+DATA table_0004080c808080808080808080808080<>+32(SB)/8, $0x808080800c080400
+DATA table_0004080c808080808080808080808080<>+40(SB)/8, $0x8080808080808080
+DATA table_0004080c808080808080808080808080<>+48(SB)/8, $0x808080800c080400
+DATA table_0004080c808080808080808080808080<>+56(SB)/8, $0x8080808080808080
+GLOBL table_0004080c808080808080808080808080<>(SB), RODATA|NOPTR, $64
+
+// func reducePrecisionF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reducePrecisionF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	VPBROADCASTD (BX), Y0
+	VPBROADCASTD 4(BX), Y1
+	VPBROADCASTD 8(BX), Y2
+	VPBROADCASTD 12(BX), Y3
+	VPBROADCASTD 16(BX), Y4
+	VPBROADCASTD 20(BX), Y5
+	XORQ         BX, BX
+	CMPQ         AX, $+8
+	JLT          rest
+
+many:
+	VMOVUPS   (DX)(BX*4), Y6
+	VPAND     all32_7fffffff<>+0(SB), Y6, Y7
+	VPAND     Y0, Y7, Y8
+	VPXOR     Y9, Y9, Y9
+	VPCMPEQD  Y9, Y8, Y8
+	VBLENDVPS Y8, Y1, Y2, Y8
+	VPADDD    Y8, Y7, Y8
+	VPAND     Y3, Y8, Y8
+	VPCMPGTD  Y8, Y4, Y9
+	VPXOR     Y10, Y10, Y10
+	VBLENDVPS Y9, Y10, Y8, Y8
+	VMOVUPS   all32_7f800000<>+0(SB), Y9
+	VPCMPGTD  Y8, Y5, Y10
+	VBLENDVPS Y10, Y8, Y9, Y8
+	VPCMPGTD  Y7, Y9, Y9
+	VBLENDVPS Y9, Y8, Y7, Y7
+	VPAND     all32_80000000<>+0(SB), Y6, Y6
+	VPOR      Y6, Y7, Y6
+	VMOVUPS   Y6, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y6
+	VMASKMOVPS (DX)(BX*4), Y6, Y7
+	VPAND      all32_7fffffff<>+0(SB), Y7, Y8
+	VPAND      Y0, Y8, Y9
+	VPXOR      Y10, Y10, Y10
+	VPCMPEQD   Y10, Y9, Y9
+	VBLENDVPS  Y9, Y1, Y2, Y9
+	VPADDD     Y9, Y8, Y9
+	VPAND      Y3, Y9, Y9
+	VPCMPGTD   Y9, Y4, Y10
+	VPXOR      Y11, Y11, Y11
+	VBLENDVPS  Y10, Y11, Y9, Y9
+	VMOVUPS    all32_7f800000<>+0(SB), Y10
+	VPCMPGTD   Y9, Y5, Y11
+	VBLENDVPS  Y11, Y9, Y10, Y9
+	VPCMPGTD   Y8, Y10, Y10
+	VBLENDVPS  Y10, Y9, Y8, Y8
+	VPAND      all32_80000000<>+0(SB), Y7, Y7
+	VPOR       Y7, Y8, Y7
+	VMASKMOVPS Y7, Y6, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func clampF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·clampF32AVX2(SB), NOSPLIT, $0-40
@@ -13095,17 +17951,17 @@ many:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x00, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VCMPPS       $0x00, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -13119,9 +17975,9 @@ rest:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x00, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -13147,17 +18003,17 @@ many:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VCMPPS       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -13171,9 +18027,9 @@ rest:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -13199,17 +18055,17 @@ many:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -13223,9 +18079,9 @@ rest:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -13251,17 +18107,17 @@ many:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x12, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VCMPPS       $0x12, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -13275,9 +18131,9 @@ rest:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VCMPPS       $0x12, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14023,6 +18879,145 @@ done:
 	VZEROUPPER
 	RET
 
+// func isFiniteF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·isFiniteF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y0, Y0
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y0, Y0
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, 4(CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y0, Y0
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_00088080808080808080808080808080<>+0(SB)/8, $0x8080808080800800
+DATA table_00088080808080808080808080808080<>+8(SB)/8, $0x8080808080808080
+DATA table_00088080808080808080808080808080<>+16(SB)/8, $0x8080808080800800
+DATA table_00088080808080808080808080808080<>+24(SB)/8, $0x8080808080808080
+DATA table_00088080808080808080808080808080<>+32(SB)/8, $0x8080808080800800
+DATA table_00088080808080808080808080808080<>+40(SB)/8, $0x8080808080808080
+DATA table_00088080808080808080808080808080<>+48(SB)/8, $0x8080808080800800
+DATA table_00088080808080808080808080808080<>+56(SB)/8, $0x8080808080808080
+GLOBL table_00088080808080808080808080808080<>(SB), RODATA|NOPTR, $64
+
+// func reducePrecisionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reducePrecisionF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	VPBROADCASTQ (BX), Y0
+	VPBROADCASTQ 8(BX), Y1
+	VPBROADCASTQ 16(BX), Y2
+	VPBROADCASTQ 24(BX), Y3
+	VPBROADCASTQ 32(BX), Y4
+	VPBROADCASTQ 40(BX), Y5
+	XORQ         BX, BX
+	CMPQ         AX, $+4
+	JLT          rest
+
+many:
+	VMOVUPD   (DX)(BX*8), Y6
+	VPAND     all64_7fffffffffffffff<>+0(SB), Y6, Y7
+	VPAND     Y0, Y7, Y8
+	VPXOR     Y9, Y9, Y9
+	VPCMPEQQ  Y9, Y8, Y8
+	VBLENDVPD Y8, Y1, Y2, Y8
+	VPADDQ    Y8, Y7, Y8
+	VPAND     Y3, Y8, Y8
+	VPCMPGTQ  Y8, Y4, Y9
+	VPXOR     Y10, Y10, Y10
+	VBLENDVPD Y9, Y10, Y8, Y8
+	VMOVUPD   all64_7ff0000000000000<>+0(SB), Y9
+	VPCMPGTQ  Y8, Y5, Y10
+	VBLENDVPD Y10, Y8, Y9, Y8
+	VPCMPGTQ  Y7, Y9, Y9
+	VBLENDVPD Y9, Y8, Y7, Y7
+	VPAND     all64_8000000000000000<>+0(SB), Y6, Y6
+	VPOR      Y6, Y7, Y6
+	VMOVUPD   Y6, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	CMPQ      AX, $+4
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+4, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPD    (DI)(SI*8), Y6
+	VMASKMOVPD (DX)(BX*8), Y6, Y7
+	VPAND      all64_7fffffffffffffff<>+0(SB), Y7, Y8
+	VPAND      Y0, Y8, Y9
+	VPXOR      Y10, Y10, Y10
+	VPCMPEQQ   Y10, Y9, Y9
+	VBLENDVPD  Y9, Y1, Y2, Y9
+	VPADDQ     Y9, Y8, Y9
+	VPAND      Y3, Y9, Y9
+	VPCMPGTQ   Y9, Y4, Y10
+	VPXOR      Y11, Y11, Y11
+	VBLENDVPD  Y10, Y11, Y9, Y9
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y10
+	VPCMPGTQ   Y9, Y5, Y11
+	VBLENDVPD  Y11, Y9, Y10, Y9
+	VPCMPGTQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y9, Y8, Y8
+	VPAND      all64_8000000000000000<>+0(SB), Y7, Y7
+	VPOR       Y7, Y8, Y7
+	VMASKMOVPD Y7, Y6, (CX)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func clampF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·clampF64AVX2(SB), NOSPLIT, $0-40
@@ -14121,19 +19116,17 @@ many:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x00, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VCMPPD       $0x00, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14147,10 +19140,9 @@ rest:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x00, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -14176,19 +19168,17 @@ many:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VCMPPD       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14202,10 +19192,9 @@ rest:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -14231,19 +19220,17 @@ many:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14257,10 +19244,9 @@ rest:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -14286,19 +19272,17 @@ many:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x12, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VCMPPD       $0x12, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14312,10 +19296,9 @@ rest:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VCMPPD       $0x12, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -14347,9 +19330,9 @@ many:
 	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
@@ -14361,9 +19344,9 @@ many:
 	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -14383,9 +19366,9 @@ rest:
 	VPAND        all32_7fffffff<>+0(SB), Y2, Y2
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14418,9 +19401,9 @@ many:
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
@@ -14433,9 +19416,9 @@ many:
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -14456,9 +19439,9 @@ rest:
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14492,10 +19475,9 @@ many:
 	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
@@ -14509,10 +19491,9 @@ many:
 	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14534,10 +19515,9 @@ rest:
 	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y2
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -14572,10 +19552,9 @@ many:
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
@@ -14590,10 +19569,9 @@ many:
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -14616,10 +19594,9 @@ rest:
 	VPXOR        Y2, Y1, Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -14790,6 +19767,142 @@ done:
 	VZEROUPPER
 	RET
 
+// func ltS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·ltS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPGTB Y0, Y1, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	VMOVDQU  32(DX)(SI*1), Y0
+	VMOVDQU  32(BX)(SI*1), Y1
+	VPCMPGTB Y0, Y1, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, 32(CX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPGTB Y0, Y1, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func leS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPGTB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	VMOVDQU  32(DX)(SI*1), Y0
+	VMOVDQU  32(BX)(SI*1), Y1
+	VPCMPGTB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, 32(CX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPGTB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·clampS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(DI*1), Y0
+	VMOVDQU (BX)(DI*1), Y1
+	VMOVDQU (SI)(DI*1), Y2
+	VPMAXSB Y0, Y1, Y0
+	VPMINSB Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*1)
+	VMOVDQU 32(DX)(DI*1), Y0
+	VMOVDQU 32(BX)(DI*1), Y1
+	VMOVDQU 32(SI)(DI*1), Y2
+	VPMAXSB Y0, Y1, Y0
+	VPMINSB Y0, Y2, Y0
+	VMOVDQU Y0, 32(CX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	CMPQ    AX, $+32
+	JLT     done
+	VMOVDQU (DX)(DI*1), Y0
+	VMOVDQU (BX)(DI*1), Y1
+	VMOVDQU (SI)(DI*1), Y2
+	VPMAXSB Y0, Y1, Y0
+	VPMINSB Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func maximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·maximumU8AVX2(SB), NOSPLIT, $0-40
@@ -14870,6 +19983,261 @@ done:
 	VZEROUPPER
 	RET
 
+// func ltU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·ltU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPXOR    all32_80808080<>+0(SB), Y0, Y0
+	VPXOR    all32_80808080<>+0(SB), Y1, Y1
+	VPCMPGTB Y0, Y1, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	VMOVDQU  32(DX)(SI*1), Y0
+	VMOVDQU  32(BX)(SI*1), Y1
+	VPXOR    all32_80808080<>+0(SB), Y0, Y0
+	VPXOR    all32_80808080<>+0(SB), Y1, Y1
+	VPCMPGTB Y0, Y1, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, 32(CX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPXOR    all32_80808080<>+0(SB), Y0, Y0
+	VPXOR    all32_80808080<>+0(SB), Y1, Y1
+	VPCMPGTB Y0, Y1, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_80808080<>+0(SB)/4, $0x80808080
+DATA all32_80808080<>+4(SB)/4, $0x80808080
+DATA all32_80808080<>+8(SB)/4, $0x80808080
+DATA all32_80808080<>+12(SB)/4, $0x80808080
+DATA all32_80808080<>+16(SB)/4, $0x80808080
+DATA all32_80808080<>+20(SB)/4, $0x80808080
+DATA all32_80808080<>+24(SB)/4, $0x80808080
+DATA all32_80808080<>+28(SB)/4, $0x80808080
+DATA all32_80808080<>+32(SB)/4, $0x80808080
+DATA all32_80808080<>+36(SB)/4, $0x80808080
+DATA all32_80808080<>+40(SB)/4, $0x80808080
+DATA all32_80808080<>+44(SB)/4, $0x80808080
+DATA all32_80808080<>+48(SB)/4, $0x80808080
+DATA all32_80808080<>+52(SB)/4, $0x80808080
+DATA all32_80808080<>+56(SB)/4, $0x80808080
+DATA all32_80808080<>+60(SB)/4, $0x80808080
+GLOBL all32_80808080<>(SB), RODATA|NOPTR, $64
+
+// func leU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPXOR    all32_80808080<>+0(SB), Y0, Y0
+	VPXOR    all32_80808080<>+0(SB), Y1, Y1
+	VPCMPGTB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	VMOVDQU  32(DX)(SI*1), Y0
+	VMOVDQU  32(BX)(SI*1), Y1
+	VPXOR    all32_80808080<>+0(SB), Y0, Y0
+	VPXOR    all32_80808080<>+0(SB), Y1, Y1
+	VPCMPGTB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, 32(CX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPXOR    all32_80808080<>+0(SB), Y0, Y0
+	VPXOR    all32_80808080<>+0(SB), Y1, Y1
+	VPCMPGTB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·clampU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(DI*1), Y0
+	VMOVDQU (BX)(DI*1), Y1
+	VMOVDQU (SI)(DI*1), Y2
+	VPMAXUB Y0, Y1, Y0
+	VPMINUB Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*1)
+	VMOVDQU 32(DX)(DI*1), Y0
+	VMOVDQU 32(BX)(DI*1), Y1
+	VMOVDQU 32(SI)(DI*1), Y2
+	VPMAXUB Y0, Y1, Y0
+	VPMINUB Y0, Y2, Y0
+	VMOVDQU Y0, 32(CX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	CMPQ    AX, $+32
+	JLT     done
+	VMOVDQU (DX)(DI*1), Y0
+	VMOVDQU (BX)(DI*1), Y1
+	VMOVDQU (SI)(DI*1), Y2
+	VPMAXUB Y0, Y1, Y0
+	VPMINUB Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func eqI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·eqI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	VMOVDQU  32(DX)(SI*1), Y0
+	VMOVDQU  32(BX)(SI*1), Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, 32(CX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func neI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·neI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	VMOVDQU  32(DX)(SI*1), Y0
+	VMOVDQU  32(BX)(SI*1), Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, 32(CX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func negateI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·negateI8AVX2(SB), NOSPLIT, $0-40
@@ -14936,6 +20304,45 @@ rest:
 	JLT     done
 	VMOVDQU (DX)(BX*1), Y0
 	VPABSB  Y0, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func signS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·signS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(BX*1), Y0
+	VPMINSB all32_1010101<>+0(SB), Y0, Y0
+	VPMAXSB all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	VMOVDQU 32(DX)(BX*1), Y0
+	VPMINSB all32_1010101<>+0(SB), Y0, Y0
+	VPMAXSB all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(CX)(BX*1)
+	ADDQ    $+64, BX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	CMPQ    AX, $+32
+	JLT     done
+	VMOVDQU (DX)(BX*1), Y0
+	VPMINSB all32_1010101<>+0(SB), Y0, Y0
+	VPMAXSB all32_ffffffff<>+0(SB), Y0, Y0
 	VMOVDQU Y0, (CX)(BX*1)
 	ADDQ    $+32, BX
 	SUBQ    $+32, AX
@@ -15145,6 +20552,170 @@ done:
 	VZEROUPPER
 	RET
 
+// func ltS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·ltS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPGTW     Y0, Y1, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPCMPGTW     Y0, Y1, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPGTW     Y0, Y1, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_00020406080a0c0e8080808080808080<>+0(SB)/8, $0x0e0c0a0806040200
+DATA table_00020406080a0c0e8080808080808080<>+8(SB)/8, $0x8080808080808080
+DATA table_00020406080a0c0e8080808080808080<>+16(SB)/8, $0x0e0c0a0806040200
+DATA table_00020406080a0c0e8080808080808080<>+24(SB)/8, $0x8080808080808080
+DATA table_00020406080a0c0e8080808080808080<>+32(SB)/8, $0x0e0c0a0806040200
+DATA table_00020406080a0c0e8080808080808080<>+40(SB)/8, $0x8080808080808080
+DATA table_00020406080a0c0e8080808080808080<>+48(SB)/8, $0x0e0c0a0806040200
+DATA table_00020406080a0c0e8080808080808080<>+56(SB)/8, $0x8080808080808080
+GLOBL table_00020406080a0c0e8080808080808080<>(SB), RODATA|NOPTR, $64
+
+// func leS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPGTW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPCMPGTW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPGTW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·clampS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(DI*2), Y0
+	VMOVDQU (BX)(DI*2), Y1
+	VMOVDQU (SI)(DI*2), Y2
+	VPMAXSW Y0, Y1, Y0
+	VPMINSW Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*2)
+	VMOVDQU 32(DX)(DI*2), Y0
+	VMOVDQU 32(BX)(DI*2), Y1
+	VMOVDQU 32(SI)(DI*2), Y2
+	VPMAXSW Y0, Y1, Y0
+	VPMINSW Y0, Y2, Y0
+	VMOVDQU Y0, 32(CX)(DI*2)
+	ADDQ    $+32, DI
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	CMPQ    AX, $+16
+	JLT     done
+	VMOVDQU (DX)(DI*2), Y0
+	VMOVDQU (BX)(DI*2), Y1
+	VMOVDQU (SI)(DI*2), Y2
+	VPMAXSW Y0, Y1, Y0
+	VPMINSW Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*2)
+	ADDQ    $+16, DI
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func maximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·maximumU16AVX2(SB), NOSPLIT, $0-40
@@ -15225,6 +20796,297 @@ done:
 	VZEROUPPER
 	RET
 
+// func ltU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·ltU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPXOR        all32_80008000<>+0(SB), Y0, Y0
+	VPXOR        all32_80008000<>+0(SB), Y1, Y1
+	VPCMPGTW     Y0, Y1, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPXOR        all32_80008000<>+0(SB), Y0, Y0
+	VPXOR        all32_80008000<>+0(SB), Y1, Y1
+	VPCMPGTW     Y0, Y1, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPXOR        all32_80008000<>+0(SB), Y0, Y0
+	VPXOR        all32_80008000<>+0(SB), Y1, Y1
+	VPCMPGTW     Y0, Y1, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_80008000<>+0(SB)/4, $0x80008000
+DATA all32_80008000<>+4(SB)/4, $0x80008000
+DATA all32_80008000<>+8(SB)/4, $0x80008000
+DATA all32_80008000<>+12(SB)/4, $0x80008000
+DATA all32_80008000<>+16(SB)/4, $0x80008000
+DATA all32_80008000<>+20(SB)/4, $0x80008000
+DATA all32_80008000<>+24(SB)/4, $0x80008000
+DATA all32_80008000<>+28(SB)/4, $0x80008000
+DATA all32_80008000<>+32(SB)/4, $0x80008000
+DATA all32_80008000<>+36(SB)/4, $0x80008000
+DATA all32_80008000<>+40(SB)/4, $0x80008000
+DATA all32_80008000<>+44(SB)/4, $0x80008000
+DATA all32_80008000<>+48(SB)/4, $0x80008000
+DATA all32_80008000<>+52(SB)/4, $0x80008000
+DATA all32_80008000<>+56(SB)/4, $0x80008000
+DATA all32_80008000<>+60(SB)/4, $0x80008000
+GLOBL all32_80008000<>(SB), RODATA|NOPTR, $64
+
+// func leU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPXOR        all32_80008000<>+0(SB), Y0, Y0
+	VPXOR        all32_80008000<>+0(SB), Y1, Y1
+	VPCMPGTW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPXOR        all32_80008000<>+0(SB), Y0, Y0
+	VPXOR        all32_80008000<>+0(SB), Y1, Y1
+	VPCMPGTW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPXOR        all32_80008000<>+0(SB), Y0, Y0
+	VPXOR        all32_80008000<>+0(SB), Y1, Y1
+	VPCMPGTW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·clampU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(DI*2), Y0
+	VMOVDQU (BX)(DI*2), Y1
+	VMOVDQU (SI)(DI*2), Y2
+	VPMAXUW Y0, Y1, Y0
+	VPMINUW Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*2)
+	VMOVDQU 32(DX)(DI*2), Y0
+	VMOVDQU 32(BX)(DI*2), Y1
+	VMOVDQU 32(SI)(DI*2), Y2
+	VPMAXUW Y0, Y1, Y0
+	VPMINUW Y0, Y2, Y0
+	VMOVDQU Y0, 32(CX)(DI*2)
+	ADDQ    $+32, DI
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	CMPQ    AX, $+16
+	JLT     done
+	VMOVDQU (DX)(DI*2), Y0
+	VMOVDQU (BX)(DI*2), Y1
+	VMOVDQU (SI)(DI*2), Y2
+	VPMAXUW Y0, Y1, Y0
+	VPMINUW Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(DI*2)
+	ADDQ    $+16, DI
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func eqI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·eqI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func neI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·neI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func negateI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·negateI16AVX2(SB), NOSPLIT, $0-40
@@ -15291,6 +21153,45 @@ rest:
 	JLT     done
 	VMOVDQU (DX)(BX*2), Y0
 	VPABSW  Y0, Y0
+	VMOVDQU Y0, (CX)(BX*2)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func signS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·signS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(BX*2), Y0
+	VPMINSW all32_10001<>+0(SB), Y0, Y0
+	VPMAXSW all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*2)
+	VMOVDQU 32(DX)(BX*2), Y0
+	VPMINSW all32_10001<>+0(SB), Y0, Y0
+	VPMAXSW all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(CX)(BX*2)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	CMPQ    AX, $+16
+	JLT     done
+	VMOVDQU (DX)(BX*2), Y0
+	VPMINSW all32_10001<>+0(SB), Y0, Y0
+	VPMAXSW all32_ffffffff<>+0(SB), Y0, Y0
 	VMOVDQU Y0, (CX)(BX*2)
 	ADDQ    $+16, BX
 	SUBQ    $+16, AX
@@ -15545,17 +21446,17 @@ many:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -15569,9 +21470,9 @@ rest:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -15598,18 +21499,18 @@ many:
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -15624,14 +21525,67 @@ rest:
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·clampS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(DI*4), Y0
+	VMOVUPS (BX)(DI*4), Y1
+	VMOVUPS (SI)(DI*4), Y2
+	VPMAXSD Y0, Y1, Y0
+	VPMINSD Y0, Y2, Y0
+	VMOVUPS Y0, (CX)(DI*4)
+	VMOVUPS 32(DX)(DI*4), Y0
+	VMOVUPS 32(BX)(DI*4), Y1
+	VMOVUPS 32(SI)(DI*4), Y2
+	VPMAXSD Y0, Y1, Y0
+	VPMINSD Y0, Y2, Y0
+	VMOVUPS Y0, 32(CX)(DI*4)
+	ADDQ    $+16, DI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPS    (R9)(R8*4), Y0
+	VMASKMOVPS (DX)(DI*4), Y0, Y1
+	VMASKMOVPS (BX)(DI*4), Y0, Y2
+	VMASKMOVPS (SI)(DI*4), Y0, Y3
+	VPMAXSD    Y1, Y2, Y1
+	VPMINSD    Y1, Y3, Y1
+	VMASKMOVPS Y1, Y0, (CX)(DI*4)
+	ADDQ       $+8, DI
+	SUBQ       $+8, AX
+	JMP        rest
 
 done:
 	VZEROUPPER
@@ -15746,9 +21700,9 @@ many:
 	VPXOR        all32_80000000<>+0(SB), Y0, Y0
 	VPXOR        all32_80000000<>+0(SB), Y1, Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
@@ -15756,9 +21710,9 @@ many:
 	VPXOR        all32_80000000<>+0(SB), Y0, Y0
 	VPXOR        all32_80000000<>+0(SB), Y1, Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -15774,9 +21728,9 @@ rest:
 	VPXOR        all32_80000000<>+0(SB), Y0, Y0
 	VPXOR        all32_80000000<>+0(SB), Y1, Y1
 	VPCMPGTD     Y0, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -15805,9 +21759,9 @@ many:
 	VPXOR        all32_80000000<>+0(SB), Y1, Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
@@ -15816,9 +21770,9 @@ many:
 	VPXOR        all32_80000000<>+0(SB), Y1, Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -15835,14 +21789,67 @@ rest:
 	VPXOR        all32_80000000<>+0(SB), Y1, Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func clampU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·clampU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(DI*4), Y0
+	VMOVUPS (BX)(DI*4), Y1
+	VMOVUPS (SI)(DI*4), Y2
+	VPMAXUD Y0, Y1, Y0
+	VPMINUD Y0, Y2, Y0
+	VMOVUPS Y0, (CX)(DI*4)
+	VMOVUPS 32(DX)(DI*4), Y0
+	VMOVUPS 32(BX)(DI*4), Y1
+	VMOVUPS 32(SI)(DI*4), Y2
+	VPMAXUD Y0, Y1, Y0
+	VPMINUD Y0, Y2, Y0
+	VMOVUPS Y0, 32(CX)(DI*4)
+	ADDQ    $+16, DI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPS    (R9)(R8*4), Y0
+	VMASKMOVPS (DX)(DI*4), Y0, Y1
+	VMASKMOVPS (BX)(DI*4), Y0, Y2
+	VMASKMOVPS (SI)(DI*4), Y0, Y3
+	VPMAXUD    Y1, Y2, Y1
+	VPMINUD    Y1, Y3, Y1
+	VMASKMOVPS Y1, Y0, (CX)(DI*4)
+	ADDQ       $+8, DI
+	SUBQ       $+8, AX
+	JMP        rest
 
 done:
 	VZEROUPPER
@@ -15863,17 +21870,17 @@ many:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -15887,9 +21894,9 @@ rest:
 	VMOVUPS      (DX)(SI*4), Y0
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -15916,18 +21923,18 @@ many:
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	VMOVUPS      32(DX)(SI*4), Y0
 	VMOVUPS      32(BX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, 8(CX)(SI*1)
 	ADDQ         $+16, SI
@@ -15942,9 +21949,9 @@ rest:
 	VMOVUPS      (BX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLDQ   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
@@ -16180,6 +22187,51 @@ done:
 	VZEROUPPER
 	RET
 
+// func signS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·signS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(BX*4), Y0
+	VPMINSD all32_1<>+0(SB), Y0, Y0
+	VPMAXSD all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS Y0, (CX)(BX*4)
+	VMOVUPS 32(DX)(BX*4), Y0
+	VPMINSD all32_1<>+0(SB), Y0, Y0
+	VPMAXSD all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS Y0, 32(CX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y0
+	VMASKMOVPS (DX)(BX*4), Y0, Y1
+	VPMINSD    all32_1<>+0(SB), Y1, Y1
+	VPMAXSD    all32_ffffffff<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func addI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·addI64AVX2(SB), NOSPLIT, $0-40
@@ -16287,19 +22339,17 @@ many:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -16313,10 +22363,9 @@ rest:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -16343,20 +22392,18 @@ many:
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -16371,10 +22418,9 @@ rest:
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -16402,10 +22448,9 @@ many:
 	VPXOR        all64_8000000000000000<>+0(SB), Y0, Y0
 	VPXOR        all64_8000000000000000<>+0(SB), Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
@@ -16413,10 +22458,9 @@ many:
 	VPXOR        all64_8000000000000000<>+0(SB), Y0, Y0
 	VPXOR        all64_8000000000000000<>+0(SB), Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -16432,10 +22476,9 @@ rest:
 	VPXOR        all64_8000000000000000<>+0(SB), Y0, Y0
 	VPXOR        all64_8000000000000000<>+0(SB), Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -16464,10 +22507,9 @@ many:
 	VPXOR        all64_8000000000000000<>+0(SB), Y1, Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
@@ -16476,10 +22518,9 @@ many:
 	VPXOR        all64_8000000000000000<>+0(SB), Y1, Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -16496,10 +22537,9 @@ rest:
 	VPXOR        all64_8000000000000000<>+0(SB), Y1, Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -16525,19 +22565,17 @@ many:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -16551,10 +22589,9 @@ rest:
 	VMOVUPD      (DX)(SI*8), Y0
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -16581,20 +22618,18 @@ many:
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	VMOVUPD      32(DX)(SI*8), Y0
 	VMOVUPD      32(BX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, 4(CX)(SI*1)
 	ADDQ         $+8, SI
@@ -16609,10 +22644,9 @@ rest:
 	VMOVUPD      (BX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
+	VPUNPCKLWD   X1, X0, X0
 	VPAND        all32_1010101<>+0(SB), X0, X0
 	VMOVD        X0, (CX)(SI*1)
 	ADDQ         $+4, SI
@@ -16755,6 +22789,1577 @@ rest:
 	ADDQ       $+4, SI
 	SUBQ       $+4, AX
 	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func absS64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absS64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD  (DX)(BX*8), Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPGTQ Y0, Y1, Y1
+	VPXOR    Y1, Y0, Y0
+	VPSUBQ   Y1, Y0, Y0
+	VMOVUPD  Y0, (CX)(BX*8)
+	VMOVUPD  32(DX)(BX*8), Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPGTQ Y0, Y1, Y1
+	VPXOR    Y1, Y0, Y0
+	VPSUBQ   Y1, Y0, Y0
+	VMOVUPD  Y0, 32(CX)(BX*8)
+	ADDQ     $+8, BX
+	SUBQ     $+8, AX
+	CMPQ     AX, $+8
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+4, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPD    (DI)(SI*8), Y0
+	VMASKMOVPD (DX)(BX*8), Y0, Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y2
+	VPXOR      Y2, Y1, Y1
+	VPSUBQ     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (CX)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func signS64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·signS64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD  (DX)(BX*8), Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPGTQ Y0, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+	VPCMPGTQ Y2, Y0, Y0
+	VPSUBQ   Y0, Y1, Y0
+	VMOVUPD  Y0, (CX)(BX*8)
+	VMOVUPD  32(DX)(BX*8), Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPGTQ Y0, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+	VPCMPGTQ Y2, Y0, Y0
+	VPSUBQ   Y0, Y1, Y0
+	VMOVUPD  Y0, 32(CX)(BX*8)
+	ADDQ     $+8, BX
+	SUBQ     $+8, AX
+	CMPQ     AX, $+8
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+4, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPD    (DI)(SI*8), Y0
+	VMASKMOVPD (DX)(BX*8), Y0, Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y2
+	VPXOR      Y3, Y3, Y3
+	VPCMPGTQ   Y3, Y1, Y1
+	VPSUBQ     Y1, Y2, Y1
+	VMASKMOVPD Y1, Y0, (CX)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func popcntI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·popcntI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(BX*1), Y0
+	VMOVUPS table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB Y2, Y1, Y2
+	VPSRLW  $0x04, Y0, Y0
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB Y0, Y1, Y0
+	VPADDB  Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	CMPQ    AX, $+32
+	JLT     done
+	VMOVDQU (DX)(BX*1), Y0
+	VMOVUPS table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB Y2, Y1, Y2
+	VPSRLW  $0x04, Y0, Y0
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB Y0, Y1, Y0
+	VPADDB  Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countLeadingZerosI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·countLeadingZerosI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(BX*1), Y0
+	VPSRLW  $0x01, Y0, Y1
+	VPAND   all32_7f7f7f7f<>+0(SB), Y1, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLW  $0x02, Y0, Y1
+	VPAND   all32_3f3f3f3f<>+0(SB), Y1, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLW  $0x04, Y0, Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y1, Y1
+	VPOR    Y1, Y0, Y0
+	VPXOR   all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB Y2, Y1, Y2
+	VPSRLW  $0x04, Y0, Y0
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB Y0, Y1, Y0
+	VPADDB  Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	CMPQ    AX, $+32
+	JLT     done
+	VMOVDQU (DX)(BX*1), Y0
+	VPSRLW  $0x01, Y0, Y1
+	VPAND   all32_7f7f7f7f<>+0(SB), Y1, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLW  $0x02, Y0, Y1
+	VPAND   all32_3f3f3f3f<>+0(SB), Y1, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLW  $0x04, Y0, Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y1, Y1
+	VPOR    Y1, Y0, Y0
+	VPXOR   all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB Y2, Y1, Y2
+	VPSRLW  $0x04, Y0, Y0
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB Y0, Y1, Y0
+	VPADDB  Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func popcntI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·popcntI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVDQU    (DX)(BX*2), Y0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB    Y2, Y1, Y2
+	VPSRLW     $0x04, Y0, Y0
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB    Y0, Y1, Y0
+	VPADDB     Y0, Y2, Y0
+	VPMADDUBSW all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU    Y0, (CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	CMPQ       AX, $+16
+	JLT        done
+	VMOVDQU    (DX)(BX*2), Y0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB    Y2, Y1, Y2
+	VPSRLW     $0x04, Y0, Y0
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB    Y0, Y1, Y0
+	VPADDB     Y0, Y2, Y0
+	VPMADDUBSW all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU    Y0, (CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countLeadingZerosI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·countLeadingZerosI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVDQU    (DX)(BX*2), Y0
+	VPSRLW     $0x01, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLW     $0x02, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLW     $0x04, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLW     $0x08, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPXOR      all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB    Y2, Y1, Y2
+	VPSRLW     $0x04, Y0, Y0
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB    Y0, Y1, Y0
+	VPADDB     Y0, Y2, Y0
+	VPMADDUBSW all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU    Y0, (CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	CMPQ       AX, $+16
+	JLT        done
+	VMOVDQU    (DX)(BX*2), Y0
+	VPSRLW     $0x01, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLW     $0x02, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLW     $0x04, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLW     $0x08, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPXOR      all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB    Y2, Y1, Y2
+	VPSRLW     $0x04, Y0, Y0
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB    Y0, Y1, Y0
+	VPADDB     Y0, Y2, Y0
+	VPMADDUBSW all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU    Y0, (CX)(BX*2)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func popcntI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·popcntI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Y0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB    Y2, Y1, Y2
+	VPSRLW     $0x04, Y0, Y0
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB    Y0, Y1, Y0
+	VPADDB     Y0, Y2, Y0
+	VPMADDUBSW all32_1010101<>+0(SB), Y0, Y0
+	VPMADDWD   all32_10001<>+0(SB), Y0, Y0
+	VMOVUPS    Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	CMPQ       AX, $+8
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y0
+	VMASKMOVPS (DX)(BX*4), Y0, Y1
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y2
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y3
+	VPSHUFB    Y3, Y2, Y3
+	VPSRLW     $0x04, Y1, Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y1
+	VPSHUFB    Y1, Y2, Y1
+	VPADDB     Y1, Y3, Y1
+	VPMADDUBSW all32_1010101<>+0(SB), Y1, Y1
+	VPMADDWD   all32_10001<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countLeadingZerosI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·countLeadingZerosI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Y0
+	VPSRLD     $0x01, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLD     $0x02, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLD     $0x04, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLD     $0x08, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VPXOR      all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB    Y2, Y1, Y2
+	VPSRLW     $0x04, Y0, Y0
+	VPAND      all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB    Y0, Y1, Y0
+	VPADDB     Y0, Y2, Y0
+	VPMADDUBSW all32_1010101<>+0(SB), Y0, Y0
+	VPMADDWD   all32_10001<>+0(SB), Y0, Y0
+	VMOVUPS    Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	CMPQ       AX, $+8
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y0
+	VMASKMOVPS (DX)(BX*4), Y0, Y1
+	VPSRLD     $0x01, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLD     $0x02, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLD     $0x04, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLD     $0x08, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLD     $0x10, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPXOR      all32_ffffffff<>+0(SB), Y1, Y1
+	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Y2
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y3
+	VPSHUFB    Y3, Y2, Y3
+	VPSRLW     $0x04, Y1, Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y1
+	VPSHUFB    Y1, Y2, Y1
+	VPADDB     Y1, Y3, Y1
+	VPMADDUBSW all32_1010101<>+0(SB), Y1, Y1
+	VPMADDWD   all32_10001<>+0(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func popcntI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·popcntI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+4
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Y0
+	VMOVUPD table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB Y2, Y1, Y2
+	VPSRLW  $0x04, Y0, Y0
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB Y0, Y1, Y0
+	VPADDB  Y0, Y2, Y0
+	VPXOR   Y1, Y1, Y1
+	VPSADBW Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+4, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPD    (DI)(SI*8), Y0
+	VMASKMOVPD (DX)(BX*8), Y0, Y1
+	VMOVUPD    table_00010102010202030102020302030304<>+0(SB), Y2
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y3
+	VPSHUFB    Y3, Y2, Y3
+	VPSRLW     $0x04, Y1, Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y1
+	VPSHUFB    Y1, Y2, Y1
+	VPADDB     Y1, Y3, Y1
+	VPXOR      Y2, Y2, Y2
+	VPSADBW    Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (CX)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countLeadingZerosI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·countLeadingZerosI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+4
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(BX*8), Y0
+	VPSRLQ  $0x01, Y0, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLQ  $0x02, Y0, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLQ  $0x04, Y0, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLQ  $0x08, Y0, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLQ  $0x10, Y0, Y1
+	VPOR    Y1, Y0, Y0
+	VPSRLQ  $0x20, Y0, Y1
+	VPOR    Y1, Y0, Y0
+	VPXOR   all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVUPD table_00010102010202030102020302030304<>+0(SB), Y1
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y2
+	VPSHUFB Y2, Y1, Y2
+	VPSRLW  $0x04, Y0, Y0
+	VPAND   all32_f0f0f0f<>+0(SB), Y0, Y0
+	VPSHUFB Y0, Y1, Y0
+	VPADDB  Y0, Y2, Y0
+	VPXOR   Y1, Y1, Y1
+	VPSADBW Y1, Y0, Y0
+	VMOVUPD Y0, (CX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+4, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPD    (DI)(SI*8), Y0
+	VMASKMOVPD (DX)(BX*8), Y0, Y1
+	VPSRLQ     $0x01, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x02, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x04, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x08, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x10, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y2
+	VPOR       Y2, Y1, Y1
+	VPXOR      all64_ffffffffffffffff<>+0(SB), Y1, Y1
+	VMOVUPD    table_00010102010202030102020302030304<>+0(SB), Y2
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y3
+	VPSHUFB    Y3, Y2, Y3
+	VPSRLW     $0x04, Y1, Y1
+	VPAND      all32_f0f0f0f<>+0(SB), Y1, Y1
+	VPSHUFB    Y1, Y2, Y1
+	VPADDB     Y1, Y3, Y1
+	VPXOR      Y2, Y2, Y2
+	VPSADBW    Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (CX)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftLeftI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftLeftI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSLLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVZXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VPSLLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSLLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightLogicalI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftRightLogicalI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVZXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightArithmeticI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftRightArithmeticI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVSXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftLeftI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftLeftI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_0001040508090c0d8080808080808080<>+0(SB)/8, $0x0d0c090805040100
+DATA table_0001040508090c0d8080808080808080<>+8(SB)/8, $0x8080808080808080
+DATA table_0001040508090c0d8080808080808080<>+16(SB)/8, $0x0d0c090805040100
+DATA table_0001040508090c0d8080808080808080<>+24(SB)/8, $0x8080808080808080
+DATA table_0001040508090c0d8080808080808080<>+32(SB)/8, $0x0d0c090805040100
+DATA table_0001040508090c0d8080808080808080<>+40(SB)/8, $0x8080808080808080
+DATA table_0001040508090c0d8080808080808080<>+48(SB)/8, $0x0d0c090805040100
+DATA table_0001040508090c0d8080808080808080<>+56(SB)/8, $0x8080808080808080
+GLOBL table_0001040508090c0d8080808080808080<>(SB), RODATA|NOPTR, $64
+
+// func shiftRightLogicalI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftRightLogicalI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightArithmeticI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftRightArithmeticI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVSXWD    16(DX)(SI*2), Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBW    (DX)(SI*1), Y0
+	VPMOVZXBW    (BX)(SI*1), Y1
+	VPMULLW      Y1, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VPMOVZXBW    16(DX)(SI*1), Y0
+	VPMOVZXBW    16(BX)(SI*1), Y1
+	VPMULLW      Y1, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VPMOVZXBW    (DX)(SI*1), Y0
+	VPMOVZXBW    (BX)(SI*1), Y1
+	VPMULLW      Y1, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·powerS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVSXBD (DX)(SI*1), Y0
+	VPMOVSXBD (BX)(SI*1), Y1
+	VMOVUPS   Y0, Y2
+	VMOVUPS   Y1, Y3
+	VMOVUPS   all32_1<>+0(SB), Y4
+	VPXOR     Y3, Y3, Y3
+	VPCMPGTD  Y1, Y3, Y3
+	VPXOR     Y5, Y5, Y5
+	VBLENDVPS Y3, Y5, Y1, Y3
+	VMOVAPS   Y3, Y3
+
+next1:
+	VPTEST    Y3, Y3
+	JZ        done2
+	VPAND     all32_1<>+0(SB), Y3, Y5
+	VPXOR     Y6, Y6, Y6
+	VPCMPEQD  Y6, Y5, Y5
+	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
+	VPMULLD   Y2, Y4, Y6
+	VBLENDVPS Y5, Y6, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMULLD   Y2, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPSRLD    $0x01, Y3, Y3
+	VMOVAPS   Y3, Y3
+	JMP       next1
+
+done2:
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPCMPEQD     Y2, Y0, Y0
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y0, Y2, Y3, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VBLENDVPS    Y1, Y0, Y4, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVSXBD (DX)(SI*1), Y0
+	VPMOVSXBD (BX)(SI*1), Y1
+	VMOVUPS   Y0, Y2
+	VMOVUPS   Y1, Y3
+	VMOVUPS   all32_1<>+0(SB), Y4
+	VPXOR     Y3, Y3, Y3
+	VPCMPGTD  Y1, Y3, Y3
+	VPXOR     Y5, Y5, Y5
+	VBLENDVPS Y3, Y5, Y1, Y3
+	VMOVAPS   Y3, Y3
+
+next3:
+	VPTEST    Y3, Y3
+	JZ        done4
+	VPAND     all32_1<>+0(SB), Y3, Y5
+	VPXOR     Y6, Y6, Y6
+	VPCMPEQD  Y6, Y5, Y5
+	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
+	VPMULLD   Y2, Y4, Y6
+	VBLENDVPS Y5, Y6, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMULLD   Y2, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPSRLD    $0x01, Y3, Y3
+	VMOVAPS   Y3, Y3
+	JMP       next3
+
+done4:
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPCMPEQD     Y2, Y0, Y0
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y0, Y2, Y3, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VBLENDVPS    Y1, Y0, Y4, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·powerS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(SI*2), Y0
+	VPMOVSXWD (BX)(SI*2), Y1
+	VMOVUPS   Y0, Y2
+	VMOVUPS   Y1, Y3
+	VMOVUPS   all32_1<>+0(SB), Y4
+	VPXOR     Y3, Y3, Y3
+	VPCMPGTD  Y1, Y3, Y3
+	VPXOR     Y5, Y5, Y5
+	VBLENDVPS Y3, Y5, Y1, Y3
+	VMOVAPS   Y3, Y3
+
+next1:
+	VPTEST    Y3, Y3
+	JZ        done2
+	VPAND     all32_1<>+0(SB), Y3, Y5
+	VPXOR     Y6, Y6, Y6
+	VPCMPEQD  Y6, Y5, Y5
+	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
+	VPMULLD   Y2, Y4, Y6
+	VBLENDVPS Y5, Y6, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMULLD   Y2, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPSRLD    $0x01, Y3, Y3
+	VMOVAPS   Y3, Y3
+	JMP       next1
+
+done2:
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPCMPEQD     Y2, Y0, Y0
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y0, Y2, Y3, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VBLENDVPS    Y1, Y0, Y4, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVSXWD (DX)(SI*2), Y0
+	VPMOVSXWD (BX)(SI*2), Y1
+	VMOVUPS   Y0, Y2
+	VMOVUPS   Y1, Y3
+	VMOVUPS   all32_1<>+0(SB), Y4
+	VPXOR     Y3, Y3, Y3
+	VPCMPGTD  Y1, Y3, Y3
+	VPXOR     Y5, Y5, Y5
+	VBLENDVPS Y3, Y5, Y1, Y3
+	VMOVAPS   Y3, Y3
+
+next3:
+	VPTEST    Y3, Y3
+	JZ        done4
+	VPAND     all32_1<>+0(SB), Y3, Y5
+	VPXOR     Y6, Y6, Y6
+	VPCMPEQD  Y6, Y5, Y5
+	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
+	VPMULLD   Y2, Y4, Y6
+	VBLENDVPS Y5, Y6, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMULLD   Y2, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPSRLD    $0x01, Y3, Y3
+	VMOVAPS   Y3, Y3
+	JMP       next3
+
+done4:
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPCMPEQD     Y2, Y0, Y0
+	VMOVUPS      all32_1<>+0(SB), Y2
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y0, Y2, Y3, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VBLENDVPS    Y1, Y0, Y4, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·powerS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(SI*4), Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMOVUPS   Y0, Y2
+	VMOVUPS   Y1, Y3
+	VMOVUPS   all32_1<>+0(SB), Y4
+	VPXOR     Y3, Y3, Y3
+	VPCMPGTD  Y1, Y3, Y3
+	VPXOR     Y5, Y5, Y5
+	VBLENDVPS Y3, Y5, Y1, Y3
+	VMOVAPS   Y3, Y3
+
+next1:
+	VPTEST    Y3, Y3
+	JZ        done2
+	VPAND     all32_1<>+0(SB), Y3, Y5
+	VPXOR     Y6, Y6, Y6
+	VPCMPEQD  Y6, Y5, Y5
+	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
+	VPMULLD   Y2, Y4, Y6
+	VBLENDVPS Y5, Y6, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMULLD   Y2, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPSRLD    $0x01, Y3, Y3
+	VMOVAPS   Y3, Y3
+	JMP       next1
+
+done2:
+	VMOVUPS   all32_1<>+0(SB), Y2
+	VPCMPEQD  Y2, Y0, Y0
+	VMOVUPS   all32_1<>+0(SB), Y2
+	VPXOR     Y3, Y3, Y3
+	VBLENDVPS Y0, Y2, Y3, Y0
+	VPXOR     Y2, Y2, Y2
+	VPCMPGTD  Y1, Y2, Y1
+	VBLENDVPS Y1, Y0, Y4, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+8, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPS    (R8)(DI*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VMOVUPS    Y1, Y3
+	VMOVUPS    Y2, Y4
+	VMOVUPS    all32_1<>+0(SB), Y5
+	VPXOR      Y4, Y4, Y4
+	VPCMPGTD   Y2, Y4, Y4
+	VPXOR      Y6, Y6, Y6
+	VBLENDVPS  Y4, Y6, Y2, Y4
+	VMOVAPS    Y4, Y4
+
+next3:
+	VPTEST    Y4, Y4
+	JZ        done4
+	VPAND     all32_1<>+0(SB), Y4, Y6
+	VPXOR     Y7, Y7, Y7
+	VPCMPEQD  Y7, Y6, Y6
+	VPXOR     all32_ffffffff<>+0(SB), Y6, Y6
+	VPMULLD   Y3, Y5, Y7
+	VBLENDVPS Y6, Y7, Y5, Y5
+	VMOVAPS   Y5, Y5
+	VPMULLD   Y3, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPSRLD    $0x01, Y4, Y4
+	VMOVAPS   Y4, Y4
+	JMP       next3
+
+done4:
+	VMOVUPS    all32_1<>+0(SB), Y3
+	VPCMPEQD   Y3, Y1, Y1
+	VMOVUPS    all32_1<>+0(SB), Y3
+	VPXOR      Y4, Y4, Y4
+	VBLENDVPS  Y1, Y3, Y4, Y1
+	VPXOR      Y3, Y3, Y3
+	VPCMPGTD   Y2, Y3, Y2
+	VBLENDVPS  Y2, Y1, Y5, Y1
+	VMASKMOVPS Y1, Y0, (CX)(SI*4)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·powerU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXBD (DX)(SI*1), Y0
+	VPMOVZXBD (BX)(SI*1), Y1
+	VMOVUPS   Y0, Y0
+	VMOVUPS   Y1, Y1
+	VMOVUPS   all32_1<>+0(SB), Y2
+
+next1:
+	VPTEST    Y1, Y1
+	JZ        done2
+	VPAND     all32_1<>+0(SB), Y1, Y3
+	VPXOR     Y4, Y4, Y4
+	VPCMPEQD  Y4, Y3, Y3
+	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
+	VPMULLD   Y0, Y2, Y4
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMULLD   Y0, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPSRLD    $0x01, Y1, Y1
+	VMOVAPS   Y1, Y1
+	JMP       next1
+
+done2:
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXBD (DX)(SI*1), Y0
+	VPMOVZXBD (BX)(SI*1), Y1
+	VMOVUPS   Y0, Y0
+	VMOVUPS   Y1, Y1
+	VMOVUPS   all32_1<>+0(SB), Y2
+
+next3:
+	VPTEST    Y1, Y1
+	JZ        done4
+	VPAND     all32_1<>+0(SB), Y1, Y3
+	VPXOR     Y4, Y4, Y4
+	VPCMPEQD  Y4, Y3, Y3
+	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
+	VPMULLD   Y0, Y2, Y4
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMULLD   Y0, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPSRLD    $0x01, Y1, Y1
+	VMOVAPS   Y1, Y1
+	JMP       next3
+
+done4:
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·powerU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VMOVUPS   Y0, Y0
+	VMOVUPS   Y1, Y1
+	VMOVUPS   all32_1<>+0(SB), Y2
+
+next1:
+	VPTEST    Y1, Y1
+	JZ        done2
+	VPAND     all32_1<>+0(SB), Y1, Y3
+	VPXOR     Y4, Y4, Y4
+	VPCMPEQD  Y4, Y3, Y3
+	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
+	VPMULLD   Y0, Y2, Y4
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMULLD   Y0, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPSRLD    $0x01, Y1, Y1
+	VMOVAPS   Y1, Y1
+	JMP       next1
+
+done2:
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VMOVUPS   Y0, Y0
+	VMOVUPS   Y1, Y1
+	VMOVUPS   all32_1<>+0(SB), Y2
+
+next3:
+	VPTEST    Y1, Y1
+	JZ        done4
+	VPAND     all32_1<>+0(SB), Y1, Y3
+	VPXOR     Y4, Y4, Y4
+	VPCMPEQD  Y4, Y3, Y3
+	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
+	VPMULLD   Y0, Y2, Y4
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMULLD   Y0, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPSRLD    $0x01, Y1, Y1
+	VMOVAPS   Y1, Y1
+	JMP       next3
+
+done4:
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·powerU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VMOVUPS Y0, Y0
+	VMOVUPS Y1, Y1
+	VMOVUPS all32_1<>+0(SB), Y2
+
+next1:
+	VPTEST    Y1, Y1
+	JZ        done2
+	VPAND     all32_1<>+0(SB), Y1, Y3
+	VPXOR     Y4, Y4, Y4
+	VPCMPEQD  Y4, Y3, Y3
+	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
+	VPMULLD   Y0, Y2, Y4
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMULLD   Y0, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPSRLD    $0x01, Y1, Y1
+	VMOVAPS   Y1, Y1
+	JMP       next1
+
+done2:
+	VMOVUPS Y2, (CX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+8, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPS    (R8)(DI*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VMOVUPS    Y1, Y1
+	VMOVUPS    Y2, Y2
+	VMOVUPS    all32_1<>+0(SB), Y3
+
+next3:
+	VPTEST    Y2, Y2
+	JZ        done4
+	VPAND     all32_1<>+0(SB), Y2, Y4
+	VPXOR     Y5, Y5, Y5
+	VPCMPEQD  Y5, Y4, Y4
+	VPXOR     all32_ffffffff<>+0(SB), Y4, Y4
+	VPMULLD   Y1, Y3, Y5
+	VBLENDVPS Y4, Y5, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPMULLD   Y1, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VPSRLD    $0x01, Y2, Y2
+	VMOVAPS   Y2, Y2
+	JMP       next3
+
+done4:
+	VMASKMOVPS Y3, Y0, (CX)(SI*4)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func select8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·select8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU   (DX)(DI*1), Y0
+	VPXOR     Y1, Y1, Y1
+	VPCMPEQB  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU   (BX)(DI*1), Y1
+	VMOVDQU   (SI)(DI*1), Y2
+	VPBLENDVB Y0, Y1, Y2, Y0
+	VMOVDQU   Y0, (CX)(DI*1)
+	VMOVDQU   32(DX)(DI*1), Y0
+	VPXOR     Y1, Y1, Y1
+	VPCMPEQB  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU   32(BX)(DI*1), Y1
+	VMOVDQU   32(SI)(DI*1), Y2
+	VPBLENDVB Y0, Y1, Y2, Y0
+	VMOVDQU   Y0, 32(CX)(DI*1)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	CMPQ      AX, $+32
+	JLT       done
+	VMOVDQU   (DX)(DI*1), Y0
+	VPXOR     Y1, Y1, Y1
+	VPCMPEQB  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU   (BX)(DI*1), Y1
+	VMOVDQU   (SI)(DI*1), Y2
+	VPBLENDVB Y0, Y1, Y2, Y0
+	VMOVDQU   Y0, (CX)(DI*1)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JMP       rest
 
 done:
 	VZEROUPPER
@@ -16911,6 +24516,59 @@ rest:
 	ADDQ    $+32, BX
 	SUBQ    $+32, AX
 	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func select16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·select16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBW (DX)(DI*1), Y0
+	VPXOR     Y1, Y1, Y1
+	VPCMPEQW  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU   (BX)(DI*2), Y1
+	VMOVDQU   (SI)(DI*2), Y2
+	VPBLENDVB Y0, Y1, Y2, Y0
+	VMOVDQU   Y0, (CX)(DI*2)
+	VPMOVZXBW 16(DX)(DI*1), Y0
+	VPXOR     Y1, Y1, Y1
+	VPCMPEQW  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU   32(BX)(DI*2), Y1
+	VMOVDQU   32(SI)(DI*2), Y2
+	VPBLENDVB Y0, Y1, Y2, Y0
+	VMOVDQU   Y0, 32(CX)(DI*2)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	CMPQ      AX, $+16
+	JLT       done
+	VPMOVZXBW (DX)(DI*1), Y0
+	VPXOR     Y1, Y1, Y1
+	VPCMPEQW  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
+	VMOVDQU   (BX)(DI*2), Y1
+	VMOVDQU   (SI)(DI*2), Y2
+	VPBLENDVB Y0, Y1, Y2, Y0
+	VMOVDQU   Y0, (CX)(DI*2)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JMP       rest
 
 done:
 	VZEROUPPER
@@ -17087,14 +24745,16 @@ TEXT ·select32AVX2(SB), NOSPLIT, $0-40
 many:
 	VPMOVZXBD (DX)(DI*1), Y0
 	VPXOR     Y1, Y1, Y1
-	VPCMPGTD  Y1, Y0, Y0
+	VPCMPEQD  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS   (BX)(DI*4), Y1
 	VMOVUPS   (SI)(DI*4), Y2
 	VBLENDVPS Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, (CX)(DI*4)
 	VPMOVZXBD 8(DX)(DI*1), Y0
 	VPXOR     Y1, Y1, Y1
-	VPCMPGTD  Y1, Y0, Y0
+	VPCMPEQD  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS   32(BX)(DI*4), Y1
 	VMOVUPS   32(SI)(DI*4), Y2
 	VBLENDVPS Y0, Y1, Y2, Y0
@@ -17109,7 +24769,8 @@ rest:
 	JLT       done
 	VPMOVZXBD (DX)(DI*1), Y0
 	VPXOR     Y1, Y1, Y1
-	VPCMPGTD  Y1, Y0, Y0
+	VPCMPEQD  Y1, Y0, Y0
+	VPXOR     all32_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS   (BX)(DI*4), Y1
 	VMOVUPS   (SI)(DI*4), Y2
 	VBLENDVPS Y0, Y1, Y2, Y0
@@ -17317,14 +24978,16 @@ TEXT ·select64AVX2(SB), NOSPLIT, $0-40
 many:
 	VPMOVZXBQ (DX)(DI*1), Y0
 	VPXOR     Y1, Y1, Y1
-	VPCMPGTQ  Y1, Y0, Y0
+	VPCMPEQQ  Y1, Y0, Y0
+	VPXOR     all64_ffffffffffffffff<>+0(SB), Y0, Y0
 	VMOVUPD   (BX)(DI*8), Y1
 	VMOVUPD   (SI)(DI*8), Y2
 	VBLENDVPD Y0, Y1, Y2, Y0
 	VMOVUPD   Y0, (CX)(DI*8)
 	VPMOVZXBQ 4(DX)(DI*1), Y0
 	VPXOR     Y1, Y1, Y1
-	VPCMPGTQ  Y1, Y0, Y0
+	VPCMPEQQ  Y1, Y0, Y0
+	VPXOR     all64_ffffffffffffffff<>+0(SB), Y0, Y0
 	VMOVUPD   32(BX)(DI*8), Y1
 	VMOVUPD   32(SI)(DI*8), Y2
 	VBLENDVPD Y0, Y1, Y2, Y0
@@ -17339,7 +25002,8 @@ rest:
 	JLT       done
 	VPMOVZXBQ (DX)(DI*1), Y0
 	VPXOR     Y1, Y1, Y1
-	VPCMPGTQ  Y1, Y0, Y0
+	VPCMPEQQ  Y1, Y0, Y0
+	VPXOR     all64_ffffffffffffffff<>+0(SB), Y0, Y0
 	VMOVUPD   (BX)(DI*8), Y1
 	VMOVUPD   (SI)(DI*8), Y2
 	VBLENDVPD Y0, Y1, Y2, Y0
@@ -17624,8 +25288,9 @@ many:
 	VPOR         all32_400000<>+0(SB), Y0, Y0
 	VBLENDVPS    Y2, Y0, Y1, Y0
 	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
+	VPUNPCKLQDQ  X1, X0, X0
 	VMOVDQU      X0, (CX)(BX*2)
 	VMOVUPS      32(DX)(BX*4), Y0
 	VPSRLD       $0x10, Y0, Y1
@@ -17636,8 +25301,9 @@ many:
 	VPOR         all32_400000<>+0(SB), Y0, Y0
 	VBLENDVPS    Y2, Y0, Y1, Y0
 	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
+	VPUNPCKLQDQ  X1, X0, X0
 	VMOVDQU      X0, 16(CX)(BX*2)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
@@ -17656,8 +25322,9 @@ rest:
 	VPOR         all32_400000<>+0(SB), Y0, Y0
 	VBLENDVPS    Y2, Y0, Y1, Y0
 	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
+	VPUNPCKLQDQ  X1, X0, X0
 	VMOVDQU      X0, (CX)(BX*2)
 	ADDQ         $+8, BX
 	SUBQ         $+8, AX
@@ -18055,453 +25722,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func convertS8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertS8I32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVSXBD (DX)(BX*1), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVSXBD 8(DX)(BX*1), Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVSXBD (DX)(BX*1), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertS8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertS8F32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVSXBD (DX)(BX*1), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVSXBD 8(DX)(BX*1), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVSXBD (DX)(BX*1), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertS16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertS16I32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVSXWD (DX)(BX*2), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVSXWD 16(DX)(BX*2), Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVSXWD (DX)(BX*2), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertS16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertS16F32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVSXWD (DX)(BX*2), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVSXWD 16(DX)(BX*2), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVSXWD (DX)(BX*2), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertS32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertS32I64AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+8
-	JLT  rest
-
-many:
-	VPMOVSXDQ (DX)(BX*4), Y0
-	VMOVUPD   Y0, (CX)(BX*8)
-	VPMOVSXDQ 16(DX)(BX*4), Y0
-	VMOVUPD   Y0, 32(CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	CMPQ      AX, $+8
-	JGE       many
-
-rest:
-	CMPQ      AX, $+4
-	JLT       done
-	VPMOVSXDQ (DX)(BX*4), Y0
-	VMOVUPD   Y0, (CX)(BX*8)
-	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertU8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertU8I32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVZXBD (DX)(BX*1), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVZXBD 8(DX)(BX*1), Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVZXBD (DX)(BX*1), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertU8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertU8F32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVZXBD (DX)(BX*1), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVZXBD 8(DX)(BX*1), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVZXBD (DX)(BX*1), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertU16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertU16I32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVZXWD (DX)(BX*2), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVZXWD 16(DX)(BX*2), Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVZXWD (DX)(BX*2), Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertU16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertU16F32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVZXWD (DX)(BX*2), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VPMOVZXWD 16(DX)(BX*2), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	CMPQ      AX, $+8
-	JLT       done
-	VPMOVZXWD (DX)(BX*2), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertU32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·convertU32I64AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+8
-	JLT  rest
-
-many:
-	VPMOVZXDQ (DX)(BX*4), Y0
-	VMOVUPD   Y0, (CX)(BX*8)
-	VPMOVZXDQ 16(DX)(BX*4), Y0
-	VMOVUPD   Y0, 32(CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	CMPQ      AX, $+8
-	JGE       many
-
-rest:
-	CMPQ      AX, $+4
-	JLT       done
-	VPMOVZXDQ (DX)(BX*4), Y0
-	VMOVUPD   Y0, (CX)(BX*8)
-	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JMP       rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertS32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV
-TEXT ·convertS32F32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VMOVUPS   (DX)(BX*4), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (CX)(BX*4)
-	VMOVUPS   32(DX)(BX*4), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	CMPQ      AX, $+16
-	JGE       many
-
-rest:
-	TESTQ      AX, AX
-	JLE        done
-	XORQ       DI, DI
-	MOVQ       $+8, SI
-	SUBQ       AX, SI
-	CMOVQLT    DI, SI
-	LEAQ       tail_masks<>+0(SB), DI
-	VMOVUPS    (DI)(SI*4), Y0
-	VMASKMOVPS (DX)(BX*4), Y0, Y1
-	VCVTDQ2PS  Y1, Y1
-	VMASKMOVPS Y1, Y0, (CX)(BX*4)
-	ADDQ       $+8, BX
-	SUBQ       $+8, AX
-	JMP        rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
-TEXT ·convertF32S32AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	XORQ BX, BX
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VMOVUPS    (DX)(BX*4), Y0
-	VCVTTPS2DQ Y0, Y1
-	VMOVUPS    all32_4f000000<>+0(SB), Y2
-	VCMPPS     $0x12, Y0, Y2, Y2
-	VMOVUPS    all32_7fffffff<>+0(SB), Y3
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VCMPPS     $0x03, Y0, Y0, Y0
-	VPXOR      Y2, Y2, Y2
-	VBLENDVPS  Y0, Y2, Y1, Y0
-	VMOVUPS    Y0, (CX)(BX*4)
-	VMOVUPS    32(DX)(BX*4), Y0
-	VCVTTPS2DQ Y0, Y1
-	VMOVUPS    all32_4f000000<>+0(SB), Y2
-	VCMPPS     $0x12, Y0, Y2, Y2
-	VMOVUPS    all32_7fffffff<>+0(SB), Y3
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VCMPPS     $0x03, Y0, Y0, Y0
-	VPXOR      Y2, Y2, Y2
-	VBLENDVPS  Y0, Y2, Y1, Y0
-	VMOVUPS    Y0, 32(CX)(BX*4)
-	ADDQ       $+16, BX
-	SUBQ       $+16, AX
-	CMPQ       AX, $+16
-	JGE        many
-
-rest:
-	TESTQ      AX, AX
-	JLE        done
-	XORQ       DI, DI
-	MOVQ       $+8, SI
-	SUBQ       AX, SI
-	CMOVQLT    DI, SI
-	LEAQ       tail_masks<>+0(SB), DI
-	VMOVUPS    (DI)(SI*4), Y0
-	VMASKMOVPS (DX)(BX*4), Y0, Y1
-	VCVTTPS2DQ Y1, Y2
-	VMOVUPS    all32_4f000000<>+0(SB), Y3
-	VCMPPS     $0x12, Y1, Y3, Y3
-	VMOVUPS    all32_7fffffff<>+0(SB), Y4
-	VBLENDVPS  Y3, Y4, Y2, Y2
-	VCMPPS     $0x03, Y1, Y1, Y1
-	VPXOR      Y3, Y3, Y3
-	VBLENDVPS  Y1, Y3, Y2, Y1
-	VMASKMOVPS Y1, Y0, (CX)(BX*4)
-	ADDQ       $+8, BX
-	SUBQ       $+8, AX
-	JMP        rest
-
-done:
-	VZEROUPPER
-	RET
-
 // func convertF32F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX
 TEXT ·convertF32F64AVX2(SB), NOSPLIT, $0-40
@@ -18571,6 +25791,1304 @@ done:
 	VZEROUPPER
 	RET
 
+// func convertI8PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI8PredAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(BX*1), Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(BX*1)
+	VMOVDQU  32(DX)(BX*1), Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, 32(CX)(BX*1)
+	ADDQ     $+64, BX
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(BX*1), Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPEQB Y1, Y0, Y0
+	VPXOR    all32_ffffffff<>+0(SB), Y0, Y0
+	VPAND    all32_1010101<>+0(SB), Y0, Y0
+	VMOVDQU  Y0, (CX)(BX*1)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS8I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS8I16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXBW (DX)(BX*1), Y0
+	VMOVDQU   Y0, (CX)(BX*2)
+	VPMOVSXBW 16(DX)(BX*1), Y0
+	VMOVDQU   Y0, 32(CX)(BX*2)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	CMPQ      AX, $+16
+	JLT       done
+	VPMOVSXBW (DX)(BX*1), Y0
+	VMOVDQU   Y0, (CX)(BX*2)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS8I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD (DX)(BX*1), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVSXBD 8(DX)(BX*1), Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVSXBD (DX)(BX*1), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS8I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS8I64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVSXBQ (DX)(BX*1), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVSXBQ 4(DX)(BX*1), Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVSXBQ (DX)(BX*1), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS8F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD (DX)(BX*1), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVSXBD 8(DX)(BX*1), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVSXBD (DX)(BX*1), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS8F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·convertS8F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVSXBD (DX)(BX*1), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVSXBD 4(DX)(BX*1), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVSXBD (DX)(BX*1), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU8I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU8I16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBW (DX)(BX*1), Y0
+	VMOVDQU   Y0, (CX)(BX*2)
+	VPMOVZXBW 16(DX)(BX*1), Y0
+	VMOVDQU   Y0, 32(CX)(BX*2)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	CMPQ      AX, $+16
+	JLT       done
+	VPMOVZXBW (DX)(BX*1), Y0
+	VMOVDQU   Y0, (CX)(BX*2)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU8I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU8I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD (DX)(BX*1), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVZXBD 8(DX)(BX*1), Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXBD (DX)(BX*1), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU8I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU8I64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXBQ (DX)(BX*1), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVZXBQ 4(DX)(BX*1), Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXBQ (DX)(BX*1), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU8F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU8F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD (DX)(BX*1), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVZXBD 8(DX)(BX*1), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXBD (DX)(BX*1), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU8F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·convertU8F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXBD (DX)(BX*1), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVZXBD 4(DX)(BX*1), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXBD (DX)(BX*1), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI16I8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI16I8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(BX*2), Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*1)
+	VMOVDQU      32(DX)(BX*2), Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(BX*1)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(BX*2), Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI16PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI16PredAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(BX*2), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(BX*1)
+	VMOVDQU      32(DX)(BX*2), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(BX*1)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(BX*2), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQW     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS16I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(BX*2), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVSXWD 16(DX)(BX*2), Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVSXWD (DX)(BX*2), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS16I64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVSXWQ (DX)(BX*2), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVSXWQ 8(DX)(BX*2), Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVSXWQ (DX)(BX*2), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS16F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(BX*2), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVSXWD 16(DX)(BX*2), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVSXWD (DX)(BX*2), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS16F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·convertS16F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVSXWD (DX)(BX*2), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVSXWD 8(DX)(BX*2), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVSXWD (DX)(BX*2), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU16I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU16I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(BX*2), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVZXWD 16(DX)(BX*2), Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(BX*2), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU16I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU16I64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXWQ (DX)(BX*2), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVZXWQ 8(DX)(BX*2), Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXWQ (DX)(BX*2), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU16F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(BX*2), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VPMOVZXWD 16(DX)(BX*2), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(BX*2), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU16F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·convertU16F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(BX*2), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVZXWD 8(DX)(BX*2), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXWD (DX)(BX*2), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI32I8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI32I8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI32I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI32I16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*2)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(BX*2)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*2)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI32PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI32PredAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQD     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQD     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, 8(CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQD     Y1, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertS32I64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVSXDQ (DX)(BX*4), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVSXDQ 16(DX)(BX*4), Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVSXDQ (DX)(BX*4), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU32I64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU32I64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXDQ (DX)(BX*4), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVZXDQ 16(DX)(BX*4), Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXDQ (DX)(BX*4), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI64I8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI64I8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VMOVD        X0, 4(CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertI64I16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI64I16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_00010809808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*2)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPSHUFB      table_00010809808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(BX*2)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_00010809808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*2)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_00010809808080808080808080808080<>+0(SB)/8, $0x8080808009080100
+DATA table_00010809808080808080808080808080<>+8(SB)/8, $0x8080808080808080
+DATA table_00010809808080808080808080808080<>+16(SB)/8, $0x8080808009080100
+DATA table_00010809808080808080808080808080<>+24(SB)/8, $0x8080808080808080
+DATA table_00010809808080808080808080808080<>+32(SB)/8, $0x8080808009080100
+DATA table_00010809808080808080808080808080<>+40(SB)/8, $0x8080808080808080
+DATA table_00010809808080808080808080808080<>+48(SB)/8, $0x8080808009080100
+DATA table_00010809808080808080808080808080<>+56(SB)/8, $0x8080808080808080
+GLOBL table_00010809808080808080808080808080<>(SB), RODATA|NOPTR, $64
+
+// func convertI64I32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI64I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*4)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_0001020308090a0b8080808080808080<>+0(SB)/8, $0x0b0a090803020100
+DATA table_0001020308090a0b8080808080808080<>+8(SB)/8, $0x8080808080808080
+DATA table_0001020308090a0b8080808080808080<>+16(SB)/8, $0x0b0a090803020100
+DATA table_0001020308090a0b8080808080808080<>+24(SB)/8, $0x8080808080808080
+DATA table_0001020308090a0b8080808080808080<>+32(SB)/8, $0x0b0a090803020100
+DATA table_0001020308090a0b8080808080808080<>+40(SB)/8, $0x8080808080808080
+DATA table_0001020308090a0b8080808080808080<>+48(SB)/8, $0x0b0a090803020100
+DATA table_0001020308090a0b8080808080808080<>+56(SB)/8, $0x8080808080808080
+GLOBL table_0001020308090a0b8080808080808080<>(SB), RODATA|NOPTR, $64
+
+// func convertI64PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertI64PredAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQQ     Y1, Y0, Y0
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQQ     Y1, Y0, Y0
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, 4(CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQQ     Y1, Y0, Y0
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertS32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV
+TEXT ·convertS32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(BX*4), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y0
+	VMASKMOVPS (DX)(BX*4), Y0, Y1
+	VCVTDQ2PS  Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·convertU32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(BX*4), Y0
+	VPSRLD    $0x10, Y0, Y1
+	VCVTDQ2PS Y1, Y1
+	VPAND     all32_ffff<>+0(SB), Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS    all32_47800000<>+0(SB), Y1, Y1
+	VADDPS    Y0, Y1, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y0
+	VPSRLD    $0x10, Y0, Y1
+	VCVTDQ2PS Y1, Y1
+	VPAND     all32_ffff<>+0(SB), Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS    all32_47800000<>+0(SB), Y1, Y1
+	VADDPS    Y0, Y1, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y0
+	VMASKMOVPS (DX)(BX*4), Y0, Y1
+	VPSRLD     $0x10, Y1, Y2
+	VCVTDQ2PS  Y2, Y2
+	VPAND      all32_ffff<>+0(SB), Y1, Y1
+	VCVTDQ2PS  Y1, Y1
+	VMULPS     all32_47800000<>+0(SB), Y2, Y2
+	VADDPS     Y1, Y2, Y1
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_ffff<>+0(SB)/4, $0x0000ffff
+DATA all32_ffff<>+4(SB)/4, $0x0000ffff
+DATA all32_ffff<>+8(SB)/4, $0x0000ffff
+DATA all32_ffff<>+12(SB)/4, $0x0000ffff
+DATA all32_ffff<>+16(SB)/4, $0x0000ffff
+DATA all32_ffff<>+20(SB)/4, $0x0000ffff
+DATA all32_ffff<>+24(SB)/4, $0x0000ffff
+DATA all32_ffff<>+28(SB)/4, $0x0000ffff
+DATA all32_ffff<>+32(SB)/4, $0x0000ffff
+DATA all32_ffff<>+36(SB)/4, $0x0000ffff
+DATA all32_ffff<>+40(SB)/4, $0x0000ffff
+DATA all32_ffff<>+44(SB)/4, $0x0000ffff
+DATA all32_ffff<>+48(SB)/4, $0x0000ffff
+DATA all32_ffff<>+52(SB)/4, $0x0000ffff
+DATA all32_ffff<>+56(SB)/4, $0x0000ffff
+DATA all32_ffff<>+60(SB)/4, $0x0000ffff
+GLOBL all32_ffff<>(SB), RODATA|NOPTR, $64
+
+DATA all32_47800000<>+0(SB)/4, $0x47800000
+DATA all32_47800000<>+4(SB)/4, $0x47800000
+DATA all32_47800000<>+8(SB)/4, $0x47800000
+DATA all32_47800000<>+12(SB)/4, $0x47800000
+DATA all32_47800000<>+16(SB)/4, $0x47800000
+DATA all32_47800000<>+20(SB)/4, $0x47800000
+DATA all32_47800000<>+24(SB)/4, $0x47800000
+DATA all32_47800000<>+28(SB)/4, $0x47800000
+DATA all32_47800000<>+32(SB)/4, $0x47800000
+DATA all32_47800000<>+36(SB)/4, $0x47800000
+DATA all32_47800000<>+40(SB)/4, $0x47800000
+DATA all32_47800000<>+44(SB)/4, $0x47800000
+DATA all32_47800000<>+48(SB)/4, $0x47800000
+DATA all32_47800000<>+52(SB)/4, $0x47800000
+DATA all32_47800000<>+56(SB)/4, $0x47800000
+DATA all32_47800000<>+60(SB)/4, $0x47800000
+GLOBL all32_47800000<>(SB), RODATA|NOPTR, $64
+
 // func convertS32F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX
 TEXT ·convertS32F64AVX2(SB), NOSPLIT, $0-40
@@ -18599,6 +27117,708 @@ rest:
 	ADDQ      $+4, BX
 	SUBQ      $+4, AX
 	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertU32F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertU32F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXDQ (DX)(BX*4), Y0
+	VPOR      all64_4330000000000000<>+0(SB), Y0, Y0
+	VSUBPD    all64_4330000000000000<>+0(SB), Y0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVZXDQ 16(DX)(BX*4), Y0
+	VPOR      all64_4330000000000000<>+0(SB), Y0, Y0
+	VSUBPD    all64_4330000000000000<>+0(SB), Y0, Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXDQ (DX)(BX*4), Y0
+	VPOR      all64_4330000000000000<>+0(SB), Y0, Y0
+	VSUBPD    all64_4330000000000000<>+0(SB), Y0, Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertF32PredAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VPXOR        Y1, Y1, Y1
+	VCMPPS       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VPXOR        Y1, Y1, Y1
+	VCMPPS       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, 8(CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VPXOR        Y1, Y1, Y1
+	VCMPPS       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32S8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertF32S8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_c3000000<>+0(SB), Y1
+	VMOVUPS      all32_42fe0000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VMOVUPS      all32_c3000000<>+0(SB), Y1
+	VMOVUPS      all32_42fe0000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_c3000000<>+0(SB), Y1
+	VMOVUPS      all32_42fe0000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32U8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertF32U8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_0<>+0(SB), Y1
+	VMOVUPS      all32_437f0000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VMOVUPS      all32_0<>+0(SB), Y1
+	VMOVUPS      all32_437f0000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(BX*1)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_0<>+0(SB), Y1
+	VMOVUPS      all32_437f0000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32S16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertF32S16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_c7000000<>+0(SB), Y1
+	VMOVUPS      all32_46fffe00<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*2)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VMOVUPS      all32_c7000000<>+0(SB), Y1
+	VMOVUPS      all32_46fffe00<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(BX*2)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_c7000000<>+0(SB), Y1
+	VMOVUPS      all32_46fffe00<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*2)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32U16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertF32U16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_0<>+0(SB), Y1
+	VMOVUPS      all32_477fff00<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*2)
+	VMOVUPS      32(DX)(BX*4), Y0
+	VMOVUPS      all32_0<>+0(SB), Y1
+	VMOVUPS      all32_477fff00<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(BX*2)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_0<>+0(SB), Y1
+	VMOVUPS      all32_477fff00<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y2
+	VMAXPS       Y2, Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*2)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF64PredAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertF64PredAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPXOR        Y1, Y1, Y1
+	VCMPPD       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPXOR        Y1, Y1, Y1
+	VCMPPD       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, 4(CX)(BX*1)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPXOR        Y1, Y1, Y1
+	VCMPPD       $0x04, Y1, Y0, Y0
+	VPSHUFB      table_00088080808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLWD   X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVD        X0, (CX)(BX*1)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·convertF32S32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS    (DX)(BX*4), Y0
+	VMOVUPS    all32_4f000000<>+0(SB), Y1
+	VCMPPS     $0x12, Y0, Y1, Y1
+	VMOVUPS    all32_7fffffff<>+0(SB), Y2
+	VCVTTPS2DQ Y0, Y3
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPXOR      Y4, Y4, Y4
+	VBLENDVPS  Y0, Y4, Y3, Y0
+	VBLENDVPS  Y1, Y2, Y0, Y0
+	VMOVUPS    Y0, (CX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), Y0
+	VMOVUPS    all32_4f000000<>+0(SB), Y1
+	VCMPPS     $0x12, Y0, Y1, Y1
+	VMOVUPS    all32_7fffffff<>+0(SB), Y2
+	VCVTTPS2DQ Y0, Y3
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPXOR      Y4, Y4, Y4
+	VBLENDVPS  Y0, Y4, Y3, Y0
+	VBLENDVPS  Y1, Y2, Y0, Y0
+	VMOVUPS    Y0, 32(CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       DI, DI
+	MOVQ       $+8, SI
+	SUBQ       AX, SI
+	CMOVQLT    DI, SI
+	LEAQ       tail_masks<>+0(SB), DI
+	VMOVUPS    (DI)(SI*4), Y0
+	VMASKMOVPS (DX)(BX*4), Y0, Y1
+	VMOVUPS    all32_4f000000<>+0(SB), Y2
+	VCMPPS     $0x12, Y1, Y2, Y2
+	VMOVUPS    all32_7fffffff<>+0(SB), Y3
+	VCVTTPS2DQ Y1, Y4
+	VCMPPS     $0x03, Y1, Y1, Y1
+	VPXOR      Y5, Y5, Y5
+	VBLENDVPS  Y1, Y5, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(BX*4)
+	ADDQ       $+8, BX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func realC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·realC64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*4)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func imagC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·imagC64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSRLQ       $0x20, Y0, Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*4)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPSRLQ       $0x20, Y0, Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSRLQ       $0x20, Y0, Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func complexC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·complexC64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXDQ (DX)(SI*4), Y0
+	VPMOVZXDQ (BX)(SI*4), Y1
+	VPSLLQ    $0x20, Y1, Y1
+	VPOR      Y1, Y0, Y0
+	VMOVUPD   Y0, (CX)(SI*8)
+	VPMOVZXDQ 16(DX)(SI*4), Y0
+	VPMOVZXDQ 16(BX)(SI*4), Y1
+	VPSLLQ    $0x20, Y1, Y1
+	VPOR      Y1, Y0, Y0
+	VMOVUPD   Y0, 32(CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXDQ (DX)(SI*4), Y0
+	VPMOVZXDQ (BX)(SI*4), Y1
+	VPSLLQ    $0x20, Y1, Y1
+	VPOR      Y1, Y0, Y0
+	VMOVUPD   Y0, (CX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyC64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+4
+	JLT  rest
+
+many:
+	VCVTPS2PD  (DX)(SI*4), Y0
+	VCVTPS2PD  (BX)(SI*4), Y1
+	VMOVDDUP   Y0, Y2
+	VPERMILPD  $0xff, Y0, Y0
+	VPERMILPD  $0x55, Y1, Y3
+	VMULPD     Y3, Y0, Y0
+	VPXOR      table_00000000000000800000000000000000<>+0(SB), Y0, Y0
+	VMULPD     Y1, Y2, Y1
+	VADDPD     Y0, Y1, Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (CX)(SI*4)
+	ADDQ       $+4, SI
+	SUBQ       $+4, AX
+	CMPQ       AX, $+4
+	JGE        many
+
+rest:
+	CMPQ       AX, $+4
+	JLT        done
+	VCVTPS2PD  (DX)(SI*4), Y0
+	VCVTPS2PD  (BX)(SI*4), Y1
+	VMOVDDUP   Y0, Y2
+	VPERMILPD  $0xff, Y0, Y0
+	VPERMILPD  $0x55, Y1, Y3
+	VMULPD     Y3, Y0, Y0
+	VPXOR      table_00000000000000800000000000000000<>+0(SB), Y0, Y0
+	VMULPD     Y1, Y2, Y1
+	VADDPD     Y0, Y1, Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (CX)(SI*4)
+	ADDQ       $+4, SI
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyC128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·multiplyC128AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+4
+	JLT  rest
+
+many:
+	VMOVUPD   (DX)(SI*8), Y0
+	VMOVUPD   (BX)(SI*8), Y1
+	VMOVDDUP  Y0, Y2
+	VPERMILPD $0xff, Y0, Y0
+	VPERMILPD $0x55, Y1, Y3
+	VMULPD    Y3, Y0, Y0
+	VPXOR     table_00000000000000800000000000000000<>+0(SB), Y0, Y0
+	VMULPD    Y1, Y2, Y1
+	VADDPD    Y0, Y1, Y0
+	VMOVUPD   Y0, (CX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, AX
+	CMPQ      AX, $+4
+	JGE       many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+4, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPD    (R8)(DI*8), Y0
+	VMASKMOVPD (DX)(SI*8), Y0, Y1
+	VMASKMOVPD (BX)(SI*8), Y0, Y2
+	VMOVDDUP   Y1, Y3
+	VPERMILPD  $0xff, Y1, Y1
+	VPERMILPD  $0x55, Y2, Y4
+	VMULPD     Y4, Y1, Y1
+	VPXOR      table_00000000000000800000000000000000<>+0(SB), Y1, Y1
+	VMULPD     Y2, Y3, Y2
+	VADDPD     Y1, Y2, Y1
+	VMASKMOVPD Y1, Y0, (CX)(SI*8)
+	ADDQ       $+4, SI
+	SUBQ       $+4, AX
+	JMP        rest
 
 done:
 	VZEROUPPER
@@ -23103,6 +32323,53 @@ rest:
 	VMASKMOVPD Y0, Y1, (CX)(DX*8)
 	ADDQ       $+4, DX
 	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func countI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·countI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	VPBROADCASTD 4(DX), Y1
+	VPMULLD      indices<>+0(SB), Y1, Y0
+	VPBROADCASTD (DX), Y2
+	VPADDD       Y2, Y0, Y0
+	VPSLLD       $0x03, Y1, Y1
+	XORQ         DX, DX
+	CMPQ         AX, $+16
+	JLT          rest
+
+many:
+	VMOVUPS Y0, Y2
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y2, (CX)(DX*4)
+	VMOVUPS Y0, Y2
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y2, 32(CX)(DX*4)
+	ADDQ    $+16, DX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       SI, SI
+	MOVQ       $+8, BX
+	SUBQ       AX, BX
+	CMOVQLT    SI, BX
+	LEAQ       tail_masks<>+0(SB), SI
+	VMOVUPS    (SI)(BX*4), Y2
+	VMOVUPS    Y0, Y3
+	VPADDD     Y1, Y0, Y0
+	VMASKMOVPS Y3, Y2, (CX)(DX*4)
+	ADDQ       $+8, DX
+	SUBQ       $+8, AX
 	JMP        rest
 
 done:

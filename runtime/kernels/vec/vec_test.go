@@ -3,6 +3,7 @@ package vec
 import (
 	"fmt"
 	"math"
+	mathbits "math/bits"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -173,6 +174,7 @@ func checkFloats[T float32 | float64](t *testing.T, typ string) {
 		return x
 	})
 	check(t, "clamp."+typ, 3, func(lo, x, hi T) T { return min(hi, max(x, lo)) })
+	check(t, "is-finite."+typ, 1, func(x, _, _ T) uint8 { return truth(x-x == 0) })
 	compareAll(t, "", "", typ, func(a, b T) bool { return a == b }, func(a, b T) bool { return a < b }, func(a, b T) bool { return a <= b })
 }
 
@@ -201,17 +203,28 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 	w := fmt.Sprint(bits)
 	binary(t, "add.i"+w, func(a, b S) S { return a + b })
 	binary(t, "subtract.i"+w, func(a, b U) U { return a - b })
-	if bits > 8 {
-		binary(t, "multiply.i"+w, func(a, b S) S { return a * b })
-	}
+	binary(t, "multiply.i"+w, func(a, b S) S { return a * b })
 	binary(t, "maximum.s"+w, func(a, b S) S { return max(a, b) })
 	binary(t, "minimum.s"+w, func(a, b S) S { return min(a, b) })
 	binary(t, "maximum.u"+w, func(a, b U) U { return max(a, b) })
 	binary(t, "minimum.u"+w, func(a, b U) U { return min(a, b) })
 	unary(t, "negate.i"+w, func(a S) S { return -a })
-	if bits < 64 {
-		unary(t, "abs.s"+w, func(a S) S { return max(a, -a) })
-	}
+	unary(t, "abs.s"+w, func(a S) S { return max(a, -a) })
+	unary(t, "sign.s"+w, func(a S) S { return min(1, max(-1, a)) })
+	unary(t, "popcnt.i"+w, func(a U) U { return U(mathbits.OnesCount64(uint64(a))) })
+	unary(t, "count-leading-zeros.i"+w, func(a U) U { return U(bits - mathbits.Len64(uint64(a))) })
+	check(t, "clamp.s"+w, 3, func(lo, x, hi S) S { return min(hi, max(x, lo)) })
+	check(t, "clamp.u"+w, 3, func(lo, x, hi U) U { return min(hi, max(x, lo)) })
+	binary(t, "power.u"+w, power[U])
+	binary(t, "power.s"+w, func(a, b S) S {
+		switch {
+		case b >= 0:
+			return power(a, b)
+		case a == 1:
+			return 1
+		}
+		return 0
+	})
 	compareAll(t, "i", "s", w, func(a, b S) bool { return a == b }, func(a, b S) bool { return a < b }, func(a, b S) bool { return a <= b })
 	compareAll(t, "i", "u", w, func(a, b U) bool { return a == b }, func(a, b U) bool { return a < b }, func(a, b U) bool { return a <= b })
 	binary(t, "and."+w, func(a, b U) U { return a & b })
@@ -224,11 +237,21 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 		}
 		return b
 	})
-	if bits >= 32 {
-		check(t, "shift-left.i"+w, 2, func(a, b, _ U) U { return a << b })
-		check(t, "shift-right-logical.i"+w, 2, func(a, b, _ U) U { return a >> b })
-		check(t, "shift-right-arithmetic.i"+w, 2, func(a S, b, _ U) S { return a >> b })
+	check(t, "shift-left.i"+w, 2, func(a, b, _ U) U { return a << b })
+	check(t, "shift-right-logical.i"+w, 2, func(a, b, _ U) U { return a >> b })
+	check(t, "shift-right-arithmetic.i"+w, 2, func(a S, b, _ U) S { return a >> b })
+}
+
+// power squares.
+func power[T Number](x, y T) T {
+	r := T(1)
+	for n := uint64(y); n > 0; n >>= 1 {
+		if n&1 != 0 {
+			r *= x
+		}
+		x *= x
 	}
+	return r
 }
 
 func TestIntegers(t *testing.T) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+	"math/bits"
 	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -9,7 +11,8 @@ import (
 // kernels are all kernels.
 func kernels() []kernel {
 	var all []kernel
-	for _, group := range [][]kernel{floats(), integers(), masks(), conversions(), functions(), reductions(), fills()} {
+	for _, group := range [][]kernel{floats(), integers(), bitCounts(), narrowIntegers(), powers(),
+		masks(), conversions(), casts(), complexes(), functions(), reductions(), fills()} {
 		all = append(all, group...)
 	}
 	for i := range all {
@@ -67,6 +70,11 @@ func floats() (all []kernel) {
 			nonzero := m.compare(isLess, m.copyOf(m.constant(0)), m.abs(x))
 			return m.choose(nonzero, one, x)
 		})
+		finite := elementwise("is-finite."+typ, "tells numbers from infinities and NaN.", lane, 1, func(m *machine, in []vector) vector {
+			return m.compare(isLess, m.abs(in[0]), m.constant(math.Inf(1)))
+		})
+		finite.out = predicates
+		all = append(all, finite, reducePrecision(typ, lane))
 		clamp := elementwise("clamp."+typ, "sets d to b between a and c.", lane, 3, func(m *machine, in []vector) vector {
 			return m.minimum(in[2], m.maximum(in[1], in[0]))
 		})
@@ -92,6 +100,34 @@ func floats() (all []kernel) {
 		}
 	}
 	return all
+}
+
+// reducePrecision rounds codes as the six numbers at b say, each as wide as a lane: the lowest bit that stays; what is added to even and
+// to odd magnitudes, before the bits that do not stay are cleared; the mask of those that do; the magnitude below which nothing is left,
+// and the one from which on it is infinite.
+func reducePrecision(typ string, lane int) kernel {
+	k := elementwise("reduce-precision."+typ, "rounds numbers to a smaller format, which b describes.", lane, 1, nil)
+	k.before = func(m *machine) func(*machine, []vector) vector {
+		at := m.argument("b")
+		var p [6]vector
+		for i := range p {
+			p[i] = m.vector()
+			m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: at, Disp: i * lane}, p[i])
+		}
+		return func(m *machine, in []vector) vector {
+			x := in[0]
+			magnitude := m.abs(x)
+			even := m.compareIntegers(0, false, m.bits("AND", magnitude, p[0]), m.zero())
+			r := m.bits("AND", m.integer3("ADD", magnitude, m.choose(even, p[1], p[2])), p[3])
+			r = m.choose(m.compareIntegers(1, false, r, p[4]), m.zero(), r)
+			infinity := m.copyOf(m.constant(math.Inf(1)))
+			r = m.choose(m.compareIntegers(1, false, r, p[5]), r, infinity)
+			r = m.choose(m.compareIntegers(1, false, magnitude, infinity), r, magnitude)
+			return m.withSign(r, x)
+		}
+	}
+	k.unroll = 1
+	return k
 }
 
 // totalKey is an integer that orders as x does in the total order: the negative ones are mirrored.
@@ -137,8 +173,8 @@ var predicates = form{size: 1,
 		if !m.wide {
 			// Lanes of zeros are not set; the others are, whatever they hold.
 			x := m.vector()
-			m.op(map[int]string{4: "VPMOVZXBD", 8: "VPMOVZXBQ"}[m.lane], from, x)
-			return m.integer3("CMPGT", x, m.zero())
+			m.op(map[int]string{1: "VMOVDQU", 2: "VPMOVZXBW", 4: "VPMOVZXBD", 8: "VPMOVZXBQ"}[m.lane], from, x)
+			return m.compareIntegers(4, false, x, m.zero())
 		}
 		k, x := m.K(), m.part(1)
 		switch {
@@ -170,25 +206,18 @@ var predicates = form{size: 1,
 			}
 			return
 		}
-		high, low := m.XMM(), x.AsX()
-		m.VEXTRACTI128(operand.U8(1), x.VecVirtual, high)
-		packed := m.XMM()
-		m.VPACKSSDW(high, low, packed)
-		if m.lane == 8 {
-			m.VPACKSSDW(packed, packed, packed)
+		if m.lane == 1 {
+			m.op("VMOVDQU", m.bits("AND", x, m.ones()), to)
+			return
 		}
-		m.VPACKSSWB(packed, packed, packed)
-		m.VPAND(m.ones(), packed, packed)
-		if m.lane == 8 {
-			m.VMOVD(packed, to)
-		} else {
-			m.VMOVQ(packed, to)
-		}
+		bytes := m.shrunk(x, 1)
+		m.VPAND(m.ones(), bytes, bytes)
+		m.storeBytes(bytes, m.lanes(), to)
 	},
 }
 
 // ones are bytes 1.
-func (m *machine) ones() operand.Mem { return (&machine{m.Context, m.wide, 1, m.constants}).pattern(1) }
+func (m *machine) ones() operand.Mem { return m.as(1).pattern(1) }
 
 // part is a register for as many elements of a size as there are lanes.
 func (m *machine) part(size int) vector {
@@ -208,7 +237,6 @@ func masks() (all []kernel) {
 			return m.choose(in[0], in[1], in[2])
 		})
 		k.in[0] = predicates
-		k.wideOnly = lane < 4
 		all = append(all, k)
 		for _, op := range []string{"and", "or", "xor"} {
 			name := map[string]string{"and": "AND", "or": "OR", "xor": "XOR"}[op]
@@ -248,17 +276,21 @@ func integers() (all []kernel) {
 				k := comparison(c.name+"."+signed+typ, c.doc, lane, func(m *machine, x, y vector) vector {
 					return m.compareIntegers(c.predicate, signed == "u", x, y)
 				})
-				k.wideOnly = lane < 4
 				all = append(all, k)
 			}
+			clamp := elementwise("clamp."+signed+typ, "sets d to b between a and c.", lane, 3, func(m *machine, in []vector) vector {
+				return m.integer3("MIN"+strings.ToUpper(signed), in[2], m.integer3("MAX"+strings.ToUpper(signed), in[1], in[0]))
+			})
+			clamp.wideOnly = lane == 8
+			all = append(all, clamp)
 		}
 		for _, c := range []struct {
 			name, doc string
 			predicate uint8
 		}{{"eq", "sets d to a = b.", 0}, {"ne", "sets d to a ≠ b.", 4}} {
-			k := comparison(c.name+".i"+typ, c.doc, lane, func(m *machine, x, y vector) vector { return m.compareIntegers(c.predicate, false, x, y) })
-			k.wideOnly = lane < 4
-			all = append(all, k)
+			all = append(all, comparison(c.name+".i"+typ, c.doc, lane, func(m *machine, x, y vector) vector {
+				return m.compareIntegers(c.predicate, false, x, y)
+			}))
 		}
 		all = append(all, elementwise("negate.i"+typ, "sets d to -a.", lane, 1, func(m *machine, in []vector) vector {
 			return m.integer3("SUB", m.zero(), in[0])
@@ -268,13 +300,20 @@ func integers() (all []kernel) {
 			instruction("shift-right-logical.i", "shifts zeros in from the left.", "SRLV", false)
 			instruction("shift-right-arithmetic.i", "shifts signs in from the left.", "SRAV", lane == 8)
 		}
-		if lane < 8 {
-			all = append(all, elementwise("abs.s"+typ, "sets d to the magnitude of a, modulo 2^n.", lane, 1, func(m *machine, in []vector) vector {
-				d := m.vector()
-				m.op("VPABS"+m.integerSuffix(), in[0], d)
-				return d
-			}))
-		}
+		all = append(all, elementwise("abs.s"+typ, "sets d to the magnitude of a, modulo 2^n.", lane, 1, func(m *machine, in []vector) vector {
+			if lane == 8 && !m.wide {
+				negative := m.integer3("CMPGT", m.zero(), in[0])
+				return m.integer3("SUB", m.bits("XOR", in[0], negative), negative)
+			}
+			d := m.vector()
+			m.op("VPABS"+m.integerSuffix(), in[0], d)
+			return d
+		}), elementwise("sign.s"+typ, "sets d to -1, 0 or 1.", lane, 1, func(m *machine, in []vector) vector {
+			if lane == 8 && !m.wide {
+				return m.integer3("SUB", m.integer3("CMPGT", m.zero(), in[0]), m.integer3("CMPGT", in[0], m.zero()))
+			}
+			return m.integer3("MAXS", m.integer3("MINS", in[0], m.pattern(1)), m.pattern(^uint64(0)>>(64-8*lane)))
+		}))
 	}
 	return all
 }
@@ -321,5 +360,25 @@ func fills() (all []kernel) {
 		}
 		all = append(all, k)
 	}
-	return all
+	return append(all, counting())
+}
+
+// counting writes a series of s32, the first and the difference of which are at a.
+func counting() kernel {
+	k := elementwise("count.i32", "sets d to a[0], a[0] + a[1], a[0] + 2·a[1] and so on.", 4, 0, nil)
+	k.before = func(m *machine) func(*machine, []vector) vector {
+		at := m.argument("a")
+		x, step, first := m.vector(), m.vector(), m.vector()
+		m.op("VPBROADCASTD", operand.Mem{Base: at, Disp: 4}, step)
+		m.op("VPMULLD", m.indices(), step, x)
+		m.op("VPBROADCASTD", operand.Mem{Base: at}, first)
+		m.op("VPADDD", first, x, x)
+		m.op("VPSLLD", operand.U8(uint8(bits.TrailingZeros(uint(m.lanes())))), step, step)
+		return func(*machine, []vector) vector {
+			d := m.copyOf(x)
+			m.op("VPADDD", step, x, x)
+			return d
+		}
+	}
+	return k
 }

@@ -1,17 +1,14 @@
 package main
 
-import "github.com/mmcloughlin/avo/operand"
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // conversions are named for the type before and after. Where only the width of integers counts, i stands for s and u.
 func conversions() (all []kernel) {
 	convert := func(key, doc string, lane int, in, out form, wideOnly bool, body func(m *machine, x vector) vector) {
-		all = append(all, kernel{key: "convert." + key, doc: doc, lane: lane, in: []form{in}, out: out, unroll: 2, wideOnly: wideOnly,
-			body: func(m *machine, in []vector) vector {
-				if body == nil {
-					return in[0]
-				}
-				return body(m, in[0])
-			}})
+		all = append(all, conversion(key, doc, lane, in, out, wideOnly, body))
 	}
 	f32, f64 := elements(4), elements(8)
 	convert("bf16.f32", "decodes bf16.", 4, extended(2, "ZX"), f32, false, func(m *machine, x vector) vector { return m.shift("SLL", x, 16) })
@@ -39,38 +36,20 @@ func conversions() (all []kernel) {
 	}
 	convert("f16.f32", "decodes f16.", 4, halves, f32, true, nil)
 	convert("f32.f16", "encodes f16, rounding to the nearest.", 4, f32, halves, true, nil)
-	for _, signed := range []string{"s", "u"} {
-		extend := map[string]string{"s": "SX", "u": "ZX"}[signed]
-		for typ, size := range pairs("8", 1, "16", 2) {
-			convert(signed+typ+".i32", "widens integers.", 4, extended(size, extend), f32, false, nil)
-			convert(signed+typ+".f32", "converts integers to f32, exactly.", 4, extended(size, extend), f32, false, (*machine).toFloat)
-		}
-		convert(signed+"32.i64", "widens integers.", 8, extended(4, extend), f64, false, nil)
-	}
-	convert("i32.i8", "keeps the lowest bits.", 4, f32, truncated(1), true, nil)
-	convert("i32.i16", "keeps the lowest bits.", 4, f32, truncated(2), true, nil)
-	convert("i64.i32", "keeps the lowest bits.", 8, f64, truncated(4), true, nil)
-	convert("s32.f32", "rounds integers to f32.", 4, f32, f32, false, (*machine).toFloat)
-	convert("u32.f32", "rounds integers to f32.", 4, f32, f32, true, func(m *machine, x vector) vector {
-		d := m.vector()
-		m.op("VCVTUDQ2PS", x, d)
-		return d
-	})
-	convert("f32.s32", "truncates, and stops at the ends of the range; NaN gives 0.", 4, f32, f32, false, func(m *machine, x vector) vector {
-		d := m.vector()
-		m.op("VCVTTPS2DQ", x, d)
-		d = m.choose(m.compare(isLessEqual, m.copyOf(m.constant(1<<31)), x), m.copyOf(m.pattern(1<<31-1)), d)
-		return m.choose(m.compare(isUnordered, x, x), m.zero(), d)
-	})
 	convert("f32.f64", "widens.", 8, singles, f64, false, nil)
 	convert("f64.f32", "rounds to f32.", 8, f64, singles, false, nil)
-	convert("s64.f64", "rounds integers to f64.", 8, f64, f64, true, func(m *machine, x vector) vector {
-		d := m.vector()
-		m.op("VCVTQQ2PD", x, d)
-		return d
-	})
-	convert("s32.f64", "converts integers to f64, exactly.", 8, signed32, f64, false, nil)
 	return all
+}
+
+// conversion is a kernel that converts.
+func conversion(key, doc string, lane int, in, out form, wideOnly bool, body func(m *machine, x vector) vector) kernel {
+	return kernel{key: "convert." + key, doc: doc, lane: lane, in: []form{in}, out: out, unroll: 2, wideOnly: wideOnly,
+		body: func(m *machine, in []vector) vector {
+			if body == nil {
+				return in[0]
+			}
+			return body(m, in[0])
+		}}
 }
 
 // toFloat converts lanes of s32.
@@ -126,13 +105,34 @@ func truncated(size int) form {
 			m.op(name, x, tail, to)
 		case m.wide:
 			m.op(name, x, to)
-		default: // of 32 bits, which hold numbers of 16
-			high, packed := m.XMM(), m.XMM()
-			m.VEXTRACTI128(operand.U8(1), x.VecVirtual, high)
-			m.VPACKUSDW(high, x.AsX(), packed)
-			m.VMOVDQU(packed, to)
+		default:
+			m.storeBytes(m.shrunk(x, size), m.lanes()*size, to)
 		}
 	}}
+}
+
+// shrunk is the low parts of lanes of 256 bits, side by side.
+func (m *machine) shrunk(x vector, size int) reg.VecVirtual {
+	// In each half the wanted bytes come to the front; then the halves are joined.
+	order := [16]byte{}
+	for i := range order {
+		order[i] = 0x80
+	}
+	each := 16 / m.lane
+	for i := range each * size {
+		order[i] = byte(i/size*m.lane + i%size)
+	}
+	d, high, joined := m.vector(), m.XMM(), m.XMM()
+	m.op("VPSHUFB", m.table(order), x, d)
+	m.VEXTRACTI128(operand.U8(1), d.VecVirtual, high)
+	name := map[int]string{8: "VPUNPCKLQDQ", 4: "VPUNPCKLDQ", 2: "VPUNPCKLWD"}[each*size]
+	m.op(name, high, d.AsX(), joined)
+	return joined
+}
+
+// storeBytes stores the first n bytes of x: 4, 8 or 16.
+func (m *machine) storeBytes(x reg.VecVirtual, n int, to operand.Mem) {
+	m.op(map[int]string{4: "VMOVD", 8: "VMOVQ", 16: "VMOVDQU"}[n], x, to)
 }
 
 // halves are f16, as f32 in lanes.
@@ -154,17 +154,6 @@ var halves = form{size: 2,
 		}
 	},
 }
-
-// signed32 are s32, as f64 in lanes.
-var signed32 = form{size: 4, load: func(m *machine, from operand.Mem, tail operand.Op) vector {
-	d := m.vector()
-	if tail != nil {
-		m.op("VCVTDQ2PD_Z", from, tail, d)
-	} else {
-		m.op("VCVTDQ2PD", from, d)
-	}
-	return d
-}}
 
 // singles are f32, as f64 in lanes.
 var singles = form{size: 4,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"reflect"
@@ -18,12 +19,20 @@ type machine struct {
 	wide      bool // 512 bits, with mask registers; else 256
 	lane      int  // bytes of a lane
 	constants map[string]bool
+	labels    *int // made so far
 }
 
 // vector is a register with lanes, or, if k is set, a lane mask in a mask register. Masks of 256 bits are vectors of zeros and ones.
 type vector struct {
 	reg.VecVirtual
 	k reg.OpmaskVirtual
+}
+
+// as is m for lanes of another size.
+func (m *machine) as(lane int) *machine {
+	r := *m
+	r.lane = lane
+	return &r
 }
 
 func (m *machine) width() int {
@@ -251,6 +260,36 @@ func (m *machine) pattern(bits uint64) operand.Mem {
 			m.AppendDatum(operand.U32(uint32(bits)))
 		} else {
 			m.AppendDatum(operand.U64(bits))
+		}
+	}
+	return mem
+}
+
+// table is 16 bytes in memory, repeated.
+func (m *machine) table(b [16]byte) operand.Mem {
+	name := fmt.Sprintf("table_%x", b)
+	mem := operand.NewDataAddr(operand.NewStaticSymbol(name), 0)
+	if !m.constants[name] {
+		m.constants[name] = true
+		m.StaticGlobal(name)
+		m.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 8 {
+			m.AppendDatum(operand.U64(binary.LittleEndian.Uint64(b[i%2*8:])))
+		}
+	}
+	return mem
+}
+
+// indices is the number of each lane of 32 bits.
+func (m *machine) indices() operand.Mem {
+	const name = "indices"
+	mem := operand.NewDataAddr(operand.NewStaticSymbol(name), 0)
+	if !m.constants[name] {
+		m.constants[name] = true
+		m.StaticGlobal(name)
+		m.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 16 {
+			m.AppendDatum(operand.U32(uint32(i)))
 		}
 	}
 	return mem

@@ -6,7 +6,9 @@
 //	machine.go  instructions by what they mean, on 512 and on 256 bits
 //	loop.go     the loop around the body of a kernel: main part, rest, tail
 //	basic.go    arithmetic, comparison, choice, bits
-//	convert.go  changes of type
+//	integer.go  what integers need several instructions for
+//	convert.go  changes of type between floats
+//	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
 //	poly.go     exp, log and their coefficients
 //	reduce.go   sums and extremes
@@ -35,7 +37,7 @@ func generate() (asmgen.Files, error) {
 			if !wide && k.wideOnly {
 				continue
 			}
-			m := &machine{Context: context, wide: wide, lane: k.lane, constants: constants}
+			m := &machine{Context: context, wide: wide, lane: k.lane, constants: constants, labels: new(int)}
 			name := m.function(k)
 			step := 0
 			if !wide && k.isPartial() {

@@ -1,0 +1,93 @@
+package tile
+
+import (
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// iotaLoop writes consecutive numbers of a walk as type t.
+func iotaLoop(t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
+	switch t {
+	case hlo.U8:
+		return counterOf[uint8](t)
+	case hlo.U16:
+		return counterOf[uint16](t)
+	case hlo.U32:
+		return counterOf[uint32](t)
+	case hlo.U64:
+		return counterOf[uint64](t)
+	case hlo.S8:
+		return counterOf[int8](t)
+	case hlo.S16:
+		return counterOf[int16](t)
+	case hlo.S32:
+		return counterOf[int32](t)
+	case hlo.S64:
+		return counterOf[int64](t)
+	case hlo.F32:
+		return counterOf[float32](t)
+	case hlo.F64:
+		return counterOf[float64](t)
+	}
+	return nil
+}
+
+// series is what the loop count.i32 reads, and room for numbers to convert. It is pooled, as what loops are given is on the heap.
+type series struct {
+	first, step int32
+	numbers     [256]int32
+}
+
+var seriesPool = sync.Pool{New: func() any { return new(series) }}
+
+// counterOf writes the rows of a walk: one number over and over, a series of 32 bits that is converted, or, if the numbers do not fit
+// or are few, one by one.
+func counterOf[T real](t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
+	count := vectors.Find("count.i32", nil)
+	var convert loop
+	if t != hlo.S32 && t != hlo.U32 {
+		convert = castTo(hlo.S32, t)
+		convert = vectors.Find(convertName(hlo.S32, t), convert)
+	}
+	return func(p unsafe.Pointer, n int, w *walk) {
+		d := vec[T](p, n)
+		for len(d) > 0 {
+			v, k, stride := w.run(len(d))
+			row := d[:k]
+			d = d[k:]
+			last := v + int64(k-1)*stride
+			switch {
+			case stride == 0:
+				x := T(v)
+				fillTile(unsafe.Pointer(&row[0]), unsafe.Pointer(&x), int(unsafe.Sizeof(x)), k)
+			case count == nil || k < minSeries || min(v, last) < math.MinInt32 || max(v, last) > math.MaxInt32:
+				for i := range row {
+					row[i] = T(v)
+					v += stride
+				}
+			default:
+				s := seriesPool.Get().(*series)
+				s.first, s.step = int32(v), int32(stride)
+				if convert == nil {
+					count(k, unsafe.Pointer(&row[0]), unsafe.Pointer(s), nil, nil)
+					row = nil
+				}
+				for len(row) > 0 {
+					k := min(len(row), len(s.numbers))
+					count(k, unsafe.Pointer(&s.numbers), unsafe.Pointer(s), nil, nil)
+					convert(k, unsafe.Pointer(&row[0]), unsafe.Pointer(&s.numbers), nil, nil)
+					row = row[k:]
+					s.first += int32(k) * s.step
+				}
+				seriesPool.Put(s)
+			}
+		}
+	}
+}
+
+// minSeries is the length of a row from which on vectors write it.
+const minSeries = 16
