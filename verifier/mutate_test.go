@@ -1,7 +1,6 @@
 package verifier_test
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -128,73 +127,4 @@ func TestVerifyTwice(t *testing.T) {
 	assert.Equal(t, "x.hlo:10:3: error: %s: Async start %s is matched by multiple async done instructions: %d and %e [ASYNC-25]\n"+
 		"  chain: %s = async-start (line 10)\n         %d = async-done (line 11)\n         %e = async-done (line 12)\n"+
 		"  hint: give each done a start of its own, or use the result of one done twice", first.Err().Error())
-}
-
-// Whatever edits do to a module, Verify comes back.
-func TestVerifySurvivesAnyEdit(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var seeds []hlo.Module
-	var shapes []hlo.Shape
-	var attrs []hlo.OpAttrs
-	for _, r := range verifier.Rules() {
-		if e, ok := verifier.ExampleOf(r.ID); ok {
-			m, err := parser.Parse("", e.Mended)
-			require.NoError(t, err)
-			seeds = append(seeds, m)
-			for c := range m.Computations() {
-				for in := range c.Instructions() {
-					shapes, attrs = append(shapes, in.Shape()), append(attrs, in.Attrs())
-				}
-			}
-		}
-	}
-	shapes = append(shapes, hlo.Shape{}, hlo.MakeTuple(), hlo.MakeOpaque(), hlo.MakeShape(hlo.F32, 4).WithLayout(&hlo.Layout{MinorToMajor: []int64{9}}))
-	strict := verifier.Config{Profile: verifier.XLA, LayoutSensitive: true, ReshapeIsBitcast: true, NoCollectiveDeadlocks: true, CallThreadNames: true,
-		NoHostMemorySpace: true, InstructionNameUnchanged: true, BroadcastDimensionsOrder: true, CanChangeLayout: verifier.CanChangeLayout}
-	for round := range 20000 {
-		m := seeds[rng.IntN(len(seeds))]
-		e := m.Edit()
-		var comps []hlo.CompID
-		for c := range e.Computations() {
-			comps = append(comps, c)
-		}
-		for range 1 + rng.IntN(3) {
-			c := e.Computation(comps[rng.IntN(len(comps))])
-			in := c.Instr(hlo.InstrID(rng.IntN(c.NumInstructions())))
-			switch rng.IntN(8) {
-			case 0:
-				in.SetShape(shapes[rng.IntN(len(shapes))])
-			case 1:
-				in.SetAttrs(attrs[rng.IntN(len(attrs))])
-			case 2:
-				in.SetOpcode(hlo.Opcode(1 + rng.IntN(hlo.NumOpcodes-1)))
-			case 3:
-				var ids []hlo.InstrID
-				for range rng.IntN(5) {
-					ids = append(ids, hlo.InstrID(rng.IntN(c.NumInstructions())))
-				}
-				in.SetOperands(ids...)
-			case 4:
-				var ids []hlo.CompID
-				for range rng.IntN(3) {
-					ids = append(ids, comps[rng.IntN(len(comps))])
-				}
-				in.SetCallees(ids...)
-			case 5:
-				c.SetRoot(in.ID())
-			case 6:
-				in.SetOpcode(hlo.Opcode(1 + rng.IntN(hlo.NumOpcodes-1)))
-				if mk := hlo.Info(in.Opcode()).NewAttrs; mk != nil {
-					in.SetAttrs(mk())
-				}
-			case 7:
-				c.SetExecutionThread([]string{"", "side"}[rng.IntN(2)])
-			}
-		}
-		edited := e.Freeze()
-		require.NotPanics(t, func() {
-			verifier.Verify(edited, verifier.Config{})
-			verifier.Verify(edited, strict)
-		}, "round %d", round)
-	}
 }

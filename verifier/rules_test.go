@@ -50,17 +50,3 @@ func TestRuleTableIsComplete(t *testing.T) {
 		assert.True(t, seen[id], "%s is not in the table", id)
 	}
 }
-
-func FuzzVerify(f *testing.F) {
-	for _, r := range verifier.Rules() {
-		if e, ok := verifier.ExampleOf(r.ID); ok {
-			f.Add(e.Breaks)
-			f.Add(e.Mended)
-		}
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, cfg := range []verifier.Config{{}, {Profile: verifier.XLA, LayoutSensitive: true, MixedPrecision: true, ReshapeIsBitcast: true, NoCollectiveDeadlocks: true}} {
-			verdict(text, cfg) // must not panic, nor run away
-		}
-	})
-}

@@ -84,9 +84,11 @@ type node struct {
 type stream struct {
 	cost      int64
 	hasReturn bool
-	sides     []int // streams that use or make its values
-	into      int   // where it was merged, or itself
-	under     int   // node under which it was left; -1 for none
+	sides     []int // streams that use or make its values, where such streams may be merged
+	isSide    map[int]bool
+	into      int // where it was merged, or itself
+	under     int // node under which it was left; -1 for none
+	stamp     int // of the last set it was put in
 }
 
 type analysis struct {
@@ -98,6 +100,7 @@ type analysis struct {
 	threshold int64
 	automatic bool
 	mergeSide bool
+	stamp     int
 }
 
 // options are the function's own, else the module's.
@@ -165,7 +168,7 @@ func (s *analysis) forward() {
 			if j == 0 || s.nodes[p].fromRoot > s.nodes[nd.parent].fromRoot {
 				nd.parent = p
 			}
-			if uses := &s.nodes[p].sideUses; v.Type != chainType && !slices.Contains(*uses, n) {
+			if uses := &s.nodes[p].sideUses; v.Type != chainType && !endsWith(*uses, n) {
 				*uses = append(*uses, n)
 			}
 		}
@@ -175,7 +178,9 @@ func (s *analysis) forward() {
 		s.nodes = append(s.nodes, nd)
 		p := &s.nodes[nd.parent]
 		p.children = append(p.children, n)
-		p.sideUses = slices.DeleteFunc(p.sideUses, func(u int) bool { return u == n })
+		if endsWith(p.sideUses, n) {
+			p.sideUses = p.sideUses[:len(p.sideUses)-1]
+		}
 	}
 	if s.automatic {
 		s.threshold = 1
@@ -185,12 +190,28 @@ func (s *analysis) forward() {
 	}
 }
 
-// final follows merges.
+// endsWith reports whether n, which is greater than all that a list of nodes may hold otherwise, is in it.
+func endsWith(list []int, n int) bool { return len(list) > 0 && list[len(list)-1] == n }
+
+// final follows merges, and shortens the way for the next.
 func (s *analysis) final(id int) int {
 	for s.streams[id].into != id {
-		id = s.streams[id].into
+		to := &s.streams[id].into
+		*to = s.streams[*to].into
+		id = *to
 	}
 	return id
+}
+
+// round begins a set of streams; first then reports whether a stream is new to it.
+func (s *analysis) round() { s.stamp++ }
+
+func (s *analysis) first(id int) bool {
+	if st := &s.streams[id]; st.stamp != s.stamp {
+		st.stamp = s.stamp
+		return true
+	}
+	return false
 }
 
 // reached says whether streams that cost so much are worth handing over. With
@@ -214,12 +235,20 @@ func (s *analysis) merge(from, to int) {
 	for _, side := range f.sides {
 		s.addSide(to, s.final(side))
 	}
+	f.sides, f.isSide = nil, nil
 }
 
+// addSide records that two streams depend on each other.
 func (s *analysis) addSide(a, b int) {
-	if a != b && !slices.Contains(s.streams[a].sides, b) {
-		s.streams[a].sides = append(s.streams[a].sides, b)
+	st := &s.streams[a]
+	if a == b || st.isSide[b] {
+		return
 	}
+	if st.isSide == nil {
+		st.isSide = make(map[int]bool)
+	}
+	st.isSide[b] = true
+	st.sides = append(st.sides, b)
 }
 
 func (s *analysis) backward() {
@@ -250,6 +279,9 @@ func (s *analysis) join(i, id int) {
 	if i > 0 && s.body.Ops[i-1].Name == returnOp {
 		st.hasReturn = true
 	}
+	if !s.mergeSide {
+		return // nobody asks
+	}
 	for _, u := range n.sideUses {
 		other := s.final(s.nodes[u].stream)
 		s.addSide(id, other)
@@ -260,8 +292,9 @@ func (s *analysis) join(i, id int) {
 // choose merges cheap streams of a node's children and picks the one to join.
 func (s *analysis) choose(n *node) int {
 	var ids []int
+	s.round()
 	for _, c := range n.children {
-		if id := s.final(s.nodes[c].stream); !slices.Contains(ids, id) {
+		if id := s.final(s.nodes[c].stream); s.first(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -297,14 +330,19 @@ func (s *analysis) choose(n *node) int {
 
 // mergeSides merges streams that depend on each other and returns those left.
 func (s *analysis) mergeSides(n *node, ids []int) []int {
+	among := make(map[int]bool, len(ids))
+	for _, id := range ids {
+		among[id] = true
+	}
 	for _, id := range ids {
 		if s.final(id) != id {
 			continue
 		}
 		var sides []int
+		s.round()
 		for _, side := range s.streams[id].sides {
 			side = s.final(side)
-			if side != id && slices.Contains(ids, side) && s.streams[side].cost < s.threshold && !slices.Contains(sides, side) {
+			if side != id && among[side] && s.streams[side].cost < s.threshold && s.first(side) {
 				sides = append(sides, side)
 			}
 		}
@@ -328,19 +366,19 @@ func (s *analysis) result() streams {
 		if st.under >= 0 {
 			info[i].parent = s.final(s.nodes[st.under].stream)
 		}
+		s.round()
 		for _, c := range n.children {
-			if child := s.final(s.nodes[c].stream); child != id && !slices.Contains(info[i].children, child) {
+			if child := s.final(s.nodes[c].stream); child != id && s.first(child) {
 				info[i].children = append(info[i].children, child)
 			}
 		}
 	}
+	opens := make([]int, len(s.streams)) // the first op of each stream
+	for i := len(info) - 1; i >= 0; i-- {
+		opens[info[i].stream] = i
+	}
 	for i := range info {
-		slices.SortStableFunc(info[i].children, func(a, b int) int { return s.firstOf(a) - s.firstOf(b) })
+		slices.SortStableFunc(info[i].children, func(a, b int) int { return opens[a] - opens[b] })
 	}
 	return streams{root: info[0], ops: info[1:]}
-}
-
-// firstOf is the first op of a stream in the program.
-func (s *analysis) firstOf(id int) int {
-	return slices.IndexFunc(s.nodes, func(n node) bool { return s.final(n.stream) == id })
 }
