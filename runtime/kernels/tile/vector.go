@@ -18,7 +18,11 @@ func (o *operation) vectorize(name string) {
 		return
 	}
 	portable := o.fn
-	o.fn = vectors.Find(name, portable)
+	if name == "sine.f32" || name == "cosine.f32" {
+		o.fn = turns(name, portable)
+	} else {
+		o.fn = vectors.Find(name, portable)
+	}
 	if !vectors.Has(name) {
 		o.weight *= scalarWeight
 	} else if op, _, _ := strings.Cut(name, "."); !approximated[op] {
@@ -29,6 +33,28 @@ func (o *operation) vectorize(name string) {
 // approximated are the ops that Go and assembly do not compute to the same bits.
 var approximated = map[string]bool{
 	"exponential": true, "exponential-minus-one": true, "log": true, "log-plus-one": true, "tanh": true, "logistic": true, "erf": true, "rsqrt": true,
+	"sine": true, "cosine": true,
+}
+
+// turns is the loop in assembly for sine and cosine, which is not for large numbers: a stretch with one of them is left to Go.
+func turns(name string, portable loop) loop {
+	fn, magnitude := vectors.Find(name, nil), vectors.Find("magnitude.f32", nil)
+	if fn == nil || magnitude == nil {
+		return portable
+	}
+	return func(n int, d, a, _, _ unsafe.Pointer) {
+		var largest float32
+		for at := 0; at < n; at += Size {
+			k := min(Size, n-at)
+			z, x := unsafe.Add(d, 4*at), unsafe.Add(a, 4*at)
+			magnitude(k, unsafe.Pointer(&largest), x, nil, nil)
+			if largest < 1<<16 {
+				fn(k, z, x, nil, nil)
+			} else {
+				portable(k, z, x, nil, nil)
+			}
+		}
+	}
 }
 
 // shortSpace is the number of elements up to which loops in Go are faster than assembly: vectors that are stored under a mask cannot be

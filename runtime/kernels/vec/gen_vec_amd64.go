@@ -1251,6 +1251,16 @@ func logisticF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Point
 //go:noescape
 func erfF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sineF32AVX512 sets d to the sine, for magnitudes below 2^16.
+//
+//go:noescape
+func sineF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// cosineF32AVX512 sets d to the cosine, for magnitudes below 2^16.
+//
+//go:noescape
+func cosineF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // exponentialF64AVX512 sets d to e^a.
 //
 //go:noescape
@@ -1310,6 +1320,11 @@ func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Point
 //
 //go:noescape
 func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// magnitudeF32AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumI32AVX512 folds n elements at a into one at d.
 //
@@ -2496,6 +2511,16 @@ func logisticF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func erfF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sineF32AVX2 sets d to the sine, for magnitudes below 2^16.
+//
+//go:noescape
+func sineF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// cosineF32AVX2 sets d to the cosine, for magnitudes below 2^16.
+//
+//go:noescape
+func cosineF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // exponentialF64AVX2 sets d to e^a.
 //
 //go:noescape
@@ -2555,6 +2580,11 @@ func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //
 //go:noescape
 func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// magnitudeF32AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumI32AVX2 folds n elements at a into one at d.
 //

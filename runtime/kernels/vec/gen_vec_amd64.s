@@ -14001,6 +14001,464 @@ DATA all32_3f6e147b<>+56(SB)/4, $0x3f6e147b
 DATA all32_3f6e147b<>+60(SB)/4, $0x3f6e147b
 GLOBL all32_3f6e147b<>(SB), RODATA|NOPTR, $64
 
+// func sineF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·sineF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Z0
+	VPANDD       all32_80000000<>+0(SB), Z0, Z1
+	VPANDD       all32_7fffffff<>+0(SB), Z0, Z0
+	VMULPS       all32_3f22f983<>+0(SB), Z0, Z6
+	VRNDSCALEPS  $0x00, Z6, Z6
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Z6, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Z6, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Z6, Z0
+	VCVTPS2DQ    Z6, Z6
+	VMULPS       Z0, Z0, Z7
+	VMULPS       Z0, Z7, Z8
+	VMOVUPS      all32_36365f67<>+0(SB), Z9
+	VFMADD213PS  all32_b9500799<>+0(SB), Z7, Z9
+	VFMADD213PS  all32_3c088884<>+0(SB), Z7, Z9
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Z7, Z9
+	VMOVUPS      Z0, Z0
+	VFMADD231PS  Z9, Z8, Z0
+	VMOVUPS      all32_b4920bef<>+0(SB), Z8
+	VFMADD213PS  all32_37d00862<>+0(SB), Z7, Z8
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Z7, Z8
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Z7, Z8
+	VMOVUPS      all32_bf000000<>+0(SB), Z9
+	VFMADD231PS  Z8, Z7, Z9
+	VMOVUPS      all32_3f800000<>+0(SB), Z8
+	VFMADD231PS  Z9, Z7, Z8
+	VPANDD       all32_1<>+0(SB), Z6, Z7
+	VPXORD       Z2, Z2, Z2
+	VPCMPD       $0x04, Z2, Z7, K1
+	VPANDD       all32_2<>+0(SB), Z6, Z6
+	VPSLLD       $0x1e, Z6, Z6
+	VBLENDMPS    Z8, Z0, K1, Z3
+	VPXORD       Z6, Z3, Z0
+	VPXORD       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVUPS.Z    (DX)(BX*4), K1, Z0
+	VPANDD       all32_80000000<>+0(SB), Z0, Z1
+	VPANDD       all32_7fffffff<>+0(SB), Z0, Z0
+	VMULPS       all32_3f22f983<>+0(SB), Z0, Z2
+	VRNDSCALEPS  $0x00, Z2, Z2
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Z2, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Z2, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Z2, Z0
+	VCVTPS2DQ    Z2, Z2
+	VMULPS       Z0, Z0, Z3
+	VMULPS       Z0, Z3, Z6
+	VMOVUPS      all32_36365f67<>+0(SB), Z7
+	VFMADD213PS  all32_b9500799<>+0(SB), Z3, Z7
+	VFMADD213PS  all32_3c088884<>+0(SB), Z3, Z7
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Z3, Z7
+	VMOVUPS      Z0, Z0
+	VFMADD231PS  Z7, Z6, Z0
+	VMOVUPS      all32_b4920bef<>+0(SB), Z6
+	VFMADD213PS  all32_37d00862<>+0(SB), Z3, Z6
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Z3, Z6
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Z3, Z6
+	VMOVUPS      all32_bf000000<>+0(SB), Z7
+	VFMADD231PS  Z6, Z3, Z7
+	VMOVUPS      all32_3f800000<>+0(SB), Z6
+	VFMADD231PS  Z7, Z3, Z6
+	VPANDD       all32_1<>+0(SB), Z2, Z3
+	VPXORD       Z4, Z4, Z4
+	VPCMPD       $0x04, Z4, Z3, K2
+	VPANDD       all32_2<>+0(SB), Z2, Z2
+	VPSLLD       $0x1e, Z2, Z2
+	VBLENDMPS    Z6, Z0, K2, Z5
+	VPXORD       Z2, Z5, Z0
+	VPXORD       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_3f22f983<>+0(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+4(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+8(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+12(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+16(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+20(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+24(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+28(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+32(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+36(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+40(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+44(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+48(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+52(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+56(SB)/4, $0x3f22f983
+DATA all32_3f22f983<>+60(SB)/4, $0x3f22f983
+GLOBL all32_3f22f983<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3fc90fdb<>+0(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+4(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+8(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+12(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+16(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+20(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+24(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+28(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+32(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+36(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+40(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+44(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+48(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+52(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+56(SB)/4, $0x3fc90fdb
+DATA all32_3fc90fdb<>+60(SB)/4, $0x3fc90fdb
+GLOBL all32_3fc90fdb<>(SB), RODATA|NOPTR, $64
+
+DATA all32_b33bbd2e<>+0(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+4(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+8(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+12(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+16(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+20(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+24(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+28(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+32(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+36(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+40(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+44(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+48(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+52(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+56(SB)/4, $0xb33bbd2e
+DATA all32_b33bbd2e<>+60(SB)/4, $0xb33bbd2e
+GLOBL all32_b33bbd2e<>(SB), RODATA|NOPTR, $64
+
+DATA all32_a6f72cf1<>+0(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+4(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+8(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+12(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+16(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+20(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+24(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+28(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+32(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+36(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+40(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+44(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+48(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+52(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+56(SB)/4, $0xa6f72cf1
+DATA all32_a6f72cf1<>+60(SB)/4, $0xa6f72cf1
+GLOBL all32_a6f72cf1<>(SB), RODATA|NOPTR, $64
+
+DATA all32_36365f67<>+0(SB)/4, $0x36365f67
+DATA all32_36365f67<>+4(SB)/4, $0x36365f67
+DATA all32_36365f67<>+8(SB)/4, $0x36365f67
+DATA all32_36365f67<>+12(SB)/4, $0x36365f67
+DATA all32_36365f67<>+16(SB)/4, $0x36365f67
+DATA all32_36365f67<>+20(SB)/4, $0x36365f67
+DATA all32_36365f67<>+24(SB)/4, $0x36365f67
+DATA all32_36365f67<>+28(SB)/4, $0x36365f67
+DATA all32_36365f67<>+32(SB)/4, $0x36365f67
+DATA all32_36365f67<>+36(SB)/4, $0x36365f67
+DATA all32_36365f67<>+40(SB)/4, $0x36365f67
+DATA all32_36365f67<>+44(SB)/4, $0x36365f67
+DATA all32_36365f67<>+48(SB)/4, $0x36365f67
+DATA all32_36365f67<>+52(SB)/4, $0x36365f67
+DATA all32_36365f67<>+56(SB)/4, $0x36365f67
+DATA all32_36365f67<>+60(SB)/4, $0x36365f67
+GLOBL all32_36365f67<>(SB), RODATA|NOPTR, $64
+
+DATA all32_b9500799<>+0(SB)/4, $0xb9500799
+DATA all32_b9500799<>+4(SB)/4, $0xb9500799
+DATA all32_b9500799<>+8(SB)/4, $0xb9500799
+DATA all32_b9500799<>+12(SB)/4, $0xb9500799
+DATA all32_b9500799<>+16(SB)/4, $0xb9500799
+DATA all32_b9500799<>+20(SB)/4, $0xb9500799
+DATA all32_b9500799<>+24(SB)/4, $0xb9500799
+DATA all32_b9500799<>+28(SB)/4, $0xb9500799
+DATA all32_b9500799<>+32(SB)/4, $0xb9500799
+DATA all32_b9500799<>+36(SB)/4, $0xb9500799
+DATA all32_b9500799<>+40(SB)/4, $0xb9500799
+DATA all32_b9500799<>+44(SB)/4, $0xb9500799
+DATA all32_b9500799<>+48(SB)/4, $0xb9500799
+DATA all32_b9500799<>+52(SB)/4, $0xb9500799
+DATA all32_b9500799<>+56(SB)/4, $0xb9500799
+DATA all32_b9500799<>+60(SB)/4, $0xb9500799
+GLOBL all32_b9500799<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3c088884<>+0(SB)/4, $0x3c088884
+DATA all32_3c088884<>+4(SB)/4, $0x3c088884
+DATA all32_3c088884<>+8(SB)/4, $0x3c088884
+DATA all32_3c088884<>+12(SB)/4, $0x3c088884
+DATA all32_3c088884<>+16(SB)/4, $0x3c088884
+DATA all32_3c088884<>+20(SB)/4, $0x3c088884
+DATA all32_3c088884<>+24(SB)/4, $0x3c088884
+DATA all32_3c088884<>+28(SB)/4, $0x3c088884
+DATA all32_3c088884<>+32(SB)/4, $0x3c088884
+DATA all32_3c088884<>+36(SB)/4, $0x3c088884
+DATA all32_3c088884<>+40(SB)/4, $0x3c088884
+DATA all32_3c088884<>+44(SB)/4, $0x3c088884
+DATA all32_3c088884<>+48(SB)/4, $0x3c088884
+DATA all32_3c088884<>+52(SB)/4, $0x3c088884
+DATA all32_3c088884<>+56(SB)/4, $0x3c088884
+DATA all32_3c088884<>+60(SB)/4, $0x3c088884
+GLOBL all32_3c088884<>(SB), RODATA|NOPTR, $64
+
+DATA all32_be2aaaab<>+0(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+4(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+8(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+12(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+16(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+20(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+24(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+28(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+32(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+36(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+40(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+44(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+48(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+52(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+56(SB)/4, $0xbe2aaaab
+DATA all32_be2aaaab<>+60(SB)/4, $0xbe2aaaab
+GLOBL all32_be2aaaab<>(SB), RODATA|NOPTR, $64
+
+DATA all32_b4920bef<>+0(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+4(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+8(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+12(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+16(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+20(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+24(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+28(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+32(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+36(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+40(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+44(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+48(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+52(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+56(SB)/4, $0xb4920bef
+DATA all32_b4920bef<>+60(SB)/4, $0xb4920bef
+GLOBL all32_b4920bef<>(SB), RODATA|NOPTR, $64
+
+DATA all32_37d00862<>+0(SB)/4, $0x37d00862
+DATA all32_37d00862<>+4(SB)/4, $0x37d00862
+DATA all32_37d00862<>+8(SB)/4, $0x37d00862
+DATA all32_37d00862<>+12(SB)/4, $0x37d00862
+DATA all32_37d00862<>+16(SB)/4, $0x37d00862
+DATA all32_37d00862<>+20(SB)/4, $0x37d00862
+DATA all32_37d00862<>+24(SB)/4, $0x37d00862
+DATA all32_37d00862<>+28(SB)/4, $0x37d00862
+DATA all32_37d00862<>+32(SB)/4, $0x37d00862
+DATA all32_37d00862<>+36(SB)/4, $0x37d00862
+DATA all32_37d00862<>+40(SB)/4, $0x37d00862
+DATA all32_37d00862<>+44(SB)/4, $0x37d00862
+DATA all32_37d00862<>+48(SB)/4, $0x37d00862
+DATA all32_37d00862<>+52(SB)/4, $0x37d00862
+DATA all32_37d00862<>+56(SB)/4, $0x37d00862
+DATA all32_37d00862<>+60(SB)/4, $0x37d00862
+GLOBL all32_37d00862<>(SB), RODATA|NOPTR, $64
+
+DATA all32_bab60b5c<>+0(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+4(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+8(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+12(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+16(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+20(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+24(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+28(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+32(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+36(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+40(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+44(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+48(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+52(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+56(SB)/4, $0xbab60b5c
+DATA all32_bab60b5c<>+60(SB)/4, $0xbab60b5c
+GLOBL all32_bab60b5c<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3d2aaaab<>+0(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+4(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+8(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+12(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+16(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+20(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+24(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+28(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+32(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+36(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+40(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+44(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+48(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+52(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+56(SB)/4, $0x3d2aaaab
+DATA all32_3d2aaaab<>+60(SB)/4, $0x3d2aaaab
+GLOBL all32_3d2aaaab<>(SB), RODATA|NOPTR, $64
+
+DATA all32_bf000000<>+0(SB)/4, $0xbf000000
+DATA all32_bf000000<>+4(SB)/4, $0xbf000000
+DATA all32_bf000000<>+8(SB)/4, $0xbf000000
+DATA all32_bf000000<>+12(SB)/4, $0xbf000000
+DATA all32_bf000000<>+16(SB)/4, $0xbf000000
+DATA all32_bf000000<>+20(SB)/4, $0xbf000000
+DATA all32_bf000000<>+24(SB)/4, $0xbf000000
+DATA all32_bf000000<>+28(SB)/4, $0xbf000000
+DATA all32_bf000000<>+32(SB)/4, $0xbf000000
+DATA all32_bf000000<>+36(SB)/4, $0xbf000000
+DATA all32_bf000000<>+40(SB)/4, $0xbf000000
+DATA all32_bf000000<>+44(SB)/4, $0xbf000000
+DATA all32_bf000000<>+48(SB)/4, $0xbf000000
+DATA all32_bf000000<>+52(SB)/4, $0xbf000000
+DATA all32_bf000000<>+56(SB)/4, $0xbf000000
+DATA all32_bf000000<>+60(SB)/4, $0xbf000000
+GLOBL all32_bf000000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_2<>+0(SB)/4, $0x00000002
+DATA all32_2<>+4(SB)/4, $0x00000002
+DATA all32_2<>+8(SB)/4, $0x00000002
+DATA all32_2<>+12(SB)/4, $0x00000002
+DATA all32_2<>+16(SB)/4, $0x00000002
+DATA all32_2<>+20(SB)/4, $0x00000002
+DATA all32_2<>+24(SB)/4, $0x00000002
+DATA all32_2<>+28(SB)/4, $0x00000002
+DATA all32_2<>+32(SB)/4, $0x00000002
+DATA all32_2<>+36(SB)/4, $0x00000002
+DATA all32_2<>+40(SB)/4, $0x00000002
+DATA all32_2<>+44(SB)/4, $0x00000002
+DATA all32_2<>+48(SB)/4, $0x00000002
+DATA all32_2<>+52(SB)/4, $0x00000002
+DATA all32_2<>+56(SB)/4, $0x00000002
+DATA all32_2<>+60(SB)/4, $0x00000002
+GLOBL all32_2<>(SB), RODATA|NOPTR, $64
+
+// func cosineF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·cosineF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Z0
+	VPANDD       all32_7fffffff<>+0(SB), Z0, Z0
+	VMULPS       all32_3f22f983<>+0(SB), Z0, Z5
+	VRNDSCALEPS  $0x00, Z5, Z5
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Z5, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Z5, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Z5, Z0
+	VCVTPS2DQ    Z5, Z5
+	VPADDD       all32_1<>+0(SB), Z5, Z5
+	VMULPS       Z0, Z0, Z6
+	VMULPS       Z0, Z6, Z7
+	VMOVUPS      all32_36365f67<>+0(SB), Z8
+	VFMADD213PS  all32_b9500799<>+0(SB), Z6, Z8
+	VFMADD213PS  all32_3c088884<>+0(SB), Z6, Z8
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Z6, Z8
+	VMOVUPS      Z0, Z0
+	VFMADD231PS  Z8, Z7, Z0
+	VMOVUPS      all32_b4920bef<>+0(SB), Z7
+	VFMADD213PS  all32_37d00862<>+0(SB), Z6, Z7
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Z6, Z7
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Z6, Z7
+	VMOVUPS      all32_bf000000<>+0(SB), Z8
+	VFMADD231PS  Z7, Z6, Z8
+	VMOVUPS      all32_3f800000<>+0(SB), Z7
+	VFMADD231PS  Z8, Z6, Z7
+	VPANDD       all32_1<>+0(SB), Z5, Z6
+	VPXORD       Z1, Z1, Z1
+	VPCMPD       $0x04, Z1, Z6, K1
+	VPANDD       all32_2<>+0(SB), Z5, Z5
+	VPSLLD       $0x1e, Z5, Z5
+	VBLENDMPS    Z7, Z0, K1, Z2
+	VPXORD       Z5, Z2, Z0
+	VMOVUPS      Z0, (CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVUPS.Z    (DX)(BX*4), K1, Z0
+	VPANDD       all32_7fffffff<>+0(SB), Z0, Z0
+	VMULPS       all32_3f22f983<>+0(SB), Z0, Z1
+	VRNDSCALEPS  $0x00, Z1, Z1
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Z1, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Z1, Z0
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Z1, Z0
+	VCVTPS2DQ    Z1, Z1
+	VPADDD       all32_1<>+0(SB), Z1, Z1
+	VMULPS       Z0, Z0, Z2
+	VMULPS       Z0, Z2, Z5
+	VMOVUPS      all32_36365f67<>+0(SB), Z6
+	VFMADD213PS  all32_b9500799<>+0(SB), Z2, Z6
+	VFMADD213PS  all32_3c088884<>+0(SB), Z2, Z6
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Z2, Z6
+	VMOVUPS      Z0, Z0
+	VFMADD231PS  Z6, Z5, Z0
+	VMOVUPS      all32_b4920bef<>+0(SB), Z5
+	VFMADD213PS  all32_37d00862<>+0(SB), Z2, Z5
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Z2, Z5
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Z2, Z5
+	VMOVUPS      all32_bf000000<>+0(SB), Z6
+	VFMADD231PS  Z5, Z2, Z6
+	VMOVUPS      all32_3f800000<>+0(SB), Z5
+	VFMADD231PS  Z6, Z2, Z5
+	VPANDD       all32_1<>+0(SB), Z1, Z2
+	VPXORD       Z3, Z3, Z3
+	VPCMPD       $0x04, Z3, Z2, K2
+	VPANDD       all32_2<>+0(SB), Z1, Z1
+	VPSLLD       $0x1e, Z1, Z1
+	VBLENDMPS    Z5, Z0, K2, Z4
+	VPXORD       Z1, Z4, Z0
+	VMOVUPS      Z0, K1, (CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func exponentialF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·exponentialF64AVX512(SB), NOSPLIT, $0-40
@@ -15880,6 +16338,125 @@ fold:
 	VBLENDMPD  Z1, Z0, K1, Z20
 	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
+	VZEROUPPER
+	RET
+
+// func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·magnitudeF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Z0
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z1, Z1
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z2, Z2
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z3, Z3
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPS all32_0<>+0(SB), Z4
+	VMOVUPS (CX), K1, Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	SUBQ    $+16, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPS all32_0<>+0(SB), Z4
+	VMOVUPS 64(CX), K1, Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z1, Z1
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	SUBQ    $+16, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPS all32_0<>+0(SB), Z4
+	VMOVUPS 128(CX), K1, Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z2, Z2
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	SUBQ    $+16, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPS all32_0<>+0(SB), Z4
+	VMOVUPS 192(CX), K1, Z4
+	VPANDD  all32_7fffffff<>+0(SB), Z3, Z3
+	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	SUBQ    $+16, AX
+
+fold:
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPMAXUD    Z2, Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z3, Z2
+	VPMAXUD    Z2, Z1, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPMAXUD    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPMAXUD    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPMAXUD    Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPMAXUD    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPMAXUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
@@ -28733,6 +29310,222 @@ done:
 	VZEROUPPER
 	RET
 
+// func sineF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sineF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VPAND        all32_80000000<>+0(SB), Y0, Y1
+	VPAND        all32_7fffffff<>+0(SB), Y0, Y0
+	VMULPS       all32_3f22f983<>+0(SB), Y0, Y2
+	VROUNDPS     $0x00, Y2, Y2
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Y2, Y0
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Y2, Y0
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Y2, Y0
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y0, Y0, Y3
+	VMULPS       Y0, Y3, Y4
+	VMOVUPS      all32_36365f67<>+0(SB), Y5
+	VFMADD213PS  all32_b9500799<>+0(SB), Y3, Y5
+	VFMADD213PS  all32_3c088884<>+0(SB), Y3, Y5
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Y3, Y5
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      all32_b4920bef<>+0(SB), Y4
+	VFMADD213PS  all32_37d00862<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Y3, Y4
+	VMOVUPS      all32_bf000000<>+0(SB), Y5
+	VFMADD231PS  Y4, Y3, Y5
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFMADD231PS  Y5, Y3, Y4
+	VPAND        all32_1<>+0(SB), Y2, Y3
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPXOR        all32_ffffffff<>+0(SB), Y3, Y3
+	VPAND        all32_2<>+0(SB), Y2, Y2
+	VPSLLD       $0x1e, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y0, Y0
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+8, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPS      (DI)(SI*4), Y0
+	VMASKMOVPS   (DX)(BX*4), Y0, Y1
+	VPAND        all32_80000000<>+0(SB), Y1, Y2
+	VPAND        all32_7fffffff<>+0(SB), Y1, Y1
+	VMULPS       all32_3f22f983<>+0(SB), Y1, Y3
+	VROUNDPS     $0x00, Y3, Y3
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Y3, Y1
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Y3, Y1
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Y3, Y1
+	VCVTPS2DQ    Y3, Y3
+	VMULPS       Y1, Y1, Y4
+	VMULPS       Y1, Y4, Y5
+	VMOVUPS      all32_36365f67<>+0(SB), Y6
+	VFMADD213PS  all32_b9500799<>+0(SB), Y4, Y6
+	VFMADD213PS  all32_3c088884<>+0(SB), Y4, Y6
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Y4, Y6
+	VMOVUPS      Y1, Y1
+	VFMADD231PS  Y6, Y5, Y1
+	VMOVUPS      all32_b4920bef<>+0(SB), Y5
+	VFMADD213PS  all32_37d00862<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Y4, Y5
+	VMOVUPS      all32_bf000000<>+0(SB), Y6
+	VFMADD231PS  Y5, Y4, Y6
+	VMOVUPS      all32_3f800000<>+0(SB), Y5
+	VFMADD231PS  Y6, Y4, Y5
+	VPAND        all32_1<>+0(SB), Y3, Y4
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQD     Y6, Y4, Y4
+	VPXOR        all32_ffffffff<>+0(SB), Y4, Y4
+	VPAND        all32_2<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VBLENDVPS    Y4, Y5, Y1, Y1
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func cosineF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·cosineF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VPAND        all32_7fffffff<>+0(SB), Y0, Y0
+	VMULPS       all32_3f22f983<>+0(SB), Y0, Y1
+	VROUNDPS     $0x00, Y1, Y1
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Y1, Y0
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Y1, Y0
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       all32_1<>+0(SB), Y1, Y1
+	VMULPS       Y0, Y0, Y2
+	VMULPS       Y0, Y2, Y3
+	VMOVUPS      all32_36365f67<>+0(SB), Y4
+	VFMADD213PS  all32_b9500799<>+0(SB), Y2, Y4
+	VFMADD213PS  all32_3c088884<>+0(SB), Y2, Y4
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Y2, Y4
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  Y4, Y3, Y0
+	VMOVUPS      all32_b4920bef<>+0(SB), Y3
+	VFMADD213PS  all32_37d00862<>+0(SB), Y2, Y3
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Y2, Y3
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Y2, Y3
+	VMOVUPS      all32_bf000000<>+0(SB), Y4
+	VFMADD231PS  Y3, Y2, Y4
+	VMOVUPS      all32_3f800000<>+0(SB), Y3
+	VFMADD231PS  Y4, Y2, Y3
+	VPAND        all32_1<>+0(SB), Y1, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y2, Y2
+	VPXOR        all32_ffffffff<>+0(SB), Y2, Y2
+	VPAND        all32_2<>+0(SB), Y1, Y1
+	VPSLLD       $0x1e, Y1, Y1
+	VBLENDVPS    Y2, Y3, Y0, Y0
+	VPXOR        Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+8, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPS      (DI)(SI*4), Y0
+	VMASKMOVPS   (DX)(BX*4), Y0, Y1
+	VPAND        all32_7fffffff<>+0(SB), Y1, Y1
+	VMULPS       all32_3f22f983<>+0(SB), Y1, Y2
+	VROUNDPS     $0x00, Y2, Y2
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_3fc90fdb<>+0(SB), Y2, Y1
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_b33bbd2e<>+0(SB), Y2, Y1
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_a6f72cf1<>+0(SB), Y2, Y1
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       all32_1<>+0(SB), Y2, Y2
+	VMULPS       Y1, Y1, Y3
+	VMULPS       Y1, Y3, Y4
+	VMOVUPS      all32_36365f67<>+0(SB), Y5
+	VFMADD213PS  all32_b9500799<>+0(SB), Y3, Y5
+	VFMADD213PS  all32_3c088884<>+0(SB), Y3, Y5
+	VFMADD213PS  all32_be2aaaab<>+0(SB), Y3, Y5
+	VMOVUPS      Y1, Y1
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVUPS      all32_b4920bef<>+0(SB), Y4
+	VFMADD213PS  all32_37d00862<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_bab60b5c<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_3d2aaaab<>+0(SB), Y3, Y4
+	VMOVUPS      all32_bf000000<>+0(SB), Y5
+	VFMADD231PS  Y4, Y3, Y5
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFMADD231PS  Y5, Y3, Y4
+	VPAND        all32_1<>+0(SB), Y2, Y3
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPXOR        all32_ffffffff<>+0(SB), Y3, Y3
+	VPAND        all32_2<>+0(SB), Y2, Y2
+	VPSLLD       $0x1e, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VPXOR        Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func exponentialF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·exponentialF64AVX2(SB), NOSPLIT, $0-40
@@ -31110,6 +31903,237 @@ fold:
 	VBLENDVPD  Y2, Y3, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y2, Y2
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y3, Y3
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y4, Y4
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y5, Y5
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y6, Y6
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPAND   all32_7fffffff<>+0(SB), Y7, Y7
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS (CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	SUBQ       $+8, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS 32(CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	SUBQ       $+8, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS 64(CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	SUBQ       $+8, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS 96(CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	SUBQ       $+8, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS 128(CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	SUBQ       $+8, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS 160(CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y5, Y5
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	SUBQ       $+8, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS 192(CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y6, Y6
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	SUBQ       $+8, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+8, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPS    (BX)(DX*4), Y8
+	VMASKMOVPS 224(CX), Y8, Y9
+	VMOVUPS    all32_0<>+0(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VPAND      all32_7fffffff<>+0(SB), Y7, Y7
+	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	SUBQ       $+8, AX
+
+fold:
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
+	VPMAXUD    Y4, Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y5, Y4
+	VPMAXUD    Y4, Y1, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
+	VPAND      all32_7fffffff<>+0(SB), Y6, Y4
+	VPMAXUD    Y4, Y2, Y2
+	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
+	VPAND      all32_7fffffff<>+0(SB), Y7, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
+	VPMAXUD    Y2, Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y3, Y2
+	VPMAXUD    Y2, Y1, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPMAXUD    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPMAXUD    Y1, Y0, Y0
+	VPERMILPS  $0x4e, Y0, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPMAXUD    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPMAXUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 

@@ -40,6 +40,10 @@ func TestFold(t *testing.T) {
 		folds[int32](t, "i32", "s32", math.MinInt32, math.MaxInt32)
 		folds[uint32](t, "i32", "u32", 0, math.MaxUint32)
 		folds[int64](t, "i64", "s64", math.MinInt64, math.MaxInt64)
+		fold(t, "magnitude.f32", 0, func(x, y float32) float32 {
+			const magnitude = math.MaxInt32
+			return math.Float32frombits(max(math.Float32bits(x)&magnitude, math.Float32bits(y)&magnitude))
+		})
 		folds[uint64](t, "i64", "u64", 0, math.MaxUint64)
 	})
 	require.Equal(t, 3.0, SumOf([]float64{1, 2}))

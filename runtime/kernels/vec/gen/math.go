@@ -1,5 +1,7 @@
 package main
 
+import "math"
+
 // functions are approximated. Their errors, in units of the last place, are measured by the tests of package vec.
 func functions() (all []kernel) {
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
@@ -16,6 +18,11 @@ func functions() (all []kernel) {
 		unary("logistic", "sets d to 1/(1 + e^-a).", (*machine).logistic)
 		if lane == 4 {
 			unary("erf", "sets d to the error function.", (*machine).erf)
+			unary("sine", "sets d to the sine, for magnitudes below 2^16.", func(m *machine, x vector) vector {
+				sign := m.bits("AND", x, m.pattern(1<<31)) // -0 has to stay
+				return m.bits("XOR", m.sine(m.abs(x), 0), sign)
+			})
+			unary("cosine", "sets d to the cosine, for magnitudes below 2^16.", func(m *machine, x vector) vector { return m.sine(m.abs(x), 1) })
 		}
 	}
 	return all
@@ -74,4 +81,24 @@ func (m *machine) erf(x vector) vector {
 	q := m.horner(m.min(m.copyOf(m.constant(4)), a), erfc32...)
 	far := m.sub(m.copyOf(m.constant(1)), m.exp(m.bits("XOR", q, m.pattern(1<<31))))
 	return m.choose(m.compare(isLess, a, m.constant(0.93)), near, m.withSign(far, x))
+}
+
+// sine is that of x plus quarters of a turn, for x from 0 to 2^16. The multiple of a quarter next to x is subtracted in three parts, whose
+// products are exact; an odd multiple exchanges sine and cosine, and every other pair of them the sign.
+func (m *machine) sine(x vector, quarters uint64) vector {
+	n := m.round(m.mul(x, m.constant(2/math.Pi)), toNearest)
+	r := m.fnma(n, m.constant(1.57079637), x)
+	r = m.fnma(n, m.constant(-4.37113883e-08), r)
+	r = m.fnma(n, m.constant(-1.71512489e-15), r)
+	whole := m.vector()
+	m.op("VCVTPS2DQ", n, whole)
+	if quarters > 0 {
+		whole = m.integer3("ADD", whole, m.pattern(quarters))
+	}
+	square := m.mul(r, r)
+	sin := m.fma(m.mul(square, r), m.horner(square, sin32...), r)
+	cos := m.fma(square, m.fma(square, m.horner(square, cos32...), m.constant(-0.5)), m.constant(1))
+	odd := m.compareIntegers(4, false, m.bits("AND", whole, m.pattern(1)), m.zero())
+	sign := m.shift("SLL", m.bits("AND", whole, m.pattern(2)), 30)
+	return m.bits("XOR", m.choose(odd, cos, sin), sign)
 }

@@ -24,6 +24,7 @@ func reductions() (all []kernel) {
 		fold("greatest."+typ, lane, bits(math.Inf(-1)), (*machine).maximum, false)
 		fold("least."+typ, lane, bits(math.Inf(1)), (*machine).minimum, false)
 	}
+	fold("magnitude.f32", 4, 0, func(m *machine, x, y vector) vector { return m.integer3("MAXU", m.abs(x), m.abs(y)) }, false)
 	integer := func(name string) func(m *machine, x, y vector) vector {
 		return func(m *machine, x, y vector) vector { return m.integer3(name, x, y) }
 	}
