@@ -3,20 +3,22 @@
 //
 // A [Builder] takes such a program as a graph: constants, ops, loads from and stores to arrays, loops and branches. [Builder.Build]
 // turns it into a [Program], flat code over a file of 64-bit registers, and [Program.Run] interprets that with one dispatch for each
-// instruction and no calls.
+// instruction and no calls. On processors that it knows, where the system lets programs run what they write, the code is translated
+// instruction by instruction, and the interpreter is what the translation is tested against.
 //
 //	file          what
 //	builder.go    Builder, Value: the graph; what is constant or known already is not computed twice
 //	fold.go       what is known when the program is built
 //	control.go    loops and branches of the graph
 //	named.go      ops by name and type, as they are called elsewhere: "add.s32"
-//	op.go         the instructions and what is true of them
+//	op.go         the instructions and what is true of them; roles.go: what they take registers for
 //	live.go       what of the graph is needed, and which ops become one instruction
 //	layout.go     the graph as a line of instructions on virtual registers
 //	registers.go  ranges, coalescing, registers
 //	copies.go     copies that happen at once, in an order
 //	program.go    Program, State
 //	run.go        the interpreter
+//	native.go     the same in the instructions of the processor: pins_amd64.go says what is in its registers, translate_*.go write them
 //	print.go      listings; opnames.go has the names
 //	site.go       how a kernel of the runtime writes its part
 //

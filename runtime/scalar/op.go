@@ -212,3 +212,6 @@ func init() {
 		infos[o].choice = choice
 	}
 }
+
+// branches reports whether m of an instruction is where it may go.
+func (o op) branches() bool { return o >= opJump && o <= opAddIfLtS64 }

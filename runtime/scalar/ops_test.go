@@ -73,6 +73,13 @@ func instruction(name string) (types []string, text string) {
 
 // TestOps computes every op on all combinations of numbers of its types and compares with the evaluator, bit for bit.
 func TestOps(t *testing.T) {
+	t.Run("native", func(t *testing.T) { testOps(t) })
+	was := scalar.SetNative(false)
+	defer scalar.SetNative(was)
+	t.Run("interpreted", testOps)
+}
+
+func testOps(t *testing.T) {
 	for _, name := range scalar.Names() {
 		t.Run(name, func(t *testing.T) {
 			names, text := instruction(name)

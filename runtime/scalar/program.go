@@ -11,6 +11,7 @@ type Program struct {
 	constants []uint64 // the first registers
 	registers int
 	places    int
+	native    *native // if this processor and system allow it
 }
 
 // instr is one instruction. Registers and places are offsets in bytes, so is the target m of a branch.
@@ -58,6 +59,7 @@ func (b *Builder) Build() (*Program, bool) {
 	}
 	p := &Program{loops: b.loops, constants: a.constants, registers: int(a.count) + 1, places: b.places}
 	p.assemble(l, a)
+	p.makeNative()
 	return p, true
 }
 
@@ -108,7 +110,7 @@ func (p *Program) assemble(l *layout, a *assigner) {
 	}
 	p.code = append(p.code, instr{op: opEnd}) // so that behind the end, too, is an instruction of this code
 	for i := range p.code {
-		if in := &p.code[i]; in.op >= opJump && in.op <= opAddIfLtS64 {
+		if in := &p.code[i]; in.op.branches() {
 			in.m = labels[in.m]
 		}
 	}

@@ -17,9 +17,17 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// Run interprets from where the state is until the end of the program, where it returns true, or until some thousand branches have been
+// Run goes on from where the state is until the end of the program, where it returns true, or until some thousand branches have been
 // taken; call it again then.
 func (p *Program) Run(s *State) bool {
+	if p.native != nil {
+		return p.runNative(s)
+	}
+	return p.interpret(s)
+}
+
+// interpret is Run without native code.
+func (p *Program) interpret(s *State) bool {
 	r := unsafe.Pointer(unsafe.SliceData(s.registers))
 	places := unsafe.Pointer(unsafe.SliceData(s.places))
 	code := unsafe.Pointer(unsafe.SliceData(p.code))

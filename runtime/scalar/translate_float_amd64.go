@@ -1,0 +1,167 @@
+package scalar
+
+import (
+	"math"
+
+	"github.com/gohalo/halo/internal/amd64"
+)
+
+// float translates instructions that compute on floats.
+func (t *translator) float(in *instr) {
+	o := in.op
+	switch o {
+	case opS32ToF32, opS32ToF64, opS64ToF32, opS64ToF64:
+		double := o == opS32ToF64 || o == opS64ToF64
+		x := t.target(in.d, roleFloat, 0)
+		a := t.word(in.a)
+		t.Bits(amd64.VXOR, x, x, x) // not to wait for what was there
+		t.FromInt(double, o >= opS64ToF32, x, x, a)
+		t.setNumber(in.d, x)
+		return
+	case opF32ToF64, opF64ToF32:
+		x := t.target(in.d, roleFloat, 0)
+		a := t.numberIn(in.a, o == opF64ToF32, 0)
+		t.Float(amd64.VCVT, o == opF64ToF32, x, a, amd64.R(a))
+		t.setNumber(in.d, x)
+		return
+	case opF32ToS32, opF64ToS32:
+		t.truncate(in, o == opF64ToS32)
+		return
+	case opSelectEqF32, opSelectNeF32, opSelectLtF32, opSelectLeF32:
+		t.chooseByFloats(in)
+		return
+	}
+	double := o >= opAddF64
+	if double {
+		o -= opAddF64 - opAddF32
+	}
+	switch o {
+	case opAddF32, opSubF32, opMulF32, opDivF32:
+		t.setFloat([]amd64.FOp{amd64.VADD, amd64.VSUB, amd64.VMUL, amd64.VDIV}[o-opAddF32], double, in)
+	case opMaxF32, opMinF32:
+		t.extreme(o == opMaxF32, double, in)
+	case opNegF32, opAbsF32:
+		t.sign(o == opNegF32, double, in)
+	case opSqrtF32:
+		x, a := t.target(in.d, roleFloat, 0), t.numberIn(in.a, double, 0)
+		t.Float(amd64.VSQRT, double, x, a, amd64.R(a))
+		t.setNumber(in.d, x)
+	case opMulAddF32:
+		x := t.numberIn(in.a, double, 0)
+		t.Float(amd64.VMUL, double, 0, x, t.number(in.b))
+		x = t.target(in.d, roleFloat, 0)
+		t.Float(amd64.VADD, double, x, 0, t.number(in.c))
+		t.setNumber(in.d, x)
+	case opEqF32, opNeF32, opLtF32, opLeF32:
+		t.setTruth(in.d, t.compareFloats(o, double, in.a, in.b))
+	default:
+		panic("scalar: instruction " + opNames[in.op] + " has no translation")
+	}
+}
+
+func (t *translator) setFloat(o amd64.FOp, double bool, in *instr) {
+	x := t.numberIn(in.a, double, 0)
+	r := t.target(in.d, roleFloat, 0)
+	t.Float(o, double, r, x, t.number(in.b))
+	t.setNumber(in.d, r)
+}
+
+// compareFloats sets the flags, and returns the condition under which a comparison holds, which no NaN does but for "not equal".
+func (t *translator) compareFloats(o op, double bool, a, b uint16) amd64.Cond {
+	switch o {
+	case opLtF32, opLeF32: // b > a, b ≥ a: a NaN counts as below
+		y := t.number(a)
+		t.Compare(double, t.numberIn(b, double, 0), y)
+		if o == opLtF32 {
+			return amd64.A
+		}
+		return amd64.AE
+	}
+	// Equality has two flags. The mask of "a = b", or of "a ≠ b or either is NaN", has one.
+	t.equalMask(o == opNeF32, double, a, b)
+	t.FromFloat(rax, 0)
+	t.Do(amd64.TEST, false, rax, amd64.R(rax))
+	return amd64.NE
+}
+
+// equalMask fills X0 with ones where a = b, or not.
+func (t *translator) equalMask(not, double bool, a, b uint16) {
+	kind := amd64.Equal
+	if not {
+		kind = amd64.NotEqual
+	}
+	t.Mask(kind, double, 0, t.numberIn(a, double, 0), t.number(b))
+}
+
+// extreme is the larger or the smaller one: NaN if either is, and zeros are told apart.
+func (t *translator) extreme(largest, double bool, in *instr) {
+	o, zeros := amd64.VMIN, amd64.VOR
+	if largest {
+		o, zeros = amd64.VMAX, amd64.VAND
+	}
+	differ, same, end := t.NewLabel(), t.NewLabel(), t.NewLabel()
+	x, y := t.numberIn(in.a, double, 0), t.numberIn(in.b, double, 1)
+	t.Compare(double, x, amd64.R(y))
+	t.JumpIf(amd64.NE, differ)
+	t.JumpIf(amd64.NP, same)
+	t.Float(amd64.VADD, double, 0, x, amd64.R(y))
+	t.Jump(end)
+	t.Mark(same)
+	t.Bits(zeros, 0, x, y)
+	t.Jump(end)
+	t.Mark(differ)
+	t.Float(o, double, 0, x, amd64.R(y))
+	t.Mark(end)
+	t.setNumber(in.d, 0)
+}
+
+// sign changes the sign, or takes it away.
+func (t *translator) sign(negate, double bool, in *instr) {
+	mask, o := uint64(1)<<31, amd64.VXOR
+	if double {
+		mask = 1 << 63
+	}
+	if !negate {
+		mask, o = ^mask, amd64.VAND
+	}
+	x := t.numberIn(in.a, double, 0)
+	t.MovImm(rax, mask)
+	t.ToFloat(1, amd64.R(rax))
+	r := t.target(in.d, roleFloat, 0)
+	t.Bits(o, r, x, 1)
+	t.setNumber(in.d, r)
+}
+
+// truncate stops at the ends of the range; NaN gives 0.
+func (t *translator) truncate(in *instr, double bool) {
+	x := t.numberIn(in.a, double, 0)
+	if !double {
+		t.Float(amd64.VCVT, false, 0, x, amd64.R(x))
+		x = 0
+	}
+	nan := t.NewLabel()
+	t.MovImm(rdx, math.Float64bits(math.MaxInt32))
+	t.ToFloat(1, amd64.R(rdx))
+	t.Float(amd64.VMIN, true, 1, x, amd64.R(1))
+	t.MovImm(rax, 0)
+	t.Compare(true, x, amd64.R(x))
+	t.JumpIf(amd64.P, nan)
+	t.MovImm(rdx, math.Float64bits(math.MinInt32))
+	t.ToFloat(0, amd64.R(rdx))
+	t.Float(amd64.VMAX, true, 0, 1, amd64.R(0))
+	t.ToInt(rax, amd64.R(0))
+	t.Mark(nan)
+	t.setWord(in.d, rax)
+}
+
+// chooseByFloats is d = a < b ? c : e, and so on.
+func (t *translator) chooseByFloats(in *instr) {
+	o := in.op - opSelectEqF32 + opEqF32
+	if t.isFloat(in.d) {
+		kind := []amd64.Relation{amd64.Equal, amd64.NotEqual, amd64.Less, amd64.LessOrEqual}[o-opEqF32]
+		t.Mask(kind, false, 0, t.numberIn(in.a, false, 0), t.number(in.b))
+		t.blend(in.d, in.c, in.e, false)
+		return
+	}
+	t.choose(in.d, t.compareFloats(o, false, in.a, in.b), in.c, in.e)
+}
