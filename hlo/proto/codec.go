@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -11,36 +12,70 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
+// Types of fields besides those whose wire form follows from Go. All of them share memory with what was read.
+type (
+	rawMsg   []byte   // a message left encoded, so that many small ones do not grow before they are looked at; nil: none
+	apart    struct{} // messages that are read with elements and written with openMessage, one at a time
+	spans    []rawMsg // runs of fields
+	varints  []byte   // packed varints left encoded
+	fixed32s []byte   // packed fixed32 values, little-endian as in a literal
+	fixed64s []byte   // packed fixed64 values
+)
+
+// codec reads and writes fields of one Go type. p is the address of a field.
+type codec interface {
+	// read merges a value at the beginning of b into the field, and returns its length, or an error of protowire when that is negative.
+	read(p unsafe.Pointer, typ protowire.Type, b []byte, depth int) (int, error)
+	// unset reports whether the field is as when nothing was read.
+	unset(p unsafe.Pointer) bool
+	// put appends the field, with its tag.
+	put(b []byte, num protowire.Number, p unsafe.Pointer) []byte
+}
+
 func codecOf(t reflect.Type) codec {
 	switch t {
 	case reflect.TypeFor[hlo.OptInt]():
-		return optIntCodec
+		return optIntCodec{}
+	case reflect.TypeFor[varints]():
+		return packedCodec{protowire.VarintType}
 	case reflect.TypeFor[fixed32s]():
-		return fixedCodec(protowire.Fixed32Type, 4)
+		return packedCodec{protowire.Fixed32Type}
 	case reflect.TypeFor[fixed64s]():
-		return fixedCodec(protowire.Fixed64Type, 8)
+		return packedCodec{protowire.Fixed64Type}
 	case reflect.TypeFor[rawMsg]():
-		return rawCodec
+		return rawCodec{}
+	case reflect.TypeFor[apart]():
+		return apartCodec{}
 	case reflect.TypeFor[[]byte]():
-		return bytesCodec
+		return bytesCodec{}
 	}
 	switch t.Kind() {
-	case reflect.Int64, reflect.Int32, reflect.Uint64, reflect.Uint32, reflect.Bool:
-		return varintCodec
+	case reflect.Int64:
+		return intCodec[int64]{}
+	case reflect.Int32:
+		return intCodec[int32]{}
+	case reflect.Bool:
+		return boolCodec{}
 	case reflect.Float32:
-		return float32Codec
+		return float32Codec{}
 	case reflect.Float64:
-		return float64Codec
+		return float64Codec{}
 	case reflect.String:
-		return stringCodec
+		return stringCodec{}
 	case reflect.Pointer:
-		return codec{readMessage, writeMessage}
+		return messageCodec{planOf(t.Elem())}
 	case reflect.Slice:
 		switch e := t.Elem(); e.Kind() {
-		case reflect.Pointer, reflect.String, reflect.Slice:
-			return repeatedCodec(codecOf(e))
-		default:
-			return packedCodec
+		case reflect.Int64:
+			return intsCodec{}
+		case reflect.Bool:
+			return boolsCodec{}
+		case reflect.Pointer:
+			return listCodec[unsafe.Pointer]{codecOf(e)}
+		case reflect.String:
+			return listCodec[string]{codecOf(e)}
+		case reflect.Slice:
+			return listCodec[[]byte]{codecOf(e)}
 		}
 	}
 	panic("proto: no wire form of " + t.String())
@@ -48,300 +83,328 @@ func codecOf(t reflect.Type) codec {
 
 func wrongType(typ protowire.Type) error { return errorf("unexpected wire type %d", typ) }
 
-func setVarint(v reflect.Value, x uint64) {
-	switch v.Kind() {
-	case reflect.Bool:
-		v.SetBool(x != 0)
-	case reflect.Int32:
-		v.SetInt(int64(int32(x)))
-	case reflect.Int64:
-		v.SetInt(int64(x))
-	case reflect.Uint32:
-		v.SetUint(uint64(uint32(x)))
-	default:
-		v.SetUint(x)
+func appendVarint(b []byte, num protowire.Number, x uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), x)
+}
+
+func readVarint(typ protowire.Type, b []byte) (uint64, int, error) {
+	if typ != protowire.VarintType {
+		return 0, 0, wrongType(typ)
 	}
+	x, n := protowire.ConsumeVarint(b)
+	return x, n, nil
 }
 
-func getVarint(v reflect.Value) uint64 {
-	switch v.Kind() {
-	case reflect.Bool:
-		if v.Bool() {
-			return 1
-		}
-		return 0
-	case reflect.Int32, reflect.Int64:
-		return uint64(v.Int())
-	}
-	return v.Uint()
-}
-
-var varintCodec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-		if typ != protowire.VarintType {
-			return 0, wrongType(typ)
-		}
-		x, n := protowire.ConsumeVarint(b)
-		setVarint(v, x)
-		return n, nil
-	},
-	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-		if v.IsZero() {
-			return b
-		}
-		return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), getVarint(v))
-	},
-}
-
-var optIntCodec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-		if typ != protowire.VarintType {
-			return 0, wrongType(typ)
-		}
-		x, n := protowire.ConsumeVarint(b)
-		v.Set(reflect.ValueOf(hlo.SomeInt(int64(x))))
-		return n, nil
-	},
-	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-		o := v.Interface().(hlo.OptInt)
-		if !o.Set {
-			return b
-		}
-		return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(o.Value))
-	},
-}
-
-var float32Codec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-		if typ != protowire.Fixed32Type {
-			return 0, wrongType(typ)
-		}
-		x, n := protowire.ConsumeFixed32(b)
-		v.SetFloat(float64(math.Float32frombits(x)))
-		return n, nil
-	},
-	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-		x := math.Float32bits(float32(v.Float()))
-		if x == 0 {
-			return b
-		}
-		return protowire.AppendFixed32(protowire.AppendTag(b, num, protowire.Fixed32Type), x)
-	},
-}
-
-var float64Codec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-		if typ != protowire.Fixed64Type {
-			return 0, wrongType(typ)
-		}
-		x, n := protowire.ConsumeFixed64(b)
-		v.SetFloat(math.Float64frombits(x))
-		return n, nil
-	},
-	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-		x := math.Float64bits(v.Float())
-		if x == 0 {
-			return b
-		}
-		return protowire.AppendFixed64(protowire.AppendTag(b, num, protowire.Fixed64Type), x)
-	},
-}
-
-var stringCodec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-		if typ != protowire.BytesType {
-			return 0, wrongType(typ)
-		}
-		x, n := protowire.ConsumeBytes(b)
-		v.SetString(unsafe.String(unsafe.SliceData(x), len(x))) // shares the input
-		return n, nil
-	},
-	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-		if v.Len() == 0 {
-			return b
-		}
-		return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), v.String())
-	},
-}
-
-// bytesCodec keeps a reference to the input.
-var bytesCodec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-		if typ != protowire.BytesType {
-			return 0, wrongType(typ)
-		}
-		x, n := protowire.ConsumeBytes(b)
-		if n >= 0 {
-			v.SetBytes(x[:len(x):len(x)])
-		}
-		return n, nil
-	},
-	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-		if v.Len() == 0 {
-			return b
-		}
-		return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v.Bytes())
-	},
-}
-
-// rawCodec is bytesCodec for a message: where one occurs again, the two are one.
-var rawCodec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, depth int) (int, error) {
-		if v.Len() == 0 {
-			return bytesCodec.read(v, typ, b, depth)
-		}
-		first := v.Bytes()
-		n, err := bytesCodec.read(v, typ, b, depth)
-		if n >= 0 && err == nil {
-			v.SetBytes(slices.Concat(first, v.Bytes()))
-		}
-		return n, err
-	},
-	write: bytesCodec.write,
-}
-
-// readMessage merges a message that occurs again, as protobuf does, and tells an empty message from none.
-func readMessage(v reflect.Value, typ protowire.Type, b []byte, depth int) (int, error) {
+// readBytes returns a part of b that has no room behind it.
+func readBytes(typ protowire.Type, b []byte) ([]byte, int, error) {
 	if typ != protowire.BytesType {
-		return 0, wrongType(typ)
+		return nil, 0, wrongType(typ)
 	}
 	x, n := protowire.ConsumeBytes(b)
-	if n < 0 {
-		return n, nil
-	}
-	if v.IsNil() {
-		v.Set(reflect.New(v.Type().Elem()))
-	}
-	return n, unmarshalValue(x, v.Elem(), depth+1)
+	return slices.Clip(x), n, nil
 }
 
-func writeMessage(b []byte, num protowire.Number, v reflect.Value) []byte {
-	if v.IsNil() {
-		return b
-	}
-	return appendMessage(b, num, v.Elem())
+type intCodec[T int32 | int64] struct{}
+
+func (intCodec[T]) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	x, n, err := readVarint(typ, b)
+	*(*T)(p) = T(x)
+	return n, err
 }
 
-func appendMessage(b []byte, num protowire.Number, v reflect.Value) []byte {
-	b = protowire.AppendTag(b, num, protowire.BytesType)
-	// The length is not known yet: leave one byte for it, which is enough for most, and move the rest when it is not.
-	start := len(b) + 1
-	b = marshalValue(append(b, 0), v)
-	size := len(b) - start
-	if extra := protowire.SizeVarint(uint64(size)) - 1; extra > 0 {
-		b = append(b, "         "[:extra]...)
-		copy(b[start+extra:], b[start:start+size])
+func (intCodec[T]) unset(p unsafe.Pointer) bool { return *(*T)(p) == 0 }
+
+func (intCodec[T]) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	return appendVarint(b, num, uint64(*(*T)(p)))
+}
+
+type boolCodec struct{}
+
+func (boolCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	x, n, err := readVarint(typ, b)
+	*(*bool)(p) = x != 0
+	return n, err
+}
+
+func (boolCodec) unset(p unsafe.Pointer) bool { return !*(*bool)(p) }
+
+func (boolCodec) put(b []byte, num protowire.Number, _ unsafe.Pointer) []byte {
+	return appendVarint(b, num, 1)
+}
+
+// optIntCodec tells a 0 that is written from one that is not.
+type optIntCodec struct{}
+
+func (optIntCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	x, n, err := readVarint(typ, b)
+	*(*hlo.OptInt)(p) = hlo.SomeInt(int64(x))
+	return n, err
+}
+
+func (optIntCodec) unset(p unsafe.Pointer) bool { return !(*hlo.OptInt)(p).Set }
+
+func (optIntCodec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	return appendVarint(b, num, uint64((*hlo.OptInt)(p).Value))
+}
+
+type float32Codec struct{}
+
+func (float32Codec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	if typ != protowire.Fixed32Type {
+		return 0, wrongType(typ)
 	}
-	protowire.AppendVarint(b[:start-1], uint64(size))
+	x, n := protowire.ConsumeFixed32(b)
+	*(*float32)(p) = math.Float32frombits(x)
+	return n, nil
+}
+
+func (float32Codec) unset(p unsafe.Pointer) bool { return *(*uint32)(p) == 0 } // -0 is set
+
+func (float32Codec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	return protowire.AppendFixed32(protowire.AppendTag(b, num, protowire.Fixed32Type), *(*uint32)(p))
+}
+
+type float64Codec struct{}
+
+func (float64Codec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	if typ != protowire.Fixed64Type {
+		return 0, wrongType(typ)
+	}
+	x, n := protowire.ConsumeFixed64(b)
+	*(*float64)(p) = math.Float64frombits(x)
+	return n, nil
+}
+
+func (float64Codec) unset(p unsafe.Pointer) bool { return *(*uint64)(p) == 0 }
+
+func (float64Codec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	return protowire.AppendFixed64(protowire.AppendTag(b, num, protowire.Fixed64Type), *(*uint64)(p))
+}
+
+type stringCodec struct{}
+
+func (stringCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	x, n, err := readBytes(typ, b)
+	*(*string)(p) = sharedString(x)
+	return n, err
+}
+
+func (stringCodec) unset(p unsafe.Pointer) bool { return *(*string)(p) == "" }
+
+func (stringCodec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), *(*string)(p))
+}
+
+// sharedString is a string in the memory of b, which is never written again.
+func sharedString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+type bytesCodec struct{}
+
+func (bytesCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	x, n, err := readBytes(typ, b)
+	*(*[]byte)(p) = x
+	return n, err
+}
+
+func (bytesCodec) unset(p unsafe.Pointer) bool { return len(*(*[]byte)(p)) == 0 }
+
+func (bytesCodec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), *(*[]byte)(p))
+}
+
+// rawCodec is bytesCodec for a message: where one occurs again, the two are one, and an empty one is not none.
+type rawCodec struct{ bytesCodec }
+
+func (rawCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	x, n, err := readBytes(typ, b)
+	if n < 0 || err != nil {
+		return n, err
+	}
+	if raw := (*rawMsg)(p); *raw == nil {
+		*raw = x // clipped, so that nothing is ever added in place
+	} else {
+		*raw = append(*raw, x...)
+	}
+	return n, nil
+}
+
+func (rawCodec) unset(p unsafe.Pointer) bool { return *(*rawMsg)(p) == nil }
+
+// apartCodec looks only whether the messages are there in full.
+type apartCodec struct{}
+
+func (apartCodec) read(_ unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	_, n, err := readBytes(typ, b)
+	return n, err
+}
+
+func (apartCodec) unset(unsafe.Pointer) bool { return true }
+
+func (apartCodec) put(b []byte, _ protowire.Number, _ unsafe.Pointer) []byte { return b }
+
+// elements yields the messages in the fields of the given number of b, a message that has been read.
+func elements(b []byte, num protowire.Number) iter.Seq2[int, rawMsg] {
+	return func(yield func(int, rawMsg) bool) {
+		for i := 0; len(b) > 0; {
+			n, typ, size := protowire.ConsumeField(b)
+			if size < 0 {
+				return
+			}
+			if n == num && typ == protowire.BytesType {
+				_, _, tag := protowire.ConsumeTag(b)
+				raw, _ := protowire.ConsumeBytes(b[tag:])
+				if !yield(i, raw) {
+					return
+				}
+				i++
+			}
+			b = b[size:]
+		}
+	}
+}
+
+// messageCodec is a pointer to a message, which is merged with one that occurs again.
+type messageCodec struct{ plan *plan }
+
+func (c messageCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, depth int) (int, error) {
+	x, n, err := readBytes(typ, b)
+	if n < 0 || err != nil {
+		return n, err
+	}
+	msg := (*unsafe.Pointer)(p)
+	if *msg == nil {
+		*msg = reflect.New(c.plan.typ).UnsafePointer()
+	}
+	return n, c.plan.read(x, *msg, depth+1)
+}
+
+func (messageCodec) unset(p unsafe.Pointer) bool { return *(*unsafe.Pointer)(p) == nil }
+
+func (c messageCodec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	b, start := openMessage(b, num)
+	return closeMessage(c.plan.append(b, *(*unsafe.Pointer)(p)), start)
+}
+
+// listCodec is a list of what takes a tag for each element. All elements are written, whatever they are.
+type listCodec[E any] struct{ element codec }
+
+func (c listCodec[E]) read(p unsafe.Pointer, typ protowire.Type, b []byte, depth int) (int, error) {
+	list := (*[]E)(p)
+	i := len(*list)
+	var zero E
+	*list = append(*list, zero)
+	n, err := c.element.read(unsafe.Pointer(&(*list)[i]), typ, b, depth)
+	if err != nil {
+		return n, within(err, at("", i))
+	}
+	return n, nil
+}
+
+func (listCodec[E]) unset(p unsafe.Pointer) bool { return len(*(*[]E)(p)) == 0 }
+
+func (c listCodec[E]) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	list := *(*[]E)(p)
+	for i := range list {
+		b = c.element.put(b, num, unsafe.Pointer(&list[i]))
+	}
 	return b
 }
 
-// repeatedCodec is a list of strings, bytes or messages; elements with zero values are written, too.
-func repeatedCodec(e codec) codec {
-	return codec{
-		read: func(v reflect.Value, typ protowire.Type, b []byte, depth int) (int, error) {
-			v.Grow(1)
-			v.SetLen(v.Len() + 1)
-			n, err := e.read(v.Index(v.Len()-1), typ, b, depth)
-			if err != nil {
-				return n, within(err, at("", v.Len()-1))
-			}
-			return n, nil
-		},
-		write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-			for i := range v.Len() {
-				x := v.Index(i)
-				if k := x.Kind(); (k == reflect.String || k == reflect.Slice) && x.Len() == 0 {
-					b = append(protowire.AppendTag(b, num, protowire.BytesType), 0)
-					continue
-				}
-				b = e.write(b, num, x)
-			}
-			return b
-		},
-	}
+// intsCodec is a list of integers, packed or one by one.
+type intsCodec struct{}
+
+func (intsCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	return readInts(p, typ, b, func(x uint64) int64 { return int64(x) })
 }
 
-// packedCodec is a list of integers or booleans; the reader takes packed and single values.
-var packedCodec = codec{
-	read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-		switch typ {
-		case protowire.VarintType:
-			x, n := protowire.ConsumeVarint(b)
-			v.Grow(1)
-			v.SetLen(v.Len() + 1)
-			setVarint(v.Index(v.Len()-1), x)
-			return n, nil
-		case protowire.BytesType:
-		default:
-			return 0, wrongType(typ)
-		}
-		packed, n := protowire.ConsumeBytes(b)
-		if n < 0 {
-			return n, nil
-		}
-		count := 0
-		for _, c := range packed {
-			if c < 0x80 {
-				count++
-			}
-		}
-		v.Grow(count)
-		for len(packed) > 0 {
-			x, k := protowire.ConsumeVarint(packed)
-			if k < 0 {
-				return k, nil
-			}
-			packed = packed[k:]
-			v.SetLen(v.Len() + 1)
-			setVarint(v.Index(v.Len()-1), x)
-		}
+func (intsCodec) unset(p unsafe.Pointer) bool { return len(*(*[]int64)(p)) == 0 }
+
+func (intsCodec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	b, start := openMessage(b, num)
+	for _, x := range *(*[]int64)(p) {
+		b = protowire.AppendVarint(b, uint64(x))
+	}
+	return closeMessage(b, start)
+}
+
+// boolsCodec is intsCodec of booleans.
+type boolsCodec struct{}
+
+func (boolsCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	return readInts(p, typ, b, func(x uint64) bool { return x != 0 })
+}
+
+func (boolsCodec) unset(p unsafe.Pointer) bool { return len(*(*[]bool)(p)) == 0 }
+
+func (boolsCodec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	list := *(*[]bool)(p)
+	b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.BytesType), uint64(len(list)))
+	for _, x := range list {
+		b = protowire.AppendVarint(b, protowire.EncodeBool(x))
+	}
+	return b
+}
+
+func readInts[T any](p unsafe.Pointer, typ protowire.Type, b []byte, value func(uint64) T) (int, error) {
+	list := (*[]T)(p)
+	if typ == protowire.VarintType {
+		x, n := protowire.ConsumeVarint(b)
+		*list = append(*list, value(x))
 		return n, nil
-	},
-	write: func(b []byte, num protowire.Number, v reflect.Value) []byte {
-		if v.Len() == 0 {
-			return b
+	}
+	packed, n, err := readBytes(typ, b)
+	if n < 0 || err != nil {
+		return n, err
+	}
+	*list = slices.Grow(*list, countVarints(packed))
+	for len(packed) > 0 {
+		x, k := protowire.ConsumeVarint(packed)
+		if k < 0 {
+			return k, nil
 		}
-		size := 0
-		for i := range v.Len() {
-			size += protowire.SizeVarint(getVarint(v.Index(i)))
-		}
-		b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.BytesType), uint64(size))
-		for i := range v.Len() {
-			b = protowire.AppendVarint(b, getVarint(v.Index(i)))
-		}
-		return b
-	},
+		packed = packed[k:]
+		*list = append(*list, value(x))
+	}
+	return n, nil
 }
 
-func fixedCodec(single protowire.Type, size int) codec {
-	return codec{
-		read: func(v reflect.Value, typ protowire.Type, b []byte, _ int) (int, error) {
-			var x []byte
-			n := size
-			switch typ {
-			case single:
-				if len(b) < size {
-					return 0, errorf("cut short")
-				}
-				x = b[:size]
-			case protowire.BytesType:
-				if x, n = protowire.ConsumeBytes(b); n < 0 {
-					return n, nil
-				}
-				if len(x)%size != 0 {
-					return 0, errorf("%d bytes of values of %d bytes", len(x), size)
-				}
-				if v.Len() == 0 { // share the input
-					v.SetBytes(x[:len(x):len(x)])
-					return n, nil
-				}
-			default:
-				return 0, wrongType(typ)
-			}
-			v.SetBytes(append(v.Bytes(), x...))
-			return n, nil
-		},
-		write: bytesCodec.write,
+// countVarints is the number of varints in b.
+func countVarints(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < 0x80 {
+			n++
+		}
 	}
+	return n
+}
+
+// packedCodec is a list of numbers that is left as it is when packed.
+type packedCodec struct{ element protowire.Type }
+
+func (c packedCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {
+	var x []byte
+	var n int
+	var err error
+	if typ == c.element {
+		n = protowire.ConsumeFieldValue(1, typ, b)
+		x = b[:max(n, 0):max(n, 0)]
+	} else {
+		x, n, err = readBytes(typ, b)
+	}
+	if n < 0 || err != nil {
+		return n, err
+	}
+	if list := (*[]byte)(p); len(*list) == 0 {
+		*list = x // clipped, so that nothing is ever added in place
+	} else {
+		*list = append(*list, x...)
+	}
+	return n, nil
+}
+
+func (packedCodec) unset(p unsafe.Pointer) bool { return len(*(*[]byte)(p)) == 0 }
+
+func (packedCodec) put(b []byte, num protowire.Number, p unsafe.Pointer) []byte {
+	return bytesCodec{}.put(b, num, p)
 }

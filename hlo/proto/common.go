@@ -8,16 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// attrDecoder reads the attributes of one instruction.
-type attrDecoder struct {
-	d       *decoder
-	in      *instructionMsg
-	op      hlo.Opcode
-	shape   hlo.Shape
-	operand func(i int) hlo.Shape
-}
-
-// common reads what any instruction may have; nil when it has none of it. XLA writes most of these messages even when they are empty.
+// common reads what any instruction may have, but for metadata; nil when it has none of it. XLA writes most of these messages even when they are empty.
 func (a *attrDecoder) common() (*hlo.Common, error) {
 	in := a.in
 	var c hlo.Common
@@ -41,18 +32,11 @@ func (a *attrDecoder) common() (*hlo.Common, error) {
 		}
 	}
 	c.Origin = decodeOrigin(in.Origin, a.shape)
-	if in.Metadata != nil {
-		if c.Metadata, err = a.d.rawMetadata(in.Metadata); err != nil {
-			return nil, within(err, "metadata")
-		}
-	}
-	c.BackendConfig = string(in.BackendConfig)
+	c.BackendConfig = in.BackendConfig
 	if in.BackendPayload != nil {
-		p, err := a.d.payload(in.BackendPayload)
-		if err != nil {
+		if c.BackendConfig, err = a.d.payload(in.BackendPayload); err != nil {
 			return nil, within(err, "backend_config_payload")
 		}
-		c.BackendConfig = string(p)
 	}
 	if p := in.ParameterReplication; p != nil && a.op == hlo.OpParameter && len(p.Flags) > 0 {
 		if len(p.Flags) != a.shape.NumLeaves() {
@@ -60,44 +44,51 @@ func (a *attrDecoder) common() (*hlo.Common, error) {
 		}
 		c.ParameterReplication = p.Flags
 	}
-	if x := in.Extra; x != nil {
-		for _, u := range x.Unknown {
-			c.Unknown = append(c.Unknown, hlo.UnknownAttr{Key: u.Key, Text: u.Text})
-		}
-	}
+	c.Unknown = decodeUnknown(in.Unknown)
 	if reflect.ValueOf(c).IsZero() {
 		return nil, nil
 	}
 	return &c, nil
 }
 
-func encodeCommon(in *instructionMsg, c *hlo.Common, extra func() *instructionExtra) {
-	if c == nil {
-		return
+// encodeCommon is the inverse of attrDecoder.common.
+func encodeCommon(m *commonMsg, c *hlo.Common, shape hlo.Shape) {
+	*m = commonMsg{
+		Sharding: encodeSharding(c.Sharding), Frontend: encodeFrontend(c.FrontendAttributes), BackendConfig: c.BackendConfig,
+		Origin: encodeOrigin(c.Origin, shape), Unknown: encodeUnknown(c.Unknown),
 	}
-	in.Sharding = encodeSharding(c.Sharding)
-	in.Frontend = encodeFrontend(c.FrontendAttributes)
 	if s := c.Statistics; s != nil {
-		in.Statistics = &statisticsMsg{Visualizing: s.VisualizingIndex}
+		m.Statistics = &statisticsMsg{Visualizing: s.VisualizingIndex}
 		for _, e := range s.Entries {
-			in.Statistics.Entries = append(in.Statistics.Entries, &statisticMsg{e.Name, e.Value})
+			m.Statistics.Entries = append(m.Statistics.Entries, &statisticMsg{e.Name, e.Value})
 		}
 	}
 	if r := c.ResultAccuracy; r != nil {
-		in.ResultAccuracy = &accuracyMsg{Mode: hlo.SomeInt(1)}
+		m.ResultAccuracy = &accuracyMsg{Mode: hlo.SomeInt(1)}
 		if !r.Highest {
-			in.ResultAccuracy = &accuracyMsg{Tolerance: &toleranceMsg{r.ATol, r.RTol, r.ULPs}}
+			m.ResultAccuracy = &accuracyMsg{Tolerance: &toleranceMsg{r.ATol, r.RTol, r.ULPs}}
 		}
 	}
-	in.BackendConfig = []byte(c.BackendConfig)
 	if c.ParameterReplication != nil {
-		in.ParameterReplication = &replicationMsg{c.ParameterReplication}
-	}
-	for _, u := range c.Unknown {
-		extra().Unknown = append(extra().Unknown, &unknownMsg{u.Key, u.Text})
+		m.ParameterReplication = &replicationMsg{c.ParameterReplication}
 	}
 }
 
+func decodeUnknown(list []*unknownMsg) (out []hlo.UnknownAttr) {
+	for _, u := range list {
+		out = append(out, hlo.UnknownAttr{Key: u.Key, Text: u.Text})
+	}
+	return out
+}
+
+func encodeUnknown(list []hlo.UnknownAttr) (out []*unknownMsg) {
+	for _, u := range list {
+		out = append(out, &unknownMsg{u.Key, u.Text})
+	}
+	return out
+}
+
+// decodeFrontend reads a map, of which messages have entries in any order.
 func decodeFrontend(m *frontendMsg) *hlo.FrontendAttributes {
 	if m == nil || len(m.Entries) == 0 {
 		return nil
@@ -107,6 +98,13 @@ func decodeFrontend(m *frontendMsg) *hlo.FrontendAttributes {
 		f.Entries = append(f.Entries, hlo.FrontendAttribute{Key: e.Key, Value: e.Value})
 	}
 	slices.SortStableFunc(f.Entries, func(a, b hlo.FrontendAttribute) int { return cmp.Compare(a.Key, b.Key) })
+	kept := f.Entries[:0] // the last of equal keys
+	for i, e := range f.Entries {
+		if i+1 == len(f.Entries) || f.Entries[i+1].Key != e.Key {
+			kept = append(kept, e)
+		}
+	}
+	f.Entries = kept
 	return f
 }
 
@@ -121,8 +119,8 @@ func encodeFrontend(f *hlo.FrontendAttributes) *frontendMsg {
 	return m
 }
 
-// metadata reads a metadata message; nil when it says nothing.
-func (d *decoder) metadata(m *metadataMsg) (*hlo.Metadata, error) {
+// decodeMetadata is nil when the message says nothing.
+func (d *decoder) decodeMetadata(m *metadataMsg) (*hlo.Metadata, error) {
 	md := &hlo.Metadata{
 		OpType: m.OpType, OpName: m.OpName, SourceFile: m.SourceFile, SourceLine: m.SourceLine, SourceEndLine: m.SourceEndLine,
 		SourceColumn: m.SourceColumn, SourceEndColumn: m.SourceEndColumn, ProfileType: m.ProfileType, DeduplicatedName: m.DeduplicatedName,
@@ -138,7 +136,7 @@ func (d *decoder) metadata(m *metadataMsg) (*hlo.Metadata, error) {
 		if err != nil {
 			return nil, err
 		}
-		md.Payload, md.HasPayload = string(p), true
+		md.Payload, md.HasPayload = p, true
 	}
 	if reflect.ValueOf(*md).IsZero() {
 		return nil, nil
@@ -153,7 +151,7 @@ func encodeMetadata(m *hlo.Metadata) *metadataMsg {
 		SchedulingName: m.SchedulingName, StackFrameID: m.StackFrameID,
 	}
 	if m.HasPayload {
-		out.Payload = &payloadMsg{Value: []byte(m.Payload)}
+		out.Payload = &payloadMsg{Value: m.Payload}
 	}
 	return out
 }

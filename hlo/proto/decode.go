@@ -13,75 +13,55 @@ import (
 //  2. in each, program order by ascending id, which is the order of insertion in the program that wrote the message;
 //  3. schedules, where there are any;
 //  4. the header.
+//
+// Messages are read when their turn comes, so that what is in memory beside the bytes and the module is one instruction.
 type decoder struct {
+	memo
 	e        *hlo.Editor
-	payloads [][]byte
+	b        *hlo.ComputationBuilder
+	payloads []string
+	depth    int // modules around this one
 	comps    map[int64]hlo.CompID
-	instrs   map[hlo.CompID]map[int64]hlo.InstrID // for schedules; ids are unique in their computation
-	shapes   shapeCache
-	in       instructionMsg // of the instruction at hand; most of its fields are empty, so one serves all
-	// What messages read before meant, by their bytes.
-	rawShapes map[string]hlo.Shape
-	metadatas map[string]*hlo.Metadata
+	instrs   []idTable // by CompID; ids are unique in their computation
+	tables   idTables
+
+	// Room used again for every computation or instruction.
+	comp   computationMsg
+	in     instructionMsg
+	attrs  attributesMsg
+	spec   hlo.InstrSpec
+	ids    []int64 // of the instructions so far
+	params []int64 // numbers of the parameters so far
 }
 
-// shape decodes the shape of an instruction.
-func (d *decoder) shape(raw rawMsg) (hlo.Shape, error) {
-	if s, ok := d.rawShapes[string(raw)]; ok {
-		return s, nil
-	}
-	if raw == nil {
-		return d.shapes.shape(nil)
-	}
-	var m shapeMsg
-	if err := unmarshal(raw, &m); err != nil {
-		return hlo.Shape{}, err
-	}
-	s, err := d.shapes.shape(&m)
-	if err == nil {
-		d.rawShapes[string(raw)] = s
-	}
-	return s, err
-}
+// maxModules bounds nesting of modules, which may be in the tables of others.
+const maxModules = 100
 
-// rawMetadata decodes the metadata of an instruction.
-func (d *decoder) rawMetadata(raw rawMsg) (*hlo.Metadata, error) {
-	if md, ok := d.metadatas[string(raw)]; ok {
-		return md, nil
+// decodeModule reads a moduleMsg.
+func decodeModule(raw rawMsg, depth int) (hlo.Module, error) {
+	if depth > maxModules {
+		return hlo.Module{}, errorf("modules nest deeper than %d", maxModules)
 	}
-	var m metadataMsg
-	if err := unmarshal(raw, &m); err != nil {
-		return nil, err
+	var msg moduleMsg
+	if err := unmarshal(raw, &msg); err != nil {
+		return hlo.Module{}, err
 	}
-	md, err := d.metadata(&m)
-	if err == nil {
-		d.metadatas[string(raw)] = md
-	}
-	return md, err
-}
-
-func decodeModule(msg *moduleMsg) (hlo.Module, error) {
 	d := &decoder{
-		e: hlo.NewModule(msg.Name), payloads: msg.Payloads,
-		comps: make(map[int64]hlo.CompID), instrs: make(map[hlo.CompID]map[int64]hlo.InstrID),
-		rawShapes: make(map[string]hlo.Shape), metadatas: make(map[string]*hlo.Metadata),
+		memo: newMemo(), e: hlo.NewModule(msg.Name), payloads: msg.Payloads, depth: depth,
+		comps: make(map[int64]hlo.CompID),
 	}
-	names := make(map[string]hlo.CompID, 1)
-	for i, raw := range msg.Computations {
-		var c computationMsg
-		err := unmarshal(raw, &c)
-		if err == nil {
-			err = d.computation(&c)
-		}
+	byName, found := hlo.NoComp, false
+	for i, raw := range elements(raw, moduleComputations) {
+		id, err := d.computation(raw)
 		if err != nil {
 			return hlo.Module{}, within(err, at("computations", i))
 		}
-		if c.Name == msg.EntryName {
-			names[c.Name] = d.comps[c.ID]
+		if d.comp.Name == msg.EntryName {
+			byName, found = id, true
 		}
 	}
 	entry, ok := d.comps[msg.EntryID]
-	if byName, found := names[msg.EntryName]; found && (!ok || msg.EntryID == 0) {
+	if found && (!ok || msg.EntryID == 0) {
 		entry, ok = byName, true
 	}
 	if !ok {
@@ -91,7 +71,7 @@ func decodeModule(msg *moduleMsg) (hlo.Module, error) {
 	if err := d.schedule(msg.Schedule); err != nil {
 		return hlo.Module{}, within(err, "schedule")
 	}
-	config, err := d.config(msg)
+	config, err := d.config(&msg)
 	if err != nil {
 		return hlo.Module{}, err
 	}
@@ -99,119 +79,159 @@ func decodeModule(msg *moduleMsg) (hlo.Module, error) {
 	return d.e.Freeze(), nil
 }
 
-func (d *decoder) computation(c *computationMsg) error {
+func (d *decoder) computation(raw rawMsg) (hlo.CompID, error) {
+	c := &d.comp
+	*c = computationMsg{}
+	if err := unmarshal(raw, c); err != nil {
+		return hlo.NoComp, err
+	}
 	if _, dup := d.comps[c.ID]; dup {
-		return ruleErrorf("STR-02", "two computations of id %d", c.ID)
+		return hlo.NoComp, ruleErrorf("STR-02", "two computations of id %d", c.ID)
 	}
-	b := d.e.NewComputation(c.Name)
-	b.SetExecutionThread(cmp.Or(c.ExecutionThread, hlo.MainThread))
-	ids := make(map[int64]hlo.InstrID, len(c.Instructions))
-	order := make([]protoOrder, 0, len(c.Instructions))
-	params := make(map[int64]bool)
-	for i, raw := range c.Instructions {
-		in := &d.in
-		*in = instructionMsg{OperandIDs: in.OperandIDs[:0]}
-		err := unmarshal(raw, in)
-		if err == nil {
-			err = d.instruction(b, in, ids, params)
-		}
-		if err != nil {
-			return within(err, at("instructions", i))
-		}
-		order = append(order, protoOrder{in.ID, ids[in.ID]})
+	if d.b == nil {
+		d.b = d.e.NewComputation(c.Name)
+	} else {
+		d.b.Next(c.Name)
 	}
-	for n := range params {
-		if n < 0 || n >= int64(len(params)) {
-			return errorf("parameter numbers are not 0 to %d", len(params)-1)
+	d.b.SetExecutionThread(cmp.Or(c.ExecutionThread, hlo.MainThread))
+	table := d.tables.make(len(raw))
+	d.ids = d.ids[:0]
+	d.params = d.params[:0]
+	for i, raw := range elements(raw, computationInstructions) {
+		if err := d.instruction(raw, &table); err != nil {
+			return hlo.NoComp, within(err, at("instructions", i))
 		}
 	}
-	root, ok := ids[c.RootID]
+	if err := d.checkParameters(); err != nil {
+		return hlo.NoComp, err
+	}
+	root, ok := table.get(c.RootID)
 	if !ok {
-		return ruleErrorf("STR-03", "no root instruction of id %d", c.RootID)
+		return hlo.NoComp, ruleErrorf("STR-03", "no root instruction of id %d", c.RootID)
 	}
-	id := b.Finish(root)
+	id := d.b.Finish(root)
 	d.comps[c.ID] = id
-	d.instrs[id] = ids
-	if !slices.IsSortedFunc(order, byProtoID) {
-		slices.SortFunc(order, byProtoID)
-		sorted := make([]hlo.InstrID, len(order))
-		for i, o := range order {
-			sorted[i] = o.id
+	d.instrs = append(d.instrs, table) // at id
+	if slices.IsSorted(d.ids) {
+		return id, nil
+	}
+	return id, d.programOrder(id)
+}
+
+// checkParameters refuses numbers of parameters that are not those from 0.
+func (d *decoder) checkParameters() error {
+	slices.Sort(d.params)
+	for i, n := range d.params {
+		if i > 0 && n == d.params[i-1] {
+			return errorf("two parameters of number %d", n)
 		}
-		edit := d.e.Computation(id)
-		if err := edit.SetSchedule(sorted); err != nil {
-			return errorf("%v", err)
+		if n != int64(i) {
+			return errorf("parameter numbers are not 0 to %d", len(d.params)-1)
 		}
-		edit.ClearSchedule()
 	}
 	return nil
 }
 
-type protoOrder struct {
-	proto int64
-	id    hlo.InstrID
+// programOrder orders the instructions of a computation by their ids in the message.
+func (d *decoder) programOrder(id hlo.CompID) error {
+	order := make([]hlo.InstrID, len(d.ids))
+	for i := range order {
+		order[i] = hlo.InstrID(i)
+	}
+	slices.SortFunc(order, func(a, b hlo.InstrID) int { return cmp.Compare(d.ids[a], d.ids[b]) })
+	edit := d.e.Computation(id)
+	if err := edit.SetSchedule(order); err != nil {
+		return errorf("%v", err)
+	}
+	edit.ClearSchedule()
+	return nil
 }
 
-func byProtoID(a, b protoOrder) int { return cmp.Compare(a.proto, b.proto) }
-
-// instruction appends one instruction; ids maps the ids of those before it, params the numbers of parameters seen.
-func (d *decoder) instruction(b *hlo.ComputationBuilder, in *instructionMsg, ids map[int64]hlo.InstrID, params map[int64]bool) error {
+// instruction appends one instruction; table maps the ids of those before it.
+func (d *decoder) instruction(raw rawMsg, table *idTable) error {
+	in := &d.in
+	*in = instructionMsg{
+		OperandIDs: in.OperandIDs[:0], ControlIDs: in.ControlIDs[:0], CalledIDs: in.CalledIDs[:0], Attributes: in.Attributes[:0],
+	}
+	if err := instructions.unmarshal(raw, in); err != nil {
+		return err
+	}
 	op, ok := hlo.OpcodeByName(in.Opcode)
 	if !ok {
 		return errorf("unknown opcode %q", in.Opcode)
 	}
-	if _, dup := ids[in.ID]; dup {
+	if !table.put(in.ID, hlo.InstrID(len(d.ids))) {
 		return ruleErrorf("STR-04", "two instructions of id %d", in.ID)
 	}
-	spec := hlo.InstrSpec{Opcode: op, Name: in.Name}
+	d.ids = append(d.ids, in.ID)
+	spec := &d.spec
+	spec.Opcode, spec.Name, spec.Position = op, in.Name, hlo.Position{}
 	var err error
 	if spec.Shape, err = d.shape(in.Shape); err != nil {
 		return within(err, "shape")
 	}
-	if spec.Operands, err = d.before(ids, in.OperandIDs, "operand"); err != nil {
+	if spec.Operands, err = d.before(spec.Operands[:0], in.OperandIDs, table, "operand"); err != nil {
 		return err
 	}
-	if spec.Control, err = d.before(ids, in.ControlIDs, "control predecessor"); err != nil {
+	if spec.Control, err = d.before(spec.Control[:0], in.ControlIDs, table, "control predecessor"); err != nil {
 		return err
 	}
-	called := in.CalledIDs
-	if x := in.Extra; x != nil && op == hlo.OpAsyncDone && len(called) == 0 {
-		called = x.CalledIDs
+	if in.Extra != nil {
+		if err := d.extra(op); err != nil {
+			return within(err, "extra")
+		}
 	}
-	if spec.Callees, err = lookup(d.comps, called, "called computation", "STR-01"); err != nil {
+	if spec.Callees, err = d.called(spec.Callees[:0], in.CalledIDs); err != nil {
 		return err
 	}
 	if n := len(spec.Operands); !hlo.Info(op).Arity.Accepts(n) && !hlo.IsAsync(op) {
 		return errorf("%v with %d operands", op, n)
 	}
-	if op == hlo.OpParameter {
-		if params[in.ParameterNumber] {
-			return errorf("two parameters of number %d", in.ParameterNumber)
-		}
-		params[in.ParameterNumber] = true
-	}
-	a := attrDecoder{d: d, in: in, op: op, shape: spec.Shape, operand: func(i int) hlo.Shape {
-		if i < len(spec.Operands) {
-			return b.Shape(spec.Operands[i])
-		}
-		return hlo.Shape{}
-	}}
-	if spec.Attrs, err = a.own(); err != nil {
+	if err := d.describe(); err != nil {
 		return err
 	}
-	if spec.Common, err = a.common(); err != nil {
-		return err
-	}
-	if x := in.Extra; x != nil {
-		spec.Position = hlo.Position{Line: uint32(x.Line), Col: uint32(x.Column)}
-	}
-	if (op == hlo.OpAsyncUpdate || op == hlo.OpAsyncDone) && len(spec.Operands) > 0 && hlo.IsAsync(b.Opcode(spec.Operands[0])) {
-		spec.Callees = nil // the chain has it from its start
+	if (op == hlo.OpAsyncUpdate || op == hlo.OpAsyncDone) && len(spec.Operands) > 0 && hlo.IsAsync(d.b.Opcode(spec.Operands[0])) {
+		spec.Callees = spec.Callees[:0] // the chain has it from its start
 	}
 	if err := checkCallees(op, len(spec.Callees)); err != nil {
 		return err
 	}
-	ids[in.ID] = b.Append(spec)
+	d.b.AppendSpec(spec)
+	return nil
+}
+
+// extra reads what is our own of an instruction.
+func (d *decoder) extra(op hlo.Opcode) error {
+	var x instructionExtra
+	if err := unmarshal(d.in.Extra, &x); err != nil {
+		return err
+	}
+	d.spec.Position = hlo.Position{Line: uint32(x.Line), Col: uint32(x.Column)}
+	if op == hlo.OpAsyncDone && len(d.in.CalledIDs) == 0 {
+		d.in.CalledIDs = x.CalledIDs
+	}
+	return nil
+}
+
+// describe reads the attributes of an instruction, of which the rest is known.
+func (d *decoder) describe() error {
+	in, spec := &d.in, &d.spec
+	a := attrDecoder{d: d, in: &d.attrs, op: spec.Opcode, shape: spec.Shape}
+	for i, id := range spec.Operands[:min(len(spec.Operands), len(a.operands))] {
+		a.operands[i] = d.b.Shape(id)
+	}
+	read, err := d.attributes(&a, in.Attributes)
+	if err != nil {
+		return err
+	}
+	metadata, err := d.metadataOf(in.Metadata)
+	if err != nil {
+		return within(err, "metadata")
+	}
+	spec.Attrs, spec.Common = read.own, d.merged(read.common, metadata)
+	if p, ok := read.own.(*hlo.ParameterAttrs); ok {
+		d.params = append(d.params, p.Number)
+	}
 	return nil
 }
 
@@ -235,165 +255,46 @@ func checkCallees(op hlo.Opcode, n int) error {
 	return nil
 }
 
-// before finds instructions of the same computation.
-func (d *decoder) before(ids map[int64]hlo.InstrID, protoIDs []int64, what string) ([]hlo.InstrID, error) {
-	found, err := lookup(ids, protoIDs, what, "STR-05")
-	if err == nil {
-		return found, nil
-	}
+// before appends instructions of the same computation to list.
+func (d *decoder) before(list []hlo.InstrID, protoIDs []int64, table *idTable, what string) ([]hlo.InstrID, error) {
 	for _, p := range protoIDs {
-		if _, here := ids[p]; here {
-			continue
+		id, ok := table.get(p)
+		if !ok || int(id) == len(d.ids)-1 {
+			return nil, d.notBefore(p, what)
 		}
-		for _, other := range d.instrs {
-			if _, there := other[p]; there {
-				return nil, ruleErrorf("STR-07", "%s %d is in another computation", what, p)
-			}
-		}
+		list = append(list, id)
 	}
-	return nil, err
+	return list, nil
 }
 
-func lookup[ID any](table map[int64]ID, protoIDs []int64, what, rule string) ([]ID, error) {
-	if len(protoIDs) == 0 {
-		return nil, nil
+func (d *decoder) notBefore(p int64, what string) error {
+	for i := range d.instrs {
+		if _, there := d.instrs[i].get(p); there {
+			return ruleErrorf("STR-07", "%s %d is in another computation", what, p)
+		}
 	}
-	ids := make([]ID, len(protoIDs))
-	for i, p := range protoIDs {
-		id, ok := table[p]
+	return ruleErrorf("STR-05", "no %s of id %d before it", what, p)
+}
+
+// called appends computations to list.
+func (d *decoder) called(list []hlo.CompID, protoIDs []int64) ([]hlo.CompID, error) {
+	for _, p := range protoIDs {
+		id, ok := d.comps[p]
 		if !ok {
-			return nil, ruleErrorf(rule, "no %s of id %d before it", what, p)
+			return nil, ruleErrorf("STR-01", "no called computation of id %d before it", p)
 		}
-		ids[i] = id
+		list = append(list, id)
 	}
-	return ids, nil
-}
-
-func (d *decoder) schedule(s *scheduleMsg) error {
-	if s == nil {
-		return nil
-	}
-	for i, entry := range s.Sequences {
-		comp, ok := d.comps[entry.Key]
-		if !ok {
-			return within(errorf("no computation of id %d", entry.Key), at("sequences", i))
-		}
-		var sequence []int64
-		if entry.Value != nil {
-			sequence = entry.Value.IDs
-		}
-		ids, err := lookup(d.instrs[comp], sequence, "instruction", "SCH-04")
-		if err != nil {
-			return within(err, at("sequences", i))
-		}
-		once := make(map[hlo.InstrID]bool, len(ids))
-		for k, id := range ids {
-			if once[id] {
-				return within(ruleErrorf("SCH-03", "instruction %d appears more than once in the schedule", sequence[k]), at("sequences", i))
-			}
-			once[id] = true
-		}
-		if n := len(d.instrs[comp]); len(ids) != n {
-			return within(ruleErrorf("SCH-04", "the schedule has %d instructions, expected %d", len(ids), n), at("sequences", i))
-		}
-		if err := d.e.Computation(comp).SetSchedule(ids); err != nil {
-			return within(errorf("%v", err), at("sequences", i))
-		}
-	}
-	return nil
-}
-
-func (d *decoder) config(msg *moduleMsg) (*hlo.ModuleConfig, error) {
-	c := &hlo.ModuleConfig{IsScheduled: msg.Schedule != nil, FrontendAttributes: decodeFrontend(msg.Frontend)}
-	var err error
-	if p := msg.HostProgramShape; p != nil && (msg.Extra == nil || !msg.Extra.NoEntryLayout) {
-		if c.EntryLayout, err = d.programShape(p); err != nil {
-			return nil, within(err, "host_program_shape")
-		}
-	}
-	if msg.Alias != nil {
-		for _, a := range msg.Alias.Entries {
-			c.InputOutputAlias = append(c.InputOutputAlias,
-				hlo.Alias{Output: a.Output, Parameter: a.Parameter, ParameterIndex: a.ParameterIndex, Must: a.Kind == 2})
-		}
-	}
-	if msg.Donor != nil {
-		for _, e := range msg.Donor.Entries {
-			c.BufferDonors = append(c.BufferDonors, hlo.BufferDonor{Parameter: e.Parameter, Index: e.Index})
-		}
-	}
-	c.StackFrames = decodeStackFrames(msg.StackFrames)
-	if msg.Recovery != nil {
-		for i, e := range msg.Recovery.Entries {
-			r := hlo.OriginRecovery{Lost: decodeOriginArray(e.Lost), Kept: decodeOriginArray(e.Kept), Text: e.Text}
-			if e.Module != nil {
-				m, err := decodeModule(e.Module)
-				if err != nil {
-					return nil, within(err, at("original_value_recovery_table", i))
-				}
-				r.Module = &m
-			}
-			c.OriginRecovery = append(c.OriginRecovery, r)
-		}
-	}
-	for _, a := range msg.Debug {
-		attr := hlo.DebugAttribute{Array: decodeOriginArray(a.Array)}
-		for _, e := range a.Entries {
-			mode := hlo.DebugLogUnset
-			if e.LogMode > 0 && int(e.LogMode) < len(mode.EnumNames()) {
-				mode = hlo.DebugLogMode(e.LogMode)
-			}
-			attr.Entries = append(attr.Entries,
-				hlo.DebugEntry{LogMode: mode, CallbackID: e.CallbackID, Partitioned: e.Partitioned, OpID: e.OpID})
-		}
-		c.DebugAttributes = append(c.DebugAttributes, attr)
-	}
-	if x := msg.Extra; x != nil {
-		c.ReplicaCount, c.NumPartitions, c.AliasPassthrough, c.UseSPMD = x.ReplicaCount, x.NumPartitions, x.AliasPassthrough, x.UseSPMD
-		c.AllowSPMDToParameters, c.AllowSPMDToOutput = x.SPMDToParameters, x.SPMDToOutput
-	}
-	return c, nil
-}
-
-func (d *decoder) programShape(p *programShapeMsg) (*hlo.ProgramShape, error) {
-	s := new(hlo.ProgramShape)
-	var err error
-	for i, param := range p.Parameters {
-		shape, err := d.shapes.shape(param)
-		if err != nil {
-			return nil, within(err, at("parameters", i))
-		}
-		s.Parameters = append(s.Parameters, shape)
-	}
-	if s.Result, err = d.shapes.shape(p.Result); err != nil {
-		return nil, within(err, "result")
-	}
-	return s, nil
-}
-
-func decodeStackFrames(m *stackFramesMsg) *hlo.StackFrames {
-	if m == nil || len(m.Frames) == 0 {
-		return nil
-	}
-	f := &hlo.StackFrames{FileNames: m.FileNames, FunctionNames: m.FunctionNames}
-	for _, l := range m.Locations {
-		f.Locations = append(f.Locations, hlo.FileLocation{
-			FileNameID: l.FileNameID, FunctionNameID: l.FunctionNameID, Line: l.Line, EndLine: l.EndLine, Column: l.Column, EndColumn: l.EndColumn,
-		})
-	}
-	for _, s := range m.Frames {
-		f.Frames = append(f.Frames, hlo.StackFrame{FileLocationID: s.FileLocationID, ParentFrameID: s.ParentFrameID})
-	}
-	return f
+	return list, nil
 }
 
 // payload is the bytes of a payload, which may stand in the module's table.
-func (d *decoder) payload(p *payloadMsg) ([]byte, error) {
+func (d *decoder) payload(p *payloadMsg) (string, error) {
 	if !p.ID.Set {
 		return p.Value, nil
 	}
 	if p.ID.Value < 0 || p.ID.Value >= int64(len(d.payloads)) {
-		return nil, errorf("no payload %d", p.ID.Value)
+		return "", errorf("no payload %d", p.ID.Value)
 	}
 	return d.payloads[p.ID.Value], nil
 }

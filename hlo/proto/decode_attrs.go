@@ -1,10 +1,30 @@
 package proto
 
-import (
-	"slices"
+import "github.com/gohalo/halo/hlo"
 
-	"github.com/gohalo/halo/hlo"
-)
+// attrDecoder reads the attributes of one instruction.
+type attrDecoder struct {
+	d        *decoder
+	in       *attributesMsg
+	op       hlo.Opcode
+	shape    hlo.Shape
+	operands [2]hlo.Shape // of the first operands, as far as there are any
+	// unusual says that the attributes depend on the shapes of other operands than the first.
+	unusual bool
+}
+
+func (a *attrDecoder) read(rest spans) (read attributes, err error) {
+	*a.in = attributesMsg{}
+	for _, run := range rest {
+		if err := unmarshal(run, a.in); err != nil {
+			return read, err
+		}
+	}
+	if read.own, err = a.own(); err == nil {
+		read.common, err = a.common()
+	}
+	return read, err
+}
 
 // own reads the attributes that belong to the opcode. Messages have one flat set of fields for all opcodes; which of them count is a
 // matter of the type of the attribute struct.
@@ -64,7 +84,7 @@ func (a *attrDecoder) fill(attrs hlo.OpAttrs) (err error) {
 		if in.ComparisonType != "" {
 			t.Type, err = enumByName[hlo.CompareType]("comparison_type", in.ComparisonType)
 		}
-		if t.Type == hlo.DefaultCompareType(a.operand(0).Type()) {
+		if t.Type == hlo.DefaultCompareType(a.operands[0].Type()) {
 			t.Type = hlo.CompareDefault
 		}
 	case *hlo.ConvolutionAttrs:
@@ -175,10 +195,10 @@ func (a *attrDecoder) fillCommunication(attrs hlo.OpAttrs) (err error) {
 	case *hlo.SendRecvAttrs:
 		t.ChannelID, t.IsHostTransfer = a.channel(), in.IsHostTransfer
 	case *hlo.InfeedAttrs:
-		t.Config = string(in.InfeedConfig)
+		t.Config = in.InfeedConfig
 	case *hlo.OutfeedAttrs:
-		t.Config = string(in.OutfeedConfig)
-		if t.Shape, err = a.d.shapes.shape(in.OutfeedShape); err != nil {
+		t.Config = in.OutfeedConfig
+		if t.Shape, err = a.d.shape(in.OutfeedShape); err != nil {
 			err = within(err, "outfeed_shape")
 		}
 	case *hlo.AllGatherAttrs:
@@ -238,7 +258,7 @@ func (a *attrDecoder) fillCustomCall(t *hlo.CustomCallAttrs) (err error) {
 	if in.ConstrainLayout {
 		t.OperandLayouts = new(hlo.ShapeList)
 		for i, m := range in.OperandShapes {
-			s, err := a.d.shapes.shape(m)
+			s, err := a.d.shape(m)
 			if err != nil {
 				return within(err, at("operand_shapes_with_layout", i))
 			}
@@ -261,7 +281,7 @@ func (a *attrDecoder) literal() (*hlo.Literal, error) {
 	if a.in.Literal == nil {
 		return nil, within(errorf("missing"), "literal")
 	}
-	l, err := decodeLiteral(a.in.Literal, &a.d.shapes)
+	l, err := decodeLiteral(a.in.Literal, a.d.shapes)
 	if err != nil {
 		return nil, within(err, "literal")
 	}
@@ -332,14 +352,14 @@ func (a *attrDecoder) sliceSizes() ([][]int64, error) {
 		return nil, nil
 	}
 	var ranks []int
-	a.operand(0).Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	a.operands[0].Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 		ranks = append(ranks, leaf.Rank())
 		return true
 	})
 	var out [][]int64
 	for i := 0; len(flat) > 0; i++ {
 		if len(ranks) == 0 || ranks[i%len(ranks)] == 0 || ranks[i%len(ranks)] > len(flat) {
-			return nil, within(errorf("%d sizes do not fit operand %v", len(a.in.DynamicSliceSizes), a.operand(0)), "dynamic_slice_sizes")
+			return nil, within(errorf("%d sizes do not fit operand %v", len(a.in.DynamicSliceSizes), a.operands[0]), "dynamic_slice_sizes")
 		}
 		n := ranks[i%len(ranks)]
 		out = append(out, flat[:n:n])
@@ -374,18 +394,20 @@ func (a *attrDecoder) convDims() (*hlo.ConvDims, error) {
 		KernelInput: m.KernelInput, KernelOutput: m.KernelOutput, KernelSpatial: m.KernelSpatial,
 		OutputBatch: m.OutputBatch, OutputFeature: m.OutputFeature, OutputSpatial: m.OutputSpatial,
 	}
+	a.unusual = true
 	var err error
 	part := func(name string, rank int, x, y int64, spatial []int64) (unknown []int64) {
-		used := append([]int64{x, y}, spatial...)
-		n := int64(max(rank, len(used)))
-		for i, axis := range used {
-			if axis < 0 || axis >= n || slices.Contains(used[:i], axis) {
-				err = within(errorf("%s axes %v of rank %d", name, used, rank), "convolution_dimension_numbers")
+		used := make([]bool, max(rank, 2+len(spatial)))
+		for _, axis := range append([]int64{x, y}, spatial...) {
+			if axis < 0 || axis >= int64(len(used)) || used[axis] {
+				err = within(errorf("%s axes %d, %d, %v of rank %d", name, x, y, spatial, rank), "convolution_dimension_numbers")
+				return nil
 			}
+			used[axis] = true
 		}
-		for axis := range n {
-			if !slices.Contains(used, axis) {
-				unknown = append(unknown, axis)
+		for axis, is := range used {
+			if !is {
+				unknown = append(unknown, int64(axis))
 			}
 		}
 		return unknown
@@ -394,8 +416,8 @@ func (a *attrDecoder) convDims() (*hlo.ConvDims, error) {
 	if out.IsTuple() && out.NumElems() > 0 {
 		out = out.Elem(0)
 	}
-	d.InputUnknown = part("input", a.operand(0).Rank(), d.InputBatch, d.InputFeature, d.InputSpatial)
-	d.KernelUnknown = part("kernel", a.operand(1).Rank(), d.KernelInput, d.KernelOutput, d.KernelSpatial)
+	d.InputUnknown = part("input", a.operands[0].Rank(), d.InputBatch, d.InputFeature, d.InputSpatial)
+	d.KernelUnknown = part("kernel", a.operands[1].Rank(), d.KernelInput, d.KernelOutput, d.KernelSpatial)
 	d.OutputUnknown = part("output", out.Rank(), d.OutputBatch, d.OutputFeature, d.OutputSpatial)
 	return d, err
 }

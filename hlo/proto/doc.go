@@ -7,12 +7,20 @@
 //
 //	file          what
 //	schema.go     the messages, as structs whose tags are the field numbers
-//	wire.go       structs from and to protobuf's wire format
+//	plan.go       structs from and to protobuf's wire format, by tables made of the tags
+//	codec.go      what stands in a field, for each type of field
 //	open.go       which of the forms some bytes are
 //	decode*.go    messages → hlo
+//	memo.go       what bytes meant that have been read before
+//	ids.go        instructions by their ids in messages
 //	encode*.go    hlo → messages
+//	elided.go     data for constants that were left out
 //	literal.go    LiteralProto, both ways
 //	sharding.go   OpSharding, meshes and replica groups, both ways
+//
+// A program of a hundred thousand instructions says few different things, so nothing is read or written twice that can be looked up: shapes,
+// metadata and the attributes of instructions are known by their bytes on the way in, and by their pointers on the way out. What remains of
+// an instruction are its name, its id and those of its operands.
 //
 // XLA's messages do not carry all that text does: counts of replicas and partitions, permissions to propagate shardings, constants
 // that were left out, attributes kept by the lenient reader. [Encode] puts these into fields with numbers from 20000 up, which XLA skips

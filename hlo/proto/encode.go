@@ -1,141 +1,81 @@
 package proto
 
-import (
-	"github.com/gohalo/halo/hlo"
-)
+import "github.com/gohalo/halo/hlo"
 
-// encoder writes one module.
-type encoder struct {
-	m      hlo.Module
-	filled hlo.Module // m with data in the place of elided constants; zero when there are none, or too many
-
-	shapes   map[hlo.Shape]rawMsg // written before
-	metadata map[*hlo.Metadata]rawMsg
-	in       instructionMsg // of the instruction at hand
-	extra    instructionExtra
-	arena    []byte // where messages of instructions are put
+// Encode writes the module as an HloModuleProto.
+func Encode(m hlo.Module) []byte {
+	return newEncoder(m).module()
 }
 
-// raw encodes a message that others will hold.
-func (e *encoder) raw(msg any) rawMsg {
+// encoder writes one module: everything once, where it belongs. What instructions have in common is written once and copied.
+type encoder struct {
+	m        hlo.Module
+	filled   hlo.Module // m with data in the place of elided constants; zero when there are none, or too many
+	shapes   map[hlo.Shape]rawMsg
+	metadata map[*hlo.Metadata]rawMsg
+	own      map[hlo.OpAttrs]rawMsg
+	in       instructionMsg // this and what follows is of the instruction at hand
+	extra    instructionExtra
+	common   commonMsg
+	arena    []byte // where the messages of the maps lie
+}
+
+func newEncoder(m hlo.Module) *encoder {
+	return &encoder{m: m, shapes: make(map[hlo.Shape]rawMsg), metadata: make(map[*hlo.Metadata]rawMsg), own: make(map[hlo.OpAttrs]rawMsg)}
+}
+
+// keep encodes a message that others will hold.
+func keep[T any](e *encoder, msg *T) rawMsg {
+	const piece = 1 << 16
 	if cap(e.arena)-len(e.arena) < 1<<10 {
-		e.arena = make([]byte, 0, min(max(1<<12, 2*cap(e.arena)), 1<<18))
+		e.arena = make([]byte, 0, min(max(1<<12, 2*cap(e.arena)), piece))
 	}
 	start := len(e.arena)
 	e.arena = marshal(e.arena, msg)
-	return e.arena[start:len(e.arena):len(e.arena)]
+	raw := e.arena[start:len(e.arena):len(e.arena)]
+	if cap(e.arena) > piece { // the message did not fit, and takes the rest with it
+		e.arena = nil
+	}
+	return raw
 }
 
-// shape encodes a shape. Most shapes of a module are those of other instructions, too.
+// shape encodes a shape.
 func (e *encoder) shape(s hlo.Shape) rawMsg {
 	raw, ok := e.shapes[s]
 	if !ok {
-		raw = e.raw(encodeShape(s))
+		raw = keep(e, e.shapeMsg(s))
 		e.shapes[s] = raw
 	}
 	return raw
 }
 
-// metadataOf encodes metadata, which instructions share as well.
+func (e *encoder) shapeMsg(s hlo.Shape) *shapeMsg {
+	m := &shapeMsg{Type: int32(s.Type())}
+	for i := range s.NumElems() {
+		m.Tuple = append(m.Tuple, e.shape(s.Elem(i)))
+	}
+	if !s.IsArray() {
+		return m
+	}
+	m.Dimensions = s.Dimensions()
+	m.Dynamic = make([]bool, s.Rank())
+	for i := range m.Dynamic {
+		m.Dynamic[i] = s.IsDynamicDimension(i)
+	}
+	if l, ok := s.Layout(); ok {
+		m.Layout = encodeLayout(l)
+	}
+	return m
+}
+
+// metadataOf encodes the metadata of an instruction.
 func (e *encoder) metadataOf(m *hlo.Metadata) rawMsg {
 	raw, ok := e.metadata[m]
 	if !ok {
-		raw = e.raw(encodeMetadata(m))
+		raw = keep(e, encodeMetadata(m))
 		e.metadata[m] = raw
 	}
 	return raw
-}
-
-// maxFiller is the greatest number of bytes that are made up for the elided constants of a module.
-const maxFiller = 64 << 20
-
-// fillElided makes data for elided constants, since XLA reads no constant without. A mark says that the data is made up.
-func (e *encoder) fillElided() {
-	size := int64(0)
-	for c := range e.m.Computations() {
-		for in := range c.Instructions() {
-			if l := in.Literal(); l != nil && l.IsElided() {
-				if n := l.Shape().ByteSize(); n < maxFiller-size {
-					size += n
-				} else {
-					return
-				}
-			}
-		}
-	}
-	if size > 0 {
-		e.filled = hlo.FillElided(e.m)
-	}
-}
-
-// Ids of instructions in a message are unique in the module: that of the computation in the upper half.
-func instructionID(c hlo.CompID, id hlo.InstrID) int64 { return int64(c)<<32 | int64(id) }
-
-func encodeModule(m hlo.Module) *moduleMsg {
-	e := &encoder{m: m, shapes: make(map[hlo.Shape]rawMsg), metadata: make(map[*hlo.Metadata]rawMsg)}
-	e.fillElided()
-	c := m.Config()
-	msg := &moduleMsg{Name: m.Name(), Frontend: encodeFrontend(c.FrontendAttributes)}
-	for comp := range e.order() {
-		msg.Computations = append(msg.Computations, e.raw(e.computation(comp)))
-	}
-	if entry := m.Entry(); !entry.IsZero() {
-		msg.EntryName, msg.EntryID = entry.Name(), int64(entry.ID())
-		msg.HostProgramShape = e.programShape(entry, c.EntryLayout)
-		if c.EntryLayout == nil {
-			msg.extra().NoEntryLayout = true
-		}
-	}
-	e.schedule(msg, c.IsScheduled)
-	if len(c.InputOutputAlias) > 0 {
-		msg.Alias = new(aliasMsg)
-		for _, a := range c.InputOutputAlias {
-			kind := int32(1)
-			if a.Must {
-				kind = 2
-			}
-			msg.Alias.Entries = append(msg.Alias.Entries, &aliasEntry{a.Output, a.Parameter, a.ParameterIndex, kind})
-		}
-	}
-	if len(c.BufferDonors) > 0 {
-		msg.Donor = new(donorMsg)
-		for _, d := range c.BufferDonors {
-			msg.Donor.Entries = append(msg.Donor.Entries, &donorEntry{d.Parameter, d.Index})
-		}
-	}
-	msg.StackFrames = encodeStackFrames(c.StackFrames)
-	if len(c.OriginRecovery) > 0 {
-		msg.Recovery = new(recoveryMsg)
-		for _, r := range c.OriginRecovery {
-			entry := &recoveryEntry{Lost: encodeOriginArray(&r.Lost), Kept: encodeOriginArray(&r.Kept)}
-			if r.Module != nil {
-				entry.Module = encodeModule(*r.Module)
-			} else {
-				entry.Text = r.Text
-			}
-			msg.Recovery.Entries = append(msg.Recovery.Entries, entry)
-		}
-	}
-	for _, a := range c.DebugAttributes {
-		d := &debugMsg{Array: encodeOriginArray(&a.Array)}
-		for _, x := range a.Entries {
-			d.Entries = append(d.Entries, &debugEntryMsg{LogMode: int32(x.LogMode), CallbackID: x.CallbackID, OpID: x.OpID, Partitioned: x.Partitioned})
-		}
-		msg.Debug = append(msg.Debug, d)
-	}
-	if c.ReplicaCount != 0 || c.NumPartitions != 0 || c.AliasPassthrough || c.UseSPMD || len(c.AllowSPMDToParameters)+len(c.AllowSPMDToOutput) > 0 {
-		x := msg.extra()
-		x.ReplicaCount, x.NumPartitions, x.AliasPassthrough, x.UseSPMD = c.ReplicaCount, c.NumPartitions, c.AliasPassthrough, c.UseSPMD
-		x.SPMDToParameters, x.SPMDToOutput = c.AllowSPMDToParameters, c.AllowSPMDToOutput
-	}
-	return msg
-}
-
-func (m *moduleMsg) extra() *moduleExtraMsg {
-	if m.Extra == nil {
-		m.Extra = new(moduleExtraMsg)
-	}
-	return m.Extra
 }
 
 // order is the module's own where callees come before their callers, as readers want it.
@@ -154,104 +94,91 @@ func (e *encoder) order() func(yield func(hlo.Computation) bool) {
 	return e.m.Computations()
 }
 
-func (e *encoder) programShape(c hlo.Computation, layout *hlo.ProgramShape) *programShapeMsg {
-	s := c.Signature()
-	if layout != nil {
-		s = *layout
+// module is the message, a moduleMsg.
+func (e *encoder) module() []byte {
+	b := make([]byte, 0, e.survey())
+	m := e.m
+	msg := &moduleMsg{Name: m.Name()}
+	entry := m.Entry()
+	if !entry.IsZero() {
+		msg.EntryName = entry.Name()
 	}
-	var names []string
-	for i := range c.NumParameters() {
-		names = append(names, c.Parameter(i).Name())
+	b = marshal(b, msg)
+	for c := range e.order() {
+		var start int
+		b, start = openMessage(b, moduleComputations)
+		b = closeMessage(e.computation(b, c), start)
 	}
-	return encodeProgramShape(s, names)
+	return marshal(b, e.header(entry))
 }
 
-// computation writes instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
-func (e *encoder) computation(c hlo.Computation) *computationMsg {
-	msg := &computationMsg{Name: c.Name(), ID: int64(c.ID()), ProgramShape: e.programShape(c, nil)}
+// computation appends instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
+func (e *encoder) computation(b []byte, c hlo.Computation) []byte {
+	number := newProgramIDs(c)
+	msg := &computationMsg{Name: c.Name(), ID: int64(c.ID()), ProgramShape: marshal(nil, e.programShape(c, nil))}
 	if t := c.ExecutionThread(); t != hlo.MainThread {
 		msg.ExecutionThread = t
 	}
 	for comp, id := range e.m.Callers(c.ID()) {
 		msg.IsFusion = msg.IsFusion || e.m.MustComputation(comp).MustAt(id).Opcode() == hlo.OpFusion
 	}
-	number := programIDs(c)
-	for in := range c.PostOrder() {
-		msg.Instructions = append(msg.Instructions, e.raw(e.instruction(in, number)))
-	}
 	if root := c.Root(); !root.IsZero() {
-		msg.RootID = number(root.ID())
+		msg.RootID = number.of(root.ID())
 	}
-	return msg
+	b = marshal(b, msg)
+	for in := range c.PostOrder() {
+		var start int
+		b, start = openMessage(b, computationInstructions)
+		b = closeMessage(e.instruction(b, in, number), start)
+	}
+	return b
 }
 
-// programIDs maps instructions to ids that ascend in program order.
-func programIDs(c hlo.Computation) func(hlo.InstrID) int64 {
-	at := make([]uint32, c.IDLimit())
-	n := uint32(0)
-	for in := range c.Instructions() {
-		at[in.ID()] = n
-		n++
-	}
-	return func(id hlo.InstrID) int64 { return instructionID(c.ID(), hlo.InstrID(at[id])) }
-}
-
-func (e *encoder) schedule(msg *moduleMsg, scheduled bool) {
-	if scheduled {
-		msg.Schedule = new(scheduleMsg)
-	}
-	for c := range e.m.Computations() {
-		if !c.IsScheduled() {
-			continue
-		}
-		if msg.Schedule == nil {
-			msg.Schedule = new(scheduleMsg)
-		}
-		number := programIDs(c)
-		s := new(sequenceMsg)
-		for in := range c.Instructions() {
-			s.IDs = append(s.IDs, number(in.ID()))
-		}
-		msg.Schedule.Sequences = append(msg.Schedule.Sequences, &sequenceEntry{int64(c.ID()), s})
-	}
-}
-
-func encodeStackFrames(f *hlo.StackFrames) *stackFramesMsg {
-	if f == nil {
-		return nil
-	}
-	m := &stackFramesMsg{FileNames: f.FileNames, FunctionNames: f.FunctionNames}
-	for _, l := range f.Locations {
-		m.Locations = append(m.Locations, &fileLocationMsg{l.FileNameID, l.FunctionNameID, l.Line, l.Column, l.EndLine, l.EndColumn})
-	}
-	for _, s := range f.Frames {
-		m.Frames = append(m.Frames, &stackFrameMsg{s.FileLocationID, s.ParentFrameID})
-	}
-	return m
-}
-
-// instruction makes the message of in; the next one is made in the same place.
-func (e *encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64) *instructionMsg {
+// instruction appends an instruction, its attributes last.
+func (e *encoder) instruction(b []byte, in hlo.Instruction, number programIDs) []byte {
 	msg := &e.in
 	*msg = instructionMsg{
-		Name: in.Name(), Opcode: in.Opcode().String(), ID: number(in.ID()), Shape: e.shape(in.Shape()),
+		Name: in.Name(), Opcode: in.Opcode().String(), ID: number.of(in.ID()), Shape: e.shape(in.Shape()),
 		OperandIDs: msg.OperandIDs[:0], ControlIDs: msg.ControlIDs[:0], CalledIDs: msg.CalledIDs[:0],
 	}
-	if p := in.Position(); p.IsKnown() {
-		e.extra = instructionExtra{Line: int64(p.Line), Column: int64(p.Col)}
-		msg.Extra = &e.extra
-	}
+	e.extra = instructionExtra{CalledIDs: e.extra.CalledIDs[:0]}
 	for i := range in.NumOperands() {
-		msg.OperandIDs = append(msg.OperandIDs, number(in.Operand(i)))
+		msg.OperandIDs = append(msg.OperandIDs, number.of(in.Operand(i)))
 	}
 	if in.NumControlPredecessors() > 0 {
 		for id := range in.ControlPredecessors() {
-			msg.ControlIDs = append(msg.ControlIDs, number(id))
+			msg.ControlIDs = append(msg.ControlIDs, number.of(id))
 		}
 	}
-	called := &msg.CalledIDs
-	if in.Opcode() == hlo.OpAsyncDone && in.NumCallees() > 0 {
-		called = &msg.extra().CalledIDs // XLA has none on a done, and would look for a start among its operands
+	if in.NumCallees() > 0 || in.Opcode() == hlo.OpAsyncUpdate {
+		e.callees(in)
+	}
+	common := in.Common()
+	if common != nil && common.Metadata != nil {
+		msg.Metadata = e.metadataOf(common.Metadata)
+	}
+	b = instructions.marshal(b, msg)
+	if p := in.Position(); p.IsKnown() || len(e.extra.CalledIDs) > 0 {
+		e.extra.Line, e.extra.Column = int64(p.Line), int64(p.Col)
+		var start int
+		b, start = openMessage(b, instructionExtras)
+		b = closeMessage(extras.marshal(b, &e.extra), start)
+	}
+	if attrs := in.Attrs(); attrs != nil {
+		b = e.ownAttributes(b, in, attrs)
+	}
+	if common != nil {
+		encodeCommon(&e.common, common, in.Shape())
+		b = commons.marshal(b, &e.common)
+	}
+	return b
+}
+
+// callees lists the computations that in calls.
+func (e *encoder) callees(in hlo.Instruction) {
+	called := &e.in.CalledIDs
+	if in.Opcode() == hlo.OpAsyncDone {
+		called = &e.extra.CalledIDs // XLA has none on a done, and would look for a start among its operands
 	}
 	for i := range in.NumCallees() {
 		*called = append(*called, int64(in.Callee(i)))
@@ -259,27 +186,45 @@ func (e *encoder) instruction(in hlo.Instruction, number func(hlo.InstrID) int64
 	if in.Opcode() == hlo.OpAsyncUpdate && in.NumCallees() == 0 {
 		// XLA has the computation on every update.
 		if c, ok := hlo.AsyncCallee(e.m, in); ok {
-			msg.CalledIDs = append(msg.CalledIDs, int64(c.ID()))
+			*called = append(*called, int64(c.ID()))
 		}
 	}
-	encodeOwn(msg, in.Attrs())
-	if l := msg.Literal; l != nil && l.Elided && !e.filled.IsZero() {
-		msg.Literal = encodeLiteral(e.filled.MustComputation(in.Computation().ID()).MustAt(in.ID()).Literal())
-		msg.Literal.Elided = true
-	}
-	encodeCommon(msg, in.Common(), msg.extra)
-	if c := in.Common(); c != nil {
-		if c.Metadata != nil {
-			msg.Metadata = e.metadataOf(c.Metadata)
-		}
-		msg.Origin = encodeOrigin(c.Origin, in.Shape())
-	}
-	return msg
 }
 
-func (m *instructionMsg) extra() *instructionExtra {
-	if m.Extra == nil {
-		m.Extra = new(instructionExtra)
+// ownAttributes appends the attributes of the opcode.
+func (e *encoder) ownAttributes(b []byte, in hlo.Instruction, attrs hlo.OpAttrs) []byte {
+	if l := in.Literal(); l != nil { // may be large
+		var filled *hlo.Literal
+		if l.IsElided() && !e.filled.IsZero() {
+			filled = e.filled.MustComputation(in.Computation().ID()).MustAt(in.ID()).Literal()
+		}
+		return marshal(b, &ownMsg{Literal: marshal(nil, e.literal(l, filled))})
 	}
-	return m.Extra
+	raw, ok := e.own[attrs]
+	if !ok {
+		var msg ownMsg
+		e.encodeOwn(&msg, attrs)
+		raw = keep(e, &msg)
+		e.own[attrs] = raw
+	}
+	return append(b, raw...)
 }
+
+// programIDs are the ids that the instructions of a computation have in a message: they ascend in program order. They are unique in the
+// module, the computation being in the upper half.
+type programIDs struct {
+	comp  hlo.CompID
+	order []uint32 // by InstrID
+}
+
+func newProgramIDs(c hlo.Computation) programIDs {
+	ids := programIDs{c.ID(), make([]uint32, c.IDLimit())}
+	n := uint32(0)
+	for in := range c.Instructions() {
+		ids.order[in.ID()] = n
+		n++
+	}
+	return ids
+}
+
+func (p programIDs) of(id hlo.InstrID) int64 { return int64(p.comp)<<32 | int64(p.order[id]) }

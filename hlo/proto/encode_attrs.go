@@ -3,13 +3,13 @@ package proto
 import "github.com/gohalo/halo/hlo"
 
 // encodeOwn writes the attributes that belong to an opcode; it is the inverse of attrDecoder.fill.
-func encodeOwn(in *instructionMsg, attrs hlo.OpAttrs) {
+func (e *encoder) encodeOwn(in *ownMsg, attrs hlo.OpAttrs) {
 	switch t := attrs.(type) {
 	case *hlo.ParameterAttrs:
 		in.ParameterNumber = t.Number
 	case *hlo.ConstantAttrs:
 		if t.Literal != nil {
-			in.Literal = encodeLiteral(t.Literal)
+			in.Literal = marshal(nil, e.literal(t.Literal, nil))
 		}
 	case *hlo.DimensionsAttrs:
 		in.Dimensions = t.Dimensions
@@ -97,12 +97,12 @@ func encodeOwn(in *instructionMsg, attrs hlo.OpAttrs) {
 	case *hlo.DomainAttrs:
 		in.DomainEntry, in.DomainExit = encodeSharding(t.Domain.Exit), encodeSharding(t.Domain.Entry)
 	default:
-		encodeCommunication(in, attrs)
+		e.encodeCommunication(in, attrs)
 	}
 }
 
 // encodeCommunication is encodeOwn for asynchronous, collective and custom ops.
-func encodeCommunication(in *instructionMsg, attrs hlo.OpAttrs) {
+func (e *encoder) encodeCommunication(in *ownMsg, attrs hlo.OpAttrs) {
 	switch t := attrs.(type) {
 	case *hlo.AsyncStartAttrs:
 		in.AsyncThread, in.OutputAliasing = t.ExecutionThread, encodeOutputAliasing(t.OutputAliasing)
@@ -115,11 +115,11 @@ func encodeCommunication(in *instructionMsg, attrs hlo.OpAttrs) {
 	case *hlo.SendRecvAttrs:
 		in.ChannelID, in.IsHostTransfer = t.ChannelID, t.IsHostTransfer
 	case *hlo.InfeedAttrs:
-		in.InfeedConfig = []byte(t.Config)
+		in.InfeedConfig = t.Config
 	case *hlo.OutfeedAttrs:
-		in.OutfeedConfig = []byte(t.Config)
+		in.OutfeedConfig = t.Config
 		if t.Shape.IsValid() {
-			in.OutfeedShape = encodeShape(t.Shape)
+			in.OutfeedShape = e.shape(t.Shape)
 		}
 	case *hlo.AllGatherAttrs:
 		in.ChannelID, in.ConstrainLayout, in.UseGlobalDeviceIDs, in.Dimensions = t.ChannelID, t.ConstrainLayout, t.UseGlobalDeviceIDs, t.Dimensions
@@ -151,11 +151,11 @@ func encodeCommunication(in *instructionMsg, attrs hlo.OpAttrs) {
 			in.extra().SliceSizes = append(in.extra().SliceSizes, &intsMsg{s})
 		}
 	case *hlo.CustomCallAttrs:
-		encodeCustomCall(in, t)
+		e.encodeCustomCall(in, t)
 	}
 }
 
-func encodeCustomCall(in *instructionMsg, t *hlo.CustomCallAttrs) {
+func (e *encoder) encodeCustomCall(in *ownMsg, t *hlo.CustomCallAttrs) {
 	in.Window = encodeWindow(t.Window)
 	if t.DimLabels != nil {
 		in.ConvDims = encodeConvDims(t.DimLabels)
@@ -168,18 +168,18 @@ func encodeCustomCall(in *instructionMsg, t *hlo.CustomCallAttrs) {
 	if t.OperandLayouts != nil {
 		in.ConstrainLayout = true
 		for _, s := range t.OperandLayouts.Shapes {
-			in.OperandShapes = append(in.OperandShapes, encodeShape(s))
+			in.OperandShapes = append(in.OperandShapes, e.shape(s))
 		}
 	}
 	if t.Literal != nil {
-		in.Literal = encodeLiteral(t.Literal)
+		in.Literal = marshal(nil, e.literal(t.Literal, nil))
 	}
 	in.OutputAliasing = encodeOutputAliasing(t.OutputAliasing)
 	in.CustomCallSchedule, in.CustomCallAPI = int32(t.Schedule), int32(t.APIVersion)+1
 }
 
 // encodeGroups writes lists in the field of today; no lists at all mean one group of all.
-func encodeGroups(in *instructionMsg, g *hlo.ReplicaGroups) {
+func encodeGroups(in *ownMsg, g *hlo.ReplicaGroups) {
 	switch {
 	case g == nil:
 		in.DeviceList = new(deviceListMsg)
@@ -256,4 +256,11 @@ func encodeSparsity(c *hlo.SparsityConfig) *sparsityMsg {
 		return &operandSparsityMsg{s.NonZeros, s.Block, s.Dimension, s.Stride, s.Index}
 	}
 	return &sparsityMsg{side(c.LHS), side(c.RHS)}
+}
+
+func (m *ownMsg) extra() *ownExtra {
+	if m.Extra == nil {
+		m.Extra = new(ownExtra)
+	}
+	return m.Extra
 }

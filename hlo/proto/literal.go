@@ -2,8 +2,9 @@ package proto
 
 import (
 	"encoding/binary"
-	"reflect"
 	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
@@ -12,11 +13,11 @@ import (
 // A LiteralProto has the elements in the order of memory, which is that of the layout, in one of many fields by element type. Types of
 // less than 8 bits take a byte each; some programs pack those of 1, 2 and 4 bits, several to a byte, which is read, too.
 
-// elementField returns the address of the field for type t.
-func (m *literalMsg) elementField(t hlo.PrimitiveType) any {
+// elementField returns the address of the field for type t, as it is encoded.
+func (m *literalMsg) elementField(t hlo.PrimitiveType) *[]byte {
 	switch t {
 	case hlo.PRED:
-		return &m.Preds
+		return (*[]byte)(&m.Preds)
 	case hlo.S1:
 		return &m.S1
 	case hlo.S2:
@@ -28,9 +29,9 @@ func (m *literalMsg) elementField(t hlo.PrimitiveType) any {
 	case hlo.S16:
 		return &m.S16
 	case hlo.S32:
-		return &m.S32
+		return (*[]byte)(&m.S32)
 	case hlo.S64:
-		return &m.S64
+		return (*[]byte)(&m.S64)
 	case hlo.U1:
 		return &m.U1
 	case hlo.U2:
@@ -42,21 +43,21 @@ func (m *literalMsg) elementField(t hlo.PrimitiveType) any {
 	case hlo.U16:
 		return &m.U16
 	case hlo.U32:
-		return &m.U32
+		return (*[]byte)(&m.U32)
 	case hlo.U64:
-		return &m.U64
+		return (*[]byte)(&m.U64)
 	case hlo.F16:
 		return &m.F16
 	case hlo.BF16:
 		return &m.BF16
 	case hlo.F32:
-		return &m.F32
+		return (*[]byte)(&m.F32)
 	case hlo.F64:
-		return &m.F64
+		return (*[]byte)(&m.F64)
 	case hlo.C64:
-		return &m.C64
+		return (*[]byte)(&m.C64)
 	case hlo.C128:
-		return &m.C128
+		return (*[]byte)(&m.C128)
 	case hlo.F8E5M2:
 		return &m.F8E5M2
 	case hlo.F8E4M3:
@@ -86,15 +87,25 @@ func (m *literalMsg) elementField(t hlo.PrimitiveType) any {
 // isNarrow reports whether elements of type t take less than a byte.
 func isNarrow(t hlo.PrimitiveType) bool { return t.Bits() < 8 && t != hlo.PRED && t.Bits() > 0 }
 
-func decodeLiteral(m *literalMsg, shapes *shapeCache) (*hlo.Literal, error) {
-	s, err := shapes.shape(m.Shape)
+// isVarint reports whether elements of type t are written as varints.
+func isVarint(t hlo.PrimitiveType) bool {
+	return t == hlo.PRED || t.IsInteger() && t.Bits() >= 32
+}
+
+// decodeLiteral reads a literalMsg.
+func decodeLiteral(raw rawMsg, known shapes) (*hlo.Literal, error) {
+	var m literalMsg
+	if err := unmarshal(raw, &m); err != nil {
+		return nil, err
+	}
+	s, err := known.shape(m.Shape)
 	if err != nil {
 		return nil, within(err, "shape")
 	}
-	return decodeLiteralAs(m, s)
+	return decodeLiteralAs(&m, s)
 }
 
-// decodeLiteralAs reads a literal of shape s.
+// decodeLiteralAs reads a literal of shape s, whatever its own.
 func decodeLiteralAs(m *literalMsg, s hlo.Shape) (*hlo.Literal, error) {
 	switch {
 	case m.Elided:
@@ -104,9 +115,13 @@ func decodeLiteralAs(m *literalMsg, s hlo.Shape) (*hlo.Literal, error) {
 			return nil, errorf("%d parts of %v", len(m.Tuple), s)
 		}
 		parts := make([]*hlo.Literal, len(m.Tuple))
-		for i, p := range m.Tuple {
-			var err error
-			if parts[i], err = decodeLiteralAs(p, s.Elem(i)); err != nil {
+		for i, raw := range m.Tuple {
+			var part literalMsg
+			err := unmarshal(raw, &part)
+			if err == nil {
+				parts[i], err = decodeLiteralAs(&part, s.Elem(i))
+			}
+			if err != nil {
 				return nil, within(err, at("tuple_literals", i))
 			}
 		}
@@ -119,8 +134,14 @@ func decodeLiteralAs(m *literalMsg, s hlo.Shape) (*hlo.Literal, error) {
 		return nil, errorf("literal of unbounded shape %v", s)
 	}
 	t := s.Type()
-	data := elementBytes(m.elementField(t), t)
-	if isNarrow(t) {
+	data := *m.elementField(t)
+	switch {
+	case isVarint(t):
+		if n := countVarints(data); int64(n) != s.NumElements() {
+			return nil, errorf("%d elements of data for %v", n, s)
+		}
+		data = fromVarints(data, t.ByteSize())
+	case isNarrow(t):
 		data = narrowBytes(data, s)
 	}
 	if int64(len(data)) != s.ByteSize() {
@@ -156,29 +177,44 @@ func newLiteral(s hlo.Shape, data []byte) (*hlo.Literal, error) {
 	return l, nil
 }
 
-// elementBytes is the content of a field of a literal as a literal of ours stores it.
-func elementBytes(field any, t hlo.PrimitiveType) []byte {
-	v := reflect.ValueOf(field).Elem()
-	if v.Type().Elem().Kind() == reflect.Uint8 {
-		return v.Bytes()
-	}
-	w := t.ByteSize()
-	data := make([]byte, v.Len()*w)
-	for i := range v.Len() {
-		putElement(data[i*w:], w, getVarint(v.Index(i)))
+// fromVarints turns varints into numbers of 1, 4 or 8 bytes.
+func fromVarints(packed []byte, width int) []byte {
+	data := make([]byte, 0, countVarints(packed)*width)
+	for len(packed) > 0 {
+		x, n := protowire.ConsumeVarint(packed)
+		if n < 0 {
+			return nil
+		}
+		packed = packed[n:]
+		switch width {
+		case 1:
+			data = append(data, byte(protowire.EncodeBool(x != 0)))
+		case 4:
+			data = binary.LittleEndian.AppendUint32(data, uint32(x))
+		case 8:
+			data = binary.LittleEndian.AppendUint64(data, x)
+		}
 	}
 	return data
 }
 
-func putElement(b []byte, width int, x uint64) {
-	switch width {
-	case 1:
-		b[0] = byte(x)
-	case 4:
-		binary.LittleEndian.PutUint32(b, uint32(x))
-	case 8:
-		binary.LittleEndian.PutUint64(b, x)
+// toVarints is the inverse of fromVarints, for elements of type t. Negative numbers take ten bytes, whatever their width.
+func toVarints(data []byte, t hlo.PrimitiveType) []byte {
+	w := t.ByteSize()
+	packed := make([]byte, 0, len(data)/w*2)
+	for ; len(data) > 0; data = data[w:] {
+		switch {
+		case w == 1:
+			packed = append(packed, data[0])
+		case w == 8:
+			packed = protowire.AppendVarint(packed, binary.LittleEndian.Uint64(data))
+		case t.IsSigned():
+			packed = protowire.AppendVarint(packed, uint64(int32(binary.LittleEndian.Uint32(data))))
+		default:
+			packed = protowire.AppendVarint(packed, uint64(binary.LittleEndian.Uint32(data)))
+		}
 	}
+	return packed
 }
 
 // permute turns elements in the order of memory into row-major order, or back.
@@ -220,42 +256,41 @@ func permute(data []byte, s hlo.Shape, toMemory bool) []byte {
 	return out
 }
 
-func encodeLiteral(l *hlo.Literal) *literalMsg {
+// literal is the message of a literal. Elided parts have the data of filled, where there is one, and a mark.
+func (e *encoder) literal(l, filled *hlo.Literal) *literalMsg {
 	s := l.Shape()
-	m := &literalMsg{Shape: encodeShape(s)}
+	m := &literalMsg{Shape: e.shape(s), Elided: l.NumParts() == 0 && l.IsElided()}
+	if m.Elided && filled != nil {
+		l = filled
+	}
 	switch {
-	case s.IsTuple() && l.NumParts() == s.NumElems():
+	case s.IsTuple():
 		for i := range l.NumParts() {
-			m.Tuple = append(m.Tuple, encodeLiteral(l.Part(i)))
+			var part *hlo.Literal
+			if filled != nil {
+				part = filled.Part(i)
+			}
+			m.Tuple = append(m.Tuple, marshal(nil, e.literal(l.Part(i), part)))
 		}
-		return m
-	case l.IsElided():
-		m.Elided = true
-		return m
-	case !s.IsArray():
-		return m
-	}
-	t := s.Type()
-	data := permute(l.Bytes(), s, true)
-	v := reflect.ValueOf(m.elementField(t)).Elem()
-	if v.Type().Elem().Kind() == reflect.Uint8 {
-		v.SetBytes(data)
-		return m
-	}
-	w := t.ByteSize()
-	v.Set(reflect.MakeSlice(v.Type(), len(data)/w, len(data)/w))
-	for i := range v.Len() {
-		setVarint(v.Index(i), getElement(data[i*w:], w))
+	case s.IsArray() && !l.IsElided():
+		t := s.Type()
+		data := permute(l.Bytes(), s, true)
+		if isVarint(t) {
+			data = toVarints(data, t)
+		}
+		*m.elementField(t) = data
 	}
 	return m
 }
 
-func getElement(b []byte, width int) uint64 {
-	switch width {
-	case 1:
-		return uint64(b[0])
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
+// elidedBytes is the size of what is elided of a literal.
+func elidedBytes(l *hlo.Literal) int64 {
+	if l.NumParts() == 0 && l.IsElided() {
+		return l.Shape().ByteSize()
 	}
-	return binary.LittleEndian.Uint64(b)
+	n := int64(0)
+	for i := range l.NumParts() {
+		n = min(n+elidedBytes(l.Part(i)), maxFiller+1)
+	}
+	return n
 }

@@ -25,11 +25,7 @@ func Decode(data []byte) (hlo.Module, error) {
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	var msg moduleMsg
-	if err := unmarshal(raw, &msg); err != nil {
-		return hlo.Module{}, err
-	}
-	return decodeModule(&msg)
+	return decodeModule(raw, 0)
 }
 
 // IsProto guesses whether data is one of the forms that [Decode] reads, rather than text: text has no control bytes at its beginning.
@@ -118,11 +114,7 @@ func looksLikeModule(b []byte) bool {
 			if n < 0 {
 				return false
 			}
-			var c computationMsg
-			var in instructionMsg
-			if unmarshal(x, &c) == nil && len(c.Instructions) > 0 && unmarshal(c.Instructions[0], &in) == nil {
-				found = isMnemonic(in.Opcode)
-			}
+			found = startsComputation(x)
 		}
 		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
 			return false
@@ -130,6 +122,19 @@ func looksLikeModule(b []byte) bool {
 		b = b[n:]
 	}
 	return found
+}
+
+// startsComputation reports whether b is a computation whose first instruction has an opcode.
+func startsComputation(b []byte) bool {
+	var c computationMsg
+	if unmarshal(b, &c) != nil {
+		return false
+	}
+	for _, raw := range elements(b, computationInstructions) {
+		var in instructionMsg
+		return unmarshal(raw, &in) == nil && isMnemonic(in.Opcode)
+	}
+	return false
 }
 
 // isMnemonic reports whether s looks like an opcode, known or not.
@@ -140,60 +145,4 @@ func isMnemonic(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// Encode writes the module as an HloModuleProto.
-func Encode(m hlo.Module) []byte { return marshal(nil, encodeModule(m)) }
-
-// Snapshot is a module with one set of arguments, and the result it had on some platform.
-type Snapshot struct {
-	Module    hlo.Module
-	Arguments []*hlo.Literal
-	Result    *hlo.Literal // nil: not recorded
-	Platform  string
-}
-
-// DecodeSnapshot reads an HloSnapshot, compressed or not.
-func DecodeSnapshot(data []byte) (*Snapshot, error) {
-	data, err := unpack(data)
-	if err != nil {
-		return nil, err
-	}
-	var msg snapshotMsg
-	if err := unmarshal(data, &msg); err != nil {
-		return nil, err
-	}
-	if msg.HLO == nil || msg.HLO.Module == nil {
-		return nil, errorf("no module in the snapshot")
-	}
-	s := &Snapshot{Platform: msg.Platform}
-	if s.Module, err = decodeModule(msg.HLO.Module); err != nil {
-		return nil, within(err, "hlo.hlo_module")
-	}
-	var shapes shapeCache
-	for i, a := range msg.Arguments {
-		l, err := decodeLiteral(a, &shapes)
-		if err != nil {
-			return nil, within(err, at("arguments", i))
-		}
-		s.Arguments = append(s.Arguments, l)
-	}
-	if msg.Result != nil {
-		if s.Result, err = decodeLiteral(msg.Result, &shapes); err != nil {
-			return nil, within(err, "result")
-		}
-	}
-	return s, nil
-}
-
-// EncodeSnapshot writes an HloSnapshot.
-func EncodeSnapshot(s *Snapshot) []byte {
-	msg := &snapshotMsg{HLO: &hloProto{Module: encodeModule(s.Module)}, Platform: s.Platform}
-	for _, a := range s.Arguments {
-		msg.Arguments = append(msg.Arguments, encodeLiteral(a))
-	}
-	if s.Result != nil {
-		msg.Result = encodeLiteral(s.Result)
-	}
-	return marshal(nil, msg)
 }

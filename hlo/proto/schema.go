@@ -5,26 +5,24 @@ import "github.com/gohalo/halo/hlo"
 // A table, and longer than other files for that: the whole schema at one sight.
 //
 // The messages of xla/service/hlo.proto and xla/xla_data.proto that a module consists of. The tag is the field number; those from
-// 20000 up are halo's own. An [hlo.OptInt] tells a field that was written as 0 from one that was not written.
-//
-// A few fields are newer than the published messages; their numbers are those that XLA writes, but for operandSparsityMsg.Index, which no
-// release at hand has yet.
+// 20000 up are halo's own. An [hlo.OptInt] tells a field that was written as 0 from one that was not written. Fields of releases to come
+// are skipped, as those are that text does not have; doc.go says which.
 
 type hloProto struct {
-	Module *moduleMsg `pb:"1"`
+	Module rawMsg `pb:"1"` // moduleMsg
 }
 
 type snapshotMsg struct {
-	HLO       *hloProto     `pb:"1"`
-	Arguments []*literalMsg `pb:"2"`
-	Result    *literalMsg   `pb:"3"`
-	Platform  string        `pb:"4"`
+	HLO       *hloProto `pb:"1"`
+	Arguments []rawMsg  `pb:"2"` // literalMsg
+	Result    rawMsg    `pb:"3"` // literalMsg
+	Platform  string    `pb:"4"`
 }
 
 type moduleMsg struct {
 	Name             string           `pb:"1"`
 	EntryName        string           `pb:"2"`
-	Computations     []rawMsg         `pb:"3"` // computationMsg
+	Computations     apart            `pb:"3"` // computationMsg
 	HostProgramShape *programShapeMsg `pb:"4"`
 	ID               int64            `pb:"5"`
 	EntryID          int64            `pb:"6"`
@@ -34,30 +32,31 @@ type moduleMsg struct {
 	Donor            *donorMsg        `pb:"18"`
 	Frontend         *frontendMsg     `pb:"19"`
 	Recovery         *recoveryMsg     `pb:"20"`
-	Payloads         [][]byte         `pb:"22"`
+	Payloads         []string         `pb:"22"` // bytes
 	Debug            []*debugMsg      `pb:"24"`
 	Extra            *moduleExtraMsg  `pb:"20000"`
 }
 
 // moduleExtraMsg is what XLA keeps in a module's configuration and text shows in the header.
 type moduleExtraMsg struct {
-	ReplicaCount     int64  `pb:"1"`
-	NumPartitions    int64  `pb:"2"`
-	SPMDToParameters []bool `pb:"3"`
-	SPMDToOutput     []bool `pb:"4"`
-	AliasPassthrough bool   `pb:"5"`
-	UseSPMD          bool   `pb:"6"`
-	NoEntryLayout    bool   `pb:"7"`
+	ReplicaCount     int64         `pb:"1"`
+	NumPartitions    int64         `pb:"2"`
+	SPMDToParameters []bool        `pb:"3"`
+	SPMDToOutput     []bool        `pb:"4"`
+	AliasPassthrough bool          `pb:"5"`
+	UseSPMD          bool          `pb:"6"`
+	NoEntryLayout    bool          `pb:"7"`
+	Unknown          []*unknownMsg `pb:"8"`
 }
 
 type computationMsg struct {
-	Name            string           `pb:"1"`
-	Instructions    []rawMsg         `pb:"2"` // instructionMsg
-	ProgramShape    *programShapeMsg `pb:"4"`
-	ID              int64            `pb:"5"`
-	RootID          int64            `pb:"6"`
-	IsFusion        bool             `pb:"7"`
-	ExecutionThread string           `pb:"8"`
+	Name            string `pb:"1"`
+	Instructions    apart  `pb:"2"` // instructionMsg
+	ProgramShape    rawMsg `pb:"4"` // programShapeMsg; follows from the instructions
+	ID              int64  `pb:"5"`
+	RootID          int64  `pb:"6"`
+	IsFusion        bool   `pb:"7"`
+	ExecutionThread string `pb:"8"`
 }
 
 type scheduleMsg struct {
@@ -121,7 +120,7 @@ type recoveryMsg struct {
 type recoveryEntry struct {
 	Lost   *originArrayMsg `pb:"1"`
 	Kept   *originArrayMsg `pb:"2"`
-	Module *moduleMsg      `pb:"3"`
+	Module rawMsg          `pb:"3"`     // moduleMsg
 	Text   string          `pb:"20000"` // of a module that was never read
 }
 
@@ -137,102 +136,124 @@ type debugEntryMsg struct {
 	Partitioned bool       `pb:"4"`
 }
 
+// An instruction is what tells it from others, which is here, and its attributes, which it often has in common with others. These are
+// put aside as they are, to be looked up.
 type instructionMsg struct {
-	Name                 string             `pb:"1"`
-	Opcode               string             `pb:"2"`
-	Shape                rawMsg             `pb:"3"` // shapeMsg
-	Metadata             rawMsg             `pb:"7"` // metadataMsg
-	Literal              *literalMsg        `pb:"8"`
-	ParameterNumber      int64              `pb:"9"`
-	FusionKind           string             `pb:"11"`
-	TupleIndex           int64              `pb:"13"`
-	Dimensions           []int64            `pb:"14"`
-	Window               *windowMsg         `pb:"15"`
-	ConvDims             *convDimsMsg       `pb:"16"`
-	SliceDimensions      []*sliceMsg        `pb:"17"`
-	ExponentBits         int64              `pb:"18"`
-	MantissaBits         int64              `pb:"19"`
-	DynamicSliceSizes    []int64            `pb:"20"`
-	Padding              *paddingMsg        `pb:"21"`
-	OutfeedConfig        []byte             `pb:"22"`
-	Distribution         int32              `pb:"23"`
-	Epsilon              float32            `pb:"24"`
-	FeatureIndex         int64              `pb:"25"`
-	ChannelID            hlo.OptInt         `pb:"26"`
-	InfeedConfig         []byte             `pb:"27"`
-	CustomCallTarget     string             `pb:"28"`
-	OutfeedShape         *shapeMsg          `pb:"29"`
-	DotDims              *dotDimsMsg        `pb:"30"`
-	FFTType              int32              `pb:"31"`
-	FFTLength            []int64            `pb:"32"`
-	GatherDims           *gatherDimsMsg     `pb:"33"`
-	GatherSliceSizes     []int64            `pb:"34"`
-	ID                   int64              `pb:"35"`
-	OperandIDs           []int64            `pb:"36"`
-	ControlIDs           []int64            `pb:"37"`
-	CalledIDs            []int64            `pb:"38"`
-	Sharding             *shardingMsg       `pb:"40"`
-	BackendConfig        []byte             `pb:"43"`
-	AllReduceID          int64              `pb:"45"`
-	IsHostTransfer       bool               `pb:"47"`
-	ScatterDims          *scatterDimsMsg    `pb:"48"`
-	ReplicaGroups        []*replicaGroupMsg `pb:"49"` // of older programs
-	FeatureGroupCount    int64              `pb:"50"`
-	PrecisionConfig      *precisionMsg      `pb:"51"`
-	SourceTargetPairs    []*sourceTargetMsg `pb:"52"`
-	DomainEntry          *shardingMsg       `pb:"54"`
-	DomainExit           *shardingMsg       `pb:"55"`
-	ConstrainLayout      bool               `pb:"56"`
-	OperandShapes        []*shapeMsg        `pb:"57"`
-	BatchGroupCount      int64              `pb:"58"`
-	TriangularSolve      *triangularMsg     `pb:"59"`
-	IsStable             bool               `pb:"60"`
-	ParameterReplication *replicationMsg    `pb:"61"`
-	Cholesky             *choleskyMsg       `pb:"62"`
-	ComparisonDirection  string             `pb:"63"`
-	HasSideEffect        bool               `pb:"65"`
-	Delta                int64              `pb:"66"`
-	IndicesAreSorted     bool               `pb:"67"`
-	Frontend             *frontendMsg       `pb:"68"`
-	UniqueIndices        bool               `pb:"69"`
-	RngAlgorithm         int32              `pb:"70"`
-	UseGlobalDeviceIDs   bool               `pb:"71"`
-	ComparisonType       string             `pb:"72"`
-	IsPrefetch           bool               `pb:"73"` // of older programs: prefetch index 0
-	OutputAliasing       []*outputAliasMsg  `pb:"74"`
-	PaddingType          int32              `pb:"75"`
-	CustomCallSchedule   int32              `pb:"76"`
-	CustomCallAPI        int32              `pb:"77"`
-	AsyncThread          string             `pb:"79"`
-	PrefetchIndex        hlo.OptInt         `pb:"80"`
-	K                    int64              `pb:"81"`
-	Statistics           *statisticsMsg     `pb:"82"`
-	Largest              bool               `pb:"85"`
-	DeviceList           *deviceListMsg     `pb:"87"`
-	Origin               *originMsg         `pb:"88"`
-	IsComposite          bool               `pb:"89"`
-	RaggedDotDims        *raggedDotMsg      `pb:"90"`
-	ResultAccuracy       *accuracyMsg       `pb:"91"`
-	IotaDeviceList       *iotaGroupsMsg     `pb:"92"`
-	MeshDeviceList       *meshGroupsMsg     `pb:"93"`
-	IsReverse            bool               `pb:"94"`
-	NumCarries           int64              `pb:"95"`
-	IsAssociative        int32              `pb:"96"` // 1: true, 2: false
-	ConvKind             int32              `pb:"97"`
-	Sparsity             *sparsityMsg       `pb:"98"`
-	BackendPayload       *payloadMsg        `pb:"99"`
-	HasDynamicRoot       bool               `pb:"100"`
-	Extra                *instructionExtra  `pb:"20000"`
+	Name       string  `pb:"1"`
+	Opcode     string  `pb:"2"`
+	Shape      rawMsg  `pb:"3"` // shapeMsg
+	Metadata   rawMsg  `pb:"7"` // metadataMsg
+	ID         int64   `pb:"35"`
+	OperandIDs []int64 `pb:"36"`
+	ControlIDs []int64 `pb:"37"`
+	CalledIDs  []int64 `pb:"38"`
+	Extra      rawMsg  `pb:"20000"` // instructionExtra
+	Attributes spans   `pb:"*"`     // attributesMsg
 }
 
-// instructionExtra is what of an instruction only text has.
+// attributesMsg is the rest of an instruction.
+type attributesMsg struct {
+	ownMsg
+	commonMsg
+}
+
+// commonMsg is the attributes that any instruction may have.
+type commonMsg struct {
+	Sharding             *shardingMsg    `pb:"40"`
+	BackendConfig        string          `pb:"43"` // bytes
+	ParameterReplication *replicationMsg `pb:"61"`
+	Frontend             *frontendMsg    `pb:"68"`
+	Statistics           *statisticsMsg  `pb:"82"`
+	Origin               *originMsg      `pb:"88"`
+	ResultAccuracy       *accuracyMsg    `pb:"91"`
+	BackendPayload       *payloadMsg     `pb:"99"`
+	Unknown              []*unknownMsg   `pb:"20002"`
+}
+
+// ownMsg is the attributes of opcodes, of all of them in one.
+type ownMsg struct {
+	Literal             rawMsg             `pb:"8"` // literalMsg
+	ParameterNumber     int64              `pb:"9"`
+	FusionKind          string             `pb:"11"`
+	TupleIndex          int64              `pb:"13"`
+	Dimensions          []int64            `pb:"14"`
+	Window              *windowMsg         `pb:"15"`
+	ConvDims            *convDimsMsg       `pb:"16"`
+	SliceDimensions     []*sliceMsg        `pb:"17"`
+	ExponentBits        int64              `pb:"18"`
+	MantissaBits        int64              `pb:"19"`
+	DynamicSliceSizes   []int64            `pb:"20"`
+	Padding             *paddingMsg        `pb:"21"`
+	OutfeedConfig       string             `pb:"22"` // bytes
+	Distribution        int32              `pb:"23"`
+	Epsilon             float32            `pb:"24"`
+	FeatureIndex        int64              `pb:"25"`
+	ChannelID           hlo.OptInt         `pb:"26"`
+	InfeedConfig        string             `pb:"27"` // bytes
+	CustomCallTarget    string             `pb:"28"`
+	OutfeedShape        rawMsg             `pb:"29"` // shapeMsg
+	DotDims             *dotDimsMsg        `pb:"30"`
+	FFTType             int32              `pb:"31"`
+	FFTLength           []int64            `pb:"32"`
+	GatherDims          *gatherDimsMsg     `pb:"33"`
+	GatherSliceSizes    []int64            `pb:"34"`
+	AllReduceID         int64              `pb:"45"`
+	IsHostTransfer      bool               `pb:"47"`
+	ScatterDims         *scatterDimsMsg    `pb:"48"`
+	ReplicaGroups       []*replicaGroupMsg `pb:"49"` // of older programs
+	FeatureGroupCount   int64              `pb:"50"`
+	PrecisionConfig     *precisionMsg      `pb:"51"`
+	SourceTargetPairs   []*sourceTargetMsg `pb:"52"`
+	DomainEntry         *shardingMsg       `pb:"54"`
+	DomainExit          *shardingMsg       `pb:"55"`
+	ConstrainLayout     bool               `pb:"56"`
+	OperandShapes       []rawMsg           `pb:"57"` // shapeMsg
+	BatchGroupCount     int64              `pb:"58"`
+	TriangularSolve     *triangularMsg     `pb:"59"`
+	IsStable            bool               `pb:"60"`
+	Cholesky            *choleskyMsg       `pb:"62"`
+	ComparisonDirection string             `pb:"63"`
+	HasSideEffect       bool               `pb:"65"`
+	Delta               int64              `pb:"66"`
+	IndicesAreSorted    bool               `pb:"67"`
+	UniqueIndices       bool               `pb:"69"`
+	RngAlgorithm        int32              `pb:"70"`
+	UseGlobalDeviceIDs  bool               `pb:"71"`
+	ComparisonType      string             `pb:"72"`
+	IsPrefetch          bool               `pb:"73"` // of older programs: prefetch index 0
+	OutputAliasing      []*outputAliasMsg  `pb:"74"`
+	PaddingType         int32              `pb:"75"`
+	CustomCallSchedule  int32              `pb:"76"`
+	CustomCallAPI       int32              `pb:"77"`
+	AsyncThread         string             `pb:"79"`
+	PrefetchIndex       hlo.OptInt         `pb:"80"`
+	K                   int64              `pb:"81"`
+	Largest             bool               `pb:"85"`
+	DeviceList          *deviceListMsg     `pb:"87"`
+	IsComposite         bool               `pb:"89"`
+	RaggedDotDims       *raggedDotMsg      `pb:"90"`
+	IotaDeviceList      *iotaGroupsMsg     `pb:"92"`
+	MeshDeviceList      *meshGroupsMsg     `pb:"93"`
+	IsReverse           bool               `pb:"94"`
+	NumCarries          int64              `pb:"95"`
+	IsAssociative       int32              `pb:"96"` // 1: true, 2: false
+	ConvKind            int32              `pb:"97"`
+	Sparsity            *sparsityMsg       `pb:"98"`
+	HasDynamicRoot      bool               `pb:"100"`
+	Extra               *ownExtra          `pb:"20001"`
+}
+
+// instructionExtra is where in a text an instruction comes from, and what only an async-done of ours has.
 type instructionExtra struct {
-	SliceSizes   []*intsMsg    `pb:"2"`
-	KeepAliasing bool          `pb:"3"` // of an async-update
-	Unknown      []*unknownMsg `pb:"5"`
-	Line         int64         `pb:"6"`
-	Column       int64         `pb:"7"`
-	CalledIDs    []int64       `pb:"8"` // of an async-done whose chain comes out of a tuple
+	Line      int64   `pb:"6"`
+	Column    int64   `pb:"7"`
+	CalledIDs []int64 `pb:"8"` // of an async-done whose chain comes out of a tuple
+}
+
+// ownExtra is what of the attributes of opcodes only text has.
+type ownExtra struct {
+	SliceSizes   []*intsMsg `pb:"1"`
+	KeepAliasing bool       `pb:"2"` // of an async-update
 }
 
 type intsMsg struct {
@@ -245,11 +266,11 @@ type unknownMsg struct {
 }
 
 type shapeMsg struct {
-	Type       int32       `pb:"2"`
-	Dimensions []int64     `pb:"3"`
-	Tuple      []*shapeMsg `pb:"4"`
-	Layout     *layoutMsg  `pb:"5"`
-	Dynamic    []bool      `pb:"6"`
+	Type       int32      `pb:"2"`
+	Dimensions []int64    `pb:"3"`
+	Tuple      []rawMsg   `pb:"4"` // shapeMsg
+	Layout     *layoutMsg `pb:"5"`
+	Dynamic    []bool     `pb:"6"`
 }
 
 type layoutMsg struct {
@@ -270,9 +291,9 @@ type splitMsg struct {
 }
 
 type programShapeMsg struct {
-	Parameters []*shapeMsg `pb:"1"`
-	Result     *shapeMsg   `pb:"2"`
-	Names      []string    `pb:"3"`
+	Parameters []rawMsg `pb:"1"` // shapeMsg
+	Result     rawMsg   `pb:"2"` // shapeMsg
+	Names      []string `pb:"3"`
 }
 
 type metadataMsg struct {
@@ -292,7 +313,7 @@ type metadataMsg struct {
 
 // payloadMsg is bytes, or the number of an entry among the payloads of the module.
 type payloadMsg struct {
-	Value []byte     `pb:"1"`
+	Value string     `pb:"1"` // bytes
 	ID    hlo.OptInt `pb:"2"`
 }
 
@@ -440,7 +461,7 @@ type operandSparsityMsg struct {
 	Block     int64      `pb:"2"`
 	Dimension int64      `pb:"3"`
 	Stride    int64      `pb:"4"`
-	Index     hlo.OptInt `pb:"5"`
+	Index     hlo.OptInt `pb:"20000"`
 }
 
 type originArrayMsg struct {
@@ -486,7 +507,6 @@ type shardingMsg struct {
 type shardingExtra struct {
 	EmptyMetadata bool  `pb:"1"`
 	Body          int32 `pb:"2"` // of a named sharding: its kind plus one
-	Reduction     int32 `pb:"3"` // of a named sharding
 	Maximal       bool  `pb:"4"`
 }
 
@@ -497,6 +517,7 @@ type namedMsg struct {
 	Unreduced  []*axisRefMsg  `pb:"5"`
 	Metadata   []*metadataMsg `pb:"6"`
 	Manual     []*axisRefMsg  `pb:"7"`
+	Reduction  int32          `pb:"8"` // 1: max, 2: min
 }
 
 type dimSharding struct {
@@ -551,40 +572,39 @@ type meshGroupsMsg struct {
 }
 
 type literalMsg struct {
-	Shape        *shapeMsg     `pb:"1"`
-	Preds        []bool        `pb:"2"`
-	U8           []byte        `pb:"3"`
-	S32          []int32       `pb:"4"`
-	S64          []int64       `pb:"5"`
-	U32          []uint32      `pb:"6"`
-	U64          []uint64      `pb:"7"`
-	F32          fixed32s      `pb:"8"`
-	F64          fixed64s      `pb:"9"`
-	Tuple        []*literalMsg `pb:"10"`
-	F16          []byte        `pb:"11"`
-	C64          fixed32s      `pb:"12"`
-	BF16         []byte        `pb:"13"`
-	S8           []byte        `pb:"15"`
-	U16          []byte        `pb:"16"`
-	S16          []byte        `pb:"17"`
-	C128         fixed64s      `pb:"18"`
-	F8E5M2       []byte        `pb:"19"`
-	F8E4M3FN     []byte        `pb:"20"`
-	S4           []byte        `pb:"21"`
-	U4           []byte        `pb:"22"`
-	F8E4M3B11    []byte        `pb:"23"`
-	F8E5M2FNUZ   []byte        `pb:"24"`
-	F8E4M3FNUZ   []byte        `pb:"25"`
-	S2           []byte        `pb:"26"`
-	U2           []byte        `pb:"27"`
-	F8E4M3       []byte        `pb:"28"`
-	F8E3M4       []byte        `pb:"29"`
-	S1           []byte        `pb:"30"`
-	U1           []byte        `pb:"31"`
-	F4E2M1FN     []byte        `pb:"32"`
-	F8E8M0FNU    []byte        `pb:"33"`
-	DynamicSizes []int64       `pb:"34"`
-	F6E3M2FN     []byte        `pb:"35"`
-	F6E2M3FN     []byte        `pb:"36"`
-	Elided       bool          `pb:"20000"`
+	Shape      rawMsg   `pb:"1"`
+	Preds      varints  `pb:"2"`
+	U8         []byte   `pb:"3"`
+	S32        varints  `pb:"4"`
+	S64        varints  `pb:"5"`
+	U32        varints  `pb:"6"`
+	U64        varints  `pb:"7"`
+	F32        fixed32s `pb:"8"`
+	F64        fixed64s `pb:"9"`
+	Tuple      []rawMsg `pb:"10"`
+	F16        []byte   `pb:"11"`
+	C64        fixed32s `pb:"12"`
+	BF16       []byte   `pb:"13"`
+	S8         []byte   `pb:"15"`
+	U16        []byte   `pb:"16"`
+	S16        []byte   `pb:"17"`
+	C128       fixed64s `pb:"18"`
+	F8E5M2     []byte   `pb:"19"`
+	F8E4M3FN   []byte   `pb:"20"`
+	S4         []byte   `pb:"21"`
+	U4         []byte   `pb:"22"`
+	F8E4M3B11  []byte   `pb:"23"`
+	F8E5M2FNUZ []byte   `pb:"24"`
+	F8E4M3FNUZ []byte   `pb:"25"`
+	S2         []byte   `pb:"26"`
+	U2         []byte   `pb:"27"`
+	F8E4M3     []byte   `pb:"28"`
+	F8E3M4     []byte   `pb:"29"`
+	S1         []byte   `pb:"30"`
+	U1         []byte   `pb:"31"`
+	F4E2M1FN   []byte   `pb:"32"`
+	F8E8M0FNU  []byte   `pb:"33"`
+	F6E3M2FN   []byte   `pb:"35"`
+	F6E2M3FN   []byte   `pb:"36"`
+	Elided     bool     `pb:"20000"`
 }

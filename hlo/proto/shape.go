@@ -7,41 +7,80 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// shapeCache shares equal simple shapes among the instructions of a module.
-type shapeCache struct {
-	last [64]hlo.Shape // of recent arrays, by a hash of type and sizes
-}
+// maxTupleDepth bounds nesting of tuples, which are left encoded, so that no message nests.
+const maxTupleDepth = maxDepth
 
-func (c *shapeCache) shape(m *shapeMsg) (hlo.Shape, error) {
-	if m == nil {
+// shapes remembers what the bytes of shapes meant, so that equal ones are read once and are one in memory.
+type shapes map[string]hlo.Shape
+
+// shape reads a shapeMsg.
+func (c shapes) shape(raw rawMsg) (hlo.Shape, error) { return c.nested(raw, 0) }
+
+func (c shapes) nested(raw rawMsg, depth int) (hlo.Shape, error) {
+	key := sharedString(raw)
+	if s, ok := c[key]; ok {
+		return s, nil
+	}
+	if raw == nil {
 		return hlo.Shape{}, errorf("missing")
 	}
-	t := hlo.PrimitiveType(m.Type)
-	switch {
-	case m.Type == int32(hlo.TUPLE):
-		elems := make([]hlo.Shape, len(m.Tuple))
-		for i, e := range m.Tuple {
-			var err error
-			if elems[i], err = c.shape(e); err != nil {
-				return hlo.Shape{}, within(err, at("tuple_shapes", i))
-			}
-		}
-		return hlo.MakeTuple(elems...), nil
-	case m.Type == int32(hlo.TOKEN):
+	var m shapeMsg
+	if err := unmarshal(raw, &m); err != nil {
+		return hlo.Shape{}, err
+	}
+	s, err := c.decode(&m, depth)
+	if err == nil {
+		c[key] = s
+	}
+	return s, err
+}
+
+func (c shapes) decode(m *shapeMsg, depth int) (hlo.Shape, error) {
+	switch t := hlo.PrimitiveType(m.Type); {
+	case m.Type <= 0 || m.Type >= hlo.NumPrimitiveTypes:
+		return hlo.Shape{}, errorf("element type %d", m.Type)
+	case t == hlo.TUPLE:
+		elems, err := c.elements(m.Tuple, depth)
+		return hlo.MakeTuple(elems...), err
+	case t == hlo.TOKEN:
 		return hlo.MakeToken(), nil
-	case m.Type == int32(hlo.OPAQUE):
+	case t == hlo.OPAQUE:
 		return hlo.MakeOpaque(), nil
-	case m.Type == int32(hlo.BUFFER):
+	case t == hlo.BUFFER:
 		if len(m.Tuple) != 1 {
 			return hlo.Shape{}, errorf("buffer of %d shapes", len(m.Tuple))
 		}
-		e, err := c.shape(m.Tuple[0])
-		if err == nil && !e.IsArray() {
-			err = errorf("buffer of %v", e)
+		elems, err := c.elements(m.Tuple, depth)
+		if err != nil {
+			return hlo.Shape{}, err
 		}
-		return hlo.MakeBuffer(e), err
-	case m.Type <= 0 || m.Type >= hlo.NumPrimitiveTypes || !t.IsArray():
-		return hlo.Shape{}, errorf("element type %d", m.Type)
+		if !elems[0].IsArray() {
+			return hlo.Shape{}, errorf("buffer of %v", elems[0])
+		}
+		return hlo.MakeBuffer(elems[0]), nil
+	case t.IsArray():
+		return decodeArray(t, m)
+	}
+	return hlo.Shape{}, errorf("element type %d", m.Type)
+}
+
+func (c shapes) elements(list []rawMsg, depth int) ([]hlo.Shape, error) {
+	if depth == maxTupleDepth {
+		return nil, errorf("tuples nest deeper than %d", maxTupleDepth)
+	}
+	elems := make([]hlo.Shape, len(list))
+	for i, raw := range list {
+		var err error
+		if elems[i], err = c.nested(raw, depth+1); err != nil {
+			return nil, within(err, at("tuple_shapes", i))
+		}
+	}
+	return elems, nil
+}
+
+func decodeArray(t hlo.PrimitiveType, m *shapeMsg) (hlo.Shape, error) {
+	if len(m.Tuple) > 0 {
+		return hlo.Shape{}, errorf("array of %d shapes", len(m.Tuple))
 	}
 	for i, d := range m.Dimensions {
 		if d < 0 && d != hlo.UnboundedSize {
@@ -52,7 +91,7 @@ func (c *shapeCache) shape(m *shapeMsg) (hlo.Shape, error) {
 		return hlo.Shape{}, errorf("%d dynamic flags of %d dimensions", len(m.Dynamic), len(m.Dimensions))
 	}
 	dynamic := m.Dynamic
-	if i := slices.Index(m.Dimensions, hlo.UnboundedSize); i >= 0 {
+	if slices.Contains(m.Dimensions, hlo.UnboundedSize) {
 		if dynamic == nil {
 			dynamic = make([]bool, len(m.Dimensions))
 		}
@@ -64,21 +103,7 @@ func (c *shapeCache) shape(m *shapeMsg) (hlo.Shape, error) {
 	if err != nil {
 		return hlo.Shape{}, within(err, "layout")
 	}
-	s := hlo.MakeArray(t, m.Dimensions, dynamic, layout)
-	slot := &c.last[shapeHash(m)%uint64(len(c.last))]
-	if slot.IsValid() && slot.Equal(s) {
-		return *slot, nil
-	}
-	*slot = s
-	return s, nil
-}
-
-func shapeHash(m *shapeMsg) uint64 {
-	h := uint64(m.Type)
-	for _, d := range m.Dimensions {
-		h = h*31 + uint64(d)
-	}
-	return h
+	return hlo.MakeArray(t, m.Dimensions, dynamic, layout), nil
 }
 
 func decodeLayout(m *layoutMsg, rank int) (*hlo.Layout, error) {
@@ -130,29 +155,10 @@ func decodeIndexType(t int32) (hlo.PrimitiveType, error) {
 	if t == 0 {
 		return hlo.InvalidType, nil
 	}
-	if t < 0 || t > math.MaxUint8 || !hlo.PrimitiveType(t).IsUnsigned() {
+	if t < 0 || t > math.MaxUint8 || !hlo.PrimitiveType(t).IsInteger() {
 		return hlo.InvalidType, errorf("index or pointer type %d", t)
 	}
 	return hlo.PrimitiveType(t), nil
-}
-
-func encodeShape(s hlo.Shape) *shapeMsg {
-	m := &shapeMsg{Type: int32(s.Type())}
-	for i := range s.NumElems() {
-		m.Tuple = append(m.Tuple, encodeShape(s.Elem(i)))
-	}
-	if !s.IsArray() {
-		return m
-	}
-	m.Dimensions = s.Dimensions()
-	m.Dynamic = make([]bool, s.Rank())
-	for i := range m.Dynamic {
-		m.Dynamic[i] = s.IsDynamicDimension(i)
-	}
-	if l, ok := s.Layout(); ok {
-		m.Layout = encodeLayout(l)
-	}
-	return m
 }
 
 func encodeLayout(l *hlo.Layout) *layoutMsg {
@@ -167,15 +173,4 @@ func encodeLayout(l *hlo.Layout) *layoutMsg {
 		m.SplitConfigs = append(m.SplitConfigs, &splitMsg{s.Dimension, s.Indices})
 	}
 	return m
-}
-
-func encodeProgramShape(s hlo.ProgramShape, names []string) *programShapeMsg {
-	p := &programShapeMsg{Names: names}
-	for _, shape := range s.Parameters {
-		p.Parameters = append(p.Parameters, encodeShape(shape))
-	}
-	if s.Result.IsValid() {
-		p.Result = encodeShape(s.Result)
-	}
-	return p
 }

@@ -59,7 +59,7 @@ func (d *decoder) sharding(m *shardingMsg) (*hlo.Sharding, error) {
 			s.Reduction = hlo.ReductionKind(max(0, slices.Index(reductions[:], e.OpName)))
 			continue
 		}
-		md, err := d.metadata(e)
+		md, err := d.decodeMetadata(e)
 		if err != nil {
 			return nil, err
 		}
@@ -176,11 +176,16 @@ func (d *decoder) named(s *hlo.Sharding, m *shardingMsg) error {
 			return err
 		}
 	}
+	if r := m.Named.Reduction; r != 0 {
+		if r < 0 || int(r) >= len(reductions) {
+			return errorf("reduction %d", r)
+		}
+		s.Reduction = hlo.ReductionKind(r)
+	}
 	if x := m.Extra; x != nil && x.Body > 0 {
 		n.Body = hlo.ShardingKind(x.Body - 1)
-		s.Reduction = hlo.ReductionKind(x.Reduction)
-		if n.Body > hlo.ShardingNamed || int(s.Reduction) >= len(reductions) {
-			return errorf("named sharding of kind %d, reduction %d", x.Body-1, x.Reduction)
+		if n.Body > hlo.ShardingNamed {
+			return errorf("named sharding of kind %d", x.Body-1)
 		}
 		if n.Body == hlo.ShardingManual && allAxes(mesh, n.Manual) {
 			n.Manual = nil
@@ -317,10 +322,10 @@ func encodeIota(t *hlo.IotaTile) (reshape, transpose []int64) {
 func encodeNamed(m *shardingMsg, s *hlo.Sharding) {
 	n := s.Named
 	empty := m.Extra != nil
-	m.Extra = &shardingExtra{EmptyMetadata: empty, Body: int32(n.Body) + 1, Reduction: int32(s.Reduction)}
+	m.Extra = &shardingExtra{EmptyMetadata: empty, Body: int32(n.Body) + 1}
 	m.Named = &namedMsg{
 		Mesh: encodeMesh(n.Mesh), Replicated: encodeAxes(n.Replicated), Unreduced: encodeAxes(n.Unreduced), Manual: encodeAxes(n.Manual),
-		Metadata: m.Metadata,
+		Metadata: m.Metadata, Reduction: int32(s.Reduction),
 	}
 	m.Metadata = nil
 	for _, d := range n.Dims {

@@ -1,0 +1,46 @@
+package proto
+
+import (
+	"fmt"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A FormatError says where bytes are not what they should be.
+type FormatError struct {
+	Where string // path of fields: "computations[2].instructions[0].shape"
+	Msg   string
+	// Rule is the id of the verifier's rule that the module breaks, "" when the fault is one of form only.
+	Rule string
+}
+
+func (e *FormatError) Error() string {
+	if e.Where == "" {
+		return "malformed HLO proto: " + e.Msg
+	}
+	return "malformed HLO proto: " + e.Where + ": " + e.Msg
+}
+
+func errorf(format string, args ...any) error { return &FormatError{Msg: fmt.Sprintf(format, args...)} }
+
+// ruleErrorf is errorf for what breaks a rule of the verifier.
+func ruleErrorf(rule, format string, args ...any) error {
+	return &FormatError{Msg: fmt.Sprintf(format, args...), Rule: rule}
+}
+
+// wireError is the error that a negative length of protowire stands for.
+func wireError(n int) error { return errorf("%v", protowire.ParseError(n)) }
+
+// within puts a field in front of the path of a FormatError.
+func within(err error, where string) error {
+	if e, ok := err.(*FormatError); ok {
+		if e.Where != "" && e.Where[0] != '[' {
+			where += "."
+		}
+		e.Where = where + e.Where
+	}
+	return err
+}
+
+func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }

@@ -1,0 +1,57 @@
+package proto
+
+import "github.com/gohalo/halo/hlo"
+
+// Snapshot is a module with one set of arguments, and the result it had on some platform.
+type Snapshot struct {
+	Module    hlo.Module
+	Arguments []*hlo.Literal
+	Result    *hlo.Literal // nil: not recorded
+	Platform  string
+}
+
+// DecodeSnapshot reads an HloSnapshot, compressed or not.
+func DecodeSnapshot(data []byte) (*Snapshot, error) {
+	data, err := unpack(data)
+	if err != nil {
+		return nil, err
+	}
+	var msg snapshotMsg
+	if err := unmarshal(data, &msg); err != nil {
+		return nil, err
+	}
+	if msg.HLO == nil || msg.HLO.Module == nil {
+		return nil, errorf("no module in the snapshot")
+	}
+	s := &Snapshot{Platform: msg.Platform}
+	if s.Module, err = decodeModule(msg.HLO.Module, 0); err != nil {
+		return nil, within(err, "hlo.hlo_module")
+	}
+	known := make(shapes)
+	for i, a := range msg.Arguments {
+		l, err := decodeLiteral(a, known)
+		if err != nil {
+			return nil, within(err, at("arguments", i))
+		}
+		s.Arguments = append(s.Arguments, l)
+	}
+	if msg.Result != nil {
+		if s.Result, err = decodeLiteral(msg.Result, known); err != nil {
+			return nil, within(err, "result")
+		}
+	}
+	return s, nil
+}
+
+// EncodeSnapshot writes an HloSnapshot.
+func EncodeSnapshot(s *Snapshot) []byte {
+	e := newEncoder(s.Module)
+	msg := &snapshotMsg{HLO: &hloProto{Module: e.module()}, Platform: s.Platform}
+	for _, a := range s.Arguments {
+		msg.Arguments = append(msg.Arguments, marshal(nil, e.literal(a, nil)))
+	}
+	if s.Result != nil {
+		msg.Result = marshal(nil, e.literal(s.Result, nil))
+	}
+	return marshal(nil, msg)
+}
