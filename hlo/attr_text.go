@@ -278,7 +278,7 @@ func (g *ReplicaGroups) AppendText(b []byte) []byte {
 		return append(b, "{}"...)
 	case g.Mesh != nil:
 		b = append(g.Mesh.AppendText(b), " {"...)
-		return append(g.Mesh.appendRefs(b, g.Axes), '}')
+		return append(g.Mesh.appendRefs(b, g.Axes, ","), '}')
 	case g.Iota != nil:
 		b = strconv.AppendInt(append(b, '['), g.Groups, 10)
 		b = strconv.AppendInt(append(b, ','), g.GroupSize, 10)

@@ -174,7 +174,7 @@ func appendMini(b []byte, f minifloat.Format, code uint16, digits int) []byte {
 		return appendG(b, f.Float64(code), digits)
 	}
 	info := f.Info()
-	b = appendNaN(b, info.HasSign && math.Signbit(f.Float64(code)))
+	b = appendNaN(b, info.HasSign && code>>(info.Bits-1)&1 != 0)
 	if p := f.Payload(code); info.PayloadBits > 0 && p != 1<<(info.PayloadBits-1) {
 		b = appendPayload(b, p)
 	}

@@ -152,7 +152,7 @@ func (s *Sharding) appendNamed(b []byte, metadata bool) []byte {
 			if i > 0 {
 				b = append(b, ", "...)
 			}
-			b = n.Mesh.appendRefs(append(b, '{'), d.Axes)
+			b = n.Mesh.appendRefs(append(b, '{'), d.Axes, ", ")
 			if d.Open {
 				if len(d.Axes) > 0 {
 					b = append(b, ", "...)
@@ -180,7 +180,7 @@ func (n *NamedSharding) appendAxes(b []byte, head string, axes []AxisRef) []byte
 	if len(axes) == 0 {
 		return b
 	}
-	return append(n.Mesh.appendRefs(append(append(b, head...), '{'), axes), '}')
+	return append(n.Mesh.appendRefs(append(append(b, head...), '{'), axes, ", "), '}')
 }
 
 // String is the sharding as text, metadata included.
@@ -216,10 +216,10 @@ func (m *Mesh) AppendText(b []byte) []byte {
 	return b
 }
 
-func (m *Mesh) appendRefs(b []byte, refs []AxisRef) []byte {
+func (m *Mesh) appendRefs(b []byte, refs []AxisRef, separator string) []byte {
 	for i, r := range refs {
 		if i > 0 {
-			b = append(b, ", "...)
+			b = append(b, separator...)
 		}
 		name := strconv.Itoa(r.Axis)
 		if r.Axis >= 0 && r.Axis < len(m.Axes) {

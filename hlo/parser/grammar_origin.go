@@ -154,7 +154,12 @@ func (p *parser) debugAttributes() []hlo.DebugAttribute {
 			many = []debugOne{*e.One}
 		}
 		if len(many) == 0 {
-			r.bad("expects debug attributes in parentheses")
+			continue
+		}
+		if slices.ContainsFunc(list, func(o hlo.DebugAttribute) bool {
+			return o.Array.Name == a.Array.Name && slices.Equal(o.Array.Index, a.Array.Index)
+		}) {
+			r.bad("%s has debug attributes already", a.Array.AppendText(nil))
 		}
 		for _, one := range many {
 			a.Entries = append(a.Entries, r.debugEntry(one.Fields))

@@ -171,7 +171,7 @@ func (p *parser) buildTile(t *tileLeaf, at int) *hlo.Sharding {
 	var dims, devices []int64
 	var iota *hlo.IotaTile
 	var kinds []hlo.ShardingKind
-	hasSubgroups := false
+	hasSubgroups, single := false, false
 	for _, it := range t.Items {
 		switch {
 		case it.Word != "":
@@ -180,7 +180,7 @@ func (p *parser) buildTile(t *tileLeaf, at int) *hlo.Sharding {
 			words["unreduced"] = true
 			s.Reduction = reductions[it.Reduction]
 		case it.Device != nil:
-			devices, iota = []int64{int64(*it.Device)}, nil
+			devices, single = []int64{int64(*it.Device)}, true
 		case it.Devices != nil:
 			dims = ints(it.Devices.Dims)
 			n := r.product(dims, "tile assignment dimensions")
@@ -226,10 +226,13 @@ func (p *parser) buildTile(t *tileLeaf, at int) *hlo.Sharding {
 			break
 		}
 	}
+	if single && dims != nil {
+		r.bad("device= and devices= exclude each other")
+	}
 	none := len(devices) == 0 && iota == nil
 	switch s.Kind {
 	case hlo.ShardingMaximal:
-		if len(devices) != 1 || dims != nil {
+		if len(devices) != 1 {
 			r.bad("maximal shardings should have exactly one device assigned")
 		}
 		s.Devices = devices
@@ -249,7 +252,7 @@ func (p *parser) buildTile(t *tileLeaf, at int) *hlo.Sharding {
 	switch {
 	case dims == nil:
 		r.bad("non-maximal shardings must have a tile assignment list including dimensions")
-	case r.product(dims, "tile assignment dimensions") < 2:
+	case iota == nil && len(devices) < 2: // a compressed list may have one
 		r.failRule("SHD-05", r.at, "non-maximal shardings must have more than one device assigned")
 	case len(kinds) > len(dims):
 		r.bad("last_tile_dims has %d kinds, the tile assignment %d dimensions", len(kinds), len(dims))

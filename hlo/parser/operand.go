@@ -28,10 +28,12 @@ func (p *parser) operand(f *scope) {
 			return
 		}
 	}
-	if end := skipWord(p.src, nameAt); end > nameAt && end < len(p.src) && p.src[end] == '(' {
-		p.nested(f, declared, nameAt)
-		p.depth--
-		return
+	if end := skipWord(p.src, nameAt); end > nameAt && end < len(p.src) && p.src[end] != ',' && p.src[end] != ')' {
+		if end = skipSpace(p.src, end); end < len(p.src) && p.src[end] == '(' {
+			p.nested(f, declared, nameAt)
+			p.depth--
+			return
+		}
 	}
 	name := p.name("expects an operand: a name or a nested instruction")
 	if p.part != nil {

@@ -44,6 +44,11 @@ func (r valueReader) normalise(s *hlo.Sharding, t tileAssignment, kinds []hlo.Sh
 				perm = append(perm, i)
 			}
 		}
+		if len(order) == 1 && (order[0] == hlo.ShardingManual || order[0] == hlo.ShardingReplicated) &&
+			r.product(t.dims[:data], "tile assignment dimensions") == 1 {
+			s.Kind = order[0]
+			return
+		}
 		t = r.transposed(t, perm)
 		t.dims, kinds = merged, order
 	}
