@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/stack"
 )
 
 // Large modules are printed by several workers. A planner cuts the computations, in the order in which they are written, into chunks of
@@ -68,6 +69,7 @@ func (p *printer) parallel(n, chunkSize int) {
 		defer close(inOrder)
 		defer close(todo)
 		defer func() { planned = recover() }()
+		stack.Reserve()
 		p.plan(chunkSize, func() *chunk { return <-free }, func(k *chunk) bool {
 			inOrder <- k
 			todo <- k
@@ -78,6 +80,7 @@ func (p *printer) parallel(n, chunkSize int) {
 		worker := *p
 		worker.w, worker.b = nil, nil // text stays where it is written
 		running.Go(func() {
+			stack.Reserve()
 			for k := range todo {
 				worker.chunk(k)
 				k.done <- struct{}{}

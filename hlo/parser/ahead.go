@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/stack"
 )
 
 // A large text is read by two: while the parser proper goes through it from the beginning, a second reader goes ahead of it and reads what
@@ -19,12 +20,12 @@ import (
 // not simple, or have faults, are left to the parser.
 
 const (
-	// chunkSize is the bytes of text in a chunk: some hundred instructions, which take some ten microseconds.
-	chunkSize = 16 << 10
+	// chunkSize is the bytes of text in a chunk: some dozens of instructions, which take some microseconds.
+	chunkSize = 4 << 10
 	// maxAhead is how many chunks are read, or being read, at a time.
-	maxAhead = 8
+	maxAhead = 12
 	// minAhead is the number of chunks from which on a text is read by two.
-	minAhead = 8
+	minAhead = 16
 )
 
 // aheadReader is what the parser and the reader ahead share.
@@ -83,6 +84,7 @@ func (a *aheadReader) stop() {
 // run is the goroutine of the reader ahead.
 func (a *aheadReader) run() {
 	defer close(a.ended)
+	stack.Reserve()
 	for index := 0; ; index++ {
 		c := a.claim(index)
 		if c == nil {
