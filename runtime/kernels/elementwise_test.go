@@ -118,6 +118,10 @@ func TestDataMovement(t *testing.T) {
 			"T[3,50,40] transpose(T[40,3,50]), dimensions={1,2,0}", "T[40,3,50,2] transpose(T[2,3,50,40]), dimensions={3,1,2,0}", "T[200,130] transpose(T[130,200]), dimensions={1,0}", "T[2,65,3,33] transpose(T[2,33,65,3]), dimensions={0,2,3,1}",
 			"T[7,3] slice(T[20,9]), slice={[1:20:3], [2:5]}", "T[0] slice(T[4]), slice={[2:2]}",
 			"T[5,6,7] reverse(T[5,6,7]), dimensions={0,2}", "T[9] reverse(T[9]), dimensions={0}",
+			"T[1000,4] broadcast(T[1000]), dimensions={0}", "T[999,3] broadcast(T[3]), dimensions={1}", "T[70,6,5] broadcast(T[70,5]), dimensions={0,2}",
+			"T[900,2] slice(T[901,4]), slice={[1:901], [1:3]}", "T[3000] reverse(T[3000]), dimensions={0}", "T[40,3,3] reverse(T[40,3,3]), dimensions={1,2}",
+			"T[700] slice(T[1400]), slice={[1:1400:2]}", "T[7,100] slice(T[7,400]), slice={[0:7], [3:400:4]}", "T[500,3] transpose(T[3,500]), dimensions={1,0}",
+			"T[7,100] slice(T[7,800]), slice={[0:7], [0:799:8]}", "T[31,11] slice(T[62,33]), slice={[0:62:2], [0:33:3]}",
 			"T[6,7] copy(T[6,7])", "T[42] reshape(T[6,7])", "T[6,7]{1,0} bitcast(T[42])",
 		} {
 			kernelCase{text: replaceType(c, typ)}.check(t)

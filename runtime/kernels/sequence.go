@@ -63,6 +63,11 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 		return runtime.Bound{}, false
 	}
 	b := &sequencer{s: s, q: &sequence{}, apart: make(map[hlo.InstrID]bool)}
+	for in := range comp.Instructions() {
+		if in.Shape().IsArray() && !mayBeTile(in.Opcode()) {
+			b.apart[in.ID()] = true
+		}
+	}
 	for range maxSequence {
 		done, ok := b.try(comp, roots)
 		if !ok {
@@ -75,6 +80,15 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 		}
 	}
 	return runtime.Bound{}, false
+}
+
+// mayBeTile reports whether a tile program may compute an op on the fly.
+func mayBeTile(op hlo.Opcode) bool {
+	switch op {
+	case hlo.OpParameter, hlo.OpConstant, hlo.OpIota, hlo.OpBroadcast, hlo.OpTranspose, hlo.OpReverse, hlo.OpSlice, hlo.OpReshape, hlo.OpBitcast, hlo.OpCopy:
+		return true
+	}
+	return hlo.Info(op).Traits.Has(hlo.TraitElementwise) || hlo.Info(op).Traits.Has(hlo.TraitForwards)
 }
 
 // isStatic reports whether every value has a size to plan with; what has not is for the evaluator.

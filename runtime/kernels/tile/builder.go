@@ -235,6 +235,7 @@ func (b *Builder) Build() (*Program, bool) {
 	if len(p.space.Dims) > maxRank {
 		return nil, false
 	}
+	b.moveRaw()
 	b.layOut(p)
 	p.row = b.rows
 	p.alignRows()
@@ -245,6 +246,34 @@ func (b *Builder) Build() (*Program, bool) {
 	}
 	p.pool.New = func() any { return p.newFrame() }
 	return p, true
+}
+
+// moveRaw lets narrow floats that are only moved stay as they are in memory.
+func (b *Builder) moveRaw() {
+	used := make(map[Value]bool)
+	for _, s := range b.steps {
+		used[s.d] = true
+		for _, a := range s.args {
+			used[a] = true
+		}
+	}
+	if b.result != noValue {
+		used[b.result] = true
+	}
+	for _, s := range b.stores {
+		if v := &b.values[s.reg]; v.load == nil || s.typ != v.typ {
+			used[Value(s.reg)] = true
+		}
+	}
+	for i := range b.stores {
+		s := &b.stores[i]
+		if !isWide(s.typ) || used[Value(s.reg)] {
+			continue
+		}
+		raw := map[int]hlo.PrimitiveType{8: hlo.U8, 16: hlo.U16}[s.typ.Bits()]
+		v := &b.values[s.reg]
+		v.typ, v.load.typ, s.typ = raw, raw, raw
+	}
 }
 
 // layOut assigns registers: constants and inputs keep theirs, what steps compute shares memory once it is dead.
@@ -343,6 +372,9 @@ func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]
 	l := b.values[i].load
 	l.reg, l.stage = int(i), int(i)
 	l.mode = p.space.mode(&l.view)
+	if l.mode == gathered && p.space.period(&l.view) > 0 {
+		delete(direct, int(i)) // a tile that repeats is made once
+	}
 	if direct[int(i)] {
 		if l.mode == uniform {
 			l.mode = gathered
@@ -357,6 +389,9 @@ func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]
 			p.regs = append(p.regs, m.take(l.typ.ByteSize()))
 			l.stage = len(p.regs) - 1
 		}
+	}
+	if l.mode == gathered {
+		l.mover = newMover(&p.space, &l.view, l.typ.ByteSize())
 	}
 	p.loads = append(p.loads, *l)
 }

@@ -33,12 +33,17 @@ func (w *walk) run(n int) (first int64, count int, stride int64) {
 	count = int(min(int64(n), w.dims[last]-w.at[last]))
 	w.at[last] += int64(count)
 	w.offset += int64(count) * stride
-	for j := last; j > 0 && w.at[j] == w.dims[j]; j-- {
+	w.carry(last)
+	return first, count, stride
+}
+
+// carry goes to the next coordinate before axis j, and so on, where that one is through.
+func (w *walk) carry(j int) {
+	for ; j > 0 && w.at[j] == w.dims[j]; j-- {
 		w.offset += w.strides[j-1] - w.dims[j]*w.strides[j]
 		w.at[j] = 0
 		w.at[j-1]++
 	}
-	return first, count, stride
 }
 
 // neighbours is where the next n points are if they are neighbours in memory.
@@ -57,54 +62,61 @@ func (w *walk) repeats(n int) bool {
 }
 
 // gather loads the next n points of a walk. Elements are width bytes.
-func gather(dst unsafe.Pointer, n int, src []byte, width int, w *walk) {
+func (m *mover) gather(dst unsafe.Pointer, n int, src []byte, width int, w *walk) {
 	switch width {
 	case 1:
-		gatherAs[uint8](dst, n, src, w)
+		gatherAs[uint8](m, dst, n, src, w)
 	case 2:
-		gatherAs[uint16](dst, n, src, w)
+		gatherAs[uint16](m, dst, n, src, w)
 	case 4:
-		gatherAs[uint32](dst, n, src, w)
+		gatherAs[uint32](m, dst, n, src, w)
 	case 8:
-		gatherAs[uint64](dst, n, src, w)
+		gatherAs[uint64](m, dst, n, src, w)
 	case 16:
-		gatherAs[[2]uint64](dst, n, src, w)
+		gatherAs[[2]uint64](m, dst, n, src, w)
 	}
 }
 
-func gatherAs[T any](p unsafe.Pointer, n int, data []byte, w *walk) {
+// shortRow is the length of a row below which its elements are loaded one by one.
+const shortRow = 16
+
+func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 	var e T
-	src := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/int(unsafe.Sizeof(e)))
+	width := int(unsafe.Sizeof(e))
+	src := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/width)
 	dst := vec[T](p, n)
 	for len(dst) > 0 {
+		if m.permutation != nil {
+			if dst = dst[m.permute(unsafe.Pointer(&dst[0]), len(dst), data, width, w):]; len(dst) == 0 {
+				return
+			}
+		}
 		first, count, stride := w.run(len(dst))
 		d := dst[:count]
 		dst = dst[count:]
-		switch stride {
-		case 1:
-			if count >= 16 {
-				copy(d, src[first:first+int64(count)])
-				continue
-			}
-			s := src[first : first+int64(count)]
-			for i := range d {
-				d[i] = s[i]
-			}
-		case 0:
+		switch {
+		case count < shortRow:
+		case stride == 1:
+			copy(d, src[first:first+int64(count)])
+			continue
+		case stride == 0:
 			x := src[first]
-			if count >= 16 {
-				fillTile(unsafe.Pointer(&d[0]), unsafe.Pointer(&x), int(unsafe.Sizeof(x)), count)
-				continue
-			}
-			for i := range d {
-				d[i] = x
-			}
-		default:
-			at := first
-			for i := range d {
-				d[i] = src[at]
-				at += stride
-			}
+			fillTile(unsafe.Pointer(&d[0]), unsafe.Pointer(&x), width, count)
+			continue
+		case stride == -1 && m.reverse != nil && count*width >= 64:
+			s := src[first-int64(count-1) : first+1]
+			m.reverse(count, unsafe.Pointer(&d[0]), unsafe.Pointer(&s[0]), nil, nil)
+			continue
+		case m.every != nil: // which reads what follows an element too
+			last := first + int64(count-1)*stride
+			_ = src[last]
+			m.every(count-1, unsafe.Pointer(&d[0]), unsafe.Pointer(&src[first]), nil, nil)
+			d, first = d[count-1:], last
+		}
+		at := first
+		for i := range d {
+			d[i] = src[at]
+			at += stride
 		}
 	}
 }

@@ -52,6 +52,9 @@ type load struct {
 	direct int // the output whose memory is the register, or -1
 	widen  loop
 	stage  int // register for elements as they are in memory, if widen is set
+	mover  *mover
+	// period, if not 0, is the number of points after which the view repeats itself: tiles that begin with it hold the same.
+	period int
 }
 
 type loadMode uint8
@@ -96,6 +99,8 @@ type frame struct {
 	ptr    []unsafe.Pointer // where registers are at the moment
 	own    []unsafe.Pointer // where those are that have memory
 	memory []byte
+	filled []int // for loads that repeat themselves, how much of the register is there to stay
+	walk   walk  // of a counter, whose loop is a variable and would move it to the heap
 }
 
 // Weight estimates the work per element in simple operations.
@@ -156,6 +161,7 @@ func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
 // begin takes a frame for a run over [lo, hi).
 func (p *Program) begin(lo, hi int, b Buffers) *frame {
 	f := p.pool.Get().(*frame)
+	clear(f.filled)
 	for i := range p.loads {
 		l := &p.loads[i]
 		if l.mode == uniform {
@@ -177,16 +183,25 @@ func (p *Program) next(at, hi int) int {
 	return n
 }
 
-// alignRows lets tiles end with rows if something repeats or steps along them: it is found in one place for all of a row then.
+// alignRows lets tiles end with rows if something repeats or steps along them: it is found in one place for all of a row then. What
+// repeats after a few rows sets the pace.
 func (p *Program) alignRows() {
 	last := len(p.space.Dims) - 1
-	if p.row != 0 || last < 1 || p.space.Dims[last] < minRow {
+	if last < 1 {
 		return
 	}
+	row := 0
 	for i := range p.loads {
-		if p.loads[i].mode == gathered {
-			p.row = int(p.space.Dims[last])
+		if l := &p.loads[i]; l.mode == gathered {
+			l.period = p.space.period(&l.view)
+			row = max(row, l.period)
+			if p.space.Dims[last] >= minRow {
+				row = max(row, int(p.space.Dims[last]))
+			}
 		}
+	}
+	if p.row == 0 {
+		p.row = row
 	}
 }
 
@@ -238,14 +253,21 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 				f.ptr[l.reg] = src
 			}
 		case gathered:
-			p.gather(f, l, at, n, b.In(l.arg))
+			if l.period > 0 && at%l.period == 0 && f.filled[i] >= n {
+				f.ptr[l.reg] = f.own[l.reg]
+				continue
+			}
+			if p.gather(f, l, at, n, b.In(l.arg)) && l.period > 0 && at%l.period == 0 {
+				f.filled[i] = n
+			} else {
+				f.filled[i] = 0
+			}
 		}
 	}
 	for i := range p.counters {
 		o := &p.counters[i]
-		var w walk
-		w.start(&p.space, &o.view, at)
-		o.fill(f.ptr[o.reg], n, &w)
+		f.walk.start(&p.space, &o.view, at)
+		o.fill(f.ptr[o.reg], n, &f.walk)
 	}
 	ptr := f.ptr
 	for i := range p.steps {
@@ -265,8 +287,9 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	}
 }
 
-// gather loads through a view. A piece of one row that lies together is not copied.
-func (p *Program) gather(f *frame, l *load, at, n int, data []byte) {
+// gather loads through a view. A piece of one row that lies together is not copied; owned says that the elements are in the load's own
+// register.
+func (p *Program) gather(f *frame, l *load, at, n int, data []byte) (owned bool) {
 	var w walk
 	w.start(&p.space, &l.view, at)
 	width := l.typ.ByteSize()
@@ -279,15 +302,17 @@ func (p *Program) gather(f *frame, l *load, at, n int, data []byte) {
 		fill32(n, f.ptr[l.reg], f.ptr[l.reg], nil, nil)
 	case isRun && l.direct < 0:
 		f.ptr[l.reg] = src
+		return false
 	case l.widen != nil:
-		gather(f.own[l.stage], n, data, width, &w)
+		l.mover.gather(f.own[l.stage], n, data, width, &w)
 		l.widen(n, f.ptr[l.reg], f.own[l.stage], nil, nil)
 	case l.direct < 0:
 		f.ptr[l.reg] = f.own[l.reg]
 		fallthrough
 	default:
-		gather(f.ptr[l.reg], n, data, width, &w)
+		l.mover.gather(f.ptr[l.reg], n, data, width, &w)
 	}
+	return l.direct < 0
 }
 
 // loadUniform repeats one element n times, which is a whole tile unless the run is shorter: a scalar program fills one element.
@@ -316,6 +341,7 @@ func (p *Program) newFrame() *frame {
 		}
 	}
 	f.own = slices.Clone(f.ptr)
+	f.filled = make([]int, len(p.loads))
 	for _, s := range p.splats {
 		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)
 	}

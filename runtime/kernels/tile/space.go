@@ -86,3 +86,19 @@ func (s *Space) mode(v *View) loadMode {
 	}
 	return gathered
 }
+
+// period is the number of points after which a view of a collapsed space begins again, or 0 if that is more than a tile.
+func (s *Space) period(v *View) int {
+	axis := 0
+	for axis < len(s.Dims) && v.Strides[axis] == 0 {
+		axis++
+	}
+	n := int64(1)
+	for _, d := range s.Dims[axis:] {
+		n *= d
+	}
+	if axis == 0 || n > Size {
+		return 0
+	}
+	return int(n)
+}

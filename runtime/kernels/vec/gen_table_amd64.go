@@ -288,6 +288,12 @@ var avx512 = sync.OnceValue(func() map[string]kernel {
 		"fill.32":                    {loop: fill32AVX512},
 		"fill.64":                    {loop: fill64AVX512},
 		"count.i32":                  {loop: countI32AVX512},
+		"reverse.8":                  {loop: reverse8AVX512},
+		"reverse.16":                 {loop: reverse16AVX512},
+		"reverse.32":                 {loop: reverse32AVX512},
+		"reverse.64":                 {loop: reverse64AVX512},
+		"permute.16":                 {loop: permute16AVX512},
+		"permute.32":                 {loop: permute32AVX512},
 	}
 })
 
@@ -542,5 +548,10 @@ var avx2 = sync.OnceValue(func() map[string]kernel {
 		"fill.32":                    {loop: fill32AVX2},
 		"fill.64":                    {loop: fill64AVX2},
 		"count.i32":                  {loop: countI32AVX2},
+		"reverse.8":                  {loop: reverse8AVX2},
+		"reverse.16":                 {loop: reverse16AVX2},
+		"reverse.32":                 {loop: reverse32AVX2},
+		"reverse.64":                 {loop: reverse64AVX2},
+		"permute.32":                 {loop: permute32AVX2},
 	}
 })

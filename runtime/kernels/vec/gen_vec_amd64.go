@@ -1401,6 +1401,36 @@ func fill64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func countI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// reverse8AVX512 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reverse16AVX512 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reverse32AVX512 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reverse64AVX512 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// permute16AVX512 writes vectors whose elements are chosen from two vectors each, n times as many as the table at b says.
+//
+//go:noescape
+func permute16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// permute32AVX512 writes vectors whose elements are chosen from two vectors each, n times as many as the table at b says.
+//
+//go:noescape
+func permute32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addF32AVX2 sets d to a + b.
 //
 //go:noescape
@@ -2640,3 +2670,28 @@ func fill64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c u
 //
 //go:noescape
 func countI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reverse8AVX2 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reverse16AVX2 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reverse32AVX2 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// reverse64AVX2 sets d to a from back to front; n is at least 64 bytes, and d apart from a.
+//
+//go:noescape
+func reverse64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// permute32AVX2 writes vectors whose elements are chosen from two vectors each, n times as many as the table at b says.
+//
+//go:noescape
+func permute32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)

@@ -17546,6 +17546,248 @@ DATA indices<>+56(SB)/4, $0x0000000e
 DATA indices<>+60(SB)/4, $0x0000000f
 GLOBL indices<>(SB), RODATA|NOPTR, $64
 
+// func reverse8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·reverse8AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*1), BX
+	VMOVUPS table_0f0e0d0c0b0a09080706050403020100<>+0(SB), Z0
+
+many:
+	SUBQ       $+64, BX
+	VMOVUPS    (BX), Z1
+	VMOVUPS    (BX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPS    Z1, (CX)
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
+	TESTQ      AX, AX
+	JZ         done
+	SUBQ       $+64, AX
+	LEAQ       (CX)(AX*1), CX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (DX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPS    Z1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_0f0e0d0c0b0a09080706050403020100<>+0(SB)/8, $0x08090a0b0c0d0e0f
+DATA table_0f0e0d0c0b0a09080706050403020100<>+8(SB)/8, $0x0001020304050607
+DATA table_0f0e0d0c0b0a09080706050403020100<>+16(SB)/8, $0x08090a0b0c0d0e0f
+DATA table_0f0e0d0c0b0a09080706050403020100<>+24(SB)/8, $0x0001020304050607
+DATA table_0f0e0d0c0b0a09080706050403020100<>+32(SB)/8, $0x08090a0b0c0d0e0f
+DATA table_0f0e0d0c0b0a09080706050403020100<>+40(SB)/8, $0x0001020304050607
+DATA table_0f0e0d0c0b0a09080706050403020100<>+48(SB)/8, $0x08090a0b0c0d0e0f
+DATA table_0f0e0d0c0b0a09080706050403020100<>+56(SB)/8, $0x0001020304050607
+GLOBL table_0f0e0d0c0b0a09080706050403020100<>(SB), RODATA|NOPTR, $64
+
+// func reverse16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·reverse16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*2), BX
+	VMOVUPS table_0e0f0c0d0a0b08090607040502030001<>+0(SB), Z0
+
+many:
+	SUBQ       $+64, BX
+	VMOVUPS    (BX), Z1
+	VMOVUPS    (BX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPS    Z1, (CX)
+	ADDQ       $+64, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+	TESTQ      AX, AX
+	JZ         done
+	SUBQ       $+32, AX
+	LEAQ       (CX)(AX*2), CX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (DX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPS    Z1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_0e0f0c0d0a0b08090607040502030001<>+0(SB)/8, $0x09080b0a0d0c0f0e
+DATA table_0e0f0c0d0a0b08090607040502030001<>+8(SB)/8, $0x0100030205040706
+DATA table_0e0f0c0d0a0b08090607040502030001<>+16(SB)/8, $0x09080b0a0d0c0f0e
+DATA table_0e0f0c0d0a0b08090607040502030001<>+24(SB)/8, $0x0100030205040706
+DATA table_0e0f0c0d0a0b08090607040502030001<>+32(SB)/8, $0x09080b0a0d0c0f0e
+DATA table_0e0f0c0d0a0b08090607040502030001<>+40(SB)/8, $0x0100030205040706
+DATA table_0e0f0c0d0a0b08090607040502030001<>+48(SB)/8, $0x09080b0a0d0c0f0e
+DATA table_0e0f0c0d0a0b08090607040502030001<>+56(SB)/8, $0x0100030205040706
+GLOBL table_0e0f0c0d0a0b08090607040502030001<>(SB), RODATA|NOPTR, $64
+
+// func reverse32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·reverse32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*4), BX
+	VMOVUPS table_0c0d0e0f08090a0b0405060700010203<>+0(SB), Z0
+
+many:
+	SUBQ       $+64, BX
+	VMOVUPS    (BX), Z1
+	VMOVUPS    (BX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPS    Z1, (CX)
+	ADDQ       $+64, CX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+	TESTQ      AX, AX
+	JZ         done
+	SUBQ       $+16, AX
+	LEAQ       (CX)(AX*4), CX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (DX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPS    Z1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_0c0d0e0f08090a0b0405060700010203<>+0(SB)/8, $0x0b0a09080f0e0d0c
+DATA table_0c0d0e0f08090a0b0405060700010203<>+8(SB)/8, $0x0302010007060504
+DATA table_0c0d0e0f08090a0b0405060700010203<>+16(SB)/8, $0x0b0a09080f0e0d0c
+DATA table_0c0d0e0f08090a0b0405060700010203<>+24(SB)/8, $0x0302010007060504
+DATA table_0c0d0e0f08090a0b0405060700010203<>+32(SB)/8, $0x0b0a09080f0e0d0c
+DATA table_0c0d0e0f08090a0b0405060700010203<>+40(SB)/8, $0x0302010007060504
+DATA table_0c0d0e0f08090a0b0405060700010203<>+48(SB)/8, $0x0b0a09080f0e0d0c
+DATA table_0c0d0e0f08090a0b0405060700010203<>+56(SB)/8, $0x0302010007060504
+GLOBL table_0c0d0e0f08090a0b0405060700010203<>(SB), RODATA|NOPTR, $64
+
+// func reverse64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·reverse64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*8), BX
+	VMOVUPD table_08090a0b0c0d0e0f0001020304050607<>+0(SB), Z0
+
+many:
+	SUBQ       $+64, BX
+	VMOVUPD    (BX), Z1
+	VMOVUPD    (BX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPD    Z1, (CX)
+	ADDQ       $+64, CX
+	SUBQ       $+8, AX
+	CMPQ       AX, $+8
+	JGE        many
+	TESTQ      AX, AX
+	JZ         done
+	SUBQ       $+8, AX
+	LEAQ       (CX)(AX*8), CX
+	VMOVUPD    (DX), Z1
+	VMOVUPD    (DX), Z2
+	VSHUFI64X2 $0x1b, Z1, Z2, Z1
+	VPSHUFB    Z0, Z1, Z1
+	VMOVUPD    Z1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table_08090a0b0c0d0e0f0001020304050607<>+0(SB)/8, $0x0f0e0d0c0b0a0908
+DATA table_08090a0b0c0d0e0f0001020304050607<>+8(SB)/8, $0x0706050403020100
+DATA table_08090a0b0c0d0e0f0001020304050607<>+16(SB)/8, $0x0f0e0d0c0b0a0908
+DATA table_08090a0b0c0d0e0f0001020304050607<>+24(SB)/8, $0x0706050403020100
+DATA table_08090a0b0c0d0e0f0001020304050607<>+32(SB)/8, $0x0f0e0d0c0b0a0908
+DATA table_08090a0b0c0d0e0f0001020304050607<>+40(SB)/8, $0x0706050403020100
+DATA table_08090a0b0c0d0e0f0001020304050607<>+48(SB)/8, $0x0f0e0d0c0b0a0908
+DATA table_08090a0b0c0d0e0f0001020304050607<>+56(SB)/8, $0x0706050403020100
+GLOBL table_08090a0b0c0d0e0f0001020304050607<>(SB), RODATA|NOPTR, $64
+
+// func permute16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·permute16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (BX), DI
+
+round:
+	LEAQ 24(BX), R8
+	MOVQ DI, R9
+
+entry:
+	MOVQ     (R8), R10
+	VMOVUPS  (DX)(R10*1), Z0
+	MOVQ     8(R8), R10
+	VMOVUPS  (SI)(R10*1), Z1
+	VMOVUPS  16(R8), Z2
+	VPERMI2W Z1, Z0, Z2
+	VMOVUPS  Z2, (CX)
+	ADDQ     $+64, CX
+	ADDQ     $+80, R8
+	DECQ     R9
+	JNZ      entry
+	ADDQ     8(BX), DX
+	ADDQ     16(BX), SI
+	DECQ     AX
+	JNZ      round
+	VZEROUPPER
+	RET
+
+// func permute32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·permute32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (BX), DI
+
+round:
+	LEAQ 24(BX), R8
+	MOVQ DI, R9
+
+entry:
+	MOVQ     (R8), R10
+	VMOVUPS  (DX)(R10*1), Z0
+	MOVQ     8(R8), R10
+	VMOVUPS  (SI)(R10*1), Z1
+	VMOVUPS  16(R8), Z2
+	VPERMI2D Z1, Z0, Z2
+	VMOVUPS  Z2, (CX)
+	ADDQ     $+64, CX
+	ADDQ     $+80, R8
+	DECQ     R9
+	JNZ      entry
+	ADDQ     8(BX), DX
+	ADDQ     16(BX), SI
+	DECQ     AX
+	JNZ      round
+	VZEROUPPER
+	RET
+
 // func addF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, CMOV
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-40
@@ -33397,5 +33639,161 @@ rest:
 	JMP        rest
 
 done:
+	VZEROUPPER
+	RET
+
+// func reverse8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·reverse8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*1), BX
+	VMOVUPS table_0f0e0d0c0b0a09080706050403020100<>+0(SB), Y0
+
+many:
+	SUBQ    $+32, BX
+	VPERMQ  $0x4e, (BX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+	TESTQ   AX, AX
+	JZ      done
+	SUBQ    $+32, AX
+	LEAQ    (CX)(AX*1), CX
+	VPERMQ  $0x4e, (DX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reverse16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·reverse16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*2), BX
+	VMOVUPS table_0e0f0c0d0a0b08090607040502030001<>+0(SB), Y0
+
+many:
+	SUBQ    $+32, BX
+	VPERMQ  $0x4e, (BX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+	TESTQ   AX, AX
+	JZ      done
+	SUBQ    $+16, AX
+	LEAQ    (CX)(AX*2), CX
+	VPERMQ  $0x4e, (DX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reverse32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·reverse32AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*4), BX
+	VMOVUPS table_0c0d0e0f08090a0b0405060700010203<>+0(SB), Y0
+
+many:
+	SUBQ    $+32, BX
+	VPERMQ  $0x4e, (BX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     many
+	TESTQ   AX, AX
+	JZ      done
+	SUBQ    $+8, AX
+	LEAQ    (CX)(AX*4), CX
+	VPERMQ  $0x4e, (DX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reverse64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·reverse64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*8), BX
+	VMOVUPD table_08090a0b0c0d0e0f0001020304050607<>+0(SB), Y0
+
+many:
+	SUBQ    $+32, BX
+	VPERMQ  $0x4e, (BX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPD Y1, (CX)
+	ADDQ    $+32, CX
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JGE     many
+	TESTQ   AX, AX
+	JZ      done
+	SUBQ    $+4, AX
+	LEAQ    (CX)(AX*8), CX
+	VPERMQ  $0x4e, (DX), Y1
+	VPSHUFB Y0, Y1, Y1
+	VMOVUPD Y1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func permute32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·permute32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (BX), DI
+
+round:
+	LEAQ 24(BX), R8
+	MOVQ DI, R9
+
+entry:
+	MOVQ      (R8), R10
+	VMOVUPS   (DX)(R10*1), Y0
+	MOVQ      8(R8), R10
+	VMOVUPS   (SI)(R10*1), Y1
+	VMOVUPS   16(R8), Y2
+	VPERMD    Y0, Y2, Y0
+	VPERMD    Y1, Y2, Y1
+	VMOVUPS   48(R8), Y2
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $+32, CX
+	ADDQ      $+80, R8
+	DECQ      R9
+	JNZ       entry
+	ADDQ      8(BX), DX
+	ADDQ      16(BX), SI
+	DECQ      AX
+	JNZ       round
 	VZEROUPPER
 	RET

@@ -12,6 +12,7 @@
 //	math.go     functions approximated by polynomials, in terms of
 //	poly.go     exp, log and their coefficients
 //	reduce.go   sums and extremes
+//	order.go    elements in another order
 package main
 
 import (

@@ -1,0 +1,116 @@
+package tile
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// mover is how the elements of a view are brought into a tile that do not lie together in memory: what there are vector loops for.
+type mover struct {
+	reverse loop // for rows from back to front
+	every   loop // for rows of every second, fourth or eighth element: it takes the low parts of wider ones
+	// permutation writes whole periods: the points of the axes after axis, which are few.
+	permutation  *vectors.Permutation
+	axis         int
+	period       int
+	roundPeriods int
+}
+
+func newMover(s *Space, v *View, width int) *mover {
+	m := &mover{}
+	last := len(s.Dims) - 1
+	if last < 0 {
+		return m
+	}
+	stride := v.Strides[last]
+	if wide := width * int(stride); s.Dims[last] >= shortRow {
+		switch {
+		case stride == -1:
+			m.reverse = vectors.Find(fmt.Sprintf("reverse.%d", 8*width), nil)
+			return m
+		case stride == 2 || stride == 4 || stride == 8:
+			if name := fmt.Sprintf("convert.i%d.i%d", 8*wide, 8*width); vectors.Has(name) {
+				m.every = vectors.Find(name, truncateLoop(wide, width))
+				return m
+			}
+		case stride == 0 || stride == 1:
+			return m
+		}
+	}
+	m.findPermutation(s, v, width)
+	return m
+}
+
+// maxRound bounds the elements that a round of a permutation writes.
+const maxRound = 512
+
+// findPermutation looks for the axis along which the most can be done at once.
+func (m *mover) findPermutation(s *Space, v *View, width int) {
+	best, period := 0, 1
+	for axis := len(s.Dims) - 1; axis >= 0 && period <= maxRound; axis-- {
+		n := int(s.Dims[axis])
+		const vector = 64
+		round := period
+		for round*width%vector != 0 {
+			round += period
+		}
+		if round <= maxRound && period*n > best && round <= period*n {
+			step := int(v.Strides[axis]) * width
+			if p := vectors.NewPermutation(width, picks(s, v, axis, round, width), [2]int{round / period * step}); p != nil {
+				m.permutation, m.axis, m.period, m.roundPeriods, best = p, axis, period, round/period, period*n
+			}
+		}
+		period *= n
+	}
+}
+
+// picks is where the first n points from axis on are.
+func picks(s *Space, v *View, axis, n, width int) []vectors.Pick {
+	inner := Space{slices.Clone(s.Dims[axis:])}
+	inner.Dims[0] = max(inner.Dims[0], int64(n)) // enough of them
+	view := View{Strides: v.Strides[axis:]}
+	var w walk
+	w.start(&inner, &view, 0)
+	var r []vectors.Pick
+	for len(r) < n {
+		first, count, stride := w.run(n - len(r))
+		for i := range int64(count) {
+			r = append(r, vectors.Pick{Offset: int(first+i*stride) * width})
+		}
+	}
+	return r
+}
+
+// permute loads as many of the next n points as there are whole rounds, and returns their number.
+func (m *mover) permute(dst unsafe.Pointer, n int, data []byte, width int, w *walk) int {
+	for _, at := range w.at[m.axis+1 : len(w.dims)] {
+		if at != 0 {
+			return 0
+		}
+	}
+	periods := min(n/m.period, int(w.dims[m.axis]-w.at[m.axis]))
+	place := int(w.offset) * width
+	rounds := m.permutation.Rounds(periods/m.roundPeriods, 0, place, len(data))
+	if rounds == 0 {
+		return 0
+	}
+	m.permutation.Run(rounds, dst, unsafe.Pointer(&data[place]), nil)
+	periods = rounds * m.roundPeriods
+	w.at[m.axis] += int64(periods)
+	w.offset += int64(periods) * w.strides[m.axis]
+	w.carry(m.axis)
+	return periods * m.period
+}
+
+// truncateLoop takes the low parts of elements.
+func truncateLoop(from, to int) loop {
+	return func(n int, d, a, _, _ unsafe.Pointer) {
+		z, x := vec[byte](d, n*to), vec[byte](a, n*from)
+		for i := range n {
+			copy(z[i*to:][:to], x[i*from:])
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+)
+
+// orders are loops that only move elements.
+func orders() (all []kernel) {
+	for typ, lane := range pairs("8", 1, "16", 2, "32", 4, "64", 8) {
+		all = append(all, kernel{key: "reverse." + typ, doc: "sets d to a from back to front; n is at least 64 bytes, and d apart from a.",
+			lane: lane, whole: (*machine).reverse})
+	}
+	for typ, lane := range pairs("16", 2, "32", 4) {
+		all = append(all, kernel{key: "permute." + typ, doc: "writes vectors whose elements are chosen from two vectors each, n times as many as the table at b says.",
+			lane: lane, wideOnly: lane == 2, whole: (*machine).permute})
+	}
+	return all
+}
+
+// reverse writes vectors; the last one overlaps the one before.
+func (m *machine) reverse() {
+	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
+	end := m.GP64()
+	m.LEAQ(operand.Mem{Base: a, Index: n, Scale: uint8(m.lane)}, end)
+	var order [16]byte
+	for i := range order {
+		order[i] = byte((16/m.lane-1-i/m.lane)*m.lane + i%m.lane)
+	}
+	inPart := m.copyOf(m.table(order))
+	move := func(from, to operand.Mem) {
+		x := m.vector()
+		if m.wide {
+			m.op("VSHUFI64X2", operand.U8(0x1b), m.copyOf(from), m.copyOf(from), x)
+		} else {
+			m.op("VPERMQ", operand.U8(0x4e), from, x)
+		}
+		m.op("VPSHUFB", inPart, x, x)
+		m.float("VMOVU", x, to)
+	}
+	lanes := operand.I32(int32(m.lanes()))
+	m.Label("many")
+	m.SUBQ(operand.I32(int32(m.width())), end)
+	move(operand.Mem{Base: end}, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(int32(m.width())), d)
+	m.SUBQ(lanes, n)
+	m.CMPQ(n, lanes)
+	m.JGE(operand.LabelRef("many"))
+	m.TESTQ(n, n)
+	m.JZ(operand.LabelRef("done"))
+	m.SUBQ(lanes, n)
+	m.LEAQ(operand.Mem{Base: d, Index: n, Scale: uint8(m.lane)}, d)
+	move(operand.Mem{Base: a}, operand.Mem{Base: d})
+	m.Label("done")
+}
+
+// permute has a table: the number of entries, and how far the bytes at a and at c are from one round to the next. An entry is two offsets,
+// from a and from c, and what each element of a vector is: its index among the elements of the two vectors there. For 256 bits, masks
+// of the elements that come from the second vector follow.
+func (m *machine) permute() {
+	n, d, a, b, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
+	entries, at, left, offset := m.GP64(), m.GP64(), m.GP64(), m.GP64()
+	m.MOVQ(operand.Mem{Base: b}, entries)
+	m.Label("round")
+	m.LEAQ(operand.Mem{Base: b, Disp: 24}, at)
+	m.MOVQ(entries, left)
+	m.Label("entry")
+	first, second := m.vector(), m.vector()
+	m.MOVQ(operand.Mem{Base: at}, offset)
+	m.float("VMOVU", operand.Mem{Base: a, Index: offset, Scale: 1}, first)
+	m.MOVQ(operand.Mem{Base: at, Disp: 8}, offset)
+	m.float("VMOVU", operand.Mem{Base: c, Index: offset, Scale: 1}, second)
+	order := m.copyOf(operand.Mem{Base: at, Disp: 16})
+	size := 16 + m.width()
+	if m.wide {
+		m.op("VPERMI2"+m.integerSuffix(), second, first, order)
+	} else {
+		m.op("VPERMD", first, order, first)
+		m.op("VPERMD", second, order, second)
+		order = m.choose(m.copyOf(operand.Mem{Base: at, Disp: 16 + m.width()}), second, first)
+		size += m.width()
+	}
+	m.float("VMOVU", order, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(int32(m.width())), d)
+	m.ADDQ(operand.I32(int32(size)), at)
+	m.DECQ(left)
+	m.JNZ(operand.LabelRef("entry"))
+	m.ADDQ(operand.Mem{Base: b, Disp: 8}, a)
+	m.ADDQ(operand.Mem{Base: b, Disp: 16}, c)
+	m.DECQ(n)
+	m.JNZ(operand.LabelRef("round"))
+}

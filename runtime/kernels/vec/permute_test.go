@@ -1,0 +1,87 @@
+package vec
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPermutation picks at random around each round's place, forwards and backwards, from one array and from two.
+func TestPermutation(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		permutations[uint32](t)
+		permutations[uint64](t)
+		if InUse() == AVX512 {
+			permutations[uint16](t)
+		}
+	})
+	require.Nil(t, NewPermutation(1, make([]Pick, 64), [2]int{64, 64}))
+}
+
+func permutations[T Number](t *testing.T) {
+	width := int(unsafe.Sizeof(T(0)))
+	rng := rand.New(rand.NewPCG(7, uint64(width)))
+	var a, b [1000]T
+	for i := range a {
+		a[i], b[i] = T(i), T(10000+i)
+	}
+	for range 200 {
+		arrays, step := 1+rng.IntN(2), rng.IntN(9)-4
+		picks := make([]Pick, 64/width*(1+rng.IntN(3)))
+		for i := range picks {
+			picks[i] = Pick{rng.IntN(arrays), width * rng.IntN(32/width)}
+		}
+		p := NewPermutation(width, picks, [2]int{step * width, -step * width})
+		require.NotNil(t, p)
+		const place = 500
+		rounds := min(p.Rounds(1000, 0, place*width, width*len(a)), 1000/len(picks))
+		if arrays == 2 {
+			rounds = p.Rounds(rounds, 1, place*width, width*len(b))
+		}
+		got := make([]T, rounds*len(picks)+1)
+		p.Run(rounds, pointer(got), pointer(a[place:]), pointer(b[place:]))
+		for r := range rounds {
+			for i, x := range picks {
+				want := a[(place+r*step)+x.Offset/width]
+				if x.Array == 1 {
+					want = b[(place-r*step)+x.Offset/width]
+				}
+				require.Equal(t, want, got[r*len(picks)+i], "round %d, element %d", r, i)
+			}
+		}
+		require.Zero(t, got[len(got)-1])
+	}
+	none := NewPermutation(width, []Pick{}, [2]int{})
+	require.Nil(t, none)
+	p := NewPermutation(width, make([]Pick, 64/width), [2]int{64, 64})
+	size := map[Level]int{AVX2: 32, AVX512: 64}[InUse()]
+	require.Equal(t, 1, p.Rounds(9, 0, 0, size+63))
+	require.Equal(t, 2, p.Rounds(9, 0, 0, size+64))
+	require.Zero(t, p.Rounds(9, 0, 0, size-1))
+	require.Zero(t, p.Rounds(9, 0, -1, 1000))
+}
+
+func TestReverse(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		reversed[uint8](t, "reverse.8")
+		reversed[uint16](t, "reverse.16")
+		reversed[uint32](t, "reverse.32")
+		reversed[uint64](t, "reverse.64")
+	})
+}
+
+func reversed[T Number](t *testing.T, name string) {
+	for n := 64 / int(unsafe.Sizeof(T(0))); n < 200; n++ {
+		a, d := make([]T, n), make([]T, n+1)
+		for i := range a {
+			a[i] = T(i + 1)
+		}
+		Find(name, nil)(n, pointer(d), pointer(a), nil, nil)
+		for i := range a {
+			require.Equal(t, a[n-1-i], d[i], "%s of %d", name, n)
+		}
+		require.Zero(t, d[n])
+	}
+}
