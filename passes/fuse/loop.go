@@ -15,7 +15,8 @@ var LoopFusion = &pass.Pass{
 	Makes: []pass.Phase{pass.Fused},
 	Doc: `make kLoop fusions of elementwise instructions of the same dimensions, and kInput fusions of reductions
 
-An elementwise instruction joins the fusion of its users if they are all in one. A reduction by one op takes in what computes its operand.
+An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
+they are. A reduction by one op takes in what computes its operand.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. What is left over as a single instruction stays as it is.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -146,9 +147,9 @@ func (f *fuser) remark(in hlo.Instruction, format string, args ...any) {
 // maxMembers bounds a fusion: more values than this do not fit the nearest cache anyway.
 const maxMembers = 64
 
-// fusible reports whether in computes element by element, with plain attributes and no orders to keep.
+// fusible reports whether in computes element by element, or picks elements, with plain attributes and no orders to keep.
 func fusible(in hlo.Instruction) bool {
-	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
+	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && in.Opcode() != hlo.OpSlice || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
 		in.Shape().NumElements() == 0 || in.Opcode() == hlo.OpStochasticConvert || in.Opcode() == hlo.OpReducePrecision ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Shape().Type().IsComplex() {
 		return false

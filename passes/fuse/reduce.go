@@ -59,7 +59,7 @@ func (f *fuser) mayCopy(in hlo.Instruction) bool {
 	//halo:allow opswitch what is simple enough to do twice is this pass's own judgement
 	switch in.Opcode() {
 	case hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpNegate, hlo.OpAbs, hlo.OpMaximum, hlo.OpMinimum, hlo.OpConvert, hlo.OpCompare,
-		hlo.OpAnd, hlo.OpOr, hlo.OpXor, hlo.OpNot:
+		hlo.OpAnd, hlo.OpOr, hlo.OpXor, hlo.OpNot, hlo.OpSlice:
 	default:
 		return false
 	}
