@@ -111,6 +111,6 @@ func TestListed(t *testing.T) {
 		assert.Equal(t, c.want, c.groups.Listed().String())
 	}
 	split := (&ReplicaGroups{Mesh: mesh, Axes: []AxisRef{{Axis: 1, PreSize: 2, Size: 2, IsSub: true}, {Axis: 0}}}).WithoutSubAxes()
-	assert.Equal(t, "mesh['x'=2,'y:(1)2'=2,'y:(2)2'=2] {'y:(2)2', 'x'}", split.String())
+	assert.Equal(t, "mesh['x'=2,'y:(1)2'=2,'y:(2)2'=2] {'y:(2)2','x'}", split.String())
 	assert.Equal(t, "{{0,4,1,5},{2,6,3,7}}", split.Listed().String())
 }

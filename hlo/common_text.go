@@ -60,7 +60,10 @@ func (m *Metadata) AppendText(b []byte) []byte {
 		b = AppendIntList(b, m.ProfileType)
 	}
 	str("deduplicated_name", m.DeduplicatedName)
-	str("scheduling_name", m.SchedulingName)
+	if m.SchedulingName != "" {
+		key("scheduling_name")
+		b = AppendVerbatim(b, m.SchedulingName)
+	}
 	num("stack_frame_id", m.StackFrameID)
 	if m.HasPayload {
 		key("metadata_payload")
@@ -115,7 +118,7 @@ func (n *OriginNode) AppendText(b []byte) []byte {
 	} else {
 		b = append(b, '{')
 		if n.HasName {
-			b = AppendQuoted(b, n.Name)
+			b = AppendVerbatim(b, n.Name)
 			if len(n.Index) > 0 {
 				b = n.Index.AppendText(append(b, ' '))
 			}

@@ -204,6 +204,9 @@ func (b *ComputationBuilder) SetName(id InstrID, name string) {
 // Attrs is the own attributes of an instruction appended before, shared and not to be written.
 func (b *ComputationBuilder) Attrs(id InstrID) OpAttrs { return b.nodes.at(uint32(id)).attrs }
 
+// Common is the attributes common to all opcodes of an instruction that was appended before, nil for none.
+func (b *ComputationBuilder) Common(id InstrID) *Common { return b.nodes.at(uint32(id)).common }
+
 // Operands yields the operands of an instruction appended before. The slice is shared and must not be written.
 func (b *ComputationBuilder) Operands(id InstrID) []InstrID { return b.nodes.at(uint32(id)).operands() }
 

@@ -1,8 +1,19 @@
 package hlo
 
+import "strings"
+
 // AppendQuoted appends s in double quotes, escaped as HLO text escapes strings (hlo-text section 1.6).
 func AppendQuoted(b []byte, s string) []byte {
 	return append(appendEscaped(append(b, '"'), s), '"')
+}
+
+// AppendVerbatim appends s in double quotes as it is: so XLA writes scheduling names and the names of original values. One that would not
+// read back so, for a quote or a backslash in it, is escaped.
+func AppendVerbatim(b []byte, s string) []byte {
+	if strings.ContainsAny(s, "\"\\") {
+		return AppendQuoted(b, s)
+	}
+	return append(append(append(b, '"'), s...), '"')
 }
 
 func appendEscaped(b []byte, s string) []byte {

@@ -70,6 +70,9 @@ func (p *printer) header() {
 	c := p.m.Config()
 	p.str("HloModule ")
 	if !p.OmitIDs {
+		if isReserved(p.m.Name()) { // XLA leaves the '%' out, and cannot read what it wrote
+			p.str("%")
+		}
 		p.str(p.m.Name())
 	}
 	if c.IsScheduled {

@@ -151,7 +151,7 @@ func (p *parser) sugaredStart(f *scope, d *draft) hlo.InstrID {
 	return f.b.Append(hlo.InstrSpec{
 		Opcode: hlo.OpAsyncStart, Name: d.spec.Name, Shape: d.spec.Shape, Operands: p.operands[d.base:], Common: d.spec.Common,
 		Attrs:   &hlo.AsyncStartAttrs{ExecutionThread: w.thread, OutputAliasing: d.aliasing},
-		Control: d.control, Position: p.position(d.at),
+		Control: distinct(d.control), Position: p.position(d.at),
 	})
 }
 

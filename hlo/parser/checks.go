@@ -2,6 +2,7 @@ package parser
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -138,6 +139,41 @@ func checkTupleElement(p *parser, f *scope, d *draft) {
 	if !d.stated && (!s.IsTuple() || i < 0 || i >= int64(s.NumElems())) {
 		p.failAt(d.openAt, "get-tuple-element has no element %d of shape %v", i, s)
 	}
+	if origin := elementOrigin(f, d.spec.Operands[0], i); origin != nil && (d.spec.Common == nil || d.spec.Common.Origin == nil) {
+		var c hlo.Common // what the draft has may be shared
+		if d.spec.Common != nil {
+			c = *d.spec.Common
+		}
+		c.Origin = origin
+		d.spec.Common = &c
+	}
+}
+
+// elementOrigin is the origin that an element of a value takes over unless it has its own: where a tuple instruction made the value, that
+// of the instruction which the element is.
+func elementOrigin(f *scope, tuple hlo.InstrID, i int64) *hlo.Origin {
+	if f.b.Opcode(tuple) != hlo.OpTuple {
+		return nil
+	}
+	if elems := f.b.Operands(tuple); i >= 0 && i < int64(len(elems)) {
+		if c := f.b.Common(elems[i]); c != nil {
+			return c.Origin
+		}
+	}
+	return nil
+}
+
+// distinct drops repeated ids; those left keep their order.
+func distinct(ids []hlo.InstrID) []hlo.InstrID {
+	if len(ids) < 2 {
+		return ids
+	}
+	seen := make(map[hlo.InstrID]bool, len(ids))
+	return slices.DeleteFunc(ids, func(id hlo.InstrID) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
 }
 
 // sameCount checks that two arrays have as many elements, unless an unbounded dimension leaves that open.

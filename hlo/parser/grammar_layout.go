@@ -1,6 +1,9 @@
 package parser
 
 import (
+	"math"
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -110,6 +113,51 @@ func (p *parser) layoutType(name *string, at int) hlo.PrimitiveType {
 		p.failAt(at, "expecting an unsigned integer type, saw %s", *name)
 	}
 	return t
+}
+
+// checkElement refuses element s of a tuple for what XLA refuses in tuples only: arrays on their own may have it.
+func (p *parser) checkElement(s hlo.Shape, at int) {
+	if s.IsBuffer() {
+		s = s.Elem(0)
+	}
+	if !s.IsArray() {
+		return
+	}
+	size := int64(s.Type().ByteSize())
+	for i, d := range s.Dimensions() {
+		switch {
+		case s.IsUnboundedDimension(i):
+		case d > 0 && size > math.MaxInt64/d:
+			p.failAt(at, "an array in a tuple must have less than 2^63 bytes")
+		default:
+			size *= d
+		}
+	}
+	l, ok := s.Layout()
+	if !ok {
+		return
+	}
+	if slices.ContainsFunc(l.Tiles, func(t hlo.Tile) bool { return len(t) == 0 || slices.Contains(t, 0) }) {
+		p.failAt(at, "a tile must have dimensions, and none of them 0")
+	}
+	if l.IndexType != hlo.InvalidType || l.PointerType != hlo.InvalidType {
+		p.failAt(at, "only sparse arrays have index and pointer types")
+	}
+	for i, c := range l.SplitConfigs {
+		if c.Dimension < 0 || c.Dimension >= int64(s.Rank()) {
+			p.failAt(at, "the array has no dimension %d to split", c.Dimension)
+		}
+		if slices.ContainsFunc(l.SplitConfigs[:i], func(o hlo.SplitConfig) bool { return o.Dimension == c.Dimension }) {
+			p.failAt(at, "dimension %d is split twice", c.Dimension)
+		}
+		last := int64(0)
+		for _, index := range c.Indices {
+			if index <= last || index >= s.Dim(int(c.Dimension)) {
+				p.failAt(at, "dimension %d of size %d cannot be split at %d: split indices ascend and lie inside", c.Dimension, s.Dim(int(c.Dimension)), index)
+			}
+			last = index
+		}
+	}
 }
 
 // checkPermutation fails unless order lists 0 to n-1 once each.

@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,9 +29,9 @@ func init() {
 		{"entry_computation_layout", (*parser).entryLayout},
 		{"allow_spmd_sharding_propagation_to_parameters", func(p *parser) { p.config.AllowSPMDToParameters = p.boolOrList() }},
 		{"allow_spmd_sharding_propagation_to_output", func(p *parser) { p.config.AllowSPMDToOutput = p.boolOrList() }},
-		{"replica_count", func(p *parser) { p.config.ReplicaCount = p.int() }},
+		{"replica_count", func(p *parser) { p.config.ReplicaCount = p.count() }},
 		{"num_partitions", func(p *parser) {
-			p.config.NumPartitions = p.int()
+			p.config.NumPartitions = p.count()
 			p.config.UseSPMD = p.config.NumPartitions != 1
 		}},
 		{"frontend_attributes", func(p *parser) { p.config.FrontendAttributes = p.frontendAttributes() }},
@@ -79,6 +81,17 @@ func (p *parser) header(t lexer.Token) {
 	p.src = p.text
 }
 
+// count takes a number of replicas or partitions. XLA reads numbers below one and keeps them, although there is nothing they can mean.
+func (p *parser) count() int64 {
+	p.space()
+	at := p.pos
+	n := p.int()
+	if n < 1 {
+		p.warn(at, fmt.Sprintf("%s=%d is read as 1", p.attrKey, n))
+	}
+	return max(n, 1)
+}
+
 // boolOrList takes a boolean or a braced list of them.
 func (p *parser) boolOrList() []bool {
 	if p.peek() == '{' {
@@ -91,7 +104,13 @@ const aliasEnd = "Expects '}' at the end of aliasing description"
 
 // inputOutputAlias takes `{ {out}: (parameter, {index}, kind), ... }`.
 func (p *parser) inputOutputAlias() {
-	seen := make(map[string]bool)
+	n := 0 // a large program has thousands
+	if p.peek() == '{' {
+		end, _ := skipGroup(p.src, p.pos)
+		n = strings.Count(p.src[p.pos:end], ":")
+	}
+	seen := make(map[string]bool, n)
+	p.config.InputOutputAlias, p.aliasAt = slices.Grow(p.config.InputOutputAlias, n), slices.Grow(p.aliasAt, n)
 	p.listEnding(aliasEnd, func() {
 		p.space()
 		at := p.pos
@@ -135,7 +154,7 @@ func (p *parser) parameterNumber() int64 {
 	return n
 }
 
-// bufferDonors takes `{ (parameter, {index}), ... }`; repeated ones are merged.
+// bufferDonors takes `{ (parameter, {index}), ... }`: a set, kept in order.
 func (p *parser) bufferDonors() {
 	seen := make(map[string]bool)
 	p.list(func() {
@@ -149,6 +168,9 @@ func (p *parser) bufferDonors() {
 			seen[key] = true
 			p.config.BufferDonors = append(p.config.BufferDonors, d)
 		}
+	})
+	slices.SortFunc(p.config.BufferDonors, func(a, b hlo.BufferDonor) int {
+		return cmp.Or(cmp.Compare(a.Parameter, b.Parameter), slices.Compare(a.Index, b.Index))
 	})
 }
 

@@ -182,7 +182,7 @@ func (p *parser) add(f *scope, d *draft) hlo.InstrID {
 		f.generated[d.spec.Name] = hlo.InstrID(f.b.NumInstructions())
 	}
 	d.spec.Position = p.position(d.at)
-	d.spec.Callees, d.spec.Control = d.callees, d.control
+	d.spec.Callees, d.spec.Control = d.callees, distinct(d.control)
 	return f.b.AppendSpec(&d.spec)
 }
 

@@ -100,10 +100,14 @@ func (p *parser) element(f *scope, tuple hlo.InstrID) hlo.InstrID {
 	if id, ok := f.elements[key]; ok {
 		return id
 	}
-	id := f.b.Append(hlo.InstrSpec{
+	spec := hlo.InstrSpec{
 		Opcode: hlo.OpGetTupleElement, Name: f.b.Name(tuple) + "_" + strconv.FormatInt(index, 10), Shape: p.internShape(s.Elem(int(index))),
 		Operands: []hlo.InstrID{tuple}, Attrs: &hlo.TupleElementAttrs{Index: index}, Position: p.position(at),
-	})
+	}
+	if origin := elementOrigin(f, tuple, index); origin != nil {
+		spec.Common = &hlo.Common{Origin: origin}
+	}
+	id := f.b.AppendSpec(&spec)
 	if f.elements == nil {
 		f.elements = make(map[elementKey]hlo.InstrID)
 	}

@@ -179,7 +179,10 @@ func (p *parser) parseShape() hlo.Shape {
 				if p.peek() == '(' {
 					elems = append(elems, p.parseShape())
 				} else {
+					p.space()
+					at := p.pos
 					elems = append(elems, p.shape())
+					p.checkElement(elems[len(elems)-1], at)
 				}
 				if !p.accept(',') {
 					break

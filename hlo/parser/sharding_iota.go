@@ -49,6 +49,10 @@ func (r valueReader) normalise(s *hlo.Sharding, t tileAssignment, kinds []hlo.Sh
 			s.Kind = order[0]
 			return
 		}
+		if len(merged) == 0 { // one device has it all; XLA writes a grid without dimensions, and cannot read it
+			s.Kind = hlo.ShardingReplicated
+			return
+		}
 		t = r.transposed(t, perm)
 		t.dims, kinds = merged, order
 	}

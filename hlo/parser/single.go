@@ -43,14 +43,28 @@ func (p *parser) single() hlo.Module {
 	if len(p.given) > 1 {
 		id = p.entryFirst()
 	}
-	// XLA takes the entry layout of a lone instruction from nowhere: it is the default one.
 	sig := p.ed.View(id).Signature()
-	layout := &hlo.ProgramShape{Parameters: make([]hlo.Shape, len(sig.Parameters)), Result: sig.Result.WithoutLayout().WithDefaultLayout()}
+	layout := &hlo.ProgramShape{Parameters: make([]hlo.Shape, len(sig.Parameters)), Result: rowMajor(sig.Result)}
 	for i, s := range sig.Parameters {
-		layout.Parameters[i] = s.WithoutLayout().WithDefaultLayout()
+		layout.Parameters[i] = rowMajor(s)
 	}
 	p.config.EntryLayout = layout
 	return p.finishModule()
+}
+
+// rowMajor is s with the last dimension of every array fastest: the entry layout of a lone instruction in XLA. What else layouts say stays.
+func rowMajor(s hlo.Shape) hlo.Shape {
+	return s.Map(func(a hlo.Shape) hlo.Shape {
+		order := hlo.DefaultLayout(a.Rank())
+		if l, ok := a.Layout(); ok && !l.IsRowMajor() {
+			l := *l
+			l.MinorToMajor = order.MinorToMajor
+			return a.WithLayout(&l)
+		} else if ok {
+			return a
+		}
+		return a.WithLayout(order)
+	})
 }
 
 // singleStartsWithShape reports whether the text begins with a shape, and so has no left side.
