@@ -3,7 +3,6 @@ package parser_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -40,7 +39,6 @@ func TestDepth(t *testing.T) {
 	}
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			_, err := parser.Parse("", text(50))
 			if name == "operands" || name == "shape" || name == "literal" || name == "custom" || name == "computations" {
 				assert.NoError(t, err)
@@ -51,7 +49,6 @@ func TestDepth(t *testing.T) {
 				assert.ErrorContains(t, err, "maximum recursion depth exceeded")
 			}
 			assert.Less(t, len(err.Error()), 20000)
-			assert.Less(t, time.Since(start), 20*time.Second)
 		})
 	}
 }
@@ -77,9 +74,10 @@ func TestMillionLevels(t *testing.T) {
 	}
 }
 
-// TestLongLines reads texts whose size comes from one thing only: nothing may take time by the square of it.
+// TestLongLines reads texts whose size comes from one thing only. Nothing may take time by the square of it: that would be longer than a test
+// may take.
 func TestLongLines(t *testing.T) {
-	const n = 200000
+	const n = 2_000_000
 	wrap := func(rest string) string {
 		return "HloModule m\nENTRY e {\n  a = f32[] parameter(0)\n  " + rest + "\n}\n"
 	}
@@ -87,26 +85,23 @@ func TestLongLines(t *testing.T) {
 		"spaces":     wrap("ROOT r = f32[] negate(" + strings.Repeat(" ", n) + "a)"),
 		"comments":   wrap("ROOT r = f32[] negate(" + strings.Repeat("/**/", n) + "a)"),
 		"operands":   wrap("ROOT r = tuple(" + strings.Repeat("a,", n) + "a)"),
-		"statements": wrap(strings.Repeat("b = f32[] negate(zz) ", 20000)),
+		"statements": wrap(strings.Repeat("b = f32[] negate(zz) ", 200_000)),
 		"attributes": wrap("ROOT r = f32[] negate(a)" + strings.Repeat(", x=1", n)),
 		"equals":     wrap("ROOT r = f32[] negate(a), backend_config=" + strings.Repeat("={", n)),
 		"frontend":   wrap("ROOT r = f32[] negate(a), frontend_attributes={" + strings.Repeat("k={x},", n) + "k={}}"),
-		"sharding":   wrap("ROOT r = f32[] negate(a), sharding={" + strings.Repeat("{replicated},", 20000) + "{replicated}}"),
+		"sharding":   wrap("ROOT r = f32[] negate(a), sharding={" + strings.Repeat("{replicated},", 200_000) + "{replicated}}"),
 		"elements":   wrap("ROOT r = f32[] negate(a" + strings.Repeat("#0", n) + ")"),
-		"computes":   "HloModule m\n" + strings.Repeat("f { ROOT a = f32[] parameter(0) }\n", 20000),
-		"values":     wrap("ROOT r = s32[" + "200001" + "] constant({" + strings.Repeat("1,", n) + "1})"),
+		"computes":   "HloModule m\n" + strings.Repeat("f { ROOT a = f32[] parameter(0) }\n", 200_000),
+		"values":     wrap("ROOT r = s32[" + "2000001" + "] constant({" + strings.Repeat("1,", n) + "1})"),
 		"quotes":     wrap("ROOT r = f32[] negate(a), metadata={op_name=\"" + strings.Repeat("\\\"", n) + "\"}"),
 		"braces":     wrap(strings.Repeat("}", n)),
 		"header":     "HloModule m" + strings.Repeat(", a=1", n),
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			_, err := parser.Parse("", text)
 			if err != nil {
 				assert.Less(t, len(err.Error()), 100000)
 			}
-			assert.Less(t, time.Since(start), 20*time.Second)
-			t.Log(time.Since(start), len(text))
 		})
 	}
 }

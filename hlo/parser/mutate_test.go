@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gohalo/halo/hlo/parser"
 )
@@ -47,7 +46,6 @@ func TestMutations(t *testing.T) {
 			}
 		}
 		mutated := strings.Join(parts, "")
-		start := time.Now()
 		func() {
 			defer func() {
 				if r := recover(); r != nil {
@@ -57,8 +55,5 @@ func TestMutations(t *testing.T) {
 			_, err := parser.Config{MaxConstantBytes: 1 << 24}.Parse("", mutated)
 			_ = fmt.Sprint(err)
 		}()
-		if d := time.Since(start); d > 10*time.Second {
-			t.Errorf("round %d took %v on\n%s", round, d, mutated)
-		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -487,11 +486,9 @@ ENTRY`
 		m := parse(t, strings.Replace(module(g, c.text), "ENTRY", callees, 1))
 		for engine, run := range map[string]func(*testing.T, grid, hlo.Module, [][]int32) ([][]int32, error){"eval": evalDevices, "bef": befDevices} {
 			t.Run(name+"/"+engine, func(t *testing.T) {
-				began := time.Now()
 				_, err := run(t, g, m, x)
 				require.ErrorIs(t, err, eval.ErrDeadlock)
 				assert.ErrorContains(t, err, c.report)
-				assert.Less(t, time.Since(began), 10*time.Second)
 			})
 		}
 	}
