@@ -1,6 +1,9 @@
 package parser_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -108,4 +111,20 @@ func FuzzInPlace(f *testing.F) {
 			agreeAhead(t, c, "fuzz.hlo", text)
 		}
 	})
+}
+
+// TestReadAhead reads the project's own programs alone and by two.
+func TestReadAhead(t *testing.T) {
+	read := 0
+	err := filepath.WalkDir("../../testdata", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".hlo" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		read += agreeAhead(t, parser.Config{}, path, string(text))
+		return err
+	})
+	require.NoError(t, err)
+	assert.Greater(t, read, 100)
+	t.Logf("%d instructions read ahead", read)
 }
