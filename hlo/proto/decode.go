@@ -47,24 +47,24 @@ func decodeModule(raw rawMsg, depth int) (hlo.Module, error) {
 		return hlo.Module{}, err
 	}
 	d := &decoder{
-		memo: newMemo(), e: hlo.NewModule(msg.Name), payloads: msg.Payloads, depth: depth,
+		memo: newMemo(), e: hlo.NewModule(hlo.LegalName(msg.Name)), payloads: msg.Payloads, depth: depth,
 		comps: make(map[int64]hlo.CompID),
 	}
-	byName, found := hlo.NoComp, false
+	byName := hlo.NoComp
 	for i, raw := range elements(raw, moduleComputations) {
 		id, err := d.computation(raw)
 		if err != nil {
 			return hlo.Module{}, within(err, at("computations", i))
 		}
 		if d.comp.Name == msg.EntryName {
-			byName, found = id, true
+			byName = id
 		}
 	}
 	entry, ok := d.comps[msg.EntryID]
-	if found && (!ok || msg.EntryID == 0) {
-		entry, ok = byName, true
-	}
 	if !ok {
+		entry = byName
+	}
+	if entry == hlo.NoComp {
 		return hlo.Module{}, errorf("no entry computation %d (%q)", msg.EntryID, msg.EntryName)
 	}
 	d.e.SetEntry(entry)
@@ -89,9 +89,9 @@ func (d *decoder) computation(raw rawMsg) (hlo.CompID, error) {
 		return hlo.NoComp, ruleErrorf("STR-02", "two computations of id %d", c.ID)
 	}
 	if d.b == nil {
-		d.b = d.e.NewComputation(c.Name)
+		d.b = d.e.NewComputation(hlo.LegalName(c.Name))
 	} else {
-		d.b.Next(c.Name)
+		d.b.Next(hlo.LegalName(c.Name))
 	}
 	d.b.SetExecutionThread(cmp.Or(c.ExecutionThread, hlo.MainThread))
 	table := d.tables.make(len(raw))
@@ -165,7 +165,7 @@ func (d *decoder) instruction(raw rawMsg, table *idTable) error {
 	}
 	d.ids = append(d.ids, in.ID)
 	spec := &d.spec
-	spec.Opcode, spec.Name, spec.Position = op, in.Name, hlo.Position{}
+	spec.Opcode, spec.Name, spec.Position = op, hlo.LegalName(in.Name), hlo.Position{}
 	var err error
 	if spec.Shape, err = d.shape(in.Shape); err != nil {
 		return within(err, "shape")

@@ -48,7 +48,7 @@ func (d *decoder) config(msg *moduleMsg) (*hlo.ModuleConfig, error) {
 	if msg.Alias != nil {
 		for _, a := range msg.Alias.Entries {
 			c.InputOutputAlias = append(c.InputOutputAlias,
-				hlo.Alias{Output: a.Output, Parameter: a.Parameter, ParameterIndex: a.ParameterIndex, Must: a.Kind == 2})
+				hlo.Alias{Output: a.Output, Parameter: a.Parameter, ParameterIndex: a.ParameterIndex, Must: a.Kind != mayAlias})
 		}
 	}
 	if msg.Donor != nil {

@@ -16,9 +16,9 @@ func (e *encoder) header(entry hlo.Computation) *moduleMsg {
 	if len(c.InputOutputAlias) > 0 {
 		msg.Alias = new(aliasMsg)
 		for _, a := range c.InputOutputAlias {
-			kind := int32(1)
+			kind := mayAlias
 			if a.Must {
-				kind = 2
+				kind = mustAlias
 			}
 			msg.Alias.Entries = append(msg.Alias.Entries, &aliasEntry{a.Output, a.Parameter, a.ParameterIndex, kind})
 		}

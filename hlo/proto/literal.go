@@ -133,6 +133,10 @@ func decodeLiteralAs(m *literalMsg, s hlo.Shape) (*hlo.Literal, error) {
 	case s.HasUnbounded():
 		return nil, errorf("literal of unbounded shape %v", s)
 	}
+	// Sizes less than their bounds have no place in a literal of ours.
+	if len(m.DynamicSizes) > 0 && !slices.Equal(m.DynamicSizes, s.Dimensions()) {
+		return nil, errorf("sizes %v in a literal of shape %v", m.DynamicSizes, s)
+	}
 	t := s.Type()
 	data := *m.elementField(t)
 	switch {
@@ -274,6 +278,9 @@ func (e *encoder) literal(l, filled *hlo.Literal) *literalMsg {
 		}
 	case s.IsArray() && !l.IsElided():
 		t := s.Type()
+		if !s.IsStatic() {
+			m.DynamicSizes = s.Dimensions()
+		}
 		data := permute(l.Bytes(), s, true)
 		if isVarint(t) {
 			data = toVarints(data, t)

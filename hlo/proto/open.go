@@ -3,6 +3,7 @@ package proto
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"io"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -10,8 +11,13 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// maxUnpacked bounds what a compressed file may grow to.
-const maxUnpacked = 4 << 30
+// What a compressed file may grow to: protobuf has no messages of more than 2 GiB, and programs do not shrink to less than a two-hundredth,
+// unless they are small or, which is the same, have large constants of one value.
+const (
+	maxUnpacked = 1<<31 - 1
+	maxRatio    = 200
+	mayUnpack   = 256 << 20 // whatever the ratio
+)
 
 // Decode reads a module from an HloModuleProto, or from an HloProto, an HloSnapshot, or an HloModuleProtoWithConfig around one; any
 // of them may be compressed with gzip. The module may share memory with data, which must not be written afterwards. The error is a
@@ -56,11 +62,17 @@ func unpack(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err = io.ReadAll(io.LimitReader(r, maxUnpacked+1))
-	if err == nil && len(data) > maxUnpacked {
-		err = errorf("more than %d bytes when decompressed", int64(maxUnpacked))
+	limit := min(max(int64(len(data))*maxRatio, mayUnpack), maxUnpacked)
+	// The file ends in the size, which need not be true.
+	size := int64(binary.LittleEndian.Uint32(data[len(data)-4:]))
+	out := bytes.NewBuffer(make([]byte, 0, min(size, int64(len(data))*maxRatio)+bytes.MinRead))
+	if _, err := out.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
+		return nil, err
 	}
-	return data, err
+	if int64(out.Len()) > limit {
+		return nil, errorf("%d bytes grow to more than %d when decompressed", len(data), limit)
+	}
+	return out.Bytes(), nil
 }
 
 // findModule finds the bytes of the module. Each of the messages around one has it, or the next of them, in field 1, where a module has

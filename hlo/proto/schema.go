@@ -80,8 +80,11 @@ type aliasEntry struct {
 	Output         []int64 `pb:"1"`
 	Parameter      int64   `pb:"2"`
 	ParameterIndex []int64 `pb:"3"`
-	Kind           int32   `pb:"4"` // 1: may, 2: must
+	Kind           int32   `pb:"4"`
 }
+
+// Kinds of aliases. XLA takes every other for must, too.
+const mayAlias, mustAlias int32 = 1, 2
 
 type donorMsg struct {
 	Entries []*donorEntry `pb:"1"`
@@ -572,39 +575,40 @@ type meshGroupsMsg struct {
 }
 
 type literalMsg struct {
-	Shape      rawMsg   `pb:"1"`
-	Preds      varints  `pb:"2"`
-	U8         []byte   `pb:"3"`
-	S32        varints  `pb:"4"`
-	S64        varints  `pb:"5"`
-	U32        varints  `pb:"6"`
-	U64        varints  `pb:"7"`
-	F32        fixed32s `pb:"8"`
-	F64        fixed64s `pb:"9"`
-	Tuple      []rawMsg `pb:"10"`
-	F16        []byte   `pb:"11"`
-	C64        fixed32s `pb:"12"`
-	BF16       []byte   `pb:"13"`
-	S8         []byte   `pb:"15"`
-	U16        []byte   `pb:"16"`
-	S16        []byte   `pb:"17"`
-	C128       fixed64s `pb:"18"`
-	F8E5M2     []byte   `pb:"19"`
-	F8E4M3FN   []byte   `pb:"20"`
-	S4         []byte   `pb:"21"`
-	U4         []byte   `pb:"22"`
-	F8E4M3B11  []byte   `pb:"23"`
-	F8E5M2FNUZ []byte   `pb:"24"`
-	F8E4M3FNUZ []byte   `pb:"25"`
-	S2         []byte   `pb:"26"`
-	U2         []byte   `pb:"27"`
-	F8E4M3     []byte   `pb:"28"`
-	F8E3M4     []byte   `pb:"29"`
-	S1         []byte   `pb:"30"`
-	U1         []byte   `pb:"31"`
-	F4E2M1FN   []byte   `pb:"32"`
-	F8E8M0FNU  []byte   `pb:"33"`
-	F6E3M2FN   []byte   `pb:"35"`
-	F6E2M3FN   []byte   `pb:"36"`
-	Elided     bool     `pb:"20000"`
+	Shape        rawMsg   `pb:"1"`
+	Preds        varints  `pb:"2"`
+	U8           []byte   `pb:"3"`
+	S32          varints  `pb:"4"`
+	S64          varints  `pb:"5"`
+	U32          varints  `pb:"6"`
+	U64          varints  `pb:"7"`
+	F32          fixed32s `pb:"8"`
+	F64          fixed64s `pb:"9"`
+	Tuple        []rawMsg `pb:"10"`
+	F16          []byte   `pb:"11"`
+	C64          fixed32s `pb:"12"`
+	BF16         []byte   `pb:"13"`
+	S8           []byte   `pb:"15"`
+	U16          []byte   `pb:"16"`
+	S16          []byte   `pb:"17"`
+	C128         fixed64s `pb:"18"`
+	F8E5M2       []byte   `pb:"19"`
+	F8E4M3FN     []byte   `pb:"20"`
+	S4           []byte   `pb:"21"`
+	U4           []byte   `pb:"22"`
+	F8E4M3B11    []byte   `pb:"23"`
+	F8E5M2FNUZ   []byte   `pb:"24"`
+	F8E4M3FNUZ   []byte   `pb:"25"`
+	S2           []byte   `pb:"26"`
+	U2           []byte   `pb:"27"`
+	F8E4M3       []byte   `pb:"28"`
+	F8E3M4       []byte   `pb:"29"`
+	S1           []byte   `pb:"30"`
+	U1           []byte   `pb:"31"`
+	F4E2M1FN     []byte   `pb:"32"`
+	F8E8M0FNU    []byte   `pb:"33"`
+	DynamicSizes []int64  `pb:"34"`
+	F6E3M2FN     []byte   `pb:"35"`
+	F6E2M3FN     []byte   `pb:"36"`
+	Elided       bool     `pb:"20000"`
 }

@@ -39,6 +39,10 @@ func (c shapes) decode(m *shapeMsg, depth int) (hlo.Shape, error) {
 	switch t := hlo.PrimitiveType(m.Type); {
 	case m.Type <= 0 || m.Type >= hlo.NumPrimitiveTypes:
 		return hlo.Shape{}, errorf("element type %d", m.Type)
+	case t.IsArray():
+		return decodeArray(t, m)
+	case len(m.Dimensions)+len(m.Dynamic) > 0:
+		return hlo.Shape{}, errorf("%v with dimensions", t)
 	case t == hlo.TUPLE:
 		elems, err := c.elements(m.Tuple, depth)
 		return hlo.MakeTuple(elems...), err
@@ -58,8 +62,6 @@ func (c shapes) decode(m *shapeMsg, depth int) (hlo.Shape, error) {
 			return hlo.Shape{}, errorf("buffer of %v", elems[0])
 		}
 		return hlo.MakeBuffer(elems[0]), nil
-	case t.IsArray():
-		return decodeArray(t, m)
 	}
 	return hlo.Shape{}, errorf("element type %d", m.Type)
 }
@@ -155,7 +157,7 @@ func decodeIndexType(t int32) (hlo.PrimitiveType, error) {
 	if t == 0 {
 		return hlo.InvalidType, nil
 	}
-	if t < 0 || t > math.MaxUint8 || !hlo.PrimitiveType(t).IsInteger() {
+	if t < 0 || t > math.MaxUint8 || !hlo.PrimitiveType(t).IsUnsigned() {
 		return hlo.InvalidType, errorf("index or pointer type %d", t)
 	}
 	return hlo.PrimitiveType(t), nil
