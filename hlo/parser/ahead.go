@@ -36,10 +36,10 @@ type aheadReader struct {
 	end     int     // of the parser's chunk; likewise
 
 	mu      sync.Mutex
-	moved   sync.Cond // with mu: something below has changed
+	moved   sync.Cond // with mu: the parser has gone on, or stopped
 	at      int       // the parser's chunk
-	chunks  [maxAhead]*chunk
 	stopped bool
+	chunks  [maxAhead]*chunk // the last taken, by index
 	ended   chan struct{}
 }
 
@@ -93,9 +93,6 @@ func (a *aheadReader) run() {
 		index = c.index
 		useful := a.p.readChunk(c, index*a.size, (index+1)*a.size)
 		c.ready.Store(true)
-		a.mu.Lock()
-		a.moved.Signal()
-		a.mu.Unlock()
 		if !useful {
 			return
 		}
@@ -167,27 +164,24 @@ func (a *aheadReader) find(pos int) (*chunk, *reading) {
 	return nil, nil
 }
 
-// enter says that the parser comes to a chunk, and waits until the reader ahead is through with it if it has begun.
+// enter says that the parser comes to a chunk. If the reader ahead is in it, it will be through in some microseconds, less than it takes to
+// sleep and wake up; if not, as its processor has been taken from it, the parser goes on without.
 func (a *aheadReader) enter(index int) {
-	a.end, a.current = (index+1)*a.size, a.move(index)
-	c := a.current
+	a.end, a.current = (index+1)*a.size, nil
+	c := a.move(index)
 	if c == nil {
 		return
 	}
-	for range patience { // mostly it is through in a few microseconds, less than it takes to sleep and wake up
+	for range patience {
 		if c.ready.Load() {
+			a.current = c
 			return
 		}
 		runtime.Gosched()
 	}
-	a.mu.Lock()
-	for !c.ready.Load() {
-		a.moved.Wait()
-	}
-	a.mu.Unlock()
 }
 
-// patience is how often the parser looks whether a chunk is ready before it goes to sleep.
+// patience is how often the parser looks whether a chunk is ready.
 const patience = 256
 
 // move makes index the parser's chunk, and returns it if the reader ahead has taken it.
