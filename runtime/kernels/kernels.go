@@ -89,6 +89,9 @@ func chooseFast(s *site) (runtime.Bound, bool) {
 	}
 	for _, c := range fast[s.in.Opcode()] {
 		if bound, ok := c(s); ok {
+			if bound.Code == nil {
+				bound.Code = codeFor(s)
+			}
 			return bound, true
 		}
 	}

@@ -51,7 +51,7 @@ func (w *loopWriter) op() {
 	shape := w.pick("s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "f32[]", "f32[]", "f64[]", "bf16[]", "f32[3]", "s16[2]")
 	t, _, _ := strings.Cut(shape, "[")
 	float := strings.Contains(t, "f")
-	switch w.rng.IntN(12) {
+	switch w.rng.IntN(14) {
 	case 0, 1, 2:
 		op := w.pick("add", "subtract", "multiply", "divide", "maximum", "minimum")
 		if !float && w.rng.IntN(2) == 0 {
@@ -104,6 +104,30 @@ func (w *loopWriter) op() {
 			return
 		}
 		w.call()
+	case 12, 13:
+		w.row()
+	}
+}
+
+// row writes an instruction on a few elements that is not elementwise.
+func (w *loopWriter) row() {
+	const row = "f32[3]"
+	switch w.rng.IntN(5) {
+	case 0:
+		one := w.emit("f32[1]", "reshape(%s)", w.any("f32[]"))
+		two := w.emit("f32[2]", "slice(%s), slice={%s}", w.any(row), w.pick("[0:2]", "[1:3]", "[0:3:2]"))
+		w.emit(row, "concatenate(%s, %s), dimensions={0}", one, two)
+	case 1:
+		w.emit(row, "pad(%s, %s), padding=%s", w.any(row), w.any("f32[]"), w.pick("1_-1", "-1_1", "-2_0_1", "0_-2_1"))
+	case 2:
+		zero := w.emit("f32[]", "constant(0)")
+		w.emit("f32[]", "reduce(%s, %s), dimensions={0}, to_apply=%s", w.any(row), zero, w.pick("plus", "larger"))
+	case 3:
+		w.emit("f32[]", "dot(%s, %s), lhs_contracting_dims={0}, rhs_contracting_dims={0}", w.any(row), w.any(row))
+	case 4:
+		squares := w.emit(row, "multiply(%s, %s)", w.any(row), w.any(row))
+		zero := w.emit("f32[]", "constant(0)")
+		w.emit("f32[]", "reduce(%s, %s), dimensions={0}, to_apply=plus", squares, zero)
 	}
 }
 
@@ -132,6 +156,18 @@ func (w *loopWriter) call() {
 }
 
 const loopCallees = `
+plus {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+larger {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b)
+}
+
 callee {
   a = s32[] parameter(0)
   b = f32[] parameter(1)
