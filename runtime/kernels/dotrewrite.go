@@ -8,6 +8,9 @@ import (
 
 // Products for which there is no kernel are made products for which there is one, by writing an operand in another form first.
 
+// minParts is the number of products from which on rewriting an operand pays.
+const minParts = 1 << 9
+
 // dotOfParts multiplies complex numbers as their parts. A row of the left side is read as real numbers re, im, re, im, ...; of the right side, each
 // element re + i·im becomes a square, re im in one row and -im re in the next. That is twice as many columns over a sum twice as long.
 func dotOfParts[T float32 | float64, Z complex64 | complex128](s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
@@ -16,7 +19,7 @@ func dotOfParts[T float32 | float64, Z complex64 | complex128](s *site, t hlo.Pr
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
-	if z.k == 0 || z.m == 0 || z.n == 0 {
+	if z.m*z.n*z.k < minParts || z.m == 1 || z.n == 1 {
 		return dotAs[Z](s, t)
 	}
 	p := &product[T]{batch: z.batch, m: z.m, n: 2 * z.n, k: 2 * z.k}
@@ -60,7 +63,7 @@ func isNarrow(t hlo.PrimitiveType) bool { return t == hlo.S8 || t == hlo.U8 || t
 // dotOfPairs multiplies integers of at most 16 bits with sums of 32: neighbours along the contracted axes become one element.
 func dotOfPairs(s *site) (runtime.Bound, bool) {
 	p := newDot[int32](s)
-	if p.k == 0 || p.m == 0 || p.n == 0 {
+	if p.k == 0 || p.m <= 1 || p.n <= 1 { // the matrix of a vector is read only once
 		return dotAs[int32](s, s.in.Shape().Type())
 	}
 	e := &endpoints{t: s.in.Shape().Type(), out: place{kind: inOutput}}

@@ -14,6 +14,10 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[3,2,4] gather(T[10,6,4], u8[3,2]), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,2,4}",
 			"T[2,3,4] gather(T[10,6,4], s32[2,3]), offset_dims={0,2}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={1,2,4}",
 			"T[6,5] gather(T[6,10], s32[6,5,1]), offset_dims={}, collapsed_slice_dims={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1}",
+			"T[700] gather(T[30,40], s32[700,2]), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=1, slice_sizes={1,1}",
+			"T[30,500] gather(T[30,40], s64[500]), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={30,1}",
+			"T[300,3,2] gather(T[30,40], u64[2,300]), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={3,2}",
+			"T[300,4] gather(T[30,4], s32[300]), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
 		} {
 			kernelCase{text: replaceType(c, typ)}.check(t)
 		}
@@ -22,9 +26,12 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[10] scatter(T[10], s64[7], T[7]), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10] scatter(T[10], s32[7], T[7]), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10,6] scatter(T[10,6], s32[3,2], T[3,2,3]), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
+			"T[30,40] scatter(T[30,40], s16[700,2], T[700]), update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=1",
+			"T[10,3] scatter(T[10,3], s32[500], T[500,3]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+			"T[10,20] scatter(T[10,20], s32[500], T[500,20]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[6,10] scatter(T[6,10], s32[6,5,1], T[6,5]), update_window_dims={}, inserted_window_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, scatter_dims_to_operand_dims={1}, index_vector_dim=2",
 		} {
-			combine := ", to_apply=" + reducer("add")
+			combine := ", to_apply=" + reducer("add") // sums of small integers are exact
 			switch typ {
 			case "pred":
 				combine = ", to_apply=" + reducer("or")

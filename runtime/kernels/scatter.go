@@ -25,15 +25,15 @@ func scatter(s *site) (runtime.Bound, bool) {
 		}
 		switch t.ByteSize() {
 		case 1:
-			return scatterAs(s, func(x, u *uint8) { *x = *u }, replaceRows, false)
+			return scatterAs(s, replacing[uint8]())
 		case 2:
-			return scatterAs(s, func(x, u *uint16) { *x = *u }, replaceRows, false)
+			return scatterAs(s, replacing[uint16]())
 		case 4:
-			return scatterAs(s, func(x, u *uint32) { *x = *u }, replaceRows, false)
+			return scatterAs(s, replacing[uint32]())
 		case 8:
-			return scatterAs(s, func(x, u *uint64) { *x = *u }, replaceRows, false)
+			return scatterAs(s, replacing[uint64]())
 		case 16:
-			return scatterAs(s, func(x, u *[2]uint64) { *x = *u }, replaceRows, false)
+			return scatterAs(s, replacing[[2]uint64]())
 		}
 		return runtime.Bound{}, false
 	}
@@ -70,7 +70,18 @@ func scatterFold[T any](s *site, f *fold[T], op hlo.Opcode) (runtime.Bound, bool
 	if f == nil {
 		return runtime.Bound{}, false
 	}
-	return scatterAs(s, func(x, u *T) { *x = f.pair(*x, *u) }, f.rows, op == hlo.OpAdd)
+	c := folding(f)
+	if op == hlo.OpAdd {
+		switch c := any(c).(type) {
+		case *combiner[float32]:
+			c.lines = addLines(c.rows)
+		case *combiner[float64]:
+			c.lines = addLines(c.rows)
+		case *combiner[int32]:
+			c.lines = addLines(c.rows)
+		}
+	}
+	return scatterAs(s, c)
 }
 
 // bfloat16Fold is a fold of codes that rounds each result. A NaN stays one, whatever its bits.
@@ -99,10 +110,8 @@ func bfloat16Fold(op hlo.Opcode) *fold[uint16] {
 	return r
 }
 
-func replaceRows[T any](x, u []T) { copy(x, u) }
-
-// scatterAs applies updates one by one, or a line of them at once.
-func scatterAs[T any](s *site, combine func(x, u *T), rows func(x, u []T), adds bool) (runtime.Bound, bool) {
+// scatterAs applies updates in order, a run of elements at once.
+func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](s.in)
 	out, updates := s.in.Shape(), s.shape(2)
 	// The size of a window: 1 for axes that the updates lack, else the updates'.
@@ -133,7 +142,7 @@ func scatterAs[T any](s *site, combine func(x, u *T), rows func(x, u []T), adds 
 		}
 	}
 	source := offsetsOver(batch, updates.Dimensions(), upd)
-	if len(source) != len(w.first) {
+	if len(source) != w.count {
 		return runtime.Bound{}, false
 	}
 	for d, n := range sizes {
@@ -142,26 +151,29 @@ func scatterAs[T any](s *site, combine func(x, u *T), rows func(x, u []T), adds 
 		}
 	}
 	base := newBaseCopy(0)
-	if apply := scatterLines(w, to, from, source, rows, adds); apply != nil && len(source) > 0 {
-		w.first, w.base = nil, nil
-		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-			base.run(f)
-			apply(elems[T](f.Out(0).Data), f.In(1).Data, elems[T](f.In(2).Data))
-			return nil
-		}}, true
+	n := len(to)
+	line := together(to, 1) && together(from, 1) && together(source, n)
+	run := 1 // elements of a window that lie together
+	for run < n && to[run] == to[0]+run && from[run] == from[0]+run {
+		run++
+	}
+	if n%run != 0 {
+		run = 1
 	}
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		base.run(f)
-		x, indices, u := elems[T](f.Out(0).Data), f.In(1).Data, elems[T](f.In(2).Data)
-		for i, at := range source {
-			o, ok := w.checked(indices, i)
-			if !ok {
-				continue
+		x, u := elems[T](f.Out(0).Data), elems[T](f.In(2).Data)
+		w.eachBlock(f.In(1).Data, 0, len(source), true, func(first int, at []int) {
+			if line {
+				c.lines(x, at, u[first*n:], n)
+				return
 			}
-			for k, e := range to {
-				combine(&x[o+e], &u[at+from[k]])
+			for i, o := range at {
+				for k := 0; k < n && o >= 0; k += run {
+					c.rows(x[o+to[k]:][:run], u[source[first+i]+from[k]:])
+				}
 			}
-		}
+		})
 		return nil
 	}}, true
 }

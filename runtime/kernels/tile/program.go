@@ -94,13 +94,18 @@ type register struct {
 	out    int // the output whose memory it is, or -1
 }
 
+// aPeriod says that a register holds a view that repeats itself, from where it begins.
+const aPeriod = -1
+
 // frame is the state of one goroutine that runs a program.
 type frame struct {
 	ptr    []unsafe.Pointer // where registers are at the moment
 	own    []unsafe.Pointer // where those are that have memory
 	memory []byte
-	filled []int // for loads that repeat themselves, how much of the register is there to stay
-	walk   walk  // of a counter, whose loop is a variable and would move it to the heap
+	// How much of a load's register may be used again, and what is there: the element that it repeats, or aPeriod.
+	filled []int
+	held   []int64
+	walk   walk // of a counter, whose loop is a variable and would move it to the heap
 }
 
 // Weight estimates the work per element in simple operations.
@@ -253,15 +258,11 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 				f.ptr[l.reg] = src
 			}
 		case gathered:
-			if l.period > 0 && at%l.period == 0 && f.filled[i] >= n {
+			if l.period > 0 && at%l.period == 0 && f.filled[i] >= n && f.held[i] == aPeriod {
 				f.ptr[l.reg] = f.own[l.reg]
 				continue
 			}
-			if p.gather(f, l, at, n, b.In(l.arg)) && l.period > 0 && at%l.period == 0 {
-				f.filled[i] = n
-			} else {
-				f.filled[i] = 0
-			}
+			p.gather(f, i, at, n, b.In(l.arg))
 		}
 	}
 	for i := range p.counters {
@@ -287,32 +288,47 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	}
 }
 
-// gather loads through a view. A piece of one row that lies together is not copied; owned says that the elements are in the load's own
-// register.
-func (p *Program) gather(f *frame, l *load, at, n int, data []byte) (owned bool) {
+// gather is load i through a view. A piece of one row that lies together is not copied.
+func (p *Program) gather(f *frame, i, at, n int, data []byte) {
+	l := &p.loads[i]
 	var w walk
 	w.start(&p.space, &l.view, at)
 	width := l.typ.ByteSize()
 	src, isRun := w.neighbours(n, data, width)
+	repeats := l.direct < 0 && w.repeats(n)
+	had := f.filled[i]
+	f.filled[i] = 0
 	switch {
+	case repeats && had >= n && f.held[i] == w.offset:
+		f.filled[i] = had
+		f.ptr[l.reg] = f.own[l.reg]
+		return
 	case isRun && l.widen != nil:
 		l.widen(n, f.ptr[l.reg], src, nil, nil)
-	case l.widen != nil && w.repeats(n):
+	case l.widen != nil && repeats:
 		l.widen(1, f.ptr[l.reg], element(data, int(w.offset), width), nil, nil)
 		fill32(n, f.ptr[l.reg], f.ptr[l.reg], nil, nil)
 	case isRun && l.direct < 0:
 		f.ptr[l.reg] = src
-		return false
+		return
 	case l.widen != nil:
 		l.mover.gather(f.own[l.stage], n, data, width, &w)
 		l.widen(n, f.ptr[l.reg], f.own[l.stage], nil, nil)
+	case repeats:
+		f.ptr[l.reg] = f.own[l.reg]
+		fillTile(f.ptr[l.reg], element(data, int(w.offset), width), width, n)
 	case l.direct < 0:
 		f.ptr[l.reg] = f.own[l.reg]
 		fallthrough
 	default:
 		l.mover.gather(f.ptr[l.reg], n, data, width, &w)
 	}
-	return l.direct < 0
+	switch {
+	case repeats:
+		f.filled[i], f.held[i] = n, w.offset
+	case l.period > 0 && at%l.period == 0 && l.direct < 0:
+		f.filled[i], f.held[i] = n, aPeriod
+	}
 }
 
 // loadUniform repeats one element n times, which is a whole tile unless the run is shorter: a scalar program fills one element.
@@ -341,7 +357,7 @@ func (p *Program) newFrame() *frame {
 		}
 	}
 	f.own = slices.Clone(f.ptr)
-	f.filled = make([]int, len(p.loads))
+	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
 	for _, s := range p.splats {
 		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)
 	}
