@@ -242,23 +242,26 @@ func (apartCodec) unset(unsafe.Pointer) bool { return true }
 
 func (apartCodec) put(b []byte, _ protowire.Number, _ unsafe.Pointer) []byte { return b }
 
-// elements yields the messages in the fields of the given number of b, a message that has been read.
+// elements yields what is in the fields of the given number of b, as far as b is well-formed.
 func elements(b []byte, num protowire.Number) iter.Seq2[int, rawMsg] {
 	return func(yield func(int, rawMsg) bool) {
 		for i := 0; len(b) > 0; {
-			n, typ, size := protowire.ConsumeField(b)
+			n, typ, tag := consumeTag(b)
+			if tag < 0 {
+				return
+			}
+			size := protowire.ConsumeFieldValue(n, typ, b[tag:])
 			if size < 0 {
 				return
 			}
 			if n == num && typ == protowire.BytesType {
-				_, _, tag := protowire.ConsumeTag(b)
 				raw, _ := protowire.ConsumeBytes(b[tag:])
-				if !yield(i, raw) {
+				if !yield(i, slices.Clip(raw)) {
 					return
 				}
 				i++
 			}
-			b = b[size:]
+			b = b[tag+size:]
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (a *attrDecoder) common() (*hlo.Common, error) {
 	}
 	c.FrontendAttributes = decodeFrontend(in.Frontend)
 	if s := in.Statistics; s != nil && len(s.Entries) > 0 {
-		c.Statistics = &hlo.Statistics{VisualizingIndex: s.Visualizing}
+		c.Statistics = &hlo.Statistics{VisualizingIndex: s.Visualizing, Entries: make([]hlo.Statistic, 0, len(s.Entries))}
 		for _, e := range s.Entries {
 			c.Statistics.Entries = append(c.Statistics.Entries, hlo.Statistic{Name: e.Name, Value: e.Value})
 		}
@@ -52,15 +52,15 @@ func (a *attrDecoder) common() (*hlo.Common, error) {
 }
 
 // encodeCommon is the inverse of attrDecoder.common.
-func encodeCommon(m *commonMsg, c *hlo.Common, shape hlo.Shape) {
+func (e *encoder) encodeCommon(m *commonMsg, c *hlo.Common, shape hlo.Shape) {
 	*m = commonMsg{
-		Sharding: encodeSharding(c.Sharding), Frontend: encodeFrontend(c.FrontendAttributes), BackendConfig: c.BackendConfig,
+		Sharding: e.sharding(c.Sharding), Frontend: encodeFrontend(c.FrontendAttributes), BackendConfig: c.BackendConfig,
 		Origin: encodeOrigin(c.Origin, shape), Unknown: encodeUnknown(c.Unknown),
 	}
 	if s := c.Statistics; s != nil {
 		m.Statistics = &statisticsMsg{Visualizing: s.VisualizingIndex}
-		for _, e := range s.Entries {
-			m.Statistics.Entries = append(m.Statistics.Entries, &statisticMsg{e.Name, e.Value})
+		for _, x := range s.Entries {
+			m.Statistics.Entries = append(m.Statistics.Entries, &statisticMsg{x.Name, x.Value})
 		}
 	}
 	if r := c.ResultAccuracy; r != nil {
@@ -93,7 +93,7 @@ func decodeFrontend(m *frontendMsg) *hlo.FrontendAttributes {
 	if m == nil || len(m.Entries) == 0 {
 		return nil
 	}
-	f := new(hlo.FrontendAttributes)
+	f := &hlo.FrontendAttributes{Entries: make([]hlo.FrontendAttribute, 0, len(m.Entries))}
 	for _, e := range m.Entries {
 		f.Entries = append(f.Entries, hlo.FrontendAttribute{Key: e.Key, Value: e.Value})
 	}

@@ -28,6 +28,7 @@ type decoder struct {
 	// Room used again for every computation or instruction.
 	comp   computationMsg
 	in     instructionMsg
+	own    instructionExtra
 	attrs  attributesMsg
 	spec   hlo.InstrSpec
 	ids    []int64 // of the instructions so far
@@ -202,8 +203,9 @@ func (d *decoder) instruction(raw rawMsg, table *idTable) error {
 
 // extra reads what is our own of an instruction.
 func (d *decoder) extra(op hlo.Opcode) error {
-	var x instructionExtra
-	if err := unmarshal(d.in.Extra, &x); err != nil {
+	x := &d.own
+	*x = instructionExtra{}
+	if err := extras.unmarshal(d.in.Extra, x); err != nil {
 		return err
 	}
 	d.spec.Position = hlo.Position{Line: uint32(x.Line), Col: uint32(x.Column)}

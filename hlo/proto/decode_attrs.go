@@ -1,6 +1,10 @@
 package proto
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // attrDecoder reads the attributes of one instruction.
 type attrDecoder struct {
@@ -331,7 +335,7 @@ func (a *attrDecoder) groups() (*hlo.ReplicaGroups, error) {
 	case in.DeviceList != nil:
 		lists = in.DeviceList.Groups
 	}
-	g := new(hlo.ReplicaGroups)
+	g := &hlo.ReplicaGroups{Lists: slices.Grow([][]int64(nil), len(lists))}
 	for _, l := range lists {
 		g.Lists = append(g.Lists, l.IDs)
 	}
@@ -372,7 +376,7 @@ func decodeWindow(m *windowMsg) *hlo.Window {
 	if m == nil || len(m.Dims) == 0 {
 		return nil
 	}
-	w := new(hlo.Window)
+	w := &hlo.Window{Dims: make([]hlo.WindowDim, 0, len(m.Dims))}
 	for _, d := range m.Dims {
 		w.Dims = append(w.Dims, hlo.WindowDim{
 			Size: d.Size, Stride: d.Stride, PadLow: d.PadLow, PadHigh: d.PadHigh, BaseDilation: d.BaseDilation, WindowDilation: d.WindowDilation,

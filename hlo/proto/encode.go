@@ -9,19 +9,24 @@ func Encode(m hlo.Module) []byte {
 
 // encoder writes one module: everything once, where it belongs. What instructions have in common is written once and copied.
 type encoder struct {
-	m        hlo.Module
-	filled   hlo.Module // m with data in the place of elided constants; zero when there are none, or too many
-	shapes   map[hlo.Shape]rawMsg
-	metadata map[*hlo.Metadata]rawMsg
-	own      map[hlo.OpAttrs]rawMsg
-	in       instructionMsg // this and what follows is of the instruction at hand
-	extra    instructionExtra
-	common   commonMsg
-	arena    []byte // where the messages of the maps lie
+	m         hlo.Module
+	filled    hlo.Module // m with data in the place of elided constants; zero when there are none, or too many
+	shapes    map[hlo.Shape]rawMsg
+	metadata  map[*hlo.Metadata]rawMsg
+	shardings map[*hlo.Sharding]rawMsg
+	own       map[hlo.OpAttrs]rawMsg
+	in        instructionMsg // this and what follows is of the instruction at hand
+	extra     instructionExtra
+	common    commonMsg
+	attrs     ownMsg
+	arena     []byte // where the messages of the maps lie
 }
 
 func newEncoder(m hlo.Module) *encoder {
-	return &encoder{m: m, shapes: make(map[hlo.Shape]rawMsg), metadata: make(map[*hlo.Metadata]rawMsg), own: make(map[hlo.OpAttrs]rawMsg)}
+	return &encoder{
+		m: m, shapes: make(map[hlo.Shape]rawMsg), metadata: make(map[*hlo.Metadata]rawMsg), shardings: make(map[*hlo.Sharding]rawMsg),
+		own: make(map[hlo.OpAttrs]rawMsg),
+	}
 }
 
 // keep encodes a message that others will hold.
@@ -168,7 +173,7 @@ func (e *encoder) instruction(b []byte, in hlo.Instruction, number programIDs) [
 		b = e.ownAttributes(b, in, attrs)
 	}
 	if common != nil {
-		encodeCommon(&e.common, common, in.Shape())
+		e.encodeCommon(&e.common, common, in.Shape())
 		b = commons.marshal(b, &e.common)
 	}
 	return b
@@ -198,13 +203,14 @@ func (e *encoder) ownAttributes(b []byte, in hlo.Instruction, attrs hlo.OpAttrs)
 		if l.IsElided() && !e.filled.IsZero() {
 			filled = e.filled.MustComputation(in.Computation().ID()).MustAt(in.ID()).Literal()
 		}
-		return marshal(b, &ownMsg{Literal: marshal(nil, e.literal(l, filled))})
+		e.attrs = ownMsg{Literal: marshal(nil, e.literal(l, filled))}
+		return marshal(b, &e.attrs)
 	}
 	raw, ok := e.own[attrs]
 	if !ok {
-		var msg ownMsg
-		e.encodeOwn(&msg, attrs)
-		raw = keep(e, &msg)
+		e.attrs = ownMsg{}
+		e.encodeOwn(&e.attrs, attrs)
+		raw = keep(e, &e.attrs)
 		e.own[attrs] = raw
 	}
 	return append(b, raw...)

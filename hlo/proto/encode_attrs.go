@@ -7,10 +7,7 @@ func (e *encoder) encodeOwn(in *ownMsg, attrs hlo.OpAttrs) {
 	switch t := attrs.(type) {
 	case *hlo.ParameterAttrs:
 		in.ParameterNumber = t.Number
-	case *hlo.ConstantAttrs:
-		if t.Literal != nil {
-			in.Literal = marshal(nil, e.literal(t.Literal, nil))
-		}
+	case *hlo.ConstantAttrs: // its literal is written where it stands
 	case *hlo.DimensionsAttrs:
 		in.Dimensions = t.Dimensions
 	case *hlo.BroadcastAttrs:
@@ -95,7 +92,7 @@ func (e *encoder) encodeOwn(in *ownMsg, attrs hlo.OpAttrs) {
 	case *hlo.RngStateAttrs:
 		in.Delta = t.Delta
 	case *hlo.DomainAttrs:
-		in.DomainEntry, in.DomainExit = encodeSharding(t.Domain.Exit), encodeSharding(t.Domain.Entry)
+		in.DomainEntry, in.DomainExit = e.sharding(t.Domain.Exit), e.sharding(t.Domain.Entry)
 	default:
 		e.encodeCommunication(in, attrs)
 	}

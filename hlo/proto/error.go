@@ -3,6 +3,7 @@ package proto
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -29,8 +30,10 @@ func ruleErrorf(rule, format string, args ...any) error {
 	return &FormatError{Msg: fmt.Sprintf(format, args...), Rule: rule}
 }
 
-// wireError is the error that a negative length of protowire stands for.
-func wireError(n int) error { return errorf("%v", protowire.ParseError(n)) }
+// wireError is the error that a negative length of protowire stands for, without the prefix, which varies from build to build.
+func wireError(n int) error {
+	return errorf("%s", strings.TrimSpace(strings.TrimPrefix(protowire.ParseError(n).Error(), "proto:")))
+}
 
 // within puts a field in front of the path of a FormatError.
 func within(err error, where string) error {

@@ -6,6 +6,7 @@ import "github.com/gohalo/halo/hlo"
 // programs have the shapes, attributes and metadata of others thousands of times. Keys share memory with what is read.
 type memo struct {
 	shapes
+	shardings  map[string]*hlo.Sharding
 	attributes map[attributesKey]attributes
 	metadata   map[string]*hlo.Common // with metadata and nothing else; nil for metadata that says nothing
 	pairs      map[commonPair]*hlo.Common
@@ -33,7 +34,7 @@ const maxMemo = 4096
 
 func newMemo() memo {
 	return memo{
-		shapes: make(shapes), attributes: make(map[attributesKey]attributes), metadata: make(map[string]*hlo.Common),
+		shapes: make(shapes), shardings: make(map[string]*hlo.Sharding), attributes: make(map[attributesKey]attributes), metadata: make(map[string]*hlo.Common),
 		pairs: make(map[commonPair]*hlo.Common),
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"io"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -78,73 +76,37 @@ func unpack(data []byte) ([]byte, error) {
 // findModule finds the bytes of the module. Each of the messages around one has it, or the next of them, in field 1, where a module has
 // its name, and a module has computations in field 3.
 func findModule(data []byte) ([]byte, error) {
-	for range 3 {
+	for around := 0; ; around++ {
 		if looksLikeModule(data) {
 			return data, nil
 		}
 		inner, ok := firstField(data)
-		if !ok {
-			break
+		if !ok || around == 2 {
+			return nil, errorf("no module in it")
 		}
 		data = inner
 	}
-	return nil, errorf("no module in it")
 }
 
 // firstField is the content of field 1, a message.
 func firstField(b []byte) ([]byte, bool) {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return nil, false
-		}
-		b = b[n:]
-		if num == 1 && typ == protowire.BytesType {
-			x, n := protowire.ConsumeBytes(b)
-			return x, n >= 0
-		}
-		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
-			return nil, false
-		}
-		b = b[n:]
+	for _, x := range elements(b, 1) {
+		return x, true
 	}
 	return nil, false
 }
 
-// looksLikeModule reports whether b is well-formed on its outermost level and has a computation that has instructions with opcodes.
-// Buffer assignments and literals, which messages around a module have in field 3, have no text there.
+// looksLikeModule reports whether b begins with a computation whose first instruction has an opcode. Buffer assignments and literals, which
+// messages around a module have where it has computations, have no text there. Whether the rest is well-formed is for the reader to say.
 func looksLikeModule(b []byte) bool {
-	found := false
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return false
-		}
-		b = b[n:]
-		if num == 3 && typ == protowire.BytesType && !found {
-			x, n := protowire.ConsumeBytes(b)
-			if n < 0 {
-				return false
+	for _, c := range elements(b, moduleComputations) {
+		for _, in := range elements(c, computationInstructions) {
+			for _, op := range elements(in, instructionOpcode) {
+				return isMnemonic(sharedString(op))
 			}
-			found = startsComputation(x)
-		}
-		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
 			return false
 		}
-		b = b[n:]
-	}
-	return found
-}
-
-// startsComputation reports whether b is a computation whose first instruction has an opcode.
-func startsComputation(b []byte) bool {
-	var c computationMsg
-	if unmarshal(b, &c) != nil {
 		return false
-	}
-	for _, raw := range elements(b, computationInstructions) {
-		var in instructionMsg
-		return unmarshal(raw, &in) == nil && isMnemonic(in.Opcode)
 	}
 	return false
 }

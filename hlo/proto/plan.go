@@ -121,6 +121,7 @@ var (
 var (
 	moduleComputations      = number[moduleMsg]("Computations")
 	computationInstructions = number[computationMsg]("Instructions")
+	instructionOpcode       = number[instructionMsg]("Opcode")
 	instructionExtras       = number[instructionMsg]("Extra")
 )
 

@@ -3,7 +3,6 @@ package proto_test
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"math"
 	"testing"
 
@@ -186,32 +185,6 @@ func FuzzDecode(f *testing.F) {
 		back, err := proto.Decode(first)
 		require.NoError(t, err)
 		require.Equal(t, first, proto.Encode(back))
-	})
-}
-
-func BenchmarkDecode(b *testing.B) {
-	var text bytes.Buffer
-	fmt.Fprint(&text, "HloModule m\nENTRY e {\n a0 = f32[16,16] parameter(0)\n")
-	for i := 1; i < 20000; i++ {
-		fmt.Fprintf(&text, " a%d = f32[16,16] add(a%d, a%d), metadata={op_name=\"jit(f)/add\" source_file=\"f.py\" source_line=7}\n", i, i-1, i/2)
-	}
-	text.WriteString("}")
-	m, err := parser.Parse("", text.String())
-	require.NoError(b, err)
-	data := proto.Encode(m)
-	b.Run("decode", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		b.ReportAllocs()
-		for b.Loop() {
-			_, _ = proto.Decode(data)
-		}
-	})
-	b.Run("encode", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		b.ReportAllocs()
-		for b.Loop() {
-			proto.Encode(m)
-		}
 	})
 }
 

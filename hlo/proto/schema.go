@@ -162,7 +162,7 @@ type attributesMsg struct {
 
 // commonMsg is the attributes that any instruction may have.
 type commonMsg struct {
-	Sharding             *shardingMsg    `pb:"40"`
+	Sharding             rawMsg          `pb:"40"` // shardingMsg
 	BackendConfig        string          `pb:"43"` // bytes
 	ParameterReplication *replicationMsg `pb:"61"`
 	Frontend             *frontendMsg    `pb:"68"`
@@ -207,8 +207,8 @@ type ownMsg struct {
 	FeatureGroupCount   int64              `pb:"50"`
 	PrecisionConfig     *precisionMsg      `pb:"51"`
 	SourceTargetPairs   []*sourceTargetMsg `pb:"52"`
-	DomainEntry         *shardingMsg       `pb:"54"`
-	DomainExit          *shardingMsg       `pb:"55"`
+	DomainEntry         rawMsg             `pb:"54"` // shardingMsg
+	DomainExit          rawMsg             `pb:"55"` // shardingMsg
 	ConstrainLayout     bool               `pb:"56"`
 	OperandShapes       []rawMsg           `pb:"57"` // shapeMsg
 	BatchGroupCount     int64              `pb:"58"`
@@ -494,7 +494,7 @@ type shardingMsg struct {
 	Type           int32          `pb:"1"`
 	TileDims       []int64        `pb:"3"`
 	Devices        []int64        `pb:"4"`
-	Tuple          []*shardingMsg `pb:"5"`
+	Tuple          []rawMsg       `pb:"5"` // shardingMsg
 	ReplicateLast  bool           `pb:"6"`
 	Metadata       []*metadataMsg `pb:"7"`
 	LastTileDims   []int64        `pb:"8"`

@@ -35,10 +35,31 @@ const reductionType = "sdy::reduction_op"
 
 var reductions = [...]string{hlo.ReductionSum: "SUM", hlo.ReductionMax: "MAX", hlo.ReductionMin: "MIN"}
 
-func (d *decoder) sharding(m *shardingMsg) (*hlo.Sharding, error) {
-	if m == nil {
+// sharding reads a shardingMsg; nil for none. Equal ones are one in memory.
+func (d *decoder) sharding(raw rawMsg) (*hlo.Sharding, error) { return d.nestedSharding(raw, 0) }
+
+func (d *decoder) nestedSharding(raw rawMsg, depth int) (*hlo.Sharding, error) {
+	if raw == nil {
 		return nil, nil
 	}
+	if s, ok := d.shardings[sharedString(raw)]; ok {
+		return s, nil
+	}
+	if depth > maxTupleDepth {
+		return nil, errorf("tuples nest deeper than %d", maxTupleDepth)
+	}
+	var m shardingMsg
+	if err := unmarshal(raw, &m); err != nil {
+		return nil, err
+	}
+	s, err := d.decodeSharding(&m, depth)
+	if err == nil {
+		d.shardings[sharedString(raw)] = s
+	}
+	return s, err
+}
+
+func (d *decoder) decodeSharding(m *shardingMsg, depth int) (*hlo.Sharding, error) {
 	kind, ok := shardingKinds[m.Type]
 	if !ok {
 		return nil, errorf("sharding type %d", m.Type)
@@ -75,7 +96,7 @@ func (d *decoder) sharding(m *shardingMsg) (*hlo.Sharding, error) {
 		return s, d.named(s, m)
 	case kind == hlo.ShardingTuple:
 		for i, e := range m.Tuple {
-			leaf, err := d.sharding(e)
+			leaf, err := d.nestedSharding(e, depth+1)
 			if err != nil {
 				return nil, within(err, at("tuple_shardings", i))
 			}
@@ -266,10 +287,20 @@ func decodeAxes(mesh *hlo.Mesh, refs []*axisRefMsg) ([]hlo.AxisRef, error) {
 	return out, nil
 }
 
-func encodeSharding(s *hlo.Sharding) *shardingMsg {
+// sharding encodes a sharding; nil for none.
+func (e *encoder) sharding(s *hlo.Sharding) rawMsg {
 	if s == nil {
 		return nil
 	}
+	raw, ok := e.shardings[s]
+	if !ok {
+		raw = keep(e, e.shardingMsg(s))
+		e.shardings[s] = raw
+	}
+	return raw
+}
+
+func (e *encoder) shardingMsg(s *hlo.Sharding) *shardingMsg {
 	m := &shardingMsg{Type: protoKinds[s.Kind]}
 	switch s.Group {
 	case hlo.ShardAs:
@@ -288,8 +319,8 @@ func encodeSharding(s *hlo.Sharding) *shardingMsg {
 	}
 	switch s.Kind {
 	case hlo.ShardingTuple:
-		for _, e := range s.Elements {
-			m.Tuple = append(m.Tuple, encodeSharding(e))
+		for _, leaf := range s.Elements {
+			m.Tuple = append(m.Tuple, e.sharding(leaf))
 		}
 	case hlo.ShardingMaximal:
 		m.TileDims, m.Devices = []int64{1}, s.Devices
