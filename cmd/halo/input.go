@@ -129,8 +129,8 @@ func (e *env) read(s source) (*input, error) {
 	if err == nil && isGzip(data) {
 		data, err = gunzip(data, unpackLimit())
 	}
-	if err == nil && isUTF16(data) {
-		err = errors.New("the text is UTF-16; want UTF-8")
+	if err == nil {
+		err = foreign(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
@@ -144,8 +144,18 @@ var byteOrderMark = []byte("\ufeff")
 
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
-func isUTF16(data []byte) bool {
-	return bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
+// foreign tells files that hold no program, or not in a form that is read, by their first bytes.
+func foreign(data []byte) error {
+	for head, what := range map[string]string{
+		"\xff\xfe": "the text is UTF-16; want UTF-8", "\xfe\xff": "the text is UTF-16; want UTF-8",
+		"\x7fELF": "an ELF file, not a program", "PK\x03\x04": "a zip file, not a program",
+		"ML\xefR": "MLIR bytecode, not HLO: StableHLO becomes HLO with stablehlo-translate",
+	} {
+		if bytes.HasPrefix(data, []byte(head)) {
+			return errors.New(what)
+		}
+	}
+	return nil
 }
 
 // unpackLimit is how much a packed file may hold: a module takes a few times its text.
@@ -177,6 +187,8 @@ func detect(name string, data []byte) kind {
 	switch {
 	case bytes.HasPrefix(data, []byte{0x0b, 0xef}) || strings.HasSuffix(name, ".bef"):
 		return befFile
+	case beginsAsText(data):
+		return hloText
 	case strings.HasSuffix(name, ".mlir"):
 		return hostText
 	case isBinary(data) || strings.HasSuffix(name, ".pb"):
@@ -185,6 +197,12 @@ func detect(name string, data []byte) kind {
 		return hostText
 	}
 	return hloText
+}
+
+// beginsAsText reports whether data is HLO text whatever its name says, and whatever bytes come later: the reader tells where they are.
+func beginsAsText(data []byte) bool {
+	data = bytes.TrimLeft(data[:min(len(data), 4096)], " \t\r\n")
+	return bytes.HasPrefix(data, []byte("HloModule")) || bytes.HasPrefix(data, []byte("ENTRY "))
 }
 
 // isBinary looks for control characters near the start: text has none, a serialized proto begins with tags and lengths.

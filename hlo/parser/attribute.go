@@ -87,10 +87,15 @@ func (p *parser) attributes(f *scope, d *draft) {
 	}
 	pl := planOf(op)
 	for p.accept(',') {
+		comma := p.pos - 1
 		p.space()
 		keyAt := p.pos
 		key := p.key()
 		if key == "" {
+			p.attrKey = ""
+			if p.atEnd() {
+				keyAt = comma
+			}
 			p.failAt(keyAt, "expects attribute name")
 		}
 		p.attrKey = key

@@ -165,8 +165,14 @@ func (p *parser) report(f *failure) {
 	if key != "" {
 		e.Notes = append(e.Notes, "error parsing attribute "+key)
 	}
-	e.Notes = append(e.Notes, f.note...)
+	e.Notes = append(e.Notes, p.advise(f)...)
 	p.errs = append(p.errs, e)
+}
+
+// before is the note of a fault that tells of the definition at off, which came first.
+func (p *parser) before(what string, off int) string {
+	e := p.errorAt(off, "")
+	return fmt.Sprintf("%s previously defined here: %s: %s", what, e.Position(), strings.TrimSpace(e.Source))
 }
 
 // errorAt makes an Error for byte offset off of the whole text.
@@ -193,6 +199,9 @@ func (p *parser) errorAt(off int, msg string) *Error {
 func nearest(word string, candidates []string) string {
 	best, limit := "", min(3, len(word)/2+1)
 	for _, c := range candidates {
+		if strings.EqualFold(word, c) {
+			return c
+		}
 		if d := editDistance(word, c, limit); d < limit {
 			best, limit = c, d
 		}

@@ -104,8 +104,7 @@ func (p *parser) instruction(f *scope) {
 func (p *parser) begin(f *scope, d *draft, name string, hash nameHash) (kept uint32) {
 	if old, ok := f.names.getHashed(&p.stored, name, hash); ok {
 		first := p.offset(f.b.Position(old.id))
-		p.report(&failure{off: d.at, msg: "instruction already exists: " + name})
-		p.failAt(first, "instruction previously defined here")
+		p.failHint(d.at, p.before("instruction", first), "instruction already exists: %s", name)
 	}
 	d.spec.Name, kept = p.keep(name)
 	d.spec.NameHash = uint64(hash)
@@ -253,6 +252,11 @@ func (t *opcodeTable) find(word string) hlo.Opcode {
 var mnemonics = func() (names []string) {
 	for op := range hlo.Opcodes {
 		names = append(names, op.String())
+		for _, step := range []hlo.Opcode{hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone} {
+			if word, ok := hlo.AsyncMnemonic(step, op); ok {
+				names = append(names, word)
+			}
+		}
 	}
 	return names
 }()

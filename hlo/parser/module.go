@@ -85,7 +85,7 @@ func (p *parser) module() hlo.Module {
 			}
 		}
 		if broken != nil {
-			p.report(broken)
+			p.report(p.blame(piece, broken))
 			break
 		}
 	}
@@ -103,6 +103,24 @@ func (p *parser) module() hlo.Module {
 		p.ed.SetName("module_" + entry)
 	}
 	return p.finishModule()
+}
+
+// blame moves the fault of a computation that does not end to the bracket that is at fault.
+func (p *parser) blame(piece *moduleSyntax, f *failure) *failure {
+	n := len(piece.Computations)
+	if f.msg != noClose || n == 0 || piece.Computations[n-1].Body.Close.Type == tokenClose {
+		return f
+	}
+	head := piece.Computations[n-1].Head
+	off, msg := unclosed(p.text, head.Pos.Offset+len(head.Value)-1)
+	if msg == "" {
+		return f
+	}
+	note := []string{f.msg}
+	if off == head.Pos.Offset+len(head.Value)-1 {
+		note = append(note, fmt.Sprintf("the text ends in line %d: it may be cut off", p.errorAt(len(p.text), "").Line))
+	}
+	return &failure{off: off, msg: msg, note: note}
 }
 
 // at limits the parser to the text of a token and puts the cursor at its beginning.
@@ -124,8 +142,7 @@ func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bo
 		}
 		name = p.name("expects name")
 		if old, ok := p.comps[name]; ok {
-			p.report(&failure{off: at, msg: "computation already exists: " + name})
-			p.failAt(int(old.at), "computation previously defined here")
+			p.failHint(at, p.before("computation", int(old.at)), "computation already exists: %s", name)
 		}
 	})
 	behind := p.pos
@@ -148,6 +165,7 @@ func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bo
 			result, at := p.signature()
 			p.checkSignature(f, result, at)
 		}
+		p.expect('{', "expects '{' at the beginning of instruction list.")
 	})
 	p.src = p.text
 	if len(p.errs) == before {

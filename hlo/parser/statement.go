@@ -130,9 +130,11 @@ func (l *statementLexer) topWord(i int) (lexer.Token, error) {
 		kind, find = tokenTable, l.table
 	case "ENTRY":
 		// The name is the next word.
-		if next := skipSpace(s, end); next < len(s) {
-			end = skipWord(s, next+1)
+		next := skipSpace(s, end)
+		if next >= len(s) || s[next] != '%' && class[s[next]]&classLetter == 0 {
+			return lexer.Token{}, &textError{next, "expects name"}
 		}
+		end = skipWord(s, next+1)
 	}
 	if kind == tokenHead && l.front {
 		return l.token(tokenComputations, i, len(s))

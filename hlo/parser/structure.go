@@ -32,6 +32,8 @@ type bodySyntax struct {
 	Close      lexer.Token
 }
 
+const noClose = "expects '}' at the end of instruction list."
+
 // Parse implements participle.Parseable: it takes the instructions that come next, and the end.
 func (b *bodySyntax) Parse(lex *lexer.PeekingLexer) error {
 	start := lex.RawCursor()
@@ -40,7 +42,7 @@ func (b *bodySyntax) Parse(lex *lexer.PeekingLexer) error {
 	}
 	b.Statements = lex.Range(start, lex.RawCursor())
 	if t := lex.Peek(); t.Type != tokenClose {
-		return &textError{t.Pos.Offset, "expects '}' at the end of instruction list."}
+		return &textError{t.Pos.Offset, noClose}
 	}
 	b.Close = *lex.Next()
 	return nil
