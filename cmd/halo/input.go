@@ -148,7 +148,7 @@ func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b})
 func foreign(data []byte) error {
 	for head, what := range map[string]string{
 		"\xff\xfe": "the text is UTF-16; want UTF-8", "\xfe\xff": "the text is UTF-16; want UTF-8",
-		"\x7fELF": "an ELF file, not a program", "PK\x03\x04": "a zip file, not a program",
+		"\x7fELF": "an ELF file, not a program",
 		"ML\xefR": "MLIR bytecode, not HLO: StableHLO becomes HLO with stablehlo-translate",
 	} {
 		if bytes.HasPrefix(data, []byte(head)) {
