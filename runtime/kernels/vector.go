@@ -21,12 +21,29 @@ type vectorProduct[T gemm.Number] struct {
 	vectorBatch   []int
 	n             int // rows of the matrix, which are the elements of the result
 	rowsNeighbour bool
+	stride        int // from one row of the matrix to the next or, if rows are neighbours, from one column; 0 if they differ
+	dense         bool // the vector's elements are neighbours
+	loops         gemm.Vector[T]
 	loop          *parallelLoop
 	vectors       sync.Pool
 }
 
 // vectorRows is the number of rows that are computed together.
 const vectorRows = 512
+
+// evenStep is the distance of neighbouring offsets if that is always the same and not negative, else 0.
+func evenStep(offsets []int) int {
+	if len(offsets) < 2 || offsets[1] < offsets[0] {
+		return 0
+	}
+	step := offsets[1] - offsets[0]
+	for i, o := range offsets {
+		if o != offsets[0]+i*step {
+			return 0
+		}
+	}
+	return step
+}
 
 // vector returns the form for one row, or nil if there are several, or if the matrix is scattered in memory.
 func (p *product[T]) vector() *vectorProduct[T] {
@@ -50,6 +67,11 @@ func (p *product[T]) vector() *vectorProduct[T] {
 		v.rowsNeighbour = true
 	default:
 		return nil
+	}
+	v.loops = gemm.VectorFor[T]()
+	v.dense = v.p.k == 1 || evenStep(v.vector) == 1
+	if v.stride = evenStep(v.matrix.Rows); v.rowsNeighbour {
+		v.stride = evenStep(v.matrix.Ks)
 	}
 	v.vectors.New = func() any { b := make([]T, p.k); return &b }
 	v.loop = newParallelLoop(v.rows)
@@ -78,62 +100,34 @@ func (v *vectorProduct[T]) rows(f *runtime.TensorFrame, lo, hi int) {
 	last := -1
 	for task := lo; task < hi; task++ {
 		b, i := task/blocks, task%blocks*vectorRows
-		if b != last {
+		switch {
+		case b == last:
+		case v.dense:
+			x = vector[v.vectorBatch[b]+v.vector[0]:][:v.p.k]
+		default:
 			for k, at := range v.vector {
 				x[k] = vector[v.vectorBatch[b]+at]
 			}
-			last = b
 		}
+		last = b
 		y := out[b*v.n+i:][:min(vectorRows, v.n-i)]
 		m := matrix[v.matrixBatch[b]:]
-		if v.rowsNeighbour {
-			combineRows(y, x, m[v.matrix.Rows[i]:], v.matrix.Ks)
-			continue
-		}
-		for r := range y {
-			y[r] = innerProduct(x, m[v.matrix.Rows[i+r]+v.matrix.Ks[0]:])
+		switch {
+		case v.rowsNeighbour && v.stride > 0:
+			clear(y)
+			v.loops.Combine(x, m[v.matrix.Rows[i]+v.matrix.Ks[0]:], v.stride, y)
+		case v.rowsNeighbour:
+			clear(y)
+			for k, at := range v.matrix.Ks {
+				v.loops.Combine(x[k:k+1], m[v.matrix.Rows[i]+at:], 0, y)
+			}
+		case v.stride > 0:
+			v.loops.Inner(x, m[v.matrix.Rows[i]+v.matrix.Ks[0]:], v.stride, y)
+		default:
+			for r := range y {
+				v.loops.Inner(x, m[v.matrix.Rows[i+r]+v.matrix.Ks[0]:], 0, y[r:r+1])
+			}
 		}
 	}
 	v.vectors.Put(buffer)
-}
-
-// innerProduct sums in eight chains, which the processor follows at once.
-func innerProduct[T gemm.Number](x, y []T) T {
-	var s0, s1, s2, s3, s4, s5, s6, s7 T
-	y = y[:len(x)]
-	for len(x) >= 8 && len(y) >= 8 {
-		s0 += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
-		s4 += x[4] * y[4]
-		s5 += x[5] * y[5]
-		s6 += x[6] * y[6]
-		s7 += x[7] * y[7]
-		x, y = x[8:], y[8:]
-	}
-	for i, v := range x {
-		s0 += v * y[i]
-	}
-	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
-}
-
-// combineRows sets y to the sum of x[k] times the run of m at offset ks[k], four at a time.
-func combineRows[T gemm.Number](y, x, m []T, ks []int) {
-	clear(y)
-	for len(x) >= 4 {
-		x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
-		m0, m1 := m[ks[0]:][:len(y)], m[ks[1]:][:len(y)]
-		m2, m3 := m[ks[2]:][:len(y)], m[ks[3]:][:len(y)]
-		for i := range y {
-			y[i] += (x0*m0[i] + x1*m1[i]) + (x2*m2[i] + x3*m3[i])
-		}
-		x, ks = x[4:], ks[4:]
-	}
-	for k, v := range x {
-		row := m[ks[k]:][:len(y)]
-		for i := range y {
-			y[i] += v * row[i]
-		}
-	}
 }

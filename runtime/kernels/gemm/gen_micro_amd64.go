@@ -43,3 +43,63 @@ func pairsAVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool)
 //
 //go:noescape
 func pairsAVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+
+// inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner1F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
+
+// inner4F32AVX512 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner4F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
+
+// combineF32AVX512 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+//
+//go:noescape
+func combineF32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+
+// inner1F32AVX2 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner1F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
+
+// inner4F32AVX2 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner4F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
+
+// combineF32AVX2 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+//
+//go:noescape
+func combineF32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+
+// inner1F64AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner1F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
+
+// inner4F64AVX512 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner4F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
+
+// combineF64AVX512 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+//
+//go:noescape
+func combineF64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+
+// inner1F64AVX2 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner1F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
+
+// inner4F64AVX2 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+//
+//go:noescape
+func inner4F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
+
+// combineF64AVX2 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+//
+//go:noescape
+func combineF64AVX2(n int, x *float64, a *float64, stride int, y *float64)

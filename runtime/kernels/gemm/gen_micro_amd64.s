@@ -1107,3 +1107,807 @@ set:
 	VMOVUPS Y11, 32(AX)
 	VZEROUPPER
 	RET
+
+// func inner1F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, AVX512F
+TEXT ·inner1F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   BX, BX
+	CMPQ   AX, $+128
+	JLT    rest
+
+many:
+	VMOVUPS     (CX)(BX*4), Z8
+	VFMADD231PS (DX)(BX*4), Z8, Z0
+	VMOVUPS     64(CX)(BX*4), Z8
+	VFMADD231PS 64(DX)(BX*4), Z8, Z1
+	VMOVUPS     128(CX)(BX*4), Z8
+	VFMADD231PS 128(DX)(BX*4), Z8, Z2
+	VMOVUPS     192(CX)(BX*4), Z8
+	VFMADD231PS 192(DX)(BX*4), Z8, Z3
+	VMOVUPS     256(CX)(BX*4), Z8
+	VFMADD231PS 256(DX)(BX*4), Z8, Z4
+	VMOVUPS     320(CX)(BX*4), Z8
+	VFMADD231PS 320(DX)(BX*4), Z8, Z5
+	VMOVUPS     384(CX)(BX*4), Z8
+	VFMADD231PS 384(DX)(BX*4), Z8, Z6
+	VMOVUPS     448(CX)(BX*4), Z8
+	VFMADD231PS 448(DX)(BX*4), Z8, Z7
+	ADDQ        $+128, BX
+	SUBQ        $+128, AX
+	CMPQ        AX, $+128
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPS     (CX)(BX*4), Z8
+	VFMADD231PS (DX)(BX*4), Z8, Z0
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	MOVQ          y+32(FP), AX
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z5, Z1, Z1
+	VADDPS        Z6, Z2, Z2
+	VADDPS        Z7, Z3, Z3
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDSS        X1, X0, X0
+	VMOVSS        X0, (AX)
+	VZEROUPPER
+	RET
+
+// func inner4F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, AVX512F
+TEXT ·inner4F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	SHLQ   $0x02, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   R8, R8
+	CMPQ   AX, $+32
+	JLT    rest
+
+many:
+	VMOVUPS     (CX)(R8*4), Z8
+	VFMADD231PS (DX)(R8*4), Z8, Z0
+	VFMADD231PS (SI)(R8*4), Z8, Z2
+	VFMADD231PS (DI)(R8*4), Z8, Z4
+	VFMADD231PS (BX)(R8*4), Z8, Z6
+	VMOVUPS     64(CX)(R8*4), Z8
+	VFMADD231PS 64(DX)(R8*4), Z8, Z1
+	VFMADD231PS 64(SI)(R8*4), Z8, Z3
+	VFMADD231PS 64(DI)(R8*4), Z8, Z5
+	VFMADD231PS 64(BX)(R8*4), Z8, Z7
+	ADDQ        $+32, R8
+	SUBQ        $+32, AX
+	CMPQ        AX, $+32
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPS     (CX)(R8*4), Z8
+	VFMADD231PS (DX)(R8*4), Z8, Z0
+	VFMADD231PS (SI)(R8*4), Z8, Z2
+	VFMADD231PS (DI)(R8*4), Z8, Z4
+	VFMADD231PS (BX)(R8*4), Z8, Z6
+	ADDQ        $+16, R8
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	MOVQ          y+32(FP), AX
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDSS        X1, X0, X0
+	VMOVSS        X0, (AX)
+	VADDPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPS        X0, X2, X2
+	VPERMILPS     $0x4e, X2, X0
+	VADDPS        X0, X2, X2
+	VPERMILPS     $0xb1, X2, X0
+	VADDSS        X0, X2, X2
+	VMOVSS        X2, 4(AX)
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0x4e, X4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPS     $0xb1, X4, X0
+	VADDSS        X0, X4, X4
+	VMOVSS        X4, 8(AX)
+	VADDPS        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X0
+	VADDPS        X0, X6, X6
+	VPERMILPS     $0x4e, X6, X0
+	VADDPS        X0, X6, X6
+	VPERMILPS     $0xb1, X6, X0
+	VADDSS        X0, X6, X6
+	VMOVSS        X6, 12(AX)
+	VZEROUPPER
+	RET
+
+// func combineF32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, AVX512F
+TEXT ·combineF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	VBROADCASTSS (CX), Z0
+	VBROADCASTSS 4(CX), Z1
+	VBROADCASTSS 8(CX), Z2
+	VBROADCASTSS 12(CX), Z3
+	VBROADCASTSS 16(CX), Z4
+	VBROADCASTSS 20(CX), Z5
+	VBROADCASTSS 24(CX), Z6
+	VBROADCASTSS 28(CX), Z7
+
+loop:
+	VMOVUPS     (SI), Z8
+	VPXORD      Z9, Z9, Z9
+	VFMADD231PS (DX), Z0, Z8
+	VFMADD231PS (DX)(BX*1), Z1, Z9
+	VFMADD231PS (DX)(BX*2), Z2, Z8
+	VFMADD231PS (DI), Z3, Z9
+	VFMADD231PS (DI)(BX*1), Z4, Z8
+	VFMADD231PS (R8), Z5, Z9
+	VFMADD231PS (R8)(BX*1), Z6, Z8
+	VFMADD231PS (R9), Z7, Z9
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     Z8, (SI)
+	ADDQ        $+64, DX
+	ADDQ        $+64, DI
+	ADDQ        $+64, R8
+	ADDQ        $+64, R9
+	ADDQ        $+64, SI
+	SUBQ        $+16, AX
+	JG          loop
+	VZEROUPPER
+	RET
+
+// func inner1F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, FMA3
+TEXT ·inner1F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   BX, BX
+	CMPQ   AX, $+64
+	JLT    rest
+
+many:
+	VMOVUPS     (CX)(BX*4), Y8
+	VFMADD231PS (DX)(BX*4), Y8, Y0
+	VMOVUPS     32(CX)(BX*4), Y8
+	VFMADD231PS 32(DX)(BX*4), Y8, Y1
+	VMOVUPS     64(CX)(BX*4), Y8
+	VFMADD231PS 64(DX)(BX*4), Y8, Y2
+	VMOVUPS     96(CX)(BX*4), Y8
+	VFMADD231PS 96(DX)(BX*4), Y8, Y3
+	VMOVUPS     128(CX)(BX*4), Y8
+	VFMADD231PS 128(DX)(BX*4), Y8, Y4
+	VMOVUPS     160(CX)(BX*4), Y8
+	VFMADD231PS 160(DX)(BX*4), Y8, Y5
+	VMOVUPS     192(CX)(BX*4), Y8
+	VFMADD231PS 192(DX)(BX*4), Y8, Y6
+	VMOVUPS     224(CX)(BX*4), Y8
+	VFMADD231PS 224(DX)(BX*4), Y8, Y7
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	CMPQ        AX, $+64
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPS     (CX)(BX*4), Y8
+	VFMADD231PS (DX)(BX*4), Y8, Y0
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	MOVQ         y+32(FP), AX
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDSS       X1, X0, X0
+	VMOVSS       X0, (AX)
+	VZEROUPPER
+	RET
+
+// func inner4F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, FMA3
+TEXT ·inner4F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	SHLQ   $0x02, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   R8, R8
+	CMPQ   AX, $+16
+	JLT    rest
+
+many:
+	VMOVUPS     (CX)(R8*4), Y8
+	VFMADD231PS (DX)(R8*4), Y8, Y0
+	VFMADD231PS (SI)(R8*4), Y8, Y2
+	VFMADD231PS (DI)(R8*4), Y8, Y4
+	VFMADD231PS (BX)(R8*4), Y8, Y6
+	VMOVUPS     32(CX)(R8*4), Y8
+	VFMADD231PS 32(DX)(R8*4), Y8, Y1
+	VFMADD231PS 32(SI)(R8*4), Y8, Y3
+	VFMADD231PS 32(DI)(R8*4), Y8, Y5
+	VFMADD231PS 32(BX)(R8*4), Y8, Y7
+	ADDQ        $+16, R8
+	SUBQ        $+16, AX
+	CMPQ        AX, $+16
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPS     (CX)(R8*4), Y8
+	VFMADD231PS (DX)(R8*4), Y8, Y0
+	VFMADD231PS (SI)(R8*4), Y8, Y2
+	VFMADD231PS (DI)(R8*4), Y8, Y4
+	VFMADD231PS (BX)(R8*4), Y8, Y6
+	ADDQ        $+8, R8
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	MOVQ         y+32(FP), AX
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDSS       X1, X0, X0
+	VMOVSS       X0, (AX)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X2
+	VPERMILPS    $0x4e, X2, X0
+	VADDPS       X0, X2, X2
+	VPERMILPS    $0xb1, X2, X0
+	VADDSS       X0, X2, X2
+	VMOVSS       X2, 4(AX)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X4
+	VPERMILPS    $0x4e, X4, X0
+	VADDPS       X0, X4, X4
+	VPERMILPS    $0xb1, X4, X0
+	VADDSS       X0, X4, X4
+	VMOVSS       X4, 8(AX)
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPS       X0, X6, X6
+	VPERMILPS    $0x4e, X6, X0
+	VADDPS       X0, X6, X6
+	VPERMILPS    $0xb1, X6, X0
+	VADDSS       X0, X6, X6
+	VMOVSS       X6, 12(AX)
+	VZEROUPPER
+	RET
+
+// func combineF32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, FMA3
+TEXT ·combineF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS 4(CX), Y1
+	VBROADCASTSS 8(CX), Y2
+	VBROADCASTSS 12(CX), Y3
+	VBROADCASTSS 16(CX), Y4
+	VBROADCASTSS 20(CX), Y5
+	VBROADCASTSS 24(CX), Y6
+	VBROADCASTSS 28(CX), Y7
+
+loop:
+	VMOVUPS     (SI), Y8
+	VXORPS      Y9, Y9, Y9
+	VFMADD231PS (DX), Y0, Y8
+	VFMADD231PS (DX)(BX*1), Y1, Y9
+	VFMADD231PS (DX)(BX*2), Y2, Y8
+	VFMADD231PS (DI), Y3, Y9
+	VFMADD231PS (DI)(BX*1), Y4, Y8
+	VFMADD231PS (R8), Y5, Y9
+	VFMADD231PS (R8)(BX*1), Y6, Y8
+	VFMADD231PS (R9), Y7, Y9
+	VADDPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (SI)
+	ADDQ        $+32, DX
+	ADDQ        $+32, DI
+	ADDQ        $+32, R8
+	ADDQ        $+32, R9
+	ADDQ        $+32, SI
+	SUBQ        $+8, AX
+	JG          loop
+	VZEROUPPER
+	RET
+
+// func inner1F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, AVX512F
+TEXT ·inner1F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   BX, BX
+	CMPQ   AX, $+64
+	JLT    rest
+
+many:
+	VMOVUPD     (CX)(BX*8), Z8
+	VFMADD231PD (DX)(BX*8), Z8, Z0
+	VMOVUPD     64(CX)(BX*8), Z8
+	VFMADD231PD 64(DX)(BX*8), Z8, Z1
+	VMOVUPD     128(CX)(BX*8), Z8
+	VFMADD231PD 128(DX)(BX*8), Z8, Z2
+	VMOVUPD     192(CX)(BX*8), Z8
+	VFMADD231PD 192(DX)(BX*8), Z8, Z3
+	VMOVUPD     256(CX)(BX*8), Z8
+	VFMADD231PD 256(DX)(BX*8), Z8, Z4
+	VMOVUPD     320(CX)(BX*8), Z8
+	VFMADD231PD 320(DX)(BX*8), Z8, Z5
+	VMOVUPD     384(CX)(BX*8), Z8
+	VFMADD231PD 384(DX)(BX*8), Z8, Z6
+	VMOVUPD     448(CX)(BX*8), Z8
+	VFMADD231PD 448(DX)(BX*8), Z8, Z7
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	CMPQ        AX, $+64
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPD     (CX)(BX*8), Z8
+	VFMADD231PD (DX)(BX*8), Z8, Z0
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	MOVQ          y+32(FP), AX
+	VADDPD        Z4, Z0, Z0
+	VADDPD        Z5, Z1, Z1
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z7, Z3, Z3
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (AX)
+	VZEROUPPER
+	RET
+
+// func inner4F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, AVX512F
+TEXT ·inner4F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	SHLQ   $0x03, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   R8, R8
+	CMPQ   AX, $+16
+	JLT    rest
+
+many:
+	VMOVUPD     (CX)(R8*8), Z8
+	VFMADD231PD (DX)(R8*8), Z8, Z0
+	VFMADD231PD (SI)(R8*8), Z8, Z2
+	VFMADD231PD (DI)(R8*8), Z8, Z4
+	VFMADD231PD (BX)(R8*8), Z8, Z6
+	VMOVUPD     64(CX)(R8*8), Z8
+	VFMADD231PD 64(DX)(R8*8), Z8, Z1
+	VFMADD231PD 64(SI)(R8*8), Z8, Z3
+	VFMADD231PD 64(DI)(R8*8), Z8, Z5
+	VFMADD231PD 64(BX)(R8*8), Z8, Z7
+	ADDQ        $+16, R8
+	SUBQ        $+16, AX
+	CMPQ        AX, $+16
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPD     (CX)(R8*8), Z8
+	VFMADD231PD (DX)(R8*8), Z8, Z0
+	VFMADD231PD (SI)(R8*8), Z8, Z2
+	VFMADD231PD (DI)(R8*8), Z8, Z4
+	VFMADD231PD (BX)(R8*8), Z8, Z6
+	ADDQ        $+8, R8
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	MOVQ          y+32(FP), AX
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (AX)
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VADDSD        X0, X2, X2
+	VMOVSD        X2, 8(AX)
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPD        X0, X4, X4
+	VPERMILPD     $0x01, X4, X0
+	VADDSD        X0, X4, X4
+	VMOVSD        X4, 16(AX)
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X0
+	VADDPD        X0, X6, X6
+	VPERMILPD     $0x01, X6, X0
+	VADDSD        X0, X6, X6
+	VMOVSD        X6, 24(AX)
+	VZEROUPPER
+	RET
+
+// func combineF64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, AVX512F
+TEXT ·combineF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	VBROADCASTSD (CX), Z0
+	VBROADCASTSD 8(CX), Z1
+	VBROADCASTSD 16(CX), Z2
+	VBROADCASTSD 24(CX), Z3
+	VBROADCASTSD 32(CX), Z4
+	VBROADCASTSD 40(CX), Z5
+	VBROADCASTSD 48(CX), Z6
+	VBROADCASTSD 56(CX), Z7
+
+loop:
+	VMOVUPD     (SI), Z8
+	VPXORD      Z9, Z9, Z9
+	VFMADD231PD (DX), Z0, Z8
+	VFMADD231PD (DX)(BX*1), Z1, Z9
+	VFMADD231PD (DX)(BX*2), Z2, Z8
+	VFMADD231PD (DI), Z3, Z9
+	VFMADD231PD (DI)(BX*1), Z4, Z8
+	VFMADD231PD (R8), Z5, Z9
+	VFMADD231PD (R8)(BX*1), Z6, Z8
+	VFMADD231PD (R9), Z7, Z9
+	VADDPD      Z9, Z8, Z8
+	VMOVUPD     Z8, (SI)
+	ADDQ        $+64, DX
+	ADDQ        $+64, DI
+	ADDQ        $+64, R8
+	ADDQ        $+64, R9
+	ADDQ        $+64, SI
+	SUBQ        $+8, AX
+	JG          loop
+	VZEROUPPER
+	RET
+
+// func inner1F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, FMA3
+TEXT ·inner1F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   BX, BX
+	CMPQ   AX, $+32
+	JLT    rest
+
+many:
+	VMOVUPD     (CX)(BX*8), Y8
+	VFMADD231PD (DX)(BX*8), Y8, Y0
+	VMOVUPD     32(CX)(BX*8), Y8
+	VFMADD231PD 32(DX)(BX*8), Y8, Y1
+	VMOVUPD     64(CX)(BX*8), Y8
+	VFMADD231PD 64(DX)(BX*8), Y8, Y2
+	VMOVUPD     96(CX)(BX*8), Y8
+	VFMADD231PD 96(DX)(BX*8), Y8, Y3
+	VMOVUPD     128(CX)(BX*8), Y8
+	VFMADD231PD 128(DX)(BX*8), Y8, Y4
+	VMOVUPD     160(CX)(BX*8), Y8
+	VFMADD231PD 160(DX)(BX*8), Y8, Y5
+	VMOVUPD     192(CX)(BX*8), Y8
+	VFMADD231PD 192(DX)(BX*8), Y8, Y6
+	VMOVUPD     224(CX)(BX*8), Y8
+	VFMADD231PD 224(DX)(BX*8), Y8, Y7
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	CMPQ        AX, $+32
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPD     (CX)(BX*8), Y8
+	VFMADD231PD (DX)(BX*8), Y8, Y0
+	ADDQ        $+4, BX
+	SUBQ        $+4, AX
+	JMP         rest
+
+done:
+	MOVQ         y+32(FP), AX
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (AX)
+	VZEROUPPER
+	RET
+
+// func inner4F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, FMA3
+TEXT ·inner4F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	SHLQ   $0x03, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   R8, R8
+	CMPQ   AX, $+8
+	JLT    rest
+
+many:
+	VMOVUPD     (CX)(R8*8), Y8
+	VFMADD231PD (DX)(R8*8), Y8, Y0
+	VFMADD231PD (SI)(R8*8), Y8, Y2
+	VFMADD231PD (DI)(R8*8), Y8, Y4
+	VFMADD231PD (BX)(R8*8), Y8, Y6
+	VMOVUPD     32(CX)(R8*8), Y8
+	VFMADD231PD 32(DX)(R8*8), Y8, Y1
+	VFMADD231PD 32(SI)(R8*8), Y8, Y3
+	VFMADD231PD 32(DI)(R8*8), Y8, Y5
+	VFMADD231PD 32(BX)(R8*8), Y8, Y7
+	ADDQ        $+8, R8
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	VMOVUPD     (CX)(R8*8), Y8
+	VFMADD231PD (DX)(R8*8), Y8, Y0
+	VFMADD231PD (SI)(R8*8), Y8, Y2
+	VFMADD231PD (DI)(R8*8), Y8, Y4
+	VFMADD231PD (BX)(R8*8), Y8, Y6
+	ADDQ        $+4, R8
+	SUBQ        $+4, AX
+	JMP         rest
+
+done:
+	MOVQ         y+32(FP), AX
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (AX)
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VPERMILPD    $0x01, X2, X0
+	VADDSD       X0, X2, X2
+	VMOVSD       X2, 8(AX)
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X4
+	VPERMILPD    $0x01, X4, X0
+	VADDSD       X0, X4, X4
+	VMOVSD       X4, 16(AX)
+	VADDPD       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPD       X0, X6, X6
+	VPERMILPD    $0x01, X6, X0
+	VADDSD       X0, X6, X6
+	VMOVSD       X6, 24(AX)
+	VZEROUPPER
+	RET
+
+// func combineF64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, FMA3
+TEXT ·combineF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	VBROADCASTSD (CX), Y0
+	VBROADCASTSD 8(CX), Y1
+	VBROADCASTSD 16(CX), Y2
+	VBROADCASTSD 24(CX), Y3
+	VBROADCASTSD 32(CX), Y4
+	VBROADCASTSD 40(CX), Y5
+	VBROADCASTSD 48(CX), Y6
+	VBROADCASTSD 56(CX), Y7
+
+loop:
+	VMOVUPD     (SI), Y8
+	VXORPS      Y9, Y9, Y9
+	VFMADD231PD (DX), Y0, Y8
+	VFMADD231PD (DX)(BX*1), Y1, Y9
+	VFMADD231PD (DX)(BX*2), Y2, Y8
+	VFMADD231PD (DI), Y3, Y9
+	VFMADD231PD (DI)(BX*1), Y4, Y8
+	VFMADD231PD (R8), Y5, Y9
+	VFMADD231PD (R8)(BX*1), Y6, Y8
+	VFMADD231PD (R9), Y7, Y9
+	VADDPD      Y9, Y8, Y8
+	VMOVUPD     Y8, (SI)
+	ADDQ        $+32, DX
+	ADDQ        $+32, DI
+	ADDQ        $+32, R8
+	ADDQ        $+32, R9
+	ADDQ        $+32, SI
+	SUBQ        $+4, AX
+	JG          loop
+	VZEROUPPER
+	RET

@@ -30,6 +30,7 @@ func generate() (asmgen.Files, error) {
 	g.micro("i32AVX2", i32, 6, 32)
 	g.micro("pairsAVX512", pairs, 12, 64)
 	g.micro("pairsAVX2", pairs, 6, 32)
+	g.vectorLoops()
 	return asmgen.Compile(g.Context, "runtime/kernels/gemm", "micro")
 }
 
