@@ -55,12 +55,12 @@ func TestDetection(t *testing.T) {
 		"crlf.txt":           {data: bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))},
 		"two-members.gz":     {data: append(packed(t, text[:20]), packed(t, text[20:])...)},
 
-		"text.pb":            {data: text},
-		"text.mlir":          {data: text},
+		"text.pb":   {data: text},
+		"text.mlir": {data: text},
 
-		"nul":     {data: append(text[:len(text):len(text)], 0), err: "expects name"},
-		"elf":     {data: []byte("\x7fELF\x02\x01\x01\x00"), err: "an ELF file, not a program"},
-		"mlir-bc": {data: []byte("ML\xefR\x01\x02"), err: "MLIR bytecode, not HLO"},
+		"nul":             {data: append(text[:len(text):len(text)], 0), err: "expects name"},
+		"elf":             {data: []byte("\x7fELF\x02\x01\x01\x00"), err: "an ELF file, not a program"},
+		"mlir-bc":         {data: []byte("ML\xefR\x01\x02"), err: "MLIR bytecode, not HLO"},
 		"utf-16":          {data: []byte("\xff\xfeH\x00l\x00o\x00"), err: "UTF-16"},
 		"empty":           {err: "expects name"},
 		"empty.pb":        {err: "no module"},
