@@ -118,12 +118,29 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 
 // KernelText is an instruction of m as the binder of its kernel reads it: shapes of operands instead of names, bodies of callees in place.
 func KernelText(m hlo.Module, in hlo.Instruction) (string, error) {
+	b, err := printer.AppendInstruction(nil, m, in, kernelConfig(in))
+	return string(b), err
+}
+
+// kernelConfig is how the text of a kernel is printed.
+func kernelConfig(in hlo.Instruction) printer.Config {
 	cfg := printer.Canonical
 	cfg.LargeConstants = true
 	cfg.OmitFrontend = !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitTokens) // sends and recvs keep there who talks to whom
 	cfg.OmitOrigin = true
 	cfg.OmitConfig = in.Opcode() != hlo.OpCustomCall
-	b, err := printer.AppendInstruction(nil, m, in, cfg)
+	return cfg
+}
+
+// kernelText is [KernelText] for many instructions: a printer looks at the whole module first, so there is one for all kernels of a kind.
+func (l *lowering) kernelText(in hlo.Instruction) (string, error) {
+	cfg := kernelConfig(in)
+	lines := l.texts[cfg]
+	if lines == nil {
+		lines = printer.NewLines(l.m, cfg)
+		l.texts[cfg] = lines
+	}
+	b, err := lines.Append(nil, in)
 	return string(b), err
 }
 
@@ -190,7 +207,7 @@ func (f *function) kernel(in hlo.Instruction) error {
 	if in.Opcode() == hlo.OpCopy && !in.Shape().Compatible(in.OperandInstr(0).Shape()) {
 		return f.errorf(in, "it copies %v to %v, which is a conversion", in.OperandInstr(0).Shape(), in.Shape())
 	}
-	text, err := KernelText(f.l.m, in)
+	text, err := f.l.kernelText(in)
 	if err != nil {
 		return f.errorf(in, "%v", err)
 	}

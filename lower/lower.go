@@ -19,6 +19,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -55,7 +56,8 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 }
 
 func newLowering(m hlo.Module) *lowering {
-	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), effects: analysis.FindSideEffects(m)}
+	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), effects: analysis.FindSideEffects(m),
+		texts: make(map[printer.Config]*printer.Lines)}
 }
 
 // lowering is the state of one call of Module.
@@ -67,7 +69,8 @@ type lowering struct {
 	consts constants
 
 	effects *analysis.SideEffects
-	chains  map[hlo.CompID]int // begunIn of computations
+	texts   map[printer.Config]*printer.Lines // of kernels
+	chains  map[hlo.CompID]int                // begunIn of computations
 }
 
 // fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have

@@ -58,13 +58,28 @@ func AppendComputation(b []byte, m hlo.Module, c hlo.Computation, cfg Config) ([
 }
 
 // AppendInstruction appends one instruction of m, without ROOT and without a newline at the end. With canonical names the instruction
-// and its operands have none, as in XLA.
+// and its operands have none, as in XLA. For many instructions of a module there is [Lines].
 func AppendInstruction(b []byte, m hlo.Module, in hlo.Instruction, cfg Config) ([]byte, error) {
+	return NewLines(m, cfg).Append(b, in)
+}
+
+// Lines prints instructions of a module one by one. What a print has to know of the module as a whole is found once. It belongs to one
+// goroutine.
+type Lines struct{ p *printer }
+
+// NewLines looks at every instruction of m once.
+func NewLines(m hlo.Module, cfg Config) *Lines {
 	p := newPrinter(m, cfg)
-	p.b = b
 	p.lone = true
-	p.instruction(in, cfg.Indent)
-	return p.b, p.err
+	return &Lines{p}
+}
+
+// Append appends an instruction of the module to b, as [AppendInstruction] does.
+func (l *Lines) Append(b []byte, in hlo.Instruction) ([]byte, error) {
+	l.p.b, l.p.err, l.p.nesting = b, nil, 0
+	l.p.instruction(in, l.p.Indent)
+	b, l.p.b = l.p.b, nil
+	return b, l.p.err
 }
 
 // printer is the state of one print. Text grows at the end of b; with a writer, b is handed over between lines.

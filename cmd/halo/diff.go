@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,21 +87,22 @@ func (c *diffCmd) Run(e *env) error {
 }
 
 func (c *diffCmd) print(e *env, d *moddiff.Difference, a, b hlo.Module) error {
+	if c.Quiet {
+		return nil
+	}
 	all := []changed{}
+	linesA, linesB := printer.NewLines(a, printer.Config{}), printer.NewLines(b, printer.Config{})
 	for _, ch := range d.Changes {
 		x := changed{What: ch.What}
 		if !ch.Old.IsZero() {
-			x.Computation, x.Old = ch.Old.Computation().Name(), lineOf(a, ch.Old)
+			x.Computation, x.Old = ch.Old.Computation().Name(), lineOf(linesA, ch.Old)
 		}
 		if !ch.New.IsZero() {
-			x.Computation, x.New = ch.New.Computation().Name(), lineOf(b, ch.New)
+			x.Computation, x.New = ch.New.Computation().Name(), lineOf(linesB, ch.New)
 		}
 		all = append(all, x)
 	}
-	switch {
-	case c.Quiet:
-		return nil
-	case c.JSON:
+	if c.JSON {
 		r := record{File: c.B, OK: d.Equal()}
 		r.add("against", c.A)
 		r.add("same", d.Same)
@@ -110,23 +112,24 @@ func (c *diffCmd) print(e *env, d *moddiff.Difference, a, b hlo.Module) error {
 		r.add("only_new", names(d.OnlyNew))
 		return json.NewEncoder(e.stdout).Encode(r)
 	}
+	out := bufio.NewWriter(e.stdout)
 	for _, h := range d.Header {
-		fmt.Fprintf(e.stdout, "the headers differ in %s\n", h)
+		fmt.Fprintf(out, "the headers differ in %s\n", h)
 	}
 	last := ""
 	for _, x := range all {
 		if x.Computation != last {
 			last = x.Computation
-			fmt.Fprintf(e.stdout, "@ %%%s\n", last)
+			fmt.Fprintf(out, "@ %%%s\n", last)
 		}
 		if x.What != nil {
-			fmt.Fprintf(e.stdout, "  %s\n", strings.Join(x.What, ", "))
+			fmt.Fprintf(out, "  %s\n", strings.Join(x.What, ", "))
 		}
 		if x.Old != "" {
-			fmt.Fprintf(e.stdout, "- %s\n", x.Old)
+			fmt.Fprintf(out, "- %s\n", x.Old)
 		}
 		if x.New != "" {
-			fmt.Fprintf(e.stdout, "+ %s\n", x.New)
+			fmt.Fprintf(out, "+ %s\n", x.New)
 		}
 	}
 	whole := func(sign string, m hlo.Module, list []hlo.Computation) {
@@ -136,13 +139,13 @@ func (c *diffCmd) print(e *env, d *moddiff.Difference, a, b hlo.Module) error {
 				text = []byte("%" + k.Name())
 			}
 			for line := range strings.Lines(string(text)) {
-				fmt.Fprintf(e.stdout, "%s %s\n", sign, strings.TrimRight(line, "\n"))
+				fmt.Fprintf(out, "%s %s\n", sign, strings.TrimRight(line, "\n"))
 			}
 		}
 	}
 	whole("-", a, d.OnlyOld)
 	whole("+", b, d.OnlyNew)
-	return nil
+	return out.Flush()
 }
 
 func names(list []hlo.Computation) []string {

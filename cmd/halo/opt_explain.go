@@ -94,8 +94,8 @@ func (e *env) explainInstruction(ctx context.Context, r *record, h *pass.History
 }
 
 // lineOf is an instruction as text.
-func lineOf(m hlo.Module, in hlo.Instruction) string {
-	b, err := printer.AppendInstruction(nil, m, in, printer.Config{})
+func lineOf(lines *printer.Lines, in hlo.Instruction) string {
+	b, err := lines.Append(nil, in)
 	if err != nil {
 		return "%" + in.Name()
 	}
@@ -117,7 +117,8 @@ func byWhom(e pass.Event) string {
 }
 
 func tell(out io.Writer, events []pass.Event, before, after hlo.Module, comp hlo.CompID, instr hlo.InstrID) {
-	text := func(in hlo.Instruction) string { return lineOf(after, in) }
+	lines := printer.NewLines(after, printer.Config{})
+	text := func(in hlo.Instruction) string { return lineOf(lines, in) }
 	last := ""
 	subject := func(in hlo.Instruction) {
 		if t := text(in); t != last {

@@ -115,8 +115,9 @@ func instructionDiff(before, after hlo.Module, cfg printer.Config) []byte {
 		return []byte("  another module, whose instructions have nothing to do with those before\n")
 	}
 	var b []byte
-	line := func(sign string, m hlo.Module, in hlo.Instruction) {
-		text, err := printer.AppendInstruction(nil, m, in, cfg)
+	old, new := printer.NewLines(before, cfg), printer.NewLines(after, cfg)
+	line := func(sign string, lines *printer.Lines, in hlo.Instruction) {
+		text, err := lines.Append(nil, in)
 		if err != nil {
 			text = []byte("%" + in.Name())
 		}
@@ -132,16 +133,14 @@ func instructionDiff(before, after hlo.Module, cfg printer.Config) []byte {
 			}
 			b = fmt.Appendf(b, "@ %%%s\n", c.Name())
 		}
-		switch old, new := ch.OldInstr, ch.NewInstr; {
-		case old.IsZero() && new.IsZero():
+		if ch.OldInstr.IsZero() && ch.NewInstr.IsZero() {
 			b = fmt.Appendf(b, "  %v\n", ch.Kind)
-		case old.IsZero():
-			line("+", after, new)
-		case new.IsZero():
-			line("-", before, old)
-		default:
-			line("-", before, old)
-			line("+", after, new)
+		}
+		if !ch.OldInstr.IsZero() {
+			line("-", old, ch.OldInstr)
+		}
+		if !ch.NewInstr.IsZero() {
+			line("+", new, ch.NewInstr)
 		}
 	}
 	return b

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/printer"
 )
 
 // fateEvent is something that happened to an instruction, as --json shows it.
@@ -22,6 +23,7 @@ type fateEvent struct {
 // where tells what became of the instructions of a name in the input: what happened to each, and what stands for it now.
 func (e *env) where(ctx context.Context, r *record, h *pass.History, before, after hlo.Module, name string) error {
 	name = strings.TrimPrefix(name, "%")
+	was, is := printer.NewLines(before, printer.Config{}), printer.NewLines(after, printer.Config{})
 	found := false
 	for c := range before.Computations() {
 		in, ok := c.ByName(name)
@@ -35,22 +37,22 @@ func (e *env) where(ctx context.Context, r *record, h *pass.History, before, aft
 		}
 		events, now := []fateEvent{}, []string{}
 		for _, ev := range fate.Events {
-			f := fateEvent{Kind: ev.Kind.String(), Pass: ev.Path, Rule: ev.Rule, Rewrite: ev.Rewrite, Text: lineOf(before, ev.Old)}
+			f := fateEvent{Kind: ev.Kind.String(), Pass: ev.Path, Rule: ev.Rule, Rewrite: ev.Rewrite, Text: lineOf(was, ev.Old)}
 			for _, o := range ev.Others {
-				f.Replaced = append(f.Replaced, lineOf(after, o))
+				f.Replaced = append(f.Replaced, lineOf(is, o))
 			}
 			events = append(events, f)
 		}
 		for _, in := range fate.Now {
-			now = append(now, fmt.Sprintf("%s, in %%%s", lineOf(after, in), in.Computation().Name()))
+			now = append(now, fmt.Sprintf("%s, in %%%s", lineOf(is, in), in.Computation().Name()))
 		}
-		r.add("instruction", lineOf(before, in))
+		r.add("instruction", lineOf(was, in))
 		r.add("events", events)
 		r.add("now", now)
 		if e.records {
 			continue
 		}
-		fmt.Fprintf(e.stdout, "%s\n", lineOf(before, in))
+		fmt.Fprintf(e.stdout, "%s\n", lineOf(was, in))
 		for i, ev := range fate.Events {
 			fmt.Fprintf(e.stdout, "  %s by %s\n", ev.Kind, byWhom(ev))
 			for _, o := range events[i].Replaced {

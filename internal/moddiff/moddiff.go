@@ -116,17 +116,9 @@ func (f *finder) pair(a, b hlo.CompID) bool {
 func (f *finder) compare(a, b hlo.Computation) {
 	p := newPairing(f, a, b)
 	p.same()
-	for n := -1; n != p.n; {
-		n = p.n
-		p.byOperands()
-		p.byUse()
-	}
+	p.spread()
 	p.byName()
-	for n := -1; n != p.n; {
-		n = p.n
-		p.byOperands()
-		p.byUse()
-	}
+	p.spread()
 	for in := range a.Instructions() {
 		if to := p.ab[in.ID()]; to != hlo.NoInstr {
 			f.pairCallees(in, b.MustAt(to))

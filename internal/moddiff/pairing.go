@@ -11,12 +11,14 @@ type pairing struct {
 	ab, ba []hlo.InstrID // by id: the partner
 	// by id: a hash of how the value is computed
 	deepA, deepB []uint64
-	n            int // pairs
-	fresh        [][2]hlo.InstrID
+	// Pairs whose users, and whose operands, have not been looked at.
+	ahead, behind [][2]hlo.InstrID
+	waiting       map[uint64][]hlo.InstrID // of byOperands, which needs one for each pair
 }
 
 func newPairing(f *finder, a, b hlo.Computation) *pairing {
-	p := &pairing{f: f, a: a, b: b, ab: make([]hlo.InstrID, a.IDLimit()), ba: make([]hlo.InstrID, b.IDLimit())}
+	p := &pairing{f: f, a: a, b: b, ab: make([]hlo.InstrID, a.IDLimit()), ba: make([]hlo.InstrID, b.IDLimit()),
+		waiting: map[uint64][]hlo.InstrID{}}
 	for i := range p.ab {
 		p.ab[i] = hlo.NoInstr
 	}
@@ -49,71 +51,93 @@ func (p *pairing) free(x, y hlo.InstrID) bool {
 
 func (p *pairing) add(x, y hlo.InstrID) {
 	p.ab[x], p.ba[y] = y, x
-	p.n++
-	p.fresh = append(p.fresh, [2]hlo.InstrID{x, y})
+	p.ahead = append(p.ahead, [2]hlo.InstrID{x, y})
+	p.behind = append(p.behind, [2]hlo.InstrID{x, y})
 }
 
-// match pairs what has equal keys, in program order; key says false for what has none.
-func (p *pairing) match(keyA, keyB func(hlo.Instruction) (uint64, bool)) {
+// same pairs values that are computed in the same way, in program order.
+func (p *pairing) same() {
 	waiting := map[uint64][]hlo.InstrID{}
 	for in := range p.a.Instructions() {
-		if k, ok := keyA(in); ok && p.ab[in.ID()] == hlo.NoInstr {
-			waiting[k] = append(waiting[k], in.ID())
-		}
+		waiting[p.deepA[in.ID()]] = append(waiting[p.deepA[in.ID()]], in.ID())
 	}
 	for in := range p.b.Instructions() {
-		if k, ok := keyB(in); ok && p.ba[in.ID()] == hlo.NoInstr && len(waiting[k]) > 0 {
+		if k := p.deepB[in.ID()]; len(waiting[k]) > 0 {
 			p.add(waiting[k][0], in.ID())
 			waiting[k] = waiting[k][1:]
 		}
 	}
 }
 
-// same pairs values that are computed in the same way.
-func (p *pairing) same() {
-	p.match(func(in hlo.Instruction) (uint64, bool) { return p.deepA[in.ID()], true },
-		func(in hlo.Instruction) (uint64, bool) { return p.deepB[in.ID()], true })
+// spread finds the pairs that follow from pairs: by operands as long as there are any, since that is the stronger reason, and then by one use.
+// Every pair is looked at once.
+func (p *pairing) spread() {
+	p.tryPair(p.a.Root(), p.b.Root())
+	for at := 0; at < len(p.ahead) || len(p.behind) > 0; {
+		if at < len(p.ahead) {
+			p.byOperands(p.ahead[at])
+			at++
+			continue
+		}
+		p.ahead, at = p.ahead[:0], 0
+		pair := p.behind[len(p.behind)-1]
+		p.behind = p.behind[:len(p.behind)-1]
+		p.byUse(pair)
+	}
+	p.ahead = p.ahead[:0]
 }
 
-// byOperands pairs what says the same by itself and whose operands are pairs. What has no operands is alike too easily.
-func (p *pairing) byOperands() {
-	p.match(func(in hlo.Instruction) (uint64, bool) {
-		h := in.LocalHash()
-		for i := range in.NumOperands() {
-			to := p.ab[in.Operand(i)]
-			if to == hlo.NoInstr {
-				return 0, false
-			}
-			h = mix(h, uint64(to))
-		}
-		return h, in.NumOperands() > 0
-	}, func(in hlo.Instruction) (uint64, bool) {
-		h := in.LocalHash()
-		for i := range in.NumOperands() {
-			if p.ba[in.Operand(i)] == hlo.NoInstr {
-				return 0, false
-			}
-			h = mix(h, uint64(in.Operand(i)))
-		}
-		return h, in.NumOperands() > 0
-	})
-}
-
-// byUse pairs the roots, and what is used at the same place of a pair, if the opcodes are the same.
-func (p *pairing) byUse() {
-	try := func(x, y hlo.Instruction) {
-		if p.free(x.ID(), y.ID()) && x.Opcode() == y.Opcode() {
-			p.add(x.ID(), y.ID())
+// byOperands pairs users of a pair that say the same by themselves and whose operands are all pairs, in program order.
+func (p *pairing) byOperands(pair [2]hlo.InstrID) {
+	clear(p.waiting)
+	for id := range p.a.Users(pair[0]) {
+		in := p.a.MustAt(id)
+		if h, ok := localHash(in, func(o hlo.InstrID) hlo.InstrID { return p.ab[o] }); ok && p.ab[id] == hlo.NoInstr {
+			p.waiting[h] = append(p.waiting[h], id)
 		}
 	}
-	try(p.a.Root(), p.b.Root())
-	for len(p.fresh) > 0 {
-		pair := p.fresh[len(p.fresh)-1]
-		p.fresh = p.fresh[:len(p.fresh)-1]
-		x, y := p.a.MustAt(pair[0]), p.b.MustAt(pair[1])
-		for i := range min(x.NumOperands(), y.NumOperands()) {
-			try(x.OperandInstr(i), y.OperandInstr(i))
+	if len(p.waiting) == 0 {
+		return
+	}
+	for id := range p.b.Users(pair[1]) {
+		h, ok := localHash(p.b.MustAt(id), func(o hlo.InstrID) hlo.InstrID {
+			if p.ba[o] == hlo.NoInstr {
+				return hlo.NoInstr
+			}
+			return o
+		})
+		if list := p.waiting[h]; ok && p.ba[id] == hlo.NoInstr && len(list) > 0 {
+			p.add(list[0], id)
+			p.waiting[h] = list[1:]
 		}
+	}
+}
+
+// localHash is the hash of what an instruction says by itself and of its operands, as the new computation has them; false if one is no pair.
+func localHash(in hlo.Instruction, operand func(hlo.InstrID) hlo.InstrID) (uint64, bool) {
+	h := in.LocalHash()
+	for i := range in.NumOperands() {
+		to := operand(in.Operand(i))
+		if to == hlo.NoInstr {
+			return 0, false
+		}
+		h = mix(h, uint64(to))
+	}
+	return h, true
+}
+
+// byUse pairs what is used at the same place of a pair.
+func (p *pairing) byUse(pair [2]hlo.InstrID) {
+	x, y := p.a.MustAt(pair[0]), p.b.MustAt(pair[1])
+	for i := range min(x.NumOperands(), y.NumOperands()) {
+		p.tryPair(x.OperandInstr(i), y.OperandInstr(i))
+	}
+}
+
+// tryPair pairs instructions of one opcode.
+func (p *pairing) tryPair(x, y hlo.Instruction) {
+	if p.free(x.ID(), y.ID()) && x.Opcode() == y.Opcode() {
+		p.add(x.ID(), y.ID())
 	}
 }
 
