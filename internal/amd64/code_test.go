@@ -68,6 +68,8 @@ var encodings = []struct {
 	{"vcvtsi2ss xmm2,xmm2,r10d", func(c *Code) { c.FromInt(false, false, 2, 2, R(10)) }, "c4c16a2ad2"},
 	{"vcvtsi2sd xmm12,xmm12,QWORD PTR [rdi+0x8]", func(c *Code) { c.FromInt(true, true, 12, 12, M(RDI, 8)) }, "c4619b2aa708000000"},
 	{"vcvttsd2si rax,xmm0", func(c *Code) { c.ToInt(RAX, R(0)) }, "c4e1fb2cc0"},
+	{"vroundss xmm2,xmm13,xmm13,0x9", func(c *Code) { c.Round(false, 2, 13, 1) }, "c4c3110ad509"},
+	{"vroundsd xmm12,xmm3,xmm3,0x8", func(c *Code) { c.Round(true, 12, 3, 0) }, "c463610be308"},
 	{"vmovss xmm12,DWORD PTR [rdx+r8*1+0x4]", func(c *Code) { c.FLoad(false, 12, MX(RDX, 8, 4)) }, "c4217a10a40204000000"},
 	{"vmovsd xmm2,QWORD PTR [rdi+0x8]", func(c *Code) { c.FLoad(true, 2, M(RDI, 8)) }, "c4e17b109708000000"},
 	{"vmovsd QWORD PTR [rdi+0x8],xmm12", func(c *Code) { c.FStore(true, 12, M(RDI, 8)) }, "c4617b11a708000000"},

@@ -105,6 +105,18 @@ func (c *Code) FromInt(double, wide bool, d, x Reg, a Arg) {
 // ToInt truncates a double to 64 bits.
 func (c *Code) ToInt(d Reg, a Arg) { c.vector(3, true, 0x2C, d, 0, a) }
 
+// Round writes d = x as an integer: to even (0), down (1), up (2) or toward zero (3).
+func (c *Code) Round(double bool, d, x Reg, how byte) {
+	opcode := byte(0x0A)
+	if double {
+		opcode = 0x0B
+	}
+	c.vex(3, 1, false, d, x, R(x))
+	c.byte(opcode)
+	c.modRM(d, R(x))
+	c.byte(how | 8) // without a flag for what is lost
+}
+
 // FLoad reads a float; the rest of d is zero.
 func (c *Code) FLoad(double bool, d Reg, a Arg) { c.vector(scalarPrefix(double), false, 0x10, d, 0, a) }
 

@@ -3,6 +3,7 @@ package scalar
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 )
@@ -92,6 +93,7 @@ var allRecipes = sync.OnceValue(func() recipes {
 	r.definePred()
 	r.defineFloat("f32", 4, opAddF32)
 	r.defineFloat("f64", 8, opAddF64)
+	r.defineRoots()
 	r.defineConversions()
 	for _, w := range []int{1, 2, 4, 8} {
 		choose := opSelect4
@@ -123,6 +125,13 @@ func (t intType) define(r recipes) {
 			v := t.inWord(b, x[0])
 			return b.op(t.pick(opMaxS32), w, v, b.op(opSub, max(w, 4), b.Const(8, 0), v))
 		}
+	}
+	r["sign."+t.name] = func(b *Builder, x []Value) Value {
+		v := b.op(t.pick(opMinS32), max(w, 4), t.inWord(b, x[0]), b.Const(8, 1))
+		if t.signed {
+			v = b.op(t.pick(opMaxS32), w, v, b.Const(8, ^uint64(0)))
+		}
+		return v
 	}
 	t.defineCompares(r)
 	t.defineShifts(r)
@@ -182,15 +191,47 @@ func (r recipes) defineFloat(t string, width int, first op) {
 	r["clamp."+t] = func(b *Builder, x []Value) Value {
 		return b.op(by(opMinF32), width, x[2], b.op(by(opMaxF32), width, x[1], x[0]))
 	}
+	for name, how := range map[string]int32{"round-nearest-even": toEven, "floor": toFloor, "ceil": toCeil} {
+		r[name+"."+t] = func(b *Builder, x []Value) Value {
+			return b.pure(node{op: by(opRoundF32), width: uint8(width), args: [3]Value{x[0], None, None}, m: how})
+		}
+	}
+	r["sign."+t] = func(b *Builder, x []Value) Value {
+		one, zero := b.floatConst(width, 1), b.Const(width, 0)
+		choose := map[int]op{4: opSelect4, 8: opSelect8}[width]
+		negative := b.op(choose, width, b.op(by(opLtF32), 1, x[0], zero), b.floatConst(width, -1), x[0])
+		return b.op(choose, width, b.op(by(opLtF32), 1, zero, x[0]), one, negative)
+	}
 	second := op(0)
 	if width == 8 {
 		second = opEq64 - opEq32
+	}
+	r["is-finite."+t] = func(b *Builder, x []Value) Value {
+		infinite := map[int]uint64{4: 0xff << 23, 8: 0x7ff << 52}[width]
+		return b.op(opLtU32+second, 1, b.op(by(opAbsF32), width, x[0]), b.Const(width, infinite))
 	}
 	for name, o := range map[string][2]op{"eq": {opEqF32, opEq32}, "ne": {opNeF32, opNe32}, "lt": {opLtF32, opLtS32}, "le": {opLeF32, opLeS32}} {
 		r[name+"."+t] = func(b *Builder, x []Value) Value { return b.op(by(o[0]), 1, x[0], x[1]) }
 		r[name+".total."+t] = func(b *Builder, x []Value) Value {
 			return b.op(o[1]+second, 1, b.op(by(opTotalF32), width, x[0]), b.op(by(opTotalF32), width, x[1]))
 		}
+	}
+}
+
+// floatConst is a float of so many bytes.
+func (b *Builder) floatConst(width int, v float64) Value {
+	if width == 4 {
+		return b.Const(4, uint64(math.Float32bits(float32(v))))
+	}
+	return b.Const(8, math.Float64bits(v))
+}
+
+// defineRoots rounds once: what is computed from a float32 in float64 is exact enough for that.
+func (r recipes) defineRoots() {
+	rsqrt := func(b *Builder, x Value) Value { return b.op(opDivF64, 8, b.floatConst(8, 1), b.op(opSqrtF64, 8, x)) }
+	r["rsqrt.f64"] = func(b *Builder, x []Value) Value { return rsqrt(b, x[0]) }
+	r["rsqrt.f32"] = func(b *Builder, x []Value) Value {
+		return b.op(opF64ToF32, 4, rsqrt(b, b.op(opF32ToF64, 8, x[0])))
 	}
 }
 

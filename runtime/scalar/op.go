@@ -96,6 +96,7 @@ const (
 	opLtF32
 	opLeF32
 	opTotalF32 // d = a number that orders as a does in the total order
+	opRoundF32 // d = a, rounded to an integer as m says
 
 	opAddF64
 	opSubF64
@@ -112,6 +113,7 @@ const (
 	opLtF64
 	opLeF64
 	opTotalF64
+	opRoundF64
 
 	opS32ToF32
 	opS32ToF64
@@ -190,8 +192,8 @@ func init() {
 	set(opInfo{args: 2, width: 8, commutes: true}, opMaxS64, opMaxU64, opMinS64, opMinU64)
 	set(opInfo{args: 2, width: 4}, opAddF32, opSubF32, opMulF32, opDivF32, opMaxF32, opMinF32)
 	set(opInfo{args: 2, width: 8}, opAddF64, opSubF64, opMulF64, opDivF64, opMaxF64, opMinF64)
-	set(opInfo{args: 1, width: 4}, opNegF32, opAbsF32, opSqrtF32, opTotalF32)
-	set(opInfo{args: 1, width: 8}, opNegF64, opAbsF64, opSqrtF64, opTotalF64)
+	set(opInfo{args: 1, width: 4}, opNegF32, opAbsF32, opSqrtF32, opTotalF32, opRoundF32)
+	set(opInfo{args: 1, width: 8}, opNegF64, opAbsF64, opSqrtF64, opTotalF64, opRoundF64)
 	set(opInfo{args: 3, width: 4}, opMulAddF32)
 	set(opInfo{args: 3, width: 8}, opMulAddF64)
 	set(opInfo{args: 1, width: 4}, opS32ToF32, opS64ToF32, opF64ToF32, opF32ToS32, opF64ToS32)
@@ -215,3 +217,10 @@ func init() {
 
 // branches reports whether m of an instruction is where it may go.
 func (o op) branches() bool { return o >= opJump && o <= opAddIfLtS64 }
+
+// How opRoundF32 and opRoundF64 round, by the numbers that the processor's instruction has for it.
+const (
+	toEven int32 = iota
+	toFloor
+	toCeil
+)

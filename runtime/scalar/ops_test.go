@@ -65,7 +65,9 @@ func instruction(name string) (types []string, text string) {
 		return []string{t, t}, fmt.Sprintf("pred[N] compare(a, b), direction=%s%s", strings.ToUpper(op), kind)
 	case "clamp":
 		return []string{t, t, t}, t + "[N] clamp(a, b, c)"
-	case "negate", "not", "abs", "sqrt":
+	case "is-finite":
+		return []string{t}, "pred[N] is-finite(a)"
+	case "negate", "not", "abs", "sqrt", "rsqrt", "sign", "floor", "ceil", "round-nearest-even":
 		return []string{t}, fmt.Sprintf("%s[N] %s(a)", t, op)
 	}
 	return []string{t, t}, fmt.Sprintf("%s[N] %s(a, b)", t, op)

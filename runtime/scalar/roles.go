@@ -37,6 +37,7 @@ func init() {
 		set(roles{d: float, a: float}, first+opNegF32-opAddF32, first+opSqrtF32-opAddF32)
 		set(roles{d: float, a: float, b: float, c: float}, first+opMulAddF32-opAddF32, first+opMulAddF32-opAddF32)
 		set(roles{d: whole, a: float, b: float}, first+opEqF32-opAddF32, first+opLeF32-opAddF32)
+		set(roles{d: float, a: float}, first+opRoundF32-opAddF32, first+opRoundF32-opAddF32)
 		set(roles{d: whole, a: any}, first+opTotalF32-opAddF32, first+opTotalF32-opAddF32)
 	}
 	set(roles{d: float, a: whole}, opS32ToF32, opS64ToF64)

@@ -257,6 +257,8 @@ func (p *Program) interpret(s *State) bool {
 		case opTotalF32:
 			x := *at[int32](r, in.a)
 			*at[int64](r, in.d) = int64(x ^ int32(uint32(x>>31)>>1))
+		case opRoundF32:
+			*at[float32](r, in.d) = float32(rounded(float64(*at[float32](r, in.a)), in.m))
 
 		case opAddF64:
 			*at[float64](r, in.d) = *at[float64](r, in.a) + *at[float64](r, in.b)
@@ -289,6 +291,8 @@ func (p *Program) interpret(s *State) bool {
 		case opTotalF64:
 			x := *at[int64](r, in.a)
 			*at[int64](r, in.d) = x ^ int64(uint64(x>>63)>>1)
+		case opRoundF64:
+			*at[float64](r, in.d) = rounded(*at[float64](r, in.a), in.m)
 
 		case opS32ToF32:
 			*at[float32](r, in.d) = float32(*at[int32](r, in.a))
@@ -459,4 +463,15 @@ func saturated(v float64) int64 {
 		return 0
 	}
 	return int64(v)
+}
+
+// rounded is the integer that x is rounded to.
+func rounded(x float64, how int32) float64 {
+	switch how {
+	case toFloor:
+		return math.Floor(x)
+	case toCeil:
+		return math.Ceil(x)
+	}
+	return math.RoundToEven(x)
 }

@@ -46,6 +46,10 @@ func (t *translator) float(in *instr) {
 		x, a := t.target(in.d, roleFloat, 0), t.numberIn(in.a, double, 0)
 		t.Float(amd64.VSQRT, double, x, a, amd64.R(a))
 		t.setNumber(in.d, x)
+	case opRoundF32:
+		x, a := t.target(in.d, roleFloat, 0), t.numberIn(in.a, double, 0)
+		t.Round(double, x, a, byte(in.m))
+		t.setNumber(in.d, x)
 	case opMulAddF32:
 		x := t.numberIn(in.a, double, 0)
 		t.Float(amd64.VMUL, double, 0, x, t.number(in.b))
