@@ -18,6 +18,8 @@ type ModuleConfig struct {
 	StackFrames           *StackFrames
 	// Unknown attributes kept verbatim by the lenient reader, in order of appearance.
 	Unknown []UnknownAttr
+	// Foreign is what a serialized module says that text has no words for, such as the devices it was compiled for, as hlo/proto keeps it.
+	Foreign string
 	// FileName is where the text came from, for messages; "" when unknown.
 	FileName string
 }

@@ -57,6 +57,7 @@ func (d *decoder) config(msg *moduleMsg) (*hlo.ModuleConfig, error) {
 		}
 	}
 	c.StackFrames = decodeStackFrames(msg.StackFrames)
+	c.Foreign = sharedString(marshal(nil, &msg.foreignMsg))
 	if msg.Recovery != nil {
 		for i, e := range msg.Recovery.Entries {
 			r := hlo.OriginRecovery{Lost: decodeOriginArray(e.Lost), Kept: decodeOriginArray(e.Kept), Text: e.Text}

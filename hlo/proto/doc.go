@@ -24,8 +24,10 @@
 //
 // XLA's messages do not carry all that text does: counts of replicas and partitions, permissions to propagate shardings, constants
 // that were left out, attributes kept by the lenient reader. [Encode] puts these into fields with numbers from 20000 up, which XLA skips
-// and [Decode] reads, so text → proto → text loses nothing. What XLA has and HLO text has not (buffer assignments, profiles, device
-// assignments) is skipped.
+// and [Decode] reads, so text → proto → text loses nothing. What XLA's modules have and HLO text has not (device assignments, profiles) is
+// kept with the module and written again. Buffer assignments beside a module are skipped, and so are fields of releases to come, as protobuf
+// does; fields of the wrong type, which protobuf skips as well, are errors, since something was meant by them.
 //
-// Decode is meant for untrusted bytes: it checks everything it relies on and returns a [FormatError] that names the field.
+// Decode is meant for untrusted bytes: it checks everything it relies on and returns a [FormatError] that names the field. Memory is a small
+// multiple of the bytes for programs, and at most some hundred times as much for bytes that are made for it.
 package proto

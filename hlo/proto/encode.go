@@ -114,7 +114,7 @@ func (e *encoder) module() []byte {
 		b, start = openMessage(b, moduleComputations)
 		b = closeMessage(e.computation(b, c), start)
 	}
-	return marshal(b, e.header(entry))
+	return append(marshal(b, e.header(entry)), m.Config().Foreign...)
 }
 
 // computation appends instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
@@ -203,8 +203,8 @@ func (e *encoder) ownAttributes(b []byte, in hlo.Instruction, attrs hlo.OpAttrs)
 		if l.IsElided() && !e.filled.IsZero() {
 			filled = e.filled.MustComputation(in.Computation().ID()).MustAt(in.ID()).Literal()
 		}
-		e.attrs = ownMsg{Literal: marshal(nil, e.literal(l, filled))}
-		return marshal(b, &e.attrs)
+		b, start := openMessage(b, ownLiteral)
+		return closeMessage(marshal(b, e.literal(l, filled)), start)
 	}
 	raw, ok := e.own[attrs]
 	if !ok {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/printer"
 )
@@ -273,6 +274,34 @@ func TestAsXLA(t *testing.T) {
 			assert.Contains(t, text(t, m, printer.Config{}), c.want, c.name)
 		}
 	}
+}
+
+// TestForeign keeps what text has no words for.
+func TestForeign(t *testing.T) {
+	devices := msg(nil).int(1, 1).int(2, 2).bytes(3, msg(nil).bytes(1, []byte{0, 1}))
+	foreign := msg(nil).bytes(10, msg(nil).int(1, 3)).int(11, 1).bytes(12, msg(nil).int(1, 4)).bytes(13, nil).bytes(14, nil).bytes(14, msg(nil).int(1, 4)).
+		bytes(15, devices).int(16, 1).text(21, "gpu").int(23, 0)
+	p := instruction(0, "parameter", f32)
+	m, err := proto.Decode(append(single(p), foreign...))
+	require.NoError(t, err)
+	assert.Equal(t, string(foreign), m.Config().Foreign)
+	data := proto.Encode(m)
+	assert.Contains(t, string(data), string(foreign))
+	back, err := proto.Decode(data)
+	require.NoError(t, err)
+	assert.Equal(t, m.Digest(), back.Digest())
+}
+
+// TestLenient keeps what the lenient reader of text kept.
+func TestLenient(t *testing.T) {
+	const source = "HloModule m, new_header={1}\n\nENTRY e {\n  ROOT p = f32[] parameter(0), new_attribute=x\n}\n"
+	m, err := parser.Config{Lenient: true}.Parse("m", source)
+	require.NoError(t, err)
+	require.Len(t, m.Config().Unknown, 1)
+	back, err := proto.Decode(proto.Encode(m))
+	require.NoError(t, err)
+	assert.Equal(t, m.Config().Unknown, back.Config().Unknown)
+	assert.Equal(t, text(t, m, printer.Config{}), text(t, back, printer.Config{}))
 }
 
 // TestNotANumber takes payloads of NaN and signs of zero through bytes, in attributes.

@@ -123,6 +123,7 @@ var (
 	computationInstructions = number[computationMsg]("Instructions")
 	instructionOpcode       = number[instructionMsg]("Opcode")
 	instructionExtras       = number[instructionMsg]("Extra")
+	ownLiteral              = number[ownMsg]("Literal")
 )
 
 func unmarshal[T any](b []byte, msg *T) error { return messageOf[T]().unmarshal(b, msg) }

@@ -35,6 +35,21 @@ type moduleMsg struct {
 	Payloads         []string         `pb:"22"` // bytes
 	Debug            []*debugMsg      `pb:"24"`
 	Extra            *moduleExtraMsg  `pb:"20000"`
+	foreignMsg
+}
+
+// foreignMsg is what of a module text has no words for. It is kept as it is; none of it names computations or instructions by their ids,
+// which are others when the module is written again.
+type foreignMsg struct {
+	CrossProgramPrefetches []rawMsg   `pb:"10"`
+	IsDynamic              bool       `pb:"11"`
+	SPMDOutputSharding     rawMsg     `pb:"12"`
+	Profiles               []rawMsg   `pb:"13"`
+	SPMDParameterShardings []rawMsg   `pb:"14"`
+	DeviceAssignment       rawMsg     `pb:"15"`
+	UseAutoSPMD            bool       `pb:"16"`
+	DeviceType             string     `pb:"21"`
+	PjRtID                 hlo.OptInt `pb:"23"`
 }
 
 // moduleExtraMsg is what XLA keeps in a module's configuration and text shows in the header.
