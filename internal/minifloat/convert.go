@@ -1,6 +1,9 @@
 package minifloat
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 const (
 	mantissa64 = 52
@@ -174,7 +177,35 @@ func (f Format) NarrowBytes(dst []byte, src []float32) {
 		panic("minifloat: NarrowBytes to " + f.String() + ", which is wider than a byte")
 	}
 	dst = dst[:len(src)]
-	for i, x := range src {
-		dst[i] = byte(f.FromFloat64(float64(x)))
+	if len(src) < manyBytes {
+		for i, x := range src {
+			dst[i] = byte(f.FromFloat64(float64(x)))
+		}
+		return
 	}
+	table := f.codesOf32()
+	for i, x := range src {
+		b := math.Float32bits(x)
+		dst[i] = table[b>>16|(b&0xffff+0xffff)>>16]
+	}
+}
+
+// manyBytes is the number of elements for which NarrowBytes makes a table.
+const manyBytes = 256
+
+// codesOf32 is the code for every upper half of a float32, the lowest bit of which says that a bit below is set too. That is enough to
+// round by: a format of 8 bits has at most four bits behind the point, and two more decide.
+func (f Format) codesOf32() *[1 << 16]byte {
+	t := &narrowTables[f]
+	t.once.Do(func() {
+		for upper := range t.codes {
+			t.codes[upper] = byte(f.FromFloat32(math.Float32frombits(uint32(upper) << 16)))
+		}
+	})
+	return &t.codes
+}
+
+var narrowTables [numFormats]struct {
+	once  sync.Once
+	codes [1 << 16]byte
 }

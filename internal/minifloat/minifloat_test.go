@@ -310,6 +310,26 @@ func TestSlices(t *testing.T) {
 	assert.Panics(t, func() { WidenBF16(wide[:3:3], all) })
 }
 
+// TestNarrowBytes holds the table to rounding one by one, over a stride of all float32 bits and around the places where rounding turns.
+func TestNarrowBytes(t *testing.T) {
+	var src []float32
+	for b := uint64(0); b < 1<<32; b += 20011 {
+		src = append(src, math.Float32frombits(uint32(b)))
+	}
+	for b := uint64(0); b < 1<<32; b += 1 << 16 {
+		src = append(src, math.Float32frombits(uint32(b)), math.Float32frombits(uint32(b+1)), math.Float32frombits(uint32(b+0xffff)))
+	}
+	got := make([]byte, len(src))
+	for f := F8E5M2; f < numFormats; f++ {
+		f.NarrowBytes(got, src)
+		for i, x := range src {
+			if want := byte(f.FromFloat32(x)); got[i] != want {
+				t.Fatalf("%v of %x is %#x, want %#x", f, math.Float32bits(x), got[i], want)
+			}
+		}
+	}
+}
+
 // TestHalfAgreesWithGeneric holds the fast forms to the general one over a stride of all float32 bits.
 func TestHalfAgreesWithGeneric(t *testing.T) {
 	for bits := uint64(0); bits < 1<<32; bits += 4093 {

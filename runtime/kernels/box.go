@@ -1,5 +1,7 @@
 package kernels
 
+import "unsafe"
+
 // box copies a rectangular part of one array to one of another: a lattice of elements at given strides on both sides.
 type box struct {
 	dims     []int // major to minor
@@ -110,19 +112,23 @@ func (b *box) copySlabs(dst, src []byte, lo, hi int) {
 func (b *box) row(dst, src []byte, to, from, n int) {
 	last := len(b.dims) - 1
 	ds, ss := b.dst[last], b.src[last]
-	switch {
-	case b.run == 1:
+	switch b.run {
+	case 1:
 		for range n {
 			dst[to] = src[from]
 			to += ds
 			from += ss
 		}
-	case b.run == 2 && b.width == 2:
-		copyElements[uint16](dst, src, to, from, ds, ss, n)
-	case b.run == 4 && b.width == 4:
-		copyElements[uint32](dst, src, to, from, ds, ss, n)
-	case b.run == 8 && b.width == 8:
-		copyElements[uint64](dst, src, to, from, ds, ss, n)
+	case 2:
+		copyRuns[uint16](dst, src, to, from, ds, ss, n)
+	case 4:
+		copyRuns[uint32](dst, src, to, from, ds, ss, n)
+	case 8:
+		copyRuns[uint64](dst, src, to, from, ds, ss, n)
+	case 16:
+		copyRuns[[2]uint64](dst, src, to, from, ds, ss, n)
+	case 32:
+		copyRuns[[4]uint64](dst, src, to, from, ds, ss, n)
 	default:
 		for range n {
 			copy(dst[to:to+b.run], src[from:from+b.run])
@@ -132,14 +138,20 @@ func (b *box) row(dst, src []byte, to, from, n int) {
 	}
 }
 
-func copyElements[T any](dst, src []byte, to, from, ds, ss, n int) {
+// copyRuns copies n runs that are as long as a T, whatever they are aligned to.
+func copyRuns[T any](dst, src []byte, to, from, ds, ss, n int) {
+	if n == 0 {
+		return
+	}
 	var e T
 	w := sizeOf(e)
-	d, s := elems[T](dst), elems[T](src)
-	to, from, ds, ss = to/w, from/w, ds/w, ss/w
-	for range n {
-		d[to] = s[from]
-		to += ds
-		from += ss
+	last := n - 1
+	_, _ = dst[min(to, to+last*ds)], dst[max(to, to+last*ds)+w-1]
+	_, _ = src[min(from, from+last*ss)], src[max(from, from+last*ss)+w-1]
+	d, s := unsafe.Pointer(&dst[to]), unsafe.Pointer(&src[from])
+	for range last {
+		*(*T)(d) = *(*T)(s)
+		d, s = unsafe.Add(d, ds), unsafe.Add(s, ss)
 	}
+	*(*T)(d) = *(*T)(s)
 }

@@ -31,7 +31,7 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[10,20] scatter(T[10,20], s32[500], T[500,20]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[6,10] scatter(T[6,10], s32[6,5,1], T[6,5]), update_window_dims={}, inserted_window_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, scatter_dims_to_operand_dims={1}, index_vector_dim=2",
 		} {
-			combine := ", to_apply=" + reducer("add") // sums of small integers are exact
+			combine := ", to_apply=" + reducer("add")
 			switch typ {
 			case "pred":
 				combine = ", to_apply=" + reducer("or")

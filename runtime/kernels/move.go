@@ -41,6 +41,11 @@ func concatenate(s *site) (runtime.Bound, bool) {
 			parts = append(parts, p)
 		}
 	}
+	if len(parts) == 2 && s.in.NumOperands() == 2 {
+		if v := newInterleaving(&parts[0].box, &parts[1].box, parts[1].at, width); v != nil {
+			return newParallelLoop(v.write).bound(v.rows, 1+(1<<16)/(v.run[0]+v.run[1])), true
+		}
+	}
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		for i := range parts {
 			p := &parts[i]

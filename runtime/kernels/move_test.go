@@ -6,7 +6,8 @@ func TestMoves(t *testing.T) {
 	for _, typ := range []string{"pred", "bf16", "f32", "f64", "c64"} {
 		for _, c := range []string{
 			"T[5,7] concatenate(T[2,7], T[3,7]), dimensions={0}", "T[3,9] concatenate(T[3,2], T[3,0], T[3,7]), dimensions={1}",
-			"T[4,6,5] concatenate(T[4,2,5], T[4,4,5]), dimensions={1}",
+			"T[4,6,5] concatenate(T[4,2,5], T[4,4,5]), dimensions={1}", "T[700,5] concatenate(T[700,2], T[700,3]), dimensions={1}",
+			"T[300,4,2] concatenate(T[300,3,2], T[300,1,2]), dimensions={1}", "T[300,16] concatenate(T[300,8], T[300,8]), dimensions={1}",
 			"T[10] pad(T[4], T[]), padding=2_1_1", "T[5,6] pad(T[3,4], T[]), padding=1_1x0_2", "T[2,3] pad(T[4,4], T[]), padding=-1_-1x-1_0",
 			"T[5] pad(T[5], T[]), padding=-2_-2_1", "T[3] pad(T[0], T[]), padding=1_2", "T[1] pad(T[5], T[]), padding=-3_-5_1",
 			"T[4,3,2] pad(T[2,3,1], T[]), padding=1_1x0_0x1_0",

@@ -21,7 +21,7 @@ type vectorProduct[T gemm.Number] struct {
 	vectorBatch   []int
 	n             int // rows of the matrix, which are the elements of the result
 	rowsNeighbour bool
-	stride        int // from one row of the matrix to the next or, if rows are neighbours, from one column; 0 if they differ
+	stride        int  // from one row of the matrix to the next or, if rows are neighbours, from one column; 0 if they differ
 	dense         bool // the vector's elements are neighbours
 	loops         gemm.Vector[T]
 	loop          *parallelLoop

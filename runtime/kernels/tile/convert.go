@@ -49,12 +49,7 @@ func narrowLoop(t hlo.PrimitiveType) loop {
 		})
 	}
 	f := formats[t]
-	return func(n int, d, a, _, _ unsafe.Pointer) {
-		z, x := vec[uint8](d, n), vec[float32](a, n)
-		for i := range z {
-			z[i] = uint8(f.FromFloat32(x[i]))
-		}
-	}
+	return func(n int, d, a, _, _ unsafe.Pointer) { f.NarrowBytes(vec[uint8](d, n), vec[float32](a, n)) }
 }
 
 // roundLoop rounds float32 to a narrow float, staying float32.
@@ -65,8 +60,16 @@ func roundLoop(t hlo.PrimitiveType) loop {
 	case hlo.F16:
 		return vectors.Find("round.f16", roundBy(func(x float32) float32 { return minifloat.F16ToFloat32(minifloat.F16FromFloat32(x)) }))
 	}
-	f, table := formats[t], formats[t].Table32()
-	return roundBy(func(x float32) float32 { return table[uint8(f.FromFloat32(x))] })
+	f := formats[t]
+	return func(n int, d, a, _, _ unsafe.Pointer) {
+		var codes [Size]byte
+		for z, x := vec[float32](d, n), vec[float32](a, n); len(x) > 0; {
+			k := min(len(x), len(codes))
+			f.NarrowBytes(codes[:k], x[:k])
+			f.WidenBytes(z[:k], codes[:k])
+			z, x = z[k:], x[k:]
+		}
+	}
 }
 
 func roundBy(round func(float32) float32) loop {
