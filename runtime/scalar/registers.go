@@ -7,7 +7,8 @@ import "sort"
 //  1. the ranges of lines over which each virtual register holds a value that somebody reads; a loop's variable has two, with a hole
 //     between its last use in the body and the copy of its next value;
 //  2. source and destination of a copy share a register where their ranges do not meet, innermost loops first, and the copy is gone;
-//  3. the rest, in the order in which ranges begin, takes the first register that is free.
+//  3. the rest, in the order in which ranges begin, takes the first register that is free. Floats and integers have registers apart, since
+//     the processor has.
 //
 // Constants have registers of their own, filled before the program runs.
 
@@ -188,12 +189,16 @@ func (a *assigner) color() {
 		}
 	}
 	sort.SliceStable(order, func(i, j int) bool { return start(order[i]) < start(order[j]) })
-	fixed := a.count
-	var taken [][]reach // of the registers behind the constants
+	fixed, float := a.count, a.floats()
+	var taken [][]reach  // of the registers behind the constants
+	var forFloats []bool // which of them are
 	for _, v := range order {
 		now := start(v)
 		r := 0
 		for ; r < len(taken); r++ {
+			if forFloats[r] != float[v] {
+				continue
+			}
 			current := taken[r][:0]
 			for _, x := range taken[r] {
 				if x.to >= now {
@@ -206,7 +211,7 @@ func (a *assigner) color() {
 			}
 		}
 		if r == len(taken) {
-			taken = append(taken, nil)
+			taken, forFloats = append(taken, nil), append(forFloats, float[v])
 		}
 		taken[r] = append(taken[r], a.ranges[v]...)
 		a.reg[v] = fixed + int32(r)
@@ -217,4 +222,37 @@ func (a *assigner) color() {
 			a.reg[v] = a.reg[a.find(int32(v))]
 		}
 	}
+}
+
+// floats says of each class of virtual registers whether more instructions use it as a float than as an integer.
+func (a *assigner) floats() []bool {
+	balance := make([]int, len(a.class))
+	for i := range a.l.lines {
+		x := &a.l.lines[i]
+		if x.op >= numOps {
+			continue
+		}
+		r, weight := rolesOf[x.op], 1
+		for range min(x.loop.depth(), 5) {
+			weight *= 10
+		}
+		count := func(v int32, r role) {
+			switch {
+			case v < 0:
+			case r == roleFloat:
+				balance[a.find(v)] += weight
+			case r == roleInt:
+				balance[a.find(v)] -= weight
+			}
+		}
+		count(x.d, r.d)
+		for k, r := range [maxArgs]role{r.a, r.b, r.c, r.e, r.m} {
+			count(x.args[k], r)
+		}
+	}
+	float := make([]bool, len(balance))
+	for v, b := range balance {
+		float[v] = b > 0
+	}
+	return float
 }

@@ -81,6 +81,14 @@ func (t *translator) compareFloats(o op, double bool, a, b uint16) amd64.Cond {
 		}
 		return amd64.AE
 	}
+	if a == b { // only a NaN differs from itself
+		x := t.numberIn(a, double, 0)
+		t.Compare(double, x, amd64.R(x))
+		if o == opNeF32 {
+			return amd64.P
+		}
+		return amd64.NP
+	}
 	// Equality has two flags. The mask of "a = b", or of "a ≠ b or either is NaN", has one.
 	t.equalMask(o == opNeF32, double, a, b)
 	t.FromFloat(rax, 0)
