@@ -31,12 +31,18 @@ func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 			for k, at := range ks {
 				copyRun(panel[k*r:][:r], src[rows[0]+at:][:r])
 			}
+		case m.linearKs && len(rows) == 14:
+			interleave(panel, src, rows, ks[0], kc)
 		case m.linearKs:
 			if len(rows) < r {
 				clear(panel)
 			}
-			for x, at := range rows {
-				spread(panel[x:], src[at+ks[0]:][:kc], r)
+			x := 0
+			for ; x+8 <= len(rows); x += 8 {
+				interleave8(panel[x:], src, rows[x:][:8], ks[0], kc, r)
+			}
+			for ; x < len(rows); x++ {
+				spread(panel[x:], src[rows[x]+ks[0]:][:kc], r)
 			}
 		default:
 			if len(rows) < r {
@@ -72,8 +78,30 @@ func spread[T Number](dst, src []T, r int) {
 	}
 }
 
+// interleave8 writes 8 rows side by side to every r-th place: a line of memory is written while it is near.
+func interleave8[T Number](panel, src []T, rows []int, at, n, r int) {
+	row := func(i int) []T { return src[rows[i]+at:][:n] }
+	r0, r1, r2, r3, r4, r5, r6, r7 := row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)
+	for k := range r0 {
+		p := panel[r*k:][:8]
+		p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] = r0[k], r1[k], r2[k], r3[k], r4[k], r5[k], r6[k], r7[k]
+	}
+}
+
 // LinearRows reports whether neighbouring rows are neighbours in memory.
 func (m *Matrix) LinearRows() bool { return m.linearRows }
 
 // LinearKs reports whether the elements of a row are neighbours in memory.
 func (m *Matrix) LinearKs() bool { return m.linearKs }
+
+// interleave writes 14 rows as one panel: the kernel of most processors takes so many, and without a loop over rows each is a pointer.
+func interleave[T Number](panel, src []T, rows []int, at, n int) {
+	row := func(i int) []T { return src[rows[i]+at:][:n] }
+	r0, r1, r2, r3, r4, r5, r6 := row(0), row(1), row(2), row(3), row(4), row(5), row(6)
+	r7, r8, r9, r10, r11, r12, r13 := row(7), row(8), row(9), row(10), row(11), row(12), row(13)
+	for k := range r0 {
+		p := panel[14*k:][:14]
+		p[0], p[1], p[2], p[3], p[4], p[5], p[6] = r0[k], r1[k], r2[k], r3[k], r4[k], r5[k], r6[k]
+		p[7], p[8], p[9], p[10], p[11], p[12], p[13] = r7[k], r8[k], r9[k], r10[k], r11[k], r12[k], r13[k]
+	}
+}
