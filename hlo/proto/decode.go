@@ -38,8 +38,8 @@ type decoder struct {
 // maxModules bounds nesting of modules, which may be in the tables of others.
 const maxModules = 100
 
-// decodeModule reads a moduleMsg.
-func decodeModule(raw rawMsg, depth int) (hlo.Module, error) {
+// decodeModule reads a moduleMsg; config is what stands beside it, if anything.
+func decodeModule(raw, config rawMsg, depth int) (hlo.Module, error) {
 	if depth > maxModules {
 		return hlo.Module{}, errorf("modules nest deeper than %d", maxModules)
 	}
@@ -72,11 +72,12 @@ func decodeModule(raw rawMsg, depth int) (hlo.Module, error) {
 	if err := d.schedule(msg.Schedule); err != nil {
 		return hlo.Module{}, within(err, "schedule")
 	}
-	config, err := d.config(&msg)
+	c, err := d.config(&msg)
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	d.e.SetConfig(config)
+	addConfig(c, config)
+	d.e.SetConfig(c)
 	return d.e.Freeze(), nil
 }
 

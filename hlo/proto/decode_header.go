@@ -1,6 +1,10 @@
 package proto
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"cmp"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 func (d *decoder) schedule(s *scheduleMsg) error {
 	if s == nil {
@@ -62,7 +66,7 @@ func (d *decoder) config(msg *moduleMsg) (*hlo.ModuleConfig, error) {
 		for i, e := range msg.Recovery.Entries {
 			r := hlo.OriginRecovery{Lost: decodeOriginArray(e.Lost), Kept: decodeOriginArray(e.Kept), Text: e.Text}
 			if e.Module != nil {
-				m, err := decodeModule(e.Module, d.depth+1)
+				m, err := decodeModule(e.Module, nil, d.depth+1)
 				if err != nil {
 					return nil, within(err, at("original_value_recovery_table", i))
 				}
@@ -84,11 +88,34 @@ func (d *decoder) config(msg *moduleMsg) (*hlo.ModuleConfig, error) {
 		c.DebugAttributes = append(c.DebugAttributes, attr)
 	}
 	if x := msg.Extra; x != nil {
+		if x.ReplicaCount < 0 || x.NumPartitions < 0 {
+			return nil, within(errorf("%d replicas, %d partitions", x.ReplicaCount, x.NumPartitions), "extra")
+		}
 		c.ReplicaCount, c.NumPartitions, c.AliasPassthrough, c.UseSPMD = x.ReplicaCount, x.NumPartitions, x.AliasPassthrough, x.UseSPMD
 		c.AllowSPMDToParameters, c.AllowSPMDToOutput, c.Unknown = x.SPMDToParameters, x.SPMDToOutput, decodeUnknown(x.Unknown)
 	}
 	return c, nil
 }
+
+// addConfig takes from what stands beside a module what the module does not say. What cannot be read is something else than a
+// configuration.
+func addConfig(c *hlo.ModuleConfig, raw rawMsg) {
+	var m configMsg
+	if unmarshal(raw, &m) != nil || m.ReplicaCount < 0 || m.NumPartitions < 0 {
+		return
+	}
+	c.ReplicaCount, c.NumPartitions = cmp.Or(c.ReplicaCount, m.ReplicaCount), cmp.Or(c.NumPartitions, m.NumPartitions)
+	c.UseSPMD, c.AliasPassthrough = c.UseSPMD || m.UseSPMD, c.AliasPassthrough || m.AliasPassthrough
+	if c.AllowSPMDToOutput == nil && !isDefault(m.SPMDToOutput) {
+		c.AllowSPMDToOutput = m.SPMDToOutput
+	}
+	if c.AllowSPMDToParameters == nil && !isDefault(m.SPMDToParameters) {
+		c.AllowSPMDToParameters = m.SPMDToParameters
+	}
+}
+
+// isDefault reports whether permissions are those that nobody gave.
+func isDefault(allow []bool) bool { return len(allow) == 1 && !allow[0] }
 
 func (d *decoder) programShape(p *programShapeMsg) (*hlo.ProgramShape, error) {
 	s := new(hlo.ProgramShape)

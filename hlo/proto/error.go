@@ -23,11 +23,16 @@ func (e *FormatError) Error() string {
 	return "malformed HLO proto: " + e.Where + ": " + e.Msg
 }
 
-func errorf(format string, args ...any) error { return &FormatError{Msg: fmt.Sprintf(format, args...)} }
+func errorf(format string, args ...any) error { return ruleErrorf("", format, args...) }
 
 // ruleErrorf is errorf for what breaks a rule of the verifier.
 func ruleErrorf(rule, format string, args ...any) error {
-	return &FormatError{Msg: fmt.Sprintf(format, args...), Rule: rule}
+	const enough = 1000 // for a message, which may list what is a million long
+	msg := fmt.Sprintf(format, args...)
+	if len(msg) > enough {
+		msg = strings.ToValidUTF8(msg[:enough], "") + "…"
+	}
+	return &FormatError{Msg: msg, Rule: rule}
 }
 
 // wireError is the error that a negative length of protowire stands for, without the prefix, which varies from build to build.

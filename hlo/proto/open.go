@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"io"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -25,11 +27,11 @@ func Decode(data []byte) (hlo.Module, error) {
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	raw, err := findModule(data)
+	raw, config, err := findModule(data)
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	return decodeModule(raw, 0)
+	return decodeModule(raw, config, 0)
 }
 
 // IsProto guesses whether data is one of the forms that [Decode] reads, rather than text: text has no control bytes at its beginning.
@@ -73,42 +75,33 @@ func unpack(data []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// findModule finds the bytes of the module. Each of the messages around one has it, or the next of them, in field 1, where a module has
-// its name, and a module has computations in field 3.
-func findModule(data []byte) ([]byte, error) {
+// findModule finds the bytes of the module, and of a configuration that stands beside it, if there is one. Each of the messages around a
+// module has it, or the next of them, in field 1, where a module has its name, and a module has computations in field 3.
+func findModule(data []byte) (module, config rawMsg, err error) {
 	for around := 0; ; around++ {
 		if looksLikeModule(data) {
-			return data, nil
+			return data, config, nil
 		}
-		inner, ok := firstField(data)
-		if !ok || around == 2 {
-			return nil, errorf("no module in it")
+		inner := first(data, modulesModule)
+		if inner == nil || around == 2 {
+			return nil, nil, errorf("no module in it")
 		}
-		data = inner
+		data, config = inner, first(data, modulesConfig)
 	}
 }
 
-// firstField is the content of field 1, a message.
-func firstField(b []byte) ([]byte, bool) {
-	for _, x := range elements(b, 1) {
-		return x, true
+// first is the content of the first field of the given number; nil: there is none.
+func first(b []byte, num protowire.Number) rawMsg {
+	for _, x := range elements(b, num) {
+		return x
 	}
-	return nil, false
+	return nil
 }
 
 // looksLikeModule reports whether b begins with a computation whose first instruction has an opcode. Buffer assignments and literals, which
 // messages around a module have where it has computations, have no text there. Whether the rest is well-formed is for the reader to say.
 func looksLikeModule(b []byte) bool {
-	for _, c := range elements(b, moduleComputations) {
-		for _, in := range elements(c, computationInstructions) {
-			for _, op := range elements(in, instructionOpcode) {
-				return isMnemonic(sharedString(op))
-			}
-			return false
-		}
-		return false
-	}
-	return false
+	return isMnemonic(sharedString(first(first(first(b, moduleComputations), computationInstructions), instructionOpcode)))
 }
 
 // isMnemonic reports whether s looks like an opcode, known or not.

@@ -119,6 +119,8 @@ var (
 
 // Numbers of fields that are read and written apart from what they are in.
 var (
+	modulesModule           = number[withConfigMsg]("Module")
+	modulesConfig           = number[withConfigMsg]("Config")
 	moduleComputations      = number[moduleMsg]("Computations")
 	computationInstructions = number[computationMsg]("Instructions")
 	instructionOpcode       = number[instructionMsg]("Opcode")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -175,6 +176,11 @@ func TestMalformed(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(proto.Encode(parse(f)))
 	f.Add(proto.EncodeSnapshot(&proto.Snapshot{Module: parse(f)}))
+	for _, file := range corpus() {
+		if data, err := os.ReadFile(file); err == nil && len(data) < 2000 {
+			f.Add(data)
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := proto.Decode(data)
 		if err != nil {

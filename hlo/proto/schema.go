@@ -12,6 +12,23 @@ type hloProto struct {
 	Module rawMsg `pb:"1"` // moduleMsg
 }
 
+// withConfigMsg is a module and what XLA compiled it for. Of other messages around a module, one may have something else where it has the
+// configuration.
+type withConfigMsg struct {
+	Module rawMsg `pb:"1"` // moduleMsg
+	Config rawMsg `pb:"2"` // configMsg
+}
+
+// configMsg is what of a configuration the header of text has.
+type configMsg struct {
+	ReplicaCount     int64  `pb:"4"`
+	NumPartitions    int64  `pb:"5"`
+	UseSPMD          bool   `pb:"7"`
+	AliasPassthrough bool   `pb:"17"`
+	SPMDToOutput     []bool `pb:"27"`
+	SPMDToParameters []bool `pb:"33"`
+}
+
 type snapshotMsg struct {
 	HLO       *hloProto `pb:"1"`
 	Arguments []rawMsg  `pb:"2"` // literalMsg

@@ -24,7 +24,7 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 		return nil, errorf("no module in the snapshot")
 	}
 	s := &Snapshot{Platform: msg.Platform}
-	if s.Module, err = decodeModule(msg.HLO.Module, 0); err != nil {
+	if s.Module, err = decodeModule(msg.HLO.Module, nil, 0); err != nil {
 		return nil, within(err, "hlo.hlo_module")
 	}
 	known := make(shapes)
