@@ -56,14 +56,14 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 	t := elementType[T]()
 	switch op {
 	case hlo.OpAdd:
-		return &fold[T]{func(x, y T) T { return x + y }, sumRun[T](t), rowsLoop(vecName("add", t), sumRows[T]), sumShort[T]}
+		return &fold[T]{func(x, y T) T { return x + y }, sumRun(t, func(x, y T) T { return x + y }), rowsLoop(vecName("add", t), sumRows[T]), sumShort[T]}
 	case hlo.OpMultiply:
 		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vecName("multiply", t), multiplyRows[T]), multiplyShort[T]}
 	case hlo.OpMaximum:
-		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop("greatest."+t.String(), maxRun[T]),
+		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop("greatest."+t.String(), func(x, y T) T { return max(x, y) }, maxRun[T]),
 			rowsLoop("maximum."+t.String(), maxRows[T]), maxShort[T]}
 	case hlo.OpMinimum:
-		return &fold[T]{func(x, y T) T { return min(x, y) }, runLoop("least."+t.String(), minRun[T]),
+		return &fold[T]{func(x, y T) T { return min(x, y) }, runLoop("least."+t.String(), func(x, y T) T { return min(x, y) }, minRun[T]),
 			rowsLoop("minimum."+t.String(), minRows[T]), minShort[T]}
 	}
 	return nil
@@ -72,11 +72,11 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 func integerFoldOf[T integerNumber](op hlo.Opcode) *fold[T] {
 	switch op {
 	case hlo.OpAnd:
-		return bitFold(func(x, y T) T { return x & y }, func(x, y uint64) uint64 { return x & y }, andWords)
+		return bitFold("and", func(x, y T) T { return x & y }, func(x, y uint64) uint64 { return x & y })
 	case hlo.OpOr:
-		return bitFold(func(x, y T) T { return x | y }, func(x, y uint64) uint64 { return x | y }, orWords)
+		return bitFold("or", func(x, y T) T { return x | y }, func(x, y uint64) uint64 { return x | y })
 	case hlo.OpXor:
-		return bitFold(func(x, y T) T { return x ^ y }, func(x, y uint64) uint64 { return x ^ y }, xorWords)
+		return bitFold("xor", func(x, y T) T { return x ^ y }, func(x, y uint64) uint64 { return x ^ y })
 	}
 	return foldOf[T](op)
 }
@@ -141,8 +141,8 @@ func rowsLoop[T any](name string, portable func(x, y []T)) func(x, y []T) {
 }
 
 // runLoop is a loop of package vec as fold.run.
-func runLoop[T any](name string, portable func(x []T) T) func(x []T) T {
-	loop := vec.Find(name, nil)
+func runLoop[T realNumber](name string, pair func(x, y T) T, portable func(x []T) T) func(x []T) T {
+	loop := vec.FindFold(name, pair, portable)
 	if loop == nil {
 		return portable
 	}
@@ -150,7 +150,7 @@ func runLoop[T any](name string, portable func(x []T) T) func(x []T) T {
 	results := sync.Pool{New: func() any { return new(T) }}
 	return func(x []T) T {
 		p := results.Get().(*T)
-		loop(len(x), unsafe.Pointer(p), unsafe.Pointer(&x[0]), nil, nil)
+		loop(p, x)
 		r := *p
 		results.Put(p)
 		return r
@@ -161,8 +161,8 @@ func runLoop[T any](name string, portable func(x []T) T) func(x []T) T {
 const sumBlock = 4096
 
 // sumRun adds blocks, and the sums of the halves of longer runs.
-func sumRun[T realNumber](t hlo.PrimitiveType) func(x []T) T {
-	block := runLoop(vecName("sum", t), vec.SumOf[T])
+func sumRun[T realNumber](t hlo.PrimitiveType, pair func(x, y T) T) func(x []T) T {
+	block := runLoop(vecName("sum", t), pair, vec.SumOf[T])
 	var sum func(x []T) T
 	sum = func(x []T) T {
 		if len(x) <= sumBlock {

@@ -1326,6 +1326,56 @@ func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumI8AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func sumI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestS8AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastS8AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func leastS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestU8AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastU8AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func leastU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumI16AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func sumI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestS16AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastS16AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func leastS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestU16AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastU16AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func leastU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumI32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
@@ -1375,6 +1425,21 @@ func greatestU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Point
 //
 //go:noescape
 func leastU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// foldAnd64AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func foldAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// foldOr64AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// foldXor64AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // fill8AVX512 sets all of d to the element at a.
 //
@@ -2616,6 +2681,56 @@ func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumI8AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func sumI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestS8AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastS8AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func leastS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestU8AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastU8AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func leastU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumI16AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func sumI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestS16AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastS16AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func leastS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestU16AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func greatestU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastU16AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func leastU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumI32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
@@ -2645,6 +2760,21 @@ func leastU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func sumI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// foldAnd64AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func foldAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// foldOr64AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// foldXor64AVX2 folds n elements at a into one at d.
+//
+//go:noescape
+func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // fill8AVX2 sets all of d to the element at a.
 //

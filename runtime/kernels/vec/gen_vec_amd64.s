@@ -15603,11 +15603,11 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VADDPS     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -15757,6 +15757,7 @@ fold:
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -15771,7 +15772,6 @@ fold:
 	VMAXPS     Z20, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
-	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
@@ -15921,6 +15921,7 @@ fold:
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -15935,7 +15936,6 @@ fold:
 	VMINPS     Z20, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
-	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
@@ -16020,9 +16020,9 @@ fold:
 	VADDPD     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPD     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VADDPD     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -16172,6 +16172,7 @@ fold:
 	VMAXPD     Z18, Z0, Z0
 	VPANDQ     Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z19, Z0
 	VCMPPD     $0x03, Z0, Z19, K1
 	VADDPD     Z0, Z19, Z1
@@ -16179,7 +16180,6 @@ fold:
 	VMAXPD     Z19, Z0, Z0
 	VPANDQ     Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z20
-	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
 	VZEROUPPER
 	RET
@@ -16329,6 +16329,7 @@ fold:
 	VMINPD     Z18, Z0, Z0
 	VPORQ      Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z19, Z0
 	VCMPPD     $0x03, Z0, Z19, K1
 	VADDPD     Z0, Z19, Z1
@@ -16336,7 +16337,6 @@ fold:
 	VMINPD     Z19, Z0, Z0
 	VPORQ      Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z20
-	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
 	VZEROUPPER
 	RET
@@ -16447,6 +16447,7 @@ fold:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPMAXUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
@@ -16455,8 +16456,981 @@ fold:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPMAXUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·sumI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Z0
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPADDB  Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPADDB  Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPADDB  Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPADDB  Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  (CX), K1, Z4
+	VPADDB    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  64(CX), K1, Z4
+	VPADDB    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  128(CX), K1, Z4
+	VPADDB    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  192(CX), K1, Z4
+	VPADDB    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+64, AX
+
+fold:
+	VPADDB     Z2, Z0, Z0
+	VPADDB     Z3, Z1, Z1
+	VPADDB     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPADDB     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPADDB     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPADDB     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPADDB     Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPADDB     Z1, Z0, Z0
+	VPSRLW     $0x08, Z0, Z1
+	VPADDB     Z1, Z0, Z0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·greatestS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_80808080<>+0(SB), Z0
+	VMOVUPS all32_80808080<>+0(SB), Z1
+	VMOVUPS all32_80808080<>+0(SB), Z2
+	VMOVUPS all32_80808080<>+0(SB), Z3
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMAXSB Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMAXSB Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMAXSB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMAXSB Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80808080<>+0(SB), Z4
+	VMOVDQU8  (CX), K1, Z4
+	VPMAXSB   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80808080<>+0(SB), Z4
+	VMOVDQU8  64(CX), K1, Z4
+	VPMAXSB   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80808080<>+0(SB), Z4
+	VMOVDQU8  128(CX), K1, Z4
+	VPMAXSB   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80808080<>+0(SB), Z4
+	VMOVDQU8  192(CX), K1, Z4
+	VPMAXSB   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+64, AX
+
+fold:
+	VPMAXSB    Z2, Z0, Z0
+	VPMAXSB    Z3, Z1, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMAXSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VPSRLW     $0x08, Z0, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+DATA all32_80808080<>+0(SB)/4, $0x80808080
+DATA all32_80808080<>+4(SB)/4, $0x80808080
+DATA all32_80808080<>+8(SB)/4, $0x80808080
+DATA all32_80808080<>+12(SB)/4, $0x80808080
+DATA all32_80808080<>+16(SB)/4, $0x80808080
+DATA all32_80808080<>+20(SB)/4, $0x80808080
+DATA all32_80808080<>+24(SB)/4, $0x80808080
+DATA all32_80808080<>+28(SB)/4, $0x80808080
+DATA all32_80808080<>+32(SB)/4, $0x80808080
+DATA all32_80808080<>+36(SB)/4, $0x80808080
+DATA all32_80808080<>+40(SB)/4, $0x80808080
+DATA all32_80808080<>+44(SB)/4, $0x80808080
+DATA all32_80808080<>+48(SB)/4, $0x80808080
+DATA all32_80808080<>+52(SB)/4, $0x80808080
+DATA all32_80808080<>+56(SB)/4, $0x80808080
+DATA all32_80808080<>+60(SB)/4, $0x80808080
+GLOBL all32_80808080<>(SB), RODATA|NOPTR, $64
+
+// func leastS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·leastS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Z0
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Z1
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Z2
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Z3
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMINSB Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMINSB Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMINSB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMINSB Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
+	VMOVDQU8  (CX), K1, Z4
+	VPMINSB   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
+	VMOVDQU8  64(CX), K1, Z4
+	VPMINSB   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
+	VMOVDQU8  128(CX), K1, Z4
+	VPMINSB   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
+	VMOVDQU8  192(CX), K1, Z4
+	VPMINSB   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+64, AX
+
+fold:
+	VPMINSB    Z2, Z0, Z0
+	VPMINSB    Z3, Z1, Z1
+	VPMINSB    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMINSB    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMINSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMINSB    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMINSB    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMINSB    Z1, Z0, Z0
+	VPSRLW     $0x08, Z0, Z1
+	VPMINSB    Z1, Z0, Z0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·greatestU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Z0
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMAXUB Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMAXUB Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMAXUB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMAXUB Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  (CX), K1, Z4
+	VPMAXUB   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  64(CX), K1, Z4
+	VPMAXUB   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  128(CX), K1, Z4
+	VPMAXUB   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU8  192(CX), K1, Z4
+	VPMAXUB   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+64, AX
+
+fold:
+	VPMAXUB    Z2, Z0, Z0
+	VPMAXUB    Z3, Z1, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMAXUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VPSRLW     $0x08, Z0, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·leastU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ffffffff<>+0(SB), Z0
+	VMOVUPS all32_ffffffff<>+0(SB), Z1
+	VMOVUPS all32_ffffffff<>+0(SB), Z2
+	VMOVUPS all32_ffffffff<>+0(SB), Z3
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMINUB Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMINUB Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMINUB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMINUB Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU8  (CX), K1, Z4
+	VPMINUB   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU8  64(CX), K1, Z4
+	VPMINUB   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU8  128(CX), K1, Z4
+	VPMINUB   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+64, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU8  192(CX), K1, Z4
+	VPMINUB   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+64, AX
+
+fold:
+	VPMINUB    Z2, Z0, Z0
+	VPMINUB    Z3, Z1, Z1
+	VPMINUB    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMINUB    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMINUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMINUB    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMINUB    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMINUB    Z1, Z0, Z0
+	VPSRLW     $0x08, Z0, Z1
+	VPMINUB    Z1, Z0, Z0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·sumI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Z0
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPADDW  Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPADDW  Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPADDW  Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPADDW  Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 (CX), K1, Z4
+	VPADDW    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 64(CX), K1, Z4
+	VPADDW    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 128(CX), K1, Z4
+	VPADDW    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 192(CX), K1, Z4
+	VPADDW    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, AX
+
+fold:
+	VPADDW     Z2, Z0, Z0
+	VPADDW     Z3, Z1, Z1
+	VPADDW     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPADDW     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPADDW     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPADDW     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPADDW     Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPADDW     Z1, Z0, Z0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·greatestS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_80008000<>+0(SB), Z0
+	VMOVUPS all32_80008000<>+0(SB), Z1
+	VMOVUPS all32_80008000<>+0(SB), Z2
+	VMOVUPS all32_80008000<>+0(SB), Z3
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMAXSW Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMAXSW Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMAXSW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMAXSW Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80008000<>+0(SB), Z4
+	VMOVDQU16 (CX), K1, Z4
+	VPMAXSW   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80008000<>+0(SB), Z4
+	VMOVDQU16 64(CX), K1, Z4
+	VPMAXSW   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80008000<>+0(SB), Z4
+	VMOVDQU16 128(CX), K1, Z4
+	VPMAXSW   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_80008000<>+0(SB), Z4
+	VMOVDQU16 192(CX), K1, Z4
+	VPMAXSW   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, AX
+
+fold:
+	VPMAXSW    Z2, Z0, Z0
+	VPMAXSW    Z3, Z1, Z1
+	VPMAXSW    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMAXSW    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMAXSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMAXSW    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMAXSW    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMAXSW    Z1, Z0, Z0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+DATA all32_80008000<>+0(SB)/4, $0x80008000
+DATA all32_80008000<>+4(SB)/4, $0x80008000
+DATA all32_80008000<>+8(SB)/4, $0x80008000
+DATA all32_80008000<>+12(SB)/4, $0x80008000
+DATA all32_80008000<>+16(SB)/4, $0x80008000
+DATA all32_80008000<>+20(SB)/4, $0x80008000
+DATA all32_80008000<>+24(SB)/4, $0x80008000
+DATA all32_80008000<>+28(SB)/4, $0x80008000
+DATA all32_80008000<>+32(SB)/4, $0x80008000
+DATA all32_80008000<>+36(SB)/4, $0x80008000
+DATA all32_80008000<>+40(SB)/4, $0x80008000
+DATA all32_80008000<>+44(SB)/4, $0x80008000
+DATA all32_80008000<>+48(SB)/4, $0x80008000
+DATA all32_80008000<>+52(SB)/4, $0x80008000
+DATA all32_80008000<>+56(SB)/4, $0x80008000
+DATA all32_80008000<>+60(SB)/4, $0x80008000
+GLOBL all32_80008000<>(SB), RODATA|NOPTR, $64
+
+// func leastS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·leastS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7fff7fff<>+0(SB), Z0
+	VMOVUPS all32_7fff7fff<>+0(SB), Z1
+	VMOVUPS all32_7fff7fff<>+0(SB), Z2
+	VMOVUPS all32_7fff7fff<>+0(SB), Z3
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMINSW Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMINSW Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMINSW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMINSW Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
+	VMOVDQU16 (CX), K1, Z4
+	VPMINSW   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
+	VMOVDQU16 64(CX), K1, Z4
+	VPMINSW   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
+	VMOVDQU16 128(CX), K1, Z4
+	VPMINSW   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
+	VMOVDQU16 192(CX), K1, Z4
+	VPMINSW   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, AX
+
+fold:
+	VPMINSW    Z2, Z0, Z0
+	VPMINSW    Z3, Z1, Z1
+	VPMINSW    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMINSW    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMINSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMINSW    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMINSW    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMINSW    Z1, Z0, Z0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+DATA all32_7fff7fff<>+0(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+4(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+8(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+12(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+16(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+20(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+24(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+28(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+32(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+36(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+40(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+44(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+48(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+52(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+56(SB)/4, $0x7fff7fff
+DATA all32_7fff7fff<>+60(SB)/4, $0x7fff7fff
+GLOBL all32_7fff7fff<>(SB), RODATA|NOPTR, $64
+
+// func greatestU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·greatestU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Z0
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMAXUW Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMAXUW Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMAXUW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMAXUW Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 (CX), K1, Z4
+	VPMAXUW   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 64(CX), K1, Z4
+	VPMAXUW   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 128(CX), K1, Z4
+	VPMAXUW   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z4
+	VMOVDQU16 192(CX), K1, Z4
+	VPMAXUW   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, AX
+
+fold:
+	VPMAXUW    Z2, Z0, Z0
+	VPMAXUW    Z3, Z1, Z1
+	VPMAXUW    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMAXUW    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMAXUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMAXUW    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMAXUW    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMAXUW    Z1, Z0, Z0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·leastU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ffffffff<>+0(SB), Z0
+	VMOVUPS all32_ffffffff<>+0(SB), Z1
+	VMOVUPS all32_ffffffff<>+0(SB), Z2
+	VMOVUPS all32_ffffffff<>+0(SB), Z3
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Z4
+	VPMINUW Z4, Z0, Z0
+	VMOVAPS Z0, Z0
+	VMOVUPS 64(CX), Z4
+	VPMINUW Z4, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 128(CX), Z4
+	VPMINUW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 192(CX), Z4
+	VPMINUW Z4, Z3, Z3
+	VMOVAPS Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU16 (CX), K1, Z4
+	VPMINUW   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU16 64(CX), K1, Z4
+	VPMINUW   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU16 128(CX), K1, Z4
+	VPMINUW   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $-1, DX
+	BZHIQ     AX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
+	VMOVDQU16 192(CX), K1, Z4
+	VPMINUW   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, AX
+
+fold:
+	VPMINUW    Z2, Z0, Z0
+	VPMINUW    Z3, Z1, Z1
+	VPMINUW    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMINUW    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMINUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VPMINUW    Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPMINUW    Z1, Z0, Z0
+	VPSRLD     $0x10, Z0, Z1
+	VPMINUW    Z1, Z0, Z0
+	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
 
@@ -16540,11 +17514,11 @@ fold:
 	VPADDD     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDD     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPADDD     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDD     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -16629,11 +17603,11 @@ fold:
 	VPMAXSD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -16718,11 +17692,11 @@ fold:
 	VPMINSD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -16807,11 +17781,11 @@ fold:
 	VPMAXUD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -16896,11 +17870,11 @@ fold:
 	VPMINUD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -16985,9 +17959,9 @@ fold:
 	VPADDQ     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPADDQ     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -17072,9 +18046,9 @@ fold:
 	VPMAXSQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMAXSQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -17159,9 +18133,9 @@ fold:
 	VPMINSQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMINSQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -17246,9 +18220,9 @@ fold:
 	VPMAXUQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMAXUQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -17333,9 +18307,270 @@ fold:
 	VPMINUQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMINUQ    Z1, Z0, Z0
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func foldAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·foldAnd64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z0
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z1
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z2
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z3
+	CMPQ    AX, $+32
+	JLT     rest
+
+many:
+	VMOVUPD (CX), Z4
+	VPANDQ  Z4, Z0, Z0
+	VMOVAPD Z0, Z0
+	VMOVUPD 64(CX), Z4
+	VPANDQ  Z4, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 128(CX), Z4
+	VPANDQ  Z4, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 192(CX), Z4
+	VPANDQ  Z4, Z3, Z3
+	VMOVAPD Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
+	VMOVUPD (CX), K1, Z4
+	VPANDQ  Z4, Z0, Z0
+	VMOVAPD Z0, Z0
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
+	VMOVUPD 64(CX), K1, Z4
+	VPANDQ  Z4, Z1, Z1
+	VMOVAPD Z1, Z1
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
+	VMOVUPD 128(CX), K1, Z4
+	VPANDQ  Z4, Z2, Z2
+	VMOVAPD Z2, Z2
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
+	VMOVUPD 192(CX), K1, Z4
+	VPANDQ  Z4, Z3, Z3
+	VMOVAPD Z3, Z3
+	SUBQ    $+8, AX
+
+fold:
+	VPANDQ     Z2, Z0, Z0
+	VPANDQ     Z3, Z1, Z1
+	VPANDQ     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPANDQ     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPANDQ     Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
+	VPERMILPD  $0x55, Z0, Z1
+	VPANDQ     Z1, Z0, Z0
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·foldOr64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPD all64_0<>+0(SB), Z0
+	VMOVUPD all64_0<>+0(SB), Z1
+	VMOVUPD all64_0<>+0(SB), Z2
+	VMOVUPD all64_0<>+0(SB), Z3
+	CMPQ    AX, $+32
+	JLT     rest
+
+many:
+	VMOVUPD (CX), Z4
+	VPORQ   Z4, Z0, Z0
+	VMOVAPD Z0, Z0
+	VMOVUPD 64(CX), Z4
+	VPORQ   Z4, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 128(CX), Z4
+	VPORQ   Z4, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 192(CX), Z4
+	VPORQ   Z4, Z3, Z3
+	VMOVAPD Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD (CX), K1, Z4
+	VPORQ   Z4, Z0, Z0
+	VMOVAPD Z0, Z0
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 64(CX), K1, Z4
+	VPORQ   Z4, Z1, Z1
+	VMOVAPD Z1, Z1
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 128(CX), K1, Z4
+	VPORQ   Z4, Z2, Z2
+	VMOVAPD Z2, Z2
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 192(CX), K1, Z4
+	VPORQ   Z4, Z3, Z3
+	VMOVAPD Z3, Z3
+	SUBQ    $+8, AX
+
+fold:
+	VPORQ      Z2, Z0, Z0
+	VPORQ      Z3, Z1, Z1
+	VPORQ      Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPORQ      Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPORQ      Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPD  $0x55, Z0, Z1
+	VPORQ      Z1, Z0, Z0
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·foldXor64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPD all64_0<>+0(SB), Z0
+	VMOVUPD all64_0<>+0(SB), Z1
+	VMOVUPD all64_0<>+0(SB), Z2
+	VMOVUPD all64_0<>+0(SB), Z3
+	CMPQ    AX, $+32
+	JLT     rest
+
+many:
+	VMOVUPD (CX), Z4
+	VPXORQ  Z4, Z0, Z0
+	VMOVAPD Z0, Z0
+	VMOVUPD 64(CX), Z4
+	VPXORQ  Z4, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 128(CX), Z4
+	VPXORQ  Z4, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 192(CX), Z4
+	VPXORQ  Z4, Z3, Z3
+	VMOVAPD Z3, Z3
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD (CX), K1, Z4
+	VPXORQ  Z4, Z0, Z0
+	VMOVAPD Z0, Z0
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 64(CX), K1, Z4
+	VPXORQ  Z4, Z1, Z1
+	VMOVAPD Z1, Z1
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 128(CX), K1, Z4
+	VPXORQ  Z4, Z2, Z2
+	VMOVAPD Z2, Z2
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $-1, DX
+	BZHIQ   AX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 192(CX), K1, Z4
+	VPXORQ  Z4, Z3, Z3
+	VMOVAPD Z3, Z3
+	SUBQ    $+8, AX
+
+fold:
+	VPXORQ     Z2, Z0, Z0
+	VPXORQ     Z3, Z1, Z1
+	VPXORQ     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPXORQ     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPXORQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPD  $0x55, Z0, Z1
+	VPXORQ     Z1, Z0, Z0
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20851,24 +22086,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all32_80808080<>+0(SB)/4, $0x80808080
-DATA all32_80808080<>+4(SB)/4, $0x80808080
-DATA all32_80808080<>+8(SB)/4, $0x80808080
-DATA all32_80808080<>+12(SB)/4, $0x80808080
-DATA all32_80808080<>+16(SB)/4, $0x80808080
-DATA all32_80808080<>+20(SB)/4, $0x80808080
-DATA all32_80808080<>+24(SB)/4, $0x80808080
-DATA all32_80808080<>+28(SB)/4, $0x80808080
-DATA all32_80808080<>+32(SB)/4, $0x80808080
-DATA all32_80808080<>+36(SB)/4, $0x80808080
-DATA all32_80808080<>+40(SB)/4, $0x80808080
-DATA all32_80808080<>+44(SB)/4, $0x80808080
-DATA all32_80808080<>+48(SB)/4, $0x80808080
-DATA all32_80808080<>+52(SB)/4, $0x80808080
-DATA all32_80808080<>+56(SB)/4, $0x80808080
-DATA all32_80808080<>+60(SB)/4, $0x80808080
-GLOBL all32_80808080<>(SB), RODATA|NOPTR, $64
-
 // func leU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·leU8AVX2(SB), NOSPLIT, $0-40
@@ -21672,24 +22889,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA all32_80008000<>+0(SB)/4, $0x80008000
-DATA all32_80008000<>+4(SB)/4, $0x80008000
-DATA all32_80008000<>+8(SB)/4, $0x80008000
-DATA all32_80008000<>+12(SB)/4, $0x80008000
-DATA all32_80008000<>+16(SB)/4, $0x80008000
-DATA all32_80008000<>+20(SB)/4, $0x80008000
-DATA all32_80008000<>+24(SB)/4, $0x80008000
-DATA all32_80008000<>+28(SB)/4, $0x80008000
-DATA all32_80008000<>+32(SB)/4, $0x80008000
-DATA all32_80008000<>+36(SB)/4, $0x80008000
-DATA all32_80008000<>+40(SB)/4, $0x80008000
-DATA all32_80008000<>+44(SB)/4, $0x80008000
-DATA all32_80008000<>+48(SB)/4, $0x80008000
-DATA all32_80008000<>+52(SB)/4, $0x80008000
-DATA all32_80008000<>+56(SB)/4, $0x80008000
-DATA all32_80008000<>+60(SB)/4, $0x80008000
-GLOBL all32_80008000<>(SB), RODATA|NOPTR, $64
 
 // func leU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
@@ -30740,11 +31939,11 @@ fold:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VADDPS     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -31039,6 +32238,7 @@ fold:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -31053,7 +32253,6 @@ fold:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -31348,6 +32547,7 @@ fold:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -31362,7 +32562,6 @@ fold:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -31537,9 +32736,9 @@ fold:
 	VADDPD     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPD     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VADDPD     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -31834,6 +33033,7 @@ fold:
 	VMAXPD     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VCMPPD     $0x03, Y1, Y0, Y2
 	VADDPD     Y1, Y0, Y3
@@ -31841,7 +33041,6 @@ fold:
 	VMAXPD     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -32136,6 +33335,7 @@ fold:
 	VMINPD     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VCMPPD     $0x03, Y1, Y0, Y2
 	VADDPD     Y1, Y0, Y3
@@ -32143,7 +33343,6 @@ fold:
 	VMINPD     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -32366,6 +33565,7 @@ fold:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPMAXUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
@@ -32374,8 +33574,687 @@ fold:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPMAXUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPADDB  Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPADDB  Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPADDB  Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPADDB  Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPADDB  Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPADDB  Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPADDB  Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPADDB  Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	VPADDB     Y4, Y0, Y0
+	VPADDB     Y5, Y1, Y1
+	VPADDB     Y6, Y2, Y2
+	VPADDB     Y7, Y3, Y3
+	VPADDB     Y2, Y0, Y0
+	VPADDB     Y3, Y1, Y1
+	VPADDB     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPADDB     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPADDB     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPADDB     Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPADDB     Y1, Y0, Y0
+	VPSRLW     $0x08, Y0, Y1
+	VPADDB     Y1, Y0, Y0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_80808080<>+0(SB), Y0
+	VMOVUPS all32_80808080<>+0(SB), Y1
+	VMOVUPS all32_80808080<>+0(SB), Y2
+	VMOVUPS all32_80808080<>+0(SB), Y3
+	VMOVUPS all32_80808080<>+0(SB), Y4
+	VMOVUPS all32_80808080<>+0(SB), Y5
+	VMOVUPS all32_80808080<>+0(SB), Y6
+	VMOVUPS all32_80808080<>+0(SB), Y7
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMAXSB Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMAXSB Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMAXSB Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMAXSB Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMAXSB Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMAXSB Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMAXSB Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMAXSB Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	VPMAXSB    Y4, Y0, Y0
+	VPMAXSB    Y5, Y1, Y1
+	VPMAXSB    Y6, Y2, Y2
+	VPMAXSB    Y7, Y3, Y3
+	VPMAXSB    Y2, Y0, Y0
+	VPMAXSB    Y3, Y1, Y1
+	VPMAXSB    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMAXSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMAXSB    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMAXSB    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMAXSB    Y1, Y0, Y0
+	VPSRLW     $0x08, Y0, Y1
+	VPMAXSB    Y1, Y0, Y0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y0
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y1
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y2
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y3
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y4
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y5
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y6
+	VMOVUPS all32_7f7f7f7f<>+0(SB), Y7
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMINSB Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMINSB Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMINSB Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMINSB Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMINSB Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMINSB Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMINSB Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMINSB Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	VPMINSB    Y4, Y0, Y0
+	VPMINSB    Y5, Y1, Y1
+	VPMINSB    Y6, Y2, Y2
+	VPMINSB    Y7, Y3, Y3
+	VPMINSB    Y2, Y0, Y0
+	VPMINSB    Y3, Y1, Y1
+	VPMINSB    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMINSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMINSB    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMINSB    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMINSB    Y1, Y0, Y0
+	VPSRLW     $0x08, Y0, Y1
+	VPMINSB    Y1, Y0, Y0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMAXUB Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMAXUB Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMAXUB Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMAXUB Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMAXUB Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMAXUB Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMAXUB Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMAXUB Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	VPMAXUB    Y4, Y0, Y0
+	VPMAXUB    Y5, Y1, Y1
+	VPMAXUB    Y6, Y2, Y2
+	VPMAXUB    Y7, Y3, Y3
+	VPMAXUB    Y2, Y0, Y0
+	VPMAXUB    Y3, Y1, Y1
+	VPMAXUB    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMAXUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMAXUB    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMAXUB    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMAXUB    Y1, Y0, Y0
+	VPSRLW     $0x08, Y0, Y1
+	VPMAXUB    Y1, Y0, Y0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ffffffff<>+0(SB), Y0
+	VMOVUPS all32_ffffffff<>+0(SB), Y1
+	VMOVUPS all32_ffffffff<>+0(SB), Y2
+	VMOVUPS all32_ffffffff<>+0(SB), Y3
+	VMOVUPS all32_ffffffff<>+0(SB), Y4
+	VMOVUPS all32_ffffffff<>+0(SB), Y5
+	VMOVUPS all32_ffffffff<>+0(SB), Y6
+	VMOVUPS all32_ffffffff<>+0(SB), Y7
+	CMPQ    AX, $+256
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMINUB Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMINUB Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMINUB Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMINUB Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMINUB Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMINUB Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMINUB Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMINUB Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
+
+rest:
+	VPMINUB    Y4, Y0, Y0
+	VPMINUB    Y5, Y1, Y1
+	VPMINUB    Y6, Y2, Y2
+	VPMINUB    Y7, Y3, Y3
+	VPMINUB    Y2, Y0, Y0
+	VPMINUB    Y3, Y1, Y1
+	VPMINUB    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMINUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMINUB    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMINUB    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMINUB    Y1, Y0, Y0
+	VPSRLW     $0x08, Y0, Y1
+	VPMINUB    Y1, Y0, Y0
+	VPEXTRB    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPADDW  Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPADDW  Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPADDW  Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPADDW  Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPADDW  Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPADDW  Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPADDW  Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPADDW  Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	VPADDW     Y4, Y0, Y0
+	VPADDW     Y5, Y1, Y1
+	VPADDW     Y6, Y2, Y2
+	VPADDW     Y7, Y3, Y3
+	VPADDW     Y2, Y0, Y0
+	VPADDW     Y3, Y1, Y1
+	VPADDW     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPADDW     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPADDW     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPADDW     Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPADDW     Y1, Y0, Y0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_80008000<>+0(SB), Y0
+	VMOVUPS all32_80008000<>+0(SB), Y1
+	VMOVUPS all32_80008000<>+0(SB), Y2
+	VMOVUPS all32_80008000<>+0(SB), Y3
+	VMOVUPS all32_80008000<>+0(SB), Y4
+	VMOVUPS all32_80008000<>+0(SB), Y5
+	VMOVUPS all32_80008000<>+0(SB), Y6
+	VMOVUPS all32_80008000<>+0(SB), Y7
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMAXSW Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMAXSW Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMAXSW Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMAXSW Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMAXSW Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMAXSW Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMAXSW Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMAXSW Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	VPMAXSW    Y4, Y0, Y0
+	VPMAXSW    Y5, Y1, Y1
+	VPMAXSW    Y6, Y2, Y2
+	VPMAXSW    Y7, Y3, Y3
+	VPMAXSW    Y2, Y0, Y0
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXSW    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMAXSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMAXSW    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMAXSW    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMAXSW    Y1, Y0, Y0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7fff7fff<>+0(SB), Y0
+	VMOVUPS all32_7fff7fff<>+0(SB), Y1
+	VMOVUPS all32_7fff7fff<>+0(SB), Y2
+	VMOVUPS all32_7fff7fff<>+0(SB), Y3
+	VMOVUPS all32_7fff7fff<>+0(SB), Y4
+	VMOVUPS all32_7fff7fff<>+0(SB), Y5
+	VMOVUPS all32_7fff7fff<>+0(SB), Y6
+	VMOVUPS all32_7fff7fff<>+0(SB), Y7
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMINSW Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMINSW Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMINSW Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMINSW Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMINSW Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMINSW Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMINSW Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMINSW Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	VPMINSW    Y4, Y0, Y0
+	VPMINSW    Y5, Y1, Y1
+	VPMINSW    Y6, Y2, Y2
+	VPMINSW    Y7, Y3, Y3
+	VPMINSW    Y2, Y0, Y0
+	VPMINSW    Y3, Y1, Y1
+	VPMINSW    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMINSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMINSW    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMINSW    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMINSW    Y1, Y0, Y0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMAXUW Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMAXUW Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMAXUW Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMAXUW Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMAXUW Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMAXUW Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMAXUW Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMAXUW Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	VPMAXUW    Y4, Y0, Y0
+	VPMAXUW    Y5, Y1, Y1
+	VPMAXUW    Y6, Y2, Y2
+	VPMAXUW    Y7, Y3, Y3
+	VPMAXUW    Y2, Y0, Y0
+	VPMAXUW    Y3, Y1, Y1
+	VPMAXUW    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMAXUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMAXUW    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMAXUW    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMAXUW    Y1, Y0, Y0
+	VPEXTRW    $0x00, X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ffffffff<>+0(SB), Y0
+	VMOVUPS all32_ffffffff<>+0(SB), Y1
+	VMOVUPS all32_ffffffff<>+0(SB), Y2
+	VMOVUPS all32_ffffffff<>+0(SB), Y3
+	VMOVUPS all32_ffffffff<>+0(SB), Y4
+	VMOVUPS all32_ffffffff<>+0(SB), Y5
+	VMOVUPS all32_ffffffff<>+0(SB), Y6
+	VMOVUPS all32_ffffffff<>+0(SB), Y7
+	CMPQ    AX, $+128
+	JLT     rest
+
+many:
+	VMOVUPS (CX), Y8
+	VPMINUW Y8, Y0, Y0
+	VMOVAPS Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VPMINUW Y8, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VPMINUW Y8, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 96(CX), Y8
+	VPMINUW Y8, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VPMINUW Y8, Y4, Y4
+	VMOVAPS Y4, Y4
+	VMOVUPS 160(CX), Y8
+	VPMINUW Y8, Y5, Y5
+	VMOVAPS Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VPMINUW Y8, Y6, Y6
+	VMOVAPS Y6, Y6
+	VMOVUPS 224(CX), Y8
+	VPMINUW Y8, Y7, Y7
+	VMOVAPS Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	VPMINUW    Y4, Y0, Y0
+	VPMINUW    Y5, Y1, Y1
+	VPMINUW    Y6, Y2, Y2
+	VPMINUW    Y7, Y3, Y3
+	VPMINUW    Y2, Y0, Y0
+	VPMINUW    Y3, Y1, Y1
+	VPMINUW    Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPMINUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VPMINUW    Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPMINUW    Y1, Y0, Y0
+	VPSRLD     $0x10, Y0, Y1
+	VPMINUW    Y1, Y0, Y0
+	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
 
@@ -32549,11 +34428,11 @@ fold:
 	VPADDD     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDD     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPADDD     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDD     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -32728,11 +34607,11 @@ fold:
 	VPMAXSD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -32907,11 +34786,11 @@ fold:
 	VPMINSD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -33086,11 +34965,11 @@ fold:
 	VPMAXUD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -33265,11 +35144,11 @@ fold:
 	VPMINUD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -33444,9 +35323,540 @@ fold:
 	VPADDQ     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDQ     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPADDQ     Y1, Y0, Y0
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func foldAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y0
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y1
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y2
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y3
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y4
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y5
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y6
+	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y7
+	CMPQ    AX, $+32
+	JLT     rest
+
+many:
+	VMOVUPD (CX), Y8
+	VPAND   Y8, Y0, Y0
+	VMOVAPD Y0, Y0
+	VMOVUPD 32(CX), Y8
+	VPAND   Y8, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VPAND   Y8, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 96(CX), Y8
+	VPAND   Y8, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VPAND   Y8, Y4, Y4
+	VMOVAPD Y4, Y4
+	VMOVUPD 160(CX), Y8
+	VPAND   Y8, Y5, Y5
+	VMOVAPD Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VPAND   Y8, Y6, Y6
+	VMOVAPD Y6, Y6
+	VMOVUPD 224(CX), Y8
+	VPAND   Y8, Y7, Y7
+	VMOVAPD Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD (CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y0, Y0
+	VMOVAPD    Y0, Y0
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 32(CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y1, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 64(CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y2, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 96(CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y3, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 128(CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y4, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 160(CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y5, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 192(CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y6, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 224(CX), Y8, Y9
+	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPAND      Y9, Y7, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, AX
+
+fold:
+	VPAND      Y4, Y0, Y0
+	VPAND      Y5, Y1, Y1
+	VPAND      Y6, Y2, Y2
+	VPAND      Y7, Y3, Y3
+	VPAND      Y2, Y0, Y0
+	VPAND      Y3, Y1, Y1
+	VPAND      Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPAND      Y1, Y0, Y0
 	MOVQ       d+8(FP), AX
+	VPERMILPD  $0x55, Y0, Y1
+	VPAND      Y1, Y0, Y0
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPD all64_0<>+0(SB), Y0
+	VMOVUPD all64_0<>+0(SB), Y1
+	VMOVUPD all64_0<>+0(SB), Y2
+	VMOVUPD all64_0<>+0(SB), Y3
+	VMOVUPD all64_0<>+0(SB), Y4
+	VMOVUPD all64_0<>+0(SB), Y5
+	VMOVUPD all64_0<>+0(SB), Y6
+	VMOVUPD all64_0<>+0(SB), Y7
+	CMPQ    AX, $+32
+	JLT     rest
+
+many:
+	VMOVUPD (CX), Y8
+	VPOR    Y8, Y0, Y0
+	VMOVAPD Y0, Y0
+	VMOVUPD 32(CX), Y8
+	VPOR    Y8, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VPOR    Y8, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 96(CX), Y8
+	VPOR    Y8, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VPOR    Y8, Y4, Y4
+	VMOVAPD Y4, Y4
+	VMOVUPD 160(CX), Y8
+	VPOR    Y8, Y5, Y5
+	VMOVAPD Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VPOR    Y8, Y6, Y6
+	VMOVAPD Y6, Y6
+	VMOVUPD 224(CX), Y8
+	VPOR    Y8, Y7, Y7
+	VMOVAPD Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD (CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y0, Y0
+	VMOVAPD    Y0, Y0
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 32(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y1, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 64(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y2, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 96(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y3, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 128(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y4, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 160(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y5, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 192(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y6, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 224(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPOR       Y9, Y7, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, AX
+
+fold:
+	VPOR       Y4, Y0, Y0
+	VPOR       Y5, Y1, Y1
+	VPOR       Y6, Y2, Y2
+	VPOR       Y7, Y3, Y3
+	VPOR       Y2, Y0, Y0
+	VPOR       Y3, Y1, Y1
+	VPOR       Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPD  $0x55, Y0, Y1
+	VPOR       Y1, Y0, Y0
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPD all64_0<>+0(SB), Y0
+	VMOVUPD all64_0<>+0(SB), Y1
+	VMOVUPD all64_0<>+0(SB), Y2
+	VMOVUPD all64_0<>+0(SB), Y3
+	VMOVUPD all64_0<>+0(SB), Y4
+	VMOVUPD all64_0<>+0(SB), Y5
+	VMOVUPD all64_0<>+0(SB), Y6
+	VMOVUPD all64_0<>+0(SB), Y7
+	CMPQ    AX, $+32
+	JLT     rest
+
+many:
+	VMOVUPD (CX), Y8
+	VPXOR   Y8, Y0, Y0
+	VMOVAPD Y0, Y0
+	VMOVUPD 32(CX), Y8
+	VPXOR   Y8, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VPXOR   Y8, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 96(CX), Y8
+	VPXOR   Y8, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VPXOR   Y8, Y4, Y4
+	VMOVAPD Y4, Y4
+	VMOVUPD 160(CX), Y8
+	VPXOR   Y8, Y5, Y5
+	VMOVAPD Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VPXOR   Y8, Y6, Y6
+	VMOVAPD Y6, Y6
+	VMOVUPD 224(CX), Y8
+	VPXOR   Y8, Y7, Y7
+	VMOVAPD Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD (CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y0, Y0
+	VMOVAPD    Y0, Y0
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 32(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y1, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 64(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y2, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 96(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y3, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 128(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y4, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 160(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y5, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 192(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y6, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, AX
+	TESTQ      AX, AX
+	JLE        fold
+	XORQ       BX, BX
+	MOVQ       $+4, DX
+	SUBQ       AX, DX
+	CMOVQLT    BX, DX
+	LEAQ       tail_masks<>+0(SB), BX
+	VMOVUPD    (BX)(DX*8), Y8
+	VMASKMOVPD 224(CX), Y8, Y9
+	VMOVUPD    all64_0<>+0(SB), Y10
+	VBLENDVPD  Y8, Y9, Y10, Y9
+	VPXOR      Y9, Y7, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, AX
+
+fold:
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y5, Y1, Y1
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y7, Y3, Y3
+	VPXOR      Y2, Y0, Y0
+	VPXOR      Y3, Y1, Y1
+	VPXOR      Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPXOR      Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPD  $0x55, Y0, Y1
+	VPXOR      Y1, Y0, Y0
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET

@@ -60,3 +60,26 @@ func SumOf[T Number](x []T) T {
 	}
 	return c[0]
 }
+
+// FindFold returns the fold of this name at the level in use, or nil. It sets d to the fold of x, which is not empty; where the assembly
+// leaves a rest, portable folds it and pair adds it.
+func FindFold[T Number](name string, pair func(x, y T) T, portable func(x []T) T) func(d *T, x []T) {
+	k := find(InUse(), name)
+	switch {
+	case k.loop == nil:
+		return nil
+	case k.step == 0:
+		return func(d *T, x []T) { k.loop(len(x), unsafe.Pointer(d), unsafe.Pointer(&x[0]), nil, nil) }
+	}
+	return func(d *T, x []T) {
+		whole := len(x) / k.step * k.step
+		if whole == 0 {
+			*d = portable(x)
+			return
+		}
+		k.loop(whole, unsafe.Pointer(d), unsafe.Pointer(&x[0]), nil, nil)
+		if whole < len(x) {
+			*d = pair(*d, portable(x[whole:]))
+		}
+	}
+}

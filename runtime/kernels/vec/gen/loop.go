@@ -26,6 +26,7 @@ type kernel struct {
 	before func(m *machine) func(m *machine, in []vector) vector
 	// whole, if set, is the function instead of a loop around a body.
 	whole func(m *machine)
+	chunk int // elements that a fold takes at once
 }
 
 // form is how elements lie in memory.
@@ -40,7 +41,7 @@ type form struct {
 // isPartial reports whether 256-bit code leaves a rest behind: only lanes of 32 and 64 bits have masked loads there.
 func (k *kernel) isPartial() bool {
 	if k.whole != nil {
-		return false
+		return k.chunk > 0 && k.lane < 4
 	}
 	partial := k.out.store != nil || k.lane < 4
 	for _, f := range k.in {

@@ -42,7 +42,7 @@ func generate() (asmgen.Files, error) {
 			name := m.function(k)
 			step := 0
 			if !wide && k.isPartial() {
-				step = m.lanes()
+				step = max(k.chunk, m.lanes())
 			}
 			e := entry{key: k.key, function: name, step: step, sizes: [4]int{k.out.size}}
 			for i, f := range k.in {

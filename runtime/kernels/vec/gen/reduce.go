@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
 )
@@ -10,7 +12,7 @@ import (
 // number, and chains are folded by halves. So all widths of vectors, and Go, compute the same bits.
 func reductions() (all []kernel) {
 	fold := func(key string, lane int, identity uint64, body func(m *machine, x, y vector) vector, wideOnly bool) {
-		all = append(all, kernel{key: key, doc: "folds n elements at a into one at d.", lane: lane, wideOnly: wideOnly,
+		all = append(all, kernel{key: key, doc: "folds n elements at a into one at d.", lane: lane, wideOnly: wideOnly, chunk: chainBytes / lane,
 			whole: func(m *machine) { m.reduce(identity, body) }})
 	}
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
@@ -28,13 +30,17 @@ func reductions() (all []kernel) {
 	integer := func(name string) func(m *machine, x, y vector) vector {
 		return func(m *machine, x, y vector) vector { return m.integer3(name, x, y) }
 	}
-	for typ, lane := range pairs("32", 4, "64", 8) {
+	for typ, lane := range pairs("8", 1, "16", 2, "32", 4, "64", 8) {
 		fold("sum.i"+typ, lane, 0, integer("ADD"), false)
 		top := uint64(1) << (8*lane - 1)
 		fold("greatest.s"+typ, lane, top, integer("MAXS"), lane == 8)
 		fold("least.s"+typ, lane, top-1, integer("MINS"), lane == 8)
 		fold("greatest.u"+typ, lane, 0, integer("MAXU"), lane == 8)
 		fold("least.u"+typ, lane, ^uint64(0)>>(64-8*lane), integer("MINU"), lane == 8)
+	}
+	for _, op := range []string{"and", "or", "xor"} {
+		identity := map[string]uint64{"and": ^uint64(0)}[op]
+		fold("fold-"+op+".64", 8, identity, func(m *machine, x, y vector) vector { return m.bits(strings.ToUpper(op), x, y) }, false)
 	}
 	return all
 }
@@ -63,15 +69,22 @@ func (m *machine) reduce(identity uint64, body func(m *machine, x, y vector) vec
 	m.JGE(operand.LabelRef("many"))
 	m.Label("rest")
 	for i := range chains {
+		if !m.wide && m.lane < 4 {
+			break // no masked loads: the rest is the caller's
+		}
 		m.TESTQ(n, n)
 		m.JLE(operand.LabelRef("fold"))
 		mask := m.tail(n)
 		v := m.vector()
 		at := operand.Mem{Base: x, Disp: i * m.width()}
-		if m.wide {
+		switch {
+		case m.lane < 4:
+			m.op("VMOVDQU64", m.pattern(identity), v)
+			m.op("VMOVDQU"+fmt.Sprint(8*m.lane), at, mask, v)
+		case m.wide:
 			m.float("VMOVU", m.pattern(identity), v)
 			m.float("VMOVU", at, mask, v)
-		} else {
+		default:
 			m.float("VMASKMOV", at, mask, v)
 			m.float("VBLENDV", mask, v, m.copyOf(m.pattern(identity)), v)
 		}
@@ -102,12 +115,23 @@ func (m *machine) reduce(identity uint64, body func(m *machine, x, y vector) vec
 	} else {
 		swapped("VPERM2F128", 1, true)
 	}
-	if m.lane == 4 {
-		swapped("VPERMILPS", 0x4e, false)
-		swapped("VPERMILPS", 0xb1, false)
-		m.VMOVSS(v.AsX(), operand.Mem{Base: m.argument("d")})
+	d := operand.Mem{Base: m.argument("d")}
+	if m.lane == 8 {
+		swapped("VPERMILPD", 0x55, false)
+		m.VMOVSD(v.AsX(), d)
 		return
 	}
-	swapped("VPERMILPD", 0x55, false)
-	m.VMOVSD(v.AsX(), operand.Mem{Base: m.argument("d")})
+	swapped("VPERMILPS", 0x4e, false)
+	swapped("VPERMILPS", 0xb1, false)
+	switch m.lane {
+	case 4:
+		m.VMOVSS(v.AsX(), d)
+	case 2:
+		v = body(m, v, m.as(4).shift("SRL", v, 16))
+		m.VPEXTRW(operand.U8(0), v.AsX(), d)
+	default:
+		v = body(m, v, m.as(4).shift("SRL", v, 16))
+		v = body(m, v, m.as(2).shift("SRL", v, 8))
+		m.VPEXTRB(operand.U8(0), v.AsX(), d)
+	}
 }
