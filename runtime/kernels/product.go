@@ -33,6 +33,8 @@ type product[T gemm.Number] struct {
 	arranging           *conversion
 	packed              place
 	constant            []T
+	onRows              bool // the right side is used where it is
+	rowStride           int
 	packLoop, blockLoop *parallelLoop
 	workspaces          sync.Pool
 }
@@ -45,7 +47,7 @@ type rewriting struct {
 
 // workspace is what one goroutine needs.
 type workspace[T gemm.Number] struct {
-	left, tile []T
+	left, tile, edge []T
 }
 
 // bind completes p for operands 0 and 1 and result 0 of the site, computing in type t, which is T.
@@ -82,11 +84,17 @@ func (p *product[T]) complete(s *site, e *endpoints, t hlo.PrimitiveType) (runti
 	if data, ok := s.b.ConstIn(1); ok && p.rhs.kind == inInput {
 		p.constant = make([]T, p.packedLen())
 		p.packRight(p.constant, elems[T](data), 0, p.batch*p.tasksN)
+	} else if p.rowStride, p.onRows = p.right.RowStride(); p.onRows && p.kernel.RunOnRows != nil && p.m <= fewPanels*p.kernel.MR {
+		// Packing would cost more than what comes of it.
 	} else {
+		p.onRows = false
 		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
 	return runtime.Bound{Run: p.run, Scratch: e.scratch.size}, true
 }
+
+// fewPanels is up to how many panels of the left side a packed right side is not worth it.
+const fewPanels = 4
 
 // bindVector is the kernel of the form for one row.
 func (p *product[T]) bindVector(v *vectorProduct[T]) runtime.Bound {
@@ -113,7 +121,11 @@ func (p *product[T]) planBlocks() {
 	p.tasksM = (p.m-1)/p.blockM + 1
 	p.tasksN = (p.n-1)/p.blockN + 1
 	p.workspaces.New = func() any {
-		return &workspace[T]{make([]T, p.blockM*min(p.k, gemm.KC)), make([]T, p.kernel.MR*p.kernel.NR)}
+		w := &workspace[T]{left: make([]T, p.blockM*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR)}
+		if p.onRows {
+			w.edge = make([]T, p.kernel.NR*min(p.k, gemm.KC))
+		}
+		return w
 	}
 	p.packLoop = newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		p.packRight(elems[T](p.packed.of(f)), elems[T](p.rhs.of(f)), lo, hi)
@@ -127,7 +139,7 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 	if p.k == 0 {
 		clear(p.out.of(f))
 	} else {
-		if p.constant == nil {
+		if p.constant == nil && !p.onRows {
 			p.packLoop.run(f, p.batch*p.tasksN, 1+(1<<14)/(1+p.k*p.blockN))
 		}
 		p.blockLoop.run(f, p.batch*p.tasksM*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*p.blockM))
@@ -158,14 +170,16 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	w := p.workspaces.Get().(*workspace[T])
 	left, out := elems[T](p.lhs.of(f)), elems[T](p.out.of(f))
 	right := p.constant
-	if right == nil {
+	switch {
+	case p.onRows:
+		right = elems[T](p.rhs.of(f))
+	case right == nil:
 		right = elems[T](p.packed.of(f))
 	}
 	for task := lo; task < hi; task++ {
 		bj, i := task/p.tasksM, task%p.tasksM*p.blockM
 		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
 		rows, cols := min(p.blockM, p.m-i), min(p.blockN, p.n-j)
-		block := right[bj*p.blockN*p.k:][:p.blockN*p.k]
 		c := out[(b*p.m+i)*p.n+j:]
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)
@@ -174,7 +188,12 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 			} else {
 				gemm.Pack(&p.left, w.left, left[p.leftBatch[b]:], p.kernel.MR, i, i+rows, k, k+kc)
 			}
-			p.kernel.Block(rows, cols, kc, w.left, block[k*p.blockN:], c, p.n, k > 0, w.tile)
+			if p.onRows {
+				from := right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]
+				p.kernel.BlockOnRows(rows, cols, kc, w.left, from, p.rowStride, c, p.n, k > 0, w.tile, w.edge)
+				continue
+			}
+			p.kernel.Block(rows, cols, kc, w.left, right[(bj*p.k*p.blockN)+k*p.blockN:], c, p.n, k > 0, w.tile)
 		}
 	}
 	p.workspaces.Put(w)

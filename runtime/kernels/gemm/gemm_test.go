@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiply packs and multiplies a[m,k] with b[k,n].
+// multiply packs and multiplies a[m,k] with b[k,n]. Where the kernel can use b as it is, the product has to be the same.
 func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
-	c := make([]T, m*n)
+	c, onRows := make([]T, m*n), make([]T, m*n)
 	rows := func(n, by int) []int {
 		v := make([]int, n)
 		for i := range v {
@@ -26,6 +26,16 @@ func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
 		Pack(&left, pa, a, g.MR, 0, m, k0, k1)
 		Pack(&right, pb, b, g.NR, 0, n, k0, k1)
 		g.Block(m, n, k1-k0, pa, pb, c, n, k0 > 0, tile)
+		if stride, ok := right.RowStride(); ok && g.RunOnRows != nil {
+			g.BlockOnRows(m, n, k1-k0, pa, b[k0*n:], stride, onRows, n, k0 > 0, tile, make([]T, g.NR*(k1-k0)))
+		}
+	}
+	if g.RunOnRows != nil {
+		for i := range c {
+			if c[i] != onRows[i] {
+				panic(fmt.Sprintf("element %d is %v from a packed matrix and %v from rows", i, c[i], onRows[i]))
+			}
+		}
 	}
 	return c
 }

@@ -4,45 +4,45 @@
 
 package gemm
 
-// f32AVX512 sets c, of 14 rows and 32 columns, to a·b over k, or adds it.
+// f32AVX512 sets c, of 14 rows and 32 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func f32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+func f32AVX512(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 
-// f32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// f32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func f32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+func f32AVX2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 
-// f64AVX512 sets c, of 14 rows and 16 columns, to a·b over k, or adds it.
+// f64AVX512 sets c, of 14 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func f64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+func f64AVX512(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
-// f64AVX2 sets c, of 6 rows and 8 columns, to a·b over k, or adds it.
+// f64AVX2 sets c, of 6 rows and 8 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func f64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+func f64AVX2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
-// i32AVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// i32AVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func i32AVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+func i32AVX512(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
-// i32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// i32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func i32AVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+func i32AVX2(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
-// pairsAVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// pairsAVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func pairsAVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+func pairsAVX512(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
-// pairsAVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// pairsAVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
 //
 //go:noescape
-func pairsAVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+func pairsAVX2(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
 // inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
 //

@@ -4,15 +4,17 @@
 
 #include "textflag.h"
 
-// func f32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+// func f32AVX512(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 // Requires: AVX, AVX512F
-TEXT ·f32AVX512(SB), NOSPLIT, $0-41
+TEXT ·f32AVX512(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x02, SI
+	SHLQ   $0x02, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -76,111 +78,113 @@ loop:
 	VFMADD231PS.BCST 52(CX), Z28, Z26
 	VFMADD231PS.BCST 52(CX), Z29, Z27
 	ADDQ             $0x00000038, CX
-	ADDQ             $0x00000080, DX
+	ADDQ             SI, DX
 	DECQ             AX
 	JNZ              loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VADDPS (BX), Z0, Z0
 	VADDPS 64(BX), Z1, Z1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z2, Z2
 	VADDPS 64(BX), Z3, Z3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z4, Z4
 	VADDPS 64(BX), Z5, Z5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z6, Z6
 	VADDPS 64(BX), Z7, Z7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z8, Z8
 	VADDPS 64(BX), Z9, Z9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z10, Z10
 	VADDPS 64(BX), Z11, Z11
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z12, Z12
 	VADDPS 64(BX), Z13, Z13
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z14, Z14
 	VADDPS 64(BX), Z15, Z15
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z16, Z16
 	VADDPS 64(BX), Z17, Z17
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z18, Z18
 	VADDPS 64(BX), Z19, Z19
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z20, Z20
 	VADDPS 64(BX), Z21, Z21
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z22, Z22
 	VADDPS 64(BX), Z23, Z23
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z24, Z24
 	VADDPS 64(BX), Z25, Z25
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Z26, Z26
 	VADDPS 64(BX), Z27, Z27
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z3, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z4, (AX)
 	VMOVUPS Z5, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z8, (AX)
 	VMOVUPS Z9, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z11, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z12, (AX)
 	VMOVUPS Z13, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z17, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z18, (AX)
 	VMOVUPS Z19, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z20, (AX)
 	VMOVUPS Z21, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z22, (AX)
 	VMOVUPS Z23, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z24, (AX)
 	VMOVUPS Z25, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z26, (AX)
 	VMOVUPS Z27, 64(AX)
 	VZEROUPPER
 	RET
 
-// func f32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+// func f32AVX2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 // Requires: AVX, FMA3
-TEXT ·f32AVX2(SB), NOSPLIT, $0-41
+TEXT ·f32AVX2(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x02, SI
+	SHLQ   $0x02, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -218,63 +222,65 @@ loop:
 	VFMADD231PS  Y14, Y12, Y10
 	VFMADD231PS  Y14, Y13, Y11
 	ADDQ         $0x00000018, CX
-	ADDQ         $0x00000040, DX
+	ADDQ         SI, DX
 	DECQ         AX
 	JNZ          loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VADDPS (BX), Y0, Y0
 	VADDPS 32(BX), Y1, Y1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Y2, Y2
 	VADDPS 32(BX), Y3, Y3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Y4, Y4
 	VADDPS 32(BX), Y5, Y5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Y6, Y6
 	VADDPS 32(BX), Y7, Y7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Y8, Y8
 	VADDPS 32(BX), Y9, Y9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPS (BX), Y10, Y10
 	VADDPS 32(BX), Y11, Y11
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y5, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y7, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y9, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
 	VZEROUPPER
 	RET
 
-// func f64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+// func f64AVX512(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 // Requires: AVX, AVX512F
-TEXT ·f64AVX512(SB), NOSPLIT, $0-41
+TEXT ·f64AVX512(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x03, SI
+	SHLQ   $0x03, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -338,111 +344,113 @@ loop:
 	VFMADD231PD.BCST 104(CX), Z28, Z26
 	VFMADD231PD.BCST 104(CX), Z29, Z27
 	ADDQ             $0x00000070, CX
-	ADDQ             $0x00000080, DX
+	ADDQ             SI, DX
 	DECQ             AX
 	JNZ              loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VADDPD (BX), Z0, Z0
 	VADDPD 64(BX), Z1, Z1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z2, Z2
 	VADDPD 64(BX), Z3, Z3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z4, Z4
 	VADDPD 64(BX), Z5, Z5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z6, Z6
 	VADDPD 64(BX), Z7, Z7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z8, Z8
 	VADDPD 64(BX), Z9, Z9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z10, Z10
 	VADDPD 64(BX), Z11, Z11
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z12, Z12
 	VADDPD 64(BX), Z13, Z13
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z14, Z14
 	VADDPD 64(BX), Z15, Z15
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z16, Z16
 	VADDPD 64(BX), Z17, Z17
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z18, Z18
 	VADDPD 64(BX), Z19, Z19
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z20, Z20
 	VADDPD 64(BX), Z21, Z21
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z22, Z22
 	VADDPD 64(BX), Z23, Z23
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z24, Z24
 	VADDPD 64(BX), Z25, Z25
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Z26, Z26
 	VADDPD 64(BX), Z27, Z27
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z2, (AX)
 	VMOVUPD Z3, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z4, (AX)
 	VMOVUPD Z5, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z6, (AX)
 	VMOVUPD Z7, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z8, (AX)
 	VMOVUPD Z9, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z10, (AX)
 	VMOVUPD Z11, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z12, (AX)
 	VMOVUPD Z13, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z14, (AX)
 	VMOVUPD Z15, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z16, (AX)
 	VMOVUPD Z17, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z18, (AX)
 	VMOVUPD Z19, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z20, (AX)
 	VMOVUPD Z21, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z22, (AX)
 	VMOVUPD Z23, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z24, (AX)
 	VMOVUPD Z25, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Z26, (AX)
 	VMOVUPD Z27, 64(AX)
 	VZEROUPPER
 	RET
 
-// func f64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+// func f64AVX2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 // Requires: AVX, FMA3
-TEXT ·f64AVX2(SB), NOSPLIT, $0-41
+TEXT ·f64AVX2(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x03, SI
+	SHLQ   $0x03, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -480,63 +488,65 @@ loop:
 	VFMADD231PD  Y14, Y12, Y10
 	VFMADD231PD  Y14, Y13, Y11
 	ADDQ         $0x00000030, CX
-	ADDQ         $0x00000040, DX
+	ADDQ         SI, DX
 	DECQ         AX
 	JNZ          loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VADDPD (BX), Y0, Y0
 	VADDPD 32(BX), Y1, Y1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Y2, Y2
 	VADDPD 32(BX), Y3, Y3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Y4, Y4
 	VADDPD 32(BX), Y5, Y5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Y6, Y6
 	VADDPD 32(BX), Y7, Y7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Y8, Y8
 	VADDPD 32(BX), Y9, Y9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VADDPD (BX), Y10, Y10
 	VADDPD 32(BX), Y11, Y11
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Y2, (AX)
 	VMOVUPD Y3, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Y4, (AX)
 	VMOVUPD Y5, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Y6, (AX)
 	VMOVUPD Y7, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Y8, (AX)
 	VMOVUPD Y9, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPD Y10, (AX)
 	VMOVUPD Y11, 32(AX)
 	VZEROUPPER
 	RET
 
-// func i32AVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+// func i32AVX512(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 // Requires: AVX, AVX512F
-TEXT ·i32AVX512(SB), NOSPLIT, $0-41
+TEXT ·i32AVX512(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x02, SI
+	SHLQ   $0x02, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -628,99 +638,101 @@ loop:
 	VPMULLD      Z26, Z25, Z26
 	VPADDD       Z26, Z23, Z23
 	ADDQ         $0x00000030, CX
-	ADDQ         $0x00000080, DX
+	ADDQ         SI, DX
 	DECQ         AX
 	JNZ          loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VPADDD (BX), Z0, Z0
 	VPADDD 64(BX), Z1, Z1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z2, Z2
 	VPADDD 64(BX), Z3, Z3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z4, Z4
 	VPADDD 64(BX), Z5, Z5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z6, Z6
 	VPADDD 64(BX), Z7, Z7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z8, Z8
 	VPADDD 64(BX), Z9, Z9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z10, Z10
 	VPADDD 64(BX), Z11, Z11
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z12, Z12
 	VPADDD 64(BX), Z13, Z13
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z14, Z14
 	VPADDD 64(BX), Z15, Z15
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z16, Z16
 	VPADDD 64(BX), Z17, Z17
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z18, Z18
 	VPADDD 64(BX), Z19, Z19
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z20, Z20
 	VPADDD 64(BX), Z21, Z21
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z22, Z22
 	VPADDD 64(BX), Z23, Z23
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z3, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z4, (AX)
 	VMOVUPS Z5, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z8, (AX)
 	VMOVUPS Z9, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z11, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z12, (AX)
 	VMOVUPS Z13, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z17, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z18, (AX)
 	VMOVUPS Z19, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z20, (AX)
 	VMOVUPS Z21, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z22, (AX)
 	VMOVUPS Z23, 64(AX)
 	VZEROUPPER
 	RET
 
-// func i32AVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+// func i32AVX2(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 // Requires: AVX, AVX2
-TEXT ·i32AVX2(SB), NOSPLIT, $0-41
+TEXT ·i32AVX2(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x02, SI
+	SHLQ   $0x02, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -770,63 +782,65 @@ loop:
 	VPMULLD      Y14, Y13, Y14
 	VPADDD       Y14, Y11, Y11
 	ADDQ         $0x00000018, CX
-	ADDQ         $0x00000040, DX
+	ADDQ         SI, DX
 	DECQ         AX
 	JNZ          loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VPADDD (BX), Y0, Y0
 	VPADDD 32(BX), Y1, Y1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y2, Y2
 	VPADDD 32(BX), Y3, Y3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y4, Y4
 	VPADDD 32(BX), Y5, Y5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y6, Y6
 	VPADDD 32(BX), Y7, Y7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y8, Y8
 	VPADDD 32(BX), Y9, Y9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y10, Y10
 	VPADDD 32(BX), Y11, Y11
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y5, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y7, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y9, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+// func pairsAVX512(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 // Requires: AVX, AVX512BW, AVX512F
-TEXT ·pairsAVX512(SB), NOSPLIT, $0-41
+TEXT ·pairsAVX512(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x02, SI
+	SHLQ   $0x02, DI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -918,99 +932,101 @@ loop:
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z23, Z23
 	ADDQ         $0x00000030, CX
-	ADDQ         $0x00000080, DX
+	ADDQ         SI, DX
 	DECQ         AX
 	JNZ          loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VPADDD (BX), Z0, Z0
 	VPADDD 64(BX), Z1, Z1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z2, Z2
 	VPADDD 64(BX), Z3, Z3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z4, Z4
 	VPADDD 64(BX), Z5, Z5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z6, Z6
 	VPADDD 64(BX), Z7, Z7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z8, Z8
 	VPADDD 64(BX), Z9, Z9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z10, Z10
 	VPADDD 64(BX), Z11, Z11
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z12, Z12
 	VPADDD 64(BX), Z13, Z13
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z14, Z14
 	VPADDD 64(BX), Z15, Z15
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z16, Z16
 	VPADDD 64(BX), Z17, Z17
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z18, Z18
 	VPADDD 64(BX), Z19, Z19
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z20, Z20
 	VPADDD 64(BX), Z21, Z21
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Z22, Z22
 	VPADDD 64(BX), Z23, Z23
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z3, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z4, (AX)
 	VMOVUPS Z5, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z8, (AX)
 	VMOVUPS Z9, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z11, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z12, (AX)
 	VMOVUPS Z13, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z17, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z18, (AX)
 	VMOVUPS Z19, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z20, (AX)
 	VMOVUPS Z21, 64(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Z22, (AX)
 	VMOVUPS Z23, 64(AX)
 	VZEROUPPER
 	RET
 
-// func pairsAVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool)
+// func pairsAVX2(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 // Requires: AVX, AVX2
-TEXT ·pairsAVX2(SB), NOSPLIT, $0-41
+TEXT ·pairsAVX2(SB), NOSPLIT, $0-49
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   b+16(FP), DX
-	MOVQ   c+24(FP), BX
-	MOVQ   ldc+32(FP), SI
+	MOVQ   c+32(FP), BX
+	MOVQ   ldb+24(FP), SI
+	MOVQ   ldc+40(FP), DI
 	SHLQ   $0x02, SI
+	SHLQ   $0x02, DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1060,49 +1076,49 @@ loop:
 	VPMADDWD     Y14, Y13, Y14
 	VPADDD       Y14, Y11, Y11
 	ADDQ         $0x00000018, CX
-	ADDQ         $0x00000040, DX
+	ADDQ         SI, DX
 	DECQ         AX
 	JNZ          loop
 
 store:
-	MOVB   add+40(FP), AL
+	MOVB   add+48(FP), AL
 	TESTB  AL, AL
 	JZ     set
 	VPADDD (BX), Y0, Y0
 	VPADDD 32(BX), Y1, Y1
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y2, Y2
 	VPADDD 32(BX), Y3, Y3
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y4, Y4
 	VPADDD 32(BX), Y5, Y5
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y6, Y6
 	VPADDD 32(BX), Y7, Y7
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y8, Y8
 	VPADDD 32(BX), Y9, Y9
-	ADDQ   SI, BX
+	ADDQ   DI, BX
 	VPADDD (BX), Y10, Y10
 	VPADDD 32(BX), Y11, Y11
 
 set:
-	MOVQ    c+24(FP), AX
+	MOVQ    c+32(FP), AX
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y5, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y7, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y9, 32(AX)
-	ADDQ    SI, AX
+	ADDQ    DI, AX
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
 	VZEROUPPER

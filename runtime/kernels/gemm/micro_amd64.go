@@ -13,21 +13,21 @@ func vectorKernel[T Number](g *Kernel[T]) {
 	switch g := any(g).(type) {
 	case *Kernel[float32]:
 		if wide {
-			*g = Kernel[float32]{14, 32, wrap(14, 32, f32AVX512)}
+			*g = newKernel(14, 32, f32AVX512)
 		} else {
-			*g = Kernel[float32]{6, 16, wrap(6, 16, f32AVX2)}
+			*g = newKernel(6, 16, f32AVX2)
 		}
 	case *Kernel[float64]:
 		if wide {
-			*g = Kernel[float64]{14, 16, wrap(14, 16, f64AVX512)}
+			*g = newKernel(14, 16, f64AVX512)
 		} else {
-			*g = Kernel[float64]{6, 8, wrap(6, 8, f64AVX2)}
+			*g = newKernel(6, 8, f64AVX2)
 		}
 	case *Kernel[int32]:
 		if wide {
-			*g = Kernel[int32]{12, 32, wrap(12, 32, i32AVX512)}
+			*g = newKernel(12, 32, i32AVX512)
 		} else {
-			*g = Kernel[int32]{6, 16, wrap(6, 16, i32AVX2)}
+			*g = newKernel(6, 16, i32AVX2)
 		}
 	}
 }
@@ -36,18 +36,22 @@ func vectorKernel[T Number](g *Kernel[T]) {
 func vectorPairs(g *Kernel[int32]) {
 	switch {
 	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW:
-		*g = Kernel[int32]{12, 32, wrap(12, 32, pairsAVX512)}
+		*g = newKernel(12, 32, pairsAVX512)
 	case cpu.X86.HasAVX2:
-		*g = Kernel[int32]{6, 16, wrap(6, 16, pairsAVX2)}
+		*g = newKernel(6, 16, pairsAVX2)
 	}
 }
 
-// wrap checks the panels before assembly reads them.
-func wrap[T float32 | float64 | int32](mr, nr int, run func(k int, a, b, c *T, ldc int, add bool)) func(int, []T, []T, []T, int, bool) {
-	return func(k int, a, b, c []T, ldc int, add bool) {
-		if k == 0 || len(a) < k*mr || len(b) < k*nr || len(c) < (mr-1)*ldc+nr {
+// microLoop is a kernel in assembly.
+type microLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool)
+
+// newKernel checks what assembly reads and writes before it does.
+func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T]) Kernel[T] {
+	onRows := func(k int, a, b []T, ldb int, c []T, ldc int, add bool) {
+		if k == 0 || len(a) < k*mr || len(b) < (k-1)*ldb+nr || len(c) < (mr-1)*ldc+nr {
 			panic("gemm: panels are too short")
 		}
-		run(k, &a[0], &b[0], &c[0], ldc, add)
+		run(k, &a[0], &b[0], ldb, &c[0], ldc, add)
 	}
+	return Kernel[T]{MR: mr, NR: nr, RunOnRows: onRows, Run: func(k int, a, b, c []T, ldc int, add bool) { onRows(k, a, b, nr, c, ldc, add) }}
 }

@@ -12,8 +12,8 @@ func TestVectorKernels(t *testing.T) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		t.Skip("no AVX2")
 	}
-	kernels32 := []Kernel[float32]{{6, 16, wrap(6, 16, f32AVX2)}}
-	kernels64 := []Kernel[float64]{{6, 8, wrap(6, 8, f64AVX2)}}
+	kernels32 := []Kernel[float32]{newKernel(6, 16, f32AVX2)}
+	kernels64 := []Kernel[float64]{newKernel(6, 8, f64AVX2)}
 	a, b := make([]float32, 31*70), make([]float32, 70*45)
 	for i := range a {
 		a[i] = float32(i%7) - 3
@@ -42,8 +42,8 @@ func TestVectorKernels(t *testing.T) {
 	for i := range q {
 		q[i] = Pair(int16(i*15485863), int16(i*31))
 	}
-	integers := Kernel[int32]{6, 16, wrap(6, 16, i32AVX2)}
+	integers := newKernel(6, 16, i32AVX2)
 	require.Equal(t, multiply(portable[int32](), 31, 45, 70, p, q), multiply(integers, 31, 45, 70, p, q))
-	pairs := Kernel[int32]{6, 16, wrap(6, 16, pairsAVX2)}
+	pairs := newKernel(6, 16, pairsAVX2)
 	require.Equal(t, multiply(portablePairs(), 31, 45, 70, p, q), multiply(pairs, 31, 45, 70, p, q))
 }

@@ -91,6 +91,19 @@ func interleave8[T Number](panel, src []T, rows []int, at, n, r int) {
 // LinearRows reports whether neighbouring rows are neighbours in memory.
 func (m *Matrix) LinearRows() bool { return m.linearRows }
 
+// RowStride is how far apart rows of a right matrix are whose elements are neighbours, if they all are that far apart.
+func (m *Matrix) RowStride() (stride int, ok bool) {
+	if len(m.Ks) > 1 {
+		stride = m.Ks[1] - m.Ks[0]
+	}
+	for i, x := range m.Ks {
+		if x != m.Ks[0]+i*stride {
+			return 0, false
+		}
+	}
+	return stride, m.linearRows && stride >= 0
+}
+
 // LinearKs reports whether the elements of a row are neighbours in memory.
 func (m *Matrix) LinearKs() bool { return m.linearKs }
 

@@ -50,12 +50,13 @@ type element struct {
 func (g generator) micro(name string, e element, rows, vector int) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr(fmt.Sprintf("func(k int, a, b, c *%s, ldc int, add bool)", e.name))
-	g.Doc(fmt.Sprintf("%s sets c, of %d rows and %d columns, to a·b over k, or adds it.", name, rows, 2*vector/e.size))
+	g.SignatureExpr(fmt.Sprintf("func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)", e.name))
+	g.Doc(fmt.Sprintf("%s sets c, of %d rows and %d columns, to a·b over k, or adds it. Rows of b are ldb apart.", name, rows, 2*vector/e.size))
 	g.Pragma("noescape")
 	k := g.Load(g.Param("k"), g.GP64())
 	a, b, c := g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("b"), g.GP64()), g.Load(g.Param("c"), g.GP64())
-	ldc := g.Load(g.Param("ldc"), g.GP64())
+	ldb, ldc := g.Load(g.Param("ldb"), g.GP64()), g.Load(g.Param("ldc"), g.GP64())
+	g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldb)
 	g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldc)
 	v := vectors{g, e, vector}
 	sums := make([][2]reg.VecVirtual, rows)
@@ -75,7 +76,7 @@ func (g generator) micro(name string, e element, rows, vector int) {
 		v.multiply(operand.Mem{Base: a, Disp: i * e.size}, b0, b1, sums[i])
 	}
 	g.ADDQ(operand.U32(uint32(rows*e.size)), a)
-	g.ADDQ(operand.U32(uint32(2*vector)), b)
+	g.ADDQ(ldb, b)
 	g.DECQ(k)
 	g.JNZ(operand.LabelRef("loop"))
 	g.Label("store")
