@@ -7,48 +7,97 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// DCE removes dead code.
-var DCE = &pass.Pass{
-	Name: "dce",
-	Doc: `remove instructions that nobody needs and computations that nobody calls
+const dceDoc = `remove instructions that nobody needs and computations that nobody calls
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
-control dependency. Of a fusion with several results those go that nobody reads. Of an asynchronous chain all steps are needed when one is. Parameters stay: removing one would change every caller.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
-		e := ctx.Edit(m)
-		// Callers first: what only dead instructions call is not reached.
-		reached := map[hlo.CompID]bool{m.Entry().ID(): true}
-		for work := []hlo.CompID{m.Entry().ID()}; len(work) > 0; {
-			id := work[0]
-			work = work[1:]
-			for again := true; again; { // what a fusion no longer takes in may be dead
-				err := removeDead(ctx, e, e.View(id), effects)
-				if err == nil {
-					again, err = dropFusionOutputs(ctx, e, m, id)
-				}
-				if err != nil {
-					return m, err
-				}
+control dependency. Of a fusion with several results those go that nobody reads. Of an asynchronous chain all steps are needed when one is.
+
+Parameters stay, since removing one changes every caller. With call-analysis, those that nobody reads go from computations that are only called,
+with what computed the arguments; module-dce looks into the state of loops as well. With remove-entry-params the program takes fewer
+arguments than before.`
+
+var dceParams = []pass.Param{
+	{Name: "call-analysis", Doc: "remove the parameters that nobody reads from what is called"},
+	{Name: "remove-entry-params", Doc: "remove them from the entry too: callers must know"},
+}
+
+// deadCode is the pass with its options.
+type deadCode struct{ callAnalysis, entryParams bool }
+
+// DCE is dce without options.
+var DCE = &pass.Pass{Name: "dce", Doc: dceDoc, Params: dceParams, Run: (&deadCode{}).run}
+
+// NewDCE makes the pass dce.
+func NewDCE(o pass.Options) (*pass.Pass, error) {
+	d := &deadCode{}
+	if err := o.Known("call-analysis", "remove-entry-params"); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.callAnalysis, err = o.Bool("call-analysis"); err != nil {
+		return nil, err
+	}
+	if d.entryParams, err = o.Bool("remove-entry-params"); err != nil {
+		return nil, err
+	}
+	p := *DCE
+	p.Options, p.Run = o, d.run
+	return &p, nil
+}
+
+func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+	e := ctx.Edit(m)
+	reached, err := removeFromReached(ctx, e, m, effects)
+	if err != nil {
+		return m, err
+	}
+	for _, id := range unreachable(m, reached) {
+		if !ctx.Spend("computation") {
+			break
+		}
+		e.RemoveComputation(id)
+		ctx.Count("computations", 1)
+	}
+	if d.callAnalysis {
+		if err := dropParameters(ctx, e, m, effects); err != nil {
+			return m, err
+		}
+	}
+	if d.entryParams {
+		if err := dropEntryParameters(ctx, e, m); err != nil {
+			return m, err
+		}
+	}
+	return e.Freeze(), nil
+}
+
+// removeFromReached removes dead instructions from the entry and from what it still calls then, callers first: what only dead instructions call is
+// not reached.
+func removeFromReached(ctx *pass.Context, e *hlo.Editor, m hlo.Module, effects *analysis.SideEffects) (map[hlo.CompID]bool, error) {
+	reached := map[hlo.CompID]bool{m.Entry().ID(): true}
+	for work := []hlo.CompID{m.Entry().ID()}; len(work) > 0; {
+		id := work[0]
+		work = work[1:]
+		for again := true; again; { // what a fusion no longer takes in may be dead
+			err := removeDead(ctx, e, e.View(id), effects)
+			if err == nil {
+				again, err = dropFusionOutputs(ctx, e, m, id)
 			}
-			for in := range e.View(id).Instructions() {
-				for i := range in.NumCallees() {
-					if id := in.Callee(i); !reached[id] {
-						reached[id] = true
-						work = append(work, id)
-					}
+			if err != nil {
+				return nil, err
+			}
+		}
+		for in := range e.View(id).Instructions() {
+			for i := range in.NumCallees() {
+				if id := in.Callee(i); !reached[id] {
+					reached[id] = true
+					work = append(work, id)
 				}
 			}
 		}
-		for _, id := range unreachable(m, reached) {
-			if !ctx.Spend("computation") {
-				break
-			}
-			e.RemoveComputation(id)
-			ctx.Count("computations", 1)
-		}
-		return e.Freeze(), nil
-	},
+	}
+	return reached, nil
 }
 
 func removeDead(ctx *pass.Context, e *hlo.Editor, c hlo.Computation, effects *analysis.SideEffects) error {

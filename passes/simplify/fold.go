@@ -3,6 +3,7 @@ package simplify
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -10,108 +11,295 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// maxFoldedBytes bounds the constants that folding makes: beyond it, computing is cheaper than carrying the data about.
-const maxFoldedBytes = 1 << 20
+const foldingDoc = `replace instructions whose operands are all constants by their value
 
-// ConstantFolding evaluates what depends on constants alone.
-var ConstantFolding = &pass.Pass{
-	Name: "constant-folding",
-	Doc: `replace instructions whose operands are all constants by their value
+Broadcasts and iotas stay as they are: they say in a few bytes what a constant would spell out. Operands may be tuples of constants, and a result of
+several parts becomes a tuple of constants. Calls and conditionals are evaluated with what they call, and a parameter that is the same constant in
+every call is that constant. Random, asynchronous and communicating instructions, barriers, custom calls and everything with effects or control
+dependencies stay, and so does what would make a constant of more than a megabyte or takes more than 64 million operations.
 
-Broadcasts and iotas stay as they are: they say in a few bytes what a constant would spell out. Random, asynchronous and communicating
-instructions, loops, barriers, custom calls and everything with effects or control dependencies stay too, and so does what would grow the
-program by more than a megabyte.`,
-	Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-		if pass.Fact(ctx, m, analysis.FindClosed).Has(ce.ID()) {
-			return nil
-		}
-		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
-		for in := range m.MustComputation(ce.ID()).Instructions() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if !foldable(in, effects) {
-				continue
-			}
-			lit, err := fold(ctx, m, ce.At(in.ID()))
-			if err != nil && ctx.Err() == nil {
-				ctx.Missed(in, "not folded: %v", err)
-			}
-			if errors.Is(err, context.Canceled) {
-				return err
-			}
-			if err != nil || lit == nil || !ctx.SpendOn("fold", pass.Cost{Bytes: in.Shape().ByteSize()}) {
-				continue
-			}
-			k := ce.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: in.Shape(),
-				Attrs: &hlo.ConstantAttrs{Literal: lit}, Common: in.Common(), Position: in.Position()})
-			if err := ce.ReplaceInstruction(in.ID(), k.ID()); err != nil {
-				return err
-			}
-			ctx.Count("instructions", 1)
-		}
-		return nil
-	},
+level=aggressive also evaluates loops that count to a constant, and what is made of broadcasts and iotas alone. float-arith=false
+computes nothing with floating-point numbers, and only moves them: their last bits are then those of the machine that runs the program.`
+
+var foldingParams = []pass.Param{
+	{Name: "level", Doc: "default, or aggressive: loops, and what is made of broadcasts and iotas alone"},
+	{Name: "float-arith", Doc: "false: compute with integers and predicates only, and move data of any type; true"},
+	{Name: "max-bytes", Doc: "the largest constant to make; 1048576"},
+	{Name: "max-elements", Doc: "the most elements of a constant to make; any number"},
+	{Name: "max-ops", Doc: "the most operations to spend on one constant; 67108864"},
 }
 
-// foldable looks at the op alone.
-func foldable(in hlo.Instruction, effects *analysis.SideEffects) bool {
+// folding is the pass with its options.
+type folding struct {
+	aggressive, exact          bool
+	maxBytes, maxElems, maxOps int
+}
+
+// NewConstantFolding makes the pass constant-folding.
+func NewConstantFolding(o pass.Options) (*pass.Pass, error) {
+	f := &folding{}
+	if err := o.Known("level", "float-arith", "max-bytes", "max-elements", "max-ops"); err != nil {
+		return nil, err
+	}
+	for _, n := range []struct {
+		key string
+		to  *int
+		def int
+	}{{"max-bytes", &f.maxBytes, 1 << 20}, {"max-elements", &f.maxElems, 1 << 62}, {"max-ops", &f.maxOps, 1 << 26}} {
+		v, err := o.Int(n.key, n.def)
+		if err != nil || v < 0 {
+			return nil, fmt.Errorf("%s: want a number", n.key)
+		}
+		*n.to = v
+	}
+	for _, opt := range o {
+		switch {
+		case opt.Key == "level" && opt.Value != "default" && opt.Value != "aggressive":
+			return nil, fmt.Errorf("level=%s: want default or aggressive", opt.Value)
+		case opt.Key == "level":
+			f.aggressive = opt.Value == "aggressive"
+		case opt.Key == "float-arith" && opt.Value != "true" && opt.Value != "false":
+			return nil, fmt.Errorf("float-arith=%s: want true or false", opt.Value)
+		case opt.Key == "float-arith":
+			f.exact = opt.Value == "false"
+		}
+	}
+	return &pass.Pass{Name: "constant-folding", Doc: foldingDoc, Options: o, Params: foldingParams, Local: f.local}, nil
+}
+
+func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+	c := m.MustComputation(ce.ID())
+	if pass.Fact(ctx, m, analysis.FindClosed).Has(ce.ID()) || c.ExecutionThread() != hlo.MainThread {
+		return nil
+	}
+	if err := useKnownArguments(ctx, m, ce); err != nil {
+		return err
+	}
+	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+	for in := range c.Instructions() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !f.foldable(m, in, effects) {
+			continue
+		}
+		lit, err := f.fold(ctx, m, ce.At(in.ID()))
+		if err != nil && ctx.Err() == nil {
+			ctx.Missed(in, "not folded: %v", err)
+		}
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		if err != nil || lit == nil || !ctx.SpendOn("fold", pass.Cost{Bytes: byteSize(in.Shape())}) {
+			continue
+		}
+		k := placeConstant(ce, in, lit, in.Shape())
+		ce.Instr(k).SetCommon(in.Common())
+		if err := ce.ReplaceInstruction(in.ID(), k); err != nil {
+			return err
+		}
+		ctx.Count("instructions", 1)
+	}
+	return nil
+}
+
+// placeConstant makes a constant, or a tuple of them, in front of an instruction.
+func placeConstant(ce hlo.CompEdit, before hlo.Instruction, lit *hlo.Literal, s hlo.Shape) hlo.InstrID {
+	spec := hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: s, Position: before.Position()}
+	if s.IsTuple() {
+		spec.Opcode = hlo.OpTuple
+		for i := range s.NumElems() {
+			spec.Operands = append(spec.Operands, placeConstant(ce, before, lit.Part(i), s.Elem(i)))
+		}
+	} else {
+		spec.Attrs = &hlo.ConstantAttrs{Literal: lit}
+	}
+	return ce.InsertSpecBefore(before.ID(), spec).ID()
+}
+
+// foldable looks at the op, and at what it calls.
+func (f *folding) foldable(m hlo.Module, in hlo.Instruction, effects *analysis.SideEffects) bool {
+	//halo:allow opswitch these have reasons of their own
 	switch in.Opcode() {
-	case hlo.OpTuple, hlo.OpBroadcast, hlo.OpFft, hlo.OpCustomCall, hlo.OpDomain, hlo.OpOptBarrier:
+	case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpBroadcast: // they are made of constants already
+		return false
+	case hlo.OpFft, hlo.OpCustomCall, hlo.OpDomain, hlo.OpOptBarrier, hlo.OpGetDimensionSize:
+		return false
+	case hlo.OpPad:
+		if in.OperandInstr(0).Opcode() == hlo.OpBroadcast { // says in a few bytes where the padding is
+			return false
+		}
+	case hlo.OpWhile:
+		if !f.aggressive {
+			return false
+		}
+	case hlo.OpCall:
+		if hlo.AttrsOf[hlo.CallAttrs](in).IsComposite {
+			return false
+		}
+	}
+	if in.NumOperands() == 0 || !f.fits(in.Shape()) || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 ||
+		hlo.Info(in.Opcode()).Traits&neverFolded != 0 || f.exact && !movesOrCounts(m, in) {
 		return false
 	}
-	traits := hlo.Info(in.Opcode()).Traits
-	return in.NumOperands() > 0 && in.Shape().IsArray() && in.Shape().IsStatic() && in.Shape().ByteSize() <= maxFoldedBytes &&
-		traits&(hlo.TraitRandom|hlo.TraitCollective|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitControl) == 0 &&
-		!effects.Of(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
+	for id := range in.Callees() {
+		if !callable(m, id) {
+			return false
+		}
+	}
+	return true
+}
+
+const neverFolded = hlo.TraitRandom | hlo.TraitCollective | hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens
+
+// fits reports whether a shape consists of arrays of fixed size that are no larger than constants may be.
+func (f *folding) fits(s hlo.Shape) bool {
+	ok, n := true, int64(0)
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		ok = ok && leaf.IsArray() && leaf.IsStatic()
+		if ok {
+			n += leaf.NumElements()
+		}
+		return ok
+	})
+	return ok && n <= int64(f.maxElems) && byteSize(s) <= int64(f.maxBytes)
+}
+
+// byteSize is the size of the arrays of a shape.
+func byteSize(s hlo.Shape) (n int64) {
+	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		if leaf.IsArray() {
+			n += leaf.ByteSize()
+		}
+		return true
+	})
+	return n
+}
+
+// callable reports whether a computation gives the same whenever and wherever it runs. Loops in it may take any time.
+func callable(m hlo.Module, id hlo.CompID) bool {
+	for in := range m.MustComputation(id).Instructions() {
+		op := in.Opcode()
+		if hlo.Info(op).Traits&neverFolded != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
+			return false
+		}
+		for callee := range in.Callees() {
+			if !callable(m, callee) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// movesOrCounts reports whether no floating-point number is computed.
+func movesOrCounts(m hlo.Module, in hlo.Instruction) bool {
+	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitMovesData) {
+		return true
+	}
+	floating := func(s hlo.Shape) (found bool) {
+		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			found = found || leaf.IsArray() && (leaf.Type().IsFloat() || leaf.Type().IsComplex())
+			return !found
+		})
+		return found
+	}
+	if floating(in.Shape()) {
+		return false
+	}
+	for o := range in.Operands() {
+		if floating(o.Shape()) {
+			return false
+		}
+	}
+	for id := range in.Callees() {
+		for inner := range m.MustComputation(id).Instructions() {
+			if !movesOrCounts(m, inner) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // fold evaluates in if its operands are constants, as they stand in the session now; nil if they are not.
-func fold(ctx context.Context, m hlo.Module, in hlo.Instruction) (*hlo.Literal, error) {
+func (f *folding) fold(ctx *pass.Context, m hlo.Module, in hlo.Instruction) (*hlo.Literal, error) {
 	operands := make([]*hlo.Literal, in.NumOperands())
-	plain, bytes := false, int64(0)
+	plain, bytes := f.aggressive, int64(0)
 	for i := range operands {
-		o := in.OperandInstr(i)
-		switch o.Opcode() {
-		case hlo.OpConstant:
-			plain = true
-			operands[i] = o.Literal()
-			if operands[i] == nil || operands[i].IsElided() {
-				return nil, nil
-			}
-		case hlo.OpBroadcast, hlo.OpIota:
-			l, err := constantValue(ctx, m, o)
-			if l == nil || err != nil {
-				return nil, err
-			}
-			operands[i] = l
-		default:
-			return nil, nil
+		l, spelt, err := f.value(ctx, m, in.OperandInstr(i))
+		if l == nil || err != nil {
+			return nil, err
 		}
-		bytes += operands[i].Shape().ByteSize()
+		operands[i] = l
+		plain = plain || spelt
+		bytes += byteSize(l.Shape())
 	}
-	if !plain || bytes > 16*maxFoldedBytes {
+	if !plain {
 		return nil, nil
 	}
+	if most := 16 * int64(f.maxBytes); bytes > most {
+		return nil, fmt.Errorf("it reads %d bytes, more than %d", bytes, most)
+	}
+	if n, ok := operations(ctx, m, in); !ok || n > int64(f.maxOps) {
+		return nil, fmt.Errorf("it may take more than %d operations", f.maxOps)
+	}
 	lit, err := eval.Instruction(ctx, m, in, operands)
-	if err != nil {
-		return nil, err
+	if err != nil || in.Shape().IsTuple() {
+		return lit, err
 	}
 	return lit.WithShape(in.Shape())
 }
 
-// constantValue is the value of a broadcast of a constant, or of an iota, if it is small.
-func constantValue(ctx context.Context, m hlo.Module, in hlo.Instruction) (*hlo.Literal, error) {
-	if in.Shape().ByteSize() > maxFoldedBytes {
-		return nil, nil
+// operations is how many a fold takes; false if nobody knows.
+func operations(ctx *pass.Context, m hlo.Module, in hlo.Instruction) (int64, bool) {
+	costs := pass.Fact(ctx, m, analysis.FindCosts)
+	if in.Opcode() != hlo.OpWhile {
+		c := costs.Of(in)
+		return c.Flops + c.Transcendentals, !c.Unknown
 	}
+	l, ok := analysis.FindLoop(m, in)
+	round := int64(0)
+	for id := range in.Callees() {
+		c := costs.OfComputation(id)
+		round += c.Flops + c.Transcendentals + int64(m.MustComputation(id).NumInstructions())
+	}
+	const many = 1 << 31
+	return min(l.Trip, many) * min(round, many), ok
+}
+
+// value is the value of a constant, of a broadcast of one, of an iota, or of a tuple of these, if it is small. It is spelt if it is a constant in the
+// program, or has one in it.
+func (f *folding) value(ctx context.Context, m hlo.Module, in hlo.Instruction) (v *hlo.Literal, spelt bool, err error) {
 	var operands []*hlo.Literal
-	if in.Opcode() == hlo.OpBroadcast {
+	switch in.Opcode() {
+	case hlo.OpConstant:
+		if l := in.Literal(); l != nil && !l.IsElided() {
+			return l, true, nil
+		}
+		return nil, false, nil
+	case hlo.OpTuple:
+		for o := range in.Operands() {
+			l, also, err := f.value(ctx, m, o)
+			if l == nil || err != nil {
+				return nil, false, err
+			}
+			operands, spelt = append(operands, l), spelt || also
+		}
+		return hlo.NewTupleLiteral(operands...), spelt, nil
+	case hlo.OpBroadcast:
 		l := in.OperandInstr(0).Literal()
 		if in.OperandInstr(0).Opcode() != hlo.OpConstant || l == nil || l.IsElided() {
-			return nil, nil
+			return nil, false, nil
 		}
 		operands = append(operands, l)
+	case hlo.OpIota:
+	default:
+		return nil, false, nil
 	}
-	return eval.Instruction(ctx, m, in, operands)
+	if in.Shape().ByteSize() > int64(f.maxBytes) {
+		return nil, false, nil
+	}
+	v, err = eval.Instruction(ctx, m, in, operands)
+	return v, false, err
 }
