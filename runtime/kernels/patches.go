@@ -12,6 +12,7 @@ type patches[T gemm.Number] struct {
 	mr       int
 	taps     []int // coordinates of the window's positions within the dilated input, rank by rank
 	tapOff   []int // their offset in an input without base dilation
+	last     []int // the farthest of the taps along each axis
 	spatial  int
 	dilated  bool
 	features int
@@ -20,6 +21,9 @@ type patches[T gemm.Number] struct {
 func newPatches[T gemm.Number](g *convGeometry, base []int, mr int) *patches[T] {
 	p := &patches[T]{g: g, base: base, mr: mr, spatial: len(g.window), features: g.features}
 	at := make([]int, p.spatial)
+	for _, w := range g.window {
+		p.last = append(p.last, int((w.Size-1)*w.WindowDilation))
+	}
 	for tap := range g.taps() {
 		unravel(at, tap, func(d int) int { return int(g.window[d].Size) })
 		off := 0
@@ -37,10 +41,21 @@ func newPatches[T gemm.Number](g *convGeometry, base []int, mr int) *patches[T] 
 // maxSpatial bounds the axes of a window for which packing needs no memory.
 const maxSpatial = 8
 
+// mostRows bounds the panels that are packed without memory of their own.
+const mostRows = 16
+
+// patchRows are the rows of one panel.
+type patchRows struct {
+	at     [mostRows][maxSpatial]int // coordinates of the window
+	first  [mostRows]int             // offset of that place, which may be outside of the input
+	inside [mostRows]bool            // the whole window is in the input
+	from   [mostRows]int             // offset of one position of the window
+}
+
 // pack is [product.packLeft].
 func (p *patches[T]) pack(_ *runtime.TensorFrame, dst, src []T, batch, i0, i1, k0, k1 int) {
 	kc := k1 - k0
-	var at [maxSpatial]int
+	var w patchRows
 	for i := i0; i < i1; i += p.mr {
 		panel := dst[:kc*p.mr]
 		dst = dst[kc*p.mr:]
@@ -49,9 +64,61 @@ func (p *patches[T]) pack(_ *runtime.TensorFrame, dst, src []T, batch, i0, i1, k
 			clear(panel)
 		}
 		for r := range rows {
-			first := p.start(at[:p.spatial], i+r) + p.base[batch]
-			p.row(panel[r:], src, at[:p.spatial], first, k0, k1)
+			at := w.at[r][:p.spatial]
+			w.first[r] = p.start(at, i+r) + p.base[batch]
+			w.inside[r] = p.isInside(at)
 		}
+		p.panel(panel, src, &w, rows, k0, k1)
+	}
+}
+
+// isInside reports whether a window lies within the input, and not between its elements.
+func (p *patches[T]) isInside(at []int) bool {
+	for d, x := range at {
+		if p.dilated || x < 0 || x+p.last[d] >= p.g.in[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// panel writes columns [k0, k1) of some rows, position by position of the window.
+func (p *patches[T]) panel(dst, src []T, w *patchRows, rows, k0, k1 int) {
+	for k := k0; k < k1; {
+		tap, f := k/p.features, k%p.features
+		n := min(p.features-f, k1-k)
+		k += n
+		all := true
+		for r := range rows {
+			ok := true
+			if w.inside[r] {
+				w.from[r] = w.first[r] + p.tapOff[tap]
+			} else if w.from[r], ok = p.locate(w.at[r][:p.spatial], w.first[r], tap); !ok {
+				w.from[r], all = -1, false
+			}
+		}
+		p.position(dst, src, w.from[:rows], all, f, n)
+		dst = dst[n*p.mr:]
+	}
+}
+
+// position writes n features, from f on, of one position of the window; where that is outside, zeros.
+func (p *patches[T]) position(dst, src []T, from []int, all bool, f, n int) {
+	off, step := f*p.g.inFeature, p.g.inFeature
+	if all && step == 1 && n >= 4 {
+		gemm.Interleave(dst, src, from, off, n, p.mr)
+		return
+	}
+	for x := range n {
+		line := dst[x*p.mr:][:len(from)]
+		for r, at := range from {
+			if at < 0 {
+				line[r] = 0
+			} else {
+				line[r] = src[at+off]
+			}
+		}
+		off += step
 	}
 }
 
@@ -66,39 +133,6 @@ func (p *patches[T]) start(at []int, i int) int {
 		off += at[d] * g.inSpatial[d]
 	}
 	return off + i*g.inBatch
-}
-
-// row writes columns [k0, k1) of a row to every mr-th element of dst.
-func (p *patches[T]) row(dst, src []T, at []int, first, k0, k1 int) {
-	g := p.g
-	step := g.inFeature
-	to := 0
-	for k := k0; k < k1; {
-		tap, f := k/p.features, k%p.features
-		n := min(p.features-f, k1-k)
-		k += n
-		off, ok := p.locate(at, first, tap)
-		if !ok {
-			for range n {
-				dst[to] = 0
-				to += p.mr
-			}
-			continue
-		}
-		off += f * step
-		if step == 1 {
-			for _, v := range src[off:][:n] {
-				dst[to] = v
-				to += p.mr
-			}
-			continue
-		}
-		for range n {
-			dst[to] = src[off]
-			off += step
-			to += p.mr
-		}
-	}
 }
 
 // locate returns the offset of a window position in the input.

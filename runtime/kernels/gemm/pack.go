@@ -31,19 +31,11 @@ func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 			for k, at := range ks {
 				copyRun(panel[k*r:][:r], src[rows[0]+at:][:r])
 			}
-		case m.linearKs && len(rows) == 14:
-			interleave(panel, src, rows, ks[0], kc)
 		case m.linearKs:
 			if len(rows) < r {
 				clear(panel)
 			}
-			x := 0
-			for ; x+8 <= len(rows); x += 8 {
-				interleave8(panel[x:], src, rows[x:][:8], ks[0], kc, r)
-			}
-			for ; x < len(rows); x++ {
-				spread(panel[x:], src[rows[x]+ks[0]:][:kc], r)
-			}
+			Interleave(panel, src, rows, ks[0], kc, r)
 		default:
 			if len(rows) < r {
 				clear(panel)
@@ -78,6 +70,22 @@ func spread[T Number](dst, src []T, r int) {
 	}
 }
 
+// Interleave writes runs of n elements, which begin at the given distance behind each of the rows, side by side to every r-th place of a panel, so that a line of
+// it is written while it is near.
+func Interleave[T Number](panel, src []T, rows []int, at, n, r int) {
+	if len(rows) == 14 && r == 14 {
+		interleave14(panel, src, rows, at, n)
+		return
+	}
+	x := 0
+	for ; x+8 <= len(rows); x += 8 {
+		interleave8(panel[x:], src, rows[x:][:8], at, n, r)
+	}
+	for ; x < len(rows); x++ {
+		spread(panel[x:], src[rows[x]+at:][:n], r)
+	}
+}
+
 // interleave8 writes 8 rows side by side to every r-th place: a line of memory is written while it is near.
 func interleave8[T Number](panel, src []T, rows []int, at, n, r int) {
 	row := func(i int) []T { return src[rows[i]+at:][:n] }
@@ -107,8 +115,8 @@ func (m *Matrix) RowStride() (stride int, ok bool) {
 // LinearKs reports whether the elements of a row are neighbours in memory.
 func (m *Matrix) LinearKs() bool { return m.linearKs }
 
-// interleave writes 14 rows as one panel: the kernel of most processors takes so many, and without a loop over rows each is a pointer.
-func interleave[T Number](panel, src []T, rows []int, at, n int) {
+// interleave14 is for the panels of most processors.
+func interleave14[T Number](panel, src []T, rows []int, at, n int) {
 	row := func(i int) []T { return src[rows[i]+at:][:n] }
 	r0, r1, r2, r3, r4, r5, r6 := row(0), row(1), row(2), row(3), row(4), row(5), row(6)
 	r7, r8, r9, r10, r11, r12, r13 := row(7), row(8), row(9), row(10), row(11), row(12), row(13)
