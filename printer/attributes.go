@@ -188,12 +188,28 @@ func (p *printer) common(in hlo.Instruction, c *hlo.Common) {
 		p.b = hlo.AppendDictOrQuoted(p.b, text)
 	}
 	for _, u := range c.Unknown {
-		if u.Key == "" { // the opcode
-			continue
+		if !p.omits(u.Key) {
+			p.key(u.Key)
+			p.str(u.Text)
 		}
-		p.key(u.Key)
-		p.str(u.Text)
 	}
+}
+
+// omits reports whether an attribute that was kept as it is written is left out: where its value would be, could it be read.
+func (p *printer) omits(key string) bool {
+	switch key {
+	case "": // the opcode
+		return true
+	case "metadata":
+		return p.OmitMetadata
+	case "origin":
+		return p.OmitOrigin
+	case "backend_config":
+		return p.OmitConfig
+	case "frontend_attributes":
+		return p.OmitFrontend
+	}
+	return false
 }
 
 func (p *printer) control(in hlo.Instruction) {

@@ -19,6 +19,8 @@ type diffCmd struct {
 	A string `arg:"" help:"A program."`
 	B string `arg:"" help:"Another one."`
 
+	readFlags `embed:""`
+
 	Passes  string `help:"Run these passes on both first: names of what differs in dumps of several tools often vanish after simplify." placeholder:"TEXT"`
 	Profile string `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	Quiet   bool   `short:"q" help:"Say nothing: the exit status is the answer."`

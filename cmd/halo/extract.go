@@ -21,6 +21,7 @@ type extractCmd struct {
 	Height      int    `help:"How many levels of operands to take along: 0 for the instruction alone, -1 for all. What is beyond becomes a parameter; constants come along." default:"-1" placeholder:"N"`
 
 	printFlags `embed:""`
+	readFlags  `embed:""`
 
 	Profile string `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	Output  string `short:"o" help:"Write the program here." type:"path" default:"-"`
@@ -135,7 +136,7 @@ func renamed(m hlo.Module, from hlo.Computation, made map[hlo.InstrID]hlo.InstrI
 	if err != nil {
 		return m, err
 	}
-	again, err := parser.ParseBytes(m.Name(), text)
+	again, err := parser.Config{Lenient: true}.Parse(m.Name(), string(text))
 	if err != nil {
 		return m, err
 	}

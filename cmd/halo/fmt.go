@@ -20,10 +20,10 @@ type fmtCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
 
 	printFlags `embed:""`
+	readFlags  `embed:""`
 
 	To      string `help:"Write text, or proto: HloModuleProto, as .hlo.pb." default:"text" enum:"text,proto"`
 	Generic bool   `help:"Host programs: print every op in its generic form."`
-	Lenient bool   `help:"Keep unknown attributes and opcodes as they are written."`
 	Write   bool   `short:"w" help:"Write the result back to the file."`
 	Output  string `short:"o" help:"Write each result to a file of the same name below this folder." placeholder:"DIR" `
 	JSON    bool   `name:"json" help:"One JSON object for each file."`
@@ -39,8 +39,8 @@ func (c *fmtCmd) Run(e *env) error {
 		return usageError{errors.New("-w and -o cannot be used together")}
 	case c.Write && slices.Contains(c.Files, "-"):
 		return usageError{errors.New("-w cannot write to standard input")}
-	case c.To == "proto" && (c.Write || c.JSON || c.Lenient):
-		return usageError{errors.New("--to=proto goes with none of -w, --json and --lenient; -o DIR takes several files")}
+	case c.To == "proto" && (c.Write || c.JSON):
+		return usageError{errors.New("--to=proto goes with neither -w nor --json; -o DIR takes several files")}
 	case c.To == "proto" && c.Output == "" && len(c.Files) > 1:
 		return usageError{errors.New("--to=proto of several files wants -o DIR")}
 	}

@@ -29,7 +29,8 @@ type input struct {
 	data []byte // gunzipped
 	kind kind
 
-	mapped bool // data is the file itself
+	mapped  bool // data is the file itself
+	lenient bool // see readFlags
 }
 
 // source is where an input comes from.
@@ -114,7 +115,7 @@ func (e *env) read(s source) (*input, error) {
 	if e.mapInputs && s.name != "-" {
 		if data, ok := mapFile(s.name); ok {
 			if !isGzip(data) && !bytes.HasPrefix(data, byteOrderMark) {
-				return &input{s, data, detect(s.name, data), true}, nil
+				return &input{s, data, detect(s.name, data), true, e.lenient}, nil
 			}
 			unmap(data)
 		}
@@ -136,7 +137,7 @@ func (e *env) read(s source) (*input, error) {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
 	}
 	data = bytes.TrimPrefix(data, byteOrderMark)
-	return &input{s, data, detect(s.name, data), false}, nil
+	return &input{s, data, detect(s.name, data), false, e.lenient}, nil
 }
 
 // byteOrderMark is what some editors begin a text with.

@@ -64,6 +64,7 @@ type env struct {
 	stdout, stderr io.Writer
 	progress       *progress
 	records        bool // standard output is for records
+	lenient        bool // what is not known is kept as it is written
 	mapInputs      bool // large texts are mapped; what is read from an input lives no longer than it
 }
 
@@ -94,7 +95,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	parser, err := kong.New(grammarFor(args), kong.Name("halo"),
 		kong.Description("The HLO toolchain: read, check, transform, lower and run HLO programs."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(c int) { exited = c; panic(exitRequest{}) }),
-		kong.Vars{"version": version()}, printVars(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Vars{"version": version()}, printVars(), kong.Bind(e), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		panic(err)
 	}

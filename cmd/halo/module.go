@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
@@ -13,6 +14,17 @@ import (
 type moduleOptions struct {
 	profile string
 	fill    bool // give elided constants XLA's filler
+}
+
+// readFlags say how texts are read, for the commands that look at programs and do not run them.
+type readFlags struct {
+	Lenient bool `help:"Keep what is not known as it is written: attributes, opcodes, values of attributes."`
+}
+
+// AfterApply is called by kong when the flags are there.
+func (f *readFlags) AfterApply(e *env) error {
+	e.lenient = f.Lenient
+	return nil
 }
 
 // loadModule reads and verifies the one module of a file. What only the profile xla accepts is a warning, and the module is taken.
@@ -58,7 +70,7 @@ func meaningIsClear(findings verifier.ErrorList) bool {
 func parseModule(in *input) (hlo.Module, error) {
 	switch in.kind {
 	case hloText:
-		m, err := parser.ParseBytes(in.name, in.data)
+		m, err := parser.Config{Lenient: in.lenient}.Parse(in.name, unsafe.String(unsafe.SliceData(in.data), len(in.data)))
 		if err != nil {
 			if n := modulesIn(in); n > 1 {
 				return m, fmt.Errorf("%s: error: the file holds %d modules, and this command takes one at a time: cut it at its lines // -----", in.name, n)

@@ -15,6 +15,7 @@ type optCmd struct {
 	Files []string `arg:"" optional:"" name:"file" help:"HLO programs; for host programs --passes=canonicalize or print-stream."`
 
 	printFlags `embed:""`
+	readFlags  `embed:""`
 
 	Passes      string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
 	O           string   `short:"O" aliases:"xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`

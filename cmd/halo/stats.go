@@ -18,6 +18,8 @@ type statsCmd struct {
 	Top     int      `help:"List so many of the most expensive instructions." default:"10" placeholder:"N"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
+
+	readFlags `embed:""`
 }
 
 // Help is what --help says beyond the flags.

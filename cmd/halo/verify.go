@@ -21,6 +21,8 @@ type verifyCmd struct {
 	Option  []string `help:"An option of the verifier, name or name=value; each is also a flag of its own, see --list-options." placeholder:"NAME=VALUE" sep:"none"`
 	List    bool     `name:"list-options" help:"List the options."`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
+
+	readFlags `embed:""`
 }
 
 // expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option, which kong
@@ -227,7 +229,7 @@ func withRules(err error) error {
 // parseStrict is parseModule, of one part of a text, with the reader's warnings; strict refuses older text that XLA refuses.
 func parseStrict(in *input, part parser.Part, strict bool, warn func(*parser.Error)) (hlo.Module, error) {
 	if in.kind == hloText {
-		return parser.Config{Strict: strict, Warn: warn, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
+		return parser.Config{Strict: strict, Lenient: in.lenient, Warn: warn, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
 	}
 	return parseModule(in)
 }

@@ -393,10 +393,14 @@ func sharedCommon(base, from *hlo.Common) *hlo.Common {
 
 // setThread sets the thread of a computation and of everything it calls.
 func (p *parser) setThread(id hlo.CompID, thread string) {
-	c := p.ed.Computation(id)
-	if c.View().ExecutionThread() == thread {
+	if t, ok := p.threads[id]; ok && t == thread {
 		return
 	}
+	if p.threads == nil {
+		p.threads = make(map[hlo.CompID]string)
+	}
+	p.threads[id] = thread
+	c := p.ed.Computation(id)
 	c.SetExecutionThread(thread)
 	var callees []hlo.CompID
 	for in := range c.View().Instructions() {

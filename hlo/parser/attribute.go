@@ -107,6 +107,10 @@ func (p *parser) attributes(f *scope, d *draft) {
 			p.once(&d.seenOwn, i, key, keyAt)
 			d.tailAt = 0
 			p.raw(d, pl, i, keyAt)
+			if p.Lenient && !p.readable(d, pl, d.raws[len(d.raws)-1]) {
+				p.asUnknown(f, d)
+				return
+			}
 			continue
 		}
 		if i := pl.role(key); i >= 0 && !isSugaredStep(d) {
@@ -119,7 +123,7 @@ func (p *parser) attributes(f *scope, d *draft) {
 		case k == commonAccuracy && !pl.accuracy:
 			p.unexpected(d, pl, key, keyAt)
 		case k >= 0:
-			p.commonAttribute(f, d, k, keyAt)
+			p.keepCommon(f, d, k, keyAt)
 		case d.wrapped != hlo.OpInvalid && p.asyncAttribute(d, key, keyAt):
 			d.tailAt = 0
 		case isSugaredStep(d) && !p.Strict && p.repeatedAttribute(d, key, keyAt):
@@ -176,12 +180,7 @@ func (p *parser) raw(d *draft, pl *plan, i, keyAt int) {
 func (p *parser) unexpected(d *draft, pl *plan, key string, at int) {
 	p.attrKey = ""
 	if p.Lenient && (commonByKey(key) < 0 || d.unknown != "") {
-		p.space()
-		start := p.pos
-		p.skipValue()
-		c := p.commonOf(d)
-		c.Unknown = append(c.Unknown, hlo.UnknownAttr{Key: key, Text: p.src[start:p.pos]})
-		d.tailAt = 0
+		p.keepUnknown(d, key)
 		return
 	}
 	names := pl.names
@@ -228,17 +227,10 @@ func (p *parser) skipValue() {
 		return
 	}
 	isMesh := strings.HasPrefix(s[i:], "mesh[") || strings.HasPrefix(s[i:], "maximal_mesh[")
-	for i < len(s) {
-		var err error
-		switch k := class[s[i]]; {
-		case k&(classOpen|classQuote|classIdent) != 0 || s[i] == '<' || s[i] == '>' || s[i] == '?' || s[i] == '=' || s[i] == '*' || s[i] == '+' || s[i] == '%':
-			if i, err = skipUnit(s, i); err != nil {
-				t, _ := asTextError(err)
-				p.failAt(t.off, "%s", t.msg)
-			}
-			continue
-		}
-		break
+	i, err := skipUnits(s, i)
+	if err != nil {
+		t, _ := asTextError(err)
+		p.failAt(t.off, "%s", t.msg)
 	}
 	if isMesh {
 		i = p.skipMeshRest(i)
@@ -373,6 +365,8 @@ func (p *parser) roleValue(d *draft, r role, at int) {
 		d.callees = p.callees(d.callees)
 		return
 	}
+	d.inlined = d.inlined || p.peek() == '{'
+	d.unusual = d.unusual || d.inlined
 	id := p.callee()
 	for len(d.callees) <= r.slot {
 		d.callees = append(d.callees, hlo.NoComp)

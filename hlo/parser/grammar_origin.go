@@ -66,6 +66,13 @@ func (t *originTree) node() *hlo.OriginNode {
 	return n
 }
 
+// key is the array where one is named in the header: it has a name there, if an empty one.
+func (a *originArray) key() hlo.OriginNode {
+	n := a.node()
+	n.HasName = true
+	return n
+}
+
 func (a *originArray) node() hlo.OriginNode {
 	var n hlo.OriginNode
 	if a.Name != nil {
@@ -98,7 +105,7 @@ func (p *parser) originRecovery() []hlo.OriginRecovery {
 	var table []hlo.OriginRecovery
 	for i := range s.Entries {
 		e := &s.Entries[i]
-		r := hlo.OriginRecovery{Lost: e.Lost.node(), Kept: e.Kept.node()}
+		r := hlo.OriginRecovery{Lost: e.Lost.key(), Kept: e.Kept.key()}
 		if e.Text != nil {
 			r.Text = string(*e.Text)
 			c := p.Config
@@ -148,7 +155,7 @@ func (p *parser) debugAttributes() []hlo.DebugAttribute {
 	var list []hlo.DebugAttribute
 	for i := range s.Entries {
 		e := &s.Entries[i]
-		a := hlo.DebugAttribute{Array: e.Array.node()}
+		a := hlo.DebugAttribute{Array: e.Array.key()}
 		many := e.Many
 		if e.One != nil {
 			many = []debugOne{*e.One}

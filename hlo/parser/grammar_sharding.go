@@ -128,9 +128,11 @@ func (p *parser) sharding() *hlo.Sharding {
 	return p.leafSharding(p.group(), at)
 }
 
-// shardingOf takes the sharding of a value of shape s: that of one leaf stands for all leaves of a tuple.
-func (p *parser) shardingOf(s hlo.Shape) *hlo.Sharding {
-	v := p.sharding()
+// shardingOf takes the sharding of a value of shape s.
+func (p *parser) shardingOf(s hlo.Shape) *hlo.Sharding { return spread(p.sharding(), s) }
+
+// spread is the sharding v of a value of shape s: that of one leaf stands for all leaves of a tuple.
+func spread(v *hlo.Sharding, s hlo.Shape) *hlo.Sharding {
 	if !s.IsTuple() || v.Kind == hlo.ShardingTuple {
 		return v
 	}
@@ -139,6 +141,18 @@ func (p *parser) shardingOf(s hlo.Shape) *hlo.Sharding {
 		t.Elements[i] = v
 	}
 	return t
+}
+
+// spreadSharding gives the leaves of a tuple the sharding that was read when the shape was not known yet.
+func (d *draft) spreadSharding() {
+	if d.spec.Common == nil || d.spec.Common.Sharding == nil {
+		return
+	}
+	if all := spread(d.spec.Common.Sharding, d.spec.Shape); all != d.spec.Common.Sharding {
+		c := *d.spec.Common
+		c.Sharding = all
+		d.spec.Common = &c
+	}
 }
 
 func (p *parser) leafSharding(raw string, at int) *hlo.Sharding {

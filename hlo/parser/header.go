@@ -72,7 +72,7 @@ func (p *parser) header(t lexer.Token) {
 		}
 		seen = append(seen, key)
 		p.attrKey = key
-		headerAttributes[i].read(p)
+		p.keepHeader(key, headerAttributes[i].read)
 		p.attrKey = ""
 	}
 	if !p.atEnd() {

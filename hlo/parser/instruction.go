@@ -34,6 +34,7 @@ type draft struct {
 	// unusual drafts have more to clear: that of sugar, and what was left by a fault.
 	unusual bool
 	unknown string // opcode that is not known
+	inlined bool   // a computation was written in place
 	// What a sugared update or done repeats of the attributes of its op: indexes are of the plan of the wrapped op.
 	repeats       []rawAttr
 	repeatedCalls []hlo.CompID
@@ -166,6 +167,7 @@ func (p *parser) add(f *scope, d *draft) hlo.InstrID {
 	op := d.spec.Opcode
 	if !d.stated {
 		p.inferShape(f, d)
+		d.spreadSharding()
 	}
 	if check := checks[op]; check != nil {
 		check(p, f, d)

@@ -223,6 +223,9 @@ func (r *literalReader) nan(t hlo.PrimitiveType, negative bool, at, end int) {
 	code := f.NaN()
 	if !f.IsNaN(code) {
 		p.warn(at, t.String()+" has no NaN; the value becomes another one")
+		if negative {
+			code = 0 // XLA makes -0 of NaN, and flips its sign
+		}
 	}
 	if negative && f.IsNaN(f.Negate(code)) {
 		code = f.Negate(code)

@@ -29,6 +29,7 @@ type build struct {
 	// hasFrameIDs says that some metadata refers to a stack frame.
 	hasFrameIDs bool
 	given       map[hlo.CompID]givenNames // of a single instruction
+	threads     map[hlo.CompID]string     // that computations and what they call were given
 }
 
 // definition is a named computation. One with faults is NoComp; its users are not to blame.

@@ -206,10 +206,26 @@ func (l *statementLexer) header(i int) (end int, err error) {
 		if j >= len(s) || s[j] != '=' {
 			return 0, &textError{i, "expects attribute name"}
 		}
-		if end, err = skipUnit(s, skipSpace(s, j+1)); err != nil {
+		if end, err = skipUnits(s, skipSpace(s, j+1)); err != nil {
 			return 0, err
 		}
 	}
+}
+
+// skipUnits skips all that a value consists of, with no space between.
+func skipUnits(s string, i int) (int, error) {
+	for i < len(s) {
+		var err error
+		switch k := class[s[i]]; {
+		case k&(classOpen|classQuote|classIdent) != 0 || s[i] == '<' || s[i] == '>' || s[i] == '?' || s[i] == '=' || s[i] == '*' || s[i] == '+' || s[i] == '%':
+			if i, err = skipUnit(s, i); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		break
+	}
+	return i, nil
 }
 
 // skipUnit skips a bracketed group, a string or a word; at least one byte if there is any.
