@@ -85,11 +85,20 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 	width := int(unsafe.Sizeof(e))
 	src := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/width)
 	dst := vec[T](p, n)
+	last, row := len(w.dims)-1, 0
+	short := last > 0 && w.dims[last] <= 64
+	if short {
+		row = int(w.dims[last])
+	}
 	for len(dst) > 0 {
 		if m.permutation != nil {
 			if dst = dst[m.permute(unsafe.Pointer(&dst[0]), len(dst), data, width, w):]; len(dst) == 0 {
 				return
 			}
+		}
+		if short && w.at[last] == 0 && row <= len(dst) {
+			dst = dst[shortRows(dst, src, w):]
+			continue
 		}
 		first, count, stride := w.run(len(dst))
 		d := dst[:count]
@@ -119,4 +128,38 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 			at += stride
 		}
 	}
+}
+
+// shortRows loads as many whole rows as follow each other at one distance, of which there is one at least, and returns the number of their
+// elements.
+func shortRows[T any](dst, src []T, w *walk) int {
+	last := len(w.dims) - 1
+	n, stride, step := int(w.dims[last]), int(w.strides[last]), int(w.strides[last-1])
+	rows := min(len(dst)/n, int(w.dims[last-1]-w.at[last-1]))
+	at := int(w.offset)
+	switch {
+	case stride == 1 && step == 0:
+		done := copy(dst, src[at:][:n])
+		for done < rows*n {
+			done += copy(dst[done:rows*n], dst[:done])
+		}
+	case stride == 1 && n >= shortRow:
+		for r := range rows {
+			copy(dst[r*n:][:n], src[at:][:n])
+			at += step
+		}
+	default:
+		for r := range rows {
+			from := at
+			for i := range dst[r*n:][:n] {
+				dst[r*n+i] = src[from]
+				from += stride
+			}
+			at += step
+		}
+	}
+	w.at[last-1] += int64(rows)
+	w.offset += int64(rows) * int64(step)
+	w.carry(last - 1)
+	return rows * n
 }
