@@ -11,17 +11,17 @@ import (
 // common reads what any instruction may have, but for metadata; nil when it has none of it. XLA writes most of these messages even when they are empty.
 func (a *attrDecoder) common() (*hlo.Common, error) {
 	in := a.in
-	var c hlo.Common
+	c := &a.d.scratch
+	*c = hlo.Common{}
 	var err error
 	if c.Sharding, err = a.d.sharding(in.Sharding); err != nil {
 		return nil, within(err, "sharding")
 	}
-	c.FrontendAttributes = decodeFrontend(in.Frontend)
-	if s := in.Statistics; s != nil && len(s.Entries) > 0 {
-		c.Statistics = &hlo.Statistics{VisualizingIndex: s.Visualizing, Entries: make([]hlo.Statistic, 0, len(s.Entries))}
-		for _, e := range s.Entries {
-			c.Statistics.Entries = append(c.Statistics.Entries, hlo.Statistic{Name: e.Name, Value: e.Value})
-		}
+	if c.FrontendAttributes, err = decodeFrontend(in.Frontend); err != nil {
+		return nil, within(err, "frontend_attributes")
+	}
+	if c.Statistics, err = decodeStatistics(in.Statistics); err != nil {
+		return nil, within(err, "statistics_viz")
 	}
 	if r := in.ResultAccuracy; r != nil {
 		switch {
@@ -45,23 +45,18 @@ func (a *attrDecoder) common() (*hlo.Common, error) {
 		c.ParameterReplication = p.Flags
 	}
 	c.Unknown = decodeUnknown(in.Unknown)
-	if reflect.ValueOf(c).IsZero() {
+	if reflect.ValueOf(c).Elem().IsZero() {
 		return nil, nil
 	}
-	return &c, nil
+	found := *c
+	return &found, nil
 }
 
 // encodeCommon is the inverse of attrDecoder.common.
 func (e *encoder) encodeCommon(m *commonMsg, c *hlo.Common, shape hlo.Shape) {
 	*m = commonMsg{
 		Sharding: e.sharding(c.Sharding), Frontend: encodeFrontend(c.FrontendAttributes), BackendConfig: c.BackendConfig,
-		Origin: encodeOrigin(c.Origin, shape), Unknown: encodeUnknown(c.Unknown),
-	}
-	if s := c.Statistics; s != nil {
-		m.Statistics = &statisticsMsg{Visualizing: s.VisualizingIndex}
-		for _, x := range s.Entries {
-			m.Statistics.Entries = append(m.Statistics.Entries, &statisticMsg{x.Name, x.Value})
-		}
+		Statistics: encodeStatistics(c.Statistics), Origin: encodeOrigin(c.Origin, shape), Unknown: encodeUnknown(c.Unknown),
 	}
 	if r := c.ResultAccuracy; r != nil {
 		m.ResultAccuracy = &accuracyMsg{Mode: hlo.SomeInt(1)}
@@ -88,10 +83,14 @@ func encodeUnknown(list []hlo.UnknownAttr) (out []*unknownMsg) {
 	return out
 }
 
-// decodeFrontend reads a map, of which messages have entries in any order.
-func decodeFrontend(m *frontendMsg) *hlo.FrontendAttributes {
-	if m == nil || len(m.Entries) == 0 {
-		return nil
+// decodeFrontend reads a frontendMsg, a map whose entries are in any order; nil for none.
+func decodeFrontend(raw rawMsg) (*hlo.FrontendAttributes, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var m frontendMsg
+	if err := unmarshal(raw, &m); err != nil || len(m.Entries) == 0 {
+		return nil, err
 	}
 	f := &hlo.FrontendAttributes{Entries: make([]hlo.FrontendAttribute, 0, len(m.Entries))}
 	for _, e := range m.Entries {
@@ -105,10 +104,10 @@ func decodeFrontend(m *frontendMsg) *hlo.FrontendAttributes {
 		}
 	}
 	f.Entries = kept
-	return f
+	return f, nil
 }
 
-func encodeFrontend(f *hlo.FrontendAttributes) *frontendMsg {
+func encodeFrontend(f *hlo.FrontendAttributes) rawMsg {
 	if f == nil {
 		return nil
 	}
@@ -116,7 +115,34 @@ func encodeFrontend(f *hlo.FrontendAttributes) *frontendMsg {
 	for _, e := range f.Entries {
 		m.Entries = append(m.Entries, &frontendEntry{e.Key, e.Value})
 	}
-	return m
+	return marshal(rawMsg{}, m)
+}
+
+// decodeStatistics reads a statisticsMsg; nil for none.
+func decodeStatistics(raw rawMsg) (*hlo.Statistics, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var m statisticsMsg
+	if err := unmarshal(raw, &m); err != nil || len(m.Entries) == 0 {
+		return nil, err
+	}
+	s := &hlo.Statistics{VisualizingIndex: m.Visualizing, Entries: make([]hlo.Statistic, 0, len(m.Entries))}
+	for _, e := range m.Entries {
+		s.Entries = append(s.Entries, hlo.Statistic{Name: e.Name, Value: e.Value})
+	}
+	return s, nil
+}
+
+func encodeStatistics(s *hlo.Statistics) rawMsg {
+	if s == nil {
+		return nil
+	}
+	m := &statisticsMsg{Visualizing: s.VisualizingIndex}
+	for _, x := range s.Entries {
+		m.Entries = append(m.Entries, &statisticMsg{x.Name, x.Value})
+	}
+	return marshal(rawMsg{}, m)
 }
 
 // decodeMetadata is nil when the message says nothing.
@@ -138,7 +164,7 @@ func (d *decoder) decodeMetadata(m *metadataMsg) (*hlo.Metadata, error) {
 		}
 		md.Payload, md.HasPayload = p, true
 	}
-	if reflect.ValueOf(*md).IsZero() {
+	if reflect.ValueOf(md).Elem().IsZero() {
 		return nil, nil
 	}
 	return md, nil

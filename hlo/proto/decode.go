@@ -26,13 +26,14 @@ type decoder struct {
 	tables   idTables
 
 	// Room used again for every computation or instruction.
-	comp   computationMsg
-	in     instructionMsg
-	own    instructionExtra
-	attrs  attributesMsg
-	spec   hlo.InstrSpec
-	ids    []int64 // of the instructions so far
-	params []int64 // numbers of the parameters so far
+	comp    computationMsg
+	in      instructionMsg
+	own     instructionExtra
+	attrs   attributesMsg
+	scratch hlo.Common
+	spec    hlo.InstrSpec
+	ids     []int64 // of the instructions so far
+	params  []int64 // numbers of the parameters so far
 }
 
 // maxModules bounds nesting of modules, which may be in the tables of others.
@@ -90,10 +91,11 @@ func (d *decoder) computation(raw rawMsg) (hlo.CompID, error) {
 	if _, dup := d.comps[c.ID]; dup {
 		return hlo.NoComp, ruleErrorf("STR-02", "two computations of id %d", c.ID)
 	}
+	name := hlo.LegalName(cmp.Or(c.Name, "name")) // text has none without
 	if d.b == nil {
-		d.b = d.e.NewComputation(hlo.LegalName(c.Name))
+		d.b = d.e.NewComputation(name)
 	} else {
-		d.b.Next(hlo.LegalName(c.Name))
+		d.b.Next(name)
 	}
 	d.b.SetExecutionThread(cmp.Or(c.ExecutionThread, hlo.MainThread))
 	table := d.tables.make(len(raw))

@@ -1,10 +1,6 @@
 package proto
 
-import (
-	"slices"
-
-	"github.com/gohalo/halo/hlo"
-)
+import "github.com/gohalo/halo/hlo"
 
 // attrDecoder reads the attributes of one instruction.
 type attrDecoder struct {
@@ -306,40 +302,6 @@ func (a *attrDecoder) channel() hlo.OptInt {
 		return hlo.SomeInt(a.in.AllReduceID)
 	}
 	return a.in.ChannelID
-}
-
-func (a *attrDecoder) groups() (*hlo.ReplicaGroups, error) {
-	in := a.in
-	lists := in.ReplicaGroups
-	switch {
-	case in.IotaDeviceList != nil:
-		m := in.IotaDeviceList
-		t, err := decodeIota(m.Reshape, m.Transpose)
-		if err != nil {
-			return nil, within(err, "iota_collective_device_list")
-		}
-		if n, _ := product(t.Reshape); m.Groups < 1 || m.GroupSize < 1 || n%m.Groups != 0 || n/m.Groups != m.GroupSize {
-			return nil, within(errorf("%d groups of %d out of %d devices", m.Groups, m.GroupSize, n), "iota_collective_device_list")
-		}
-		return &hlo.ReplicaGroups{Iota: t, Groups: m.Groups, GroupSize: m.GroupSize}, nil
-	case in.MeshDeviceList != nil:
-		mesh, err := decodeMesh(in.MeshDeviceList.Mesh)
-		if err != nil {
-			return nil, within(err, "mesh_axes_replica_group_list")
-		}
-		axes, err := decodeAxes(mesh, in.MeshDeviceList.Axes)
-		if err != nil {
-			return nil, within(err, "mesh_axes_replica_group_list")
-		}
-		return &hlo.ReplicaGroups{Mesh: mesh, Axes: axes}, nil
-	case in.DeviceList != nil:
-		lists = in.DeviceList.Groups
-	}
-	g := &hlo.ReplicaGroups{Lists: slices.Grow([][]int64(nil), len(lists))}
-	for _, l := range lists {
-		g.Lists = append(g.Lists, l.IDs)
-	}
-	return g, nil
 }
 
 // sliceSizes cuts the flat list of sizes of an in-place collective-permute into one per slice, of the rank of the arrays sliced.

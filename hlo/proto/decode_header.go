@@ -42,8 +42,11 @@ func (d *decoder) schedule(s *scheduleMsg) error {
 }
 
 func (d *decoder) config(msg *moduleMsg) (*hlo.ModuleConfig, error) {
-	c := &hlo.ModuleConfig{IsScheduled: msg.Schedule != nil, FrontendAttributes: decodeFrontend(msg.Frontend)}
+	c := &hlo.ModuleConfig{IsScheduled: msg.Schedule != nil}
 	var err error
+	if c.FrontendAttributes, err = decodeFrontend(msg.Frontend); err != nil {
+		return nil, within(err, "frontend_attributes")
+	}
 	if p := msg.HostProgramShape; p != nil && (msg.Extra == nil || !msg.Extra.NoEntryLayout) {
 		if c.EntryLayout, err = d.programShape(p); err != nil {
 			return nil, within(err, "host_program_shape")

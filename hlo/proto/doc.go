@@ -16,7 +16,8 @@
 //	encode*.go    hlo → messages
 //	elided.go     data for constants that were left out
 //	literal.go    LiteralProto, both ways
-//	sharding.go   OpSharding, meshes and replica groups, both ways
+//	sharding.go   OpSharding and meshes, both ways
+//	groups.go     replica groups, both ways
 //
 // A program of a hundred thousand instructions says few different things, so nothing is read or written twice that can be looked up: shapes,
 // metadata and the attributes of instructions are known by their bytes on the way in, and by their pointers on the way out. What remains of

@@ -175,24 +175,6 @@ func (e *encoder) encodeCustomCall(in *ownMsg, t *hlo.CustomCallAttrs) {
 	in.CustomCallSchedule, in.CustomCallAPI = int32(t.Schedule), int32(t.APIVersion)+1
 }
 
-// encodeGroups writes lists in the field of today; no lists at all mean one group of all.
-func encodeGroups(in *ownMsg, g *hlo.ReplicaGroups) {
-	switch {
-	case g == nil:
-		in.DeviceList = new(deviceListMsg)
-	case g.Mesh != nil:
-		in.MeshDeviceList = &meshGroupsMsg{encodeMesh(g.Mesh), encodeAxes(g.Axes)}
-	case g.Iota != nil:
-		in.IotaDeviceList = &iotaGroupsMsg{Groups: g.Groups, GroupSize: g.GroupSize}
-		in.IotaDeviceList.Reshape, in.IotaDeviceList.Transpose = encodeIota(g.Iota)
-	default:
-		in.DeviceList = new(deviceListMsg)
-		for _, l := range g.Lists {
-			in.DeviceList.Groups = append(in.DeviceList.Groups, &replicaGroupMsg{l})
-		}
-	}
-}
-
 func encodeWindow(w *hlo.Window) *windowMsg {
 	if w == nil {
 		return nil

@@ -131,7 +131,7 @@ func TestHostile(t *testing.T) {
 		"wire type of an id":      {single(p.text(35, "1")), "computations[0].instructions[0].id: unexpected wire type 2"},
 		"wire type of a message":  {single(p.int(40, 5)), "computations[0].instructions[0].sharding: unexpected wire type 0"},
 		"wire type of operands":   {single(append(p, protowire.AppendTag(nil, 36, protowire.Fixed32Type)...)), "operandids: unexpected wire type 5"},
-		"wire type of statistics": {single(p.bytes(82, msg(nil).bytes(2, msg(nil).int(2, 1)))), "statistics.entries[0].value: unexpected wire type 0"},
+		"wire type of statistics": {single(p.bytes(82, msg(nil).bytes(2, msg(nil).int(2, 1)))), "statistics_viz.entries[0].value: unexpected wire type 0"},
 
 		"operand of itself":      {single(instruction(0, "negate", f32, 0)), "STR-05"},
 		"operands in a ring":     {single(instruction(0, "negate", f32, 1), instruction(1, "negate", f32, 0)), "STR-05"},
@@ -262,6 +262,7 @@ func TestAsXLA(t *testing.T) {
 	}{
 		{"names are made legal", "\nENTRY %_a (_p_: f32[]) -> f32[] {\n  ROOT %_p_ = f32[] parameter(0)", program(msg(nil).text(1, "-a").bytes(2, p))},
 		{"so is that of the module", "HloModule _x_, ", program(msg(nil).text(1, "c").bytes(2, p)).text(1, "9x{")},
+		{"a computation without a name", "\nENTRY %name.1 ", program(msg(nil).bytes(2, p), msg(nil).int(5, 1).bytes(2, p))},
 		{"a kind of alias is must", "{ {}: (0, {}, must-alias) }", single(p).bytes(8, alias(0))},
 		{"unless it is may", "{ {}: (0, {}, may-alias) }", single(p).bytes(8, alias(1))},
 		{"the entry has the id that is not there", "ENTRY %c.1 ", program(computation(0, 0, p.int(35, 0)), computation(1, 0, p)).int(6, 1)},
@@ -272,6 +273,10 @@ func TestAsXLA(t *testing.T) {
 		m, err := proto.Decode(c.bytes)
 		if assert.NoError(t, err, c.name) {
 			assert.Contains(t, text(t, m, printer.Config{}), c.want, c.name)
+			data := proto.Encode(m)
+			back, err := proto.Decode(data)
+			require.NoError(t, err, c.name)
+			assert.Equal(t, data, proto.Encode(back), c.name)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import "github.com/gohalo/halo/hlo"
 type memo struct {
 	shapes
 	shardings  map[string]*hlo.Sharding
+	groups     map[groupsKey]*hlo.ReplicaGroups
 	attributes map[attributesKey]attributes
 	metadata   map[string]*hlo.Common // with metadata and nothing else; nil for metadata that says nothing
 	pairs      map[commonPair]*hlo.Common
@@ -34,8 +35,8 @@ const maxMemo = 4096
 
 func newMemo() memo {
 	return memo{
-		shapes: make(shapes), shardings: make(map[string]*hlo.Sharding), attributes: make(map[attributesKey]attributes), metadata: make(map[string]*hlo.Common),
-		pairs: make(map[commonPair]*hlo.Common),
+		shapes: make(shapes), shardings: make(map[string]*hlo.Sharding), groups: make(map[groupsKey]*hlo.ReplicaGroups),
+		attributes: make(map[attributesKey]attributes), metadata: make(map[string]*hlo.Common), pairs: make(map[commonPair]*hlo.Common),
 	}
 }
 

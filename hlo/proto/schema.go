@@ -47,7 +47,7 @@ type moduleMsg struct {
 	Alias            *aliasMsg        `pb:"8"`
 	StackFrames      *stackFramesMsg  `pb:"17"`
 	Donor            *donorMsg        `pb:"18"`
-	Frontend         *frontendMsg     `pb:"19"`
+	Frontend         rawMsg           `pb:"19"` // frontendMsg
 	Recovery         *recoveryMsg     `pb:"20"`
 	Payloads         []string         `pb:"22"` // bytes
 	Debug            []*debugMsg      `pb:"24"`
@@ -197,8 +197,8 @@ type commonMsg struct {
 	Sharding             rawMsg          `pb:"40"` // shardingMsg
 	BackendConfig        string          `pb:"43"` // bytes
 	ParameterReplication *replicationMsg `pb:"61"`
-	Frontend             *frontendMsg    `pb:"68"`
-	Statistics           *statisticsMsg  `pb:"82"`
+	Frontend             rawMsg          `pb:"68"` // frontendMsg
+	Statistics           rawMsg          `pb:"82"` // statisticsMsg
 	Origin               *originMsg      `pb:"88"`
 	ResultAccuracy       *accuracyMsg    `pb:"91"`
 	BackendPayload       *payloadMsg     `pb:"99"`
@@ -264,11 +264,11 @@ type ownMsg struct {
 	PrefetchIndex       hlo.OptInt         `pb:"80"`
 	K                   int64              `pb:"81"`
 	Largest             bool               `pb:"85"`
-	DeviceList          *deviceListMsg     `pb:"87"`
+	DeviceList          rawMsg             `pb:"87"` // deviceListMsg
 	IsComposite         bool               `pb:"89"`
 	RaggedDotDims       *raggedDotMsg      `pb:"90"`
-	IotaDeviceList      *iotaGroupsMsg     `pb:"92"`
-	MeshDeviceList      *meshGroupsMsg     `pb:"93"`
+	IotaDeviceList      rawMsg             `pb:"92"` // iotaGroupsMsg
+	MeshDeviceList      rawMsg             `pb:"93"` // meshGroupsMsg
 	IsReverse           bool               `pb:"94"`
 	NumCarries          int64              `pb:"95"`
 	IsAssociative       int32              `pb:"96"` // 1: true, 2: false

@@ -17,7 +17,9 @@ import (
 var messages = []reflect.Type{
 	reflect.TypeFor[snapshotMsg](), reflect.TypeFor[moduleMsg](), reflect.TypeFor[computationMsg](), reflect.TypeFor[instructionMsg](),
 	reflect.TypeFor[attributesMsg](), reflect.TypeFor[instructionExtra](), reflect.TypeFor[shapeMsg](), reflect.TypeFor[programShapeMsg](),
-	reflect.TypeFor[metadataMsg](), reflect.TypeFor[literalMsg](),
+	reflect.TypeFor[metadataMsg](), reflect.TypeFor[literalMsg](), reflect.TypeFor[shardingMsg](), reflect.TypeFor[frontendMsg](),
+	reflect.TypeFor[statisticsMsg](), reflect.TypeFor[deviceListMsg](), reflect.TypeFor[iotaGroupsMsg](), reflect.TypeFor[meshGroupsMsg](),
+	reflect.TypeFor[withConfigMsg](), reflect.TypeFor[configMsg](),
 }
 
 // eachMessage calls f for every message of the schema.
