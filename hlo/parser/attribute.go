@@ -86,6 +86,10 @@ func (p *parser) attributes(f *scope, d *draft) {
 		op = d.wrapped
 	}
 	pl := planOf(op)
+	if p.Lenient && isSugaredStep(d) && continuesUnknown(f, d) {
+		p.asUnknown(f, d)
+		return
+	}
 	for p.accept(',') {
 		comma := p.pos - 1
 		p.space()

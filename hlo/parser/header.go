@@ -102,7 +102,7 @@ func (p *parser) boolOrList() []bool {
 
 const aliasEnd = "Expects '}' at the end of aliasing description"
 
-// inputOutputAlias takes `{ {out}: (parameter, {index}, kind), ... }`.
+// inputOutputAlias takes `{ {out}: (parameter, {index}, kind), ... }`, kept in the order of the outputs.
 func (p *parser) inputOutputAlias() {
 	n := 0 // a large program has thousands
 	if p.peek() == '{' {
@@ -110,7 +110,11 @@ func (p *parser) inputOutputAlias() {
 		n = strings.Count(p.src[p.pos:end], ":")
 	}
 	seen := make(map[string]bool, n)
-	p.config.InputOutputAlias, p.aliasAt = slices.Grow(p.config.InputOutputAlias, n), slices.Grow(p.aliasAt, n)
+	type place struct {
+		hlo.Alias
+		at int
+	}
+	list := make([]place, 0, n)
 	p.listEnding(aliasEnd, func() {
 		p.space()
 		at := p.pos
@@ -138,9 +142,13 @@ func (p *parser) inputOutputAlias() {
 		} else {
 			seen[key] = true
 		}
-		p.config.InputOutputAlias = append(p.config.InputOutputAlias, a)
-		p.aliasAt = append(p.aliasAt, at)
+		list = append(list, place{a, at})
 	})
+	slices.SortFunc(list, func(a, b place) int { return slices.Compare(a.Output, b.Output) })
+	p.config.InputOutputAlias, p.aliasAt = slices.Grow(p.config.InputOutputAlias, n), slices.Grow(p.aliasAt, n)
+	for _, a := range list {
+		p.config.InputOutputAlias, p.aliasAt = append(p.config.InputOutputAlias, a.Alias), append(p.aliasAt, a.at)
+	}
 }
 
 // parameterNumber takes a number that must not be negative.

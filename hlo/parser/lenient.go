@@ -75,6 +75,16 @@ func (p *parser) asUnknown(f *scope, d *draft) {
 	p.attributes(f, d)
 }
 
+// continuesUnknown reports whether a step of an asynchronous op goes on with an instruction of an opcode that is not known: a start that was kept
+// as it is written has steps that are.
+func continuesUnknown(f *scope, d *draft) bool {
+	if len(d.spec.Operands) == 0 {
+		return false
+	}
+	c := f.b.Common(d.spec.Operands[0])
+	return c != nil && len(c.Unknown) > 0 && c.Unknown[0].Key == ""
+}
+
 // keepHeader keeps a header attribute as it is written if read cannot read its value.
 func (p *parser) keepHeader(key string, read func(*parser)) {
 	if !p.Lenient {

@@ -92,6 +92,9 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 		}
 		p.fail("unexpected token type in a literal: %s", word)
 	}
+	if s[at] == '.' {
+		p.failHint(at, "a number begins with a digit: 0.5", "unexpected token type in a literal")
+	}
 	if end = skipDecimal(s, at); end == 0 {
 		if end = skipSigned(s, at); end == 0 {
 			p.fail("unexpected token type in a literal")
