@@ -20,6 +20,12 @@ type encoder struct {
 	common    commonMsg
 	attrs     ownMsg
 	arena     []byte // where the messages of the maps lie
+
+	// Room used again for every computation.
+	comp      computationMsg
+	signature programShapeMsg
+	scratch   []byte
+	ranks     []uint32
 }
 
 func newEncoder(m hlo.Module) *encoder {
@@ -119,8 +125,10 @@ func (e *encoder) module() []byte {
 
 // computation appends instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
 func (e *encoder) computation(b []byte, c hlo.Computation) []byte {
-	number := newProgramIDs(c)
-	msg := &computationMsg{Name: c.Name(), ID: int64(c.ID()), ProgramShape: marshal(nil, e.programShape(c, nil))}
+	number := e.programIDs(c)
+	e.scratch = marshal(e.scratch[:0], e.programShape(c, nil))
+	msg := &e.comp
+	*msg = computationMsg{Name: c.Name(), ID: int64(c.ID()), ProgramShape: e.scratch}
 	if t := c.ExecutionThread(); t != hlo.MainThread {
 		msg.ExecutionThread = t
 	}
@@ -220,17 +228,18 @@ func (e *encoder) ownAttributes(b []byte, in hlo.Instruction, attrs hlo.OpAttrs)
 // module, the computation being in the upper half.
 type programIDs struct {
 	comp  hlo.CompID
-	order []uint32 // by InstrID
+	ranks []uint32 // by InstrID
 }
 
-func newProgramIDs(c hlo.Computation) programIDs {
-	ids := programIDs{c.ID(), make([]uint32, c.IDLimit())}
+// programIDs numbers the instructions of a computation, until it numbers those of another.
+func (e *encoder) programIDs(c hlo.Computation) programIDs {
+	e.ranks = append(e.ranks[:0], make([]uint32, c.IDLimit())...)
 	n := uint32(0)
 	for in := range c.Instructions() {
-		ids.order[in.ID()] = n
+		e.ranks[in.ID()] = n
 		n++
 	}
-	return ids
+	return programIDs{c.ID(), e.ranks}
 }
 
-func (p programIDs) of(id hlo.InstrID) int64 { return int64(p.comp)<<32 | int64(p.order[id]) }
+func (p programIDs) of(id hlo.InstrID) int64 { return int64(p.comp)<<32 | int64(p.ranks[id]) }

@@ -64,14 +64,16 @@ func (m *moduleMsg) extra() *moduleExtraMsg {
 	return m.Extra
 }
 
+// programShape describes a computation, until it describes another.
 func (e *encoder) programShape(c hlo.Computation, layout *hlo.ProgramShape) *programShapeMsg {
+	m := &e.signature
+	*m = programShapeMsg{Parameters: m.Parameters[:0], Names: m.Names[:0]}
+	for i := range c.NumParameters() {
+		m.Names = append(m.Names, c.Parameter(i).Name())
+	}
 	s := c.Signature()
 	if layout != nil {
 		s = *layout
-	}
-	m := new(programShapeMsg)
-	for i := range c.NumParameters() {
-		m.Names = append(m.Names, c.Parameter(i).Name())
 	}
 	for _, p := range s.Parameters {
 		m.Parameters = append(m.Parameters, e.shape(p))
@@ -93,7 +95,7 @@ func (e *encoder) schedule(msg *moduleMsg, scheduled bool) {
 		if msg.Schedule == nil {
 			msg.Schedule = new(scheduleMsg)
 		}
-		number := newProgramIDs(c)
+		number := e.programIDs(c)
 		s := new(sequenceMsg)
 		for in := range c.Instructions() {
 			s.IDs = append(s.IDs, number.of(in.ID()))
