@@ -15,13 +15,13 @@ type encoder struct {
 	metadata  map[*hlo.Metadata]rawMsg
 	shardings map[*hlo.Sharding]rawMsg
 	own       map[hlo.OpAttrs]rawMsg
-	in        instructionMsg // this and what follows is of the instruction at hand
+	arena     []byte // where the messages of the maps lie
+
+	// Room used again for every computation or instruction.
+	in        instructionMsg
 	extra     instructionExtra
 	common    commonMsg
 	attrs     ownMsg
-	arena     []byte // where the messages of the maps lie
-
-	// Room used again for every computation.
 	comp      computationMsg
 	signature programShapeMsg
 	scratch   []byte
