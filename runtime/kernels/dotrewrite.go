@@ -77,47 +77,82 @@ func dotOfPairs(s *site) (runtime.Bound, bool) {
 
 // pairUp plans the rewriting of an operand, which then lies in scratch memory.
 func pairUp(p *product[int32], e *endpoints, t hlo.PrimitiveType, operand int, m *gemm.Matrix, batch *[]int) place {
-	rows, ks, batches := m.Rows, m.Ks, *batch
-	pairs := (len(ks) + 1) / 2
-	size := len(rows) * pairs
-	to := place{kind: inScratch, section: e.scratch.take(int64(len(batches)*size) * 4)}
+	pairs := (len(m.Ks) + 1) / 2
+	size := len(m.Rows) * pairs
+	to := place{kind: inScratch, section: e.scratch.take(int64(len(*batch)*size) * 4)}
 	from := place{kind: inInput, index: operand}
 	var loop *parallelLoop
 	switch t {
 	case hlo.S8:
-		loop = pairLoop[int8](from, to, rows, ks, batches)
+		loop = pairLoop[int8](from, to, m, *batch)
 	case hlo.U8:
-		loop = pairLoop[uint8](from, to, rows, ks, batches)
+		loop = pairLoop[uint8](from, to, m, *batch)
 	default:
-		loop = pairLoop[int16](from, to, rows, ks, batches)
+		loop = pairLoop[int16](from, to, m, *batch)
 	}
-	p.rewrites = append(p.rewrites, rewriting{loop, len(batches) * pairs, 1 + (1<<14)/len(rows)})
-	*m = gemm.NewMatrix(steps(len(rows), 1), steps(pairs, len(rows)))
-	*batch = steps(len(batches), size)
+	if m.LinearKs() {
+		p.rewrites = append(p.rewrites, rewriting{loop, len(*batch) * len(m.Rows), 1 + (1<<14)/pairs})
+		*m = gemm.NewMatrix(steps(len(m.Rows), pairs), steps(pairs, 1))
+	} else {
+		p.rewrites = append(p.rewrites, rewriting{loop, len(*batch) * pairs, 1 + (1<<14)/len(m.Rows)})
+		*m = gemm.NewMatrix(steps(len(m.Rows), 1), steps(pairs, len(m.Rows)))
+	}
+	*batch = steps(len(*batch), size)
 	return to
 }
 
-// pairLoop writes for each pair of the contracted axes all rows, one after the other.
-func pairLoop[T int8 | uint8 | int16](from, to place, rows, ks, batches []int) *parallelLoop {
+// pairLoop writes the pairs of row after row where the contracted axes lie together, else for each pair all rows.
+func pairLoop[T int8 | uint8 | int16](from, to place, m *gemm.Matrix, batches []int) *parallelLoop {
+	rows, ks, linear := m.Rows, m.Ks, m.LinearRows()
 	pairs := (len(ks) + 1) / 2
+	if m.LinearKs() {
+		return newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+			src, dst := elems[T](from.of(f)), elems[int32](to.of(f))
+			for i := lo; i < hi; i++ {
+				pairNeighbours(dst[i*pairs:][:pairs], src[batches[i/len(rows)]+rows[i%len(rows)]+ks[0]:][:len(ks)])
+			}
+		})
+	}
 	return newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		src, dst := elems[T](from.of(f)), elems[int32](to.of(f))
 		for i := lo; i < hi; i++ {
 			b, k := i/pairs, i%pairs
 			x := src[batches[b]+ks[2*k]:]
 			out := dst[i*len(rows):][:len(rows)]
-			if 2*k+1 == len(ks) {
+			switch odd := 2*k+1 == len(ks); {
+			case odd:
 				for j, at := range rows {
 					out[j] = gemm.Pair(int16(x[at]), 0)
 				}
-				continue
-			}
-			y := src[batches[b]+ks[2*k+1]:]
-			for j, at := range rows {
-				out[j] = gemm.Pair(int16(x[at]), int16(y[at]))
+			case linear:
+				pairLines(out, x[rows[0]:], src[batches[b]+ks[2*k+1]+rows[0]:])
+			default:
+				y := src[batches[b]+ks[2*k+1]:]
+				for j, at := range rows {
+					out[j] = gemm.Pair(int16(x[at]), int16(y[at]))
+				}
 			}
 		}
 	})
+}
+
+// pairNeighbours makes pairs of neighbours; the last one may be alone.
+func pairNeighbours[T int8 | uint8 | int16](out []int32, x []T) {
+	for j := range len(x) / 2 {
+		two := x[2*j:][:2]
+		out[j] = int32(uint16(int16(two[0]))) | int32(two[1])<<16
+	}
+	if n := len(x); n%2 == 1 {
+		out[n/2] = int32(uint16(int16(x[n-1])))
+	}
+}
+
+// pairLines makes pairs of the elements of two lines.
+func pairLines[T int8 | uint8 | int16](out []int32, x, y []T) {
+	x, y = x[:len(out)], y[:len(out)]
+	for j := range out {
+		out[j] = int32(uint16(int16(x[j]))) | int32(y[j])<<16
+	}
 }
 
 // steps is 0, by, 2·by and so on.
