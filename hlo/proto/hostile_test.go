@@ -146,6 +146,7 @@ func TestHostile(t *testing.T) {
 		"parameter 0 twice":      {single(p, instruction(1, "parameter", f32)), "two parameters of number 0"},
 
 		"deep shape":            {single(instruction(0, "parameter", nested(deep, 4, tuple, f32))), "tuples nest deeper than 1000"},
+		"deep by steps":         {single(steps(400)...), "tuples nest deeper than 1000"},
 		"deep sharding":         {attribute(40, nested(deep, 5, msg(nil).int(1, 2), nil)), "tuples nest deeper than 1000"},
 		"deep origin":           {attribute(88, msg(nil).bytes(20000, nested(deep, 2, nil, nil))), "messages nest deeper than 1000"},
 		"deep literal":          {single(constant(f32, nested(deep, 10, nil, msg(nil).bytes(1, f32)))), "literal.shape: missing"},
@@ -218,6 +219,17 @@ func payloads(size, n int) msg {
 		instructions[i] = instruction(int64(i), "parameter", f32).int(9, int64(i)).bytes(99, msg(nil).int(2, 0))
 	}
 	return single(instructions...).bytes(22, make([]byte, size))
+}
+
+// steps are parameters of tuples, each of them by n deeper than the one before, which it contains.
+func steps(n int) []msg {
+	var all []msg
+	shape := f32
+	for i := range int64(4) {
+		shape = nested(n, 4, tuple, shape)
+		all = append(all, instruction(i, "parameter", shape).int(9, i))
+	}
+	return all
 }
 
 // TestCut decodes every beginning of a module, and the module with every byte changed.

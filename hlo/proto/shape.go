@@ -18,7 +18,7 @@ func (c shapes) shape(raw rawMsg) (hlo.Shape, error) { return c.nested(raw, 0) }
 
 func (c shapes) nested(raw rawMsg, depth int) (hlo.Shape, error) {
 	key := sharedString(raw)
-	if s, ok := c[key]; ok {
+	if s, ok := c[key]; ok && (depth == 0 || !s.IsTuple()) { // how deep a tuple is has to be found out wherever it stands
 		return s, nil
 	}
 	if raw == nil {

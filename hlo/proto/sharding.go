@@ -42,7 +42,7 @@ func (d *decoder) nestedSharding(raw rawMsg, depth int) (*hlo.Sharding, error) {
 	if raw == nil {
 		return nil, nil
 	}
-	if s, ok := d.shardings[sharedString(raw)]; ok {
+	if s, ok := d.shardings[sharedString(raw)]; ok && (depth == 0 || s.Kind != hlo.ShardingTuple) {
 		return s, nil
 	}
 	if depth > maxTupleDepth {
