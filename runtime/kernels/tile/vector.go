@@ -18,7 +18,7 @@ func (o *operation) vectorize(name string) {
 		return
 	}
 	portable := o.fn
-	if name == "sine.f32" || name == "cosine.f32" {
+	if name == "sine.f32" || name == "cosine.f32" || name == "tan.f32" {
 		o.fn = turns(name, portable)
 	} else {
 		o.fn = vectors.Find(name, portable)
@@ -33,10 +33,11 @@ func (o *operation) vectorize(name string) {
 // approximated are the ops that Go and assembly do not compute to the same bits.
 var approximated = map[string]bool{
 	"exponential": true, "exponential-minus-one": true, "log": true, "log-plus-one": true, "tanh": true, "logistic": true, "erf": true, "rsqrt": true,
-	"sine": true, "cosine": true,
+	"sine": true, "cosine": true, "tan": true, "cbrt": true, "cosh": true, "sinh": true, "asinh": true, "acosh": true, "atanh": true,
+	"asin": true, "acos": true, "atan2": true, "power": true,
 }
 
-// turns is the loop in assembly for sine and cosine, which is not for large numbers: a stretch with one of them is left to Go.
+// turns is the loop in assembly for sine, cosine and tangent, which is not for large numbers: a stretch with one of them is left to Go.
 func turns(name string, portable loop) loop {
 	fn, magnitude := vectors.Find(name, nil), vectors.Find("magnitude.f32", nil)
 	if fn == nil || magnitude == nil {

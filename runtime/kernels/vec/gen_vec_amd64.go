@@ -1291,6 +1291,61 @@ func tanhF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func logisticF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// tanF32AVX512 sets d to the tangent, for magnitudes below 2^16.
+//
+//go:noescape
+func tanF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// cbrtF32AVX512 sets d to the cube root.
+//
+//go:noescape
+func cbrtF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// coshF32AVX512 sets d to the hyperbolic cosine.
+//
+//go:noescape
+func coshF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sinhF32AVX512 sets d to the hyperbolic sine.
+//
+//go:noescape
+func sinhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// asinhF32AVX512 sets d to the inverse of the hyperbolic sine.
+//
+//go:noescape
+func asinhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// acoshF32AVX512 sets d to the inverse of the hyperbolic cosine.
+//
+//go:noescape
+func acoshF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// atanhF32AVX512 sets d to the inverse of the hyperbolic tangent.
+//
+//go:noescape
+func atanhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// asinF32AVX512 sets d to the inverse of the sine.
+//
+//go:noescape
+func asinF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// acosF32AVX512 sets d to the inverse of the cosine.
+//
+//go:noescape
+func acosF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// atan2F32AVX512 sets d to the angle of the point (b, a).
+//
+//go:noescape
+func atan2F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerF32AVX512 sets d to a to the power b.
+//
+//go:noescape
+func powerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
@@ -2645,6 +2700,61 @@ func tanhF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //
 //go:noescape
 func logisticF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// tanF32AVX2 sets d to the tangent, for magnitudes below 2^16.
+//
+//go:noescape
+func tanF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// cbrtF32AVX2 sets d to the cube root.
+//
+//go:noescape
+func cbrtF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// coshF32AVX2 sets d to the hyperbolic cosine.
+//
+//go:noescape
+func coshF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sinhF32AVX2 sets d to the hyperbolic sine.
+//
+//go:noescape
+func sinhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// asinhF32AVX2 sets d to the inverse of the hyperbolic sine.
+//
+//go:noescape
+func asinhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// acoshF32AVX2 sets d to the inverse of the hyperbolic cosine.
+//
+//go:noescape
+func acoshF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// atanhF32AVX2 sets d to the inverse of the hyperbolic tangent.
+//
+//go:noescape
+func atanhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// asinF32AVX2 sets d to the inverse of the sine.
+//
+//go:noescape
+func asinF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// acosF32AVX2 sets d to the inverse of the cosine.
+//
+//go:noescape
+func acosF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// atan2F32AVX2 sets d to the angle of the point (b, a).
+//
+//go:noescape
+func atan2F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerF32AVX2 sets d to a to the power b.
+//
+//go:noescape
+func powerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumF32AVX2 folds n elements at a into one at d.
 //

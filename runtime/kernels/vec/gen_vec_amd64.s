@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func addF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -32,8 +32,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -48,7 +51,7 @@ done:
 	RET
 
 // func subtractF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subtractF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -75,8 +78,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -91,7 +97,7 @@ done:
 	RET
 
 // func multiplyF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·multiplyF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -118,8 +124,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -134,7 +143,7 @@ done:
 	RET
 
 // func divideF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divideF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -161,8 +170,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -177,7 +189,7 @@ done:
 	RET
 
 // func maximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maximumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -214,8 +226,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -235,7 +250,7 @@ done:
 	RET
 
 // func minimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minimumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -272,8 +287,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -293,7 +311,7 @@ done:
 	RET
 
 // func negateF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negateF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -317,8 +335,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPXORD    all32_80000000<>+0(SB), Z0, Z0
@@ -350,7 +371,7 @@ DATA all32_80000000<>+60(SB)/4, $0x80000000
 GLOBL all32_80000000<>(SB), RODATA|NOPTR, $64
 
 // func absF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -374,8 +395,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPANDD    all32_7fffffff<>+0(SB), Z0, Z0
@@ -407,7 +431,7 @@ DATA all32_7fffffff<>+60(SB)/4, $0x7fffffff
 GLOBL all32_7fffffff<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -431,8 +455,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VSQRTPS   Z0, Z0
@@ -446,7 +473,7 @@ done:
 	RET
 
 // func rsqrtF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·rsqrtF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -474,8 +501,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VMOVUPS   all32_3f800000<>+0(SB), Z1
@@ -509,7 +539,7 @@ DATA all32_3f800000<>+60(SB)/4, $0x3f800000
 GLOBL all32_3f800000<>(SB), RODATA|NOPTR, $64
 
 // func floorF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·floorF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -533,8 +563,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPS.Z   (DX)(BX*4), K1, Z0
 	VRNDSCALEPS $0x01, Z0, Z0
@@ -548,7 +581,7 @@ done:
 	RET
 
 // func ceilF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -572,8 +605,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPS.Z   (DX)(BX*4), K1, Z0
 	VRNDSCALEPS $0x02, Z0, Z0
@@ -587,7 +623,7 @@ done:
 	RET
 
 // func roundNearestEvenF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundNearestEvenF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -611,8 +647,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPS.Z   (DX)(BX*4), K1, Z0
 	VRNDSCALEPS $0x00, Z0, Z0
@@ -626,7 +665,7 @@ done:
 	RET
 
 // func roundNearestAfzF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundNearestAfzF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -668,8 +707,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPS.Z   (DX)(BX*4), K1, Z0
 	VRNDSCALEPS $0x03, Z0, Z1
@@ -710,7 +752,7 @@ DATA all32_3f000000<>+60(SB)/4, $0x3f000000
 GLOBL all32_3f000000<>(SB), RODATA|NOPTR, $64
 
 // func signF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·signF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -746,8 +788,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VMOVUPS   all32_3f800000<>+0(SB), Z1
@@ -785,7 +830,7 @@ DATA all32_0<>+60(SB)/4, $0x00000000
 GLOBL all32_0<>(SB), RODATA|NOPTR, $64
 
 // func isFiniteF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·isFiniteF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -813,8 +858,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
@@ -866,7 +914,7 @@ DATA all32_1010101<>+60(SB)/4, $0x01010101
 GLOBL all32_1010101<>(SB), RODATA|NOPTR, $64
 
 // func reducePrecisionF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reducePrecisionF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
@@ -910,8 +958,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z6
 	VPANDD    all32_7fffffff<>+0(SB), Z6, Z7
@@ -941,7 +992,7 @@ done:
 	RET
 
 // func clampF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·clampF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -993,8 +1044,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R9
+	CMPQ      AX, R9
+	CMOVQLT   AX, R9
 	MOVQ      $-1, R8
-	BZHIQ     AX, R8, R8
+	BZHIQ     R9, R8, R8
 	KMOVQ     R8, K1
 	VMOVUPS.Z (DX)(DI*4), K1, Z0
 	VMOVUPS.Z (BX)(DI*4), K1, Z1
@@ -1021,7 +1075,7 @@ done:
 	RET
 
 // func eqF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·eqF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1050,8 +1104,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -1067,7 +1124,7 @@ done:
 	RET
 
 // func neF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·neF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1096,8 +1153,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -1113,7 +1173,7 @@ done:
 	RET
 
 // func ltF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1142,8 +1202,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -1159,7 +1222,7 @@ done:
 	RET
 
 // func leF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1188,8 +1251,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -1205,7 +1271,7 @@ done:
 	RET
 
 // func addF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1232,8 +1298,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -1248,7 +1317,7 @@ done:
 	RET
 
 // func subtractF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subtractF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1275,8 +1344,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -1291,7 +1363,7 @@ done:
 	RET
 
 // func multiplyF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·multiplyF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1318,8 +1390,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -1334,7 +1409,7 @@ done:
 	RET
 
 // func divideF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divideF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1361,8 +1436,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -1377,7 +1455,7 @@ done:
 	RET
 
 // func maximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maximumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1414,8 +1492,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -1435,7 +1516,7 @@ done:
 	RET
 
 // func minimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minimumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1472,8 +1553,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -1493,7 +1577,7 @@ done:
 	RET
 
 // func negateF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negateF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1517,8 +1601,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPXORQ    all64_8000000000000000<>+0(SB), Z0, Z0
@@ -1542,7 +1629,7 @@ DATA all64_8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL all64_8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func absF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1566,8 +1653,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPANDQ    all64_7fffffffffffffff<>+0(SB), Z0, Z0
@@ -1591,7 +1681,7 @@ DATA all64_7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL all64_7fffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1615,8 +1705,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VSQRTPD   Z0, Z0
@@ -1630,7 +1723,7 @@ done:
 	RET
 
 // func rsqrtF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·rsqrtF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1658,8 +1751,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VMOVUPD   all64_3ff0000000000000<>+0(SB), Z1
@@ -1685,7 +1781,7 @@ DATA all64_3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
 GLOBL all64_3ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func floorF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·floorF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1709,8 +1805,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPD.Z   (DX)(BX*8), K1, Z0
 	VRNDSCALEPD $0x01, Z0, Z0
@@ -1724,7 +1823,7 @@ done:
 	RET
 
 // func ceilF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1748,8 +1847,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPD.Z   (DX)(BX*8), K1, Z0
 	VRNDSCALEPD $0x02, Z0, Z0
@@ -1763,7 +1865,7 @@ done:
 	RET
 
 // func roundNearestEvenF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundNearestEvenF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1787,8 +1889,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPD.Z   (DX)(BX*8), K1, Z0
 	VRNDSCALEPD $0x00, Z0, Z0
@@ -1802,7 +1907,7 @@ done:
 	RET
 
 // func roundNearestAfzF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundNearestAfzF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1844,8 +1949,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPD.Z   (DX)(BX*8), K1, Z0
 	VRNDSCALEPD $0x03, Z0, Z1
@@ -1878,7 +1986,7 @@ DATA all64_3fe0000000000000<>+56(SB)/8, $0x3fe0000000000000
 GLOBL all64_3fe0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func signF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·signF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1914,8 +2022,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VMOVUPD   all64_3ff0000000000000<>+0(SB), Z1
@@ -1945,7 +2056,7 @@ DATA all64_0<>+56(SB)/8, $0x0000000000000000
 GLOBL all64_0<>(SB), RODATA|NOPTR, $64
 
 // func isFiniteF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·isFiniteF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -1973,8 +2084,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
@@ -2000,7 +2114,7 @@ DATA all64_7ff0000000000000<>+56(SB)/8, $0x7ff0000000000000
 GLOBL all64_7ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func reducePrecisionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reducePrecisionF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
@@ -2044,8 +2158,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z6
 	VPANDQ    all64_7fffffffffffffff<>+0(SB), Z6, Z7
@@ -2075,7 +2192,7 @@ done:
 	RET
 
 // func clampF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·clampF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2127,8 +2244,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R9
+	CMPQ      AX, R9
+	CMOVQLT   AX, R9
 	MOVQ      $-1, R8
-	BZHIQ     AX, R8, R8
+	BZHIQ     R9, R8, R8
 	KMOVQ     R8, K1
 	VMOVUPD.Z (DX)(DI*8), K1, Z0
 	VMOVUPD.Z (BX)(DI*8), K1, Z1
@@ -2155,7 +2275,7 @@ done:
 	RET
 
 // func eqF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·eqF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2184,8 +2304,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -2201,7 +2324,7 @@ done:
 	RET
 
 // func neF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·neF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2230,8 +2353,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -2247,7 +2373,7 @@ done:
 	RET
 
 // func ltF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2276,8 +2402,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -2293,7 +2422,7 @@ done:
 	RET
 
 // func leF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2322,8 +2451,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -2339,7 +2471,7 @@ done:
 	RET
 
 // func ltTotal32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltTotal32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2380,8 +2512,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -2403,7 +2538,7 @@ done:
 	RET
 
 // func leTotal32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leTotal32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2444,8 +2579,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -2467,7 +2605,7 @@ done:
 	RET
 
 // func ltTotal64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltTotal64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2508,8 +2646,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -2531,7 +2672,7 @@ done:
 	RET
 
 // func leTotal64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leTotal64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2572,8 +2713,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -2595,7 +2739,7 @@ done:
 	RET
 
 // func addI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·addI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2622,8 +2766,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2638,7 +2785,7 @@ done:
 	RET
 
 // func subtractI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·subtractI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2665,8 +2812,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2681,7 +2831,7 @@ done:
 	RET
 
 // func maximumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·maximumS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2708,8 +2858,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2724,7 +2877,7 @@ done:
 	RET
 
 // func minimumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·minimumS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2751,8 +2904,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2767,7 +2923,7 @@ done:
 	RET
 
 // func ltS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·ltS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2796,8 +2952,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2813,7 +2972,7 @@ done:
 	RET
 
 // func leS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·leS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2842,8 +3001,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2859,7 +3021,7 @@ done:
 	RET
 
 // func clampS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·clampS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2891,8 +3053,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R9
+	CMPQ       AX, R9
+	CMOVQLT    AX, R9
 	MOVQ       $-1, R8
-	BZHIQ      AX, R8, R8
+	BZHIQ      R9, R8, R8
 	KMOVQ      R8, K1
 	VMOVDQU8.Z (DX)(DI*1), K1, Z0
 	VMOVDQU8.Z (BX)(DI*1), K1, Z1
@@ -2909,7 +3074,7 @@ done:
 	RET
 
 // func maximumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·maximumU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2936,8 +3101,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2952,7 +3120,7 @@ done:
 	RET
 
 // func minimumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·minimumU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -2979,8 +3147,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -2995,7 +3166,7 @@ done:
 	RET
 
 // func ltU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·ltU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3024,8 +3195,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -3041,7 +3215,7 @@ done:
 	RET
 
 // func leU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·leU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3070,8 +3244,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -3087,7 +3264,7 @@ done:
 	RET
 
 // func clampU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·clampU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3119,8 +3296,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R9
+	CMPQ       AX, R9
+	CMOVQLT    AX, R9
 	MOVQ       $-1, R8
-	BZHIQ      AX, R8, R8
+	BZHIQ      R9, R8, R8
 	KMOVQ      R8, K1
 	VMOVDQU8.Z (DX)(DI*1), K1, Z0
 	VMOVDQU8.Z (BX)(DI*1), K1, Z1
@@ -3137,7 +3317,7 @@ done:
 	RET
 
 // func eqI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·eqI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3166,8 +3346,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -3183,7 +3366,7 @@ done:
 	RET
 
 // func neI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·neI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3212,8 +3395,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -3229,7 +3415,7 @@ done:
 	RET
 
 // func negateI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negateI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3255,8 +3441,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPXORD     Z3, Z3, Z3
@@ -3271,7 +3460,7 @@ done:
 	RET
 
 // func absS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·absS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3295,8 +3484,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPABSB     Z0, Z0
@@ -3310,7 +3502,7 @@ done:
 	RET
 
 // func signS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·signS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3336,8 +3528,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPMINSB    all32_1010101<>+0(SB), Z0, Z0
@@ -3370,7 +3565,7 @@ DATA all32_ffffffff<>+60(SB)/4, $0xffffffff
 GLOBL all32_ffffffff<>(SB), RODATA|NOPTR, $64
 
 // func addI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·addI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3397,8 +3592,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3413,7 +3611,7 @@ done:
 	RET
 
 // func subtractI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·subtractI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3440,8 +3638,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3456,7 +3657,7 @@ done:
 	RET
 
 // func multiplyI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·multiplyI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3483,8 +3684,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3499,7 +3703,7 @@ done:
 	RET
 
 // func maximumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·maximumS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3526,8 +3730,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3542,7 +3749,7 @@ done:
 	RET
 
 // func minimumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·minimumS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3569,8 +3776,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3585,7 +3795,7 @@ done:
 	RET
 
 // func ltS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512VL, BMI2, CMOV
 TEXT ·ltS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3614,8 +3824,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3631,7 +3844,7 @@ done:
 	RET
 
 // func leS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512VL, BMI2, CMOV
 TEXT ·leS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3660,8 +3873,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3677,7 +3893,7 @@ done:
 	RET
 
 // func clampS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·clampS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3709,8 +3925,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R9
+	CMPQ        AX, R9
+	CMOVQLT     AX, R9
 	MOVQ        $-1, R8
-	BZHIQ       AX, R8, R8
+	BZHIQ       R9, R8, R8
 	KMOVQ       R8, K1
 	VMOVDQU16.Z (DX)(DI*2), K1, Z0
 	VMOVDQU16.Z (BX)(DI*2), K1, Z1
@@ -3727,7 +3946,7 @@ done:
 	RET
 
 // func maximumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·maximumU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3754,8 +3973,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3770,7 +3992,7 @@ done:
 	RET
 
 // func minimumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·minimumU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3797,8 +4019,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3813,7 +4038,7 @@ done:
 	RET
 
 // func ltU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512VL, BMI2, CMOV
 TEXT ·ltU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3842,8 +4067,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3859,7 +4087,7 @@ done:
 	RET
 
 // func leU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512VL, BMI2, CMOV
 TEXT ·leU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3888,8 +4116,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -3905,7 +4136,7 @@ done:
 	RET
 
 // func clampU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·clampU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3937,8 +4168,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R9
+	CMPQ        AX, R9
+	CMOVQLT     AX, R9
 	MOVQ        $-1, R8
-	BZHIQ       AX, R8, R8
+	BZHIQ       R9, R8, R8
 	KMOVQ       R8, K1
 	VMOVDQU16.Z (DX)(DI*2), K1, Z0
 	VMOVDQU16.Z (BX)(DI*2), K1, Z1
@@ -3955,7 +4189,7 @@ done:
 	RET
 
 // func eqI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512VL, BMI2, CMOV
 TEXT ·eqI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -3984,8 +4218,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -4001,7 +4238,7 @@ done:
 	RET
 
 // func neI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512VL, BMI2, CMOV
 TEXT ·neI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4030,8 +4267,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -4047,7 +4287,7 @@ done:
 	RET
 
 // func negateI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negateI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4073,8 +4313,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPXORD      Z3, Z3, Z3
@@ -4089,7 +4332,7 @@ done:
 	RET
 
 // func absS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·absS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4113,8 +4356,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPABSW      Z0, Z0
@@ -4128,7 +4374,7 @@ done:
 	RET
 
 // func signS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·signS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4154,8 +4400,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPMINSW     all32_10001<>+0(SB), Z0, Z0
@@ -4188,7 +4437,7 @@ DATA all32_10001<>+60(SB)/4, $0x00010001
 GLOBL all32_10001<>(SB), RODATA|NOPTR, $64
 
 // func addI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4215,8 +4464,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4231,7 +4483,7 @@ done:
 	RET
 
 // func subtractI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subtractI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4258,8 +4510,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4274,7 +4529,7 @@ done:
 	RET
 
 // func multiplyI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·multiplyI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4301,8 +4556,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4317,7 +4575,7 @@ done:
 	RET
 
 // func maximumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maximumS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4344,8 +4602,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4360,7 +4621,7 @@ done:
 	RET
 
 // func minimumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minimumS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4387,8 +4648,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4403,7 +4667,7 @@ done:
 	RET
 
 // func ltS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4432,8 +4696,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -4449,7 +4716,7 @@ done:
 	RET
 
 // func leS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4478,8 +4745,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -4495,7 +4765,7 @@ done:
 	RET
 
 // func clampS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·clampS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4527,8 +4797,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R9
+	CMPQ      AX, R9
+	CMOVQLT   AX, R9
 	MOVQ      $-1, R8
-	BZHIQ     AX, R8, R8
+	BZHIQ     R9, R8, R8
 	KMOVQ     R8, K1
 	VMOVUPS.Z (DX)(DI*4), K1, Z0
 	VMOVUPS.Z (BX)(DI*4), K1, Z1
@@ -4545,7 +4818,7 @@ done:
 	RET
 
 // func maximumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maximumU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4572,8 +4845,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4588,7 +4864,7 @@ done:
 	RET
 
 // func minimumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minimumU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4615,8 +4891,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4631,7 +4910,7 @@ done:
 	RET
 
 // func ltU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4660,8 +4939,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -4677,7 +4959,7 @@ done:
 	RET
 
 // func leU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4706,8 +4988,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -4723,7 +5008,7 @@ done:
 	RET
 
 // func clampU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·clampU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4755,8 +5040,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R9
+	CMPQ      AX, R9
+	CMOVQLT   AX, R9
 	MOVQ      $-1, R8
-	BZHIQ     AX, R8, R8
+	BZHIQ     R9, R8, R8
 	KMOVQ     R8, K1
 	VMOVUPS.Z (DX)(DI*4), K1, Z0
 	VMOVUPS.Z (BX)(DI*4), K1, Z1
@@ -4773,7 +5061,7 @@ done:
 	RET
 
 // func eqI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·eqI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4802,8 +5090,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -4819,7 +5110,7 @@ done:
 	RET
 
 // func neI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·neI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4848,8 +5139,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z0
 	VMOVUPS.Z  (BX)(SI*4), K1, Z1
@@ -4865,7 +5159,7 @@ done:
 	RET
 
 // func negateI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negateI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4891,8 +5185,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPXORD    Z3, Z3, Z3
@@ -4907,7 +5204,7 @@ done:
 	RET
 
 // func shiftLeftI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftLeftI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4934,8 +5231,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4950,7 +5250,7 @@ done:
 	RET
 
 // func shiftRightLogicalI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightLogicalI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -4977,8 +5277,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -4993,7 +5296,7 @@ done:
 	RET
 
 // func shiftRightArithmeticI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightArithmeticI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5020,8 +5323,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -5036,7 +5342,7 @@ done:
 	RET
 
 // func absS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5060,8 +5366,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPABSD    Z0, Z0
@@ -5075,7 +5384,7 @@ done:
 	RET
 
 // func signS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·signS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5101,8 +5410,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPMINSD   all32_1<>+0(SB), Z0, Z0
@@ -5135,7 +5447,7 @@ DATA all32_1<>+60(SB)/4, $0x00000001
 GLOBL all32_1<>(SB), RODATA|NOPTR, $64
 
 // func addI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5162,8 +5474,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5178,7 +5493,7 @@ done:
 	RET
 
 // func subtractI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subtractI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5205,8 +5520,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5221,7 +5539,7 @@ done:
 	RET
 
 // func multiplyI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·multiplyI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5248,8 +5566,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5264,7 +5585,7 @@ done:
 	RET
 
 // func maximumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maximumS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5291,8 +5612,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5307,7 +5631,7 @@ done:
 	RET
 
 // func minimumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minimumS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5334,8 +5658,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5350,7 +5677,7 @@ done:
 	RET
 
 // func ltS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5379,8 +5706,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -5396,7 +5726,7 @@ done:
 	RET
 
 // func leS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5425,8 +5755,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -5442,7 +5775,7 @@ done:
 	RET
 
 // func clampS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·clampS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5474,8 +5807,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R9
+	CMPQ      AX, R9
+	CMOVQLT   AX, R9
 	MOVQ      $-1, R8
-	BZHIQ     AX, R8, R8
+	BZHIQ     R9, R8, R8
 	KMOVQ     R8, K1
 	VMOVUPD.Z (DX)(DI*8), K1, Z0
 	VMOVUPD.Z (BX)(DI*8), K1, Z1
@@ -5492,7 +5828,7 @@ done:
 	RET
 
 // func maximumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maximumU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5519,8 +5855,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5535,7 +5874,7 @@ done:
 	RET
 
 // func minimumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minimumU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5562,8 +5901,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5578,7 +5920,7 @@ done:
 	RET
 
 // func ltU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·ltU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5607,8 +5949,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -5624,7 +5969,7 @@ done:
 	RET
 
 // func leU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·leU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5653,8 +5998,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -5670,7 +6018,7 @@ done:
 	RET
 
 // func clampU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·clampU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5702,8 +6050,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R9
+	CMPQ      AX, R9
+	CMOVQLT   AX, R9
 	MOVQ      $-1, R8
-	BZHIQ     AX, R8, R8
+	BZHIQ     R9, R8, R8
 	KMOVQ     R8, K1
 	VMOVUPD.Z (DX)(DI*8), K1, Z0
 	VMOVUPD.Z (BX)(DI*8), K1, Z1
@@ -5720,7 +6071,7 @@ done:
 	RET
 
 // func eqI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·eqI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5749,8 +6100,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -5766,7 +6120,7 @@ done:
 	RET
 
 // func neI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·neI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5795,8 +6149,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z0
 	VMOVUPD.Z  (BX)(SI*8), K1, Z1
@@ -5812,7 +6169,7 @@ done:
 	RET
 
 // func negateI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negateI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5838,8 +6195,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPXORD    Z3, Z3, Z3
@@ -5854,7 +6214,7 @@ done:
 	RET
 
 // func shiftLeftI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftLeftI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5881,8 +6241,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5897,7 +6260,7 @@ done:
 	RET
 
 // func shiftRightLogicalI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightLogicalI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5924,8 +6287,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5940,7 +6306,7 @@ done:
 	RET
 
 // func shiftRightArithmeticI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightArithmeticI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -5967,8 +6333,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -5983,7 +6352,7 @@ done:
 	RET
 
 // func absS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6007,8 +6376,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPABSQ    Z0, Z0
@@ -6022,7 +6394,7 @@ done:
 	RET
 
 // func signS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·signS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6048,8 +6420,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPMINSQ   all64_1<>+0(SB), Z0, Z0
@@ -6084,7 +6459,7 @@ DATA all64_ffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
 GLOBL all64_ffffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func popcntI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·popcntI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6111,8 +6486,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
@@ -6160,7 +6538,7 @@ DATA all32_f0f0f0f<>+60(SB)/4, $0x0f0f0f0f
 GLOBL all32_f0f0f0f<>(SB), RODATA|NOPTR, $64
 
 // func countLeadingZerosI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·countLeadingZerosI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6197,8 +6575,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPSRLW     $0x01, Z0, Z1
@@ -6264,7 +6645,7 @@ DATA all32_3f3f3f3f<>+60(SB)/4, $0x3f3f3f3f
 GLOBL all32_3f3f3f3f<>(SB), RODATA|NOPTR, $64
 
 // func popcntI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·popcntI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6292,8 +6673,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VMOVUPS     table_00010102010202030102020302030304<>+0(SB), Z1
@@ -6314,7 +6698,7 @@ done:
 	RET
 
 // func countLeadingZerosI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·countLeadingZerosI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6351,8 +6735,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPSRLW      $0x01, Z0, Z1
@@ -6382,7 +6769,7 @@ done:
 	RET
 
 // func popcntI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·popcntI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6411,8 +6798,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VMOVUPS    table_00010102010202030102020302030304<>+0(SB), Z1
@@ -6434,7 +6824,7 @@ done:
 	RET
 
 // func countLeadingZerosI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·countLeadingZerosI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6474,8 +6864,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VPSRLD     $0x01, Z0, Z1
@@ -6508,7 +6901,7 @@ done:
 	RET
 
 // func popcntI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·popcntI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6537,8 +6930,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VMOVUPD   table_00010102010202030102020302030304<>+0(SB), Z1
@@ -6560,7 +6956,7 @@ done:
 	RET
 
 // func countLeadingZerosI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·countLeadingZerosI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6602,8 +6998,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPSRLQ    $0x01, Z0, Z1
@@ -6638,7 +7037,7 @@ done:
 	RET
 
 // func shiftLeftI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftLeftI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6665,8 +7064,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
 	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
@@ -6681,7 +7083,7 @@ done:
 	RET
 
 // func shiftRightLogicalI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightLogicalI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6708,8 +7110,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
 	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
@@ -6724,7 +7129,7 @@ done:
 	RET
 
 // func shiftRightArithmeticI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightArithmeticI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6751,8 +7156,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
 	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
@@ -6767,7 +7175,7 @@ done:
 	RET
 
 // func shiftLeftI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftLeftI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6794,8 +7202,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
 	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
@@ -6810,7 +7221,7 @@ done:
 	RET
 
 // func shiftRightLogicalI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightLogicalI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6837,8 +7248,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
 	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
@@ -6853,7 +7267,7 @@ done:
 	RET
 
 // func shiftRightArithmeticI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightArithmeticI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6880,8 +7294,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVSXWD.Z (DX)(SI*2), K1, Z0
 	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
@@ -6896,7 +7313,7 @@ done:
 	RET
 
 // func multiplyI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·multiplyI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6923,8 +7340,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXBW.Z (DX)(SI*1), K1, Z0
 	VPMOVZXBW.Z (BX)(SI*1), K1, Z1
@@ -6939,7 +7359,7 @@ done:
 	RET
 
 // func powerS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·powerS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -6995,8 +7415,11 @@ done2:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
 	VPMOVSXBD.Z (BX)(SI*1), K1, Z1
@@ -7044,7 +7467,7 @@ done:
 	RET
 
 // func powerS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·powerS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7100,8 +7523,11 @@ done2:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVSXWD.Z (DX)(SI*2), K1, Z0
 	VPMOVSXWD.Z (BX)(SI*2), K1, Z1
@@ -7149,7 +7575,7 @@ done:
 	RET
 
 // func powerS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·powerS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7205,8 +7631,11 @@ done2:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -7254,7 +7683,7 @@ done:
 	RET
 
 // func powerS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·powerS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7310,8 +7739,11 @@ done2:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -7359,7 +7791,7 @@ done:
 	RET
 
 // func powerU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·powerU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7402,8 +7834,11 @@ done2:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
 	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
@@ -7438,7 +7873,7 @@ done:
 	RET
 
 // func powerU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·powerU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7481,8 +7916,11 @@ done2:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
 	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
@@ -7517,7 +7955,7 @@ done:
 	RET
 
 // func powerU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·powerU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7560,8 +7998,11 @@ done2:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -7596,7 +8037,7 @@ done:
 	RET
 
 // func powerU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·powerU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7639,8 +8080,11 @@ done2:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -7675,7 +8119,7 @@ done:
 	RET
 
 // func select8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·select8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7707,8 +8151,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R9
+	CMPQ       AX, R9
+	CMOVQLT    AX, R9
 	MOVQ       $-1, R8
-	BZHIQ      AX, R8, R8
+	BZHIQ      R9, R8, R8
 	KMOVQ      R8, K1
 	VMOVDQU8.Z (DX)(DI*1), K1, Z0
 	VPTESTMB   Z0, Z0, K2
@@ -7725,7 +8172,7 @@ done:
 	RET
 
 // func and8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·and8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7752,8 +8199,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -7768,7 +8218,7 @@ done:
 	RET
 
 // func or8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·or8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7795,8 +8245,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -7811,7 +8264,7 @@ done:
 	RET
 
 // func xor8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·xor8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7838,8 +8291,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
 	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
+	BZHIQ      R8, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
@@ -7854,7 +8310,7 @@ done:
 	RET
 
 // func not8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·not8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7878,8 +8334,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPXORD     all32_ffffffff<>+0(SB), Z0, Z0
@@ -7893,7 +8352,7 @@ done:
 	RET
 
 // func select16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512VL, BMI2, CMOV
 TEXT ·select16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7925,8 +8384,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R9
+	CMPQ        AX, R9
+	CMOVQLT     AX, R9
 	MOVQ        $-1, R8
-	BZHIQ       AX, R8, R8
+	BZHIQ       R9, R8, R8
 	KMOVQ       R8, K1
 	VMOVDQU8.Z  (DX)(DI*1), K1, Y0
 	VPTESTMB    Y0, Y0, K2
@@ -7943,7 +8405,7 @@ done:
 	RET
 
 // func and16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·and16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -7970,8 +8432,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -7986,7 +8451,7 @@ done:
 	RET
 
 // func or16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·or16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8013,8 +8478,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -8029,7 +8497,7 @@ done:
 	RET
 
 // func xor16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·xor16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8056,8 +8524,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
@@ -8072,7 +8543,7 @@ done:
 	RET
 
 // func not16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·not16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8096,8 +8567,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPXORD      all32_ffffffff<>+0(SB), Z0, Z0
@@ -8111,7 +8585,7 @@ done:
 	RET
 
 // func select32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·select32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8143,8 +8617,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, R9
+	CMPQ       AX, R9
+	CMOVQLT    AX, R9
 	MOVQ       $-1, R8
-	BZHIQ      AX, R8, R8
+	BZHIQ      R9, R8, R8
 	KMOVQ      R8, K1
 	VMOVDQU8.Z (DX)(DI*1), K1, X0
 	VPTESTMB   X0, X0, K2
@@ -8161,7 +8638,7 @@ done:
 	RET
 
 // func and32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·and32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8188,8 +8665,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -8204,7 +8684,7 @@ done:
 	RET
 
 // func or32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·or32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8231,8 +8711,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -8247,7 +8730,7 @@ done:
 	RET
 
 // func xor32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·xor32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8274,8 +8757,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -8290,7 +8776,7 @@ done:
 	RET
 
 // func not32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·not32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8314,8 +8800,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPXORD    all32_ffffffff<>+0(SB), Z0, Z0
@@ -8329,7 +8818,7 @@ done:
 	RET
 
 // func select64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·select64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8361,8 +8850,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, R9
+	CMPQ       AX, R9
+	CMOVQLT    AX, R9
 	MOVQ       $-1, R8
-	BZHIQ      AX, R8, R8
+	BZHIQ      R9, R8, R8
 	KMOVQ      R8, K1
 	VMOVDQU8.Z (DX)(DI*1), K1, X0
 	VPTESTMB   X0, X0, K2
@@ -8379,7 +8871,7 @@ done:
 	RET
 
 // func and64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·and64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8406,8 +8898,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -8422,7 +8917,7 @@ done:
 	RET
 
 // func or64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·or64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8449,8 +8944,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -8465,7 +8963,7 @@ done:
 	RET
 
 // func xor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·xor64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8492,8 +8990,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -8508,7 +9009,7 @@ done:
 	RET
 
 // func not64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·not64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8532,8 +9033,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPXORQ    all64_ffffffffffffffff<>+0(SB), Z0, Z0
@@ -8547,7 +9051,7 @@ done:
 	RET
 
 // func notPredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·notPredAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8571,8 +9075,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPXORD     all32_1010101<>+0(SB), Z0, Z0
@@ -8586,7 +9093,7 @@ done:
 	RET
 
 // func convertBf16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertBf16F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8610,8 +9117,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXWD.Z (DX)(BX*2), K1, Z0
 	VPSLLD      $0x10, Z0, Z0
@@ -8625,7 +9135,7 @@ done:
 	RET
 
 // func convertF32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32Bf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8659,8 +9169,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPTESTMD  all32_10000<>+0(SB), Z0, K2
@@ -8733,7 +9246,7 @@ DATA all32_400000<>+60(SB)/4, $0x00400000
 GLOBL all32_400000<>(SB), RODATA|NOPTR, $64
 
 // func roundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8767,8 +9280,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPTESTMD  all32_10000<>+0(SB), Z0, K2
@@ -8805,7 +9321,7 @@ DATA all32_ffff0000<>+60(SB)/4, $0xffff0000
 GLOBL all32_ffff0000<>(SB), RODATA|NOPTR, $64
 
 // func roundF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8831,8 +9347,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VCVTPS2PH $0x00, Z0, Y0
@@ -8847,7 +9366,7 @@ done:
 	RET
 
 // func addRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addRoundBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8886,8 +9405,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -8908,7 +9430,7 @@ done:
 	RET
 
 // func subtractRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subtractRoundBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -8947,8 +9469,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -8969,7 +9494,7 @@ done:
 	RET
 
 // func multiplyRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·multiplyRoundBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9008,8 +9533,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -9030,7 +9558,7 @@ done:
 	RET
 
 // func divideRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divideRoundBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9069,8 +9597,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPS.Z (DX)(SI*4), K1, Z0
 	VMOVUPS.Z (BX)(SI*4), K1, Z1
@@ -9091,7 +9622,7 @@ done:
 	RET
 
 // func convertF16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF16F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9113,8 +9644,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VCVTPH2PS.Z (DX)(BX*2), K1, Z0
 	VMOVUPS     Z0, K1, (CX)(BX*4)
@@ -9127,7 +9661,7 @@ done:
 	RET
 
 // func convertF32F16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32F16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9149,8 +9683,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VCVTPS2PH $0x00, Z0, K1, (CX)(BX*2)
@@ -9163,7 +9700,7 @@ done:
 	RET
 
 // func convertF32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9185,8 +9722,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -9199,7 +9739,7 @@ done:
 	RET
 
 // func convertF64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertF64F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9223,8 +9763,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VCVTPD2PS Z0, Y0
@@ -9238,7 +9781,7 @@ done:
 	RET
 
 // func convertI8PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertI8PredAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9266,8 +9809,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+64, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPXORD     Z3, Z3, Z3
@@ -9283,7 +9829,7 @@ done:
 	RET
 
 // func convertS8I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·convertS8I16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9305,8 +9851,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXBW.Z (DX)(BX*1), K1, Z0
 	VMOVDQU16   Z0, K1, (CX)(BX*2)
@@ -9319,7 +9868,7 @@ done:
 	RET
 
 // func convertS8I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS8I32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9341,8 +9890,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXBD.Z (DX)(BX*1), K1, Z0
 	VMOVUPS     Z0, K1, (CX)(BX*4)
@@ -9355,7 +9907,7 @@ done:
 	RET
 
 // func convertS8I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS8I64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9377,8 +9929,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXBQ.Z (DX)(BX*1), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -9391,7 +9946,7 @@ done:
 	RET
 
 // func convertS8F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS8F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9415,8 +9970,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXBD.Z (DX)(BX*1), K1, Z0
 	VCVTDQ2PS   Z0, Z0
@@ -9430,7 +9988,7 @@ done:
 	RET
 
 // func convertS8F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertS8F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9454,8 +10012,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXBQ.Z (DX)(BX*1), K1, Z0
 	VCVTQQ2PD   Z0, Z0
@@ -9469,7 +10030,7 @@ done:
 	RET
 
 // func convertU8I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·convertU8I16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9491,8 +10052,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXBW.Z (DX)(BX*1), K1, Z0
 	VMOVDQU16   Z0, K1, (CX)(BX*2)
@@ -9505,7 +10069,7 @@ done:
 	RET
 
 // func convertU8I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU8I32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9527,8 +10091,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXBD.Z (DX)(BX*1), K1, Z0
 	VMOVUPS     Z0, K1, (CX)(BX*4)
@@ -9541,7 +10108,7 @@ done:
 	RET
 
 // func convertU8I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU8I64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9563,8 +10130,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXBQ.Z (DX)(BX*1), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -9577,7 +10147,7 @@ done:
 	RET
 
 // func convertU8F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU8F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9601,8 +10171,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXBD.Z (DX)(BX*1), K1, Z0
 	VCVTDQ2PS   Z0, Z0
@@ -9616,7 +10189,7 @@ done:
 	RET
 
 // func convertU8F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertU8F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9640,8 +10213,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXBQ.Z (DX)(BX*1), K1, Z0
 	VCVTQQ2PD   Z0, Z0
@@ -9655,7 +10231,7 @@ done:
 	RET
 
 // func convertI16I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·convertI16I8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9677,8 +10253,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPMOVWB     Z0, K1, (CX)(BX*1)
@@ -9691,7 +10270,7 @@ done:
 	RET
 
 // func convertI16PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertI16PredAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9719,8 +10298,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+32, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPXORD      Z3, Z3, Z3
@@ -9736,7 +10318,7 @@ done:
 	RET
 
 // func convertS16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS16I32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9758,8 +10340,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXWD.Z (DX)(BX*2), K1, Z0
 	VMOVUPS     Z0, K1, (CX)(BX*4)
@@ -9772,7 +10357,7 @@ done:
 	RET
 
 // func convertS16I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS16I64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9794,8 +10379,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXWQ.Z (DX)(BX*2), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -9808,7 +10396,7 @@ done:
 	RET
 
 // func convertS16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS16F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9832,8 +10420,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXWD.Z (DX)(BX*2), K1, Z0
 	VCVTDQ2PS   Z0, Z0
@@ -9847,7 +10438,7 @@ done:
 	RET
 
 // func convertS16F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertS16F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9871,8 +10462,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXWQ.Z (DX)(BX*2), K1, Z0
 	VCVTQQ2PD   Z0, Z0
@@ -9886,7 +10480,7 @@ done:
 	RET
 
 // func convertU16I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU16I32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9908,8 +10502,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXWD.Z (DX)(BX*2), K1, Z0
 	VMOVUPS     Z0, K1, (CX)(BX*4)
@@ -9922,7 +10519,7 @@ done:
 	RET
 
 // func convertU16I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU16I64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9944,8 +10541,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXWQ.Z (DX)(BX*2), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -9958,7 +10558,7 @@ done:
 	RET
 
 // func convertU16F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU16F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -9982,8 +10582,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXWD.Z (DX)(BX*2), K1, Z0
 	VCVTDQ2PS   Z0, Z0
@@ -9997,7 +10600,7 @@ done:
 	RET
 
 // func convertU16F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertU16F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10021,8 +10624,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXWQ.Z (DX)(BX*2), K1, Z0
 	VCVTQQ2PD   Z0, Z0
@@ -10036,7 +10642,7 @@ done:
 	RET
 
 // func convertI32I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertI32I8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10058,8 +10664,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPMOVDB   Z0, K1, (CX)(BX*1)
@@ -10072,7 +10681,7 @@ done:
 	RET
 
 // func convertI32I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertI32I16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10094,8 +10703,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VPMOVDW   Z0, K1, (CX)(BX*2)
@@ -10108,7 +10720,7 @@ done:
 	RET
 
 // func convertI32PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertI32PredAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10136,8 +10748,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VPXORD     Z3, Z3, Z3
@@ -10153,7 +10768,7 @@ done:
 	RET
 
 // func convertS32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS32I64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10175,8 +10790,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVSXDQ.Z (DX)(BX*4), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -10189,7 +10807,7 @@ done:
 	RET
 
 // func convertU32I64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU32I64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10211,8 +10829,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXDQ.Z (DX)(BX*4), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -10225,7 +10846,7 @@ done:
 	RET
 
 // func convertI64I8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertI64I8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10247,8 +10868,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPMOVQB   Z0, K1, (CX)(BX*1)
@@ -10261,7 +10885,7 @@ done:
 	RET
 
 // func convertI64I16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertI64I16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10283,8 +10907,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPMOVQW   Z0, K1, (CX)(BX*2)
@@ -10297,7 +10924,7 @@ done:
 	RET
 
 // func convertI64I32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertI64I32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10319,8 +10946,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPMOVQD   Z0, K1, (CX)(BX*4)
@@ -10333,7 +10963,7 @@ done:
 	RET
 
 // func convertI64PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertI64PredAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10361,8 +10991,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VPXORD     Z3, Z3, Z3
@@ -10378,7 +11011,7 @@ done:
 	RET
 
 // func convertS32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS32F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10402,8 +11035,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+16, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (DX)(BX*4), K1, Z0
 	VCVTDQ2PS Z0, Z0
@@ -10417,7 +11053,7 @@ done:
 	RET
 
 // func convertU32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU32F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10441,8 +11077,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VCVTUDQ2PS Z0, Z0
@@ -10456,7 +11095,7 @@ done:
 	RET
 
 // func convertS32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertS32F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10478,8 +11117,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VCVTDQ2PD.Z (DX)(BX*4), K1, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
@@ -10492,7 +11134,7 @@ done:
 	RET
 
 // func convertU32F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertU32F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10518,8 +11160,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXDQ.Z (DX)(BX*4), K1, Z0
 	VPORQ       all64_4330000000000000<>+0(SB), Z0, Z0
@@ -10544,7 +11189,7 @@ DATA all64_4330000000000000<>+56(SB)/8, $0x4330000000000000
 GLOBL all64_4330000000000000<>(SB), RODATA|NOPTR, $64
 
 // func convertS64F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertS64F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10568,8 +11213,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VCVTQQ2PD Z0, Z0
@@ -10583,7 +11231,7 @@ done:
 	RET
 
 // func convertS64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertS64F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10607,8 +11255,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VCVTQQ2PS Z0, Y0
@@ -10622,7 +11273,7 @@ done:
 	RET
 
 // func convertU64F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertU64F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10646,8 +11297,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VCVTUQQ2PD Z0, Z0
@@ -10661,7 +11315,7 @@ done:
 	RET
 
 // func convertU64F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertU64F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10685,8 +11339,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VCVTUQQ2PS Z0, Y0
@@ -10700,7 +11357,7 @@ done:
 	RET
 
 // func convertF32PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertF32PredAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10728,8 +11385,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VPXORD     Z3, Z3, Z3
@@ -10745,7 +11405,7 @@ done:
 	RET
 
 // func convertF32S8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32S8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10783,8 +11443,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VMOVUPS    all32_c3000000<>+0(SB), Z1
@@ -10841,7 +11504,7 @@ DATA all32_42fe0000<>+60(SB)/4, $0x42fe0000
 GLOBL all32_42fe0000<>(SB), RODATA|NOPTR, $64
 
 // func convertF32U8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32U8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10879,8 +11542,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VMOVUPS    all32_0<>+0(SB), Z1
@@ -10919,7 +11585,7 @@ DATA all32_437f0000<>+60(SB)/4, $0x437f0000
 GLOBL all32_437f0000<>(SB), RODATA|NOPTR, $64
 
 // func convertF32S16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32S16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -10957,8 +11623,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VMOVUPS    all32_c7000000<>+0(SB), Z1
@@ -11015,7 +11684,7 @@ DATA all32_46fffe00<>+60(SB)/4, $0x46fffe00
 GLOBL all32_46fffe00<>(SB), RODATA|NOPTR, $64
 
 // func convertF32U16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32U16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11053,8 +11722,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VMOVUPS    all32_0<>+0(SB), Z1
@@ -11093,7 +11765,7 @@ DATA all32_477fff00<>+60(SB)/4, $0x477fff00
 GLOBL all32_477fff00<>(SB), RODATA|NOPTR, $64
 
 // func convertF64PredAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·convertF64PredAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11121,8 +11793,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VPXORD     Z3, Z3, Z3
@@ -11138,7 +11813,7 @@ done:
 	RET
 
 // func convertF64S8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64S8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11176,8 +11851,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VMOVUPD    all64_c060000000000000<>+0(SB), Z1
@@ -11218,7 +11896,7 @@ DATA all64_405fc00000000000<>+56(SB)/8, $0x405fc00000000000
 GLOBL all64_405fc00000000000<>(SB), RODATA|NOPTR, $64
 
 // func convertF64U8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64U8AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11256,8 +11934,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VMOVUPD    all64_0<>+0(SB), Z1
@@ -11288,7 +11969,7 @@ DATA all64_406fe00000000000<>+56(SB)/8, $0x406fe00000000000
 GLOBL all64_406fe00000000000<>(SB), RODATA|NOPTR, $64
 
 // func convertF64S16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64S16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11326,8 +12007,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VMOVUPD    all64_c0e0000000000000<>+0(SB), Z1
@@ -11368,7 +12052,7 @@ DATA all64_40dfffc000000000<>+56(SB)/8, $0x40dfffc000000000
 GLOBL all64_40dfffc000000000<>(SB), RODATA|NOPTR, $64
 
 // func convertF64U16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64U16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11406,8 +12090,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VMOVUPD    all64_0<>+0(SB), Z1
@@ -11438,7 +12125,7 @@ DATA all64_40efffe000000000<>+56(SB)/8, $0x40efffe000000000
 GLOBL all64_40efffe000000000<>(SB), RODATA|NOPTR, $64
 
 // func convertF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32S32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11476,8 +12163,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+16, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPS.Z  (DX)(BX*4), K1, Z0
 	VMOVUPS    all32_4f000000<>+0(SB), Z1
@@ -11516,7 +12206,7 @@ DATA all32_4f000000<>+60(SB)/4, $0x4f000000
 GLOBL all32_4f000000<>(SB), RODATA|NOPTR, $64
 
 // func convertF32U32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·convertF32U32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11544,8 +12234,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPS.Z   (DX)(BX*4), K1, Z0
 	VPXORD      Z3, Z3, Z3
@@ -11561,7 +12254,7 @@ done:
 	RET
 
 // func convertF64S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64S32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11599,8 +12292,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VMOVUPD    all64_c1e0000000000000<>+0(SB), Z1
@@ -11641,7 +12337,7 @@ DATA all64_41dfffffffc00000<>+56(SB)/8, $0x41dfffffffc00000
 GLOBL all64_41dfffffffc00000<>(SB), RODATA|NOPTR, $64
 
 // func convertF64U32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64U32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11679,8 +12375,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VMOVUPD    all64_0<>+0(SB), Z1
@@ -11711,7 +12410,7 @@ DATA all64_41efffffffe00000<>+56(SB)/8, $0x41efffffffe00000
 GLOBL all64_41efffffffe00000<>(SB), RODATA|NOPTR, $64
 
 // func convertF32S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF32S64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11749,8 +12448,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
 	VMOVUPD     all64_43e0000000000000<>+0(SB), Z1
@@ -11781,7 +12483,7 @@ DATA all64_43e0000000000000<>+56(SB)/8, $0x43e0000000000000
 GLOBL all64_43e0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func convertF32U64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF32U64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11809,8 +12511,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
 	VPXORD      Z3, Z3, Z3
@@ -11826,7 +12531,7 @@ done:
 	RET
 
 // func convertF64S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64S64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11864,8 +12569,11 @@ many:
 rest:
 	TESTQ      AX, AX
 	JLE        done
+	MOVQ       $+8, DI
+	CMPQ       AX, DI
+	CMOVQLT    AX, DI
 	MOVQ       $-1, SI
-	BZHIQ      AX, SI, SI
+	BZHIQ      DI, SI, SI
 	KMOVQ      SI, K1
 	VMOVUPD.Z  (DX)(BX*8), K1, Z0
 	VMOVUPD    all64_43e0000000000000<>+0(SB), Z1
@@ -11886,7 +12594,7 @@ done:
 	RET
 
 // func convertF64U64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·convertF64U64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11914,8 +12622,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPD.Z   (DX)(BX*8), K1, Z0
 	VPXORD      Z3, Z3, Z3
@@ -11931,7 +12642,7 @@ done:
 	RET
 
 // func realC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·realC64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11953,8 +12664,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPMOVQD   Z0, K1, (CX)(BX*4)
@@ -11967,7 +12681,7 @@ done:
 	RET
 
 // func imagC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·imagC64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -11991,8 +12705,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
 	MOVQ      $-1, SI
-	BZHIQ     AX, SI, SI
+	BZHIQ     DI, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPSRLQ    $0x20, Z0, Z0
@@ -12006,7 +12723,7 @@ done:
 	RET
 
 // func complexC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·complexC64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -12035,8 +12752,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VPMOVZXDQ.Z (DX)(SI*4), K1, Z0
 	VPMOVZXDQ.Z (BX)(SI*4), K1, Z1
@@ -12052,7 +12772,7 @@ done:
 	RET
 
 // func multiplyC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·multiplyC64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -12082,8 +12802,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
 	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
+	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
 	VCVTPS2PD.Z (DX)(SI*4), K1, Z0
 	VCVTPS2PD.Z (BX)(SI*4), K1, Z1
@@ -12115,7 +12838,7 @@ DATA table_00000000000000800000000000000000<>+56(SB)/8, $0x0000000000000000
 GLOBL table_00000000000000800000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func multiplyC128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·multiplyC128AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -12144,8 +12867,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
 	MOVQ      $-1, DI
-	BZHIQ     AX, DI, DI
+	BZHIQ     R8, DI, DI
 	KMOVQ     DI, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
@@ -12166,7 +12892,7 @@ done:
 	RET
 
 // func exponentialF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·exponentialF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -12209,8 +12935,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VMOVUPS      all32_c2d00000<>+0(SB), Z1
@@ -12408,7 +13137,7 @@ DATA all32_3e2aaa43<>+60(SB)/4, $0x3e2aaa43
 GLOBL all32_3e2aaa43<>(SB), RODATA|NOPTR, $64
 
 // func exponentialMinusOneF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·exponentialMinusOneF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -12456,8 +13185,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VMOVUPS      all32_c1a00000<>+0(SB), Z1
@@ -12642,7 +13374,7 @@ DATA all32_da24260<>+60(SB)/4, $0x0da24260
 GLOBL all32_da24260<>(SB), RODATA|NOPTR, $64
 
 // func logF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·logF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -12703,8 +13435,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPS.Z   (DX)(BX*4), K1, Z0
 	VCMPPS      $0x11, all32_800000<>+0(SB), Z0, K2
@@ -13064,7 +13799,7 @@ DATA all32_ff800000<>+60(SB)/4, $0xff800000
 GLOBL all32_ff800000<>(SB), RODATA|NOPTR, $64
 
 // func logPlusOneF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·logPlusOneF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -13134,8 +13869,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+16, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPS.Z   (DX)(BX*4), K1, Z0
 	VMOVUPS     all32_3f800000<>+0(SB), Z1
@@ -13198,7 +13936,7 @@ done:
 	RET
 
 // func tanhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -13263,8 +14001,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VPANDD       all32_7fffffff<>+0(SB), Z0, Z1
@@ -13466,7 +14207,7 @@ DATA all32_3f0ccccd<>+60(SB)/4, $0x3f0ccccd
 GLOBL all32_3f0ccccd<>(SB), RODATA|NOPTR, $64
 
 // func logisticF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·logisticF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -13516,8 +14257,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VPORD        all32_80000000<>+0(SB), Z0, Z1
@@ -13560,7 +14304,7 @@ done:
 	RET
 
 // func erfF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·erfF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -13631,8 +14375,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VMULPS       Z0, Z0, Z1
@@ -14002,7 +14749,7 @@ DATA all32_3f6e147b<>+60(SB)/4, $0x3f6e147b
 GLOBL all32_3f6e147b<>(SB), RODATA|NOPTR, $64
 
 // func sineF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sineF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -14057,8 +14804,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VPANDD       all32_80000000<>+0(SB), Z0, Z1
@@ -14358,7 +15108,7 @@ DATA all32_2<>+60(SB)/4, $0x00000002
 GLOBL all32_2<>(SB), RODATA|NOPTR, $64
 
 // func cosineF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·cosineF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -14412,8 +15162,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VPANDD       all32_7fffffff<>+0(SB), Z0, Z0
@@ -14460,7 +15213,7 @@ done:
 	RET
 
 // func exponentialF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·exponentialF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -14510,8 +15263,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPD.Z    (DX)(BX*8), K1, Z0
 	VMOVUPD      all64_c087500000000000<>+0(SB), Z1
@@ -14714,7 +15470,7 @@ DATA all64_3fc5555555555555<>+56(SB)/8, $0x3fc5555555555555
 GLOBL all64_3fc5555555555555<>(SB), RODATA|NOPTR, $64
 
 // func exponentialMinusOneF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·exponentialMinusOneF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -14769,8 +15525,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPD.Z    (DX)(BX*8), K1, Z0
 	VMOVUPD      all64_c044000000000000<>+0(SB), Z1
@@ -14858,7 +15617,7 @@ DATA all64_39b4484bfeebc2a0<>+56(SB)/8, $0x39b4484bfeebc2a0
 GLOBL all64_39b4484bfeebc2a0<>(SB), RODATA|NOPTR, $64
 
 // func logF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·logF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -14921,8 +15680,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPD.Z   (DX)(BX*8), K1, Z0
 	VCMPPD      $0x11, all64_10000000000000<>+0(SB), Z0, K2
@@ -15148,7 +15910,7 @@ DATA all64_fff0000000000000<>+56(SB)/8, $0xfff0000000000000
 GLOBL all64_fff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func logPlusOneF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·logPlusOneF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -15220,8 +15982,11 @@ many:
 rest:
 	TESTQ       AX, AX
 	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
 	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
+	BZHIQ       DI, SI, SI
 	KMOVQ       SI, K1
 	VMOVUPD.Z   (DX)(BX*8), K1, Z0
 	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z1
@@ -15286,7 +16051,7 @@ done:
 	RET
 
 // func tanhF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -15349,8 +16114,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPD.Z    (DX)(BX*8), K1, Z0
 	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z1
@@ -15416,7 +16184,7 @@ DATA all64_4046000000000000<>+56(SB)/8, $0x4046000000000000
 GLOBL all64_4046000000000000<>(SB), RODATA|NOPTR, $64
 
 // func logisticF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·logisticF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
@@ -15473,8 +16241,11 @@ many:
 rest:
 	TESTQ        AX, AX
 	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
 	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
+	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPD.Z    (DX)(BX*8), K1, Z0
 	VPORQ        all64_8000000000000000<>+0(SB), Z0, Z1
@@ -15523,8 +16294,1287 @@ done:
 	VZEROUPPER
 	RET
 
+// func tanF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·tanF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VCVTPS2PD.Z  (DX)(BX*4), K1, Z0
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Z0, Z1
+	VRNDSCALEPD  $0x00, Z1, Z1
+	VMOVUPD      Z0, Z6
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Z1, Z6
+	VMOVUPD      Z6, Z6
+	VFNMADD231PD all64_3c91a62633145c07<>+0(SB), Z1, Z6
+	VMULPD       Z6, Z6, Z7
+	VMULPD       Z6, Z7, Z8
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Z9
+	VFMADD213PD  all64_be5ae64567f544e4<>+0(SB), Z7, Z9
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Z7, Z9
+	VFMADD213PD  all64_bf2a01a01a01a01a<>+0(SB), Z7, Z9
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Z7, Z9
+	VFMADD213PD  all64_bfc5555555555555<>+0(SB), Z7, Z9
+	VMOVUPD      Z6, Z6
+	VFMADD231PD  Z9, Z8, Z6
+	VMOVUPD      all64_3e21eed8eff8d898<>+0(SB), Z8
+	VFMADD213PD  all64_be927e4fb7789f5c<>+0(SB), Z7, Z8
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Z7, Z8
+	VFMADD213PD  all64_bf56c16c16c16c17<>+0(SB), Z7, Z8
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Z7, Z8
+	VFMADD213PD  all64_bfe0000000000000<>+0(SB), Z7, Z8
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z7, Z8
+	VADDPD       all64_4338000000000000<>+0(SB), Z1, Z1
+	VPANDQ       all64_1<>+0(SB), Z1, Z7
+	VPXORD       Z2, Z2, Z2
+	VPCMPQ       $0x04, Z2, Z7, K2
+	VBLENDMPD    Z8, Z6, K2, Z3
+	VPANDQ       all64_2<>+0(SB), Z1, Z7
+	VPSLLQ       $0x3e, Z7, Z7
+	VPXORQ       Z7, Z3, Z7
+	VBLENDMPD    Z6, Z8, K2, Z4
+	VPADDQ       all64_1<>+0(SB), Z1, Z1
+	VPANDQ       all64_2<>+0(SB), Z1, Z1
+	VPSLLQ       $0x3e, Z1, Z1
+	VPXORQ       Z1, Z4, Z1
+	VCMPPD       $0x00, all64_0<>+0(SB), Z0, K2
+	VDIVPD       Z1, Z7, Z1
+	VBLENDMPD    Z0, Z1, K2, Z5
+	VCVTPD2PS    Z5, Y0
+	VMOVUPS      Y0, K1, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3fe45f306dc9c883<>+0(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+8(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+16(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+24(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+32(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+40(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+48(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+56(SB)/8, $0x3fe45f306dc9c883
+GLOBL all64_3fe45f306dc9c883<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3c91a62633145c07<>+0(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+8(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+16(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+24(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+32(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+40(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+48(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+56(SB)/8, $0x3c91a62633145c07
+GLOBL all64_3c91a62633145c07<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3ff921fb54442d18<>+0(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+8(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+16(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+24(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+32(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+40(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+48(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+56(SB)/8, $0x3ff921fb54442d18
+GLOBL all64_3ff921fb54442d18<>(SB), RODATA|NOPTR, $64
+
+DATA all64_be5ae64567f544e4<>+0(SB)/8, $0xbe5ae64567f544e4
+DATA all64_be5ae64567f544e4<>+8(SB)/8, $0xbe5ae64567f544e4
+DATA all64_be5ae64567f544e4<>+16(SB)/8, $0xbe5ae64567f544e4
+DATA all64_be5ae64567f544e4<>+24(SB)/8, $0xbe5ae64567f544e4
+DATA all64_be5ae64567f544e4<>+32(SB)/8, $0xbe5ae64567f544e4
+DATA all64_be5ae64567f544e4<>+40(SB)/8, $0xbe5ae64567f544e4
+DATA all64_be5ae64567f544e4<>+48(SB)/8, $0xbe5ae64567f544e4
+DATA all64_be5ae64567f544e4<>+56(SB)/8, $0xbe5ae64567f544e4
+GLOBL all64_be5ae64567f544e4<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bf2a01a01a01a01a<>+0(SB)/8, $0xbf2a01a01a01a01a
+DATA all64_bf2a01a01a01a01a<>+8(SB)/8, $0xbf2a01a01a01a01a
+DATA all64_bf2a01a01a01a01a<>+16(SB)/8, $0xbf2a01a01a01a01a
+DATA all64_bf2a01a01a01a01a<>+24(SB)/8, $0xbf2a01a01a01a01a
+DATA all64_bf2a01a01a01a01a<>+32(SB)/8, $0xbf2a01a01a01a01a
+DATA all64_bf2a01a01a01a01a<>+40(SB)/8, $0xbf2a01a01a01a01a
+DATA all64_bf2a01a01a01a01a<>+48(SB)/8, $0xbf2a01a01a01a01a
+DATA all64_bf2a01a01a01a01a<>+56(SB)/8, $0xbf2a01a01a01a01a
+GLOBL all64_bf2a01a01a01a01a<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfc5555555555555<>+0(SB)/8, $0xbfc5555555555555
+DATA all64_bfc5555555555555<>+8(SB)/8, $0xbfc5555555555555
+DATA all64_bfc5555555555555<>+16(SB)/8, $0xbfc5555555555555
+DATA all64_bfc5555555555555<>+24(SB)/8, $0xbfc5555555555555
+DATA all64_bfc5555555555555<>+32(SB)/8, $0xbfc5555555555555
+DATA all64_bfc5555555555555<>+40(SB)/8, $0xbfc5555555555555
+DATA all64_bfc5555555555555<>+48(SB)/8, $0xbfc5555555555555
+DATA all64_bfc5555555555555<>+56(SB)/8, $0xbfc5555555555555
+GLOBL all64_bfc5555555555555<>(SB), RODATA|NOPTR, $64
+
+DATA all64_be927e4fb7789f5c<>+0(SB)/8, $0xbe927e4fb7789f5c
+DATA all64_be927e4fb7789f5c<>+8(SB)/8, $0xbe927e4fb7789f5c
+DATA all64_be927e4fb7789f5c<>+16(SB)/8, $0xbe927e4fb7789f5c
+DATA all64_be927e4fb7789f5c<>+24(SB)/8, $0xbe927e4fb7789f5c
+DATA all64_be927e4fb7789f5c<>+32(SB)/8, $0xbe927e4fb7789f5c
+DATA all64_be927e4fb7789f5c<>+40(SB)/8, $0xbe927e4fb7789f5c
+DATA all64_be927e4fb7789f5c<>+48(SB)/8, $0xbe927e4fb7789f5c
+DATA all64_be927e4fb7789f5c<>+56(SB)/8, $0xbe927e4fb7789f5c
+GLOBL all64_be927e4fb7789f5c<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bf56c16c16c16c17<>+0(SB)/8, $0xbf56c16c16c16c17
+DATA all64_bf56c16c16c16c17<>+8(SB)/8, $0xbf56c16c16c16c17
+DATA all64_bf56c16c16c16c17<>+16(SB)/8, $0xbf56c16c16c16c17
+DATA all64_bf56c16c16c16c17<>+24(SB)/8, $0xbf56c16c16c16c17
+DATA all64_bf56c16c16c16c17<>+32(SB)/8, $0xbf56c16c16c16c17
+DATA all64_bf56c16c16c16c17<>+40(SB)/8, $0xbf56c16c16c16c17
+DATA all64_bf56c16c16c16c17<>+48(SB)/8, $0xbf56c16c16c16c17
+DATA all64_bf56c16c16c16c17<>+56(SB)/8, $0xbf56c16c16c16c17
+GLOBL all64_bf56c16c16c16c17<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfe0000000000000<>+0(SB)/8, $0xbfe0000000000000
+DATA all64_bfe0000000000000<>+8(SB)/8, $0xbfe0000000000000
+DATA all64_bfe0000000000000<>+16(SB)/8, $0xbfe0000000000000
+DATA all64_bfe0000000000000<>+24(SB)/8, $0xbfe0000000000000
+DATA all64_bfe0000000000000<>+32(SB)/8, $0xbfe0000000000000
+DATA all64_bfe0000000000000<>+40(SB)/8, $0xbfe0000000000000
+DATA all64_bfe0000000000000<>+48(SB)/8, $0xbfe0000000000000
+DATA all64_bfe0000000000000<>+56(SB)/8, $0xbfe0000000000000
+GLOBL all64_bfe0000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA all64_4338000000000000<>+0(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+8(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+16(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+24(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+32(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+40(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+48(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+56(SB)/8, $0x4338000000000000
+GLOBL all64_4338000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA all64_2<>+0(SB)/8, $0x0000000000000002
+DATA all64_2<>+8(SB)/8, $0x0000000000000002
+DATA all64_2<>+16(SB)/8, $0x0000000000000002
+DATA all64_2<>+24(SB)/8, $0x0000000000000002
+DATA all64_2<>+32(SB)/8, $0x0000000000000002
+DATA all64_2<>+40(SB)/8, $0x0000000000000002
+DATA all64_2<>+48(SB)/8, $0x0000000000000002
+DATA all64_2<>+56(SB)/8, $0x0000000000000002
+GLOBL all64_2<>(SB), RODATA|NOPTR, $64
+
+// func cbrtF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·cbrtF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VCVTPS2PD.Z  (DX)(BX*4), K1, Z0
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD       $0x11, all64_10000000000000<>+0(SB), Z1, K2
+	VMULPD       all64_4350000000000000<>+0(SB), Z1, Z2
+	VBLENDMPD    Z2, Z1, K2, Z3
+	VPADDQ       all64_95f619980c433<>+0(SB), Z3, Z2
+	VPSRLQ       $0x34, Z2, Z11
+	VPORQ        all64_4330000000000000<>+0(SB), Z11, Z11
+	VSUBPD       all64_43300000000003ff<>+0(SB), Z11, Z11
+	VPANDQ       all64_fffffffffffff<>+0(SB), Z2, Z2
+	VPADDQ       all64_3fe6a09e667f3bcd<>+0(SB), Z2, Z2
+	VSUBPD       all64_404b000000000000<>+0(SB), Z11, Z12
+	VBLENDMPD    Z12, Z11, K2, Z4
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Z2, Z2
+	VMULPD       Z2, Z2, Z11
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z11, Z11
+	VADDPD       all64_4000000000000000<>+0(SB), Z2, Z12
+	VDIVPD       Z12, Z2, Z12
+	VMULPD       Z12, Z12, Z13
+	VMOVUPD      all64_3fc2f112df3e5244<>+0(SB), Z14
+	VFMADD213PD  all64_3fc39a09d078c69f<>+0(SB), Z13, Z14
+	VFMADD213PD  all64_3fc7466496cb03de<>+0(SB), Z13, Z14
+	VFMADD213PD  all64_3fcc71c51d8e78af<>+0(SB), Z13, Z14
+	VFMADD213PD  all64_3fd2492494229359<>+0(SB), Z13, Z14
+	VFMADD213PD  all64_3fd999999997fa04<>+0(SB), Z13, Z14
+	VFMADD213PD  all64_3fe5555555555593<>+0(SB), Z13, Z14
+	VMULPD       Z13, Z14, Z13
+	VADDPD       Z13, Z11, Z13
+	VMULPD       all64_3dea39ef35793c76<>+0(SB), Z4, Z14
+	VMOVUPD      Z14, Z14
+	VFMADD231PD  Z13, Z12, Z14
+	VSUBPD       Z14, Z11, Z11
+	VSUBPD       Z11, Z2, Z2
+	VMOVUPD      Z2, Z2
+	VFMADD231PD  all64_3fe62e42fee00000<>+0(SB), Z4, Z2
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Z1, K2
+	VBLENDMPD    Z2, Z1, K2, Z5
+	VPXORD       Z6, Z6, Z6
+	VCMPPD       $0x11, Z6, Z1, K2
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Z2
+	VBLENDMPD    Z2, Z5, K2, Z7
+	VPXORD       Z8, Z8, Z8
+	VCMPPD       $0x00, Z8, Z1, K2
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Z1
+	VBLENDMPD    Z1, Z7, K2, Z9
+	VMULPD       all64_3fd5555555555555<>+0(SB), Z9, Z1
+	VMOVUPD      all64_c087500000000000<>+0(SB), Z2
+	VMOVUPD      all64_4086300000000000<>+0(SB), Z11
+	VMINPD       Z1, Z11, Z1
+	VMAXPD       Z1, Z2, Z1
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Z1, Z2
+	VRNDSCALEPD  $0x00, Z2, Z2
+	VMOVUPD      Z1, Z1
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Z2, Z1
+	VMOVUPD      Z1, Z1
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Z2, Z1
+	VADDPD       all64_3ff0000000000000<>+0(SB), Z1, Z11
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Z11, Z12
+	VSUBPD       Z12, Z1, Z12
+	VMULPD       Z1, Z1, Z13
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Z14
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Z1, Z14
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Z1, Z14
+	VMOVUPD      Z12, Z1
+	VFMADD231PD  Z14, Z13, Z1
+	VADDPD       Z1, Z11, Z1
+	VSCALEFPD    Z2, Z1, Z1
+	VCMPPD       $0x03, Z0, Z0, K2
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z2
+	VPORQ        Z2, Z1, Z1
+	VBLENDMPD    Z0, Z1, K2, Z10
+	VCVTPD2PS    Z10, Y0
+	VMOVUPS      Y0, K1, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3fd5555555555555<>+0(SB)/8, $0x3fd5555555555555
+DATA all64_3fd5555555555555<>+8(SB)/8, $0x3fd5555555555555
+DATA all64_3fd5555555555555<>+16(SB)/8, $0x3fd5555555555555
+DATA all64_3fd5555555555555<>+24(SB)/8, $0x3fd5555555555555
+DATA all64_3fd5555555555555<>+32(SB)/8, $0x3fd5555555555555
+DATA all64_3fd5555555555555<>+40(SB)/8, $0x3fd5555555555555
+DATA all64_3fd5555555555555<>+48(SB)/8, $0x3fd5555555555555
+DATA all64_3fd5555555555555<>+56(SB)/8, $0x3fd5555555555555
+GLOBL all64_3fd5555555555555<>(SB), RODATA|NOPTR, $64
+
+// func coshF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·coshF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VCVTPS2PD.Z  (DX)(BX*4), K1, Z0
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VMOVUPD      all64_c087500000000000<>+0(SB), Z1
+	VMOVUPD      all64_4086300000000000<>+0(SB), Z2
+	VMINPD       Z0, Z2, Z0
+	VMAXPD       Z0, Z1, Z0
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Z0, Z1
+	VRNDSCALEPD  $0x00, Z1, Z1
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Z1, Z0
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Z1, Z0
+	VADDPD       all64_3ff0000000000000<>+0(SB), Z0, Z2
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Z2, Z3
+	VSUBPD       Z3, Z0, Z3
+	VMULPD       Z0, Z0, Z4
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Z5
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Z0, Z5
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Z0, Z5
+	VMOVUPD      Z3, Z0
+	VFMADD231PD  Z5, Z4, Z0
+	VADDPD       Z0, Z2, Z0
+	VSCALEFPD    Z1, Z0, Z0
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Z1
+	VDIVPD       Z0, Z1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z0, Z0
+	VCVTPD2PS    Z0, Y0
+	VMOVUPS      Y0, K1, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func sinhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·sinhF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VCVTPS2PD.Z  (DX)(BX*4), K1, Z0
+	VMOVUPD      all64_4069000000000000<>+0(SB), Z1
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z2
+	VMINPD       Z2, Z1, Z1
+	VMOVUPD      all64_c044000000000000<>+0(SB), Z2
+	VMOVUPD      all64_40862f3333333333<>+0(SB), Z5
+	VMINPD       Z1, Z5, Z5
+	VMAXPD       Z5, Z2, Z2
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Z2, Z5
+	VRNDSCALEPD  $0x00, Z5, Z5
+	VMOVUPD      Z2, Z2
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Z5, Z2
+	VMOVUPD      Z2, Z2
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Z5, Z2
+	VMULPD       Z2, Z2, Z6
+	VMOVUPD      all64_3da93974a8c07c9d<>+0(SB), Z7
+	VFMADD213PD  all64_3de6124613a86d09<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Z2, Z7
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Z2, Z7
+	VMOVUPD      Z2, Z2
+	VFMADD231PD  Z7, Z6, Z2
+	VMOVUPD      all64_3fe0000000000000<>+0(SB), Z6
+	VSCALEFPD    Z5, Z6, Z5
+	VSUBPD       all64_3fe0000000000000<>+0(SB), Z5, Z6
+	VMOVUPD      Z6, Z6
+	VFMADD231PD  Z5, Z2, Z6
+	VADDPD       Z6, Z6, Z2
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z1, Z5
+	VCMPPD       $0x11, all64_39b4484bfeebc2a0<>+0(SB), Z5, K2
+	VBLENDMPD    Z1, Z2, K2, Z3
+	VADDPD       all64_3ff0000000000000<>+0(SB), Z3, Z1
+	VDIVPD       Z1, Z3, Z1
+	VADDPD       Z1, Z3, Z1
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z1, Z1
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z2
+	VPORQ        Z2, Z1, Z1
+	VCMPPD       $0x03, Z0, Z0, K2
+	VBLENDMPD    Z0, Z1, K2, Z4
+	VCVTPD2PS    Z4, Y0
+	VMOVUPS      Y0, K1, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_4069000000000000<>+0(SB)/8, $0x4069000000000000
+DATA all64_4069000000000000<>+8(SB)/8, $0x4069000000000000
+DATA all64_4069000000000000<>+16(SB)/8, $0x4069000000000000
+DATA all64_4069000000000000<>+24(SB)/8, $0x4069000000000000
+DATA all64_4069000000000000<>+32(SB)/8, $0x4069000000000000
+DATA all64_4069000000000000<>+40(SB)/8, $0x4069000000000000
+DATA all64_4069000000000000<>+48(SB)/8, $0x4069000000000000
+DATA all64_4069000000000000<>+56(SB)/8, $0x4069000000000000
+GLOBL all64_4069000000000000<>(SB), RODATA|NOPTR, $64
+
+// func asinhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·asinhF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
+	MOVQ        $-1, SI
+	BZHIQ       DI, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z0, Z1
+	VMULPD      Z1, Z1, Z2
+	VADDPD      all64_3ff0000000000000<>+0(SB), Z2, Z3
+	VSQRTPD     Z3, Z3
+	VADDPD      all64_3ff0000000000000<>+0(SB), Z3, Z3
+	VDIVPD      Z3, Z2, Z2
+	VADDPD      Z2, Z1, Z2
+	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z3
+	VADDPD      Z3, Z2, Z13
+	VSUBPD      Z3, Z13, Z14
+	VSUBPD      Z14, Z13, Z15
+	VSUBPD      Z15, Z3, Z15
+	VSUBPD      Z14, Z2, Z14
+	VADDPD      Z14, Z15, Z14
+	VPADDQ      all64_95f619980c433<>+0(SB), Z13, Z15
+	VPSRLQ      $0x34, Z15, Z16
+	VPORQ       all64_4330000000000000<>+0(SB), Z16, Z16
+	VSUBPD      all64_43300000000003ff<>+0(SB), Z16, Z16
+	VPANDQ      all64_fffffffffffff<>+0(SB), Z15, Z15
+	VPADDQ      all64_3fe6a09e667f3bcd<>+0(SB), Z15, Z15
+	VSUBPD      Z3, Z15, Z3
+	VPXORD      Z4, Z4, Z4
+	VSUBPD      Z16, Z4, Z15
+	VSCALEFPD   Z15, Z14, Z14
+	VADDPD      Z14, Z3, Z3
+	VMULPD      Z3, Z3, Z14
+	VMULPD      all64_3fe0000000000000<>+0(SB), Z14, Z14
+	VADDPD      all64_4000000000000000<>+0(SB), Z3, Z15
+	VDIVPD      Z15, Z3, Z15
+	VMULPD      Z15, Z15, Z17
+	VMOVUPD     all64_3fc2f112df3e5244<>+0(SB), Z18
+	VFMADD213PD all64_3fc39a09d078c69f<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fc7466496cb03de<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fcc71c51d8e78af<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fd2492494229359<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fd999999997fa04<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fe5555555555593<>+0(SB), Z17, Z18
+	VMULPD      Z17, Z18, Z17
+	VADDPD      Z17, Z14, Z17
+	VMULPD      all64_3dea39ef35793c76<>+0(SB), Z16, Z18
+	VMOVUPD     Z18, Z18
+	VFMADD231PD Z17, Z15, Z18
+	VSUBPD      Z18, Z14, Z14
+	VSUBPD      Z14, Z3, Z3
+	VMOVUPD     Z3, Z3
+	VFMADD231PD all64_3fe62e42fee00000<>+0(SB), Z16, Z3
+	VCMPPD      $0x11, all64_7ff0000000000000<>+0(SB), Z13, K2
+	VBLENDMPD   Z3, Z13, K2, Z5
+	VPXORD      Z6, Z6, Z6
+	VCMPPD      $0x11, Z6, Z13, K2
+	VMOVUPD     all64_7ff8000000000001<>+0(SB), Z3
+	VBLENDMPD   Z3, Z5, K2, Z7
+	VPXORD      Z8, Z8, Z8
+	VCMPPD      $0x00, Z8, Z13, K2
+	VMOVUPD     all64_fff0000000000000<>+0(SB), Z3
+	VBLENDMPD   Z3, Z7, K2, Z9
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z2, Z3
+	VCMPPD      $0x11, all64_39b4484bfeebc2a0<>+0(SB), Z3, K2
+	VBLENDMPD   Z2, Z9, K2, Z10
+	VCMPPD      $0x11, all64_7ff0000000000000<>+0(SB), Z1, K2
+	VBLENDMPD   Z10, Z1, K2, Z11
+	VPANDQ      all64_8000000000000000<>+0(SB), Z0, Z1
+	VPORQ       Z1, Z11, Z1
+	VCMPPD      $0x03, Z0, Z0, K2
+	VBLENDMPD   Z0, Z1, K2, Z12
+	VCVTPD2PS   Z12, Y0
+	VMOVUPS     Y0, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func acoshF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·acoshF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
+	MOVQ        $-1, SI
+	BZHIQ       DI, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VSUBPD      all64_3ff0000000000000<>+0(SB), Z0, Z1
+	VADDPD      all64_4000000000000000<>+0(SB), Z1, Z2
+	VMULPD      Z2, Z1, Z2
+	VSQRTPD     Z2, Z2
+	VADDPD      Z2, Z1, Z1
+	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z2
+	VADDPD      Z2, Z1, Z11
+	VSUBPD      Z2, Z11, Z12
+	VSUBPD      Z12, Z11, Z13
+	VSUBPD      Z13, Z2, Z13
+	VSUBPD      Z12, Z1, Z12
+	VADDPD      Z12, Z13, Z12
+	VPADDQ      all64_95f619980c433<>+0(SB), Z11, Z13
+	VPSRLQ      $0x34, Z13, Z14
+	VPORQ       all64_4330000000000000<>+0(SB), Z14, Z14
+	VSUBPD      all64_43300000000003ff<>+0(SB), Z14, Z14
+	VPANDQ      all64_fffffffffffff<>+0(SB), Z13, Z13
+	VPADDQ      all64_3fe6a09e667f3bcd<>+0(SB), Z13, Z13
+	VSUBPD      Z2, Z13, Z2
+	VPXORD      Z3, Z3, Z3
+	VSUBPD      Z14, Z3, Z13
+	VSCALEFPD   Z13, Z12, Z12
+	VADDPD      Z12, Z2, Z2
+	VMULPD      Z2, Z2, Z12
+	VMULPD      all64_3fe0000000000000<>+0(SB), Z12, Z12
+	VADDPD      all64_4000000000000000<>+0(SB), Z2, Z13
+	VDIVPD      Z13, Z2, Z13
+	VMULPD      Z13, Z13, Z15
+	VMOVUPD     all64_3fc2f112df3e5244<>+0(SB), Z16
+	VFMADD213PD all64_3fc39a09d078c69f<>+0(SB), Z15, Z16
+	VFMADD213PD all64_3fc7466496cb03de<>+0(SB), Z15, Z16
+	VFMADD213PD all64_3fcc71c51d8e78af<>+0(SB), Z15, Z16
+	VFMADD213PD all64_3fd2492494229359<>+0(SB), Z15, Z16
+	VFMADD213PD all64_3fd999999997fa04<>+0(SB), Z15, Z16
+	VFMADD213PD all64_3fe5555555555593<>+0(SB), Z15, Z16
+	VMULPD      Z15, Z16, Z15
+	VADDPD      Z15, Z12, Z15
+	VMULPD      all64_3dea39ef35793c76<>+0(SB), Z14, Z16
+	VMOVUPD     Z16, Z16
+	VFMADD231PD Z15, Z13, Z16
+	VSUBPD      Z16, Z12, Z12
+	VSUBPD      Z12, Z2, Z2
+	VMOVUPD     Z2, Z2
+	VFMADD231PD all64_3fe62e42fee00000<>+0(SB), Z14, Z2
+	VCMPPD      $0x11, all64_7ff0000000000000<>+0(SB), Z11, K2
+	VBLENDMPD   Z2, Z11, K2, Z4
+	VPXORD      Z5, Z5, Z5
+	VCMPPD      $0x11, Z5, Z11, K2
+	VMOVUPD     all64_7ff8000000000001<>+0(SB), Z2
+	VBLENDMPD   Z2, Z4, K2, Z6
+	VPXORD      Z7, Z7, Z7
+	VCMPPD      $0x00, Z7, Z11, K2
+	VMOVUPD     all64_fff0000000000000<>+0(SB), Z2
+	VBLENDMPD   Z2, Z6, K2, Z8
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z1, Z2
+	VCMPPD      $0x11, all64_39b4484bfeebc2a0<>+0(SB), Z2, K2
+	VBLENDMPD   Z1, Z8, K2, Z9
+	VCMPPD      $0x11, all64_3ff0000000000000<>+0(SB), Z0, K2
+	VMOVUPD     all64_7ff8000000000001<>+0(SB), Z0
+	VBLENDMPD   Z0, Z9, K2, Z10
+	VCVTPD2PS   Z10, Y0
+	VMOVUPS     Y0, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func atanhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·atanhF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
+	MOVQ        $-1, SI
+	BZHIQ       DI, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z0, Z1
+	VADDPD      Z1, Z1, Z2
+	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z3
+	VSUBPD      Z1, Z3, Z3
+	VDIVPD      Z3, Z2, Z2
+	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z3
+	VADDPD      Z3, Z2, Z13
+	VSUBPD      Z3, Z13, Z14
+	VSUBPD      Z14, Z13, Z15
+	VSUBPD      Z15, Z3, Z15
+	VSUBPD      Z14, Z2, Z14
+	VADDPD      Z14, Z15, Z14
+	VPADDQ      all64_95f619980c433<>+0(SB), Z13, Z15
+	VPSRLQ      $0x34, Z15, Z16
+	VPORQ       all64_4330000000000000<>+0(SB), Z16, Z16
+	VSUBPD      all64_43300000000003ff<>+0(SB), Z16, Z16
+	VPANDQ      all64_fffffffffffff<>+0(SB), Z15, Z15
+	VPADDQ      all64_3fe6a09e667f3bcd<>+0(SB), Z15, Z15
+	VSUBPD      Z3, Z15, Z3
+	VPXORD      Z4, Z4, Z4
+	VSUBPD      Z16, Z4, Z15
+	VSCALEFPD   Z15, Z14, Z14
+	VADDPD      Z14, Z3, Z3
+	VMULPD      Z3, Z3, Z14
+	VMULPD      all64_3fe0000000000000<>+0(SB), Z14, Z14
+	VADDPD      all64_4000000000000000<>+0(SB), Z3, Z15
+	VDIVPD      Z15, Z3, Z15
+	VMULPD      Z15, Z15, Z17
+	VMOVUPD     all64_3fc2f112df3e5244<>+0(SB), Z18
+	VFMADD213PD all64_3fc39a09d078c69f<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fc7466496cb03de<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fcc71c51d8e78af<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fd2492494229359<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fd999999997fa04<>+0(SB), Z17, Z18
+	VFMADD213PD all64_3fe5555555555593<>+0(SB), Z17, Z18
+	VMULPD      Z17, Z18, Z17
+	VADDPD      Z17, Z14, Z17
+	VMULPD      all64_3dea39ef35793c76<>+0(SB), Z16, Z18
+	VMOVUPD     Z18, Z18
+	VFMADD231PD Z17, Z15, Z18
+	VSUBPD      Z18, Z14, Z14
+	VSUBPD      Z14, Z3, Z3
+	VMOVUPD     Z3, Z3
+	VFMADD231PD all64_3fe62e42fee00000<>+0(SB), Z16, Z3
+	VCMPPD      $0x11, all64_7ff0000000000000<>+0(SB), Z13, K2
+	VBLENDMPD   Z3, Z13, K2, Z5
+	VPXORD      Z6, Z6, Z6
+	VCMPPD      $0x11, Z6, Z13, K2
+	VMOVUPD     all64_7ff8000000000001<>+0(SB), Z3
+	VBLENDMPD   Z3, Z5, K2, Z7
+	VPXORD      Z8, Z8, Z8
+	VCMPPD      $0x00, Z8, Z13, K2
+	VMOVUPD     all64_fff0000000000000<>+0(SB), Z3
+	VBLENDMPD   Z3, Z7, K2, Z9
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z2, Z3
+	VCMPPD      $0x11, all64_39b4484bfeebc2a0<>+0(SB), Z3, K2
+	VBLENDMPD   Z2, Z9, K2, Z10
+	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z2
+	VCMPPD      $0x11, Z1, Z2, K2
+	VMOVUPD     all64_7ff8000000000001<>+0(SB), Z1
+	VMULPD      all64_3fe0000000000000<>+0(SB), Z10, Z2
+	VBLENDMPD   Z1, Z2, K2, Z11
+	VPANDQ      all64_8000000000000000<>+0(SB), Z0, Z1
+	VPORQ       Z1, Z11, Z1
+	VCMPPD      $0x03, Z0, Z0, K2
+	VBLENDMPD   Z0, Z1, K2, Z12
+	VCVTPD2PS   Z12, Y0
+	VMOVUPS     Y0, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func asinF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·asinF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
+	MOVQ        $-1, SI
+	BZHIQ       DI, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z1
+	VSUBPD      Z0, Z1, Z2
+	VADDPD      Z0, Z1, Z1
+	VMULPD      Z1, Z2, Z1
+	VSQRTPD     Z1, Z1
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z0, Z2
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z1, Z14
+	VCMPPD      $0x11, Z2, Z14, K2
+	VBLENDMPD   Z14, Z2, K2, Z3
+	VBLENDMPD   Z2, Z14, K2, Z4
+	VDIVPD      Z4, Z3, Z2
+	VCMPPD      $0x00, Z4, Z3, K3
+	VBLENDMPD   all64_3ff0000000000000<>+0(SB), Z2, K3, Z5
+	VCMPPD      $0x00, all64_0<>+0(SB), Z3, K3
+	VBLENDMPD   all64_0<>+0(SB), Z5, K3, Z6
+	VMOVUPD     all64_3fda827999fcef32<>+0(SB), Z2
+	VCMPPD      $0x11, Z6, Z2, K3
+	VSUBPD      all64_3ff0000000000000<>+0(SB), Z6, Z2
+	VADDPD      all64_3ff0000000000000<>+0(SB), Z6, Z14
+	VDIVPD      Z14, Z2, Z2
+	VBLENDMPD   Z2, Z6, K3, Z7
+	VMULPD      Z7, Z7, Z2
+	VMULPD      Z7, Z2, Z14
+	VMOVUPD     all64_3fa1a7b9611a7b96<>+0(SB), Z15
+	VFMADD213PD all64_bfa2f684bda12f68<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fa47ae147ae147b<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfa642c8590b2164<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fa8618618618618<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfaaf286bca1af28<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fae1e1e1e1e1e1e<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfb1111111111111<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fb3b13b13b13b14<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfb745d1745d1746<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fbc71c71c71c71c<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfc2492492492492<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fc999999999999a<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfd5555555555555<>+0(SB), Z2, Z15
+	VMOVUPD     Z7, Z2
+	VFMADD231PD Z15, Z14, Z2
+	VADDPD      all64_3fe921fb54442d18<>+0(SB), Z2, Z14
+	VBLENDMPD   Z14, Z2, K3, Z8
+	VMOVUPD     all64_3ff921fb54442d18<>+0(SB), Z2
+	VSUBPD      Z8, Z2, Z2
+	VBLENDMPD   Z2, Z8, K2, Z9
+	VPXORD      Z10, Z10, Z10
+	VPCMPQ      $0x01, Z10, Z1, K2
+	VMOVUPD     all64_400921fb54442d18<>+0(SB), Z2
+	VSUBPD      Z9, Z2, Z2
+	VBLENDMPD   Z2, Z9, K2, Z11
+	VPANDQ      all64_8000000000000000<>+0(SB), Z0, Z2
+	VPORQ       Z2, Z11, Z2
+	VCMPPD      $0x03, Z0, Z0, K2
+	VBLENDMPD   Z0, Z2, K2, Z12
+	VCMPPD      $0x03, Z1, Z1, K2
+	VBLENDMPD   Z1, Z12, K2, Z13
+	VCVTPD2PS   Z13, Y0
+	VMOVUPS     Y0, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3fda827999fcef32<>+0(SB)/8, $0x3fda827999fcef32
+DATA all64_3fda827999fcef32<>+8(SB)/8, $0x3fda827999fcef32
+DATA all64_3fda827999fcef32<>+16(SB)/8, $0x3fda827999fcef32
+DATA all64_3fda827999fcef32<>+24(SB)/8, $0x3fda827999fcef32
+DATA all64_3fda827999fcef32<>+32(SB)/8, $0x3fda827999fcef32
+DATA all64_3fda827999fcef32<>+40(SB)/8, $0x3fda827999fcef32
+DATA all64_3fda827999fcef32<>+48(SB)/8, $0x3fda827999fcef32
+DATA all64_3fda827999fcef32<>+56(SB)/8, $0x3fda827999fcef32
+GLOBL all64_3fda827999fcef32<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fa1a7b9611a7b96<>+0(SB)/8, $0x3fa1a7b9611a7b96
+DATA all64_3fa1a7b9611a7b96<>+8(SB)/8, $0x3fa1a7b9611a7b96
+DATA all64_3fa1a7b9611a7b96<>+16(SB)/8, $0x3fa1a7b9611a7b96
+DATA all64_3fa1a7b9611a7b96<>+24(SB)/8, $0x3fa1a7b9611a7b96
+DATA all64_3fa1a7b9611a7b96<>+32(SB)/8, $0x3fa1a7b9611a7b96
+DATA all64_3fa1a7b9611a7b96<>+40(SB)/8, $0x3fa1a7b9611a7b96
+DATA all64_3fa1a7b9611a7b96<>+48(SB)/8, $0x3fa1a7b9611a7b96
+DATA all64_3fa1a7b9611a7b96<>+56(SB)/8, $0x3fa1a7b9611a7b96
+GLOBL all64_3fa1a7b9611a7b96<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfa2f684bda12f68<>+0(SB)/8, $0xbfa2f684bda12f68
+DATA all64_bfa2f684bda12f68<>+8(SB)/8, $0xbfa2f684bda12f68
+DATA all64_bfa2f684bda12f68<>+16(SB)/8, $0xbfa2f684bda12f68
+DATA all64_bfa2f684bda12f68<>+24(SB)/8, $0xbfa2f684bda12f68
+DATA all64_bfa2f684bda12f68<>+32(SB)/8, $0xbfa2f684bda12f68
+DATA all64_bfa2f684bda12f68<>+40(SB)/8, $0xbfa2f684bda12f68
+DATA all64_bfa2f684bda12f68<>+48(SB)/8, $0xbfa2f684bda12f68
+DATA all64_bfa2f684bda12f68<>+56(SB)/8, $0xbfa2f684bda12f68
+GLOBL all64_bfa2f684bda12f68<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fa47ae147ae147b<>+0(SB)/8, $0x3fa47ae147ae147b
+DATA all64_3fa47ae147ae147b<>+8(SB)/8, $0x3fa47ae147ae147b
+DATA all64_3fa47ae147ae147b<>+16(SB)/8, $0x3fa47ae147ae147b
+DATA all64_3fa47ae147ae147b<>+24(SB)/8, $0x3fa47ae147ae147b
+DATA all64_3fa47ae147ae147b<>+32(SB)/8, $0x3fa47ae147ae147b
+DATA all64_3fa47ae147ae147b<>+40(SB)/8, $0x3fa47ae147ae147b
+DATA all64_3fa47ae147ae147b<>+48(SB)/8, $0x3fa47ae147ae147b
+DATA all64_3fa47ae147ae147b<>+56(SB)/8, $0x3fa47ae147ae147b
+GLOBL all64_3fa47ae147ae147b<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfa642c8590b2164<>+0(SB)/8, $0xbfa642c8590b2164
+DATA all64_bfa642c8590b2164<>+8(SB)/8, $0xbfa642c8590b2164
+DATA all64_bfa642c8590b2164<>+16(SB)/8, $0xbfa642c8590b2164
+DATA all64_bfa642c8590b2164<>+24(SB)/8, $0xbfa642c8590b2164
+DATA all64_bfa642c8590b2164<>+32(SB)/8, $0xbfa642c8590b2164
+DATA all64_bfa642c8590b2164<>+40(SB)/8, $0xbfa642c8590b2164
+DATA all64_bfa642c8590b2164<>+48(SB)/8, $0xbfa642c8590b2164
+DATA all64_bfa642c8590b2164<>+56(SB)/8, $0xbfa642c8590b2164
+GLOBL all64_bfa642c8590b2164<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fa8618618618618<>+0(SB)/8, $0x3fa8618618618618
+DATA all64_3fa8618618618618<>+8(SB)/8, $0x3fa8618618618618
+DATA all64_3fa8618618618618<>+16(SB)/8, $0x3fa8618618618618
+DATA all64_3fa8618618618618<>+24(SB)/8, $0x3fa8618618618618
+DATA all64_3fa8618618618618<>+32(SB)/8, $0x3fa8618618618618
+DATA all64_3fa8618618618618<>+40(SB)/8, $0x3fa8618618618618
+DATA all64_3fa8618618618618<>+48(SB)/8, $0x3fa8618618618618
+DATA all64_3fa8618618618618<>+56(SB)/8, $0x3fa8618618618618
+GLOBL all64_3fa8618618618618<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfaaf286bca1af28<>+0(SB)/8, $0xbfaaf286bca1af28
+DATA all64_bfaaf286bca1af28<>+8(SB)/8, $0xbfaaf286bca1af28
+DATA all64_bfaaf286bca1af28<>+16(SB)/8, $0xbfaaf286bca1af28
+DATA all64_bfaaf286bca1af28<>+24(SB)/8, $0xbfaaf286bca1af28
+DATA all64_bfaaf286bca1af28<>+32(SB)/8, $0xbfaaf286bca1af28
+DATA all64_bfaaf286bca1af28<>+40(SB)/8, $0xbfaaf286bca1af28
+DATA all64_bfaaf286bca1af28<>+48(SB)/8, $0xbfaaf286bca1af28
+DATA all64_bfaaf286bca1af28<>+56(SB)/8, $0xbfaaf286bca1af28
+GLOBL all64_bfaaf286bca1af28<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fae1e1e1e1e1e1e<>+0(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA all64_3fae1e1e1e1e1e1e<>+8(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA all64_3fae1e1e1e1e1e1e<>+16(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA all64_3fae1e1e1e1e1e1e<>+24(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA all64_3fae1e1e1e1e1e1e<>+32(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA all64_3fae1e1e1e1e1e1e<>+40(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA all64_3fae1e1e1e1e1e1e<>+48(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA all64_3fae1e1e1e1e1e1e<>+56(SB)/8, $0x3fae1e1e1e1e1e1e
+GLOBL all64_3fae1e1e1e1e1e1e<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfb1111111111111<>+0(SB)/8, $0xbfb1111111111111
+DATA all64_bfb1111111111111<>+8(SB)/8, $0xbfb1111111111111
+DATA all64_bfb1111111111111<>+16(SB)/8, $0xbfb1111111111111
+DATA all64_bfb1111111111111<>+24(SB)/8, $0xbfb1111111111111
+DATA all64_bfb1111111111111<>+32(SB)/8, $0xbfb1111111111111
+DATA all64_bfb1111111111111<>+40(SB)/8, $0xbfb1111111111111
+DATA all64_bfb1111111111111<>+48(SB)/8, $0xbfb1111111111111
+DATA all64_bfb1111111111111<>+56(SB)/8, $0xbfb1111111111111
+GLOBL all64_bfb1111111111111<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fb3b13b13b13b14<>+0(SB)/8, $0x3fb3b13b13b13b14
+DATA all64_3fb3b13b13b13b14<>+8(SB)/8, $0x3fb3b13b13b13b14
+DATA all64_3fb3b13b13b13b14<>+16(SB)/8, $0x3fb3b13b13b13b14
+DATA all64_3fb3b13b13b13b14<>+24(SB)/8, $0x3fb3b13b13b13b14
+DATA all64_3fb3b13b13b13b14<>+32(SB)/8, $0x3fb3b13b13b13b14
+DATA all64_3fb3b13b13b13b14<>+40(SB)/8, $0x3fb3b13b13b13b14
+DATA all64_3fb3b13b13b13b14<>+48(SB)/8, $0x3fb3b13b13b13b14
+DATA all64_3fb3b13b13b13b14<>+56(SB)/8, $0x3fb3b13b13b13b14
+GLOBL all64_3fb3b13b13b13b14<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfb745d1745d1746<>+0(SB)/8, $0xbfb745d1745d1746
+DATA all64_bfb745d1745d1746<>+8(SB)/8, $0xbfb745d1745d1746
+DATA all64_bfb745d1745d1746<>+16(SB)/8, $0xbfb745d1745d1746
+DATA all64_bfb745d1745d1746<>+24(SB)/8, $0xbfb745d1745d1746
+DATA all64_bfb745d1745d1746<>+32(SB)/8, $0xbfb745d1745d1746
+DATA all64_bfb745d1745d1746<>+40(SB)/8, $0xbfb745d1745d1746
+DATA all64_bfb745d1745d1746<>+48(SB)/8, $0xbfb745d1745d1746
+DATA all64_bfb745d1745d1746<>+56(SB)/8, $0xbfb745d1745d1746
+GLOBL all64_bfb745d1745d1746<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fbc71c71c71c71c<>+0(SB)/8, $0x3fbc71c71c71c71c
+DATA all64_3fbc71c71c71c71c<>+8(SB)/8, $0x3fbc71c71c71c71c
+DATA all64_3fbc71c71c71c71c<>+16(SB)/8, $0x3fbc71c71c71c71c
+DATA all64_3fbc71c71c71c71c<>+24(SB)/8, $0x3fbc71c71c71c71c
+DATA all64_3fbc71c71c71c71c<>+32(SB)/8, $0x3fbc71c71c71c71c
+DATA all64_3fbc71c71c71c71c<>+40(SB)/8, $0x3fbc71c71c71c71c
+DATA all64_3fbc71c71c71c71c<>+48(SB)/8, $0x3fbc71c71c71c71c
+DATA all64_3fbc71c71c71c71c<>+56(SB)/8, $0x3fbc71c71c71c71c
+GLOBL all64_3fbc71c71c71c71c<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfc2492492492492<>+0(SB)/8, $0xbfc2492492492492
+DATA all64_bfc2492492492492<>+8(SB)/8, $0xbfc2492492492492
+DATA all64_bfc2492492492492<>+16(SB)/8, $0xbfc2492492492492
+DATA all64_bfc2492492492492<>+24(SB)/8, $0xbfc2492492492492
+DATA all64_bfc2492492492492<>+32(SB)/8, $0xbfc2492492492492
+DATA all64_bfc2492492492492<>+40(SB)/8, $0xbfc2492492492492
+DATA all64_bfc2492492492492<>+48(SB)/8, $0xbfc2492492492492
+DATA all64_bfc2492492492492<>+56(SB)/8, $0xbfc2492492492492
+GLOBL all64_bfc2492492492492<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fc999999999999a<>+0(SB)/8, $0x3fc999999999999a
+DATA all64_3fc999999999999a<>+8(SB)/8, $0x3fc999999999999a
+DATA all64_3fc999999999999a<>+16(SB)/8, $0x3fc999999999999a
+DATA all64_3fc999999999999a<>+24(SB)/8, $0x3fc999999999999a
+DATA all64_3fc999999999999a<>+32(SB)/8, $0x3fc999999999999a
+DATA all64_3fc999999999999a<>+40(SB)/8, $0x3fc999999999999a
+DATA all64_3fc999999999999a<>+48(SB)/8, $0x3fc999999999999a
+DATA all64_3fc999999999999a<>+56(SB)/8, $0x3fc999999999999a
+GLOBL all64_3fc999999999999a<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfd5555555555555<>+0(SB)/8, $0xbfd5555555555555
+DATA all64_bfd5555555555555<>+8(SB)/8, $0xbfd5555555555555
+DATA all64_bfd5555555555555<>+16(SB)/8, $0xbfd5555555555555
+DATA all64_bfd5555555555555<>+24(SB)/8, $0xbfd5555555555555
+DATA all64_bfd5555555555555<>+32(SB)/8, $0xbfd5555555555555
+DATA all64_bfd5555555555555<>+40(SB)/8, $0xbfd5555555555555
+DATA all64_bfd5555555555555<>+48(SB)/8, $0xbfd5555555555555
+DATA all64_bfd5555555555555<>+56(SB)/8, $0xbfd5555555555555
+GLOBL all64_bfd5555555555555<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fe921fb54442d18<>+0(SB)/8, $0x3fe921fb54442d18
+DATA all64_3fe921fb54442d18<>+8(SB)/8, $0x3fe921fb54442d18
+DATA all64_3fe921fb54442d18<>+16(SB)/8, $0x3fe921fb54442d18
+DATA all64_3fe921fb54442d18<>+24(SB)/8, $0x3fe921fb54442d18
+DATA all64_3fe921fb54442d18<>+32(SB)/8, $0x3fe921fb54442d18
+DATA all64_3fe921fb54442d18<>+40(SB)/8, $0x3fe921fb54442d18
+DATA all64_3fe921fb54442d18<>+48(SB)/8, $0x3fe921fb54442d18
+DATA all64_3fe921fb54442d18<>+56(SB)/8, $0x3fe921fb54442d18
+GLOBL all64_3fe921fb54442d18<>(SB), RODATA|NOPTR, $64
+
+DATA all64_400921fb54442d18<>+0(SB)/8, $0x400921fb54442d18
+DATA all64_400921fb54442d18<>+8(SB)/8, $0x400921fb54442d18
+DATA all64_400921fb54442d18<>+16(SB)/8, $0x400921fb54442d18
+DATA all64_400921fb54442d18<>+24(SB)/8, $0x400921fb54442d18
+DATA all64_400921fb54442d18<>+32(SB)/8, $0x400921fb54442d18
+DATA all64_400921fb54442d18<>+40(SB)/8, $0x400921fb54442d18
+DATA all64_400921fb54442d18<>+48(SB)/8, $0x400921fb54442d18
+DATA all64_400921fb54442d18<>+56(SB)/8, $0x400921fb54442d18
+GLOBL all64_400921fb54442d18<>(SB), RODATA|NOPTR, $64
+
+// func acosF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·acosF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
+	MOVQ        $-1, SI
+	BZHIQ       DI, SI, SI
+	KMOVQ       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     all64_3ff0000000000000<>+0(SB), Z1
+	VSUBPD      Z0, Z1, Z2
+	VADDPD      Z0, Z1, Z1
+	VMULPD      Z1, Z2, Z1
+	VSQRTPD     Z1, Z1
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z1, Z2
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z0, Z14
+	VCMPPD      $0x11, Z2, Z14, K2
+	VBLENDMPD   Z14, Z2, K2, Z3
+	VBLENDMPD   Z2, Z14, K2, Z4
+	VDIVPD      Z4, Z3, Z2
+	VCMPPD      $0x00, Z4, Z3, K3
+	VBLENDMPD   all64_3ff0000000000000<>+0(SB), Z2, K3, Z5
+	VCMPPD      $0x00, all64_0<>+0(SB), Z3, K3
+	VBLENDMPD   all64_0<>+0(SB), Z5, K3, Z6
+	VMOVUPD     all64_3fda827999fcef32<>+0(SB), Z2
+	VCMPPD      $0x11, Z6, Z2, K3
+	VSUBPD      all64_3ff0000000000000<>+0(SB), Z6, Z2
+	VADDPD      all64_3ff0000000000000<>+0(SB), Z6, Z14
+	VDIVPD      Z14, Z2, Z2
+	VBLENDMPD   Z2, Z6, K3, Z7
+	VMULPD      Z7, Z7, Z2
+	VMULPD      Z7, Z2, Z14
+	VMOVUPD     all64_3fa1a7b9611a7b96<>+0(SB), Z15
+	VFMADD213PD all64_bfa2f684bda12f68<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fa47ae147ae147b<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfa642c8590b2164<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fa8618618618618<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfaaf286bca1af28<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fae1e1e1e1e1e1e<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfb1111111111111<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fb3b13b13b13b14<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfb745d1745d1746<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fbc71c71c71c71c<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfc2492492492492<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fc999999999999a<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfd5555555555555<>+0(SB), Z2, Z15
+	VMOVUPD     Z7, Z2
+	VFMADD231PD Z15, Z14, Z2
+	VADDPD      all64_3fe921fb54442d18<>+0(SB), Z2, Z14
+	VBLENDMPD   Z14, Z2, K3, Z8
+	VMOVUPD     all64_3ff921fb54442d18<>+0(SB), Z2
+	VSUBPD      Z8, Z2, Z2
+	VBLENDMPD   Z2, Z8, K2, Z9
+	VPXORD      Z10, Z10, Z10
+	VPCMPQ      $0x01, Z10, Z0, K2
+	VMOVUPD     all64_400921fb54442d18<>+0(SB), Z2
+	VSUBPD      Z9, Z2, Z2
+	VBLENDMPD   Z2, Z9, K2, Z11
+	VPANDQ      all64_8000000000000000<>+0(SB), Z1, Z2
+	VPORQ       Z2, Z11, Z2
+	VCMPPD      $0x03, Z1, Z1, K2
+	VBLENDMPD   Z1, Z2, K2, Z12
+	VCMPPD      $0x03, Z0, Z0, K2
+	VBLENDMPD   Z0, Z12, K2, Z13
+	VCVTPD2PS   Z13, Y0
+	VMOVUPS     Y0, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func atan2F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·atan2F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VCVTPS2PD.Z (DX)(SI*4), K1, Z0
+	VCVTPS2PD.Z (BX)(SI*4), K1, Z1
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z0, Z2
+	VPANDQ      all64_7fffffffffffffff<>+0(SB), Z1, Z3
+	VCMPPD      $0x11, Z2, Z3, K2
+	VBLENDMPD   Z3, Z2, K2, Z4
+	VBLENDMPD   Z2, Z3, K2, Z5
+	VDIVPD      Z5, Z4, Z2
+	VCMPPD      $0x00, Z5, Z4, K3
+	VBLENDMPD   all64_3ff0000000000000<>+0(SB), Z2, K3, Z6
+	VCMPPD      $0x00, all64_0<>+0(SB), Z4, K3
+	VBLENDMPD   all64_0<>+0(SB), Z6, K3, Z7
+	VMOVUPD     all64_3fda827999fcef32<>+0(SB), Z2
+	VCMPPD      $0x11, Z7, Z2, K3
+	VSUBPD      all64_3ff0000000000000<>+0(SB), Z7, Z2
+	VADDPD      all64_3ff0000000000000<>+0(SB), Z7, Z3
+	VDIVPD      Z3, Z2, Z2
+	VBLENDMPD   Z2, Z7, K3, Z8
+	VMULPD      Z8, Z8, Z2
+	VMULPD      Z8, Z2, Z3
+	VMOVUPD     all64_3fa1a7b9611a7b96<>+0(SB), Z15
+	VFMADD213PD all64_bfa2f684bda12f68<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fa47ae147ae147b<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfa642c8590b2164<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fa8618618618618<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfaaf286bca1af28<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fae1e1e1e1e1e1e<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfb1111111111111<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fb3b13b13b13b14<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfb745d1745d1746<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fbc71c71c71c71c<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfc2492492492492<>+0(SB), Z2, Z15
+	VFMADD213PD all64_3fc999999999999a<>+0(SB), Z2, Z15
+	VFMADD213PD all64_bfd5555555555555<>+0(SB), Z2, Z15
+	VMOVUPD     Z8, Z2
+	VFMADD231PD Z15, Z3, Z2
+	VADDPD      all64_3fe921fb54442d18<>+0(SB), Z2, Z3
+	VBLENDMPD   Z3, Z2, K3, Z9
+	VMOVUPD     all64_3ff921fb54442d18<>+0(SB), Z2
+	VSUBPD      Z9, Z2, Z2
+	VBLENDMPD   Z2, Z9, K2, Z10
+	VPXORD      Z11, Z11, Z11
+	VPCMPQ      $0x01, Z11, Z1, K2
+	VMOVUPD     all64_400921fb54442d18<>+0(SB), Z2
+	VSUBPD      Z10, Z2, Z2
+	VBLENDMPD   Z2, Z10, K2, Z12
+	VPANDQ      all64_8000000000000000<>+0(SB), Z0, Z2
+	VPORQ       Z2, Z12, Z2
+	VCMPPD      $0x03, Z0, Z0, K2
+	VBLENDMPD   Z0, Z2, K2, Z13
+	VCMPPD      $0x03, Z1, Z1, K2
+	VBLENDMPD   Z1, Z13, K2, Z14
+	VCVTPD2PS   Z14, Y0
+	VMOVUPS     Y0, K1, (CX)(SI*4)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·powerF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VCVTPS2PD.Z  (DX)(SI*4), K1, Z0
+	VCVTPS2PD.Z  (BX)(SI*4), K1, Z1
+	VMOVUPD      all64_fe37e43c8800759c<>+0(SB), Z2
+	VMOVUPD      all64_7e37e43c8800759c<>+0(SB), Z3
+	VMINPD       Z1, Z3, Z3
+	VMAXPD       Z3, Z2, Z2
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z3
+	VCMPPD       $0x11, all64_10000000000000<>+0(SB), Z3, K2
+	VMULPD       all64_4350000000000000<>+0(SB), Z3, Z17
+	VBLENDMPD    Z17, Z3, K2, Z4
+	VPADDQ       all64_95f619980c433<>+0(SB), Z4, Z17
+	VPSRLQ       $0x34, Z17, Z18
+	VPORQ        all64_4330000000000000<>+0(SB), Z18, Z18
+	VSUBPD       all64_43300000000003ff<>+0(SB), Z18, Z18
+	VPANDQ       all64_fffffffffffff<>+0(SB), Z17, Z17
+	VPADDQ       all64_3fe6a09e667f3bcd<>+0(SB), Z17, Z17
+	VSUBPD       all64_404b000000000000<>+0(SB), Z18, Z19
+	VBLENDMPD    Z19, Z18, K2, Z5
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Z17, Z17
+	VMULPD       Z17, Z17, Z18
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z18, Z18
+	VADDPD       all64_4000000000000000<>+0(SB), Z17, Z19
+	VDIVPD       Z19, Z17, Z19
+	VMULPD       Z19, Z19, Z20
+	VMOVUPD      all64_3fc2f112df3e5244<>+0(SB), Z21
+	VFMADD213PD  all64_3fc39a09d078c69f<>+0(SB), Z20, Z21
+	VFMADD213PD  all64_3fc7466496cb03de<>+0(SB), Z20, Z21
+	VFMADD213PD  all64_3fcc71c51d8e78af<>+0(SB), Z20, Z21
+	VFMADD213PD  all64_3fd2492494229359<>+0(SB), Z20, Z21
+	VFMADD213PD  all64_3fd999999997fa04<>+0(SB), Z20, Z21
+	VFMADD213PD  all64_3fe5555555555593<>+0(SB), Z20, Z21
+	VMULPD       Z20, Z21, Z20
+	VADDPD       Z20, Z18, Z20
+	VMULPD       all64_3dea39ef35793c76<>+0(SB), Z5, Z21
+	VMOVUPD      Z21, Z21
+	VFMADD231PD  Z20, Z19, Z21
+	VSUBPD       Z21, Z18, Z18
+	VSUBPD       Z18, Z17, Z17
+	VMOVUPD      Z17, Z17
+	VFMADD231PD  all64_3fe62e42fee00000<>+0(SB), Z5, Z17
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Z3, K2
+	VBLENDMPD    Z17, Z3, K2, Z6
+	VPXORD       Z7, Z7, Z7
+	VCMPPD       $0x11, Z7, Z3, K2
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Z17
+	VBLENDMPD    Z17, Z6, K2, Z8
+	VPXORD       Z9, Z9, Z9
+	VCMPPD       $0x00, Z9, Z3, K2
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Z3
+	VBLENDMPD    Z3, Z8, K2, Z10
+	VMULPD       Z10, Z2, Z2
+	VMOVUPD      all64_c087500000000000<>+0(SB), Z3
+	VMOVUPD      all64_4086300000000000<>+0(SB), Z17
+	VMINPD       Z2, Z17, Z2
+	VMAXPD       Z2, Z3, Z2
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Z2, Z3
+	VRNDSCALEPD  $0x00, Z3, Z3
+	VMOVUPD      Z2, Z2
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Z3, Z2
+	VMOVUPD      Z2, Z2
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Z3, Z2
+	VADDPD       all64_3ff0000000000000<>+0(SB), Z2, Z17
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Z17, Z18
+	VSUBPD       Z18, Z2, Z18
+	VMULPD       Z2, Z2, Z19
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Z20
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Z2, Z20
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Z2, Z20
+	VMOVUPD      Z18, Z2
+	VFMADD231PD  Z20, Z19, Z2
+	VADDPD       Z2, Z17, Z2
+	VSCALEFPD    Z3, Z2, Z2
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z1, Z3
+	VRNDSCALEPD  $0x03, Z3, Z17
+	VCMPPD       $0x04, Z3, Z17, K2
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z3
+	VPORQ        Z3, Z2, Z3
+	VBLENDMPD    Z3, Z2, K2, Z11
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z3
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Z3, K2
+	VBLENDMPD    all64_7ff8000000000001<>+0(SB), Z2, K2, Z12
+	VCMPPD       $0x11, all64_0<>+0(SB), Z0, K2
+	VBLENDMPD    Z12, Z2, K2, Z13
+	VRNDSCALEPD  $0x03, Z1, Z2
+	VCMPPD       $0x00, Z1, Z2, K2
+	VBLENDMPD    Z11, Z13, K2, Z14
+	VCMPPD       $0x00, all64_3ff0000000000000<>+0(SB), Z0, K2
+	VBLENDMPD    all64_3ff0000000000000<>+0(SB), Z14, K2, Z15
+	VCMPPD       $0x00, all64_0<>+0(SB), Z1, K2
+	VBLENDMPD    all64_3ff0000000000000<>+0(SB), Z15, K2, Z16
+	VCVTPD2PS    Z16, Y0
+	VMOVUPS      Y0, K1, (CX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_fe37e43c8800759c<>+0(SB)/8, $0xfe37e43c8800759c
+DATA all64_fe37e43c8800759c<>+8(SB)/8, $0xfe37e43c8800759c
+DATA all64_fe37e43c8800759c<>+16(SB)/8, $0xfe37e43c8800759c
+DATA all64_fe37e43c8800759c<>+24(SB)/8, $0xfe37e43c8800759c
+DATA all64_fe37e43c8800759c<>+32(SB)/8, $0xfe37e43c8800759c
+DATA all64_fe37e43c8800759c<>+40(SB)/8, $0xfe37e43c8800759c
+DATA all64_fe37e43c8800759c<>+48(SB)/8, $0xfe37e43c8800759c
+DATA all64_fe37e43c8800759c<>+56(SB)/8, $0xfe37e43c8800759c
+GLOBL all64_fe37e43c8800759c<>(SB), RODATA|NOPTR, $64
+
+DATA all64_7e37e43c8800759c<>+0(SB)/8, $0x7e37e43c8800759c
+DATA all64_7e37e43c8800759c<>+8(SB)/8, $0x7e37e43c8800759c
+DATA all64_7e37e43c8800759c<>+16(SB)/8, $0x7e37e43c8800759c
+DATA all64_7e37e43c8800759c<>+24(SB)/8, $0x7e37e43c8800759c
+DATA all64_7e37e43c8800759c<>+32(SB)/8, $0x7e37e43c8800759c
+DATA all64_7e37e43c8800759c<>+40(SB)/8, $0x7e37e43c8800759c
+DATA all64_7e37e43c8800759c<>+48(SB)/8, $0x7e37e43c8800759c
+DATA all64_7e37e43c8800759c<>+56(SB)/8, $0x7e37e43c8800759c
+GLOBL all64_7e37e43c8800759c<>(SB), RODATA|NOPTR, $64
+
 // func sumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -15556,8 +17606,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
@@ -15566,8 +17619,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
@@ -15576,8 +17632,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
@@ -15586,8 +17645,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
@@ -15613,7 +17675,7 @@ fold:
 	RET
 
 // func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -15665,8 +17727,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_ff800000<>+0(SB), Z4
 	VMOVUPS   (CX), K1, Z4
@@ -15680,8 +17745,11 @@ rest:
 	SUBQ      $+16, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_ff800000<>+0(SB), Z4
 	VMOVUPS   64(CX), K1, Z4
@@ -15695,8 +17763,11 @@ rest:
 	SUBQ      $+16, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_ff800000<>+0(SB), Z4
 	VMOVUPS   128(CX), K1, Z4
@@ -15710,8 +17781,11 @@ rest:
 	SUBQ      $+16, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_ff800000<>+0(SB), Z4
 	VMOVUPS   192(CX), K1, Z4
@@ -15777,7 +17851,7 @@ fold:
 	RET
 
 // func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -15829,8 +17903,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_7f800000<>+0(SB), Z4
 	VMOVUPS   (CX), K1, Z4
@@ -15844,8 +17921,11 @@ rest:
 	SUBQ      $+16, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_7f800000<>+0(SB), Z4
 	VMOVUPS   64(CX), K1, Z4
@@ -15859,8 +17939,11 @@ rest:
 	SUBQ      $+16, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_7f800000<>+0(SB), Z4
 	VMOVUPS   128(CX), K1, Z4
@@ -15874,8 +17957,11 @@ rest:
 	SUBQ      $+16, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+16, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPS   all32_7f800000<>+0(SB), Z4
 	VMOVUPS   192(CX), K1, Z4
@@ -15941,7 +18027,7 @@ fold:
 	RET
 
 // func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -15973,8 +18059,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -15983,8 +18072,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -15993,8 +18085,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -16003,8 +18098,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -16028,7 +18126,7 @@ fold:
 	RET
 
 // func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16080,8 +18178,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_fff0000000000000<>+0(SB), Z4
 	VMOVUPD   (CX), K1, Z4
@@ -16095,8 +18196,11 @@ rest:
 	SUBQ      $+8, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_fff0000000000000<>+0(SB), Z4
 	VMOVUPD   64(CX), K1, Z4
@@ -16110,8 +18214,11 @@ rest:
 	SUBQ      $+8, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_fff0000000000000<>+0(SB), Z4
 	VMOVUPD   128(CX), K1, Z4
@@ -16125,8 +18232,11 @@ rest:
 	SUBQ      $+8, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_fff0000000000000<>+0(SB), Z4
 	VMOVUPD   192(CX), K1, Z4
@@ -16185,7 +18295,7 @@ fold:
 	RET
 
 // func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16237,8 +18347,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z4
 	VMOVUPD   (CX), K1, Z4
@@ -16252,8 +18365,11 @@ rest:
 	SUBQ      $+8, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z4
 	VMOVUPD   64(CX), K1, Z4
@@ -16267,8 +18383,11 @@ rest:
 	SUBQ      $+8, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z4
 	VMOVUPD   128(CX), K1, Z4
@@ -16282,8 +18401,11 @@ rest:
 	SUBQ      $+8, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+8, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z4
 	VMOVUPD   192(CX), K1, Z4
@@ -16342,7 +18464,7 @@ fold:
 	RET
 
 // func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·magnitudeF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16382,8 +18504,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
@@ -16394,8 +18519,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
@@ -16406,8 +18534,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
@@ -16418,8 +18549,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
@@ -16461,7 +18595,7 @@ fold:
 	RET
 
 // func sumI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16493,8 +18627,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
@@ -16503,8 +18640,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
@@ -16513,8 +18653,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
@@ -16523,8 +18666,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
@@ -16554,7 +18700,7 @@ fold:
 	RET
 
 // func greatestS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16586,8 +18732,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
@@ -16596,8 +18745,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
@@ -16606,8 +18758,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
@@ -16616,8 +18771,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
@@ -16665,7 +18823,7 @@ DATA all32_80808080<>+60(SB)/4, $0x80808080
 GLOBL all32_80808080<>(SB), RODATA|NOPTR, $64
 
 // func leastS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16697,8 +18855,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
@@ -16707,8 +18868,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
@@ -16717,8 +18881,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
@@ -16727,8 +18894,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
@@ -16758,7 +18928,7 @@ fold:
 	RET
 
 // func greatestU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16790,8 +18960,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
@@ -16800,8 +18973,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
@@ -16810,8 +18986,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
@@ -16820,8 +18999,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
@@ -16851,7 +19033,7 @@ fold:
 	RET
 
 // func leastU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16883,8 +19065,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
@@ -16893,8 +19078,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
@@ -16903,8 +19091,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
@@ -16913,8 +19104,11 @@ rest:
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+64, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
@@ -16944,7 +19138,7 @@ fold:
 	RET
 
 // func sumI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -16976,8 +19170,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
@@ -16986,8 +19183,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
@@ -16996,8 +19196,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
@@ -17006,8 +19209,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
@@ -17035,7 +19241,7 @@ fold:
 	RET
 
 // func greatestS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17067,8 +19273,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
@@ -17077,8 +19286,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
@@ -17087,8 +19299,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
@@ -17097,8 +19312,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
@@ -17144,7 +19362,7 @@ DATA all32_80008000<>+60(SB)/4, $0x80008000
 GLOBL all32_80008000<>(SB), RODATA|NOPTR, $64
 
 // func leastS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17176,8 +19394,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
@@ -17186,8 +19407,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
@@ -17196,8 +19420,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
@@ -17206,8 +19433,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
@@ -17253,7 +19483,7 @@ DATA all32_7fff7fff<>+60(SB)/4, $0x7fff7fff
 GLOBL all32_7fff7fff<>(SB), RODATA|NOPTR, $64
 
 // func greatestU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17285,8 +19515,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
@@ -17295,8 +19528,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
@@ -17305,8 +19541,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
@@ -17315,8 +19554,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
@@ -17344,7 +19586,7 @@ fold:
 	RET
 
 // func leastU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17376,8 +19618,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
@@ -17386,8 +19631,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
@@ -17396,8 +19644,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
@@ -17406,8 +19657,11 @@ rest:
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
-	BZHIQ     AX, DX, DX
+	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
@@ -17435,7 +19689,7 @@ fold:
 	RET
 
 // func sumI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17467,8 +19721,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
@@ -17477,8 +19734,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
@@ -17487,8 +19747,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
@@ -17497,8 +19760,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
@@ -17524,7 +19790,7 @@ fold:
 	RET
 
 // func greatestS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17556,8 +19822,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
@@ -17566,8 +19835,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
@@ -17576,8 +19848,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
@@ -17586,8 +19861,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
@@ -17613,7 +19891,7 @@ fold:
 	RET
 
 // func leastS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17645,8 +19923,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
@@ -17655,8 +19936,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
@@ -17665,8 +19949,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
@@ -17675,8 +19962,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
@@ -17702,7 +19992,7 @@ fold:
 	RET
 
 // func greatestU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17734,8 +20024,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
@@ -17744,8 +20037,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
@@ -17754,8 +20050,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
@@ -17764,8 +20063,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
@@ -17791,7 +20093,7 @@ fold:
 	RET
 
 // func leastU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17823,8 +20125,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
@@ -17833,8 +20138,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
@@ -17843,8 +20151,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
@@ -17853,8 +20164,11 @@ rest:
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+16, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
@@ -17880,7 +20194,7 @@ fold:
 	RET
 
 // func sumI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17912,8 +20226,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -17922,8 +20239,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -17932,8 +20252,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -17942,8 +20265,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -17967,7 +20293,7 @@ fold:
 	RET
 
 // func greatestS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17999,8 +20325,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -18009,8 +20338,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -18019,8 +20351,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -18029,8 +20364,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -18054,7 +20392,7 @@ fold:
 	RET
 
 // func leastS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18086,8 +20424,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -18096,8 +20437,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -18106,8 +20450,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -18116,8 +20463,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -18141,7 +20491,7 @@ fold:
 	RET
 
 // func greatestU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18173,8 +20523,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -18183,8 +20536,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -18193,8 +20549,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -18203,8 +20562,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -18228,7 +20590,7 @@ fold:
 	RET
 
 // func leastU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18260,8 +20622,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -18270,8 +20635,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -18280,8 +20648,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -18290,8 +20661,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -18315,7 +20689,7 @@ fold:
 	RET
 
 // func foldAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·foldAnd64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18347,8 +20721,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -18357,8 +20734,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -18367,8 +20747,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -18377,8 +20760,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -18402,7 +20788,7 @@ fold:
 	RET
 
 // func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·foldOr64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18434,8 +20820,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -18444,8 +20833,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -18454,8 +20846,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -18464,8 +20859,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -18489,7 +20887,7 @@ fold:
 	RET
 
 // func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·foldXor64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18521,8 +20919,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
@@ -18531,8 +20932,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
@@ -18541,8 +20945,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
@@ -18551,8 +20958,11 @@ rest:
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
 	MOVQ    $-1, DX
-	BZHIQ   AX, DX, DX
+	BZHIQ   BX, DX, DX
 	KMOVQ   DX, K1
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
@@ -18576,7 +20986,7 @@ fold:
 	RET
 
 // func fill8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·fill8AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
@@ -18599,8 +21009,11 @@ many:
 rest:
 	TESTQ    AX, AX
 	JLE      done
+	MOVQ     $+64, SI
+	CMPQ     AX, SI
+	CMOVQLT  AX, SI
 	MOVQ     $-1, BX
-	BZHIQ    AX, BX, BX
+	BZHIQ    SI, BX, BX
 	KMOVQ    BX, K1
 	VMOVDQU8 Z0, K1, (CX)(DX*1)
 	ADDQ     $+64, DX
@@ -18612,7 +21025,7 @@ done:
 	RET
 
 // func fill16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·fill16AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
@@ -18635,8 +21048,11 @@ many:
 rest:
 	TESTQ     AX, AX
 	JLE       done
+	MOVQ      $+32, SI
+	CMPQ      AX, SI
+	CMOVQLT   AX, SI
 	MOVQ      $-1, BX
-	BZHIQ     AX, BX, BX
+	BZHIQ     SI, BX, BX
 	KMOVQ     BX, K1
 	VMOVDQU16 Z0, K1, (CX)(DX*2)
 	ADDQ      $+32, DX
@@ -18648,7 +21064,7 @@ done:
 	RET
 
 // func fill32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·fill32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
@@ -18671,8 +21087,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	MOVQ    $+16, SI
+	CMPQ    AX, SI
+	CMOVQLT AX, SI
 	MOVQ    $-1, BX
-	BZHIQ   AX, BX, BX
+	BZHIQ   SI, BX, BX
 	KMOVQ   BX, K1
 	VMOVUPS Z0, K1, (CX)(DX*4)
 	ADDQ    $+16, DX
@@ -18684,7 +21103,7 @@ done:
 	RET
 
 // func fill64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·fill64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
@@ -18707,8 +21126,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	MOVQ    $+8, SI
+	CMPQ    AX, SI
+	CMOVQLT AX, SI
 	MOVQ    $-1, BX
-	BZHIQ   AX, BX, BX
+	BZHIQ   SI, BX, BX
 	KMOVQ   BX, K1
 	VMOVUPD Z0, K1, (CX)(DX*8)
 	ADDQ    $+8, DX
@@ -18720,7 +21142,7 @@ done:
 	RET
 
 // func countI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·countI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
@@ -18749,8 +21171,11 @@ many:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	MOVQ    $+16, SI
+	CMPQ    AX, SI
+	CMOVQLT AX, SI
 	MOVQ    $-1, BX
-	BZHIQ   AX, BX, BX
+	BZHIQ   SI, BX, BX
 	KMOVQ   BX, K1
 	VMOVUPS Z0, Z2
 	VPADDD  Z1, Z0, Z0
@@ -31762,6 +34187,1090 @@ rest:
 	VDIVPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
 	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func tanF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·tanF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Y1, Y2
+	VROUNDPD     $0x00, Y2, Y2
+	VMOVUPD      Y1, Y3
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Y2, Y3
+	VMOVUPD      Y3, Y3
+	VFNMADD231PD all64_3c91a62633145c07<>+0(SB), Y2, Y3
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y3, Y4, Y5
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Y6
+	VFMADD213PD  all64_be5ae64567f544e4<>+0(SB), Y4, Y6
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Y4, Y6
+	VFMADD213PD  all64_bf2a01a01a01a01a<>+0(SB), Y4, Y6
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Y4, Y6
+	VFMADD213PD  all64_bfc5555555555555<>+0(SB), Y4, Y6
+	VMOVUPD      Y3, Y3
+	VFMADD231PD  Y6, Y5, Y3
+	VMOVUPD      all64_3e21eed8eff8d898<>+0(SB), Y5
+	VFMADD213PD  all64_be927e4fb7789f5c<>+0(SB), Y4, Y5
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Y4, Y5
+	VFMADD213PD  all64_bf56c16c16c16c17<>+0(SB), Y4, Y5
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Y4, Y5
+	VFMADD213PD  all64_bfe0000000000000<>+0(SB), Y4, Y5
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y4, Y5
+	VADDPD       all64_4338000000000000<>+0(SB), Y2, Y2
+	VPAND        all64_1<>+0(SB), Y2, Y4
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQQ     Y6, Y4, Y4
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y4, Y4
+	VBLENDVPD    Y4, Y5, Y3, Y6
+	VPAND        all64_2<>+0(SB), Y2, Y7
+	VPSLLQ       $0x3e, Y7, Y7
+	VPXOR        Y7, Y6, Y6
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VPADDQ       all64_1<>+0(SB), Y2, Y2
+	VPAND        all64_2<>+0(SB), Y2, Y2
+	VPSLLQ       $0x3e, Y2, Y2
+	VPXOR        Y2, Y3, Y2
+	VCMPPD       $0x00, all64_0<>+0(SB), Y1, Y3
+	VDIVPD       Y2, Y6, Y2
+	VBLENDVPD    Y3, Y1, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func cbrtF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·cbrtF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y2
+	VCMPPD       $0x11, all64_10000000000000<>+0(SB), Y2, Y3
+	VMULPD       all64_4350000000000000<>+0(SB), Y2, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y4
+	VPADDQ       all64_95f619980c433<>+0(SB), Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VPOR         all64_4330000000000000<>+0(SB), Y5, Y5
+	VSUBPD       all64_43300000000003ff<>+0(SB), Y5, Y5
+	VPAND        all64_fffffffffffff<>+0(SB), Y4, Y4
+	VPADDQ       all64_3fe6a09e667f3bcd<>+0(SB), Y4, Y4
+	VSUBPD       all64_404b000000000000<>+0(SB), Y5, Y6
+	VBLENDVPD    Y3, Y6, Y5, Y3
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y5
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y5, Y5
+	VADDPD       all64_4000000000000000<>+0(SB), Y4, Y6
+	VDIVPD       Y6, Y4, Y6
+	VMULPD       Y6, Y6, Y7
+	VMOVUPD      all64_3fc2f112df3e5244<>+0(SB), Y8
+	VFMADD213PD  all64_3fc39a09d078c69f<>+0(SB), Y7, Y8
+	VFMADD213PD  all64_3fc7466496cb03de<>+0(SB), Y7, Y8
+	VFMADD213PD  all64_3fcc71c51d8e78af<>+0(SB), Y7, Y8
+	VFMADD213PD  all64_3fd2492494229359<>+0(SB), Y7, Y8
+	VFMADD213PD  all64_3fd999999997fa04<>+0(SB), Y7, Y8
+	VFMADD213PD  all64_3fe5555555555593<>+0(SB), Y7, Y8
+	VMULPD       Y7, Y8, Y7
+	VADDPD       Y7, Y5, Y7
+	VMULPD       all64_3dea39ef35793c76<>+0(SB), Y3, Y8
+	VMOVUPD      Y8, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VSUBPD       Y8, Y5, Y5
+	VSUBPD       Y5, Y4, Y4
+	VMOVUPD      Y4, Y4
+	VFMADD231PD  all64_3fe62e42fee00000<>+0(SB), Y3, Y4
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y2, Y3
+	VBLENDVPD    Y3, Y4, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VCMPPD       $0x11, Y4, Y2, Y4
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Y5
+	VBLENDVPD    Y4, Y5, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VCMPPD       $0x00, Y4, Y2, Y2
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y4
+	VBLENDVPD    Y2, Y4, Y3, Y2
+	VMULPD       all64_3fd5555555555555<>+0(SB), Y2, Y2
+	VMOVUPD      all64_c087500000000000<>+0(SB), Y3
+	VMOVUPD      all64_4086300000000000<>+0(SB), Y4
+	VMINPD       Y2, Y4, Y2
+	VMAXPD       Y2, Y3, Y2
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Y2, Y3
+	VROUNDPD     $0x00, Y3, Y3
+	VMOVUPD      Y2, Y2
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Y3, Y2
+	VMOVUPD      Y2, Y2
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Y3, Y2
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y2, Y4
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y4, Y5
+	VSUBPD       Y5, Y2, Y5
+	VMULPD       Y2, Y2, Y6
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Y7
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Y2, Y7
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Y2, Y7
+	VMOVUPD      Y5, Y2
+	VFMADD231PD  Y7, Y6, Y2
+	VADDPD       Y2, Y4, Y2
+	VCVTPD2DQY   Y3, X3
+	VPMOVSXDQ    X3, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPADDQ       all64_3ff<>+0(SB), Y4, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y2, Y2
+	VPSUBQ       Y4, Y3, Y3
+	VPADDQ       all64_3ff<>+0(SB), Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VCMPPD       $0x03, Y1, Y1, Y3
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y4
+	VPOR         Y4, Y2, Y2
+	VBLENDVPD    Y3, Y1, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func coshF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·coshF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y1
+	VMOVUPD      all64_c087500000000000<>+0(SB), Y2
+	VMOVUPD      all64_4086300000000000<>+0(SB), Y3
+	VMINPD       Y1, Y3, Y1
+	VMAXPD       Y1, Y2, Y1
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Y1, Y2
+	VROUNDPD     $0x00, Y2, Y2
+	VMOVUPD      Y1, Y1
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Y2, Y1
+	VMOVUPD      Y1, Y1
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Y2, Y1
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y1, Y3
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y3, Y4
+	VSUBPD       Y4, Y1, Y4
+	VMULPD       Y1, Y1, Y5
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Y6
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Y1, Y6
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Y1, Y6
+	VMOVUPD      Y4, Y1
+	VFMADD231PD  Y6, Y5, Y1
+	VADDPD       Y1, Y3, Y1
+	VCVTPD2DQY   Y2, X2
+	VPMOVSXDQ    X2, Y2
+	VPSRAD       $0x01, Y2, Y3
+	VPADDQ       all64_3ff<>+0(SB), Y3, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y1, Y1
+	VPSUBQ       Y3, Y2, Y2
+	VPADDQ       all64_3ff<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y2
+	VDIVPD       Y1, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y1, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func sinhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sinhF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VMOVUPD      all64_4069000000000000<>+0(SB), Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y3
+	VMINPD       Y3, Y2, Y2
+	VMOVUPD      all64_c044000000000000<>+0(SB), Y3
+	VMOVUPD      all64_40862f3333333333<>+0(SB), Y4
+	VMINPD       Y2, Y4, Y4
+	VMAXPD       Y4, Y3, Y3
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Y3, Y4
+	VROUNDPD     $0x00, Y4, Y4
+	VMOVUPD      Y3, Y3
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Y4, Y3
+	VMOVUPD      Y3, Y3
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Y4, Y3
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      all64_3da93974a8c07c9d<>+0(SB), Y6
+	VFMADD213PD  all64_3de6124613a86d09<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Y3, Y6
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Y3, Y6
+	VMOVUPD      Y3, Y3
+	VFMADD231PD  Y6, Y5, Y3
+	VMOVUPD      all64_3fe0000000000000<>+0(SB), Y5
+	VCVTPD2DQY   Y4, X4
+	VPMOVSXDQ    X4, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPADDQ       all64_3ff<>+0(SB), Y6, Y7
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y5, Y5
+	VPSUBQ       Y6, Y4, Y4
+	VPADDQ       all64_3ff<>+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y4
+	VSUBPD       all64_3fe0000000000000<>+0(SB), Y4, Y5
+	VMOVUPD      Y5, Y5
+	VFMADD231PD  Y4, Y3, Y5
+	VADDPD       Y5, Y5, Y3
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y4
+	VCMPPD       $0x11, all64_39b4484bfeebc2a0<>+0(SB), Y4, Y4
+	VBLENDVPD    Y4, Y2, Y3, Y2
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y2, Y3
+	VDIVPD       Y3, Y2, Y3
+	VADDPD       Y3, Y2, Y2
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y2, Y2
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y3
+	VPOR         Y3, Y2, Y2
+	VCMPPD       $0x03, Y1, Y1, Y3
+	VBLENDVPD    Y3, Y1, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func asinhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·asinhF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y2
+	VMULPD       Y2, Y2, Y3
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y3, Y4
+	VSQRTPD      Y4, Y4
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y4, Y4
+	VDIVPD       Y4, Y3, Y3
+	VADDPD       Y3, Y2, Y3
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y4
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y4, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y4, Y7
+	VSUBPD       Y6, Y3, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       all64_95f619980c433<>+0(SB), Y5, Y7
+	VPSRLQ       $0x34, Y7, Y8
+	VPOR         all64_4330000000000000<>+0(SB), Y8, Y8
+	VSUBPD       all64_43300000000003ff<>+0(SB), Y8, Y8
+	VPAND        all64_fffffffffffff<>+0(SB), Y7, Y7
+	VPADDQ       all64_3fe6a09e667f3bcd<>+0(SB), Y7, Y7
+	VSUBPD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VSUBPD       Y8, Y7, Y7
+	VCVTPD2DQY   Y7, X7
+	VPMOVSXDQ    X7, Y7
+	VPSRAD       $0x01, Y7, Y9
+	VPADDQ       all64_3ff<>+0(SB), Y9, Y10
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y10, Y6, Y6
+	VPSUBQ       Y9, Y7, Y7
+	VPADDQ       all64_3ff<>+0(SB), Y7, Y7
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y6, Y6
+	VADDPD       Y6, Y4, Y4
+	VMULPD       Y4, Y4, Y6
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y6, Y6
+	VADDPD       all64_4000000000000000<>+0(SB), Y4, Y7
+	VDIVPD       Y7, Y4, Y7
+	VMULPD       Y7, Y7, Y9
+	VMOVUPD      all64_3fc2f112df3e5244<>+0(SB), Y10
+	VFMADD213PD  all64_3fc39a09d078c69f<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fc7466496cb03de<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fcc71c51d8e78af<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fd2492494229359<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fd999999997fa04<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fe5555555555593<>+0(SB), Y9, Y10
+	VMULPD       Y9, Y10, Y9
+	VADDPD       Y9, Y6, Y9
+	VMULPD       all64_3dea39ef35793c76<>+0(SB), Y8, Y10
+	VMOVUPD      Y10, Y10
+	VFMADD231PD  Y9, Y7, Y10
+	VSUBPD       Y10, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VMOVUPD      Y4, Y4
+	VFMADD231PD  all64_3fe62e42fee00000<>+0(SB), Y8, Y4
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y5, Y6
+	VBLENDVPD    Y6, Y4, Y5, Y4
+	VPXOR        Y6, Y6, Y6
+	VCMPPD       $0x11, Y6, Y5, Y6
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Y7
+	VBLENDVPD    Y6, Y7, Y4, Y4
+	VPXOR        Y6, Y6, Y6
+	VCMPPD       $0x00, Y6, Y5, Y5
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y3, Y5
+	VCMPPD       $0x11, all64_39b4484bfeebc2a0<>+0(SB), Y5, Y5
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y2, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y3
+	VPOR         Y3, Y2, Y2
+	VCMPPD       $0x03, Y1, Y1, Y3
+	VBLENDVPD    Y3, Y1, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func acoshF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·acoshF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y1, Y2
+	VADDPD       all64_4000000000000000<>+0(SB), Y2, Y3
+	VMULPD       Y3, Y2, Y3
+	VSQRTPD      Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y3
+	VADDPD       Y3, Y2, Y4
+	VSUBPD       Y3, Y4, Y5
+	VSUBPD       Y5, Y4, Y6
+	VSUBPD       Y6, Y3, Y6
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y5, Y6, Y5
+	VPADDQ       all64_95f619980c433<>+0(SB), Y4, Y6
+	VPSRLQ       $0x34, Y6, Y7
+	VPOR         all64_4330000000000000<>+0(SB), Y7, Y7
+	VSUBPD       all64_43300000000003ff<>+0(SB), Y7, Y7
+	VPAND        all64_fffffffffffff<>+0(SB), Y6, Y6
+	VPADDQ       all64_3fe6a09e667f3bcd<>+0(SB), Y6, Y6
+	VSUBPD       Y3, Y6, Y3
+	VPXOR        Y6, Y6, Y6
+	VSUBPD       Y7, Y6, Y6
+	VCVTPD2DQY   Y6, X6
+	VPMOVSXDQ    X6, Y6
+	VPSRAD       $0x01, Y6, Y8
+	VPADDQ       all64_3ff<>+0(SB), Y8, Y9
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y9, Y5, Y5
+	VPSUBQ       Y8, Y6, Y6
+	VPADDQ       all64_3ff<>+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VADDPD       Y5, Y3, Y3
+	VMULPD       Y3, Y3, Y5
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y5, Y5
+	VADDPD       all64_4000000000000000<>+0(SB), Y3, Y6
+	VDIVPD       Y6, Y3, Y6
+	VMULPD       Y6, Y6, Y8
+	VMOVUPD      all64_3fc2f112df3e5244<>+0(SB), Y9
+	VFMADD213PD  all64_3fc39a09d078c69f<>+0(SB), Y8, Y9
+	VFMADD213PD  all64_3fc7466496cb03de<>+0(SB), Y8, Y9
+	VFMADD213PD  all64_3fcc71c51d8e78af<>+0(SB), Y8, Y9
+	VFMADD213PD  all64_3fd2492494229359<>+0(SB), Y8, Y9
+	VFMADD213PD  all64_3fd999999997fa04<>+0(SB), Y8, Y9
+	VFMADD213PD  all64_3fe5555555555593<>+0(SB), Y8, Y9
+	VMULPD       Y8, Y9, Y8
+	VADDPD       Y8, Y5, Y8
+	VMULPD       all64_3dea39ef35793c76<>+0(SB), Y7, Y9
+	VMOVUPD      Y9, Y9
+	VFMADD231PD  Y8, Y6, Y9
+	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, Y3
+	VFMADD231PD  all64_3fe62e42fee00000<>+0(SB), Y7, Y3
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y4, Y5
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VPXOR        Y5, Y5, Y5
+	VCMPPD       $0x11, Y5, Y4, Y5
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Y6
+	VBLENDVPD    Y5, Y6, Y3, Y3
+	VPXOR        Y5, Y5, Y5
+	VCMPPD       $0x00, Y5, Y4, Y4
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y5
+	VBLENDVPD    Y4, Y5, Y3, Y3
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y4
+	VCMPPD       $0x11, all64_39b4484bfeebc2a0<>+0(SB), Y4, Y4
+	VBLENDVPD    Y4, Y2, Y3, Y2
+	VCMPPD       $0x11, all64_3ff0000000000000<>+0(SB), Y1, Y1
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func atanhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·atanhF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y2
+	VADDPD       Y2, Y2, Y3
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y4
+	VSUBPD       Y2, Y4, Y4
+	VDIVPD       Y4, Y3, Y3
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y4
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y4, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y4, Y7
+	VSUBPD       Y6, Y3, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       all64_95f619980c433<>+0(SB), Y5, Y7
+	VPSRLQ       $0x34, Y7, Y8
+	VPOR         all64_4330000000000000<>+0(SB), Y8, Y8
+	VSUBPD       all64_43300000000003ff<>+0(SB), Y8, Y8
+	VPAND        all64_fffffffffffff<>+0(SB), Y7, Y7
+	VPADDQ       all64_3fe6a09e667f3bcd<>+0(SB), Y7, Y7
+	VSUBPD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VSUBPD       Y8, Y7, Y7
+	VCVTPD2DQY   Y7, X7
+	VPMOVSXDQ    X7, Y7
+	VPSRAD       $0x01, Y7, Y9
+	VPADDQ       all64_3ff<>+0(SB), Y9, Y10
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y10, Y6, Y6
+	VPSUBQ       Y9, Y7, Y7
+	VPADDQ       all64_3ff<>+0(SB), Y7, Y7
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y6, Y6
+	VADDPD       Y6, Y4, Y4
+	VMULPD       Y4, Y4, Y6
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y6, Y6
+	VADDPD       all64_4000000000000000<>+0(SB), Y4, Y7
+	VDIVPD       Y7, Y4, Y7
+	VMULPD       Y7, Y7, Y9
+	VMOVUPD      all64_3fc2f112df3e5244<>+0(SB), Y10
+	VFMADD213PD  all64_3fc39a09d078c69f<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fc7466496cb03de<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fcc71c51d8e78af<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fd2492494229359<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fd999999997fa04<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fe5555555555593<>+0(SB), Y9, Y10
+	VMULPD       Y9, Y10, Y9
+	VADDPD       Y9, Y6, Y9
+	VMULPD       all64_3dea39ef35793c76<>+0(SB), Y8, Y10
+	VMOVUPD      Y10, Y10
+	VFMADD231PD  Y9, Y7, Y10
+	VSUBPD       Y10, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VMOVUPD      Y4, Y4
+	VFMADD231PD  all64_3fe62e42fee00000<>+0(SB), Y8, Y4
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y5, Y6
+	VBLENDVPD    Y6, Y4, Y5, Y4
+	VPXOR        Y6, Y6, Y6
+	VCMPPD       $0x11, Y6, Y5, Y6
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Y7
+	VBLENDVPD    Y6, Y7, Y4, Y4
+	VPXOR        Y6, Y6, Y6
+	VCMPPD       $0x00, Y6, Y5, Y5
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y3, Y5
+	VCMPPD       $0x11, all64_39b4484bfeebc2a0<>+0(SB), Y5, Y5
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y2
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Y4
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y3, Y3
+	VBLENDVPD    Y2, Y4, Y3, Y2
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y3
+	VPOR         Y3, Y2, Y2
+	VCMPPD       $0x03, Y1, Y1, Y3
+	VBLENDVPD    Y3, Y1, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func asinF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·asinF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y2
+	VSUBPD       Y1, Y2, Y3
+	VADDPD       Y1, Y2, Y2
+	VMULPD       Y2, Y3, Y2
+	VSQRTPD      Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y3
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y4
+	VCMPPD       $0x11, Y3, Y4, Y5
+	VBLENDVPD    Y5, Y4, Y3, Y6
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VDIVPD       Y3, Y6, Y4
+	VCMPPD       $0x00, Y3, Y6, Y3
+	VBLENDVPD    Y3, all64_3ff0000000000000<>+0(SB), Y4, Y3
+	VCMPPD       $0x00, all64_0<>+0(SB), Y6, Y4
+	VBLENDVPD    Y4, all64_0<>+0(SB), Y3, Y3
+	VMOVUPD      all64_3fda827999fcef32<>+0(SB), Y4
+	VCMPPD       $0x11, Y3, Y4, Y4
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y3, Y6
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y3, Y7
+	VDIVPD       Y7, Y6, Y6
+	VBLENDVPD    Y4, Y6, Y3, Y3
+	VMULPD       Y3, Y3, Y6
+	VMULPD       Y3, Y6, Y7
+	VMOVUPD      all64_3fa1a7b9611a7b96<>+0(SB), Y8
+	VFMADD213PD  all64_bfa2f684bda12f68<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fa47ae147ae147b<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfa642c8590b2164<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fa8618618618618<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfaaf286bca1af28<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fae1e1e1e1e1e1e<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfb1111111111111<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fb3b13b13b13b14<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfb745d1745d1746<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fbc71c71c71c71c<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfc2492492492492<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fc999999999999a<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfd5555555555555<>+0(SB), Y6, Y8
+	VMOVUPD      Y3, Y3
+	VFMADD231PD  Y8, Y7, Y3
+	VADDPD       all64_3fe921fb54442d18<>+0(SB), Y3, Y6
+	VBLENDVPD    Y4, Y6, Y3, Y3
+	VMOVUPD      all64_3ff921fb54442d18<>+0(SB), Y4
+	VSUBPD       Y3, Y4, Y4
+	VBLENDVPD    Y5, Y4, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y4
+	VMOVUPD      all64_400921fb54442d18<>+0(SB), Y5
+	VSUBPD       Y3, Y5, Y5
+	VBLENDVPD    Y4, Y5, Y3, Y3
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y4
+	VPOR         Y4, Y3, Y3
+	VCMPPD       $0x03, Y1, Y1, Y4
+	VBLENDVPD    Y4, Y1, Y3, Y1
+	VCMPPD       $0x03, Y2, Y2, Y3
+	VBLENDVPD    Y3, Y2, Y1, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func acosF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·acosF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y2
+	VSUBPD       Y1, Y2, Y3
+	VADDPD       Y1, Y2, Y2
+	VMULPD       Y2, Y3, Y2
+	VSQRTPD      Y2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y3
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y4
+	VCMPPD       $0x11, Y3, Y4, Y5
+	VBLENDVPD    Y5, Y4, Y3, Y6
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VDIVPD       Y3, Y6, Y4
+	VCMPPD       $0x00, Y3, Y6, Y3
+	VBLENDVPD    Y3, all64_3ff0000000000000<>+0(SB), Y4, Y3
+	VCMPPD       $0x00, all64_0<>+0(SB), Y6, Y4
+	VBLENDVPD    Y4, all64_0<>+0(SB), Y3, Y3
+	VMOVUPD      all64_3fda827999fcef32<>+0(SB), Y4
+	VCMPPD       $0x11, Y3, Y4, Y4
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y3, Y6
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y3, Y7
+	VDIVPD       Y7, Y6, Y6
+	VBLENDVPD    Y4, Y6, Y3, Y3
+	VMULPD       Y3, Y3, Y6
+	VMULPD       Y3, Y6, Y7
+	VMOVUPD      all64_3fa1a7b9611a7b96<>+0(SB), Y8
+	VFMADD213PD  all64_bfa2f684bda12f68<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fa47ae147ae147b<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfa642c8590b2164<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fa8618618618618<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfaaf286bca1af28<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fae1e1e1e1e1e1e<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfb1111111111111<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fb3b13b13b13b14<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfb745d1745d1746<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fbc71c71c71c71c<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfc2492492492492<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fc999999999999a<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfd5555555555555<>+0(SB), Y6, Y8
+	VMOVUPD      Y3, Y3
+	VFMADD231PD  Y8, Y7, Y3
+	VADDPD       all64_3fe921fb54442d18<>+0(SB), Y3, Y6
+	VBLENDVPD    Y4, Y6, Y3, Y3
+	VMOVUPD      all64_3ff921fb54442d18<>+0(SB), Y4
+	VSUBPD       Y3, Y4, Y4
+	VBLENDVPD    Y5, Y4, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPGTQ     Y1, Y4, Y4
+	VMOVUPD      all64_400921fb54442d18<>+0(SB), Y5
+	VSUBPD       Y3, Y5, Y5
+	VBLENDVPD    Y4, Y5, Y3, Y3
+	VPAND        all64_8000000000000000<>+0(SB), Y2, Y4
+	VPOR         Y4, Y3, Y3
+	VCMPPD       $0x03, Y2, Y2, Y4
+	VBLENDVPD    Y4, Y2, Y3, Y2
+	VCMPPD       $0x03, Y1, Y1, Y3
+	VBLENDVPD    Y3, Y1, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func atan2F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), R8
+	VMOVUPD      (R8)(DI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(SI*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X2
+	VMASKMOVPS   (BX)(SI*4), X2, X2
+	VCVTPS2PD    X2, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y3
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y2, Y4
+	VCMPPD       $0x11, Y3, Y4, Y5
+	VBLENDVPD    Y5, Y4, Y3, Y6
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VDIVPD       Y3, Y6, Y4
+	VCMPPD       $0x00, Y3, Y6, Y3
+	VBLENDVPD    Y3, all64_3ff0000000000000<>+0(SB), Y4, Y3
+	VCMPPD       $0x00, all64_0<>+0(SB), Y6, Y4
+	VBLENDVPD    Y4, all64_0<>+0(SB), Y3, Y3
+	VMOVUPD      all64_3fda827999fcef32<>+0(SB), Y4
+	VCMPPD       $0x11, Y3, Y4, Y4
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y3, Y6
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y3, Y7
+	VDIVPD       Y7, Y6, Y6
+	VBLENDVPD    Y4, Y6, Y3, Y3
+	VMULPD       Y3, Y3, Y6
+	VMULPD       Y3, Y6, Y7
+	VMOVUPD      all64_3fa1a7b9611a7b96<>+0(SB), Y8
+	VFMADD213PD  all64_bfa2f684bda12f68<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fa47ae147ae147b<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfa642c8590b2164<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fa8618618618618<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfaaf286bca1af28<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fae1e1e1e1e1e1e<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfb1111111111111<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fb3b13b13b13b14<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfb745d1745d1746<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fbc71c71c71c71c<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfc2492492492492<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_3fc999999999999a<>+0(SB), Y6, Y8
+	VFMADD213PD  all64_bfd5555555555555<>+0(SB), Y6, Y8
+	VMOVUPD      Y3, Y3
+	VFMADD231PD  Y8, Y7, Y3
+	VADDPD       all64_3fe921fb54442d18<>+0(SB), Y3, Y6
+	VBLENDVPD    Y4, Y6, Y3, Y3
+	VMOVUPD      all64_3ff921fb54442d18<>+0(SB), Y4
+	VSUBPD       Y3, Y4, Y4
+	VBLENDVPD    Y5, Y4, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y4
+	VMOVUPD      all64_400921fb54442d18<>+0(SB), Y5
+	VSUBPD       Y3, Y5, Y5
+	VBLENDVPD    Y4, Y5, Y3, Y3
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y4
+	VPOR         Y4, Y3, Y3
+	VCMPPD       $0x03, Y1, Y1, Y4
+	VBLENDVPD    Y4, Y1, Y3, Y1
+	VCMPPD       $0x03, Y2, Y2, Y3
+	VBLENDVPD    Y3, Y2, Y1, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(SI*4)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func powerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·powerF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), R8
+	VMOVUPD      (R8)(DI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMASKMOVPS   (DX)(SI*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X2
+	VMASKMOVPS   (BX)(SI*4), X2, X2
+	VCVTPS2PD    X2, Y2
+	VMOVUPD      all64_fe37e43c8800759c<>+0(SB), Y3
+	VMOVUPD      all64_7e37e43c8800759c<>+0(SB), Y4
+	VMINPD       Y2, Y4, Y4
+	VMAXPD       Y4, Y3, Y3
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y4
+	VCMPPD       $0x11, all64_10000000000000<>+0(SB), Y4, Y5
+	VMULPD       all64_4350000000000000<>+0(SB), Y4, Y6
+	VBLENDVPD    Y5, Y6, Y4, Y6
+	VPADDQ       all64_95f619980c433<>+0(SB), Y6, Y6
+	VPSRLQ       $0x34, Y6, Y7
+	VPOR         all64_4330000000000000<>+0(SB), Y7, Y7
+	VSUBPD       all64_43300000000003ff<>+0(SB), Y7, Y7
+	VPAND        all64_fffffffffffff<>+0(SB), Y6, Y6
+	VPADDQ       all64_3fe6a09e667f3bcd<>+0(SB), Y6, Y6
+	VSUBPD       all64_404b000000000000<>+0(SB), Y7, Y8
+	VBLENDVPD    Y5, Y8, Y7, Y5
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y6, Y6
+	VMULPD       Y6, Y6, Y7
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y7, Y7
+	VADDPD       all64_4000000000000000<>+0(SB), Y6, Y8
+	VDIVPD       Y8, Y6, Y8
+	VMULPD       Y8, Y8, Y9
+	VMOVUPD      all64_3fc2f112df3e5244<>+0(SB), Y10
+	VFMADD213PD  all64_3fc39a09d078c69f<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fc7466496cb03de<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fcc71c51d8e78af<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fd2492494229359<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fd999999997fa04<>+0(SB), Y9, Y10
+	VFMADD213PD  all64_3fe5555555555593<>+0(SB), Y9, Y10
+	VMULPD       Y9, Y10, Y9
+	VADDPD       Y9, Y7, Y9
+	VMULPD       all64_3dea39ef35793c76<>+0(SB), Y5, Y10
+	VMOVUPD      Y10, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y7, Y6, Y6
+	VMOVUPD      Y6, Y6
+	VFMADD231PD  all64_3fe62e42fee00000<>+0(SB), Y5, Y6
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y4, Y5
+	VBLENDVPD    Y5, Y6, Y4, Y5
+	VPXOR        Y6, Y6, Y6
+	VCMPPD       $0x11, Y6, Y4, Y6
+	VMOVUPD      all64_7ff8000000000001<>+0(SB), Y7
+	VBLENDVPD    Y6, Y7, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VCMPPD       $0x00, Y6, Y4, Y4
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y6
+	VBLENDVPD    Y4, Y6, Y5, Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      all64_c087500000000000<>+0(SB), Y4
+	VMOVUPD      all64_4086300000000000<>+0(SB), Y5
+	VMINPD       Y3, Y5, Y3
+	VMAXPD       Y3, Y4, Y3
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Y3, Y4
+	VROUNDPD     $0x00, Y4, Y4
+	VMOVUPD      Y3, Y3
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Y4, Y3
+	VMOVUPD      Y3, Y3
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Y4, Y3
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y3, Y5
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y5, Y6
+	VSUBPD       Y6, Y3, Y6
+	VMULPD       Y3, Y3, Y7
+	VMOVUPD      all64_3de6124613a86d09<>+0(SB), Y8
+	VFMADD213PD  all64_3e21eed8eff8d898<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3e5ae64567f544e4<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3e927e4fb7789f5c<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3ec71de3a556c734<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3efa01a01a01a01a<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3f2a01a01a01a01a<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3f56c16c16c16c17<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3f81111111111111<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3fa5555555555555<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3fc5555555555555<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3fe0000000000000<>+0(SB), Y3, Y8
+	VMOVUPD      Y6, Y3
+	VFMADD231PD  Y8, Y7, Y3
+	VADDPD       Y3, Y5, Y3
+	VCVTPD2DQY   Y4, X4
+	VPMOVSXDQ    X4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPADDQ       all64_3ff<>+0(SB), Y5, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y3, Y3
+	VPSUBQ       Y5, Y4, Y4
+	VPADDQ       all64_3ff<>+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y3, Y3
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y2, Y4
+	VROUNDPD     $0x03, Y4, Y5
+	VCMPPD       $0x04, Y4, Y5, Y4
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y5
+	VPOR         Y5, Y3, Y5
+	VBLENDVPD    Y4, Y5, Y3, Y4
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y5
+	VCMPPD       $0x11, all64_7ff0000000000000<>+0(SB), Y5, Y5
+	VBLENDVPD    Y5, all64_7ff8000000000001<>+0(SB), Y3, Y5
+	VCMPPD       $0x11, all64_0<>+0(SB), Y1, Y6
+	VBLENDVPD    Y6, Y5, Y3, Y3
+	VROUNDPD     $0x03, Y2, Y5
+	VCMPPD       $0x00, Y2, Y5, Y5
+	VBLENDVPD    Y5, Y4, Y3, Y3
+	VCMPPD       $0x00, all64_3ff0000000000000<>+0(SB), Y1, Y1
+	VBLENDVPD    Y1, all64_3ff0000000000000<>+0(SB), Y3, Y1
+	VCMPPD       $0x00, all64_0<>+0(SB), Y2, Y2
+	VBLENDVPD    Y2, all64_3ff0000000000000<>+0(SB), Y1, Y1
+	VCVTPD2PSY   Y1, X1
+	VEXTRACTI128 $0x01, Y0, X2
+	VSHUFPS      $0x88, X2, X0, X0
+	VMASKMOVPS   X1, X0, (CX)(SI*4)
+	ADDQ         $+4, SI
 	SUBQ         $+4, AX
 	JMP          rest
 

@@ -25,11 +25,21 @@ var functions32 = []struct {
 	{"erf", math.Erf, 1.5},
 	{"sine", math.Sin, 1.5},
 	{"cosine", math.Cos, 1.5},
+	// These are computed in f64.
+	{"tan", math.Tan, 0.51},
+	{"cbrt", math.Cbrt, 0.51},
+	{"cosh", math.Cosh, 0.51},
+	{"sinh", math.Sinh, 0.51},
+	{"asinh", math.Asinh, 0.51},
+	{"acosh", math.Acosh, 0.51},
+	{"atanh", math.Atanh, 0.51},
+	{"asin", math.Asin, 0.51},
+	{"acos", math.Acos, 0.51},
 }
 
-// outOfRange reports whether a function is not for x: sine and cosine are not for large numbers.
+// outOfRange reports whether a function is not for x: sine, cosine and tangent are not for large numbers.
 func outOfRange(name string, x float32) bool {
-	return (name == "sine" || name == "cosine") && !(math.Abs(float64(x)) < 1<<16)
+	return (name == "sine" || name == "cosine" || name == "tan") && !(math.Abs(float64(x)) < 1<<16)
 }
 
 var stride = flag.Uint64("stride", 4999, "try every stride-th float32; 1 for all, which takes minutes")
@@ -94,6 +104,35 @@ func distance32(want float64, got float32) float64 {
 	}
 	_, e := math.Frexp(want)
 	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e, -125)-24)
+}
+
+// TestBinaryFunctions32 tries pairs of numbers, among them all pairs of those at which powers and angles turn.
+func TestBinaryFunctions32(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(9, 8))
+		var a, b []float32
+		for _, x := range edges() {
+			for _, y := range edges() {
+				a, b = append(a, float32(x)), append(b, float32(y))
+			}
+		}
+		for range 200000 {
+			a = append(a, float32((rng.Float64()*2-1)*math.Exp(rng.Float64()*20-10)))
+			b = append(b, float32(math.Trunc((rng.Float64()*2-1)*20)/float64(1+rng.IntN(2))))
+		}
+		for name, want := range map[string]func(x, y float64) float64{"power": math.Pow, "atan2": math.Atan2} {
+			got := make([]float32, len(a))
+			Find(name+".f32", nil)(len(a), pointer(got), pointer(a), pointer(b), nil)
+			for i := range a {
+				exact := want(float64(a[i]), float64(b[i]))
+				if sameBits(float32(exact), got[i]) {
+					continue
+				}
+				d := distance32(exact, got[i])
+				require.LessOrEqual(t, d, 0.51, "%s of %v and %v is %v", name, a[i], b[i], got[i])
+			}
+		}
+	})
 }
 
 func TestFunctions64(t *testing.T) {

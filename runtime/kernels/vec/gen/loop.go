@@ -21,6 +21,7 @@ type kernel struct {
 	lane     int // bytes: those of the widest element
 	unroll   int
 	wideOnly bool
+	heavy    bool // so that all vectors may as well be masked, by code that is there once
 	body     func(m *machine, in []vector) vector
 	// before, if set, emits what comes before the loop, and returns the body.
 	before func(m *machine) func(m *machine, in []vector) vector
@@ -31,7 +32,8 @@ type kernel struct {
 
 // form is how elements lie in memory.
 type form struct {
-	size int
+	size   int
+	masked bool // load and store know masks of 256 bits
 	// load and store go between memory and lanes; tail is a mask register that limits them, or nil. Without them elements are as wide as
 	// lanes.
 	load  func(m *machine, from operand.Mem, tail operand.Op) vector
@@ -43,9 +45,9 @@ func (k *kernel) isPartial() bool {
 	if k.whole != nil {
 		return k.chunk > 0 && k.lane < 4
 	}
-	partial := k.out.store != nil || k.lane < 4
+	partial := k.out.store != nil && !k.out.masked || k.lane < 4
 	for _, f := range k.in {
-		partial = partial || f.load != nil
+		partial = partial || f.load != nil && !f.masked
 	}
 	return partial
 }
@@ -127,16 +129,18 @@ func (m *machine) loop(k kernel) {
 		m.store(k.out, k.body(m, in), at(bases[0], k.out.size, u), tail)
 	}
 	step := operand.I32(int32(k.unroll * lanes))
-	m.CMPQ(n, step)
-	m.JLT(operand.LabelRef("rest"))
-	m.Label("many")
-	for u := range k.unroll {
-		body(u, nil)
+	if !k.heavy {
+		m.CMPQ(n, step)
+		m.JLT(operand.LabelRef("rest"))
+		m.Label("many")
+		for u := range k.unroll {
+			body(u, nil)
+		}
+		m.ADDQ(step, i)
+		m.SUBQ(step, n)
+		m.CMPQ(n, step)
+		m.JGE(operand.LabelRef("many"))
 	}
-	m.ADDQ(step, i)
-	m.SUBQ(step, n)
-	m.CMPQ(n, step)
-	m.JGE(operand.LabelRef("many"))
 	m.Label("rest")
 	if partial {
 		m.CMPQ(n, operand.I32(int32(lanes)))
@@ -156,9 +160,12 @@ func (m *machine) loop(k kernel) {
 // tail is a mask of the first n lanes, or all if n is more.
 func (m *machine) tail(n reg.Register) operand.Op {
 	if m.wide {
-		ones, k := m.GP64(), m.K()
+		ones, count, k := m.GP64(), m.GP64(), m.K()
+		m.MOVQ(operand.I32(int32(m.lanes())), count)
+		m.CMPQ(n, count)
+		m.CMOVQLT(n, count)
 		m.MOVQ(operand.I32(-1), ones)
-		m.BZHIQ(n, ones, ones)
+		m.BZHIQ(count, ones, ones)
 		m.KMOVQ(ones, k)
 		return k
 	}

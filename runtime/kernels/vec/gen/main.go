@@ -11,6 +11,7 @@
 //	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
 //	poly.go     exp, log and their coefficients
+//	double.go   functions of f32 that are computed in f64
 //	reduce.go   sums and extremes
 //	order.go    elements in another order
 package main
