@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Error is one fault of a text, with its place.
@@ -48,15 +49,18 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// caretPadding is white space as wide as the first n bytes of line, tabs kept.
+// caretPadding is white space as wide as the first n bytes of line: tabs are kept, and what takes several bytes is one character wide.
 func caretPadding(line string, n int) string {
-	pad := []byte(strings.Repeat(" ", n))
-	for i := range min(n, len(line)) {
-		if line[i] == '\t' {
-			pad[i] = '\t'
+	var pad strings.Builder
+	for i := range n {
+		switch {
+		case i < len(line) && line[i] == '\t':
+			pad.WriteByte('\t')
+		case i >= len(line) || utf8.RuneStart(line[i]):
+			pad.WriteByte(' ')
 		}
 	}
-	return string(pad)
+	return pad.String()
 }
 
 // ErrorList is the faults of a text by position, never empty when returned.

@@ -22,6 +22,8 @@
 //	sharding_*.go   what shardings mean: iota tile assignments and their normal form; named shardings
 //	literal*.go     constants, by hand: nesting, numbers
 //	async*.go       sugar of asynchronous ops, and the chains they form
+//	lenient.go      what is not known is kept as it is written
+//	advice.go       what to say of a fault, from the text around it
 //
 // Every spelling of a shape or of a set of attributes is read once per text and its value shared. Strings in attributes share memory with
 // the text; names are copies, which lie together.
@@ -46,7 +48,8 @@ type Config struct {
 	// KeepAutoLayouts does so in entry_computation_layout only.
 	KeepAutoLayouts bool
 	// Lenient keeps attributes that are not known, as written, instead of refusing them, and likewise instructions of opcodes that are not
-	// known: see [hlo.Instruction.UnknownOpcode].
+	// known: see [hlo.Instruction.UnknownOpcode]. So it does with known attributes whose values are not; where such an attribute is the op's
+	// own, the instruction becomes one of an opcode that is not known.
 	Lenient bool
 	// Strict refuses what XLA of today does although older text has it: attributes of the op repeated on sugared updates and dones.
 	Strict bool
