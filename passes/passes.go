@@ -27,6 +27,7 @@ var makers = map[string]func(pass.Options) (*pass.Pass, error){
 	"constant-folding":         simplify.NewConstantFolding,
 	"dce":                      simplify.NewDCE,
 	"latency-hiding-scheduler": schedule.NewLatencyHiding,
+	"while-loop-unroller":      loops.NewUnroller,
 }
 
 // plain are the passes without.
@@ -47,11 +48,13 @@ var plain = []*pass.Pass{
 	legalize.ShardingRemover,
 	loops.ConstantSinking,
 	loops.InvariantCodeMotion,
+	loops.ModuleDCE,
 	loops.Simplifier,
 	loops.TripCountAnnotator,
 	fuse.LoopFusion,
 	simplify.CSE,
 	simplify.GatherExpander,
+	simplify.ReshapeMover,
 	simplify.ScatterExpander,
 	simplify.SortSimplifier,
 	simplify.TupleSimplifier,

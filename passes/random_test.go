@@ -39,7 +39,8 @@ func TestRandom(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 20)
 	}
-	names := []string{"async-wrapper{ops=[add,multiply,maximum,reduce,exponential] always}", "async-wrapper{ops=[call,while,fusion] always},latency-hiding-scheduler"}
+	names := []string{"async-wrapper{ops=[add,multiply,maximum,reduce,exponential] always}", "async-wrapper{ops=[call,while,fusion] always},latency-hiding-scheduler",
+		"while-loop-unroller{factor=2}", "while-loop-unroller{factor=3},while-loop-unroller,simplify", "dce{call-analysis}", "constant-folding{level=aggressive}"}
 	for _, p := range passes.All() {
 		names = append(names, p.Name)
 	}

@@ -33,13 +33,18 @@ Cost estimates and schedulers read it. A loop with another configuration of its 
 			if in.Common() != nil {
 				common = *in.Common()
 			}
-			common.BackendConfig = fmt.Sprintf(`{"known_trip_count":{"n":"%d"},"known_init_step":{"init":"%d","step":"%d"},"known_induction_variable":{"tuple_index":"%d"}}`,
-				l.Trip, l.First, l.Step, l.Induction)
+			common.BackendConfig = tripConfig(l)
 			c.Instr(in.ID()).SetCommon(&common)
 			ctx.Count("loops", 1)
 		}
 		return nil
 	},
+}
+
+// tripConfig is what is known of a loop as its configuration.
+func tripConfig(l analysis.Loop) string {
+	return fmt.Sprintf(`{"known_trip_count":{"n":"%d"},"known_init_step":{"init":"%d","step":"%d"},"known_induction_variable":{"tuple_index":"%d"}}`,
+		l.Trip, l.First, l.Step, l.Induction)
 }
 
 // What a configuration says about parts of the state by number: halo's own, and XLA's list of further counters.

@@ -1,0 +1,243 @@
+package loops
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/control"
+)
+
+const unrollDoc = `write the rounds of counting loops one after the other
+
+A loop that counts to a constant is replaced by a copy of its body for each round, in which the counter is a constant; with factor=N it stays a loop
+whose body does N rounds at once, and the rounds that are left over follow it. Tuple simplification and folding then have the rest to do.
+
+Loops stay whose rounds have effects, communicate, are random or begin asynchronous work, those with control dependencies or a configuration of
+somebody else, and those too large: of more than max-trip rounds, a body of more than max-body instructions, or max-growth instructions in all.`
+
+var unrollParams = []pass.Param{
+	{Name: "factor", Doc: "rounds to do at once; -1, all of them"},
+	{Name: "max-trip", Doc: "the most rounds of a loop to write out wholly; 64"},
+	{Name: "max-body", Doc: "the largest body, in instructions; 800"},
+	{Name: "max-growth", Doc: "the most instructions that a loop may become; 10000"},
+}
+
+// unrolledKey marks loops that do several rounds at once: once is enough.
+const unrolledKey = "_halo_unrolled"
+
+// unroller is the pass with its options.
+type unroller struct{ factor, maxTrip, maxBody, maxGrowth int }
+
+// NewUnroller makes the pass while-loop-unroller.
+func NewUnroller(o pass.Options) (*pass.Pass, error) {
+	u := &unroller{}
+	if err := o.Known("factor", "max-trip", "max-body", "max-growth"); err != nil {
+		return nil, err
+	}
+	for _, n := range []struct {
+		key string
+		to  *int
+		def int
+	}{{"factor", &u.factor, -1}, {"max-trip", &u.maxTrip, 64}, {"max-body", &u.maxBody, 800}, {"max-growth", &u.maxGrowth, 10000}} {
+		v, err := o.Int(n.key, n.def)
+		if err != nil {
+			return nil, fmt.Errorf("%s: want a number", n.key)
+		}
+		*n.to = v
+	}
+	if u.factor < 2 && u.factor != -1 {
+		return nil, fmt.Errorf("factor=%d: want -1 for all rounds, or at least 2", u.factor)
+	}
+	return &pass.Pass{Name: "while-loop-unroller", Doc: unrollDoc, Options: o, Params: unrollParams, Run: u.run}, nil
+}
+
+func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+	e := ctx.Edit(m)
+	for c := range m.PostOrder() { // inner loops first: a body is copied as it is then
+		for in := range c.Instructions() {
+			if in.Opcode() != hlo.OpWhile {
+				continue
+			}
+			l, ok := analysis.FindLoop(m, in)
+			if !ok {
+				ctx.Missed(in, "not unrolled: nobody knows how many rounds it runs")
+				continue
+			}
+			size := e.View(body(m, in).ID()).NumInstructions()
+			rounds := int(min(l.Trip, 1<<30))
+			if u.factor > 0 {
+				rounds = u.factor
+			}
+			if why := u.refuses(m, in, l, size, rounds, effects); why != "" {
+				ctx.Missed(in, "not unrolled: %s", why)
+				continue
+			}
+			if !ctx.SpendOn("unroll", pass.Cost{Instructions: size * rounds}) {
+				continue
+			}
+			unroll := fully
+			if u.factor > 0 {
+				unroll = u.partly
+			}
+			if err := unroll(e, m, c, in, l); err != nil {
+				return m, err
+			}
+			ctx.Passed(in, "unrolled: %d rounds at once", rounds)
+			ctx.Count("loops", 1)
+			ctx.Count("rounds", int64(rounds))
+		}
+	}
+	return e.Freeze(), nil
+}
+
+// refuses says why a loop stays as it is; "" if it does not.
+func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, size, rounds int, effects *analysis.SideEffects) string {
+	b, c := body(m, in), condition(m, in)
+	done := false
+	if common := in.Common(); common != nil {
+		_, done = common.FrontendAttributes.Get(unrolledKey)
+		if common.BackendConfig != "" && !strings.Contains(common.BackendConfig, `"known_trip_count"`) {
+			return "it has a configuration that says something else"
+		}
+	}
+	switch {
+	case done:
+		return "it does several rounds at once already"
+	case u.factor < 0 && l.Trip > int64(u.maxTrip):
+		return fmt.Sprintf("it runs %d rounds, more than %d", l.Trip, u.maxTrip)
+	case u.factor > 0 && l.Trip < int64(2*u.factor):
+		return fmt.Sprintf("%d rounds are not enough for a loop of %d at once", l.Trip, u.factor)
+	case u.factor > 0 && !ownsCallees(m, in):
+		return "another loop has the same body"
+	case size > u.maxBody:
+		return fmt.Sprintf("its body has %d instructions, more than %d", size, u.maxBody)
+	case size*rounds > u.maxGrowth:
+		return fmt.Sprintf("it would become %d instructions, more than %d", size*rounds, u.maxGrowth)
+	case in.NumControlPredecessors()+in.NumControlSuccessors() > 0:
+		return "control dependencies say when it runs"
+	case effects.OfComputation(b.ID()) || effects.OfComputation(c.ID()) || communicates(m, in):
+		return "its rounds have effects in an order"
+	case !repeatable(m, b.ID()):
+		return "it is random or talks to other devices"
+	case b.Root().UserCount() > 0 || isDecorated(b.Root()) || isDecorated(in):
+		return "its state says something of each of its parts"
+	}
+	return ""
+}
+
+// repeatable reports whether a computation may stand in a program several times.
+func repeatable(m hlo.Module, id hlo.CompID) bool {
+	for in := range m.MustComputation(id).Instructions() {
+		if hlo.Info(in.Opcode()).Traits&(hlo.TraitRandom|hlo.TraitCollective) != 0 || in.NumControlPredecessors() > 0 && in.IsRoot() {
+			return false
+		}
+		for callee := range in.Callees() {
+			if !repeatable(m, callee) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fully replaces a loop by its rounds.
+func fully(e *hlo.Editor, m hlo.Module, c hlo.Computation, while hlo.Instruction, l analysis.Loop) error {
+	ce := e.Computation(c.ID())
+	state := ce.At(while.ID()).Operand(0)
+	for k := range l.Trip {
+		state = control.InlineBefore(ce, while.ID(), e.View(body(m, while).ID()), []hlo.InstrID{state})
+		setCounter(ce, state, l, l.First+(k+1)*l.Step)
+	}
+	return ce.ReplaceInstruction(while.ID(), state)
+}
+
+// setCounter writes the value of the counter after a round into the state, and removes what computed it.
+func setCounter(ce hlo.CompEdit, state hlo.InstrID, l analysis.Loop, v int64) {
+	was := ce.At(state).Operand(l.Induction)
+	k := ce.InsertSpecBefore(state, number(ce.At(was).Shape(), v)).ID()
+	ce.Instr(state).SetOperand(l.Induction, k)
+	pass.Release(ce, was, nil)
+}
+
+// number is an integer constant.
+func number(s hlo.Shape, v int64) hlo.InstrSpec {
+	lit, err := hlo.NewLiteral(s, binary.LittleEndian.AppendUint64(nil, uint64(v))[:s.Type().ByteSize()])
+	if err != nil {
+		panic("loops: " + err.Error()) // the shape is that of a counter
+	}
+	return hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: s, Attrs: &hlo.ConstantAttrs{Literal: lit}}
+}
+
+// partly makes the body of a loop do several rounds, and puts those that are left over behind it.
+//
+//  1. The body gets further copies of itself, each of which takes the state that the one before it returns.
+//  2. The condition ends the loop after the last full turn.
+//  3. The rest follows the loop.
+func (u *unroller) partly(e *hlo.Editor, m hlo.Module, c hlo.Computation, while hlo.Instruction, l analysis.Loop) error {
+	b := e.View(body(m, while).ID())
+	once := slices.Collect(b.Instructions())
+	eb := e.Computation(b.ID())
+	for range u.factor - 1 {
+		copied := map[hlo.InstrID]hlo.InstrID{b.Parameters()[0]: eb.Root()}
+		for _, in := range once {
+			if in.Opcode() != hlo.OpParameter {
+				copied[in.ID()] = eb.AddSpec(control.Copy(e, in, copied)).ID()
+			}
+		}
+		eb.SetRoot(copied[b.Root().ID()])
+	}
+	rest := l.Trip % int64(u.factor)
+	turns := l.Trip / int64(u.factor)
+	endAfter(e.Computation(condition(m, while).ID()), l, l.First+(l.Trip-rest)*l.Step)
+
+	ce := e.Computation(c.ID())
+	spec := specOf(ce.At(while.ID()))
+	spec.Common = unrolledCommon(spec.Common, u.factor, turns, l)
+	state := ce.InsertSpecBefore(while.ID(), spec).ID()
+	for range rest {
+		copied := map[hlo.InstrID]hlo.InstrID{b.Parameters()[0]: state}
+		for _, in := range once {
+			if in.Opcode() != hlo.OpParameter {
+				copied[in.ID()] = ce.InsertSpecBefore(while.ID(), control.Copy(e, in, copied)).ID()
+			}
+		}
+		state = copied[b.Root().ID()]
+	}
+	return ce.ReplaceInstruction(while.ID(), state)
+}
+
+// endAfter makes a condition true as long as the counter is below limit.
+func endAfter(c hlo.CompEdit, l analysis.Loop, limit int64) {
+	p, old := c.View().Parameters()[0], c.Root()
+	counter := c.AddSpec(hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: c.At(p).Shape().Elem(l.Induction), Operands: []hlo.InstrID{p},
+		Attrs: &hlo.TupleElementAttrs{Index: int64(l.Induction)}}).ID()
+	end := c.AddSpec(number(c.At(counter).Shape(), limit)).ID()
+	c.SetRoot(c.AddSpec(hlo.InstrSpec{Opcode: hlo.OpCompare, Shape: c.At(old).Shape(), Operands: []hlo.InstrID{counter, end},
+		Attrs: &hlo.CompareAttrs{Direction: hlo.LT}}).ID())
+	pass.Release(c, old, nil)
+}
+
+// unrolledCommon marks a loop, and says how many turns it takes now if it said so before.
+func unrolledCommon(was *hlo.Common, factor int, turns int64, l analysis.Loop) *hlo.Common {
+	now := hlo.Common{}
+	if was != nil {
+		now = *was
+	}
+	if now.BackendConfig != "" {
+		now.BackendConfig = tripConfig(analysis.Loop{Induction: l.Induction, First: l.First, Step: l.Step * int64(factor), Trip: turns})
+	}
+	marks := &hlo.FrontendAttributes{}
+	if now.FrontendAttributes != nil {
+		marks.Entries = slices.Clone(now.FrontendAttributes.Entries)
+	}
+	marks.Entries = append(marks.Entries, hlo.FrontendAttribute{Key: unrolledKey, Value: strconv.Itoa(factor)})
+	now.FrontendAttributes = marks
+	return &now
+}

@@ -1,0 +1,164 @@
+package simplify
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// ReshapeMover sinks rearrangements.
+var ReshapeMover = &pass.Pass{
+	Name: "reshape-mover",
+	Doc: `compute on arrays as they are, and reshape or transpose the results
+
+	add(reshape(x), reshape(y))            → reshape(add(x, y))
+	multiply(transpose(x), broadcast(2))   → transpose(multiply(x, broadcast(2)))
+
+An elementwise instruction moves in front of the reshapes or transposes that it reads if they are all the same, and if what else it reads is a
+constant or a broadcast scalar. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`,
+	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
+			return nil
+		}
+		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+		before := m.MustComputation(c.ID())
+		moving := movable(before, effects)
+		for in := range before.Instructions() {
+			if moving[in.ID()] == hlo.NoInstr || !ctx.Spend("move") {
+				continue
+			}
+			if err := moveBefore(c, in, before.MustAt(moving[in.ID()])); err != nil {
+				return err
+			}
+			ctx.Count("instructions", 1)
+		}
+		return nil
+	},
+}
+
+// movable has, by id, the first rearrangement that an instruction reads, for those that may move in front of what they read.
+func movable(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
+	moving := make([]hlo.InstrID, c.IDLimit())
+	var candidates []hlo.Instruction
+	for i := range moving {
+		moving[i] = hlo.NoInstr
+	}
+	for in := range c.Instructions() {
+		if r, ok := rearranged(in, effects); ok {
+			moving[in.ID()] = r.ID()
+			candidates = append(candidates, in)
+		}
+	}
+	stays := func(in hlo.Instruction) bool {
+		for o := range in.Operands() {
+			if !isRearrangement(o) {
+				continue
+			}
+			if o.IsRoot() || o.NumControlSuccessors() > 0 {
+				return true
+			}
+			for user := range o.Users() {
+				if moving[user.ID()] == hlo.NoInstr {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for again := true; again; {
+		again = false
+		for _, in := range candidates {
+			if moving[in.ID()] != hlo.NoInstr && stays(in) {
+				moving[in.ID()], again = hlo.NoInstr, true
+			}
+		}
+	}
+	return moving
+}
+
+// rearranged returns the first of the rearrangements that in reads if in is elementwise and what it reads allows it to move.
+func rearranged(in hlo.Instruction, effects *analysis.SideEffects) (first hlo.Instruction, ok bool) {
+	traits := hlo.Info(in.Opcode()).Traits
+	if !traits.Has(hlo.TraitElementwise) || traits.Has(hlo.TraitRandom) || effects.Of(in) || in.NumCallees() > 0 || !isPlain(in) || in.Shape().IsScalar() ||
+		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Common() != nil && in.Common().Sharding != nil {
+		return in, false
+	}
+	for o := range in.Operands() {
+		switch {
+		case isRearrangement(o):
+			if first.IsZero() {
+				first = o
+			}
+			if !sameRearrangement(first, o) || !analysis.SameDimensions(o.Shape(), in.Shape()) {
+				return in, false
+			}
+		case o.Shape().IsScalar(): // of select and clamp
+		case o.Opcode() == hlo.OpConstant && o.Literal() != nil && !o.Literal().IsElided():
+		case o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().IsScalar():
+		default:
+			return in, false
+		}
+	}
+	return first, !first.IsZero()
+}
+
+// isRearrangement reports a reshape or transpose of an array of fixed size that is no scalar.
+func isRearrangement(in hlo.Instruction) bool {
+	return (in.Opcode() == hlo.OpReshape || in.Opcode() == hlo.OpTranspose) && isPlain(in) && !in.Shape().IsScalar() && !in.OperandInstr(0).Shape().IsScalar() &&
+		in.NumControlPredecessors() == 0 && (in.Common() == nil || in.Common().Sharding == nil)
+}
+
+func sameRearrangement(a, b hlo.Instruction) bool {
+	if a.Opcode() != b.Opcode() || !analysis.SameDimensions(a.OperandInstr(0).Shape(), b.OperandInstr(0).Shape()) {
+		return false
+	}
+	return a.Opcode() == hlo.OpReshape || slices.Equal(hlo.AttrsOf[hlo.DimensionsAttrs](a).Dimensions, hlo.AttrsOf[hlo.DimensionsAttrs](b).Dimensions)
+}
+
+// moveBefore computes in on what is rearranged as r is, and rearranges the result.
+func moveBefore(c hlo.CompEdit, in, r hlo.Instruction) error {
+	source := c.At(c.At(r.ID()).Operand(0)).Shape()
+	var operands []hlo.InstrID
+	for i := range in.NumOperands() {
+		o := c.At(c.At(in.ID()).Operand(i))
+		switch {
+		case isRearrangement(o):
+			operands = append(operands, o.Operand(0))
+		case o.Shape().IsScalar():
+			operands = append(operands, o.ID())
+		case o.Opcode() == hlo.OpBroadcast:
+			operands = append(operands, c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpBroadcast, Shape: source.WithType(o.Shape().Type()),
+				Operands: []hlo.InstrID{o.Operand(0)}, Attrs: o.Attrs(), Common: o.Common(), Position: o.Position()}).ID())
+		default:
+			operands = append(operands, c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: r.Opcode(), Shape: source.WithType(o.Shape().Type()),
+				Operands: []hlo.InstrID{o.ID()}, Attrs: inverse(r), Position: o.Position()}).ID())
+		}
+	}
+	moved := c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: source.WithType(in.Shape().Type()), Operands: operands,
+		Attrs: in.Attrs(), Common: in.Common(), Position: in.Position()}).ID()
+	result := c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: r.Opcode(), Name: r.Name(), Shape: in.Shape(), Operands: []hlo.InstrID{moved},
+		Attrs: r.Attrs(), Common: r.Common(), Position: r.Position()}).ID()
+	old := slices.Collect(c.At(in.ID()).OperandIDs())
+	if err := c.ReplaceInstruction(in.ID(), result); err != nil {
+		return err
+	}
+	for _, o := range old {
+		pass.Release(c, o, nil)
+	}
+	return nil
+}
+
+// inverse undoes a rearrangement: the attributes of an instruction of its opcode.
+func inverse(r hlo.Instruction) hlo.OpAttrs {
+	if r.Opcode() == hlo.OpReshape {
+		return r.Attrs()
+	}
+	there := hlo.AttrsOf[hlo.DimensionsAttrs](r).Dimensions
+	back := make([]int64, len(there))
+	for i, a := range there {
+		back[a] = int64(i)
+	}
+	return &hlo.DimensionsAttrs{Dimensions: back}
+}
