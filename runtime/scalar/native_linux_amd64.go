@@ -31,6 +31,6 @@ func (p *Program) makeNative() {
 		_ = unix.Munmap(memory)
 		return
 	}
-	p.native = &native{memory: memory, entries: entries}
+	p.native = &native{memory: memory, entries: entries, rounds: int64(max(16, min(rounds, mostInstructions/len(p.code))))}
 	runtime.AddCleanup(p, func(memory []byte) { _ = unix.Munmap(memory) }, memory)
 }
