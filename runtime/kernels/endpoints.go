@@ -18,9 +18,12 @@ type endpoints struct {
 }
 
 // plan looks at the array operands and the array result of a site.
-func (e *endpoints) plan(s *site) bool {
+func (e *endpoints) plan(s *site) bool { return e.planFirst(s, s.in.NumOperands()) }
+
+// planFirst is plan for the first n operands only; others stay as they are.
+func (e *endpoints) planFirst(s *site, n int) bool {
 	size := int64(e.t.ByteSize())
-	for i := range s.in.NumOperands() {
+	for i := range n {
 		at := place{kind: inInput, index: i}
 		if from := s.shape(i).Type(); from != e.t {
 			n := s.shape(i).NumElements()

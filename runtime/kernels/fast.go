@@ -42,6 +42,7 @@ func init() {
 		hlo.OpPad:                {pad},
 		hlo.OpRecv:               {needsMesh},
 		hlo.OpRecvDone:           {recvDone},
+		hlo.OpRaggedDot:          {raggedDot},
 		hlo.OpReduce:             {reduce, reduceLanes},
 		hlo.OpReduceWindow:       {reduceWindow},
 		hlo.OpReshape:            {copyBytes},
