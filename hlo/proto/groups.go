@@ -68,8 +68,10 @@ func meshGroups(raw rawMsg) (*hlo.ReplicaGroups, error) {
 
 func listedGroups(raw rawMsg) (*hlo.ReplicaGroups, error) {
 	var m deviceListMsg
-	err := unmarshal(raw, &m)
-	return groupsOf(m.Groups), err
+	if err := unmarshal(raw, &m); err != nil {
+		return nil, err
+	}
+	return groupsOf(m.Groups), nil
 }
 
 func groupsOf(lists []*replicaGroupMsg) *hlo.ReplicaGroups {

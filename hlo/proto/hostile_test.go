@@ -133,6 +133,8 @@ func TestHostile(t *testing.T) {
 		"wire type of operands":   {single(append(p, protowire.AppendTag(nil, 36, protowire.Fixed32Type)...)), "operandids: unexpected wire type 5"},
 		"wire type of statistics": {single(p.bytes(82, msg(nil).bytes(2, msg(nil).int(2, 1)))), "statistics_viz.entries[0].value: unexpected wire type 0"},
 
+		"wire type of a group": {single(p, instruction(1, "all-gather", f32, 0).int(14, 0).bytes(87, msg(nil).int(1, 1))), "collective_device_list.groups[0]: unexpected wire type 0"},
+
 		"operand of itself":      {single(instruction(0, "negate", f32, 0)), "STR-05"},
 		"operands in a ring":     {single(instruction(0, "negate", f32, 1), instruction(1, "negate", f32, 0)), "STR-05"},
 		"operand from elsewhere": {program(computation(0, 0, p), computation(1, 5, instruction(5, "negate", f32, 0))), "STR-07"},

@@ -45,7 +45,10 @@ func (c shapes) decode(m *shapeMsg, depth int) (hlo.Shape, error) {
 		return hlo.Shape{}, errorf("%v with dimensions", t)
 	case t == hlo.TUPLE:
 		elems, err := c.elements(m.Tuple, depth)
-		return hlo.MakeTuple(elems...), err
+		if err != nil {
+			return hlo.Shape{}, err
+		}
+		return hlo.MakeTuple(elems...), nil
 	case t == hlo.TOKEN:
 		return hlo.MakeToken(), nil
 	case t == hlo.OPAQUE:
