@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -22,11 +23,12 @@ type fmtCmd struct {
 	printFlags `embed:""`
 	readFlags  `embed:""`
 
-	To      string `help:"Write text, or proto: HloModuleProto, as .hlo.pb." default:"text" enum:"text,proto"`
-	Generic bool   `help:"Host programs: print every op in its generic form."`
-	Write   bool   `short:"w" help:"Write the result back to the file."`
-	Output  string `short:"o" help:"Write each result to a file of the same name below this folder." placeholder:"DIR" `
-	JSON    bool   `name:"json" help:"One JSON object for each file."`
+	To         string `help:"Write text; proto: HloModuleProto, as .hlo.pb; dot: a drawing for graphviz; or html: a drawing for a browser." default:"text" enum:"text,proto,dot,html"`
+	graphFlags `embed:""`
+	Generic    bool   `help:"Host programs: print every op in its generic form."`
+	Write      bool   `short:"w" help:"Write the result back to the file."`
+	Output     string `short:"o" help:"Write each result to a file of the same name below this folder." placeholder:"DIR" `
+	JSON       bool   `name:"json" help:"One JSON object for each file."`
 }
 
 func (c *fmtCmd) Run(e *env) error {
@@ -39,10 +41,12 @@ func (c *fmtCmd) Run(e *env) error {
 		return usageError{errors.New("-w and -o cannot be used together")}
 	case c.Write && slices.Contains(c.Files, "-"):
 		return usageError{errors.New("-w cannot write to standard input")}
-	case c.To == "proto" && (c.Write || c.JSON):
-		return usageError{errors.New("--to=proto goes with neither -w nor --json; -o DIR takes several files")}
-	case c.To == "proto" && c.Output == "" && len(c.Files) > 1:
-		return usageError{errors.New("--to=proto of several files wants -o DIR")}
+	case c.To != "text" && (c.Write || c.JSON):
+		return usageError{fmt.Errorf("--to=%s goes with neither -w nor --json; -o DIR takes several files", c.To)}
+	case c.To != "text" && c.Output == "" && len(c.Files) > 1:
+		return usageError{fmt.Errorf("--to=%s of several files wants -o DIR", c.To)}
+	case c.Around != "" && c.To != "dot" && c.To != "html":
+		return usageError{errors.New("--around goes with --to=dot and --to=html")}
 	}
 	e.mapInputs = true
 	written := map[string]string{} // path in the folder of results → input
@@ -93,6 +97,8 @@ func (c *fmtCmd) resultName(in *input) string {
 	switch {
 	case c.To == "proto":
 		return stem(name) + ".hlo.pb"
+	case c.To != "text":
+		return stem(name) + "." + c.To
 	case in.kind == hloProto:
 		return stem(name) + ".hlo"
 	}
@@ -108,6 +114,16 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 			return nil, err
 		}
 		return writes(proto.Encode(m)), nil
+	case c.To != "text":
+		m, err := parseModule(in)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		if err := c.draw(&b, c.To, m); err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		return writes(b.Bytes()), nil
 	case in.kind == hostText:
 		out, err := formatHost(in, c.Generic)
 		return writes(out), err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +23,7 @@ type dumpFlags struct {
 	DumpPipeline string   `aliases:"xla_dump_hlo_pipeline_re" help:"Dump only after passes of these pipelines." placeholder:"REGEXP"`
 	DumpModule   string   `aliases:"xla_dump_hlo_module_re" help:"Dump only modules of these names." placeholder:"REGEXP"`
 	DumpMax      int      `aliases:"xla_dump_max_hlo_modules" help:"Dump at most so many modules." placeholder:"N" default:"-1"`
-	DumpAs       []string `help:"text, long (operands with shapes, constants in full) or proto." enum:"text,long,proto" default:"text"`
+	DumpAs       []string `help:"text, long (operands with shapes, constants in full), proto, dot (a drawing for graphviz) or html (one for a browser)." enum:"text,long,proto,dot,html" default:"text"`
 	DumpLayout   string   `help:"flat: XLA's file names; tree: folders after the pipelines; archive: one file for all versions, which halo archive reads." enum:"flat,tree,archive" default:"flat"`
 }
 
@@ -101,6 +102,10 @@ func (d *dump) write(path, name string, m hlo.Module) {
 		switch form {
 		case "proto":
 			data, extension = proto.Encode(m), ".pb"
+		case "dot", "html":
+			var b bytes.Buffer
+			d.fail(graphFlags{}.draw(&b, form, m))
+			data, extension = b.Bytes(), "."+form
 		case "long":
 			long, _ := printer.StyleByName("long")
 			data = d.text(m, long)

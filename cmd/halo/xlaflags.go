@@ -21,6 +21,8 @@ var xlaRewrites = map[string]func(value string) []string{
 	"xla_syntax_sugar_async_ops": func(v string) []string { return either(v, "--sugar=on", "--sugar=off") },
 	"xla_dump_hlo_as_text":       func(v string) []string { return either(v, "--dump-as=text", "") },
 	"xla_dump_hlo_as_long_text":  func(v string) []string { return either(v, "--dump-as=long", "") },
+	"xla_dump_hlo_as_dot":        func(v string) []string { return either(v, "--dump-as=dot", "") },
+	"xla_dump_hlo_as_html":       func(v string) []string { return either(v, "--dump-as=html", "") },
 	"xla_dump_hlo_as_proto":      func(v string) []string { return either(v, "--dump-as=proto", "") },
 	"xla_dump_large_constants":   func(v string) []string { return either(v, "--large-constants", "--no-large-constants") },
 	"xla_dump_disable_metadata":  func(v string) []string { return either(v, "--no-metadata", "") },
@@ -46,7 +48,7 @@ var xlaAliases = []string{
 
 // xlaIdle are known to XLA and change nothing here: backend options by prefix, the rest by name.
 var xlaIdle = []string{
-	"xla_dump_hlo_as_dot", "xla_dump_hlo_as_html", "xla_dump_hlo_as_url", "xla_dump_include_timestamp", "xla_dump_module_metadata",
+	"xla_dump_hlo_as_url", "xla_dump_include_timestamp", "xla_dump_module_metadata",
 	"xla_dump_compress_protos", "xla_dump_hlo_snapshots",
 	"xla_dump_latency_hiding_schedule", "xla_hlo_graph_addresses", "xla_hlo_graph_sharding_color", "xla_hlo_pass_fix_detect_cycles",
 	"xla_unsupported_crash_on_hlo_pass_fix_max_iterations", "xla_unsupported_crash_on_hlo_pass_noop_change",

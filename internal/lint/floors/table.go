@@ -19,6 +19,7 @@ var Table = []Row{
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
 	{Prefix: "internal/arrays", Floor: 2},                                           // literals on disk
 	{Prefix: "internal/moddiff", Floor: 2},
+	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
