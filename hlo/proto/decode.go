@@ -52,6 +52,8 @@ func decodeModule(raw, config rawMsg, depth int) (hlo.Module, error) {
 		memo: newMemo(), e: hlo.NewModule(hlo.LegalName(msg.Name)), payloads: msg.Payloads, depth: depth,
 		comps: make(map[int64]hlo.CompID),
 	}
+	const fewBytes = 96 // of an instruction
+	d.e.ReserveNames(len(raw) / fewBytes)
 	byName := hlo.NoComp
 	for i, raw := range elements(raw, moduleComputations) {
 		id, err := d.computation(raw)
