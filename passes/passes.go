@@ -80,7 +80,7 @@ func All() []*pass.Pass {
 var pipelines = []struct{ name, doc, text string }{
 	{"simplify", "housekeeping until nothing changes",
 		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking,while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
-	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
+	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
 		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",

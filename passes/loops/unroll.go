@@ -181,34 +181,32 @@ func number(s hlo.Shape, v int64) hlo.InstrSpec {
 //  2. The condition ends the loop after the last full turn.
 //  3. The rest follows the loop.
 func (u *unroller) partly(e *hlo.Editor, m hlo.Module, c hlo.Computation, while hlo.Instruction, l analysis.Loop) error {
-	b := e.View(body(m, while).ID())
-	once := slices.Collect(b.Instructions())
-	eb := e.Computation(b.ID())
-	for range u.factor - 1 {
-		copied := map[hlo.InstrID]hlo.InstrID{b.Parameters()[0]: eb.Root()}
-		for _, in := range once {
-			if in.Opcode() != hlo.OpParameter {
-				copied[in.ID()] = eb.AddSpec(control.Copy(e, in, copied)).ID()
-			}
+	eb, ce := e.Computation(body(m, while).ID()), e.Computation(c.ID())
+	var once []hlo.InstrID // what a round consists of
+	for in := range eb.View().Instructions() {
+		if in.Opcode() != hlo.OpParameter {
+			once = append(once, in.ID())
 		}
-		eb.SetRoot(copied[b.Root().ID()])
 	}
-	rest := l.Trip % int64(u.factor)
-	turns := l.Trip / int64(u.factor)
+	param, last := eb.View().Parameters()[0], eb.Root()
+	round := func(state hlo.InstrID, add func(hlo.InstrSpec) hlo.InstrEdit) hlo.InstrID {
+		copied := map[hlo.InstrID]hlo.InstrID{param: state}
+		for _, id := range once {
+			copied[id] = add(control.Copy(e, eb.At(id), copied)).ID()
+		}
+		return copied[last]
+	}
+	for range u.factor - 1 {
+		eb.SetRoot(round(eb.Root(), eb.AddSpec))
+	}
+	rest, turns := l.Trip%int64(u.factor), l.Trip/int64(u.factor)
 	endAfter(e.Computation(condition(m, while).ID()), l, l.First+(l.Trip-rest)*l.Step)
 
-	ce := e.Computation(c.ID())
 	spec := specOf(ce.At(while.ID()))
 	spec.Common = unrolledCommon(spec.Common, u.factor, turns, l)
 	state := ce.InsertSpecBefore(while.ID(), spec).ID()
 	for range rest {
-		copied := map[hlo.InstrID]hlo.InstrID{b.Parameters()[0]: state}
-		for _, in := range once {
-			if in.Opcode() != hlo.OpParameter {
-				copied[in.ID()] = ce.InsertSpecBefore(while.ID(), control.Copy(e, in, copied)).ID()
-			}
-		}
-		state = copied[b.Root().ID()]
+		state = round(state, func(s hlo.InstrSpec) hlo.InstrEdit { return ce.InsertSpecBefore(while.ID(), s) })
 	}
 	return ce.ReplaceInstruction(while.ID(), state)
 }

@@ -51,31 +51,48 @@ func movable(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
 			candidates = append(candidates, in)
 		}
 	}
-	stays := func(in hlo.Instruction) bool {
+	// A rearrangement that somebody else reads is made anyway, so its readers stay; then so do the readers of what else these read.
+	made := make([]bool, c.IDLimit())
+	var work []hlo.Instruction
+	stay := func(o hlo.Instruction) {
+		if !made[o.ID()] {
+			made[o.ID()] = true
+			work = append(work, o)
+		}
+	}
+	for _, in := range candidates {
 		for o := range in.Operands() {
-			if !isRearrangement(o) {
-				continue
-			}
-			if o.IsRoot() || o.NumControlSuccessors() > 0 {
-				return true
-			}
-			for user := range o.Users() {
-				if moving[user.ID()] == hlo.NoInstr {
-					return true
-				}
+			if isRearrangement(o) && (o.IsRoot() || o.NumControlSuccessors() > 0 || !allMove(o, moving)) {
+				stay(o)
 			}
 		}
-		return false
 	}
-	for again := true; again; {
-		again = false
-		for _, in := range candidates {
-			if moving[in.ID()] != hlo.NoInstr && stays(in) {
-				moving[in.ID()], again = hlo.NoInstr, true
+	for len(work) > 0 {
+		o := work[len(work)-1]
+		work = work[:len(work)-1]
+		for user := range o.Users() {
+			if moving[user.ID()] == hlo.NoInstr {
+				continue
+			}
+			moving[user.ID()] = hlo.NoInstr
+			for other := range user.Operands() {
+				if isRearrangement(other) {
+					stay(other)
+				}
 			}
 		}
 	}
 	return moving
+}
+
+// allMove reports whether every reader of a rearrangement is a candidate.
+func allMove(o hlo.Instruction, moving []hlo.InstrID) bool {
+	for user := range o.Users() {
+		if moving[user.ID()] == hlo.NoInstr {
+			return false
+		}
+	}
+	return true
 }
 
 // rearranged returns the first of the rearrangements that in reads if in is elementwise and what it reads allows it to move.
