@@ -55,6 +55,9 @@ func (p *parser) sparsity() *hlo.SparsityConfig {
 	p.space()
 	at := p.pos
 	return cached(p, sparsityGrammar, p.group(), at, func(s *sparsitySyntax, at int) *hlo.SparsityConfig {
+		if s.LHS == nil && s.RHS == nil {
+			return nil
+		}
 		r := valueReader{p, at}
 		return &hlo.SparsityConfig{LHS: r.sparsity(s.LHS), RHS: r.sparsity(s.RHS)}
 	})

@@ -15,8 +15,8 @@ func skipShape(s string, i int) (end int, msg string) {
 	switch {
 	case j == i || class[s[i]]&classLetter == 0:
 		return i, "expected primitive type, saw " + tokenKind(s, i)
-	case s[i:j] == "b" && j < len(s) && s[j] == '(':
-		return skipGroup(s, j)
+	case isBuffer(s, i, j):
+		return skipGroup(s, skipSpace(s, j))
 	}
 	if j >= len(s) || s[j] != '[' {
 		if j = skipSpace(s, j); j >= len(s) || s[j] != '[' {
@@ -32,6 +32,15 @@ func skipShape(s string, i int) (end int, msg string) {
 		return skipGroup(s, skipSpace(s, end))
 	}
 	return end, ""
+}
+
+// isBuffer reports whether the word from i to end begins the shape of a buffer, `b(f32[2])`.
+func isBuffer(s string, i, end int) bool {
+	if end-i != 1 || s[i] != 'b' {
+		return false
+	}
+	end = skipSpace(s, end)
+	return end < len(s) && s[end] == '('
 }
 
 // beginsLayout reports whether the brace at i, if there is one, begins a layout: what follows is an integer or a colon
@@ -80,7 +89,7 @@ func (p *parser) beginsShape() bool {
 		return true
 	}
 	if word == "b" {
-		return end < len(p.src) && p.src[end] == '('
+		return isBuffer(p.src, p.pos, end)
 	}
 	_, ok := typeByName(word)
 	return ok
@@ -191,8 +200,8 @@ func (p *parser) parseShape() hlo.Shape {
 			p.expect(')', "expects ')' at the end of tuple.")
 		}
 		return hlo.MakeTuple(elems...)
-	case strings.HasPrefix(p.src[p.pos:], "b("):
-		p.pos += 2
+	case isBuffer(p.src, p.pos, skipWord(p.src, p.pos)):
+		p.pos = skipSpace(p.src, p.pos+1) + 1
 		at := p.pos
 		s := p.parseShape()
 		if !s.IsArray() {

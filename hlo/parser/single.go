@@ -82,7 +82,7 @@ func (p *parser) singleStartsWithShape() bool {
 	if _, isType := typeByName(word); isType {
 		return p.src[end] != ':' && p.src[end] != '='
 	}
-	return word == "b" && p.src[end] == '('
+	return isBuffer(p.src, start, end)
 }
 
 // givenNames are names as written, before they are made unique.

@@ -212,8 +212,11 @@ func (l *statementLexer) header(i int) (end int, err error) {
 	}
 }
 
-// skipUnits skips all that a value consists of, with no space between.
+// skipUnits skips all that a value consists of, with no space between. A group in braces is a value by itself.
 func skipUnits(s string, i int) (int, error) {
+	if i < len(s) && s[i] == '{' {
+		return skipUnit(s, i)
+	}
 	for i < len(s) {
 		var err error
 		switch k := class[s[i]]; {
