@@ -76,6 +76,9 @@ func (p *product[T]) complete(s *site, e *endpoints, t hlo.PrimitiveType) (runti
 	}
 	if p.kernel.Run == nil {
 		p.kernel = gemm.For[T]()
+		if p.packLeft == nil { // which packs for that one
+			p.kernel = gemm.Fit[T](p.m, p.n)
+		}
 		if v := p.vector(); v != nil {
 			return p.bindVector(v), true
 		}

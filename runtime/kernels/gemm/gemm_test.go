@@ -60,6 +60,7 @@ func testMultiply[T Number](t *testing.T, of func(int) T) {
 		}
 		require.Equal(t, want, multiply(For[T](), m, n, k, a, b), "%v", s)
 		require.Equal(t, want, multiply(portable[T](), m, n, k, a, b), "portable %v", s)
+		require.Equal(t, want, multiply(Fit[T](m, n), m, n, k, a, b), "fit %v", s)
 	}
 }
 

@@ -7,6 +7,21 @@ func For[T Number]() Kernel[T] {
 	return g
 }
 
+// Fit is the best kernel for products of m rows and n columns: what little they have may fill the panels of a narrower one better. All
+// kernels add in the same order.
+func Fit[T Number](m, n int) Kernel[T] {
+	best := For[T]()
+	narrow := best
+	narrowKernel(&narrow)
+	if narrow.steps(m, n) < best.steps(m, n) {
+		return narrow
+	}
+	return best
+}
+
+// steps is how many vectors are multiplied for each of k.
+func (g *Kernel[T]) steps(m, n int) int { return Padded(m, g.MR) * (Padded(n, g.NR) / g.NR) }
+
 // Pairs is the best kernel for elements that are two integers of 16 bits each: the low ones are multiplied with the low ones and the high ones
 // with the high ones, and both products are added.
 func Pairs() Kernel[int32] {

@@ -32,6 +32,19 @@ func vectorKernel[T Number](g *Kernel[T]) {
 	}
 }
 
+// narrowKernel sets g to a kernel with smaller panels than those of vectorKernel, if there is one.
+func narrowKernel[T Number](g *Kernel[T]) {
+	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
+		return
+	}
+	switch g := any(g).(type) {
+	case *Kernel[float32]:
+		*g = newKernel(6, 16, f32AVX2)
+	case *Kernel[float64]:
+		*g = newKernel(6, 8, f64AVX2)
+	}
+}
+
 // vectorPairs sets g to the kernel of pairs in assembly for this processor, if there is one.
 func vectorPairs(g *Kernel[int32]) {
 	switch {
