@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
@@ -98,25 +99,46 @@ func windowOffsets[I integerNumber](w *windows, at []int, indices []I, lo int, c
 		copy(at, w.base[lo:])
 	}
 	for c, a := range w.axes {
-		highest, stride := uint64(w.highest[c]), w.strides[a]
-		for i := range at {
-			from := c * w.between
-			if w.first == nil {
-				from += (lo + i) * w.regular
-			} else {
-				from += w.first[lo+i]
+		x := component{uint64(w.highest[c]), w.strides[a], checked}
+		if w.first == nil {
+			v := indices[c*w.between+lo*w.regular:]
+			for i := range at {
+				at[i] = x.added(at[i], asIndex(v[i*w.regular]))
 			}
-			v := indices[from]
-			switch {
-			case uint64(v) <= highest: // negative numbers are large ones
-				at[i] += int(v) * stride
-			case checked:
-				at[i] = outside
-			case v > 0:
-				at[i] += int(highest) * stride
-			}
+			continue
+		}
+		for i, from := range w.first[lo:][:len(at)] {
+			at[i] = x.added(at[i], asIndex(indices[from+c*w.between]))
 		}
 	}
+}
+
+// component is an axis that index vectors are about.
+type component struct {
+	highest uint64
+	stride  int
+	checked bool
+}
+
+// asIndex is an index, or the greatest where that is greater.
+func asIndex[I integerNumber](v I) int64 {
+	if v > 0 && int64(v) < 0 {
+		return math.MaxInt64
+	}
+	return int64(v)
+}
+
+// added is an offset with what an index adds to it.
+func (x component) added(offset int, v int64) int {
+	switch {
+	case uint64(v) <= x.highest: // negative numbers are large ones
+		return offset + int(v)*x.stride
+	case x.checked:
+		return outside
+	case v > 0:
+		return offset + int(x.highest)*x.stride
+	}
+	return offset
 }
 
 // eachBlock calls body for the windows from lo to hi with the offsets of some of them at a time.
