@@ -172,13 +172,14 @@ func (v vectors) combine(name string, rows int) {
 	bytes := operand.I32(int32(v.width))
 	v.Label("loop")
 	even, odd := v.register(), v.register()
-	v.load(operand.Mem{Base: y}, even)
+	v.zero(even) // y, which may be large, is rounded once for all rows
 	v.zero(odd)
 	for r := 0; r < rows; r += 2 {
 		v.fma(at[r], xs[r], even)
 		v.fma(at[r+1], xs[r+1], odd)
 	}
 	v.add(odd, even)
+	v.add(operand.Mem{Base: y}, even)
 	v.load(even, operand.Mem{Base: y})
 	for _, p := range []reg.Register{a, later, fifth, seventh, y} {
 		v.ADDQ(bytes, p)
