@@ -165,8 +165,14 @@ func elementOrigin(f *scope, tuple hlo.InstrID, i int64) *hlo.Origin {
 
 // distinct drops repeated ids; those left keep their order.
 func distinct(ids []hlo.InstrID) []hlo.InstrID {
-	if len(ids) < 2 {
-		return ids
+	if len(ids) <= 16 {
+		kept := ids[:0]
+		for _, id := range ids {
+			if !slices.Contains(kept, id) {
+				kept = append(kept, id)
+			}
+		}
+		return kept
 	}
 	seen := make(map[hlo.InstrID]bool, len(ids))
 	return slices.DeleteFunc(ids, func(id hlo.InstrID) bool {
