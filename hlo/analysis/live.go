@@ -4,10 +4,10 @@ import "github.com/gohalo/halo/hlo"
 
 // Live tells which parts of which values of a module anybody needs: the result of the program depends on them, or an effect does. Parts are the
 // leaves of shapes, in order. It sees through tuples, calls, branches and the state of loops, so that a value that is only carried round a loop
-// is not live. It is immutable.
+// is not live. In a module of more than some million parts everything is. It is immutable.
 type Live struct {
 	m     hlo.Module
-	parts map[hlo.CompID][][]bool // by instruction, by leaf; nil where nothing is live
+	parts map[hlo.CompID][][]bool // by instruction, by leaf; nil where nothing is live; nil as a whole where everything is
 	work  []livePart
 }
 
@@ -23,8 +23,15 @@ type livePart struct {
 //  2. A live leaf of an instruction makes live what it is, if the instruction hands parts on, and else all that the instruction reads.
 func FindLive(m hlo.Module) *Live {
 	l := &Live{m: m, parts: map[hlo.CompID][][]bool{}}
+	const mostLeaves = 1 << 22 // of a module: tuples of tuples can be larger than any memory
+	leaves := 0
 	for c := range m.Computations() {
 		l.parts[c.ID()] = make([][]bool, c.IDLimit())
+		for in := range c.Instructions() {
+			if leaves += min(in.Shape().NumLeaves(), mostLeaves); leaves > mostLeaves {
+				return &Live{m: m}
+			}
+		}
 	}
 	l.all(m.Entry().Root())
 	effects := FindSideEffects(m)
@@ -50,6 +57,9 @@ func FindLive(m hlo.Module) *Live {
 
 // Any reports whether a leaf of the part of in at element i is live.
 func (l *Live) Any(in hlo.Instruction, i int) bool {
+	if l.parts == nil {
+		return true
+	}
 	marks := l.parts[in.Computation().ID()][in.ID()]
 	if marks == nil {
 		return false

@@ -58,7 +58,7 @@ func NewUnroller(o pass.Options) (*pass.Pass, error) {
 }
 
 func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+	effects, repeats := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findRepeatable)
 	e := ctx.Edit(m)
 	for c := range m.PostOrder() { // inner loops first: a body is copied as it is then
 		for in := range c.Instructions() {
@@ -75,7 +75,7 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			if u.factor > 0 {
 				rounds = u.factor
 			}
-			if why := u.refuses(m, in, l, size, rounds, effects); why != "" {
+			if why := u.refuses(m, in, l, size, rounds, effects, repeats); why != "" {
 				ctx.Missed(in, "not unrolled: %s", why)
 				continue
 			}
@@ -98,7 +98,7 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 }
 
 // refuses says why a loop stays as it is; "" if it does not.
-func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, size, rounds int, effects *analysis.SideEffects) string {
+func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, size, rounds int, effects *analysis.SideEffects, repeats repeatable) string {
 	b, c := body(m, in), condition(m, in)
 	done := false
 	if common := in.Common(); common != nil {
@@ -124,7 +124,7 @@ func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, si
 		return "control dependencies say when it runs"
 	case effects.OfComputation(b.ID()) || effects.OfComputation(c.ID()) || communicates(m, in):
 		return "its rounds have effects in an order"
-	case !repeatable(m, b.ID()):
+	case !repeats[b.ID()]:
 		return "it is random or talks to other devices"
 	case b.Root().UserCount() > 0 || isDecorated(b.Root()) || isDecorated(in):
 		return "its state says something of each of its parts"
@@ -132,19 +132,26 @@ func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, si
 	return ""
 }
 
-// repeatable reports whether a computation may stand in a program several times.
-func repeatable(m hlo.Module, id hlo.CompID) bool {
-	for in := range m.MustComputation(id).Instructions() {
-		if hlo.Info(in.Opcode()).Traits&(hlo.TraitRandom|hlo.TraitCollective) != 0 || in.NumControlPredecessors() > 0 && in.IsRoot() {
-			return false
-		}
-		for callee := range in.Callees() {
-			if !repeatable(m, callee) {
-				return false
+// repeatable is the set of computations that may stand in a program several times.
+type repeatable map[hlo.CompID]bool
+
+// findRepeatable looks at every computation once, callees first.
+func findRepeatable(m hlo.Module) repeatable {
+	set := repeatable{}
+	for c := range m.PostOrder() {
+		set[c.ID()] = true
+		for in := range c.Instructions() {
+			ok := hlo.Info(in.Opcode()).Traits&(hlo.TraitRandom|hlo.TraitCollective) == 0 && !(in.IsRoot() && in.NumControlPredecessors() > 0)
+			for callee := range in.Callees() {
+				ok = ok && set[callee]
+			}
+			if !ok {
+				set[c.ID()] = false
+				break
 			}
 		}
 	}
-	return true
+	return set
 }
 
 // fully replaces a loop by its rounds.

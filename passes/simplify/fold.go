@@ -29,6 +29,9 @@ var foldingParams = []pass.Param{
 	{Name: "max-ops", Doc: "the most operations to spend on one constant; 67108864"},
 }
 
+// maxLeaves bounds the shapes that are looked into: tuples of tuples can be larger than any memory.
+const maxLeaves = 1 << 12
+
 // folding is the pass with its options.
 type folding struct {
 	aggressive, exact          bool
@@ -75,12 +78,12 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 	if err := useKnownArguments(ctx, m, ce); err != nil {
 		return err
 	}
-	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+	effects, known := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findCallees)
 	for in := range c.Instructions() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !f.foldable(m, in, effects) {
+		if !f.foldable(in, effects, known) {
 			continue
 		}
 		lit, err := f.fold(ctx, m, ce.At(in.ID()))
@@ -118,7 +121,7 @@ func placeConstant(ce hlo.CompEdit, before hlo.Instruction, lit *hlo.Literal, s 
 }
 
 // foldable looks at the op, and at what it calls.
-func (f *folding) foldable(m hlo.Module, in hlo.Instruction, effects *analysis.SideEffects) bool {
+func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, known callees) bool {
 	//halo:allow opswitch these have reasons of their own
 	switch in.Opcode() {
 	case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpBroadcast: // they are made of constants already
@@ -139,21 +142,19 @@ func (f *folding) foldable(m hlo.Module, in hlo.Instruction, effects *analysis.S
 		}
 	}
 	if in.NumOperands() == 0 || !f.fits(in.Shape()) || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 ||
-		hlo.Info(in.Opcode()).Traits&neverFolded != 0 || f.exact && !movesOrCounts(m, in) {
+		hlo.Info(in.Opcode()).Traits&neverFolded != 0 || f.exact && !known.movesOrCounts(in) {
 		return false
 	}
-	for id := range in.Callees() {
-		if !callable(m, id) {
-			return false
-		}
-	}
-	return true
+	return known.allCallable(in)
 }
 
 const neverFolded = hlo.TraitRandom | hlo.TraitCollective | hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens
 
 // fits reports whether a shape consists of arrays of fixed size that are no larger than constants may be.
 func (f *folding) fits(s hlo.Shape) bool {
+	if s.NumLeaves() > maxLeaves {
+		return false
+	}
 	ok, n := true, int64(0)
 	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 		ok = ok && leaf.IsArray() && leaf.IsStatic()
@@ -176,28 +177,53 @@ func byteSize(s hlo.Shape) (n int64) {
 	return n
 }
 
-// callable reports whether a computation gives the same whenever and wherever it runs. Loops in it may take any time.
-func callable(m hlo.Module, id hlo.CompID) bool {
-	for in := range m.MustComputation(id).Instructions() {
-		op := in.Opcode()
-		if hlo.Info(op).Traits&neverFolded != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
-			return false
-		}
-		for callee := range in.Callees() {
-			if !callable(m, callee) {
-				return false
+// callees tells of every computation whether it may be evaluated in place of the program, and whether it computes with floating-point numbers.
+type callees struct{ callable, floating map[hlo.CompID]bool }
+
+// findCallees looks at every computation once, callees first.
+func findCallees(m hlo.Module) callees {
+	k := callees{map[hlo.CompID]bool{}, map[hlo.CompID]bool{}}
+	for c := range m.PostOrder() {
+		k.callable[c.ID()] = true
+		for in := range c.Instructions() {
+			if !k.sameEverywhere(in) {
+				k.callable[c.ID()] = false
 			}
+			if !k.movesOrCounts(in) {
+				k.floating[c.ID()] = true
+			}
+		}
+	}
+	return k
+}
+
+// sameEverywhere reports whether an instruction gives the same whenever and wherever it runs. Loops may take any time.
+func (k callees) sameEverywhere(in hlo.Instruction) bool {
+	op := in.Opcode()
+	if hlo.Info(op).Traits&neverFolded != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
+		return false
+	}
+	return k.allCallable(in)
+}
+
+func (k callees) allCallable(in hlo.Instruction) bool {
+	for id := range in.Callees() {
+		if !k.callable[id] {
+			return false
 		}
 	}
 	return true
 }
 
 // movesOrCounts reports whether no floating-point number is computed.
-func movesOrCounts(m hlo.Module, in hlo.Instruction) bool {
+func (k callees) movesOrCounts(in hlo.Instruction) bool {
 	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitMovesData) {
 		return true
 	}
 	floating := func(s hlo.Shape) (found bool) {
+		if s.NumLeaves() > maxLeaves {
+			return true
+		}
 		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 			found = found || leaf.IsArray() && (leaf.Type().IsFloat() || leaf.Type().IsComplex())
 			return !found
@@ -213,10 +239,8 @@ func movesOrCounts(m hlo.Module, in hlo.Instruction) bool {
 		}
 	}
 	for id := range in.Callees() {
-		for inner := range m.MustComputation(id).Instructions() {
-			if !movesOrCounts(m, inner) {
-				return false
-			}
+		if k.floating[id] {
+			return false
 		}
 	}
 	return true
@@ -279,6 +303,9 @@ func (f *folding) value(ctx context.Context, m hlo.Module, in hlo.Instruction) (
 		}
 		return nil, false, nil
 	case hlo.OpTuple:
+		if in.Shape().NumLeaves() > maxLeaves {
+			return nil, false, nil
+		}
 		for o := range in.Operands() {
 			l, also, err := f.value(ctx, m, o)
 			if l == nil || err != nil {
