@@ -104,8 +104,9 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 		}
 	}
 	v, err := strconv.ParseFloat(s[at:end], 64)
-	if v == 0 && skipDecimal(s, at) == 0 {
-		v = 0 // -0 is an integer, and integers have one zero
+	if v == 0 && s[at] == '-' && skipDecimal(s, at) == 0 {
+		v = 0
+		p.negativeZero(at)
 	}
 	if err != nil && math.IsInf(v, 0) {
 		p.failAt(at, "Constant is out of range for double: %s", s[at:end])
@@ -116,6 +117,15 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 		r.failAt(at, "%s %v is out of range for literal's primitive type %s%s namely [%s, %s].", what, v, strings.ToUpper(r.typ.String()), comma, low, high)
 	}
 	r.put(t, v)
+}
+
+// negativeZero warns, once for a text, of a zero that loses its sign.
+func (p *parser) negativeZero(at int) {
+	if p.warnedZero {
+		return
+	}
+	p.warn(at, "-0 is read as 0: XLA prints the negative zero so, but reads it as an integer; -0.0 keeps its sign")
+	p.warnedZero = true
 }
 
 // fitsFloat reports whether a finite value stays finite in t, and can be written in it at all.
