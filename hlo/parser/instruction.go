@@ -87,7 +87,7 @@ func (p *parser) instruction(f *scope) {
 		p.failAt(at, "one computation should have only one ROOT")
 	}
 	if !isLegalName(name) {
-		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, sanitize(name))
+		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, hlo.LegalName(name))
 	}
 	hash := hashName(name)
 	d := p.newDraft()

@@ -166,7 +166,7 @@ func (p *parser) newParameter(f *scope, name string, s hlo.Shape, at int) hlo.In
 	if anonymous {
 		name = "_" + strconv.FormatInt(n, 10)
 	} else if !isLegalName(name) {
-		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, sanitize(name))
+		p.failAt(at, "illegal instruction name: %s; suggest renaming to: %s", name, hlo.LegalName(name))
 	}
 	name, kept := p.keep(name)
 	id := f.b.Append(hlo.InstrSpec{

@@ -42,9 +42,9 @@ func (p *parser) openScope(name string) *scope {
 		p.spare = p.spare[:n-1]
 		*f = scope{b: f.b, names: f.names, params: f.params[:0]}
 		f.names.reset()
-		f.b.Next(sanitize(name))
+		f.b.Next(hlo.LegalName(name))
 	} else {
-		f = &scope{b: p.ed.NewComputation(sanitize(name))}
+		f = &scope{b: p.ed.NewComputation(hlo.LegalName(name))}
 	}
 	f.name, f.root = name, hlo.NoInstr
 	f.b.SetScheduled(p.config.IsScheduled)
@@ -99,27 +99,6 @@ func (f *scope) poison(statement string) {
 		f.poisoned = make(map[string]bool)
 	}
 	f.poisoned[strings.TrimSuffix(statement[i:skipWord(statement, i)], ":")] = true
-}
-
-// sanitize makes a legal name of any (hlo-text section 10.1).
-func sanitize(name string) string {
-	if isLegalName(name) || name == "" {
-		return name
-	}
-	b := []byte(name)
-	for i, c := range b {
-		if class[c]&classIdent == 0 || i == 0 && class[c]&classLetter == 0 {
-			b[i] = '_'
-		}
-	}
-	s := string(b)
-	if _, ok := typeByName(s); ok {
-		s += "_"
-	}
-	if strings.HasPrefix(s, "__") && !strings.HasPrefix(s, "__xla_") {
-		s = "a_" + s[2:]
-	}
-	return s
 }
 
 // isLegalName reports whether an instruction may be called so. The name is a token of identifier characters.

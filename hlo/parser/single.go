@@ -28,7 +28,7 @@ func (p *parser) single() hlo.Module {
 		}
 		p.pos++
 		if !isLegalName(d.spec.Name) {
-			p.failAt(d.at, "illegal instruction name: %s; suggest renaming to: %s", d.spec.Name, sanitize(d.spec.Name))
+			p.failAt(d.at, "illegal instruction name: %s; suggest renaming to: %s", d.spec.Name, hlo.LegalName(d.spec.Name))
 		}
 	} else if isRoot {
 		p.fail("expects name")
