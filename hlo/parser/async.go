@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -391,7 +393,7 @@ func sharedCommon(base, from *hlo.Common) *hlo.Common {
 	return &c
 }
 
-// setThread sets the thread of a computation and of everything it calls.
+// setThread sets the thread of a computation and of everything it calls: what asynchronous ops in it call runs there, too, whatever they say.
 func (p *parser) setThread(id hlo.CompID, thread string) {
 	if t, ok := p.threads[id]; ok && t == thread {
 		return
@@ -403,12 +405,28 @@ func (p *parser) setThread(id hlo.CompID, thread string) {
 	c := p.ed.Computation(id)
 	c.SetExecutionThread(thread)
 	var callees []hlo.CompID
+	var starts []hlo.Instruction
 	for in := range c.View().Instructions() {
 		for callee := range in.Callees() {
 			callees = append(callees, callee)
 		}
+		if a, ok := in.Attrs().(*hlo.AsyncStartAttrs); ok && in.Opcode() == hlo.OpAsyncStart && a.ExecutionThread != thread {
+			starts = append(starts, in)
+		}
+	}
+	for _, in := range starts {
+		p.moveStart(c.Instr(in.ID()), thread)
 	}
 	for _, callee := range callees {
 		p.setThread(callee, thread)
 	}
+}
+
+// moveStart sets the thread of a start that an asynchronous computation makes.
+func (p *parser) moveStart(in hlo.InstrEdit, thread string) {
+	a := *in.View().Attrs().(*hlo.AsyncStartAttrs)
+	p.warn(p.offset(in.View().Position()), fmt.Sprintf("the asynchronous computation around runs on thread %q, and so does what it starts; %q is not looked at",
+		cmp.Or(thread, hlo.MainThread), cmp.Or(a.ExecutionThread, hlo.MainThread)))
+	a.ExecutionThread = thread
+	in.SetAttrs(&a)
 }
