@@ -2,9 +2,29 @@ package stack_test
 
 import (
 	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/gohalo/halo/internal/stack"
 )
+
+// TestReserve looks at where the stack is before and after it has been needed.
+func TestReserve(t *testing.T) {
+	moves := func(reserve func()) bool {
+		moved := make(chan bool)
+		go func() {
+			reserve()
+			var here byte // stays on the stack
+			before := uintptr(unsafe.Pointer(&here))
+			down(12)
+			moved <- before != uintptr(unsafe.Pointer(&here))
+		}()
+		return <-moved
+	}
+	assert.False(t, moves(stack.Reserve))
+	assert.True(t, moves(func() {}), "twelve frames of a kilobyte need no more room than a goroutine has anyway")
+}
 
 // BenchmarkReserve goes down some frames in a new goroutine, with room reserved and without.
 func BenchmarkReserve(b *testing.B) {
