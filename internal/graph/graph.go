@@ -11,6 +11,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -199,41 +200,81 @@ func (t texts) of(in hlo.Instruction) string {
 	return string(b[:min(len(b), longest)])
 }
 
-// layers puts every node below what it reads, and orders each layer by where its neighbours above stand, so that arrows cross less.
+// layers puts every node below what it reads. What reads one value at most, as parameters and constants do, stands just above its users.
 func (s section) layers() [][]hlo.Instruction {
+	above, below := map[hlo.InstrID][]hlo.InstrID{}, map[hlo.InstrID][]hlo.InstrID{}
 	depth := map[hlo.InstrID]int{}
-	var layers [][]hlo.Instruction
-	above := func(in hlo.Instruction) []hlo.InstrID {
-		return slices.DeleteFunc(slices.AppendSeq(slices.Collect(in.OperandIDs()), in.ControlPredecessors()), func(id hlo.InstrID) bool { return !s.drawn[id] })
-	}
+	deepest := 0
 	for _, in := range s.nodes {
-		d := 0
-		for _, id := range above(in) {
-			d = max(d, depth[id]+1)
-		}
-		depth[in.ID()] = d
-		for len(layers) <= d {
-			layers = append(layers, nil)
-		}
-		layers[d] = append(layers[d], in)
-	}
-	place := map[hlo.InstrID]float64{}
-	for _, layer := range layers {
-		mean := map[hlo.InstrID]float64{}
-		for i, in := range layer {
-			mean[in.ID()] = float64(i)
-			if ids := above(in); len(ids) > 0 {
-				sum := 0.0
-				for _, id := range ids {
-					sum += place[id]
-				}
-				mean[in.ID()] = sum / float64(len(ids))
+		id := in.ID()
+		for reads := range concat(in.OperandIDs(), in.ControlPredecessors()) {
+			if s.drawn[reads] {
+				above[id], below[reads] = append(above[id], reads), append(below[reads], id)
+				depth[id] = max(depth[id], depth[reads]+1)
 			}
 		}
-		slices.SortStableFunc(layer, func(a, b hlo.Instruction) int { return cmp.Compare(mean[a.ID()], mean[b.ID()]) })
-		for i, in := range layer {
-			place[in.ID()] = float64(i) - float64(len(layer))/2
+		deepest = max(deepest, depth[id])
+	}
+	for _, in := range slices.Backward(s.nodes) {
+		if users := below[in.ID()]; len(above[in.ID()]) <= 1 && len(users) > 0 {
+			nearest := deepest
+			for _, user := range users {
+				nearest = min(nearest, depth[user])
+			}
+			depth[in.ID()] = nearest - 1
+		}
+	}
+	layers := make([][]hlo.Instruction, deepest+1)
+	for _, in := range s.nodes {
+		layers[depth[in.ID()]] = append(layers[depth[in.ID()]], in)
+	}
+	place := map[hlo.InstrID]float64{}
+	for range sweeps {
+		for _, layer := range layers {
+			arrange(layer, place, above)
+		}
+		for _, layer := range slices.Backward(layers) {
+			arrange(layer, place, below)
 		}
 	}
 	return layers
+}
+
+// sweeps is how often layers are arranged, down and up again.
+const sweeps = 3
+
+// arrange orders a layer by where the neighbours of its nodes stand, so that arrows cross less, and notes where its nodes are then.
+func arrange(layer []hlo.Instruction, place map[hlo.InstrID]float64, neighbours map[hlo.InstrID][]hlo.InstrID) {
+	mean := map[hlo.InstrID]float64{}
+	for i, in := range layer {
+		ids := neighbours[in.ID()]
+		mean[in.ID()] = float64(i) - float64(len(layer))/2
+		if len(ids) > 0 {
+			sum := 0.0
+			for _, id := range ids {
+				sum += place[id]
+			}
+			mean[in.ID()] = sum / float64(len(ids))
+		}
+	}
+	slices.SortStableFunc(layer, func(a, b hlo.Instruction) int { return cmp.Compare(mean[a.ID()], mean[b.ID()]) })
+	for i, in := range layer {
+		place[in.ID()] = float64(i) - float64(len(layer))/2
+	}
+}
+
+// concat yields the ids of both.
+func concat(a, b iter.Seq[hlo.InstrID]) iter.Seq[hlo.InstrID] {
+	return func(yield func(hlo.InstrID) bool) {
+		for id := range a {
+			if !yield(id) {
+				return
+			}
+		}
+		for id := range b {
+			if !yield(id) {
+				return
+			}
+		}
+	}
 }
