@@ -51,11 +51,17 @@ func folding[T any](f *fold[T]) *combiner[T] {
 func addLines[T realNumber](rows func(x, u []T)) func(x []T, at []int, u []T, n int) {
 	return func(x []T, at []int, u []T, n int) {
 		u = u[:len(at)*n]
+		if n == 1 {
+			for i, v := range u {
+				if o := at[i]; o >= 0 {
+					x[o] += v
+				}
+			}
+			return
+		}
 		for i, o := range at {
 			switch {
 			case o < 0:
-			case n == 1:
-				x[o] += u[i]
 			case n < shortLine:
 				from := u[i*n:][:n]
 				to := x[o:][:n]

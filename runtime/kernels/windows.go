@@ -94,6 +94,13 @@ func (w *windows) offsets(at []int, indices []byte, lo int, checked bool) {
 
 func windowOffsets[I integerNumber](w *windows, at []int, indices []I, lo int, checked bool) {
 	if w.base == nil {
+		if len(w.axes) == 1 && w.first == nil && w.regular == 1 {
+			x := component{uint64(w.highest[0]), w.strides[w.axes[0]], checked}
+			for i, v := range indices[lo:][:len(at)] {
+				at[i] = x.added(0, asIndex(v))
+			}
+			return
+		}
 		clear(at)
 	} else {
 		copy(at, w.base[lo:])
