@@ -42,7 +42,8 @@ func (d definition) bad() bool { return d.id == hlo.NoComp }
 
 func (p *parser) beginModule(name string) {
 	p.ed = hlo.NewModule(name)
-	p.comps = make(map[string]definition)
+	// A map that grows leaves as much behind. What only looks like the end of a computation is not counted for more than it could be.
+	p.comps = make(map[string]definition, min(strings.Count(p.text, "\n}"), len(p.text)>>9))
 	p.anon = make(map[string]int)
 	p.unspent = p.MaxConstantBytes
 	if p.unspent <= 0 {
