@@ -12,6 +12,9 @@ import (
 type advice struct {
 	message string
 	say     func(text string, off int) string
+	// what may be defined too late is found by defines: see adviseOrder.
+	what    string
+	defines func(s string, name, end int) bool
 	// better says that the row knows more than a note that the fault has already.
 	better bool
 }
@@ -28,8 +31,8 @@ var adviceTable = []advice{
 	{message: "expected primitive type", say: adviseType, better: true},
 	{message: "expects ')' after constant literal", say: adviseNumber},
 	{message: "expects '{' at the beginning of a list", say: adviseList},
-	{message: "instruction does not exist", say: adviseOrder("an instruction", definesInstruction), better: true},
-	{message: "computation does not exist", say: adviseOrder("a computation", definesComputation), better: true},
+	{message: "instruction does not exist", what: "an instruction", defines: definesInstruction, better: true},
+	{message: "computation does not exist", what: "a computation", defines: definesComputation, better: true},
 	{message: "cannot infer shape", say: func(string, int) string {
 		return "its shape does not follow from its operands, and is written before the opcode"
 	}},
@@ -45,7 +48,13 @@ func (p *parser) advise(f *failure) []string {
 		if !strings.HasPrefix(f.msg, a.message) || len(f.note) > 0 && !a.better {
 			continue
 		}
-		if say := a.say(p.text, off); say != "" {
+		say := ""
+		if a.defines != nil {
+			say = p.adviseOrder(off, a.what, a.defines)
+		} else {
+			say = a.say(p.text, off)
+		}
+		if say != "" {
 			return []string{say}
 		}
 	}
@@ -180,26 +189,24 @@ func adviseList(s string, off int) string {
 }
 
 // adviseOrder tells of a name that is defined, but only behind its use.
-func adviseOrder(what string, defines func(s string, name, end int) bool) func(string, int) string {
-	return func(s string, off int) string {
-		at := off
-		if at < len(s) && s[at] == '%' {
-			at++
-		}
-		word := s[at:skipWord(s, at)]
-		if word == "" {
+func (p *parser) adviseOrder(off int, what string, defines func(s string, name, end int) bool) string {
+	s, at := p.text, off
+	if at < len(s) && s[at] == '%' {
+		at++
+	}
+	word := s[at:skipWord(s, at)]
+	if word == "" {
+		return ""
+	}
+	for from := at + len(word); ; {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
 			return ""
 		}
-		for from := at + len(word); ; {
-			i := strings.Index(s[from:], word)
-			if i < 0 {
-				return ""
-			}
-			i += from
-			from = i + len(word)
-			if class[s[i-1]]&classIdent == 0 && (from >= len(s) || class[s[from]]&classIdent == 0) && defines(s, i, from) {
-				return fmt.Sprintf("%s is defined below, in line %d: %s comes before those that use it", word, strings.Count(s[:i], "\n")+1, what)
-			}
+		i += from
+		from = i + len(word)
+		if class[s[i-1]]&classIdent == 0 && (from >= len(s) || class[s[from]]&classIdent == 0) && defines(s, i, from) {
+			return fmt.Sprintf("%s is defined below, in line %d: %s comes before those that use it", word, p.errorAt(i, "").Line, what)
 		}
 	}
 }
@@ -269,19 +276,6 @@ func unclosed(s string, head int) (off int, msg string) {
 	}
 	top := stack[len(stack)-1]
 	return top.at, fmt.Sprintf("this '%c' is never closed", s[top.at])
-}
-
-// definesAt reports whether `ROOT` or `name =` is at i.
-func definesAt(s string, i int) bool {
-	if i < len(s) && s[i] == '%' {
-		i++
-	}
-	end := skipWord(s, i)
-	if end == i {
-		return false
-	}
-	next := skipSpace(s, end)
-	return s[i:end] == "ROOT" && next > end || next > end && next < len(s) && s[next] == '='
 }
 
 // beginsHead reports whether the line at i is the head of a computation.

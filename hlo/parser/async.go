@@ -425,8 +425,11 @@ func (p *parser) setThread(id hlo.CompID, thread string) {
 // moveStart sets the thread of a start that an asynchronous computation makes.
 func (p *parser) moveStart(in hlo.InstrEdit, thread string) {
 	a := *in.View().Attrs().(*hlo.AsyncStartAttrs)
-	p.warn(p.offset(in.View().Position()), fmt.Sprintf("the asynchronous computation around runs on thread %q, and so does what it starts; %q is not looked at",
-		cmp.Or(thread, hlo.MainThread), cmp.Or(a.ExecutionThread, hlo.MainThread)))
+	if p.Warn != nil && !p.warnedThread {
+		p.warnedThread = true
+		p.warn(p.offset(in.View().Position()), fmt.Sprintf("the asynchronous computation around runs on thread %q, and so does what it starts; %q is not looked at",
+			cmp.Or(thread, hlo.MainThread), cmp.Or(a.ExecutionThread, hlo.MainThread)))
+	}
 	a.ExecutionThread = thread
 	in.SetAttrs(&a)
 }

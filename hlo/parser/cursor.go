@@ -23,8 +23,8 @@ type parser struct {
 
 	quiet    bool // warnings wait until the text turns out to have no fault
 	warnings []*Error
-	// warnedZero says that a zero that loses its sign has been told of.
-	warnedZero bool
+	// What a text may be full of is told of once: zeros that lose their signs, threads that do not count.
+	warnedZero, warnedThread bool
 
 	// Last place whose line is known, for position.
 	lineOff, lineStart int

@@ -65,6 +65,7 @@ func (p *parser) readable(d *draft, pl *plan, r rawAttr) bool {
 // asUnknown reads the attributes of d anew, d having an opcode that is not known: of one that is known, an attribute has a value that is not,
 // and what the instruction does is not known either.
 func (p *parser) asUnknown(f *scope, d *draft) {
+	p.leave()
 	p.pos, p.attrKey = d.attrsAt, ""
 	d.unusual, d.unknown = true, p.src[d.opAt:skipWord(p.src, d.opAt)]
 	d.spec.Opcode, d.info, d.wrapped = hlo.OpCustomCall, hlo.Info(hlo.OpCustomCall), hlo.OpInvalid

@@ -60,7 +60,7 @@ func (p *parser) readChunk(c *chunk, from, to int) (useful bool) {
 	to = min(to, len(p.src))
 	n := 0
 	for at := p.nextLine(from-1, to); at < to && n < maxLeft; {
-		if beginsInstruction(p.src, at) {
+		if definesAt(p.src, at) {
 			if p.tryRead(at) {
 				at = skipSpace(p.src, p.pos)
 				continue
@@ -78,25 +78,6 @@ func (p *parser) nextLine(i, to int) int {
 		return i + n + 1
 	}
 	return to
-}
-
-// beginsInstruction reports whether a line has `name =` at i, with ROOT or without.
-func beginsInstruction(s string, i int) bool {
-	end := skipName(s, i)
-	if s[i:end] == "ROOT" {
-		i = skipSpace(s, end)
-		end = skipName(s, i)
-	}
-	equals := skipSpace(s, end)
-	return end > i && equals < len(s) && s[equals] == '='
-}
-
-// skipName skips a name, which may be missing.
-func skipName(s string, i int) int {
-	if i < len(s) && s[i] == '%' {
-		i++
-	}
-	return skipWord(s, i)
 }
 
 // tryRead reads the instruction at an offset, unless it has to be left.

@@ -122,6 +122,19 @@ func skipWord(s string, i int) int {
 	return i
 }
 
+// definesAt reports whether `ROOT` or `name =` is at i. A space tells the name of an instruction from that of an attribute.
+func definesAt(s string, i int) bool {
+	if i < len(s) && s[i] == '%' {
+		i++
+	}
+	end := skipWord(s, i)
+	if end == i {
+		return false
+	}
+	next := skipSpace(s, end)
+	return s[i:end] == "ROOT" && next > end || next > end && next < len(s) && s[next] == '='
+}
+
 // skipString skips the string that begins at i; -1 when it does not end.
 func skipString(s string, i int) int {
 	quote := s[i]

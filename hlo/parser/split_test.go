@@ -61,4 +61,8 @@ func TestLinesBefore(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 6, m.Entry().Root().Position().Line)
 	require.EqualValues(t, 3, m.Entry().Root().Position().Col)
+
+	_, err = parser.Config{LinesBefore: 10}.Parse("late.hlo", "e {\n  b = f32[] negate(a)\n  a = f32[] parameter(0)\n}\n")
+	require.ErrorContains(t, err, "late.hlo:12:20: ")
+	require.ErrorContains(t, err, "a is defined below, in line 13") // advice counts the lines of the file, too
 }
