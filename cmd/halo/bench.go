@@ -11,14 +11,15 @@ import (
 )
 
 // bench times runs of a program after one to warm up; making the inputs is not part of any figure.
-func (c *runCmd) bench(ctx context.Context, e *env, eng engine, args [][]*hlo.Literal, r *record) error {
+func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.Literal, r *record) error {
+	var results [][]*hlo.Literal // of the last run; the next one writes over them
 	once := func() (time.Duration, error) {
-		host, err := c.Feeds.host(c, eng.grid())
+		host, err := c.Feeds.host(c, p.grid)
 		if err != nil {
 			return 0, err
 		}
 		began := time.Now()
-		_, err = eng.run(ctx, args, host)
+		results, err = p.run(ctx, args, results, host)
 		return time.Since(began), err
 	}
 	first, err := once()
@@ -37,14 +38,14 @@ func (c *runCmd) bench(ctx context.Context, e *env, eng engine, args [][]*hlo.Li
 	if threads == 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	t := eng.times()
+	t := p.Stats()
 	figures := []struct {
 		name  string
 		value any
 	}{
-		{"parse_ms", ms(t.parse)}, {"passes_ms", ms(t.passes)}, {"lower_ms", ms(t.lower)}, {"load_ms", ms(t.load)},
+		{"parse_ms", ms(p.parse)}, {"passes_ms", ms(t.Passes)}, {"lower_ms", ms(t.Lower)}, {"load_ms", ms(t.Load)},
 		{"first_ms", ms(first)}, {"median_ms", ms(runs[len(runs)/2])}, {"min_ms", ms(runs[0])},
-		{"runs", len(runs)}, {"threads", threads}, {"arena_bytes", t.arena}, {"peak_bytes", peakBytes()},
+		{"runs", len(runs)}, {"threads", threads}, {"arena_bytes", t.ArenaBytes}, {"peak_bytes", peakBytes()},
 	}
 	for _, f := range figures {
 		r.add(f.name, f.value)

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
@@ -37,7 +38,7 @@ type compareCmd struct {
 type way struct {
 	name   string
 	passes string
-	engine diverge.Engine
+	engine halo.Engine
 }
 
 func (w way) String() string {
@@ -74,7 +75,7 @@ func (c *compareCmd) ways() (ways [2]way, err error) {
 	}
 	for i, text := range []string{c.A, c.B} {
 		text = strings.TrimPrefix(text, "-")
-		ways[i] = way{"ab"[i : i+1], text, diverge.Engine(engines[i])}
+		ways[i] = way{"ab"[i : i+1], text, halo.Engine(engines[i])}
 		switch engines[i] {
 		case "eval":
 		case "bef":
@@ -138,18 +139,17 @@ func (c *compareCmd) arguments(m hlo.Module) ([]*hlo.Literal, error) {
 		run.Fill = string(arrays.Random)
 	}
 	var shapes []hlo.Shape
-	entry := m.Entry()
-	for i := range entry.NumParameters() {
-		shapes = appendLeaves(shapes, entry.Parameter(i).Shape())
+	for _, v := range halo.SignatureOf(m).Parameters {
+		shapes = append(shapes, v.Shape)
 	}
 	all, err := run.arguments(shapes, grid{1, 1})
 	if err != nil {
 		return nil, err
 	}
 	leaves, params := all[0], []*hlo.Literal(nil)
-	for i := range entry.NumParameters() {
+	for i := range m.Entry().NumParameters() {
 		var p *hlo.Literal
-		p, leaves = gather(entry.Parameter(i).Shape(), leaves)
+		p, leaves = hlo.LiteralOfLeaves(m.Entry().Parameter(i).Shape(), leaves)
 		params = append(params, p)
 	}
 	return params, nil

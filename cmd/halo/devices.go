@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
-	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo"
 )
 
 // grid is the devices that run a program: replicas of partitions.
@@ -34,40 +32,12 @@ func (f *deviceFlags) check() error {
 // maxDevices bounds what a header may ask for.
 const maxDevices = 1 << 12
 
-// gridOf is the devices for a module.
-func (f *deviceFlags) gridOf(m hlo.Module) grid {
-	cfg := m.Config()
-	return f.choose(int(cfg.ReplicaCount), int(cfg.NumPartitions), func() bool {
-		for c := range m.Computations() {
-			for in := range c.Instructions() {
-				if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitCollective) {
-					return true
-				}
-			}
-		}
-		return false
-	})
-}
-
-// gridOfProgram is the devices for a program that was lowered before.
-func (f *deviceFlags) gridOfProgram(p *runtime.Program) grid {
-	md := p.Metadata()
-	return f.choose(md.Replicas, md.Partitions, func() bool {
-		for _, k := range p.File().Kernels {
-			name, isHLO := strings.CutPrefix(k, "hlo.")
-			if op, ok := hlo.OpcodeByName(name); isHLO && ok && hlo.Info(op).Traits.Has(hlo.TraitCollective) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// choose takes what the flags say, else what the header says if devices matter to the program.
-func (f *deviceFlags) choose(replicas, partitions int, collective func() bool) grid {
+// gridOf is the devices that run a program: those of the flags, else those that it was made for.
+func (f *deviceFlags) gridOf(p *halo.Program) grid {
 	g := grid{f.Replicas, f.Partitions}
-	replicas, partitions = max(replicas, 1), max(partitions, 1)
-	if replicas > maxDevices/partitions || g == (grid{}) && replicas*partitions > 1 && !collective() {
+	s := p.Signature()
+	replicas, partitions := s.Replicas, s.Partitions
+	if replicas > maxDevices/partitions {
 		replicas, partitions = 1, 1
 	}
 	if g.replicas == 0 {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -26,7 +26,7 @@ func (c *lowerCmd) Run(e *env) error {
 	}
 	ctx := context.Background()
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: c.Elided == "fill"})
+		m, err := e.verifiedModule(in, moduleOptions{profile: c.Profile, fill: c.Elided == "fill"})
 		if err != nil {
 			return err
 		}
@@ -34,12 +34,9 @@ func (c *lowerCmd) Run(e *env) error {
 		if err != nil {
 			return usageError{err}
 		}
-		if m, err = (&pass.Runner{}).Run(ctx, pipeline, m); err != nil {
-			return fmt.Errorf("%s: error: %w", in.name, err)
-		}
-		file, err := lower.Module(ctx, m)
+		file, err := halo.Lower(ctx, m, halo.Options{Pipeline: pipeline})
 		if err != nil {
-			return err
+			return in.compileError(err)
 		}
 		data, err := bef.Marshal(file, bef.EncodeOptions{Extensions: true})
 		if err != nil {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/source"
@@ -26,43 +28,38 @@ func (f *readFlags) AfterApply(e *env) error {
 	return nil
 }
 
-// loadModule reads and verifies the one module of a file. What only the profile xla accepts is a warning, and the module is taken.
+// loadModule reads and verifies the one module of a file.
 func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
+	m, err := e.verifiedModule(in, o)
+	return m.HLO(), err
+}
+
+// verifiedModule reads and verifies the one module of a file. Whatever only the profile xla accepts is a warning.
+func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 	m, err := parseModule(in)
 	if err != nil {
-		return m, err
+		return halo.Module{}, err
 	}
 	if o.fill {
 		m = hlo.FillElided(m)
 	}
-	if o.profile != "xla" {
-		if findings := verifier.Verify(m, verifier.Config{}); findings.Err() == nil {
-			return m, nil
-		} else if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA}); meaningIsClear(relaxed) {
-			for _, f := range findings {
-				warning := *f
-				warning.Severity = verifier.SeverityWarning
-				fmt.Fprintln(e.stderr, describeFinding(&warning, in))
-			}
-			return m, nil
+	if o.profile == "xla" {
+		return halo.Verify(m, verifier.Config{Profile: verifier.XLA})
+	}
+	v, strict := halo.Verify(m, verifier.Config{})
+	if strict == nil {
+		return v, nil
+	}
+	if v, err = halo.Verify(m, verifier.Config{Profile: verifier.XLA}); err == nil {
+		var findings verifier.ErrorList
+		errors.As(strict, &findings)
+		for _, f := range findings {
+			warning := *f
+			warning.Severity = verifier.SeverityWarning
+			fmt.Fprintln(e.stderr, describeFinding(&warning, in))
 		}
 	}
-	findings := verifier.Verify(m, verifier.Config{Profile: verifier.XLA})
-	if meaningIsClear(findings) {
-		return m, nil
-	}
-	return m, findings.Err()
-}
-
-// meaningIsClear reports whether all errors are of rules that earlier XLA did not have and that do not touch what a program means: its
-// dumps have asynchronous computations of several instructions on the main thread.
-func meaningIsClear(findings verifier.ErrorList) bool {
-	for _, f := range findings {
-		if f.Severity == verifier.SeverityError && f.Rule != "ASYNC-30" {
-			return false
-		}
-	}
-	return true
+	return v, err
 }
 
 // parseModule reads the one module of a file.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
@@ -93,52 +94,46 @@ func (c *runCmd) check() error {
 }
 
 // program runs an HLO program.
-func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) error {
-	eng, err := c.prepare(ctx, e, in)
+func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
+	var observer halo.Observer
+	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
+		t, err := newHostTracer(c.Host.Trace, "debug")
+		if err != nil {
+			return err
+		}
+		observer.Kernels = t
+		defer func() {
+			if closeErr := t.finish(e.stdout); err == nil {
+				err = closeErr
+			}
+		}()
+	}
+	p, err := c.prepare(ctx, e, in, observer)
 	if err != nil {
 		return err
 	}
-	defer eng.close()
+	defer p.Close()
 	e.progress.at("making the inputs")
-	args, err := c.arguments(eng.params(), eng.grid())
+	args, err := c.arguments(p.params(), p.grid)
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
 	e.progress.at("running")
 	if c.Bench > 0 {
-		return c.bench(ctx, e, eng, args, r)
+		return c.bench(ctx, e, p, args, r)
 	}
-	host, err := c.Feeds.host(c, eng.grid())
+	host, err := c.Feeds.host(c, p.grid)
 	if err != nil {
 		return err
 	}
-	results, err := c.traced(e, eng, func() ([][]*hlo.Literal, error) { return eng.run(ctx, args, host) })
+	results, err := p.run(ctx, args, nil, host)
 	if err != nil {
 		return err
 	}
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
-	return c.deliver(e, in.name, eng.grid(), results, r)
-}
-
-// traced runs a program under the tracer that the flags ask for. The kernels of an HLO program are what there is to see, at any level.
-func (c *runCmd) traced(e *env, eng engine, run func() ([][]*hlo.Literal, error)) (results [][]*hlo.Literal, err error) {
-	bef, ok := eng.(*befEngine)
-	if c.Host.Trace == "" || !ok {
-		return run()
-	}
-	t, err := newHostTracer(c.Host.Trace, "debug")
-	if err != nil {
-		return nil, err
-	}
-	bef.tracer = t
-	defer func() {
-		if closeErr := t.finish(e.stdout); err == nil {
-			err = closeErr
-		}
-	}()
-	return run()
+	return c.deliver(e, in.name, p.grid, results, r)
 }
 
 // isKey reports whether a key names a parameter leaf, as 3 or as d0/3.
