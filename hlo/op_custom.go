@@ -4,6 +4,7 @@ package hlo
 func customOps() []OpInfo {
 	return []OpInfo{
 		{Op: OpCustomCall, Name: "custom-call", Arity: atLeast(0), NewAttrs: attrs[CustomCallAttrs](), Callees: []CalleeRole{{Name: "called_computations", List: true, Optional: true}},
+			Traits: TraitMixesPrecision, Match: MatchOwn, Work: WorkUnknown,
 			Shape: statedShape, Doc: "call of code that HLO does not know"},
 	}
 }

@@ -30,7 +30,7 @@ func (r *run) channelUser(in hlo.Instruction, a hlo.SendRecvAttrs) {
 		return
 	}
 	for u := range in.Users() {
-		if u.Opcode() != pairOps[in.Opcode()] {
+		if u.Opcode() != hlo.Info(in.Opcode()).Pair.Done {
 			continue
 		}
 		b := hlo.AttrsOf[hlo.SendRecvAttrs](u)

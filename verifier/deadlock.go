@@ -1,8 +1,6 @@
 package verifier
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -39,7 +37,8 @@ const maxEvents = 1 << 20
 // waitsForAll marks the collectives that every device must reach. All-reduce and reduce-scatter own a computation, and XLA does not look at
 // instructions that do.
 func waitsForAll(op hlo.Opcode) bool {
-	return slices.Contains([]hlo.Opcode{hlo.OpAllGather, hlo.OpAllToAll, hlo.OpRaggedAllToAll, hlo.OpCollectivePermute, hlo.OpCollectiveBroadcast}, op)
+	t := hlo.Info(op).Traits
+	return t.Has(hlo.TraitCollective) && t&(hlo.TraitApply|hlo.TraitAsyncStart|hlo.TraitAsyncDone) == 0
 }
 
 func (r *run) deadlocks() {

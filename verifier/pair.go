@@ -9,47 +9,21 @@ import (
 
 // Pairs of opcodes: a start and its done (verifier 7.1).
 
-// pairOps says which done belongs to a start.
-var pairOps = map[hlo.Opcode]hlo.Opcode{
-	hlo.OpAllReduceStart: hlo.OpAllReduceDone, hlo.OpAllGatherStart: hlo.OpAllGatherDone, hlo.OpCopyStart: hlo.OpCopyDone,
-	hlo.OpCollectivePermuteStart: hlo.OpCollectivePermuteDone, hlo.OpSend: hlo.OpSendDone, hlo.OpRecv: hlo.OpRecvDone,
-}
-
-// startOps is the inverse of pairOps.
-var startOps = func() map[hlo.Opcode]hlo.Opcode {
-	m := make(map[hlo.Opcode]hlo.Opcode, len(pairOps))
-	for s, d := range pairOps {
-		m[d] = s
-	}
-	return m
-}()
-
-// inPair marks the opcodes that the phase looks at.
-var inPair = func() (is [hlo.NumOpcodes]bool) {
-	for s, d := range pairOps {
-		is[s], is[d] = true, true
-	}
-	return is
-}()
-
 func (r *run) pairs() {
 	for _, in := range r.linked {
-		op := in.Opcode()
-		if !inPair[op] {
-			continue
-		}
-		if done, ok := pairOps[op]; ok {
-			r.pairStart(in, done)
-		} else {
-			r.pairDone(in, startOps[op])
+		switch op, p := in.Opcode(), hlo.Info(in.Opcode()).Pair; {
+		case p.Begins(op):
+			r.pairStart(in, p)
+		case p.Ends(op):
+			r.pairDone(in, p.Start)
 		}
 	}
 }
 
 // pairStart checks the consumer of a start, send or recv.
-func (r *run) pairStart(in hlo.Instruction, done hlo.Opcode) {
-	op := in.Opcode()
-	transfer := op == hlo.OpSend || op == hlo.OpRecv
+func (r *run) pairStart(in hlo.Instruction, pair hlo.Pair) {
+	op, done := in.Opcode(), pair.Done
+	transfer := pair.Plain == hlo.OpInvalid
 	if transfer && in.IsRoot() && r.isAsyncBody(in.Computation().ID()) {
 		return
 	}
