@@ -14,7 +14,7 @@ func linalgOps() []OpInfo {
 		{Op: OpTriangularSolve, Name: "triangular-solve", Arity: exactly(2), NewAttrs: attrs[TriangularSolveAttrs](), CanInfer: true,
 			Traits: TraitKeepsLayout, Work: WorkSolve,
 			Shape: triangularSolveShape, Doc: "solve a triangular system"},
-		{Op: OpFft, Name: "fft", Arity: exactly(1), NewAttrs: attrs[FFTAttrs](), CanInfer: true, Traits: TraitKeepsLayout, Work: WorkFourier,
+		{Op: OpFft, Name: "fft", Arity: exactly(1), NewAttrs: attrs[FFTAttrs](), CanInfer: true, Traits: TraitKeepsLayout | TraitStays, Work: WorkFourier,
 			Shape: fftShape, Doc: "fast Fourier transform of the last axes"},
 	}
 }

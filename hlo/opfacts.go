@@ -7,7 +7,14 @@ type Pair struct {
 	Plain Opcode // does the same in one step; OpInvalid of send and recv, which have no such form
 	Start Opcode
 	Done  Opcode
+	// Result is the element of the start's value that becomes the done's; WholeResult when the value as a whole does.
+	Result int
+	// Context is the number of elements after operand and result: u32 scalars for the hardware's use.
+	Context int
 }
+
+// WholeResult is the Result of pairs whose start has the shape of the plain op.
+const WholeResult = -1
 
 // IsZero reports whether there is no pair.
 func (p Pair) IsZero() bool { return p.Start == OpInvalid }

@@ -16,6 +16,8 @@ type OpInfo struct {
 	NewAttrs func() OpAttrs
 	// Callees are the roles of the computations the op calls, in the order the instruction stores them.
 	Callees []CalleeRole
+	// Aliases are more names under which text may name callees.
+	Aliases []CalleeAlias
 	// CanInfer reports whether text may leave the result shape out.
 	CanInfer bool
 	// HasAccuracy reports whether the attribute result_accuracy is allowed.
@@ -61,6 +63,12 @@ type CalleeRole struct {
 	Print int
 }
 
+// CalleeAlias is a name by which text may name a callee although it is not printed so, and the callee's place among those of the instruction.
+type CalleeAlias struct {
+	Name  string
+	Index int
+}
+
 // Trait is a set of facts that passes ask for instead of listing opcodes.
 type Trait uint32
 
@@ -83,6 +91,10 @@ const (
 	TraitRandom                           // result differs from run to run
 	TraitTokens                           // orders effects by tokens
 	TraitForwards                         // its value is made of the operands' values, regrouped or as they are: nothing is computed
+	TraitStays                            // constant folding leaves it: it marks a place, or its value is not the compiler's to compute
+	TraitFolds                            // combines any number of elements in any order: commutative, associative but for rounding, with an identity
+	TraitReindexes                        // each result element is the operand element at an index that is known from the shapes
+	TraitCarriesAsync                     // an asynchronous value may go through it on the way from its start to its done
 	TraitKeepsLayout                      // once layouts are assigned, operands and result have one; true of elementwise ops too
 )
 

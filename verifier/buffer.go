@@ -43,6 +43,9 @@ func hasBuffer(s hlo.Shape) bool {
 }
 
 func (r *run) buffer(in hlo.Instruction) {
+	if hlo.IsAsync(in.Opcode()) {
+		return
+	}
 	switch in.Opcode() {
 	case hlo.OpGetTupleElement, hlo.OpTuple:
 	case hlo.OpCustomCall:
@@ -67,7 +70,6 @@ func (r *run) buffer(in hlo.Instruction) {
 			}
 		}
 		r.oneWriter(in, "BUF-07")
-	case hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone:
 	default:
 		if _, ok := frontendAttrs(in).Get(streamAnnotation); ok && in.Opcode() == hlo.OpCall {
 			return
@@ -195,9 +197,13 @@ func (r *run) bufferUses(in hlo.Instruction) *uses {
 	}
 	u := new(uses)
 	for user := range in.Users() {
-		switch user.Opcode() {
-		case hlo.OpFusion, hlo.OpCall, hlo.OpCustomCall, hlo.OpWhile, hlo.OpConditional, hlo.OpDynamicUpdateSlice:
+		switch op := user.Opcode(); op {
+		case hlo.OpFusion, hlo.OpCustomCall, hlo.OpDynamicUpdateSlice:
 			u.writers++
+		default:
+			if hlo.Info(op).Traits.Has(hlo.TraitControl) && !hlo.IsAsync(op) {
+				u.writers++
+			}
 		case hlo.OpGetTupleElement:
 			if u.elements == nil {
 				u.elements = make(map[int64][]hlo.Instruction)

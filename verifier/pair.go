@@ -1,7 +1,6 @@
 package verifier
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -52,8 +51,14 @@ func (r *run) pairStart(in hlo.Instruction, pair hlo.Pair) {
 
 // passesPair reports whether a start may go on through in to its done.
 func passesPair(in hlo.Instruction) bool {
-	return slices.Contains([]hlo.Opcode{hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpOptBarrier, hlo.OpCopy, hlo.OpParameter, hlo.OpWhile}, in.Opcode()) ||
-		in.Opcode() == hlo.OpCustomCall && forwards(in)
+	switch op := in.Opcode(); op {
+	case hlo.OpCall, hlo.OpConditional, hlo.OpDomain:
+		return false
+	case hlo.OpCustomCall:
+		return forwards(in)
+	default:
+		return hlo.Info(op).Traits.Has(hlo.TraitCarriesAsync)
+	}
 }
 
 func customTarget(in hlo.Instruction) string {

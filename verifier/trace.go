@@ -233,10 +233,10 @@ func (r *run) carried(in hlo.Instruction) bool {
 			}
 		}
 		for u := range in.Users() {
-			switch u.Opcode() {
-			case hlo.OpWhile:
+			switch op := u.Opcode(); {
+			case op == hlo.OpWhile:
 				return yes(k)
-			case hlo.OpAsyncUpdate, hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpOptBarrier, hlo.OpDomain, hlo.OpCall, hlo.OpConditional:
+			case op == hlo.OpAsyncUpdate || op != hlo.OpCopy && hlo.Info(op).Traits.Has(hlo.TraitCarriesAsync):
 				add(u, k)
 			}
 		}
