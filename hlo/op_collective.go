@@ -21,7 +21,7 @@ func collectiveOps() []OpInfo {
 		{Op: OpAllReduceDone, Name: "all-reduce-done", Arity: exactly(1),
 			Traits: TraitCollective | TraitAsyncDone | TraitNotWrappable | TraitMixesPrecision, MatchRule: "COLL-09", Work: WorkNone,
 			Shape: sameAsOperand, Doc: "result of an all-reduce"},
-		{Op: OpReduceScatter, Name: "reduce-scatter", Arity: atLeast(0), NewAttrs: attrs[ReduceScatterAttrs](), Callees: oneCallee("to_apply"), Aliases: []CalleeAlias{{"calls", 0}},
+		{Op: OpReduceScatter, Name: "reduce-scatter", Arity: atLeast(0), NewAttrs: attrs[ReduceScatterAttrs](), Callees: oneCallee("to_apply"), Aliases: []CalleeAlias{{Name: "calls", Full: true}},
 			Traits: TraitCollective | TraitApply, MatchRule: "COLL-13",
 			Shape: reduceScatterShape, Doc: "all-reduce of which each device keeps its part"},
 		{Op: OpAllToAll, Name: "all-to-all", Arity: atLeast(0), NewAttrs: attrs[AllToAllAttrs](),

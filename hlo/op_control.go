@@ -6,7 +6,7 @@ func controlOps() []OpInfo {
 		{Op: OpCall, Name: "call", Arity: atLeast(0), NewAttrs: attrs[CallAttrs](), Callees: oneCallee("to_apply"), CanInfer: true,
 			Traits: TraitControl | TraitMixesPrecision | TraitCarriesAsync, Match: MatchExact, MatchRule: "CALL-03", Work: WorkCall,
 			Shape: callShape, Doc: "run a computation"},
-		{Op: OpConditional, Name: "conditional", Arity: atLeast(1), Callees: []CalleeRole{{Name: "branch_computations", List: true}}, CanInfer: true, Aliases: []CalleeAlias{{"true_computation", 0}, {"false_computation", 1}},
+		{Op: OpConditional, Name: "conditional", Arity: atLeast(1), Callees: []CalleeRole{{Name: "branch_computations", List: true}}, CanInfer: true, Aliases: []CalleeAlias{{Name: "true_computation"}, {Name: "false_computation", Index: 1}},
 			Traits: TraitControl | TraitMixesPrecision | TraitKeepsLayout | TraitCarriesAsync, Match: MatchExact, MatchRule: "CND-07", Work: WorkBranch,
 			Shape: conditionalShape, Doc: "run one of several computations"},
 		{Op: OpWhile, Name: "while", Arity: exactly(1), Callees: []CalleeRole{{Name: "body", Print: 1}, {Name: "condition", Print: 0}}, CanInfer: true,

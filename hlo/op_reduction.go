@@ -15,7 +15,7 @@ func reductionOps() []OpInfo {
 		{Op: OpMap, Name: "map", Arity: atLeast(0), NewAttrs: attrs[MapAttrs](), Callees: oneCallee("to_apply"), CanInfer: true,
 			Traits: TraitApply | TraitKeepsLayout, Work: WorkFold,
 			Shape: mapShape, Doc: "apply a computation to elements at the same index"},
-		{Op: OpScan, Name: "scan", Arity: atLeast(0), NewAttrs: attrs[ScanAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Aliases: []CalleeAlias{{"calls", 0}},
+		{Op: OpScan, Name: "scan", Arity: atLeast(0), NewAttrs: attrs[ScanAttrs](), Callees: oneCallee("to_apply"), CanInfer: true, Aliases: []CalleeAlias{{Name: "calls", Full: true}},
 			Traits: TraitApply, Match: MatchOwn, Work: WorkFold,
 			Shape: scanShape, Doc: "step a computation along an axis, carrying values"},
 		{Op: OpSort, Name: "sort", Arity: atLeast(0), NewAttrs: attrs[SortAttrs](), Callees: oneCallee("to_apply"), CanInfer: true,

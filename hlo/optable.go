@@ -67,6 +67,7 @@ type CalleeRole struct {
 type CalleeAlias struct {
 	Name  string
 	Index int
+	Full  bool // XLA names the callee so when it prints it in full
 }
 
 // Trait is a set of facts that passes ask for instead of listing opcodes.

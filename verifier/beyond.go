@@ -14,13 +14,13 @@ func (r *run) beyond(in hlo.Instruction) {
 	switch {
 	case c.RNGState && op == hlo.OpRngBitGenerator:
 		r.rngState(in)
-	case c.CollectiveGroups && op == hlo.OpAllReduceStart:
+	case c.CollectiveGroups && info.Pair.Begins(op):
 		if id := hlo.AttrsOf[hlo.AllReduceAttrs](in).ChannelID; id.Set && id.Value <= 0 {
-			r.report(in, "HALO-CHANNEL", "the channel id of all-reduce-start must be greater than 0, got %d", id.Value)
+			r.report(in, "HALO-CHANNEL", "the channel id of %v must be greater than 0, got %d", op, id.Value)
 		}
 	case c.CollectiveGroups && op == hlo.OpCollectiveBroadcast:
 		r.broadcastGroups(in)
-	case info.Pair.Begins(op) && info.Pair.Plain == hlo.OpInvalid: // send and recv
+	case isTransfer(op):
 		if i := in.NumOperands() - 1; c.TransferTokens && !in.OperandInstr(i).Shape().IsToken() {
 			r.report(in, "HALO-TRANSFER", "operand %d of %v must be a token, got %v", i, op, in.OperandInstr(i).Shape())
 		}

@@ -56,21 +56,13 @@ func (r *run) buffer(in hlo.Instruction) {
 			return
 		}
 		r.oneWriter(in, "BUF-07")
-	case hlo.OpWhile, hlo.OpDynamicUpdateSlice:
-		if in.Opcode() == hlo.OpDynamicUpdateSlice {
-			for i := range in.NumOperands() {
-				if i > 0 && hasBuffer(in.OperandInstr(i).Shape()) {
-					r.report(in, "BUF-10", "DynamicUpdateSlice operand %d must not be a buffer", i)
-					return
-				}
-			}
-			if hasBuffer(in.OperandInstr(0).Shape()) != hasBuffer(in.Shape()) {
-				r.report(in, "BUF-10", "DynamicUpdateSlice result must be a buffer exactly if operand 0 is one")
-				return
-			}
-		}
+	case hlo.OpWhile:
 		r.oneWriter(in, "BUF-07")
 	default:
+		if hlo.Info(in.Opcode()).Match == hlo.MatchInPlace {
+			r.bufferInPlace(in)
+			return
+		}
 		if _, ok := frontendAttrs(in).Get(streamAnnotation); ok && in.Opcode() == hlo.OpCall {
 			return
 		}
@@ -82,6 +74,21 @@ func (r *run) buffer(in hlo.Instruction) {
 			r.report(in, "BUF-13", "buffers aren't allowed in this context: %v", in.Opcode())
 		}
 	}
+}
+
+// bufferInPlace checks a dynamic-update-slice, which may write into a buffer and nothing else of one.
+func (r *run) bufferInPlace(in hlo.Instruction) {
+	for i := 1; i < in.NumOperands(); i++ {
+		if hasBuffer(in.OperandInstr(i).Shape()) {
+			r.report(in, "BUF-10", "DynamicUpdateSlice operand %d must not be a buffer", i)
+			return
+		}
+	}
+	if hasBuffer(in.OperandInstr(0).Shape()) != hasBuffer(in.Shape()) {
+		r.report(in, "BUF-10", "DynamicUpdateSlice result must be a buffer exactly if operand 0 is one")
+		return
+	}
+	r.oneWriter(in, "BUF-07")
 }
 
 // bufferCall checks a custom-call that may make, take or hand on buffers.
@@ -198,12 +205,13 @@ func (r *run) bufferUses(in hlo.Instruction) *uses {
 	u := new(uses)
 	for user := range in.Users() {
 		switch op := user.Opcode(); op {
-		case hlo.OpFusion, hlo.OpCustomCall, hlo.OpDynamicUpdateSlice:
-			u.writers++
 		default:
-			if hlo.Info(op).Traits.Has(hlo.TraitControl) && !hlo.IsAsync(op) {
+			info := hlo.Info(op)
+			if info.Match == hlo.MatchInPlace || info.Traits.Has(hlo.TraitControl) && !hlo.IsAsync(op) {
 				u.writers++
 			}
+		case hlo.OpFusion, hlo.OpCustomCall:
+			u.writers++
 		case hlo.OpGetTupleElement:
 			if u.elements == nil {
 				u.elements = make(map[int64][]hlo.Instruction)

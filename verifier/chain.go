@@ -248,7 +248,11 @@ func (r *run) notNative(c hlo.Computation, start hlo.Instruction) {
 			others++
 		}
 	}
-	if op := root.Opcode(); others == 1 && hlo.HasNativeAsync(op) && op != hlo.OpSend && op != hlo.OpRecv {
+	switch op := root.Opcode(); {
+	case others != 1 || !hlo.HasNativeAsync(op):
+	case isTransfer(op): // XLA wraps the transfers of a stream, so programs have them
+		r.warn(start, "ASYNC-S2", "%v begins a pair of its own opcodes and is better not wrapped with async-start", op)
+	default:
 		r.report(start, "ASYNC-S2", "%v has asynchronous opcodes of its own and cannot be wrapped with async-start", op)
 	}
 }

@@ -41,6 +41,12 @@ func waitsForAll(op hlo.Opcode) bool {
 	return t.Has(hlo.TraitCollective) && t&(hlo.TraitApply|hlo.TraitAsyncStart|hlo.TraitAsyncDone) == 0
 }
 
+// mayReduce marks the collectives that own a computation, begun and ended in one step.
+func mayReduce(op hlo.Opcode) bool {
+	t := hlo.Info(op).Traits
+	return t.Has(hlo.TraitCollective|hlo.TraitApply) && !t.Has(hlo.TraitAsyncStart)
+}
+
 func (r *run) deadlocks() {
 	w := &deadlockWalk{r: r, quiet: make(map[hlo.CompID]bool), closed: make(map[hlo.CompID]bool)}
 	t := new(transfers)
@@ -65,7 +71,7 @@ func (w *deadlockWalk) computation(c hlo.Computation, t *transfers) {
 		switch op := in.Opcode(); {
 		case in.NumCallees() == 0:
 			w.event(in, t)
-		case op == hlo.OpAllReduce || op == hlo.OpReduceScatter:
+		case mayReduce(op):
 			if w.r.cfg.ReductionDeadlocks && t.state != nothing {
 				w.fail(in, "HALO-DEADLOCK", "%v waits for all devices while transfers are pending: %s", op, t)
 			}
@@ -83,7 +89,7 @@ func (w *deadlockWalk) isQuiet(c hlo.Computation) bool {
 	q := true
 	for in := range c.Instructions() {
 		op := in.Opcode()
-		q = q && op != hlo.OpSend && op != hlo.OpRecv && !waitsForAll(op) && op != hlo.OpAllReduce && op != hlo.OpReduceScatter
+		q = q && !isTransfer(op) && !waitsForAll(op) && !mayReduce(op)
 		for i := range in.NumCallees() {
 			q = q && w.isQuiet(w.r.m.MustComputation(in.Callee(i)))
 		}
@@ -122,7 +128,7 @@ func (w *deadlockWalk) event(in hlo.Instruction, t *transfers) {
 		return
 	}
 	switch {
-	case op == hlo.OpSend || op == hlo.OpRecv:
+	case isTransfer(op):
 		if hlo.AttrsOf[hlo.SendRecvAttrs](in).IsHostTransfer {
 			return
 		}

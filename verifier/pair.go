@@ -22,7 +22,7 @@ func (r *run) pairs() {
 // pairStart checks the consumer of a start, send or recv.
 func (r *run) pairStart(in hlo.Instruction, pair hlo.Pair) {
 	op, done := in.Opcode(), pair.Done
-	transfer := pair.Plain == hlo.OpInvalid
+	transfer := isTransfer(op)
 	if transfer && in.IsRoot() && r.isAsyncBody(in.Computation().ID()) {
 		return
 	}
@@ -77,12 +77,12 @@ func (r *run) pairDone(in hlo.Instruction, start hlo.Opcode) {
 	if o.Opcode() == start {
 		return
 	}
-	switch start {
-	case hlo.OpSend, hlo.OpRecv:
+	switch {
+	case isTransfer(start):
 		if o.Opcode() != hlo.OpGetTupleElement {
 			r.report(in, "PAIR-06", "The operand of a %v instruction needs to be %v or get-tuple-element, found %v", in.Opcode(), start, o.Opcode())
 		}
-	case hlo.OpCopyStart:
+	case start == hlo.OpCopyStart:
 		r.report(in, "PAIR-05", "The operand of a %v instruction needs to be %v, found %v", in.Opcode(), start, o.Opcode())
 	default:
 		if p, ok := r.producer(o); !ok || p.Opcode() != start {

@@ -387,11 +387,7 @@ func (p *parser) fieldInto(dst any, f *hlo.AttrField) {
 		at := p.pos
 		*dst = p.intList()
 		if f.Single && len(*dst) != 1 {
-			rule := ""
-			if p.level > 0 && p.drafts[p.level-1].spec.Opcode == hlo.OpScan {
-				rule = "RED-19"
-			}
-			p.failRule(rule, at, "expects exactly one integer in %s", f.Key)
+			p.failRule(f.Rule, at, "expects exactly one integer in %s", f.Key)
 		}
 	case *[][]int64:
 		*dst = p.intLists()
