@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 )
@@ -31,7 +32,7 @@ func (c *disCmd) Run(e *env) error {
 		if !f.Typed {
 			fmt.Fprintf(e.stderr, "%s: warning: %s\n", in.name, hostprog.MissingSections)
 		}
-		disassemble := hostprog.Disassemble
+		disassemble := hosthlo.Disassemble
 		if c.Exact {
 			disassemble = hostprog.DisassembleExact
 		}
