@@ -28,7 +28,7 @@ func init() {
 		hlo.OpConcatenate:        {concatenate},
 		hlo.OpConvolution:        {convolution},
 		hlo.OpCopy:               {copyBytes, elementwise},
-		hlo.OpCustomCall:         {lapackCall},
+		hlo.OpCustomCall:         {instrument, lapackCall},
 		hlo.OpDot:                {dot},
 		hlo.OpDynamicSlice:       {dynamicSlice},
 		hlo.OpDynamicUpdateSlice: {dynamicUpdateSlice},
