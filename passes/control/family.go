@@ -1,0 +1,8 @@
+package control
+
+import "github.com/gohalo/halo/hlo/pass"
+
+// Family is the part of the catalogue that is here.
+var Family = pass.Family{
+	Plain: []*pass.Pass{CallInliner, ComputationDeduplicator, ConditionalSimplifier, FlattenCallGraph, FusionInliner, MapInliner, OptimizationBarrierExpander},
+}
