@@ -13,16 +13,34 @@ type Cost struct {
 	Flops           int64 // additions and multiplications; a multiply-add is two
 	Transcendentals int64 // exponentials, roots, trigonometric functions: one each
 	Bytes           int64 // read and written, operands and results that stay in registers inside a fusion not counted
-	// Unknown says that a custom call, or a loop of unknown length, is in it: the numbers are then a lower bound.
+	Sent            int64 // bytes that go to other devices
+	Messages        int64 // meetings with other devices
+	Kernels         int64 // instructions that compute something; set in sums, where one counts as well as zero
+	Nanoseconds     int64 // what custom calls declare, and test instruments take
+	// Unknown says that a custom call without a declared cost, or a loop of unknown length, which counts as AssumedTrips rounds, is in it.
 	Unknown bool
 }
 
+// AssumedTrips is the number of rounds that a loop of unknown length is taken to have.
+const AssumedTrips = 10
+
+// IsZero reports whether executing takes no time at all.
+func (c Cost) IsZero() bool { return c == Cost{} }
+
 func (c Cost) plus(o Cost) Cost {
-	return Cost{addSat(c.Flops, o.Flops), addSat(c.Transcendentals, o.Transcendentals), addSat(c.Bytes, o.Bytes), c.Unknown || o.Unknown}
+	return Cost{addSat(c.Flops, o.Flops), addSat(c.Transcendentals, o.Transcendentals), addSat(c.Bytes, o.Bytes), addSat(c.Sent, o.Sent),
+		addSat(c.Messages, o.Messages), addSat(c.Kernels, o.Kernels), addSat(c.Nanoseconds, o.Nanoseconds), c.Unknown || o.Unknown}
 }
 
 func (c Cost) times(n int64) Cost {
-	return Cost{mulSat(c.Flops, n), mulSat(c.Transcendentals, n), mulSat(c.Bytes, n), c.Unknown}
+	return Cost{mulSat(c.Flops, n), mulSat(c.Transcendentals, n), mulSat(c.Bytes, n), mulSat(c.Sent, n), mulSat(c.Messages, n), mulSat(c.Kernels, n),
+		mulSat(c.Nanoseconds, n), c.Unknown}
+}
+
+// most is the greater of each number: of branches, one is taken.
+func (c Cost) most(o Cost) Cost {
+	return Cost{max(c.Flops, o.Flops), max(c.Transcendentals, o.Transcendentals), max(c.Bytes, o.Bytes), max(c.Sent, o.Sent), max(c.Messages, o.Messages),
+		max(c.Kernels, o.Kernels), max(c.Nanoseconds, o.Nanoseconds), c.Unknown || o.Unknown}
 }
 
 func addSat(a, b int64) int64 {
@@ -39,30 +57,42 @@ func mulSat(a, b int64) int64 {
 	return a * b
 }
 
-// Rates is what a machine does in a second, and the time that any instruction takes at least.
+// Rates is what a machine does in a second, and the times, in seconds, that any instruction and any meeting of devices take at least.
 type Rates struct {
-	Flops, Transcendentals, Bytes float64
-	Dispatch                      float64 // seconds
+	Flops           float64 `json:"flops"`
+	Transcendentals float64 `json:"transcendentals"`
+	Bytes           float64 `json:"bytes"`
+	Link            float64 `json:"link_bytes"`
+	Dispatch        float64 `json:"dispatch_seconds"`
+	Latency         float64 `json:"link_seconds"`
 }
 
 // OneCore is one core of a server of these years: the order of magnitude is what decisions need.
-var OneCore = Rates{Flops: 5e10, Transcendentals: 1e9, Bytes: 1e10, Dispatch: 1e-7}
+var OneCore = Rates{Flops: 5e10, Transcendentals: 1e9, Bytes: 1e10, Link: 5e9, Dispatch: 1e-7, Latency: 5e-6}
 
-// Seconds is the time of the slowest of the three.
+// Seconds is the time of the slowest of computing, of moving, and of dispatching, and after it what is sent and what is declared.
 func (c Cost) Seconds(r Rates) float64 {
-	return max(float64(c.Flops)/r.Flops, float64(c.Transcendentals)/r.Transcendentals, float64(c.Bytes)/r.Bytes, r.Dispatch)
+	own := max(float64(c.Flops)/r.Flops, float64(c.Transcendentals)/r.Transcendentals, float64(c.Bytes)/r.Bytes, float64(max(c.Kernels, 1))*r.Dispatch)
+	return own + float64(c.Sent)/r.Link + float64(c.Messages)*r.Latency + float64(c.Nanoseconds)*1e-9
 }
 
 // Costs knows the cost of every computation of a module. It is immutable.
-type Costs struct{ of map[hlo.CompID]Cost }
+type Costs struct {
+	m  hlo.Module
+	of map[hlo.CompID]Cost
+}
 
 // FindCosts looks at every computation once, callees first.
 func FindCosts(m hlo.Module) *Costs {
-	k := &Costs{make(map[hlo.CompID]Cost)}
+	k := &Costs{m, make(map[hlo.CompID]Cost)}
 	for c := range m.PostOrder() {
 		total := Cost{}
 		for in := range c.Instructions() {
-			total = total.plus(k.Of(in))
+			own := k.Of(in)
+			if !own.IsZero() {
+				own.Kernels = max(own.Kernels, 1)
+			}
+			total = total.plus(own)
 		}
 		k.of[c.ID()] = total
 	}
@@ -75,7 +105,15 @@ func (k *Costs) OfComputation(id hlo.CompID) Cost { return k.of[id] }
 // Of is the cost of an instruction. An asynchronous operation costs what it wraps at its start, and nothing at its done.
 func (k *Costs) Of(in hlo.Instruction) Cost {
 	moved := Cost{Bytes: addSat(size(in), operandBytes(in))}
-	return works[hlo.Info(in.Opcode()).Work](k, in, moved)
+	info := hlo.Info(in.Opcode())
+	if info.Traits.Has(hlo.TraitAsyncDone) {
+		return Cost{}
+	}
+	c := works[info.Work](k, in, moved)
+	if info.Traits.Has(hlo.TraitCollective) {
+		c.Sent, c.Messages = operandBytes(in), 1
+	}
+	return c
 }
 
 // works makes a cost of each kind of work; the third argument is that of reading all operands and writing the result.
@@ -123,18 +161,17 @@ var works = [...]func(*Costs, hlo.Instruction, Cost) Cost{
 	hlo.WorkCall:    func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.callees(in) },
 	hlo.WorkLoop:    func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.rounds(in) },
 	hlo.WorkBranch:  func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.branch(in) },
-	hlo.WorkUnknown: func(_ *Costs, _ hlo.Instruction, moved Cost) Cost { return Cost{Bytes: moved.Bytes, Unknown: true} },
+	hlo.WorkUnknown: func(_ *Costs, in hlo.Instruction, moved Cost) Cost { return declared(in, moved.Bytes) },
 }
 
 // applied is the cost of running the callees n times on elements: what they compute, and not their scalars' traffic.
 func (k *Costs) applied(in hlo.Instruction, n int64, moved Cost) Cost {
 	c := k.callees(in).times(n)
-	c.Bytes = moved.Bytes
-	return c
+	return Cost{Flops: c.Flops, Transcendentals: c.Transcendentals, Bytes: moved.Bytes, Nanoseconds: c.Nanoseconds, Unknown: c.Unknown}
 }
 
 func (k *Costs) rounds(while hlo.Instruction) Cost {
-	n, known := TripCount(while)
+	n, known := k.Trips(while)
 	c := k.callees(while).times(max(n, 1))
 	c.Unknown = c.Unknown || !known
 	return c
@@ -143,10 +180,42 @@ func (k *Costs) rounds(while hlo.Instruction) Cost {
 // branch is the most that any branch takes.
 func (k *Costs) branch(in hlo.Instruction) (worst Cost) {
 	for id := range in.Callees() {
-		c := k.of[id]
-		worst = Cost{max(worst.Flops, c.Flops), max(worst.Transcendentals, c.Transcendentals), max(worst.Bytes, c.Bytes), worst.Unknown || c.Unknown}
+		worst = worst.most(k.of[id])
 	}
 	return worst
+}
+
+// Trips is the number of rounds of a loop: what its backend configuration says, or its text if it counts, else AssumedTrips.
+func (k *Costs) Trips(while hlo.Instruction) (n int64, known bool) {
+	if n, known := TripCount(while); known {
+		return n, true
+	}
+	if loop, counts := FindLoop(k.m, while); counts {
+		return loop.Trip, true
+	}
+	return AssumedTrips, false
+}
+
+// declared is the cost of a custom call: what a test instrument is set to, or the estimate in the backend configuration, as Pallas writes it:
+// {"cost_estimate":{"flops":"1000","transcendentals":"0","bytes_accessed":"64"}}.
+func declared(in hlo.Instruction, moved int64) Cost {
+	if d, ok := hlo.Instrument(in); ok {
+		return Cost{Bytes: moved, Nanoseconds: d.Nanoseconds()}
+	}
+	c := in.Common()
+	if c == nil {
+		return Cost{Bytes: moved, Unknown: true}
+	}
+	_, estimate, ok := strings.Cut(c.BackendConfig, `"cost_estimate"`)
+	if !ok {
+		return Cost{Bytes: moved, Unknown: true}
+	}
+	estimate, _, _ = strings.Cut(estimate, "}")
+	number := func(key string) int64 {
+		n, _ := numberAfter(estimate, key)
+		return n
+	}
+	return Cost{Flops: number(`"flops"`), Transcendentals: number(`"transcendentals"`), Bytes: max(number(`"bytes_accessed"`), moved)}
 }
 
 func (k *Costs) callees(in hlo.Instruction) (c Cost) {
@@ -226,7 +295,12 @@ func TripCount(while hlo.Instruction) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	_, rest, ok = strings.Cut(rest, `"n"`)
+	return numberAfter(rest, `"n"`)
+}
+
+// numberAfter reads the number that follows a key in JSON, as a number or as a string.
+func numberAfter(text, key string) (int64, bool) {
+	_, rest, ok := strings.Cut(text, key)
 	if !ok {
 		return 0, false
 	}
