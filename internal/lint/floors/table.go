@@ -17,7 +17,8 @@ var Table = []Row{
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
-	{Prefix: "internal/arrays", Floor: 2},                                           // literals on disk
+	{Prefix: "arrays", Floor: 2},                                                    // literals in files
+	{Prefix: "arrays/npz", Floor: 0},
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module

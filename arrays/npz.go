@@ -6,8 +6,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/npz"
 )
 
 // ReadNPZ reads the arrays of a file by their keys.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/npz"
 )
 
 // rawItems is the type of items of files that say nothing about their contents.
