@@ -192,6 +192,9 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 		return Step{Pipeline: p}, err
 	}
 	name := strings.ReplaceAll(e.Name, "_", "-")
+	for i, o := range e.Options {
+		e.Options[i].Key = strings.ReplaceAll(o.Key, "_", "-")
+	}
 	ps, err := c.Pass(name, e.Options)
 	switch {
 	case err != nil:
