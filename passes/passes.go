@@ -11,6 +11,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/async"
+	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
@@ -23,6 +24,7 @@ import (
 var catalogued = pass.Join(
 	algsimp.Family,
 	async.Family,
+	collectives.Family,
 	control.Family,
 	fuse.Family,
 	legalize.Family,
