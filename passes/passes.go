@@ -13,6 +13,7 @@ import (
 	"github.com/gohalo/halo/passes/async"
 	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
@@ -26,6 +27,7 @@ var catalogued = pass.Join(
 	async.Family,
 	collectives.Family,
 	control.Family,
+	dots.Family,
 	fuse.Family,
 	legalize.Family,
 	loops.Family,
