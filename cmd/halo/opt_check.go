@@ -23,7 +23,7 @@ import (
 // passChecks say how a run of passes is watched over. Reproducers carry them.
 type passChecks struct {
 	Profile               string   `help:"Verifier profile: doc or xla." default:"doc" enum:"doc,xla"`
-	MixedPrecision        bool     `help:"Let floating types of operands and result differ."`
+	MixedPrecision        bool     `help:"Accept operands of different floating-point widths where XLA's verifier can."`
 	Check                 string   `help:"exec or exec:N: evaluate the module before and after each pass that changed it, on N sets of inputs." placeholder:"exec[:N]"`
 	Fuel                  []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
 	Rules                 []string `help:"Take rules out: -algsimp.A12." placeholder:"-PASS.RULE"`
@@ -203,6 +203,9 @@ func (c *passChecks) head(passes string) string {
 	}
 	if c.Check != "" {
 		head += " --check=" + c.Check
+	}
+	if c.MixedPrecision {
+		head += " --mixed-precision"
 	}
 	if c.FP != "" && c.FP != "strict" {
 		head += " --fp=" + c.FP

@@ -186,7 +186,7 @@ var textParser = sync.OnceValue(func() *participle.Parser[textPipeline] {
 
 func (e *textElement) options() (all Options) {
 	for _, o := range e.Options {
-		opt := Option{Key: o.Key, Value: o.Value}
+		opt := Option{Key: strings.ReplaceAll(o.Key, "_", "-"), Value: o.Value}
 		if o.List != nil {
 			opt.List = o.List.items()
 		}
