@@ -132,7 +132,7 @@ func Lower[M hlo.Module | Module](ctx context.Context, m M, o Options) (*bef.Fil
 func verified[M hlo.Module | Module](m M) (Module, error) {
 	switch m := any(m).(type) {
 	case Module:
-		if m == (Module{}) {
+		if m.IsZero() {
 			return m, errNoModule
 		}
 		return m, nil

@@ -69,7 +69,7 @@ var errNoModule = errors.New("halo: got the zero hlo.Module, want a module")
 // when many dumps were written, and that does not bear on what a module means: that asynchronous computations of several instructions
 // are not on the main thread.
 func Verify(m hlo.Module, cfg verifier.Config) (Module, error) {
-	if m == (hlo.Module{}) {
+	if m.IsZero() {
 		return Module{}, errNoModule
 	}
 	findings := verifier.Verify(m, cfg)

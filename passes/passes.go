@@ -11,7 +11,9 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/async"
+	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
@@ -23,7 +25,9 @@ import (
 var catalogued = pass.Join(
 	algsimp.Family,
 	async.Family,
+	collectives.Family,
 	control.Family,
+	dots.Family,
 	fuse.Family,
 	legalize.Family,
 	loops.Family,

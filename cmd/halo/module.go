@@ -13,6 +13,7 @@ import (
 
 // moduleOptions say how a module is read.
 type moduleOptions struct {
+	mixed   bool // accept operands of different floating-point widths
 	profile string
 	fill    bool // give elided constants XLA's filler
 }
@@ -43,14 +44,15 @@ func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 	if o.fill {
 		m = hlo.FillElided(m)
 	}
+	xla := verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed}
 	if o.profile == "xla" {
-		return halo.Verify(m, verifier.Config{Profile: verifier.XLA})
+		return halo.Verify(m, xla)
 	}
-	v, strict := halo.Verify(m, verifier.Config{})
+	v, strict := halo.Verify(m, verifier.Config{MixedPrecision: o.mixed})
 	if strict == nil {
 		return v, nil
 	}
-	if v, err = halo.Verify(m, verifier.Config{Profile: verifier.XLA}); err == nil {
+	if v, err = halo.Verify(m, xla); err == nil {
 		var findings verifier.ErrorList
 		errors.As(strict, &findings)
 		for _, f := range findings {

@@ -7,55 +7,54 @@ var fast [hlo.NumOpcodes][]chooser
 
 func init() {
 	for op := range hlo.Opcodes {
-		if hlo.Info(op).Traits.Has(hlo.TraitElementwise) {
+		switch t := hlo.Info(op).Traits; {
+		case t.Has(hlo.TraitElementwise):
 			fast[op] = []chooser{copyBytes, elementwise}
+		case t.Has(hlo.TraitCollective) && t&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) == 0: // pairs have been made plain
+			fast[op] = []chooser{newCollective}
 		}
 	}
-	for _, op := range []hlo.Opcode{hlo.OpAllGather, hlo.OpAllReduce, hlo.OpAllToAll, hlo.OpCollectiveBroadcast, hlo.OpCollectivePermute,
-		hlo.OpRaggedAllToAll, hlo.OpReduceScatter} {
-		fast[op] = []chooser{newCollective}
-	}
-	fast[hlo.OpRngGetAndUpdateState] = []chooser{rngGetAndUpdateState}
 	for op, choosers := range map[hlo.Opcode][]chooser{
-		hlo.OpBatchNormGrad:      {batchNorm(batchNormGrad)},
-		hlo.OpBatchNormInference: {batchNorm(batchNormInference)},
-		hlo.OpBatchNormTraining:  {batchNorm(batchNormTraining)},
-		hlo.OpBitcast:            {copyBytes},
-		hlo.OpBitcastConvert:     {copyBytes, elementwise},
-		hlo.OpBroadcast:          {copyBytes, elementwise},
-		hlo.OpCholesky:           {cholesky},
-		hlo.OpCompare:            {elementwise, compareNarrow},
-		hlo.OpConcatenate:        {concatenate},
-		hlo.OpConvolution:        {convolution},
-		hlo.OpCopy:               {copyBytes, elementwise},
-		hlo.OpCustomCall:         {instrument, lapackCall},
-		hlo.OpDot:                {dot},
-		hlo.OpDynamicSlice:       {dynamicSlice},
-		hlo.OpDynamicUpdateSlice: {dynamicUpdateSlice},
-		hlo.OpFft:                {fft},
-		hlo.OpFusion:             {fusedLoop, fusedReduce, fusedSequence},
-		hlo.OpGather:             {gather},
-		hlo.OpInfeed:             {needsMesh},
-		hlo.OpIota:               {elementwise},
-		hlo.OpMap:                {mapElements},
-		hlo.OpOutfeed:            {needsMesh},
-		hlo.OpPad:                {pad},
-		hlo.OpRecv:               {needsMesh},
-		hlo.OpRecvDone:           {recvDone},
-		hlo.OpRaggedDot:          {raggedDot},
-		hlo.OpReduce:             {reduce, reduceLanes},
-		hlo.OpReduceWindow:       {reduceWindow},
-		hlo.OpReshape:            {copyBytes},
-		hlo.OpReverse:            {elementwise},
-		hlo.OpRngBitGenerator:    {rngBitGenerator},
-		hlo.OpScatter:            {scatter},
-		hlo.OpSelectAndScatter:   {selectAndScatter},
-		hlo.OpSend:               {send, needsMesh},
-		hlo.OpSlice:              {copyBytes, elementwise},
-		hlo.OpSort:               {sortLines},
-		hlo.OpTopk:               {topK},
-		hlo.OpTranspose:          {copyBytes, transpose, elementwise},
-		hlo.OpTriangularSolve:    {triangularSolve},
+		hlo.OpBatchNormGrad:        {batchNorm(batchNormGrad)},
+		hlo.OpBatchNormInference:   {batchNorm(batchNormInference)},
+		hlo.OpBatchNormTraining:    {batchNorm(batchNormTraining)},
+		hlo.OpBitcast:              {copyBytes},
+		hlo.OpBitcastConvert:       {copyBytes, elementwise},
+		hlo.OpBroadcast:            {copyBytes, elementwise},
+		hlo.OpCholesky:             {cholesky},
+		hlo.OpCompare:              {elementwise, compareNarrow},
+		hlo.OpConcatenate:          {concatenate},
+		hlo.OpConvolution:          {convolution},
+		hlo.OpCopy:                 {copyBytes, elementwise},
+		hlo.OpCustomCall:           {instrument, lapackCall},
+		hlo.OpDot:                  {dot},
+		hlo.OpDynamicSlice:         {dynamicSlice},
+		hlo.OpDynamicUpdateSlice:   {dynamicUpdateSlice},
+		hlo.OpFft:                  {fft},
+		hlo.OpFusion:               {fusedLoop, fusedReduce, fusedSequence},
+		hlo.OpGather:               {gather},
+		hlo.OpInfeed:               {needsMesh},
+		hlo.OpIota:                 {elementwise},
+		hlo.OpMap:                  {mapElements},
+		hlo.OpOutfeed:              {needsMesh},
+		hlo.OpPad:                  {pad},
+		hlo.OpRecv:                 {needsMesh},
+		hlo.OpRecvDone:             {recvDone},
+		hlo.OpRaggedDot:            {raggedDot},
+		hlo.OpReduce:               {reduce, reduceLanes},
+		hlo.OpReduceWindow:         {reduceWindow},
+		hlo.OpReshape:              {copyBytes},
+		hlo.OpReverse:              {elementwise},
+		hlo.OpRngBitGenerator:      {rngBitGenerator},
+		hlo.OpRngGetAndUpdateState: {rngGetAndUpdateState},
+		hlo.OpScatter:              {scatter},
+		hlo.OpSelectAndScatter:     {selectAndScatter},
+		hlo.OpSend:                 {send, needsMesh},
+		hlo.OpSlice:                {copyBytes, elementwise},
+		hlo.OpSort:                 {sortLines},
+		hlo.OpTopk:                 {topK},
+		hlo.OpTranspose:            {copyBytes, transpose, elementwise},
+		hlo.OpTriangularSolve:      {triangularSolve},
 	} {
 		fast[op] = choosers
 	}

@@ -31,7 +31,9 @@ var Table = []Row{
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}},  // origin recovery holds modules as text
 	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}}, // passes share facts
+	{Prefix: "hlo/scalar", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},
+	{Prefix: "hlo/rules", Floor: 2, Wing: "hlo", Also: []string{"hlo/pass", "hlo/match", "hlo/scalar", "hlo/eval"}}, // rules are rewrites of a pass
 	{Prefix: "hlo/eval", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/analysis", Floor: 2, Wing: "hlo"},
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
