@@ -48,5 +48,6 @@ var Table = []Row{
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
 	{Prefix: "passes", Floor: 4, Wing: "hlo"},
 	{Prefix: "", Floor: 5},
-	{Prefix: "cmd/", Floor: 7},
+	{Prefix: "halocmd", Floor: 7},
+	{Prefix: "cmd/", Floor: 8},
 }
