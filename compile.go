@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
@@ -54,6 +55,8 @@ type Options struct {
 
 	// BEF: Register adds kernels, which custom-calls find by their target: see runtime.Registry.CustomCall.
 	Register func(*runtime.Registry)
+	// CustomCalls are the meanings of custom-calls in the evaluator, by target.
+	CustomCalls map[string]eval.Kernel
 }
 
 // Observer sees what executions do. What is nil is not called. Both must be safe for concurrent use if executions are.

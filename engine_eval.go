@@ -16,7 +16,7 @@ type evaluated struct {
 func (e *evaluated) close() {}
 
 func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([][]*hlo.Literal, error) {
-	o := eval.Options{MaxBytes: e.options.MaxBytes, MaxSteps: e.options.MaxSteps, Host: x.Host, Trace: e.options.Observer.Values}
+	o := eval.Options{MaxBytes: e.options.MaxBytes, MaxSteps: e.options.MaxSteps, Host: x.Host, Trace: e.options.Observer.Values, CustomCalls: e.options.CustomCalls}
 	args := make([][]*hlo.Literal, len(x.Args))
 	for d, leaves := range x.Args {
 		args[d] = parameters(e.m, leaves)

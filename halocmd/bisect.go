@@ -11,7 +11,6 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/passes"
 )
 
 // bisectCmd finds out which pass, and which of its rewrites, makes a command fail.
@@ -58,7 +57,7 @@ func (c *bisectCmd) Run(e *env) error {
 	defer os.RemoveAll(dir)
 	c.Reproducer = "none"
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		pipeline, err := passes.Parse(c.Passes)
+		pipeline, err := catalogue.Parse(c.Passes)
 		if err != nil {
 			return usageError{err}
 		}

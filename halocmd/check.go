@@ -2,23 +2,12 @@ package halocmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
-	"golang.org/x/tools/txtar"
-
-	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/parser"
-	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/filecheck"
-	"github.com/gohalo/halo/internal/shadow"
-	"github.com/gohalo/halo/passes"
-	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/passtest"
+	"github.com/gohalo/halo/verifier"
 )
 
 // checkCmd runs tests of passes.
@@ -50,24 +39,27 @@ module is not evaluated. It is verified before and after, and read back from its
 
 func (c *checkCmd) Run(e *env) error {
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		tests := testsOf(in)
-		r.add("tests", len(tests))
+		cases := passtest.Cases(in.name, in.data, catalogue.Parse)
+		outputs := make([]string, len(cases))
+		r.add("tests", len(cases))
 		var failed several
 		passed := 0
-		for i := range tests {
-			t := &tests[i]
-			if t.pipeline == "" {
-				t.pipeline = c.Passes
+		for i := range cases {
+			t := &cases[i]
+			if t.Pipeline == "" {
+				t.Pipeline = c.Passes
 			}
-			if err := c.test(t); err != nil {
-				failed = append(failed, fmt.Errorf("%s: error: %w", t.name, err))
+			var err error
+			o := passtest.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
+			if outputs[i], err = t.Run(context.Background(), o); err != nil {
+				failed = append(failed, fmt.Errorf("%s: error: %w", t.Name, err))
 				continue
 			}
 			passed++
 		}
 		r.add("passed", passed)
 		if c.Update && len(failed) == 0 {
-			return updateTests(in, tests)
+			return updateTests(in, cases, outputs)
 		}
 		if len(failed) > 0 {
 			return failed
@@ -79,127 +71,17 @@ func (c *checkCmd) Run(e *env) error {
 	})
 }
 
-// passTest is a module with its checks.
-type passTest struct {
-	name, text string
-	linesAhead int
-	pipeline   string
-	prefixes   []string
-	output     string // what the passes made
-}
-
-// Expressions are made when they are first needed: most commands never are.
-var (
-	passLine   = lazily(`(?m)^\s*// PASS: *(.+?)\s*$`)
-	runLine    = lazily(`(?m)^\s*// RUN:.*?--passes=['"]?([^\s'"|]+)`)
-	prefixFlag = lazily(`(?m)^\s*// RUN:.*--check-prefix(?:es)?=(\S+)`)
-	noExecLine = lazily(`(?m)^\s*// NOEXEC:`)
-	checkLine  = lazily(`(?m)^[ \t]*// CHECK.*\n?`)
-	nameInText = lazily(`%[A-Za-z_][\w.-]*`)
-)
-
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
-// testsOf cuts a file into tests. What the first says about passes holds for those that say nothing; in an archive it is the name of its folder,
-// if that is a pass.
-func testsOf(in *input) (tests []passTest) {
-	if strings.HasSuffix(in.name, ".txtar") {
-		folder := filepath.Base(filepath.Dir(in.name))
-		if _, err := passes.Parse(folder); err != nil {
-			folder = ""
-		}
-		for _, f := range txtar.Parse(in.data).Files {
-			tests = append(tests, passTest{name: in.name + ":" + f.Name, text: string(f.Data), pipeline: folder})
-		}
-	} else {
-		for i, p := range parser.Split(string(in.data)) {
-			name := in.name
-			if i > 0 {
-				name = fmt.Sprintf("%s:%d", in.name, p.LinesBefore+1)
-			}
-			tests = append(tests, passTest{name: name, text: p.Text, linesAhead: p.LinesBefore})
-		}
-	}
-	for i := range tests {
-		t := &tests[i]
-		if i > 0 && !strings.HasSuffix(in.name, ".txtar") {
-			t.pipeline, t.prefixes = tests[0].pipeline, tests[0].prefixes
-		}
-		for _, re := range []*regexp.Regexp{runLine(), passLine()} {
-			if found := re.FindStringSubmatch(t.text); found != nil {
-				t.pipeline = found[1]
-			}
-		}
-		if found := prefixFlag().FindStringSubmatch(t.text); found != nil {
-			t.prefixes = strings.Split(found[1], ",")
-		}
-	}
-	return tests
-}
-
-func (c *checkCmd) test(t *passTest) error {
-	if t.pipeline == "" {
-		return errors.New("say what to run: a line // PASS: name, or --passes")
-	}
-	pipeline, err := passes.Parse(t.pipeline)
-	if err != nil {
-		return err
-	}
-	m, err := (parser.Config{LinesBefore: t.linesAhead}).Parse(t.name, t.text)
-	if err != nil {
-		return err
-	}
-	checks := &passChecks{Profile: "doc"}
-	worst := pass.Exact // class of the rewrites that were made
-	note := pass.Instrument{After: func(rep pass.Report) { worst = max(worst, rep.Class()) }}
-	r := &pass.Runner{Check: checks.verify(m), Instruments: []pass.Instrument{note}}
-	after, err := r.Run(context.Background(), pipeline, m)
-	if err != nil {
-		return err
-	}
-	t.output = printer.String(after)
-	if _, err := parser.Parse(t.name, t.output); err != nil {
-		return fmt.Errorf("the result does not read back: %w", err)
-	}
-	if c.Exec && !noExecLine().MatchString(t.text) {
-		if err := shadow.Compare(context.Background(), m, after, shadow.Config{Class: worst}); err != nil && !errors.Is(err, shadow.ErrSkipped) {
-			return err
-		}
-	}
-	if c.Update {
-		return nil
-	}
-	return t.check(m, after)
-}
-
-func (t *passTest) check(before, after hlo.Module) error {
-	const unchanged = "CHECK-UNCHANGED"
-	text := strings.ReplaceAll(t.text, unchanged, "")
-	if (text != t.text || strings.HasSuffix(t.name, ".same.hlo")) && before != after {
-		return fmt.Errorf("the passes changed the module, which says %s; it is now:\n%s", unchanged, t.output)
-	}
-	if !strings.Contains(text, "CHECK") && t.prefixes == nil {
-		return nil
-	}
-	if err := filecheck.Check([]byte(text), []byte(t.output), filecheck.Options{Prefixes: t.prefixes, CheckName: t.name, OutputName: "output"}); err != nil {
-		return fmt.Errorf("%w\nthe output:\n%s", err, t.output)
-	}
-	return nil
-}
-
 // updateTests writes the CHECK lines of a file anew.
-func updateTests(in *input, tests []passTest) error {
+func updateTests(in *input, cases []passtest.Case, outputs []string) error {
 	if in.name == "-" {
 		return fmt.Errorf("%s: error: --update writes files", in.name)
 	}
 	text := string(in.data)
-	for _, t := range tests {
-		if !strings.Contains(text, t.text) {
-			return fmt.Errorf("%s: error: cannot find the test in its file", t.name)
+	for i, t := range cases {
+		if !strings.Contains(text, t.Text) {
+			return fmt.Errorf("%s: error: cannot find the test in its file", t.Name)
 		}
-		text = strings.Replace(text, t.text, t.updated(), 1)
+		text = strings.Replace(text, t.Text, t.Updated(outputs[i]), 1)
 	}
 	if text == string(in.data) {
 		return nil
@@ -209,46 +91,4 @@ func updateTests(in *input, tests []passTest) error {
 		return err
 	}
 	return os.WriteFile(in.name, []byte(text), info.Mode().Perm())
-}
-
-// updated is the test with CHECK lines for every line of the output's computations, in front of its module. Names are captured where they are
-// defined, so that another numbering is no difference.
-func (t *passTest) updated() string {
-	text := checkLine().ReplaceAllString(t.text, "")
-	var b strings.Builder
-	_, body, _ := strings.Cut(t.output, "\n\n")
-	known := map[string]bool{}
-	next := "CHECK"
-	for line := range strings.Lines(body) {
-		line = strings.TrimSpace(line)
-		if line == "" || line == "}" {
-			next = "CHECK"
-			continue
-		}
-		fmt.Fprintf(&b, "// %s: %s\n", next, captureNames(line, known))
-		next = "CHECK-NEXT"
-	}
-	at := strings.Index(text, "HloModule")
-	if at < 0 {
-		at = 0
-	}
-	return text[:at] + b.String() + text[at:]
-}
-
-// captureNames makes a pattern of a line.
-func captureNames(line string, known map[string]bool) string {
-	line = strings.ReplaceAll(line, "{{", "{{[{][{]}}") // FileCheck's own brackets
-	return nameInText().ReplaceAllStringFunc(line, func(name string) string {
-		v := strings.Map(func(r rune) rune {
-			if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' {
-				return r
-			}
-			return '_'
-		}, name[1:])
-		if known[v] {
-			return "[[" + v + "]]"
-		}
-		known[v] = true
-		return "[[" + v + ":%[^ ,)]+]]"
-	})
 }

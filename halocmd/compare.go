@@ -13,7 +13,6 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/diverge"
-	"github.com/gohalo/halo/passes"
 )
 
 // compareCmd runs a program in two ways and says where they part.
@@ -87,7 +86,7 @@ func (c *compareCmd) ways() (ways [2]way, err error) {
 		default:
 			return ways, fmt.Errorf("--engines: there is no engine %q: want eval or bef", engines[i])
 		}
-		if _, err := passes.Parse(ways[i].passes); ways[i].passes != "" && err != nil {
+		if _, err := catalogue.Parse(ways[i].passes); ways[i].passes != "" && err != nil {
 			return ways, fmt.Errorf("--%s: %w", ways[i].name, err)
 		}
 	}
@@ -111,7 +110,7 @@ func (c *compareCmd) program(ctx context.Context, e *env, in *input, r *record, 
 		}
 	}
 	e.progress.at("comparing")
-	cfg := diverge.Config{Tolerance: c.tolerances.of, Threads: c.Threads}
+	cfg := diverge.Config{Tolerance: c.tolerances.of, Options: options(halo.Options{Threads: c.Threads})}
 	found, err := diverge.Find(ctx, sides[0], sides[1], args, cfg)
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
@@ -121,7 +120,7 @@ func (c *compareCmd) program(ctx context.Context, e *env, in *input, r *record, 
 
 func (w way) side(ctx context.Context, m hlo.Module) (diverge.Side, error) {
 	if w.passes != "" {
-		pipeline, err := passes.Parse(w.passes)
+		pipeline, err := catalogue.Parse(w.passes)
 		if err != nil {
 			return diverge.Side{}, err
 		}

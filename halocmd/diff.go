@@ -10,7 +10,6 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/moddiff"
-	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -58,7 +57,7 @@ func (c *diffCmd) Run(e *env) error {
 			return err
 		}
 		if c.Passes != "" {
-			pipeline, err := passes.Parse(c.Passes)
+			pipeline, err := catalogue.Parse(c.Passes)
 			if err != nil {
 				return usageError{err}
 			}

@@ -21,7 +21,7 @@ type prepared struct {
 
 // prepare compiles the program in a file as the flags say.
 func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.Observer) (*prepared, error) {
-	o := halo.Options{Engine: halo.Engine(c.Engine), Threads: c.Threads, MaxBytes: available(), Observer: observer}
+	o := options(halo.Options{Engine: halo.Engine(c.Engine), Threads: c.Threads, MaxBytes: available(), Observer: observer})
 	if in.kind == source.BEF {
 		if o.Engine == halo.Eval {
 			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}

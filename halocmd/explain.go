@@ -30,7 +30,7 @@ func (c *explainCmd) Run(e *env) error {
 		if i > 0 {
 			fmt.Fprintln(e.stdout)
 		}
-		if text, ok := verifier.Explain(name); ok {
+		if text, ok := explain(name); ok {
 			fmt.Fprint(e.stdout, text)
 			continue
 		}
@@ -45,8 +45,15 @@ func (c *explainCmd) Run(e *env) error {
 	return nil
 }
 
-// explain is the documentation of a verifier rule.
-func explain(rule string) (string, bool) { return verifier.Explain(rule) }
+// explain is the documentation of a rule of the verifier.
+func explain(rule string) (string, bool) {
+	for _, x := range added.Rules {
+		if strings.EqualFold(x.ID, rule) {
+			return fmt.Sprintf("%s: %s.\n", x.ID, x.What), true
+		}
+	}
+	return verifier.Explain(rule)
+}
 
 // traitNames are the facts about ops that are worth telling.
 var traitNames = []struct {

@@ -121,7 +121,7 @@ func extract(m hlo.Module, root hlo.Instruction, height int) (hlo.Module, error)
 		out, err = renamed(out, from, made)
 	}
 	if err == nil {
-		err = verifier.Verify(out, verifier.Config{Profile: verifier.XLA}).Err()
+		err = verifier.Verify(out, verifierConfig(verifier.Config{Profile: verifier.XLA})).Err()
 	}
 	if err != nil {
 		return m, fmt.Errorf("%%%s makes no program by itself: %w", root.Name(), err)

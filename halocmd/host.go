@@ -81,6 +81,9 @@ func (c *hostRunFlags) run(ctx context.Context, e *env, in *input) (err error) {
 	reg := runtime.NewRegistry()
 	hostkernels.Register(reg)
 	kernels.Register(reg)
+	if added.Kernels != nil {
+		added.Kernels(reg)
+	}
 	program, err := runtime.Load(file, reg, runtime.LoadOptions{Host: host, Strict: c.Strict})
 	if err != nil {
 		d.diagnoseLoad(err)

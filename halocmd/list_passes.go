@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/passes"
 )
 
 // listPassesCmd lists what --passes may name.
@@ -42,22 +41,22 @@ type listed struct {
 
 func listPasses(out io.Writer, asJSON bool) error {
 	if !asJSON {
-		for _, p := range passes.All() {
+		for _, p := range catalogue.All() {
 			fmt.Fprintf(out, "%-34s %s\n", p.Name, title(p.Doc))
 		}
-		for name, p := range passes.Pipelines {
+		for name, p := range catalogue.Pipelines {
 			fmt.Fprintf(out, "%-34s %s: %s\n", name, p.Doc, p.Text)
 		}
 		return nil
 	}
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	for _, p := range passes.All() {
+	for _, p := range catalogue.All() {
 		if err := lines.Encode(listedOf(p)); err != nil {
 			return err
 		}
 	}
-	for name, p := range passes.Pipelines {
+	for name, p := range catalogue.Pipelines {
 		if err := lines.Encode(map[string]string{"pipeline": name, "doc": p.Doc, "passes": p.Text}); err != nil {
 			return err
 		}
@@ -79,7 +78,7 @@ func listedOf(p *pass.Pass) listedPass {
 	for _, phase := range p.Breaks {
 		l.Breaks = append(l.Breaks, string(phase))
 	}
-	for _, o := range passes.Orders {
+	for _, o := range catalogue.Orders() {
 		switch p.Name {
 		case o.Before:
 			l.Before = append(l.Before, listed{o.After, o.Because})
@@ -92,8 +91,8 @@ func listedOf(p *pass.Pass) listedPass {
 
 // pipelinesWith names the pipelines that a pass is in.
 func pipelinesWith(p *pass.Pass) (in []string) {
-	for name, pl := range passes.Pipelines {
-		parsed, err := passes.Parse(pl.Text)
+	for name, pl := range catalogue.Pipelines {
+		parsed, err := catalogue.Parse(pl.Text)
 		if err != nil {
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime/bef"
 )
 
@@ -65,5 +64,5 @@ func (l *optLevel) pipeline(needed string) (*pass.Pipeline, error) {
 	if l.Passes != "" {
 		text = l.Passes + "," + needed
 	}
-	return passes.Parse(text)
+	return catalogue.Parse(text)
 }

@@ -1,4 +1,10 @@
-// Package halocmd is the command halo as a package, for programs that add something of their own to it.
+// Package halocmd is the command halo as a package, for programs that add passes, pipelines, rules and kernels of their own to it:
+//
+//	func main() {
+//		halocmd.Main(halocmd.Extension{Passes: pass.Family{Plain: []*pass.Pass{mine.DoubleToAdd}}})
+//	}
+//
+// The folder examples/extension is such a program, with its tests.
 package halocmd
 
 import (
@@ -19,8 +25,19 @@ const (
 	exitBug   = 3
 )
 
-// Main runs the command on the arguments of the process and ends the process.
-func Main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+// Main runs the command, with what a program adds to it, on the arguments of the process, and ends the process.
+func Main(extensions ...Extension) {
+	os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, extensions...))
+}
+
+// Run is [Main] as a function, for tests. It returns the exit status, and must not be called by several goroutines at once.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, extensions ...Extension) int {
+	if err := extend(extensions); err != nil {
+		fmt.Fprintf(stderr, "halo: this program is at fault: %v\n", err)
+		return exitBug
+	}
+	return run(args, stdin, stdout, stderr)
+}
 
 // commands is the command line: one field, and one file, for each subcommand.
 type commands struct {

@@ -44,11 +44,11 @@ func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 	if o.fill {
 		m = hlo.FillElided(m)
 	}
-	xla := verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed}
+	xla := verifierConfig(verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed})
 	if o.profile == "xla" {
 		return halo.Verify(m, xla)
 	}
-	v, strict := halo.Verify(m, verifier.Config{MixedPrecision: o.mixed})
+	v, strict := halo.Verify(m, verifierConfig(verifier.Config{MixedPrecision: o.mixed}))
 	if strict == nil {
 		return v, nil
 	}

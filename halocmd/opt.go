@@ -7,7 +7,6 @@ import (
 
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/source"
-	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -102,7 +101,7 @@ func (c *optCmd) plan() (*optPlan, error) {
 
 // module runs the passes on one module and says what was asked about it.
 func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan *optPlan) error {
-	pipeline, err := passes.Parse(c.pipelineText())
+	pipeline, err := catalogue.Parse(c.pipelineText())
 	if err != nil {
 		return usageError{err}
 	}

@@ -130,7 +130,7 @@ func (c *passChecks) rounds() (int, error) {
 
 // verify verifies after each pass under the profile that the input satisfies.
 func (c *passChecks) verify(m hlo.Module) func(hlo.Module) error {
-	cfg := verifier.Config{MixedPrecision: c.MixedPrecision}
+	cfg := verifierConfig(verifier.Config{MixedPrecision: c.MixedPrecision})
 	if c.Profile == "xla" || verifier.Verify(m, cfg).Err() != nil {
 		cfg.Profile = verifier.XLA
 	}

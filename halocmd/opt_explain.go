@@ -9,7 +9,6 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -17,7 +16,7 @@ import (
 func explainPass(out io.Writer, name string) error {
 	name = strings.ReplaceAll(name, "_", "-")
 	base, rule, _ := strings.Cut(name, ".")
-	for _, p := range passes.All() {
+	for _, p := range catalogue.All() {
 		if p.Name != base {
 			continue
 		}
@@ -33,14 +32,14 @@ func explainPass(out io.Writer, name string) error {
 		}
 		return usageError{fmt.Errorf("pass %s has no rule %q", base, rule)}
 	}
-	for n, p := range passes.Pipelines {
+	for n, p := range catalogue.Pipelines {
 		if n == name {
 			fmt.Fprintf(out, "%s: %s\n\n  %s\n", n, p.Doc, p.Text)
 			return nil
 		}
 	}
 	// The reader of pipelines knows the nearest name.
-	_, err := passes.Parse(name)
+	_, err := catalogue.Parse(name)
 	if err == nil {
 		err = fmt.Errorf("nothing is known about %q", name)
 	}
@@ -50,7 +49,7 @@ func explainPass(out io.Writer, name string) error {
 // knownRule refuses the name of a rule that no pass documents.
 func knownRule(name string) error {
 	base, rule, _ := strings.Cut(name, ".")
-	for _, p := range passes.All() {
+	for _, p := range catalogue.All() {
 		if p.Name == base && slices.ContainsFunc(p.Rules, func(r pass.Rule) bool { return r.ID == rule }) {
 			return nil
 		}

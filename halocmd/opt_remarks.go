@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/passes"
 )
 
 // remarkFilter chooses remarks, as --remarks=missed:fusion,passed asks.
@@ -28,7 +27,7 @@ func readRemarkFilter(texts []string) (f remarkFilter, err error) {
 				return nil, fmt.Errorf("--remarks: %w, or all; then perhaps a colon and a pass", err)
 			}
 		}
-		if err := passes.Check(pattern); err != nil || named && pattern == "" {
+		if err := catalogue.Check(pattern); err != nil || named && pattern == "" {
 			return nil, fmt.Errorf("--remarks=%s: want the name of a pass behind the colon: %w", t, err)
 		}
 		f = append(f, c)

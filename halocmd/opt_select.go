@@ -9,7 +9,6 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/passes"
 )
 
 // passSelection leaves passes of a pipeline out. A pattern is a name, a glob over names, or a position as --timing prints it; see
@@ -29,7 +28,7 @@ func (s *passSelection) skip() (func() pass.Instrument, error) {
 		return nil, fmt.Errorf("--disable-pass and --only-pass exclude each other")
 	}
 	for _, p := range slices.Concat(s.DisablePass, s.OnlyPass, []string{s.StartFrom, s.StopAfter}) {
-		if err := passes.Check(p); err != nil {
+		if err := catalogue.Check(p); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +56,7 @@ func (s *passSelection) selects() bool {
 
 // legalising lists the passes that make modules legal for lowering.
 func legalising() (all []*pass.Pass) {
-	for _, p := range passes.All() {
+	for _, p := range catalogue.All() {
 		if slices.Contains(p.Makes, pass.Legal) {
 			all = append(all, p)
 		}
@@ -93,7 +92,7 @@ func (s *passSelection) adviseLegal(ctx context.Context, stderr io.Writer, m hlo
 
 // adviseOrder says which passes of a pipeline that somebody wrote are out of place. The standard ones keep all constraints.
 func adviseOrder(stderr io.Writer, p *pass.Pipeline) {
-	for _, c := range pass.Conflicts(p.Passes(), passes.Orders) {
+	for _, c := range pass.Conflicts(p.Passes(), catalogue.Orders()) {
 		fmt.Fprintf(stderr, "note: %v\n", c)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/reduce"
 	"github.com/gohalo/halo/internal/shadow"
-	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -103,7 +102,7 @@ func (c *reduceCmd) oracle(ctx context.Context, checks *passChecks) (func(hlo.Mo
 	if c.Passes == "" {
 		return nil, errors.New("say what fails: --passes or --command")
 	}
-	pipeline, err := passes.Parse(c.Passes)
+	pipeline, err := catalogue.Parse(c.Passes)
 	if err != nil {
 		return nil, err
 	}

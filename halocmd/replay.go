@@ -7,7 +7,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -36,7 +35,7 @@ func (c *replayCmd) Run(e *env) error {
 		if !ok {
 			return fmt.Errorf("%s: error: not a reproducer: no line begins with %q", in.name, replayMark)
 		}
-		pipeline, err := passes.Parse(text)
+		pipeline, err := catalogue.Parse(text)
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}

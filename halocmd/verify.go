@@ -61,7 +61,7 @@ func expandOptions(args []string) []string {
 }
 
 func (c *verifyCmd) config() (verifier.Config, error) {
-	var cfg verifier.Config
+	cfg := verifierConfig(verifier.Config{})
 	var err error
 	if cfg.Profile, err = verifier.ParseProfile(c.Profile); err != nil {
 		return cfg, err

@@ -2,10 +2,16 @@ package halocmd
 
 import "runtime/debug"
 
-// version is the module version that the binary was built from.
+const modulePath = "github.com/gohalo/halo"
+
+// version is the version of halo that the program was built from, whatever the program's own is.
 func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return "halo " + info.Main.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == modulePath && m.Version != "" {
+				return "halo " + m.Version
+			}
+		}
 	}
 	return "halo (devel)"
 }

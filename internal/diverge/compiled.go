@@ -88,7 +88,8 @@ func expose(m hlo.Module) (hlo.Module, []hlo.Instruction) {
 
 // execute runs a side and returns its result. Values sees every value of the evaluator; it may be nil.
 func execute(ctx context.Context, s Side, args []*hlo.Literal, cfg *Config, values func(hlo.Instruction, *hlo.Literal)) (*hlo.Literal, error) {
-	o := halo.Options{Engine: s.Engine, Pipeline: new(pass.Pipeline), Threads: cfg.Threads, Observer: halo.Observer{Values: values}}
+	o := cfg.Options
+	o.Engine, o.Passes, o.Pipeline, o.Observer = s.Engine, "", new(pass.Pipeline), halo.Observer{Values: values}
 	p, err := halo.Compile(ctx, halo.Trust(s.Module), o)
 	if err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ type Config struct {
 	Tolerance func(hlo.PrimitiveType) (rtol, atol float64)
 	// MaxBytes bounds the values that are kept of each side; those beyond are not compared. 0 is 1 GB.
 	MaxBytes int64
-	// Threads is the number of compute workers of the runtime; 0 is one for each processor.
-	Threads int
+	// Options are for both sides; engine, passes and observer are chosen here.
+	Options halo.Options
 }
 
 func (c *Config) compare(got, want *hlo.Literal) arrays.Difference {
