@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 )
@@ -21,7 +22,7 @@ func (c *disCmd) Run(e *env) error {
 		return usageError{fmt.Errorf("-o names one file, but there are %d BEF files", len(c.Files))}
 	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		if in.kind != befFile {
+		if in.kind != source.BEF {
 			return fmt.Errorf("%s: error: not a BEF file: it does not begin with the bytes 0B EF", in.name)
 		}
 		f, err := bef.Decode(in.data, bef.DecodeOptions{Warn: func(w error) { fmt.Fprintf(e.stderr, "%s: warning: %v\n", in.name, w) }})

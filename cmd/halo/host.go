@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
@@ -112,7 +113,7 @@ func (c *hostRunFlags) run(ctx context.Context, e *env, in *input) (err error) {
 
 // decodeHost returns the BEF form of a host program.
 func decodeHost(in *input) (*bef.File, error) {
-	if in.kind == befFile {
+	if in.kind == source.BEF {
 		f, err := bef.Decode(in.data, bef.DecodeOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("%s: error: %w", in.name, err)

@@ -37,6 +37,7 @@ var Table = []Row{
 	{Prefix: "hlo/analysis", Floor: 2, Wing: "hlo"},
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
 	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
+	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"}, // programs in any form
 	{Prefix: "runtime/workqueue", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime/hostprog", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
