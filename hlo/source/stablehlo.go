@@ -1,0 +1,18 @@
+package source
+
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/stablehlo"
+	"github.com/gohalo/halo/hlo/stablehlo/mlir"
+)
+
+// readStableHLO reads MLIR text.
+func readStableHLO(name string, data []byte, o Options) (hlo.Module, error) {
+	p, err := mlir.Parse(name, unsafe.String(unsafe.SliceData(data), len(data)))
+	if err != nil {
+		return hlo.Module{}, err
+	}
+	return stablehlo.Convert(p, o.StableHLO)
+}
