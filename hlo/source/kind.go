@@ -41,7 +41,7 @@ type format struct {
 
 // formats is the table of formats.
 var formats = [NumKinds]format{
-	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), remedy: "stablehlo-translate makes HLO from it"},
+	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), read: readBytecode},
 	BEF:           {noun: "a BEF file", is: begins("\x0b\xef"), extensions: []string{".bef"}},
 	Gzip:          {noun: "a gzip file", is: begins("\x1f\x8b")},
 	Zip:           {noun: "a zip file", is: begins("PK\x03\x04"), remedy: "unpack it first"},

@@ -14,7 +14,7 @@ func (c *comp) while(op *mlir.Op) {
 	shape := c.shape(first)
 	body := c.loopRegion(op, 1, shape, captured)
 	cond := c.loopRegion(op, 0, shape, captured)
-	id := c.addCalling(hlo.OpWhile, shape, nil, []hlo.CompID{cond, body}, first)
+	id := c.addCalling(hlo.OpWhile, shape, nil, []hlo.CompID{body, cond}, first)
 	if len(state) == 1 {
 		if len(op.Results) == 1 {
 			c.set(id)

@@ -157,3 +157,6 @@ func intAt(b []byte, t hlo.PrimitiveType) int64 {
 	}
 	return int64(binary.LittleEndian.Uint64(b))
 }
+
+// IntAt is the element at the beginning of data, of an integer type or as the bits of a float; data must be long enough.
+func IntAt(data []byte, t hlo.PrimitiveType) int64 { return int64(elementBits(data, t)) }

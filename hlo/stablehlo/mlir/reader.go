@@ -135,3 +135,32 @@ func cutOf[T any](slab *[]T, n int) []T {
 	*slab = (*slab)[n:]
 	return s
 }
+
+// ParseAttr reads an attribute by itself, as bytecode has some.
+func ParseAttr(types *Types, text string) (Attr, error) {
+	return piece(types, text, (*reader).attr)
+}
+
+// ParseType reads a type by itself.
+func ParseType(types *Types, text string) (*Type, error) {
+	return piece(types, text, (*reader).typ)
+}
+
+func piece[T any](types *Types, text string, read func(*reader) T) (v T, err error) {
+	r := &reader{text: text, types: types, known: make(map[string]*Type)}
+	r.src = newSource("", text, func(int) {})
+	defer func() {
+		if x := recover(); x != nil {
+			f, mine := x.(failure)
+			if !mine {
+				panic(x)
+			}
+			err = errors.New(f.err.Msg)
+		}
+	}()
+	v = read(r)
+	if r.peek() != 0 {
+		r.fail("expected the end, got %s", r.next())
+	}
+	return v, nil
+}

@@ -248,3 +248,6 @@ func (ts *Types) elem(t *Type) *Type {
 	}
 	return ts.Scalar(t.Elem)
 }
+
+// Decimal is a number as text.
+func Decimal(v int64) string { return strconv.FormatInt(v, 10) }
