@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -54,9 +54,8 @@ func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runt
 	if len(args) == 1 && !c.needsMesh {
 		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.tracer}, args[0], results[0])
 	}
-	mesh := eval.NewMesh(x.Replicas, x.Partitions)
-	mesh.Host = x.Host
-	return kernels.Devices(ctx, c.program, mesh, args, results, c.tracer)
+	world := &kernels.World{Mesh: devices.NewMesh(x.Replicas, x.Partitions), Host: x.Host}
+	return kernels.Devices(ctx, c.program, world, args, results, c.tracer)
 }
 
 // argumentBuffers are the arguments as the runtime takes them. They share the literals' memory where nothing is dynamic.

@@ -7,14 +7,18 @@ var fast [hlo.NumOpcodes][]chooser
 
 func init() {
 	for op := range hlo.Opcodes {
-		switch t := hlo.Info(op).Traits; {
-		case t.Has(hlo.TraitElementwise):
+		if hlo.Info(op).Traits.Has(hlo.TraitElementwise) {
 			fast[op] = []chooser{copyBytes, elementwise}
-		case t.Has(hlo.TraitCollective) && t&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) == 0: // pairs have been made plain
-			fast[op] = []chooser{newCollective}
 		}
 	}
 	for op, choosers := range map[hlo.Opcode][]chooser{
+		hlo.OpAllGather:            {newCollective(allGather)},
+		hlo.OpAllReduce:            {newCollective(allReduce)},
+		hlo.OpAllToAll:             {newCollective(allToAll)},
+		hlo.OpCollectiveBroadcast:  {newCollective(collectiveBroadcast)},
+		hlo.OpCollectivePermute:    {newCollective(collectivePermute)},
+		hlo.OpRaggedAllToAll:       {newCollective(raggedAllToAll)},
+		hlo.OpReduceScatter:        {newCollective(reduceScatter)},
 		hlo.OpBatchNormGrad:        {batchNorm(batchNormGrad)},
 		hlo.OpBatchNormInference:   {batchNorm(batchNormInference)},
 		hlo.OpBatchNormTraining:    {batchNorm(batchNormTraining)},

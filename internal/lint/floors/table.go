@@ -15,6 +15,7 @@ var Table = []Row{
 	{Prefix: "hlo", Floor: 1, Wing: "hlo"},
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
+	{Prefix: "runtime/devices", Floor: 1, Also: []string{"hlo"}}, // both engines meet there
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
 	{Prefix: "arrays", Floor: 2},                                                    // literals in files
@@ -31,6 +32,8 @@ var Table = []Row{
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}},  // origin recovery holds modules as text
+	{Prefix: "hlo/stablehlo", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser", "hlo/proto"}}, // shardings are read there
+	{Prefix: "hlo/stablehlo/", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser"}},             // errors of text have one form
 	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}}, // passes share facts
 	{Prefix: "hlo/scalar", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},

@@ -1,4 +1,4 @@
-package eval
+package devices
 
 import (
 	"fmt"
@@ -12,10 +12,7 @@ import (
 // says whom it expects something from, and its done takes it.
 
 // mailKey names a mailbox.
-type mailKey struct {
-	channel  int64
-	from, to Device
-}
+type mailKey = Letter
 
 type mailbox struct {
 	letters []*hlo.Literal
@@ -57,10 +54,16 @@ func (m *Mesh) Send(in hlo.Instruction, from Device, v *hlo.Literal) error {
 	var resume []func()
 	m.mu.Lock()
 	for _, p := range pairs {
-		if p.from(m, from) != from {
+		if p.from(from) != from {
 			continue
 		}
-		b := m.box(mailKey{channel, from, p.to(m, from)})
+		k := mailKey{channel, from, p.to(from)}
+		if !m.Holds(k.To) {
+			m.remote++
+			resume = append(resume, func() { m.post(k, v) })
+			continue
+		}
+		b := m.box(k)
 		if w := b.waiter; w != nil {
 			b.waiter = nil
 			resume = append(resume, func() { w.resume(v, nil) })
@@ -75,6 +78,16 @@ func (m *Mesh) Send(in hlo.Instruction, from Device, v *hlo.Literal) error {
 	return nil
 }
 
+// post sends a letter to another process.
+func (m *Mesh) post(k mailKey, v *hlo.Literal) {
+	m.transport.Send(k, v, func(err error) {
+		m.answered()
+		if err != nil {
+			m.Fail(err)
+		}
+	})
+}
+
 func (m *Mesh) box(k mailKey) *mailbox {
 	b := m.mail[k]
 	if b == nil {
@@ -84,16 +97,16 @@ func (m *Mesh) box(k mailKey) *mailbox {
 	return b
 }
 
-// recv notes what the next recv-done of this channel is to take.
-func (m *Mesh) recv(in hlo.Instruction, to Device) error {
+// Promise notes at a recv what the next recv-done of its channel is to take.
+func (m *Mesh) Promise(in hlo.Instruction, to Device) error {
 	pairs, channel, err := m.pairs(in)
 	if err != nil {
 		return err
 	}
 	p := promise{none: true}
 	for _, q := range pairs {
-		if q.to(m, to) == to {
-			p = promise{from: q.from(m, to)}
+		if q.to(to) == to {
+			p = promise{from: q.from(to)}
 		}
 	}
 	m.mu.Lock()
@@ -122,7 +135,16 @@ func (m *Mesh) Receipt(in hlo.Instruction, what string, to Device, resume func(*
 	if p.none {
 		return nil, true, nil
 	}
-	b := m.box(mailKey{channel, p.from, to})
+	letter := mailKey{channel, p.from, to}
+	if !m.Holds(p.from) {
+		m.remote++
+		m.transport.Receive(letter, in.Shape().Elem(0), func(v *hlo.Literal, err error) {
+			m.answered()
+			resume(v, err)
+		})
+		return nil, false, nil
+	}
+	b := m.box(letter)
 	if len(b.letters) > 0 {
 		v, b.letters = b.letters[0], b.letters[1:]
 		return v, true, sent(v, in)
@@ -145,8 +167,8 @@ type pair struct {
 	mode           groupMode
 }
 
-func (p pair) from(m *Mesh, other Device) Device { return p.device(p.source, other) }
-func (p pair) to(m *Mesh, other Device) Device   { return p.device(p.target, other) }
+func (p pair) from(other Device) Device { return p.device(p.source, other) }
+func (p pair) to(other Device) Device   { return p.device(p.target, other) }
 
 // device is the one with an id, in the same replica or partition as other.
 func (p pair) device(id int, other Device) Device {
