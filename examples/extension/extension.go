@@ -11,7 +11,7 @@ import (
 
 // extension is everything that this program adds.
 var extension = halocmd.Extension{
-	Passes:      pass.Family{Plain: []*pass.Pass{DoubleToAdd, ScaleSimplifier}},
+	Passes:      pass.Family{Plain: []*pass.Pass{Absorb, DoubleToAdd, ScaleSimplifier}},
 	Pipelines:   []passes.Pipeline{{Name: "acme", Doc: "the passes of this program, and housekeeping", Text: "scale-simplifier,double-to-add,simplify"}},
 	Orders:      []pass.Order{{Before: "scale-simplifier", After: "double-to-add", Because: "a scale by 2 becomes a product by 2"}},
 	Rules:       []verifier.Extra{scaleHasFactor},
