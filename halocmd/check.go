@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gohalo/halo/passtest"
+	"github.com/gohalo/halo/internal/passcases"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -39,7 +39,7 @@ module is not evaluated. It is verified before and after, and read back from its
 
 func (c *checkCmd) Run(e *env) error {
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		cases := passtest.Cases(in.name, in.data, catalogue.Parse)
+		cases := passcases.Cases(in.name, in.data, catalogue.Parse)
 		outputs := make([]string, len(cases))
 		r.add("tests", len(cases))
 		var failed several
@@ -50,7 +50,7 @@ func (c *checkCmd) Run(e *env) error {
 				t.Pipeline = c.Passes
 			}
 			var err error
-			o := passtest.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
+			o := passcases.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
 			if outputs[i], err = t.Run(context.Background(), o); err != nil {
 				failed = append(failed, fmt.Errorf("%s: error: %w", t.Name, err))
 				continue
@@ -72,7 +72,7 @@ func (c *checkCmd) Run(e *env) error {
 }
 
 // updateTests writes the CHECK lines of a file anew.
-func updateTests(in *input, cases []passtest.Case, outputs []string) error {
+func updateTests(in *input, cases []passcases.Case, outputs []string) error {
 	if in.name == "-" {
 		return fmt.Errorf("%s: error: --update writes files", in.name)
 	}

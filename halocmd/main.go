@@ -98,6 +98,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		args, e.stdout = []string{"--help"}, e.stderr
 		defer func() { code = exitUsage }()
 	}
+	if args[0] == "--version" { // no grammar is needed for that
+		fmt.Fprintln(e.stdout, version())
+		return exitOK
+	}
 	exited := -1
 	limitMemory()
 	parser, err := kong.New(grammarFor(args), kong.Name("halo"),
