@@ -24,7 +24,8 @@ var Table = []Row{
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
-	{Prefix: "passtest", Floor: 4},          // cases of passes as text
+	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
+	{Prefix: "passtest", Floor: 5},
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
 	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
 	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
