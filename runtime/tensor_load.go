@@ -295,15 +295,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 		}
 		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
 	}
-	b := &Binding{Kernel: name, Location: loc, attrs: k.Attrs, pool: &file.Attrs, consts: l.program.consts, module: l.program.module}
-	for _, r := range s.in {
-		b.In = append(b.In, t.regs[r].tensorType())
-		b.inSlots = append(b.inSlots, t.regs[r].Slot)
-	}
-	for _, r := range s.out {
-		b.Out = append(b.Out, t.regs[r].tensorType())
-		b.outSlots = append(b.outSlots, t.regs[r].Slot)
-	}
+	b := t.binding(s)
 	bound, err := callBinder(e.tensor, b)
 	switch {
 	case err != nil:
@@ -324,6 +316,21 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 		return false, nil
 	}
 	return true, nil
+}
+
+// binding describes the kernel behind a step.
+func (t *tensorFunction) binding(s *step) *Binding {
+	p, k := t.fn.program, &t.fn.def.Kernels[s.kernel]
+	b := &Binding{Kernel: p.file.Kernels[k.Code], Location: p.file.Locations.At(k.Loc), attrs: k.Attrs, pool: &p.file.Attrs, consts: p.consts, module: p.module}
+	for _, r := range s.in {
+		b.In = append(b.In, t.regs[r].tensorType())
+		b.inSlots = append(b.inSlots, t.regs[r].Slot)
+	}
+	for _, r := range s.out {
+		b.Out = append(b.Out, t.regs[r].tensorType())
+		b.outSlots = append(b.outSlots, t.regs[r].Slot)
+	}
+	return b
 }
 
 func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
