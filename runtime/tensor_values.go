@@ -74,14 +74,23 @@ func (m *tensorMemory) drop() {
 
 // values hands the memory over to values, or to nobody if the computation failed.
 func (m *tensorMemory) values(tv *TensorValues, failed *Error) []*async.Value {
+	return m.validValues(tv, failed, nil)
+}
+
+// validValues is values of a computation that may have failed in part; nil means that none of its results is valid then.
+func (m *tensorMemory) validValues(tv *TensorValues, failed *Error, valid []bool) []*async.Value {
 	values := make([]*async.Value, len(m.types))
-	if failed != nil {
-		m.drop()
-		setAll(values, async.MakeError(failed))
-		return values
-	}
+	var e *async.Value
 	for i, t := range m.types {
-		values[i] = tv.Make(t, m.buffers[i])
+		if failed == nil || valid != nil && valid[i] {
+			values[i] = tv.Make(t, m.buffers[i])
+			continue
+		}
+		if e == nil {
+			e = async.MakeError(failed)
+		}
+		m.buffers[i].DropRef()
+		values[i] = e
 	}
 	return values
 }

@@ -12,6 +12,9 @@ type Sharing struct {
 // Shareable lists which results of an instruction may have the memory of which operand leaves. The op table decides for most: an
 // elementwise op may overwrite an operand of the same size, an op with hlo.TraitInPlace its first operands.
 func Shareable(m hlo.Module, in hlo.Instruction) []Sharing {
+	if in.Shape().IsTuple() && in.Opcode() == hlo.OpFusion {
+		return shareableResults(m, in)
+	}
 	if in.Shape().IsTuple() && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitInPlace) {
 		return nil
 	}
@@ -46,6 +49,36 @@ func Shareable(m hlo.Module, in hlo.Instruction) []Sharing {
 	return pairs
 }
 
+// shareableResults is Shareable for a fusion of several results. Its loop computes all of them for some elements before it stores any; so what
+// comes of an operand as it is must not be read after another result has been stored there.
+func shareableResults(m hlo.Module, in hlo.Instruction) (pairs []Sharing) {
+	body := m.MustComputation(in.Callee(0))
+	root := body.Root()
+	if root.Opcode() != hlo.OpTuple {
+		return nil
+	}
+	for part := range root.Operands() {
+		traits := hlo.Info(part.Opcode()).Traits
+		if !traits.Has(hlo.TraitElementwise) || part.Opcode() == hlo.OpCopy || part.Opcode() == hlo.OpConvert || part.Opcode() == hlo.OpBitcastConvert {
+			return nil
+		}
+	}
+	leaf := 0
+	for i := range in.NumOperands() {
+		first := leaf
+		leaf += in.OperandInstr(i).Shape().NumLeaves()
+		if !in.OperandInstr(i).Shape().IsArray() || !readInPlace(body, body.Parameter(i)) {
+			continue
+		}
+		for k := range root.NumOperands() {
+			if sameSize(in.OperandInstr(i).Shape(), root.OperandInstr(k).Shape()) {
+				pairs = append(pairs, Sharing{k, first, false})
+			}
+		}
+	}
+	return pairs
+}
+
 func sameSize(a, b hlo.Shape) bool {
 	return a.IsArray() && a.Type().ByteSize() == b.Type().ByteSize() && SameDimensions(a, b)
 }
@@ -53,8 +86,13 @@ func sameSize(a, b hlo.Shape) bool {
 // readInPlace reports whether a fused computation reads a parameter only at the index that it computes: everything from the parameter to
 // the root is elementwise, so each element is read before its place is written.
 func readInPlace(body hlo.Computation, param hlo.Instruction) bool {
+	result := body.Root()
+	if result.Opcode() == hlo.OpTuple {
+		result = result.OperandInstr(0)
+	}
 	elementwise := func(in hlo.Instruction) bool {
-		return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && SameDimensions(in.Shape(), body.Root().Shape())
+		return in == body.Root() && in.Opcode() == hlo.OpTuple ||
+			hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && SameDimensions(in.Shape(), result.Shape())
 	}
 	reads := map[hlo.InstrID]bool{param.ID(): true}
 	for in := range body.Instructions() {
