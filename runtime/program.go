@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gohalo/halo/internal/budget"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -56,7 +57,7 @@ func (o *LoadOptions) maxBytes() int64 {
 }
 
 var machineMemory = sync.OnceValue(func() int64 {
-	if n := PhysicalMemory(); n > 0 {
+	if n := budget.Total(); n > 0 {
 		return n
 	}
 	return 64 << 30
@@ -168,6 +169,11 @@ func (p *Program) loadTensorFunctions() error {
 	}
 	if err := p.checkMetadata(); err != nil {
 		return err
+	}
+	if entry := p.Entry(); entry != nil && p.options.MaxBytes == 0 {
+		if err := budget.Check("an execution", entry.tensor.bytes()); err != nil {
+			return async.Errorf(async.ResourceExhausted, "%w", err)
+		}
 	}
 	if p.module != nil && p.file.IsEncoded(SectionModule) { // who lowered the program in this process has made the plan, too
 		return p.CheckPlans()

@@ -370,14 +370,7 @@ func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
 func (l *tensorLoader) size(t *tensorFunction) error {
 	t.totalRegs = int64(len(t.regs))
 	limit := l.program.options.maxBytes()
-	total := t.frame
-	for i := range t.numArgs {
-		total = saturatingAdd(total, t.argType(i).Bytes)
-	}
-	for i := range t.results {
-		total = saturatingAdd(total, t.resultType(i).Bytes)
-	}
-	if total > limit {
+	if total := t.bytes(); total > limit {
 		return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes for arguments, results and arena, the limit is %d", total, limit)
 	}
 	own := make([]int64, max(len(t.segments), 1)) // scratch of each segment
@@ -412,6 +405,18 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 		}
 	}
 	return nil
+}
+
+// bytes is the memory of an execution: arguments, results and arena.
+func (t *tensorFunction) bytes() int64 {
+	total := t.frame
+	for i := range t.numArgs {
+		total = saturatingAdd(total, t.argType(i).Bytes)
+	}
+	for i := range t.results {
+		total = saturatingAdd(total, t.resultType(i).Bytes)
+	}
+	return total
 }
 
 func saturatingAdd(a, b int64) int64 {
