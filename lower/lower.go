@@ -56,7 +56,7 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 }
 
 func newLowering(m hlo.Module) *lowering {
-	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), effects: analysis.FindSideEffects(m),
+	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), ordered: make(map[hlo.CompID]bool), effects: analysis.FindSideEffects(m),
 		texts: make(map[printer.Config]*printer.Lines)}
 }
 
@@ -69,6 +69,8 @@ type lowering struct {
 	consts constants
 
 	effects *analysis.SideEffects
+	known   *analysis.Costs
+	ordered map[hlo.CompID]bool               // isOrderedWithin
 	texts   map[printer.Config]*printer.Lines // of kernels
 	chains  map[hlo.CompID]int                // begunIn of computations
 }
