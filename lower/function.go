@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -51,7 +50,7 @@ type value struct {
 // op is a kernel to be: a computing instruction, a control instruction, or a copy that the plan may find unnecessary.
 type op struct {
 	kernel  string
-	text    string // the instruction, for the kernel's binder; empty for control kernels
+	in      hlo.Instruction // that the kernel is; zero for copies that the plan wants
 	loc     bef.Location
 	args    []valueID
 	results []valueID
@@ -62,10 +61,9 @@ type op struct {
 	chain   *asyncChain      // of an async-start
 	loop    bool             // a while: argument i and result i are one storage
 
-	in       hlo.Instruction
-	hasInstr bool             // in is set: copies that the plan adds have none
-	started  *hlo.Instruction // of a done: the start of its chain, if it is in this function
-	after    []int            // ops that it comes after besides those that define its arguments
+	of      hlo.Instruction  // that it is a part of; zero for copies that the plan adds
+	started *hlo.Instruction // of a done: the start of its chain, if it is in this function
+	after   []int            // ops that it comes after besides those that define its arguments
 }
 
 // sharing says that result may take over the storage of argument arg.
@@ -141,7 +139,7 @@ func (f *function) noteOrder(in hlo.Instruction, first int) {
 		}
 	}
 	for k := first; k < len(f.ops); k++ {
-		f.ops[k].in, f.ops[k].hasInstr, f.ops[k].after = in, true, after
+		f.ops[k].of, f.ops[k].after = in, after
 	}
 	if first < len(f.ops) {
 		f.opsOf[in.ID()] = [2]int{first, len(f.ops)}
@@ -162,34 +160,6 @@ func (f *function) completes(id hlo.InstrID) []int {
 		}
 	}
 	return list
-}
-
-// KernelText is an instruction of m as the binder of its kernel reads it: shapes of operands instead of names, bodies of callees in place.
-func KernelText(m hlo.Module, in hlo.Instruction) (string, error) {
-	b, err := printer.AppendInstruction(nil, m, in, kernelConfig(in))
-	return string(b), err
-}
-
-// kernelConfig is how the text of a kernel is printed.
-func kernelConfig(in hlo.Instruction) printer.Config {
-	cfg := printer.Canonical
-	cfg.LargeConstants = true
-	cfg.OmitFrontend = !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitTokens) // sends and recvs keep there who talks to whom
-	cfg.OmitOrigin = true
-	cfg.OmitConfig = in.Opcode() != hlo.OpCustomCall
-	return cfg
-}
-
-// kernelText is [KernelText] for many instructions: a printer looks at the whole module first, so there is one for all kernels of a kind.
-func (l *lowering) kernelText(in hlo.Instruction) (string, error) {
-	cfg := kernelConfig(in)
-	lines := l.texts[cfg]
-	if lines == nil {
-		lines = printer.NewLines(l.m, cfg)
-		l.texts[cfg] = lines
-	}
-	b, err := lines.Append(nil, in)
-	return string(b), err
 }
 
 // newValues makes one value for each leaf of shape, defined by op def.
@@ -255,13 +225,9 @@ func (f *function) kernel(in hlo.Instruction) error {
 	if in.Opcode() == hlo.OpCopy && !in.Shape().Compatible(in.OperandInstr(0).Shape()) {
 		return f.errorf(in, "it copies %v to %v, which is a conversion", in.OperandInstr(0).Shape(), in.Shape())
 	}
-	text, err := f.l.kernelText(in)
-	if err != nil {
-		return f.errorf(in, "%v", err)
-	}
 	o := op{
 		kernel: "hlo." + in.Opcode().String(),
-		text:   text,
+		in:     in,
 		loc:    f.location(in),
 		args:   f.operandLeaves(in, 0, in.NumOperands()),
 		share:  shareable(f.l.m, in),

@@ -224,7 +224,7 @@ func (f *function) dependencies() [][]int {
 		for _, d := range o.after {
 			need(d)
 		}
-		if o.hasInstr && f.l.isOrdered(o.in) {
+		if !o.of.IsZero() && f.l.isOrdered(o.of) {
 			need(ordered)
 			ordered = k
 		}
@@ -240,20 +240,20 @@ func (f *function) candidates() (list []int, seconds []float64) {
 	seconds = make([]float64, len(f.ops))
 	for k := range f.ops {
 		o := &f.ops[k]
-		if !o.hasInstr || o.kernel == kernelConstant {
+		if o.of.IsZero() || o.kernel == kernelConstant {
 			continue
 		}
-		cost := costs.Of(o.in)
-		if !cost.IsZero() && o.in.Opcode() != hlo.OpAsyncStart {
-			seconds[k] = secondsOf(o.in, cost)
+		cost := costs.Of(o.of)
+		if !cost.IsZero() && o.of.Opcode() != hlo.OpAsyncStart {
+			seconds[k] = secondsOf(o.of, cost)
 		}
-		if o.in.Opcode() == hlo.OpAsyncDone {
+		if o.of.Opcode() == hlo.OpAsyncDone {
 			seconds[k] = worthForking // of a chain that was begun elsewhere
 			if o.started != nil {
-				seconds[k] = secondsOf(o.in, costs.Of(*o.started))
+				seconds[k] = secondsOf(o.of, costs.Of(*o.started))
 			}
 		}
-		if seconds[k] >= worthForking && !dividesItself(o.in) {
+		if seconds[k] >= worthForking && !dividesItself(o.of) {
 			list = append(list, k)
 		}
 	}
@@ -389,9 +389,9 @@ func (f *function) orderSegments(of []int, n int, deps [][]int, forks map[int]in
 }
 
 // begins reports whether an op begins asynchronous work, or gives it an operand.
-func begins(o *op) bool { return o.hasInstr && analysis.IsStart(o.in) }
+func begins(o *op) bool { return !o.of.IsZero() && analysis.IsStart(o.of) }
 
-func waitsForChain(o *op) bool { return o.hasInstr && analysis.IsDone(o.in) }
+func waitsForChain(o *op) bool { return !o.of.IsZero() && analysis.IsDone(o.of) }
 
 // plan is the segments as the driver reads them.
 func (s *segments) plan() []runtime.Segment {

@@ -11,24 +11,30 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/async"
+	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
+	"github.com/gohalo/halo/passes/spmd"
 )
 
 // catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
 var catalogued = pass.Join(
 	algsimp.Family,
 	async.Family,
+	collectives.Family,
 	control.Family,
+	dots.Family,
 	fuse.Family,
 	legalize.Family,
 	loops.Family,
 	schedule.Family,
 	simplify.Family,
+	spmd.Family,
 )
 
 // All lists every pass, by name; those with options as they are without.
@@ -46,6 +52,7 @@ var pipelines = []struct{ name, doc, text string }{
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},
+	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},

@@ -323,7 +323,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 		}
 		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
 	}
-	b := &Binding{Kernel: name, Location: loc, attrs: k.Attrs, pool: &file.Attrs, consts: l.program.consts}
+	b := &Binding{Kernel: name, Location: loc, attrs: k.Attrs, pool: &file.Attrs, consts: l.program.consts, module: l.program.module}
 	for _, r := range s.in {
 		b.In = append(b.In, t.regs[r].tensorType())
 		b.inSlots = append(b.inSlots, t.regs[r].Slot)

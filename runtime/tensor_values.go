@@ -155,15 +155,13 @@ func (u *tensorUse) boundTo(in []TensorType) (*boundUse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, b := range u.bound {
-		if slices.EqualFunc(b.in, in, func(x, y TensorType) bool {
-			return x.Type == y.Type && x.Bytes == y.Bytes && slices.Equal(x.Dims, y.Dims)
-		}) {
+		if slices.EqualFunc(b.in, in, func(x, y TensorType) bool { return x.Equal(y) }) {
 			return b, nil
 		}
 	}
 	program, def := u.kernel.fn.program, u.kernel.def
 	bound, err := callBinder(u.bind, &Binding{Kernel: u.kernel.name(), Location: u.kernel.location(), In: in, Out: u.results,
-		attrs: def.Attrs, pool: &program.file.Attrs})
+		attrs: def.Attrs, pool: &program.file.Attrs, module: program.module})
 	if err != nil {
 		return nil, err
 	}

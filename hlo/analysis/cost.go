@@ -104,85 +104,85 @@ func (k *Costs) OfComputation(id hlo.CompID) Cost { return k.of[id] }
 
 // Of is the cost of an instruction. An asynchronous operation costs what it wraps at its start, and nothing at its done.
 func (k *Costs) Of(in hlo.Instruction) Cost {
-	info := hlo.Info(in.Opcode())
-	if info.Traits.Has(hlo.TraitForwards) || in.Opcode() == hlo.OpConstant || in.Opcode() == hlo.OpBitcast {
-		return Cost{}
-	}
 	moved := Cost{Bytes: addSat(size(in), operandBytes(in))}
-	//halo:allow opswitch each of these has a cost of its own; the default is the rest
-	switch in.Opcode() {
-	case hlo.OpDot:
-		return Cost{Flops: mulSat(2*elements(in), contracted(in)), Bytes: moved.Bytes}
-	case hlo.OpConvolution:
-		a, w := hlo.AttrsOf[hlo.ConvolutionAttrs](in), in.OperandInstr(1).Shape()
-		out := int64(1)
-		if a.DimLabels != nil && int(a.DimLabels.KernelOutput) < w.Rank() {
-			out = max(w.Dim(int(a.DimLabels.KernelOutput)), 1)
-		}
-		return Cost{Flops: mulSat(2*elements(in), w.NumElements()/out), Bytes: moved.Bytes}
-	case hlo.OpSlice, hlo.OpDynamicSlice, hlo.OpGather:
-		return Cost{Bytes: mulSat(2, size(in))}
-	case hlo.OpDynamicUpdateSlice:
-		return Cost{Bytes: mulSat(2, size(in.OperandInstr(1)))}
-	case hlo.OpReduce, hlo.OpMap, hlo.OpScan:
-		return k.callees(in).times(in.OperandInstr(0).Shape().NumElements()).flopsOnly(moved.Bytes)
-	case hlo.OpReduceWindow:
-		n := int64(1)
-		if w := hlo.AttrsOf[hlo.WindowAttrs](in).Window; w != nil {
-			for _, d := range w.Dims {
-				n = mulSat(n, d.Size)
-			}
-		}
-		return k.callees(in).times(mulSat(elements(in), n)).flopsOnly(moved.Bytes)
-	case hlo.OpScatter, hlo.OpSelectAndScatter:
-		return k.callees(in).times(in.OperandInstr(in.NumOperands() - 1).Shape().NumElements()).flopsOnly(moved.Bytes)
-	case hlo.OpSort:
-		n := elements(in.OperandInstr(0))
-		return k.callees(in).times(mulSat(n, int64(math.Ceil(math.Log2(float64(n+1)))))).flopsOnly(moved.Bytes)
-	case hlo.OpFft:
-		n := elements(in)
-		return Cost{Flops: mulSat(8*n, int64(math.Log2(float64(n+1)))), Bytes: moved.Bytes}
-	case hlo.OpCholesky, hlo.OpTriangularSolve:
-		n := in.OperandInstr(0).Shape().Dim(in.OperandInstr(0).Shape().Rank() - 1)
-		return Cost{Flops: mulSat(elements(in), n), Bytes: moved.Bytes}
-	case hlo.OpFusion:
-		inside := k.callees(in)
-		return inside.flopsOnly(moved.Bytes)
-	case hlo.OpWhile:
-		n, known := k.Trips(in)
-		c := k.callees(in).times(max(n, 1))
-		c.Unknown = c.Unknown || !known
-		return c
-	case hlo.OpConditional:
-		worst := Cost{}
-		for id := range in.Callees() {
-			worst = worst.most(k.of[id])
-		}
-		return worst
-	case hlo.OpCall, hlo.OpAsyncStart:
-		return k.callees(in)
-	case hlo.OpAsyncUpdate, hlo.OpAsyncDone:
+	info := hlo.Info(in.Opcode())
+	if info.Traits.Has(hlo.TraitAsyncDone) {
 		return Cost{}
-	case hlo.OpCustomCall:
-		return declared(in, moved.Bytes)
 	}
-	switch {
-	case info.Traits.Has(hlo.TraitCollective):
-		moved.Sent, moved.Messages = operandBytes(in), 1
-		return moved
-	case info.Traits.Has(hlo.TraitAsyncDone):
-		return Cost{}
-	case info.Traits.Has(hlo.TraitElementwise) && transcendental[in.Opcode()]:
-		return Cost{Transcendentals: elements(in), Bytes: moved.Bytes}
-	case info.Traits.Has(hlo.TraitElementwise):
-		return Cost{Flops: elements(in), Bytes: moved.Bytes}
+	c := works[info.Work](k, in, moved)
+	if info.Traits.Has(hlo.TraitCollective) {
+		c.Sent, c.Messages = operandBytes(in), 1
 	}
-	return moved
+	return c
 }
 
-// flopsOnly keeps what applying a callee to elements computes, and not its scalars' traffic.
-func (c Cost) flopsOnly(bytes int64) Cost {
-	return Cost{Flops: c.Flops, Transcendentals: c.Transcendentals, Bytes: bytes, Nanoseconds: c.Nanoseconds, Unknown: c.Unknown}
+// works makes a cost of each kind of work; the third argument is that of reading all operands and writing the result.
+var works = [...]func(*Costs, hlo.Instruction, Cost) Cost{
+	hlo.WorkTraffic: func(_ *Costs, _ hlo.Instruction, moved Cost) Cost { return moved },
+	hlo.WorkNone:    func(*Costs, hlo.Instruction, Cost) Cost { return Cost{} },
+	hlo.WorkElements: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
+		return Cost{Flops: elements(in), Bytes: moved.Bytes}
+	},
+	hlo.WorkFunctions: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
+		return Cost{Transcendentals: elements(in), Bytes: moved.Bytes}
+	},
+	hlo.WorkContraction: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
+		return Cost{Flops: mulSat(2*elements(in), contracted(in)), Bytes: moved.Bytes}
+	},
+	hlo.WorkConvolution: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
+		return Cost{Flops: mulSat(2*elements(in), kernelElements(in)), Bytes: moved.Bytes}
+	},
+	hlo.WorkPart: func(_ *Costs, in hlo.Instruction, _ Cost) Cost { return Cost{Bytes: mulSat(2, size(in))} },
+	hlo.WorkUpdate: func(_ *Costs, in hlo.Instruction, _ Cost) Cost {
+		return Cost{Bytes: mulSat(2, size(in.OperandInstr(1)))}
+	},
+	hlo.WorkFold: func(k *Costs, in hlo.Instruction, moved Cost) Cost {
+		return k.applied(in, in.OperandInstr(0).Shape().NumElements(), moved)
+	},
+	hlo.WorkWindow: func(k *Costs, in hlo.Instruction, moved Cost) Cost {
+		return k.applied(in, mulSat(elements(in), windowElements(in)), moved)
+	},
+	hlo.WorkScatter: func(k *Costs, in hlo.Instruction, moved Cost) Cost {
+		return k.applied(in, in.OperandInstr(in.NumOperands()-1).Shape().NumElements(), moved)
+	},
+	hlo.WorkSort: func(k *Costs, in hlo.Instruction, moved Cost) Cost {
+		n := elements(in.OperandInstr(0))
+		return k.applied(in, mulSat(n, int64(math.Ceil(math.Log2(float64(n+1))))), moved)
+	},
+	hlo.WorkFourier: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
+		n := elements(in)
+		return Cost{Flops: mulSat(8*n, int64(math.Log2(float64(n+1)))), Bytes: moved.Bytes}
+	},
+	hlo.WorkSolve: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
+		a := in.OperandInstr(0).Shape()
+		return Cost{Flops: mulSat(elements(in), a.Dim(a.Rank()-1)), Bytes: moved.Bytes}
+	},
+	hlo.WorkFused:   func(k *Costs, in hlo.Instruction, moved Cost) Cost { return k.applied(in, 1, moved) },
+	hlo.WorkCall:    func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.callees(in) },
+	hlo.WorkLoop:    func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.rounds(in) },
+	hlo.WorkBranch:  func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.branch(in) },
+	hlo.WorkUnknown: func(_ *Costs, in hlo.Instruction, moved Cost) Cost { return declared(in, moved.Bytes) },
+}
+
+// applied is the cost of running the callees n times on elements: what they compute, and not their scalars' traffic.
+func (k *Costs) applied(in hlo.Instruction, n int64, moved Cost) Cost {
+	c := k.callees(in).times(n)
+	return Cost{Flops: c.Flops, Transcendentals: c.Transcendentals, Bytes: moved.Bytes, Nanoseconds: c.Nanoseconds, Unknown: c.Unknown}
+}
+
+func (k *Costs) rounds(while hlo.Instruction) Cost {
+	n, known := k.Trips(while)
+	c := k.callees(while).times(max(n, 1))
+	c.Unknown = c.Unknown || !known
+	return c
+}
+
+// branch is the most that any branch takes.
+func (k *Costs) branch(in hlo.Instruction) (worst Cost) {
+	for id := range in.Callees() {
+		worst = worst.most(k.of[id])
+	}
+	return worst
 }
 
 // Trips is the number of rounds of a loop: what its backend configuration says, or its text if it counts, else AssumedTrips.
@@ -225,12 +225,6 @@ func (k *Costs) callees(in hlo.Instruction) (c Cost) {
 	return c
 }
 
-// transcendental lists the common ones; a rare one that is missing is estimated too low.
-var transcendental = map[hlo.Opcode]bool{
-	hlo.OpExponential: true, hlo.OpExponentialMinusOne: true, hlo.OpLogPlusOne: true, hlo.OpLog: true, hlo.OpTanh: true, hlo.OpTan: true, hlo.OpSine: true, hlo.OpCosine: true,
-	hlo.OpSqrt: true, hlo.OpRsqrt: true, hlo.OpPower: true, hlo.OpAtan2: true, hlo.OpErf: true, hlo.OpLogistic: true,
-}
-
 // elements is the number of elements of the first array of the result.
 func elements(in hlo.Instruction) (n int64) {
 	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
@@ -261,8 +255,32 @@ func operandBytes(in hlo.Instruction) (n int64) {
 
 func contracted(in hlo.Instruction) int64 {
 	n := int64(1)
-	for _, d := range hlo.AttrsOf[hlo.DotAttrs](in).LHSContracting {
+	axes := hlo.AttrsOf[hlo.DotAttrs](in).LHSContracting
+	if a, ok := in.Attrs().(*hlo.RaggedDotAttrs); ok {
+		axes = a.LHSContracting
+	}
+	for _, d := range axes {
 		n = mulSat(n, in.OperandInstr(0).Shape().Dim(int(d)))
+	}
+	return n
+}
+
+// kernelElements is the number of multiply-adds for an element of the result of a convolution.
+func kernelElements(in hlo.Instruction) int64 {
+	a, w := hlo.AttrsOf[hlo.ConvolutionAttrs](in), in.OperandInstr(1).Shape()
+	out := int64(1)
+	if a.DimLabels != nil && int(a.DimLabels.KernelOutput) < w.Rank() {
+		out = max(w.Dim(int(a.DimLabels.KernelOutput)), 1)
+	}
+	return w.NumElements() / out
+}
+
+func windowElements(in hlo.Instruction) int64 {
+	n := int64(1)
+	if w := hlo.AttrsOf[hlo.WindowAttrs](in).Window; w != nil {
+		for _, d := range w.Dims {
+			n = mulSat(n, d.Size)
+		}
 	}
 	return n
 }

@@ -186,7 +186,7 @@ var textParser = sync.OnceValue(func() *participle.Parser[textPipeline] {
 
 func (e *textElement) options() (all Options) {
 	for _, o := range e.Options {
-		opt := Option{Key: o.Key, Value: o.Value}
+		opt := Option{Key: strings.ReplaceAll(o.Key, "_", "-"), Value: o.Value}
 		if o.List != nil {
 			opt.List = o.List.items()
 		}
@@ -289,7 +289,11 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 		return Step{Pipeline: p}, err
 	}
 	name := strings.ReplaceAll(e.Name, "_", "-")
-	ps, err := c.Pass(name, e.options())
+	options := e.options()
+	for i, o := range options {
+		options[i].Key = strings.ReplaceAll(o.Key, "_", "-")
+	}
+	ps, err := c.Pass(name, options)
 	switch {
 	case err != nil:
 		return fail("%s: %v", e.Name, err)

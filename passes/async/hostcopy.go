@@ -1,6 +1,9 @@
 package async
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
@@ -16,11 +19,16 @@ func NewHostTransferAsyncifier(o pass.Options) (*pass.Pass, error) {
 	if err := o.Known("host-memory-space-color"); err != nil {
 		return nil, err
 	}
-	color, err := o.Int("host-memory-space-color", 5)
-	if err != nil {
-		return nil, err
+	host := int64(5)
+	var err error
+	if list, ok := o.List("host-memory-space-color"); ok {
+		if len(list) != 1 {
+			return nil, fmt.Errorf("host-memory-space-color: got %d numbers, want one", len(list))
+		}
+		if host, err = strconv.ParseInt(list[0], 10, 64); err != nil {
+			return nil, err
+		}
 	}
-	host := int64(color)
 	return &pass.Pass{Name: "host-memory-transfer-asyncifier", Doc: hostTransferDoc, Options: o, Makes: []pass.Phase{pass.Async},
 		Params: []pass.Param{{Name: "host-memory-space-color", Doc: "the memory space of the host; 5"}},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -34,7 +42,7 @@ func NewHostTransferAsyncifier(o pass.Options) (*pass.Pass, error) {
 					ctx.Passed(in, "is begun asynchronously: it moves between the memories of host and device")
 					ce := e.Computation(c.ID())
 					if in.Opcode() == hlo.OpCopy {
-						err = makePair(ce, in.ID(), pairOf[hlo.OpCopy])
+						err = makePair(ce, in.ID(), hlo.Info(hlo.OpCopy).Pair)
 					} else {
 						_, err = Make(ce, in.ID(), hlo.MainThread)
 					}

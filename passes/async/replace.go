@@ -27,11 +27,9 @@ func pairOfDone(m hlo.Module, done hlo.Instruction) (pair, bool) {
 		p.op = m.MustComputation(p.start.Callee(0)).Root().Opcode()
 		return p, true
 	}
-	for op, of := range pairOf {
-		if of == [2]hlo.Opcode{p.start.Opcode(), done.Opcode()} {
-			p.op = op
-			return p, true
-		}
+	if of := hlo.Info(p.start.Opcode()).Pair; of.Done == done.Opcode() && hlo.Info(of.Plain).Name != "" && of.Plain != hlo.OpInvalid {
+		p.op = of.Plain
+		return p, true
 	}
 	return pair{}, false
 }
@@ -51,7 +49,7 @@ func unpair(ce hlo.CompEdit, m hlo.Module, p pair) error {
 		return Unmake(ce, m, chain)
 	}
 	start, end := p.start.ID(), p.done.ID()
-	common := p.start.Common()
+	name, common := p.done.Name(), p.start.Common()
 	attrs := p.start.Attrs()
 	if p.op == hlo.OpCopy {
 		attrs = nil
@@ -72,7 +70,25 @@ func unpair(ce hlo.CompEdit, m hlo.Module, p pair) error {
 	for _, id := range control {
 		ce.Instr(start).RemoveControlPredecessor(id)
 	}
-	return ce.Remove(start)
+	if err := ce.Remove(start); err != nil {
+		return err
+	}
+	ce.Instr(plain).SetName(name)
+	return nil
+}
+
+// dropOrders removes custom-calls that say only what comes after a done, as what is computed in one step needs none.
+func dropOrders(ce hlo.CompEdit, done hlo.InstrID) error {
+	for _, id := range slices.Collect(ce.Users(done)) {
+		in := ce.At(id)
+		if in.Opcode() != hlo.OpCustomCall || hlo.AttrsOf[hlo.CustomCallAttrs](in).Target != "control_dep" || in.IsRoot() || in.UserCount() > 0 {
+			continue
+		}
+		if err := ce.Remove(id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unpairAll makes the pairs synchronous that want chooses.
@@ -84,6 +100,9 @@ func unpairAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, pair)
 			if !ok || !want(c, p) || !ctx.Spend("unpair") {
 				continue
 			}
+			if err := dropOrders(e.Computation(c.ID()), p.done.ID()); err != nil {
+				return m, err
+			}
 			if err := unpair(e.Computation(c.ID()), m, p); err != nil {
 				return m, err
 			}
@@ -92,11 +111,6 @@ func unpairAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, pair)
 		}
 	}
 	return e.Freeze(), nil
-}
-
-// isCollective reports whether an opcode is a collective, or the copy that is begun and waited for like one.
-func isCollective(op hlo.Opcode) bool {
-	return pairOf[op] != [2]hlo.Opcode{} || slices.Contains(general, op)
 }
 
 const replacerDoc = `make asynchronous collectives synchronous, kind by kind
@@ -160,7 +174,7 @@ func NewConvertToSync(o pass.Options) (*pass.Pass, error) {
 		Params: []pass.Param{{Name: "is-nop", Doc: "the opcodes that count as nothing: is-nop=[bitcast,parameter]"}},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			return unpairAll(ctx, m, func(c hlo.Computation, p pair) bool {
-				return c.IsScheduled() && isCollective(p.op) && p.op != hlo.OpCopy && adjacent(c, p, nops)
+				return c.IsScheduled() && isCollective(p.op) && adjacent(c, p, nops)
 			})
 		}}, nil
 }

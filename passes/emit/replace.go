@@ -18,11 +18,12 @@ func HandedOn(c *hlo.Common) *hlo.Common {
 // Replace makes new, which the pass has just made and which computes the value of old, stand for old, and removes old and what it alone
 // used. new gets the shape of old, its layout with it, and its metadata, sharding and frontend attributes.
 func Replace(c hlo.CompEdit, old, new hlo.InstrID) error {
-	o, n := c.At(old), c.Instr(new)
-	if o.Shape().EqualIgnoringLayout(n.Shape()) && !o.Shape().Equal(n.Shape()) {
-		n.SetShape(o.Shape())
+	shape, common := c.At(old).Shape(), c.At(old).Common()
+	n := c.Instr(new)
+	if shape.EqualIgnoringLayout(n.Shape()) && !shape.Equal(n.Shape()) {
+		n.SetShape(shape)
 	}
-	n.SetCommon(merged(n.View().Common(), HandedOn(o.Common())))
+	n.SetCommon(merged(n.View().Common(), HandedOn(common)))
 	return Forward(c, old, new)
 }
 
@@ -59,10 +60,16 @@ func Forward(c hlo.CompEdit, old, by hlo.InstrID) error {
 	return nil
 }
 
-// Again describes in with other operands.
-func Again(in hlo.Instruction, operands ...hlo.InstrID) hlo.InstrSpec {
-	return hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: operands, Attrs: in.Attrs(), Common: in.Common(),
+// Again describes in, so that it can be made again, perhaps with other operands. Unlike in, the description outlives edits.
+func Again(in hlo.Instruction) hlo.InstrSpec {
+	return hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: slices.Collect(in.OperandIDs()), Attrs: in.Attrs(), Common: in.Common(),
 		Callees: slices.Collect(in.Callees()), Control: slices.Collect(in.ControlPredecessors()), Position: in.Position()}
+}
+
+// With is a description with other operands.
+func With(spec hlo.InstrSpec, operands ...hlo.InstrID) hlo.InstrSpec {
+	spec.Operands = operands
+	return spec
 }
 
 // BinaryComputation adds a computation that applies op to two scalars of a type.

@@ -68,7 +68,7 @@ func fences(c hlo.Computation, bytes int64, slack int) (list []fence) {
 	}
 	fenced := map[[2]int]bool{}
 	for _, in := range order {
-		if !in.Shape().IsArray() || in.Shape().ByteSize() < bytes || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant {
+		if !in.Shape().IsArray() || in.Shape().ByteSize() < bytes || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant || in.UserCount() == 0 {
 			continue
 		}
 		last, ok := lastUse(in, at)

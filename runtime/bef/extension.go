@@ -20,6 +20,9 @@ func (f *File) Extension(id SectionID) []byte {
 	return nil
 }
 
+// Has reports whether the file has a section with that id among its extensions.
+func (f *File) Has(id SectionID) bool { return f.section(id) != nil }
+
 // Body returns the content of the last section with that id if it is there
 // unencoded and of type T.
 func Body[T SectionBody](f *File, id SectionID) (body T, ok bool) {
