@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
@@ -93,6 +94,8 @@ func Compile(ctx context.Context, m hlo.Module, o Options) (*Program, error) {
 
 // Run executes the program on one literal for each leaf of its parameters and returns one for each leaf of its result, row-major.
 // Where a leaf has dynamic dimensions, with bounds, its literal has the actual sizes. Cancelling ctx ends the run with an error.
+//
+// An error fails what depends on it and nothing else: with it, Run returns the results that do not, and nil in the places of those that do.
 func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal, error) {
 	if kernels.NeedsMesh(p.program) {
 		out, err := p.RunDevices(ctx, 1, 1, [][]*hlo.Literal{args})
@@ -106,10 +109,28 @@ func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal
 		return nil, err
 	}
 	out := p.program.Entry().NewResults()
-	if err := p.program.Entry().Run(ctx, runtime.RunOptions{}, in, out); err != nil {
-		return nil, err
+	valid := make([]bool, len(out))
+	if err := p.program.Entry().Run(ctx, runtime.RunOptions{Valid: valid}, in, out); err != nil {
+		return p.validLiterals(out, valid), err
 	}
 	return p.literals(out)
+}
+
+// validLiterals are the results that a run delivered although it failed; nil if there are none.
+func (p *Program) validLiterals(out []runtime.Buffer, valid []bool) []*hlo.Literal {
+	if !slices.Contains(valid, true) {
+		return nil
+	}
+	literals := make([]*hlo.Literal, len(out))
+	for i, b := range out {
+		if !valid[i] {
+			continue
+		}
+		if l, err := hlo.LiteralOfBuffer(p.results[i], b.Data); err == nil {
+			literals[i] = l
+		}
+	}
+	return literals
 }
 
 // RunDevices executes the program on replicas times partitions devices at once, which meet in its collectives. args[d] are the arguments
