@@ -11,7 +11,9 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/internal/deadlock"
 	"github.com/gohalo/halo/passes/schedule"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
 // overlapCmd simulates programs.
@@ -22,6 +24,7 @@ type overlapCmd struct {
 	Speed    float64  `help:"How many times as fast this machine computes." default:"1"`
 	Free     []string `help:"Instructions that take no time, by name." placeholder:"NAME"`
 	Timeline string   `help:"Write what runs when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
+	Devices  int      `help:"Devices on which it runs, for the search for deadlocks: those of the module." placeholder:"N"`
 	Profile  string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON     bool     `name:"json" help:"One JSON object for each file."`
 }
@@ -34,6 +37,9 @@ in a module with a schedule everything but asynchronous work runs as written. Ti
 Exposed is the time in which chains are under way and nothing else is, counted once however many chains there are. For each chain: how much
 of it other work hides, and what stands in the way of the rest: a dependency, the limit of workers, or the order of the schedule. Last comes
 what would change with a link twice as fast, with a worker more, and if the longest operations were free.
+
+Of a module for several devices all threads of all devices are followed through their collectives and transfers; if some wait for one another,
+the cycle is printed, and the exit status is 1.
 
   halo overlap --workers=4 --link=2 step.hlo
   halo overlap --timeline=step.json step.hlo`
@@ -93,12 +99,32 @@ func (c *overlapCmd) Run(e *env) error {
 			}
 		}
 		r.add("computations", all)
+		if g := c.grid(m); g.NumDevices() > 1 {
+			cycle, err := deadlock.Find(m, g)
+			switch {
+			case err != nil:
+				return fmt.Errorf("%s: error: %w", in.name, err)
+			case cycle != nil:
+				return fmt.Errorf("%s: error: devices wait for one another: %v", in.name, cycle)
+			case !c.JSON:
+				fmt.Fprintf(e.stdout, "%d devices never wait for one another\n", g.NumDevices())
+			}
+		}
 		return nil
 	})
 	if err == nil && c.Timeline != "" {
 		err = writeTimeline(c.Timeline, lines)
 	}
 	return err
+}
+
+// grid is the devices that the module is for, or as many partitions as the flag says.
+func (c *overlapCmd) grid(m hlo.Module) devices.Grid {
+	g := devices.Grid{Replicas: int(max(m.Config().ReplicaCount, 1)), Partitions: int(max(m.Config().NumPartitions, 1))}
+	if c.Devices > 0 {
+		g = devices.Grid{Replicas: 1, Partitions: c.Devices}
+	}
+	return g
 }
 
 func (c *overlapCmd) machine() schedule.Machine {
