@@ -56,6 +56,8 @@ type commands struct {
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, whatever their names."`
 	Stats      statsCmd      `cmd:"" help:"Count what programs consist of, and what executing them takes."`
 	Schedule   scheduleCmd   `cmd:"" help:"Tell how well asynchronous work is hidden, by the cost model."`
+	Overlap    overlapCmd    `cmd:"" help:"Simulate what runs beside what, and say what keeps the rest from it."`
+	Calibrate  calibrateCmd  `cmd:"" help:"Measure this machine for the cost model."`
 	Extract    extractCmd    `cmd:"" help:"Make a program of an instruction and what it is computed from."`
 	Bisect     bisectCmd     `cmd:"" help:"Find the pass, and the rewrite, with which a command begins to fail."`
 	Check      checkCmd      `cmd:"" help:"Run the CHECK lines of tests of passes."`
