@@ -16,6 +16,7 @@ var Family = pass.Family{
 		AllReduceSimplifier,
 		CollectivePermuteCSE,
 		ReduceScatterReassociate,
+		ReorderReduceTranspose,
 		ScheduleLinearizer,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
@@ -26,6 +27,8 @@ var Family = pass.Family{
 		"collective-permute-combiner":         NewCollectivePermuteCombiner,
 		"cpu-all-reduce-combiner":             NewCPUAllReduceCombiner,
 		"reduce-scatter-combiner":             NewReduceScatterCombiner,
+		"reorder-convert-reduce-add":          NewReorderConvertReduceAdd,
+		"while-loop-all-reduce-code-motion":   NewLoopMotion,
 	},
 	Aliases: map[string]string{
 		"all-gather-dynamic-slice-permuted-offset-simplifier": "all-gather-to-collective-permute-simplifier",
