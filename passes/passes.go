@@ -17,6 +17,7 @@ import (
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
+	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
 )
@@ -31,6 +32,7 @@ var catalogued = pass.Join(
 	fuse.Family,
 	legalize.Family,
 	loops.Family,
+	motion.Family,
 	schedule.Family,
 	simplify.Family,
 )
@@ -46,7 +48,7 @@ func All() []*pass.Pass {
 // runtime needs.
 var pipelines = []struct{ name, doc, text string }{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking,while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
 		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
