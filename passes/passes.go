@@ -20,6 +20,7 @@ import (
 	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
+	"github.com/gohalo/halo/passes/spmd"
 )
 
 // catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
@@ -35,6 +36,7 @@ var catalogued = pass.Join(
 	motion.Family,
 	schedule.Family,
 	simplify.Family,
+	spmd.Family,
 )
 
 // All lists every pass, by name; those with options as they are without.
@@ -52,6 +54,7 @@ var pipelines = []struct{ name, doc, text string }{
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
 		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
+	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},

@@ -10,9 +10,11 @@ import (
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -37,7 +39,7 @@ type times struct {
 // prepare makes the engine that the flags ask for.
 func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error) {
 	t := new(times)
-	if in.kind == befFile {
+	if in.kind == source.BEF {
 		if c.Engine == "eval" {
 			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
 		}
@@ -242,9 +244,8 @@ func (g *befEngine) run(ctx context.Context, args [][]*hlo.Literal, host eval.Ho
 	}
 	var err error
 	if len(args) > 1 || kernels.NeedsMesh(g.program) {
-		mesh := eval.NewMesh(g.size.replicas, g.size.partitions)
-		mesh.Host = host
-		err = kernels.Devices(ctx, g.program, mesh, buffers, g.results, g.tracer)
+		world := &kernels.World{Mesh: devices.NewMesh(g.size.replicas, g.size.partitions), Host: host}
+		err = kernels.Devices(ctx, g.program, world, buffers, g.results, g.tracer)
 	} else {
 		err = g.program.Entry().Run(ctx, runtime.RunOptions{Tracer: g.tracer}, buffers[0], g.results[0])
 	}

@@ -198,11 +198,11 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 func (c *passChecks) head(passes string) string {
 	head := replayMark + passes + "\n"
 	head += replayFlags + "--profile=" + c.Profile
-	if c.Check != "" {
-		head += " --check=" + c.Check
-	}
 	if c.MixedPrecision {
 		head += " --mixed-precision"
+	}
+	if c.Check != "" {
+		head += " --check=" + c.Check
 	}
 	if c.FP != "" && c.FP != "strict" {
 		head += " --fp=" + c.FP

@@ -289,7 +289,11 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 		return Step{Pipeline: p}, err
 	}
 	name := strings.ReplaceAll(e.Name, "_", "-")
-	ps, err := c.Pass(name, e.options())
+	options := e.options()
+	for i, o := range options {
+		options[i].Key = strings.ReplaceAll(o.Key, "_", "-")
+	}
+	ps, err := c.Pass(name, options)
 	switch {
 	case err != nil:
 		return fail("%s: %v", e.Name, err)
