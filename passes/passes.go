@@ -21,6 +21,7 @@ import (
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
 	"github.com/gohalo/halo/passes/spmd"
+	"github.com/gohalo/halo/passes/types"
 )
 
 // catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
@@ -36,6 +37,7 @@ var catalogued = pass.Join(
 	motion.Family,
 	schedule.Family,
 	simplify.Family,
+	types.Family,
 	spmd.Family,
 )
 

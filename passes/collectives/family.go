@@ -26,6 +26,7 @@ var Family = pass.Family{
 		"all-gather-combiner":                 NewAllGatherCombiner,
 		"all-gather-dynamic-slice-simplifier": NewAllGatherDynamicSliceSimplifier,
 		"all-reduce-combiner":                 NewAllReduceCombiner,
+		"all-reduce-promotion":                NewAllReducePromotion,
 		"all-reduce-reassociate":              NewAllReduceReassociate,
 		"all-reduce-splitter":                 NewAllReduceSplitter,
 		"collective-permute-combiner":         NewCollectivePermuteCombiner,
