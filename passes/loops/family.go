@@ -8,6 +8,7 @@ var Family = pass.Family{
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"while-loop-expensive-invariant-code-motion": NewExpensiveInvariantCodeMotion,
 		"while-loop-invariant-code-motion":           NewInvariantCodeMotion,
+		"while-loop-fusible-sinking":                 NewFusibleSinking,
 		"while-loop-unroller":                        NewUnroller,
 		"while-loop-constant-sinking":                NewConstantSinking,
 	},
