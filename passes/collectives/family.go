@@ -30,6 +30,7 @@ var Family = pass.Family{
 		"all-reduce-reassociate":              NewAllReduceReassociate,
 		"all-reduce-splitter":                 NewAllReduceSplitter,
 		"collective-permute-combiner":         NewCollectivePermuteCombiner,
+		"collective-pipeliner":                NewPipeliner,
 		"cpu-all-reduce-combiner":             NewCPUAllReduceCombiner,
 		"reduce-scatter-combiner":             NewReduceScatterCombiner,
 		"reorder-convert-reduce-add":          NewReorderConvertReduceAdd,
