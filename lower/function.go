@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -71,6 +72,18 @@ const (
 	inPlace                  // the kernel may write over the argument if nobody needs it afterwards
 	elide                    // a copy: an alias if nobody needs the argument afterwards, else a copy
 )
+
+// shareable lists which results of an instruction may use the storage of which operand leaves.
+func shareable(m hlo.Module, in hlo.Instruction) (pairs []sharing) {
+	for _, s := range analysis.Shareable(m, in) {
+		kind := inPlace
+		if s.Same {
+			kind = alias
+		}
+		pairs = append(pairs, sharing{s.Result, s.Operand, kind})
+	}
+	return pairs
+}
 
 // function lowers a computation once per convention and form of its parameters, after its callees. params are the forms, parameter by
 // parameter; those of plain shape may be zero, and so may the list.

@@ -55,7 +55,8 @@ type commands struct {
 	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
 	Archive    archiveCmd    `cmd:"" help:"Read an archive of versions that halo opt has dumped."`
 
-	Version kong.VersionFlag `help:"Print the version."`
+	MaxMemory memorySize       `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
+	Version   kong.VersionFlag `help:"Print the version."`
 }
 
 // env is what a subcommand works with.
@@ -112,6 +113,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		fmt.Fprintf(stderr, "halo: %v\nRun \"halo %s--help\" for usage.\n", err, commandOf(err))
 		return exitUsage
 	}
+	defer watchMemory(e)()
 	err = ctx.Run(e)
 	code = exitCode(err)
 	if err != nil && !errors.As(err, new(failure)) {

@@ -34,7 +34,9 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 		return m, err
 	}
 	if o.fill {
-		m = hlo.FillElided(m)
+		if m, err = hlo.FillElided(m); err != nil {
+			return m, fmt.Errorf("%s: error: %w", in.name, err)
+		}
 	}
 	if o.profile != "xla" {
 		if findings := verifier.Verify(m, verifier.Config{MixedPrecision: o.mixed}); findings.Err() == nil {
