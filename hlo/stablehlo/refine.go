@@ -1,0 +1,3 @@
+package stablehlo
+
+func (c *converter) refine(main *function) {}
