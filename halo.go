@@ -14,12 +14,12 @@ import (
 	"os"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/workqueue"
 	"github.com/gohalo/halo/verifier"
@@ -127,7 +127,7 @@ func (p *Program) RunDevices(ctx context.Context, replicas, partitions int, args
 		}
 		out[d] = p.program.Entry().NewResults()
 	}
-	if err := kernels.Devices(ctx, p.program, eval.NewMesh(replicas, partitions), in, out, nil); err != nil {
+	if err := kernels.Devices(ctx, p.program, &kernels.World{Mesh: devices.NewMesh(replicas, partitions)}, in, out, nil); err != nil {
 		return nil, err
 	}
 	all := make([][]*hlo.Literal, len(out))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 )
@@ -37,7 +38,7 @@ func (c *asmCmd) Run(e *env) error {
 }
 
 func assemble(p *hostprog.Program, short bool) ([]byte, error) {
-	f, err := hostprog.Assemble(p, hostprog.AssembleOptions{NoOptionalSections: short})
+	f, err := hosthlo.Assemble(p, hostprog.AssembleOptions{NoOptionalSections: short})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 )
@@ -32,7 +33,7 @@ func (c *disCmd) Run(e *env) error {
 		if !f.Typed {
 			fmt.Fprintf(e.stderr, "%s: warning: %s\n", in.name, hostprog.MissingSections)
 		}
-		disassemble := hostprog.Disassemble
+		disassemble := hosthlo.Disassemble
 		if c.Exact {
 			disassemble = hostprog.DisassembleExact
 		}

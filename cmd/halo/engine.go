@@ -14,6 +14,7 @@ import (
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -243,9 +244,8 @@ func (g *befEngine) run(ctx context.Context, args [][]*hlo.Literal, host eval.Ho
 	}
 	var err error
 	if len(args) > 1 || kernels.NeedsMesh(g.program) {
-		mesh := eval.NewMesh(g.size.replicas, g.size.partitions)
-		mesh.Host = host
-		err = kernels.Devices(ctx, g.program, mesh, buffers, g.results, g.tracer)
+		world := &kernels.World{Mesh: devices.NewMesh(g.size.replicas, g.size.partitions), Host: host}
+		err = kernels.Devices(ctx, g.program, world, buffers, g.results, g.tracer)
 	} else {
 		err = g.program.Entry().Run(ctx, runtime.RunOptions{Tracer: g.tracer}, buffers[0], g.results[0])
 	}

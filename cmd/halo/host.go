@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
@@ -124,7 +125,7 @@ func decodeHost(in *input) (*bef.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hostprog.Assemble(p, hostprog.AssembleOptions{})
+	return hosthlo.Assemble(p, hostprog.AssembleOptions{})
 }
 
 // choose lists the functions to run, in order: the one that initialises, then those that are asked for, or all that have a name.

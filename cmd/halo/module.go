@@ -11,6 +11,7 @@ import (
 
 // moduleOptions say how a module is read.
 type moduleOptions struct {
+	mixed   bool // accept operands of different floating-point widths
 	profile string
 	fill    bool // give elided constants XLA's filler
 }
@@ -36,9 +37,9 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 		m = hlo.FillElided(m)
 	}
 	if o.profile != "xla" {
-		if findings := verifier.Verify(m, verifier.Config{}); findings.Err() == nil {
+		if findings := verifier.Verify(m, verifier.Config{MixedPrecision: o.mixed}); findings.Err() == nil {
 			return m, nil
-		} else if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA}); meaningIsClear(relaxed) {
+		} else if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed}); meaningIsClear(relaxed) {
 			for _, f := range findings {
 				warning := *f
 				warning.Severity = verifier.SeverityWarning
@@ -47,7 +48,7 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 			return m, nil
 		}
 	}
-	findings := verifier.Verify(m, verifier.Config{Profile: verifier.XLA})
+	findings := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed})
 	if meaningIsClear(findings) {
 		return m, nil
 	}

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // runCmd runs programs: HLO in text, proto or BEF form, and host programs.

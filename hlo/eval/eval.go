@@ -18,7 +18,7 @@
 //	reduction.go window.go sort.go scan.go   ops that apply a computation
 //	linalg.go batchnorm.go fft.go random.go   the numerical families
 //	control.go async.go collective.go communication.go   calls, loops, asynchrony, what devices and the host do together
-//	mesh.go group.go mail.go device.go exchange.go   how devices meet, with and without goroutines that wait
+//	device.go   a goroutine for each device; they meet in package runtime/devices
 //	custom.go lapack….go   custom-calls; what LAPACK factors and decomposes is in factor.go, reduced.go, eigen….go and schur….go
 //
 // Layouts do not matter, but for bitcast: literals are row-major. A value with dynamic dimensions is a literal of its actual size.
@@ -33,6 +33,7 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
 // Kernel is the meaning of an op.
@@ -143,13 +144,15 @@ type preparedState struct {
 // Prepare readies an instruction of m.
 func Prepare(m hlo.Module, in hlo.Instruction) *Prepared { return &Prepared{m: m, in: in} }
 
-// On is the device that an instruction is evaluated on, and the mesh that the device is in; without one it is alone.
+// On is the device that an instruction is evaluated on, the mesh that the device is in, and the host. Without a mesh the device is alone,
+// without a host it talks to none.
 type On struct {
 	Device Device
-	Mesh   *Mesh
+	Mesh   *devices.Mesh
+	Host   Host
 }
 
-// Eval evaluates the instruction on the values of its operands. Ops that wait for other devices block: see [Collective] for how not to.
+// Eval evaluates the instruction on the values of its operands. Ops that wait for other devices block.
 func (p *Prepared) Eval(ctx context.Context, on On, operands []*hlo.Literal) (*hlo.Literal, error) {
 	st := p.state(ctx, on)
 	v, err := st.e.instruction(&st.s, operands)
@@ -163,13 +166,13 @@ func (p *Prepared) state(ctx context.Context, on On) *preparedState {
 	if st == nil {
 		st = &preparedState{e: newEvaluator(ctx, p.m, Options{}), s: step{in: p.in}}
 	}
-	st.e.ctx, st.e.mesh = ctx, on.Mesh
+	st.e.ctx, st.e.mesh, st.e.o.Host = ctx, on.Mesh, on.Host
 	st.e.o.Replica, st.e.o.Partition = on.Device.Replica, on.Device.Partition
 	return st
 }
 
 func (p *Prepared) put(st *preparedState) {
-	st.e.ctx, st.e.mesh = nil, nil
+	st.e.ctx, st.e.mesh, st.e.o.Host = nil, nil, nil
 	clear(st.e.chains)
 	clear(st.e.states)
 	p.idle.Put(st)
@@ -180,7 +183,7 @@ type evaluator struct {
 	ctx     context.Context
 	m       hlo.Module
 	o       Options
-	mesh    *Mesh // the devices that run together; nil for one alone
+	mesh    *devices.Mesh // the devices that run together; nil for one alone
 	steps   int64
 	depth   int
 	purity  map[hlo.CompID]bool

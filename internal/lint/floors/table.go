@@ -15,9 +15,11 @@ var Table = []Row{
 	{Prefix: "hlo", Floor: 1, Wing: "hlo"},
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
+	{Prefix: "runtime/devices", Floor: 1, Also: []string{"hlo"}}, // both engines meet there
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
-	{Prefix: "internal/arrays", Floor: 2},                                           // literals on disk
+	{Prefix: "arrays", Floor: 2},                                                    // literals in files
+	{Prefix: "arrays/npz", Floor: 0},
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
@@ -32,7 +34,9 @@ var Table = []Row{
 	{Prefix: "hlo/stablehlo", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser", "hlo/proto"}}, // shardings are read there
 	{Prefix: "hlo/stablehlo/", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser"}},             // errors of text have one form
 	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}}, // passes share facts
+	{Prefix: "hlo/scalar", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},
+	{Prefix: "hlo/rules", Floor: 2, Wing: "hlo", Also: []string{"hlo/pass", "hlo/match", "hlo/scalar", "hlo/eval"}}, // rules are rewrites of a pass
 	{Prefix: "hlo/eval", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/analysis", Floor: 2, Wing: "hlo"},
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},

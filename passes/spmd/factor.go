@@ -1,0 +1,78 @@
+package spmd
+
+import "github.com/gohalo/halo/hlo"
+
+// factorKind says what splitting a factor means.
+type factorKind uint8
+
+const (
+	passFactor   factorKind = iota // each part computes a part of the result
+	reduceFactor                   // parts of the result have to be combined
+	wholeFactor                    // must not be split while the op runs
+)
+
+// factor is a set of dimensions of operands and results of an op that belong together.
+type factor struct {
+	kind     factorKind
+	operands []int // the dimension of each operand; -1: none
+	result   int   // of every result; -1: none
+}
+
+// factored says how to read the factors of an op.
+type factored func(in hlo.Instruction) []factor
+
+// factorsOfOp is indexed by opcode. Files of op families fill it.
+var factorsOfOp [hlo.NumOpcodes]factored
+
+// factors are those of an instruction; ok is false for an op without.
+func factors(in hlo.Instruction) (f []factor, ok bool) {
+	if get := factorsOfOp[in.Opcode()]; get != nil {
+		return get(in), true
+	}
+	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) {
+		return elementwiseFactors(in), true
+	}
+	return nil, false
+}
+
+// elementwiseFactors: each dimension belongs to all arrays. Scalars beside arrays have none.
+func elementwiseFactors(in hlo.Instruction) []factor {
+	rank := leafRank(in.Shape())
+	all := make([]factor, rank)
+	for k := range all {
+		all[k] = factor{passFactor, dimOfEach(in, k, func(i int) bool { return in.OperandInstr(i).Shape().Rank() == rank }), k}
+	}
+	return all
+}
+
+// leafRank is the rank of an array, or of the arrays of a tuple.
+func leafRank(s hlo.Shape) int {
+	if s.IsTuple() && s.NumElems() > 0 {
+		return leafRank(s.Elem(0))
+	}
+	return s.Rank()
+}
+
+// dimOfEach is dimension k for the operands that take part.
+func dimOfEach(in hlo.Instruction, k int, takesPart func(i int) bool) []int {
+	dims := make([]int, in.NumOperands())
+	for i := range dims {
+		dims[i] = -1
+		if takesPart(i) {
+			dims[i] = k
+		}
+	}
+	return dims
+}
+
+// along makes the factor of single dimensions of some operands.
+func along(n int, kind factorKind, result int, dims ...[2]int) factor {
+	f := factor{kind, make([]int, n), result}
+	for i := range f.operands {
+		f.operands[i] = -1
+	}
+	for _, d := range dims {
+		f.operands[d[0]] = d[1]
+	}
+	return f
+}
