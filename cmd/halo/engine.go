@@ -49,6 +49,13 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		}
 		return c.load(in.name, file, t, nil)
 	}
+	if in.kind.HasArgumentShapes() {
+		shapes, err := c.givenShapes()
+		if err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		in.shapes = shapes
+	}
 	e.progress.at("reading")
 	began := time.Now()
 	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})

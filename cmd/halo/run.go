@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
 )
@@ -39,6 +40,8 @@ type runCmd struct {
 	Devices deviceFlags  `embed:""`
 	Feeds   feedFlags    `embed:""`
 	Host    hostRunFlags `embed:""`
+
+	given map[string]*npz.Array // see files
 }
 
 func (c *runCmd) Run(e *env) error {

@@ -95,7 +95,7 @@ func (s *simplifier) standIn(op *mlir.Op) *mlir.Op {
 			return s.broadcastOperands(op, rest)
 		}
 	}
-	if next == nil {
+	if next == nil || rows[next.Name].results != len(op.Results) {
 		return op
 	}
 	s.checkOp(next)

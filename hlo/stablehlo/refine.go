@@ -220,7 +220,9 @@ func (b *body) op(old *mlir.Op) {
 	}
 	switch op.Name {
 	case "func.call":
-		b.call(op)
+		if b.call(op, old) {
+			return
+		}
 	case "stablehlo.composite":
 		b.composite(op)
 	case "stablehlo.custom_call":
@@ -298,10 +300,23 @@ func (b *body) knownValue(op *mlir.Op) (d mlir.Dense, ok bool) {
 	return b.evaluate(op)
 }
 
-// call calls the copy of the callee for these operands.
-func (b *body) call(op *mlir.Op) {
+// call calls the copy of the callee for these operands. Results that are known are constants here; it reports whether all are, so that
+// the call is not needed.
+func (b *body) call(op, old *mlir.Op) bool {
 	g := b.calleeFor(op, symbolOf(op.Attrs.Get("callee")))
 	op.Attrs = op.Attrs.With("callee", mlir.Symbol(g.name))
+	all := len(op.Results) > 0
+	for i, v := range g.body.Terminator().Operands {
+		d, ok := known(v)
+		if !ok || !isIntegral(d.Type.Elem) || d.Type.NumElements() > maxKnown {
+			all = false
+			continue
+		}
+		made := b.newConstant(op, d)
+		b.out = append(b.out, made)
+		b.values[&old.Results[i]] = &made.Results[0]
+	}
+	return all
 }
 
 func (b *body) composite(op *mlir.Op) {

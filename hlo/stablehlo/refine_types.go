@@ -72,6 +72,9 @@ func (b *body) realDynamicSlice(op *mlir.Op, list func(...int64) mlir.Attr) {
 		op.Attrs = op.Attrs.With("start_indices", list(start...)).With("limit_indices", list(limit...)).With("strides", list(strides...))
 		return
 	}
+	if sizes, ok := b.distance(op.Operands[1], op.Operands[2]); ok && len(sizes) == len(op.Results[0].Type.Dims) {
+		b.setDims(op, 0, sizes)
+	}
 	if t := op.Results[0].Type; ok3 && t.IsStatic() && allOnes(strides) {
 		// The size is that of the result: each start is an operand of its own.
 		starts := op.Operands[1]
@@ -91,6 +94,19 @@ func (b *body) realDynamicSlice(op *mlir.Op, list func(...int64) mlir.Attr) {
 		op.Name, op.Operands = "stablehlo.dynamic_slice", next
 		op.Attrs = op.Attrs.With("slice_sizes", list(t.Dims...))
 	}
+}
+
+// distance is limit - start, if the limit is the start and something known.
+func (b *body) distance(start, limit *mlir.Value) ([]int64, bool) {
+	if !defined(limit, "stablehlo.add") {
+		return nil, false
+	}
+	for i, v := range limit.Def.Operands {
+		if v == start {
+			return knownList(limit.Def.Operands[1-i])
+		}
+	}
+	return nil, false
 }
 
 func allOnes(v []int64) bool {

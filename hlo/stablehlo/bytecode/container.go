@@ -141,7 +141,7 @@ func (d *decoder) sectionOf(r *reader) (*reader, int) {
 	}
 	id &= 0x7f
 	if id >= numSections {
-		r.fail("section %d is unknown", id)
+		r.fail("there is no section %d", id)
 	}
 	if length > uint64(r.left()) {
 		r.fail("section %s has %d bytes, %d are left", sectionNames[id], length, r.left())
