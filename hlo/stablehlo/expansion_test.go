@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite generated files")
 const corpus = "../../../shared/corpus/stablehlo/"
 
 // rows calls f with every row of a table of the corpus.
-func rows[T any](t *testing.T, name string, f func(T)) {
+func rows[T any](t testing.TB, name string, f func(T)) {
 	t.Helper()
 	file, err := os.Open(corpus + name + ".jsonl.gz")
 	if os.IsNotExist(err) {

@@ -114,6 +114,7 @@ type refiner struct {
 	made  map[string]*function // by name, types and known arguments
 	order []*function
 	names map[string]bool
+	ops   int // copied so far
 }
 
 func (r *refiner) funcs() map[string]*function {
@@ -204,8 +205,14 @@ func (b *body) ops(list []*mlir.Op) {
 	}
 }
 
+// maxCopied bounds the copies of functions: one that calls another twice, with other arguments each time, has twice as many.
+const maxCopied = 1 << 22
+
 // op copies an operation.
 func (b *body) op(old *mlir.Op) {
+	if b.refiner.ops++; b.refiner.ops > maxCopied {
+		b.fail(old, "the functions of the program are called with so many different shapes that they have more than %d operations", maxCopied)
+	}
 	op := &mlir.Op{Name: old.Name, Attrs: old.Attrs, Loc: old.Loc, Pos: old.Pos}
 	op.Operands = make([]*mlir.Value, len(old.Operands))
 	for i, v := range old.Operands {

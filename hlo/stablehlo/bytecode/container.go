@@ -47,6 +47,7 @@ type decoder struct {
 	resources  []resource
 	types      *mlir.Types
 	depth      int
+	expanded   int // bytes that the attributes used so far stand for
 }
 
 // entry is an attribute or type: its bytes, and what they say once they have been read.
@@ -59,6 +60,7 @@ type entry struct {
 	attr    mlir.Attr
 	typ     *mlir.Type
 	loc     *mlir.Location
+	size    int // with the attributes in it
 }
 
 // chunk is a part of the file.
