@@ -11,6 +11,7 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
 )
@@ -40,6 +41,8 @@ type runCmd struct {
 	Devices deviceFlags  `embed:""`
 	Feeds   feedFlags    `embed:""`
 	Host    hostRunFlags `embed:""`
+
+	given map[string]*npz.Array // see files
 }
 
 func (c *runCmd) Run(e *env) error {
