@@ -2,6 +2,7 @@ package halo
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
@@ -37,22 +38,29 @@ func (c *compiled) execute(ctx context.Context, s *Signature, x *Execution) ([][
 		}
 		results[d] = c.resultBuffers(s, given)
 	}
-	if err := c.run(ctx, x, args, results); err != nil {
-		return nil, err
+	valid := make([]bool, len(results[0]))
+	failed := c.run(ctx, x, args, results, valid)
+	if failed != nil && !slices.Contains(valid, true) {
+		return nil, failed
 	}
 	all := make([][]*hlo.Literal, len(results))
 	for d := range all {
+		if failed == nil {
+			valid = nil // all of them
+		}
 		var err error
-		if all[d], err = literalsOf(s, results[d]); err != nil {
+		if all[d], err = literalsOf(s, results[d], valid); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return all, failed
 }
 
-func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runtime.Buffer) error {
+// run executes the program on one device or several. If one device fails, valid says which results the failure did not reach; several devices fail
+// together.
+func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runtime.Buffer, valid []bool) error {
 	if len(args) == 1 && !c.needsMesh {
-		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.tracer}, args[0], results[0])
+		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.tracer, Valid: valid}, args[0], results[0])
 	}
 	world := &kernels.World{Mesh: devices.NewMesh(x.Replicas, x.Partitions), Host: x.Host}
 	return kernels.Devices(ctx, c.program, world, args, results, c.tracer)
@@ -91,10 +99,13 @@ func (c *compiled) resultBuffers(s *Signature, given []*hlo.Literal) []runtime.B
 	return buffers
 }
 
-// literalsOf are the results of a device.
-func literalsOf(s *Signature, buffers []runtime.Buffer) ([]*hlo.Literal, error) {
+// literalsOf are the results of a device: the valid ones, and nil in the places of the others. A nil valid is all.
+func literalsOf(s *Signature, buffers []runtime.Buffer, valid []bool) ([]*hlo.Literal, error) {
 	literals := make([]*hlo.Literal, len(buffers))
 	for i, b := range buffers {
+		if valid != nil && !valid[i] {
+			continue
+		}
 		var err error
 		if literals[i], err = hlo.LiteralOfBuffer(s.Results[i].Shape, b.Data); err != nil {
 			return nil, err

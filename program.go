@@ -51,6 +51,9 @@ func (p *Program) Runtime() *runtime.Program {
 // Run executes the program on one literal for each leaf of its parameters and returns one for each leaf of its result, row-major.
 // Where a leaf has dynamic dimensions, with bounds, its literal has the actual sizes; the argument for a token may be nil. Arguments that do not fit are an
 // *[ArgumentError]. Cancelling ctx ends the execution with an error.
+//
+// A failure reaches what depends on it and nothing else: with the error, Run returns the results that do not, and nil in the places of those that
+// do.
 func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal, error) {
 	return p.RunInto(ctx, nil, args...)
 }
@@ -64,10 +67,10 @@ func (p *Program) RunInto(ctx context.Context, results []*hlo.Literal, args ...*
 		x.Results = [][]*hlo.Literal{results}
 	}
 	out, err := p.Execute(ctx, x)
-	if err != nil {
+	if len(out) == 0 {
 		return nil, err
 	}
-	return out[0], nil
+	return out[0], err
 }
 
 // RunDevices executes the program on replicas times partitions devices at once, which meet in its collectives. args[d] are the arguments
@@ -86,7 +89,7 @@ type Execution struct {
 	Host eval.Host
 }
 
-// Execute runs the program.
+// Execute runs the program. One device that fails still returns the results that do not depend on the failure, see [Program.Run].
 func (p *Program) Execute(ctx context.Context, x Execution) ([][]*hlo.Literal, error) {
 	if x.Replicas == 0 && x.Partitions == 0 {
 		x.Replicas, x.Partitions = 1, 1

@@ -32,6 +32,13 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		}
 		return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
 	}
+	if in.kind.HasArgumentShapes() {
+		shapes, err := c.givenShapes()
+		if err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		in.shapes = shapes
+	}
 	e.progress.at("reading")
 	began := time.Now()
 	m, err := e.verifiedModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})

@@ -56,6 +56,8 @@ type commands struct {
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, whatever their names."`
 	Stats      statsCmd      `cmd:"" help:"Count what programs consist of, and what executing them takes."`
 	Schedule   scheduleCmd   `cmd:"" help:"Tell how well asynchronous work is hidden, by the cost model."`
+	Overlap    overlapCmd    `cmd:"" help:"Simulate what runs beside what, and say what keeps the rest from it."`
+	Calibrate  calibrateCmd  `cmd:"" help:"Measure this machine for the cost model."`
 	Extract    extractCmd    `cmd:"" help:"Make a program of an instruction and what it is computed from."`
 	Bisect     bisectCmd     `cmd:"" help:"Find the pass, and the rewrite, with which a command begins to fail."`
 	Check      checkCmd      `cmd:"" help:"Run the CHECK lines of tests of passes."`
@@ -63,7 +65,8 @@ type commands struct {
 	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
 	Archive    archiveCmd    `cmd:"" help:"Read an archive of versions that halo opt has dumped."`
 
-	Version kong.VersionFlag `help:"Print the version."`
+	MaxMemory memorySize       `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
+	Version   kong.VersionFlag `help:"Print the version."`
 }
 
 // env is what a subcommand works with.
@@ -124,6 +127,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		fmt.Fprintf(stderr, "halo: %v\nRun \"halo %s--help\" for usage.\n", err, commandOf(err))
 		return exitUsage
 	}
+	defer watchMemory(e)()
 	err = ctx.Run(e)
 	code = exitCode(err)
 	if err != nil && !errors.As(err, new(failure)) {

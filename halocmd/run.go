@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
 )
@@ -21,25 +21,28 @@ type runCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
 	Level optLevel `embed:""`
 
-	Input   []string `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D alone; .raw or .bin for elements without a header." placeholder:"N=FILE" sep:"none"`
-	Inputs  string   `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ... A .npy, .raw or .bin file is the only parameter." placeholder:"FILE.npz"`
-	Fill    string   `help:"Make the inputs that are not given: zeros, ones, random, uniform or model." placeholder:"KIND"`
-	Seed    uint64   `help:"Seed of the fill." placeholder:"S"`
-	Elided  string   `help:"What to do with constants that the text leaves out: error, fill with XLA's filler, or auto: fill if the inputs are filled too." default:"auto" enum:"auto,error,fill"`
-	Output  string   `short:"o" help:"Write the results here, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
-	Print   bool     `help:"Print the results as HLO literals."`
-	Engine  string   `help:"bef: lower and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
-	Compare string   `help:"Compare the results with these." placeholder:"REF.npz"`
-	Bench   int      `help:"Time this many runs after one to warm up." placeholder:"N"`
-	Threads int      `help:"Compute workers. Default: one for each processor." placeholder:"N"`
-	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
-	JSON    bool     `name:"json" help:"One JSON object for each file."`
+	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D alone; .raw or .bin for elements without a header." placeholder:"N=FILE" sep:"none"`
+	Inputs  string        `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ... A .npy, .raw or .bin file is the only parameter." placeholder:"FILE.npz"`
+	Fill    string        `help:"Make the inputs that are not given: zeros, ones, random, uniform or model." placeholder:"KIND"`
+	Seed    uint64        `help:"Seed of the fill." placeholder:"S"`
+	Elided  string        `help:"What to do with constants that the text leaves out: error, fill with XLA's filler, or auto: fill if the inputs are filled too." default:"auto" enum:"auto,error,fill"`
+	Output  string        `short:"o" help:"Write the results here, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
+	Print   bool          `help:"Print the results as HLO literals."`
+	Engine  string        `help:"bef: lower and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
+	Compare string        `help:"Compare the results with these." placeholder:"REF.npz"`
+	Bench   int           `help:"Time this many runs after one to warm up." placeholder:"N"`
+	Timeout time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
+	Threads int           `help:"Compute workers. Default: one for each processor." placeholder:"N"`
+	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON    bool          `name:"json" help:"One JSON object for each file."`
 
 	tolerances `embed:""`
 
 	Devices deviceFlags  `embed:""`
 	Feeds   feedFlags    `embed:""`
 	Host    hostRunFlags `embed:""`
+
+	given map[string]*npz.Array // see files
 }
 
 func (c *runCmd) Run(e *env) error {
@@ -49,9 +52,8 @@ func (c *runCmd) Run(e *env) error {
 	if err := c.Host.check(); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible(e, c.Timeout)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
 			return c.Host.run(ctx, e, in)
@@ -59,6 +61,12 @@ func (c *runCmd) Run(e *env) error {
 		return c.program(ctx, e, in, r)
 	})
 }
+
+// Ranges of flags.
+const (
+	maxThreads = 1 << 12
+	maxBench   = 100_000_000
+)
 
 // check finds what is wrong with the flags before any file is read.
 func (c *runCmd) check() error {
@@ -87,8 +95,12 @@ func (c *runCmd) check() error {
 		return errors.New("--bench only times: a trace would be part of the time")
 	case c.Engine == "eval" && c.Host.Trace != "":
 		return errors.New("--trace shows what the runtime does: it goes with --engine=bef")
-	case c.Threads < 0:
-		return errors.New("--threads: want a positive number of threads, or 0 for one on each processor")
+	case c.Bench > maxBench:
+		return fmt.Errorf("--bench: want at most %d runs", maxBench)
+	case c.Threads < 0 || c.Threads > maxThreads:
+		return fmt.Errorf("--threads: want a number of threads up to %d, or 0 for one on each processor", maxThreads)
+	case c.Timeout < 0:
+		return errors.New("--timeout: want a positive time")
 	}
 	return c.tolerances.check()
 }

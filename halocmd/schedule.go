@@ -55,7 +55,7 @@ func (c *scheduleCmd) Run(e *env) error {
 		}
 		all := []timeline{}
 		latency, wait := 0.0, 0.0
-		for _, t := range schedule.Estimate(m) {
+		for _, t := range schedule.Estimate(m, rates()) {
 			line := timeline{t.Computation.Name(), t.Seconds, t.Sync, t.Hidden(), nil}
 			for _, k := range t.Chains {
 				line.Chains = append(line.Chains, chain{k.Start.Name(), k.Done.Name(), k.Begins, k.Latency, k.Wait})

@@ -105,7 +105,7 @@ func statsOf(m hlo.Module, top int) *stats {
 				continue
 			}
 			x := expensive{in.Name(), c.Name(), in.Opcode().String(), in.Shape().String(), rounds, (k.Flops + k.Transcendentals) * rounds,
-				k.Bytes * rounds, k.Seconds(analysis.OneCore) * float64(rounds)}
+				k.Bytes * rounds, k.Seconds(rates()) * float64(rounds)}
 			s.Seconds += x.Seconds
 			s.Top = append(s.Top, x)
 		}

@@ -63,8 +63,13 @@ func NewTupleLiteral(parts ...*Literal) *Literal {
 	return &Literal{shape: MakeTuple(shapes...), parts: append([]*Literal(nil), parts...)}
 }
 
-// NewElidedLiteral makes a literal whose data is not known.
-func NewElidedLiteral(shape Shape) *Literal { return &Literal{shape: shape, state: elidedBit} }
+// NewElidedLiteral makes a literal whose data is not known. Of an array without elements there is nothing to know.
+func NewElidedLiteral(shape Shape) *Literal {
+	if shape.IsArray() && shape.NumElements() == 0 {
+		return &Literal{shape: shape}
+	}
+	return &Literal{shape: shape, state: elidedBit}
+}
 
 // Element is a Go type that holds one element of some primitive types exactly as a literal stores it.
 type Element interface {

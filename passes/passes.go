@@ -13,9 +13,11 @@ import (
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
+	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
 	"github.com/gohalo/halo/passes/spmd"
+	"github.com/gohalo/halo/passes/types"
 )
 
 // catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
@@ -28,8 +30,10 @@ var catalogued = pass.Join(
 	fuse.Family,
 	legalize.Family,
 	loops.Family,
+	motion.Family,
 	schedule.Family,
 	simplify.Family,
+	types.Family,
 	spmd.Family,
 )
 
@@ -40,10 +44,10 @@ func All() []*pass.Pass { return standard.All() }
 // runtime needs.
 var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking,while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
-	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
-		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
+	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
+		"cpu,while-loop-trip-count-annotator,async-wrapper"},
 	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},

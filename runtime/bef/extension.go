@@ -24,6 +24,13 @@ func (f *File) Extension(id SectionID) []byte {
 // Has reports whether the file has a section with that id among its extensions.
 func (f *File) Has(id SectionID) bool { return f.section(id) != nil }
 
+// IsEncoded reports whether the file has a section with that id as bytes: it was
+// read, or made by somebody who does not know what is in it.
+func (f *File) IsEncoded(id SectionID) bool {
+	s := f.section(id)
+	return s != nil && s.Data != nil
+}
+
 // Body returns the content of the last section with that id if it is there
 // unencoded and of type T.
 func Body[T SectionBody](f *File, id SectionID) (body T, ok bool) {

@@ -26,6 +26,7 @@ var Table = []Row{
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
 	{Prefix: "passtest", Floor: 5},
+	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
 	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
 	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
