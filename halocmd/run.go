@@ -21,16 +21,16 @@ type runCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
 	Level optLevel `embed:""`
 
-	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D alone; .raw or .bin for elements without a header." placeholder:"N=FILE" sep:"none"`
+	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
 	Inputs  string        `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ... A .npy, .raw or .bin file is the only parameter." placeholder:"FILE.npz"`
-	Fill    string        `help:"Make the inputs that are not given: zeros, ones, random, uniform or model." placeholder:"KIND"`
+	Fill    string        `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
 	Seed    uint64        `help:"Seed of the fill." placeholder:"S"`
-	Elided  string        `help:"What to do with constants that the text leaves out: error, fill with XLA's filler, or auto: fill if the inputs are filled too." default:"auto" enum:"auto,error,fill"`
-	Output  string        `short:"o" help:"Write the results here, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
+	Elided  string        `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
+	Output  string        `short:"o" help:"Write the results to this file, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
 	Print   bool          `help:"Print the results as HLO literals."`
-	Engine  string        `help:"bef: lower and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
-	Compare string        `help:"Compare the results with these." placeholder:"REF.npz"`
-	Bench   int           `help:"Time this many runs after one to warm up." placeholder:"N"`
+	Engine  string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
+	Compare string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
+	Bench   int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
 	Timeout time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
 	Threads int           `help:"Compute workers. Default: one for each processor." placeholder:"N"`
 	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
