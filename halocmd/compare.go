@@ -137,11 +137,7 @@ func (c *compareCmd) arguments(m hlo.Module) ([]*hlo.Literal, error) {
 	if run.Fill == "" && c.Inputs == "" && len(c.Input) == 0 {
 		run.Fill = string(arrays.Random)
 	}
-	var shapes []hlo.Shape
-	for _, v := range halo.SignatureOf(m).Parameters {
-		shapes = append(shapes, v.Shape)
-	}
-	all, err := run.arguments(shapes, grid{1, 1})
+	all, err := run.arguments(halo.SignatureOf(m).Parameters, grid{1, 1})
 	if err != nil {
 		return nil, err
 	}

@@ -70,15 +70,6 @@ func (c *runCmd) fillElided() bool {
 	return c.Elided == "fill" || c.Elided == "auto" && c.Fill != ""
 }
 
-// params are the shapes of the leaves of the parameters.
-func (p *prepared) params() []hlo.Shape {
-	shapes := make([]hlo.Shape, len(p.Signature().Parameters))
-	for i, v := range p.Signature().Parameters {
-		shapes[i] = v.Shape
-	}
-	return shapes
-}
-
 // run executes the program. The results of an earlier run, which may be nil, are written over.
 func (p *prepared) run(ctx context.Context, args, results [][]*hlo.Literal, h *host) ([][]*hlo.Literal, error) {
 	return p.Execute(ctx, halo.Execution{Replicas: p.grid.replicas, Partitions: p.grid.partitions, Args: args, Results: results, Host: h})

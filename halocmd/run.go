@@ -22,7 +22,7 @@ type runCmd struct {
 	Level optLevel `embed:""`
 
 	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
-	Inputs  string        `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ... A .npy, .raw or .bin file is the only parameter." placeholder:"FILE.npz"`
+	Inputs  string        `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
 	Fill    string        `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
 	Seed    uint64        `help:"Seed of the fill." placeholder:"S"`
 	Elided  string        `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
@@ -126,7 +126,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	}
 	defer p.Close()
 	e.progress.at("making the inputs")
-	args, err := c.arguments(p.params(), p.grid)
+	args, err := c.arguments(p.Signature().Parameters, p.grid)
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
