@@ -59,7 +59,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 
 // compileError puts the file's name before an error that has no position of its own.
 func (in *input) compileError(err error) error {
-	if errors.As(err, new(*lower.Error)) {
+	if errors.As(err, new(*lower.Error)) || errors.As(err, new(*halo.ElidedError)) {
 		return err
 	}
 	return fmt.Errorf("%s: error: %w", in.name, err)
