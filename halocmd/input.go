@@ -31,11 +31,11 @@ type place struct {
 	rel  string // its place in a folder of results: the path below the directory that was named, else the last part of the name
 }
 
-// extensions of the files that are taken from a directory. Texts with another extension are taken if they begin as XLA's dumps do.
-var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".mlir", ".bef"}
+// extensions of the files that are taken from a directory. Files with other names are taken if they begin as a program does.
+var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".mlir", ".mlirbc", ".jax_export", ".bef"}
 
 // expand lists the files that the arguments name: files as they are, directories by what they hold, "-" for standard input.
-func expand(args []string) ([]place, error) {
+func (e *env) expand(args []string) ([]place, error) {
 	var files []place
 	for i, a := range args {
 		if a == "-" {
@@ -50,7 +50,7 @@ func expand(args []string) ([]place, error) {
 			files = append(files, place{a, filepath.Base(a)})
 			continue
 		}
-		found, err := programs(a)
+		found, err := e.programs(a)
 		if err != nil {
 			return nil, err
 		}
@@ -59,44 +59,59 @@ func expand(args []string) ([]place, error) {
 	return files, nil
 }
 
-// programs lists the programs below a directory, sorted by path.
-func programs(dir string) ([]place, error) {
+// programs lists the programs below a directory, sorted by path, and says how many other files there are.
+func (e *env) programs(dir string) ([]place, error) {
 	var files []place
+	var others []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !isProgram(path) {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		files = append(files, place{path, rel})
+		if isProgram(path) {
+			files = append(files, place{path, rel})
+		} else {
+			others = append(others, rel)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", dir, err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: error: no programs in this directory: looked for %s, and .txt that begins with HloModule",
+		return nil, fmt.Errorf("%s: error: no programs in this directory: looked for %s, and files that begin as a program does",
 			dir, strings.Join(extensions, ", "))
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(e.stderr, "%s: note: skipped %s without a program: %s\n", dir, count(len(others), "file", "files"), abridged(others))
 	}
 	return files, nil
 }
 
-// isProgram tells the programs of a directory from other files. XLA dumps modules, and much else, as .txt.
+// abridged lists a few names.
+func abridged(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
+}
+
+// isProgram reports whether a file of a directory holds a program. XLA dumps modules, and much else, as .txt. Binary files need an extension:
+// anything may be a protocol buffer.
 func isProgram(path string) bool {
 	if slices.ContainsFunc(extensions, func(x string) bool { return strings.HasSuffix(path, x) }) {
 		return true
-	}
-	if !strings.HasSuffix(path, ".txt") {
-		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	const first = "HloModule "
-	head := make([]byte, len(first))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == first
+	head := make([]byte, 16<<10)
+	n, _ := io.ReadFull(f, head)
+	kind, ok := source.Recognise(head[:n])
+	return ok && (kind == source.HLOText || kind == source.StableHLOText || kind == source.MLIRBytecode || kind == source.BEF)
 }
 
 // read loads a file and finds out what it is.

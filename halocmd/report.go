@@ -73,7 +73,7 @@ var atWork = func(name string) {}
 // each works on every file that the arguments name. A failure on one does not keep it from the others. Errors go to standard error, or
 // with asJSON into one record a file on standard output. The result is nil or a failure with the exit code.
 func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) error) error {
-	files, err := expand(args)
+	files, err := e.expand(args)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/source"
 )
 
@@ -126,7 +127,13 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	}
 	defer p.Close()
 	e.progress.at("making the inputs")
-	args, err := c.arguments(p.Signature().Parameters, p.grid)
+	var carried *proto.Snapshot
+	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) && p.grid.devices() == 1 {
+		if carried, err = proto.DecodeSnapshot(in.data); err != nil {
+			return fmt.Errorf("%s: error: %w", in.name, err)
+		}
+	}
+	args, own, err := c.argumentsOf(p, carried)
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
@@ -145,7 +152,39 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
-	return c.deliver(e, in.name, p.grid, results, r)
+	if err := c.deliver(e, in.name, p.grid, arraysOf(results), r); err != nil {
+		return err
+	}
+	if own && carried.Result != nil && c.Compare == "" {
+		return c.compareWith(e, in.name, results[0], carried.Result.Leaves(), r)
+	}
+	return nil
+}
+
+// arraysOf leaves out tokens, of which there is nothing to show.
+func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
+	all := make([][]*hlo.Literal, len(results))
+	for d := range results {
+		for _, l := range results[d] {
+			if l.Shape().IsArray() {
+				all[d] = append(all[d], l)
+			}
+		}
+	}
+	return all
+}
+
+// argumentsOf makes the arguments: those that a snapshot carries, unless the flags give others.
+func (c *runCmd) argumentsOf(p *prepared, carried *proto.Snapshot) (args [][]*hlo.Literal, own bool, err error) {
+	if carried != nil && len(carried.Arguments) > 0 && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
+		var leaves []*hlo.Literal
+		for _, a := range carried.Arguments {
+			leaves = append(leaves, a.Leaves()...)
+		}
+		return [][]*hlo.Literal{leaves}, true, nil
+	}
+	args, err = c.arguments(p.Signature().Parameters, p.grid)
+	return args, false, err
 }
 
 // isKey reports whether a key names a parameter leaf, as 3 or as d0/3.
