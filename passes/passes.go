@@ -28,6 +28,7 @@ var makers = map[string]func(pass.Options) (*pass.Pass, error){
 	"constant-folding":         simplify.NewConstantFolding,
 	"dce":                      simplify.NewDCE,
 	"latency-hiding-scheduler": schedule.NewLatencyHiding,
+	"sharding-propagation":     spmd.NewPropagation,
 	"spmd-partitioning":        spmd.NewPartitioner,
 	"while-loop-unroller":      loops.NewUnroller,
 }
@@ -61,6 +62,7 @@ var plain = []*pass.Pass{
 	simplify.SortSimplifier,
 	simplify.TupleSimplifier,
 	simplify.ZeroSizedElimination,
+	spmd.Import,
 }
 
 // All lists every pass, by name; those with options as they are without.
@@ -85,6 +87,8 @@ var pipelines = []struct{ name, doc, text string }{
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
 		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
+	{"spmd", "the program of one device out of one with shardings for many, as JAX hands it over",
+		"sdy-import,flatten-call-graph,sharding-propagation,spmd-partitioning,dce,tuple-simplifier,cse,dce"},
 	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
