@@ -14,9 +14,8 @@ import (
 	"os"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"
@@ -33,12 +32,7 @@ func Load(path string) (hlo.Module, error) {
 	if err != nil {
 		return hlo.Module{}, err
 	}
-	var m hlo.Module
-	if proto.IsProto(data) {
-		m, err = proto.Decode(data)
-	} else {
-		m, err = parser.ParseBytes(path, data)
-	}
+	m, err := source.Read(path, data, source.Options{})
 	if err != nil {
 		return hlo.Module{}, err
 	}

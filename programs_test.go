@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // TestPrograms runs every program of testdata/run on both engines, with one and with several threads, and holds the results to the

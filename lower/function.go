@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -47,7 +46,7 @@ type value struct {
 // op is a kernel to be: a computing instruction, a control instruction, or a copy that the plan may find unnecessary.
 type op struct {
 	kernel  string
-	text    string // the instruction, for the kernel's binder; empty for control kernels
+	in      hlo.Instruction // that the kernel is; zero for copies that the plan wants
 	loc     bef.Location
 	args    []valueID
 	results []valueID
@@ -116,34 +115,6 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 	return f, nil
 }
 
-// KernelText is an instruction of m as the binder of its kernel reads it: shapes of operands instead of names, bodies of callees in place.
-func KernelText(m hlo.Module, in hlo.Instruction) (string, error) {
-	b, err := printer.AppendInstruction(nil, m, in, kernelConfig(in))
-	return string(b), err
-}
-
-// kernelConfig is how the text of a kernel is printed.
-func kernelConfig(in hlo.Instruction) printer.Config {
-	cfg := printer.Canonical
-	cfg.LargeConstants = true
-	cfg.OmitFrontend = !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitTokens) // sends and recvs keep there who talks to whom
-	cfg.OmitOrigin = true
-	cfg.OmitConfig = in.Opcode() != hlo.OpCustomCall
-	return cfg
-}
-
-// kernelText is [KernelText] for many instructions: a printer looks at the whole module first, so there is one for all kernels of a kind.
-func (l *lowering) kernelText(in hlo.Instruction) (string, error) {
-	cfg := kernelConfig(in)
-	lines := l.texts[cfg]
-	if lines == nil {
-		lines = printer.NewLines(l.m, cfg)
-		l.texts[cfg] = lines
-	}
-	b, err := lines.Append(nil, in)
-	return string(b), err
-}
-
 // newValues makes one value for each leaf of shape, defined by op def.
 func (f *function) newValues(shape hlo.Shape, def int) []valueID {
 	ids := make([]valueID, 0, shape.NumLeaves())
@@ -207,13 +178,9 @@ func (f *function) kernel(in hlo.Instruction) error {
 	if in.Opcode() == hlo.OpCopy && !in.Shape().Compatible(in.OperandInstr(0).Shape()) {
 		return f.errorf(in, "it copies %v to %v, which is a conversion", in.OperandInstr(0).Shape(), in.Shape())
 	}
-	text, err := f.l.kernelText(in)
-	if err != nil {
-		return f.errorf(in, "%v", err)
-	}
 	o := op{
 		kernel: "hlo." + in.Opcode().String(),
-		text:   text,
+		in:     in,
 		loc:    f.location(in),
 		args:   f.operandLeaves(in, 0, in.NumOperands()),
 		share:  shareable(f.l.m, in),

@@ -1,6 +1,6 @@
 // Package passes is the catalogue: every pass, the standard pipelines, and the order constraints between them.
 //
-// A new pass is a file in a family package (passes/simplify, passes/control, ...) and one line in the table here.
+// A new pass is a file in a family package (passes/simplify, passes/control, ...) and one line in the Family of that package.
 package passes
 
 import (
@@ -11,7 +11,9 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/async"
+	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
@@ -20,61 +22,24 @@ import (
 	"github.com/gohalo/halo/passes/spmd"
 )
 
-// makers are the passes with options.
-var makers = map[string]func(pass.Options) (*pass.Pass, error){
-	"algsimp":                  algsimp.New,
-	"async-collective-creator": async.NewCollectiveCreator,
-	"async-wrapper":            async.NewWrapper,
-	"constant-folding":         simplify.NewConstantFolding,
-	"dce":                      simplify.NewDCE,
-	"latency-hiding-scheduler": schedule.NewLatencyHiding,
-	"sharding-propagation":     spmd.NewPropagation,
-	"spmd-partitioning":        spmd.NewPartitioner,
-	"while-loop-unroller":      loops.NewUnroller,
-}
-
-// plain are the passes without.
-var plain = []*pass.Pass{
-	async.SyncUselessPairs,
-	async.Unwrapper,
-	control.CallInliner,
-	control.ComputationDeduplicator,
-	control.ConditionalSimplifier,
-	control.FlattenCallGraph,
-	control.FusionInliner,
-	control.MapInliner,
-	control.OptimizationBarrierExpander,
-	legalize.AsyncToSync,
-	legalize.ControlDepRewriter,
-	legalize.OutlineDynamic,
-	legalize.PlacementRemover,
-	legalize.ShardingRemover,
-	loops.ConstantSinking,
-	loops.InvariantCodeMotion,
-	loops.ModuleDCE,
-	loops.Simplifier,
-	loops.TripCountAnnotator,
-	fuse.LoopFusion,
-	simplify.CSE,
-	simplify.GatherExpander,
-	simplify.ReshapeMover,
-	simplify.ScatterExpander,
-	simplify.SortSimplifier,
-	simplify.TupleSimplifier,
-	simplify.ZeroSizedElimination,
-	spmd.Import,
-}
+// catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
+var catalogued = pass.Join(
+	algsimp.Family,
+	async.Family,
+	collectives.Family,
+	control.Family,
+	dots.Family,
+	fuse.Family,
+	legalize.Family,
+	loops.Family,
+	schedule.Family,
+	simplify.Family,
+	spmd.Family,
+)
 
 // All lists every pass, by name; those with options as they are without.
 func All() []*pass.Pass {
-	all := slices.Clone(plain)
-	for name, make := range makers {
-		p, err := make(nil)
-		if err != nil {
-			panic(fmt.Sprintf("passes: %s without options: %v", name, err))
-		}
-		all = append(all, p)
-	}
+	all := catalogued.All()
 	slices.SortFunc(all, func(a, b *pass.Pass) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
@@ -133,15 +98,7 @@ func Pipelines(yield func(name string, p Standard) bool) {
 type catalogue struct{}
 
 func (catalogue) Pass(name string, o pass.Options) (*pass.Pass, error) {
-	if make := makers[name]; make != nil {
-		return make(o)
-	}
-	for _, p := range plain {
-		if p.Name == name {
-			return p, o.Known()
-		}
-	}
-	return nil, nil
+	return catalogued.Pass(name, o)
 }
 
 func (catalogue) Pipeline(name string) *pass.Pipeline {
@@ -165,6 +122,9 @@ func (catalogue) Names() []string {
 	}
 	for _, p := range pipelines {
 		names = append(names, p.name)
+	}
+	for alias := range catalogued.Aliases {
+		names = append(names, alias)
 	}
 	return names
 }

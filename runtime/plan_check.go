@@ -178,16 +178,19 @@ func (c *planChecker) run() error {
 	next := int32(0)
 	for i := range t.steps {
 		c.step = &t.steps[i]
+		if c.step.kind == stepReturn {
+			continue // it comes last, wherever it stands
+		}
 		if c.step.kernel >= 0 {
 			c.skipTo(&next, c.step.kernel)
-		} else if c.step.kind == stepReturn {
-			c.skipTo(&next, int32(len(t.fn.def.Kernels)))
 		}
 		if err := c.check(c.step); err != nil {
 			return err
 		}
 	}
-	return nil
+	c.step = &step{kind: stepReturn, kernel: -1}
+	c.skipTo(&next, int32(len(t.fn.def.Kernels)))
+	return c.checkReturn()
 }
 
 // skipTo lets the kernels that are no steps, because they have nothing to do, hand on their operand's version.
@@ -221,8 +224,6 @@ func (c *planChecker) check(s *step) error {
 		return c.pin(f, s.in[1:])
 	case stepAsyncDone:
 		return c.checkDone(s)
-	case stepReturn:
-		return c.checkReturn()
 	}
 	return nil
 }

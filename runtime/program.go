@@ -23,6 +23,7 @@ type Program struct {
 	consts    []byte
 	values    *TensorValues
 	metadata  *Metadata
+	module    any           // see Registry.Modules
 	resolved  []*registered // by kernel code; nil if unknown
 	callees   [][]*Function // lists of functions that kernels have; the first is empty
 	unknown   unknownKernels
@@ -102,6 +103,9 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 		if def.Name != "" {
 			p.byName[def.Name] = fn
 		}
+	}
+	if err := p.loadModule(reg); err != nil {
+		return nil, err
 	}
 	if err := p.loadTensorFunctions(); err != nil {
 		return nil, err

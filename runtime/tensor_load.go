@@ -144,7 +144,16 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	}
 	controls := plan.Controls
 	late := lateArguments{t: t}
+	segments, err := newSegmentLoader(t, plan.Segments, len(def.Kernels))
+	if err != nil {
+		return l.fail(t.fn, t.fn.Location(), "", "buffer plan: %w", err)
+	}
+	if segments != nil {
+		segments.beforeReturn = func() { late.before(&step{in: t.results}) }
+	}
+	writer := make([]int, len(t.regs)) // kernel of each register
 	for i := range def.Kernels {
+		segments.reach(i)
 		k := &def.Kernels[i]
 		name := l.program.file.Kernels[k.Code]
 		bad := func(format string, args ...any) error {
@@ -152,12 +161,12 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		}
 		s := step{kernel: int32(i), site: -1, in: registerList(k.Args), out: registerList(k.Results)}
 		for _, r := range s.in {
-			if !defined[r] {
+			if !defined[r] || int(r) >= t.numArgs && !segments.sees(i, writer[r]) {
 				return bad("reads register %d before it is written", r)
 			}
 		}
 		for _, r := range s.out {
-			defined[r] = true
+			defined[r], writer[r] = true, i
 		}
 		var control *Control
 		if _, isControl := controlKernels[name]; isControl && len(controls) > 0 && controls[0].Kernel == i {
@@ -169,6 +178,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 			}
 			continue
 		}
+		late.segment(segments)
 		late.before(&s)
 		kind, isControl := controlKernels[name]
 		if !isControl {
@@ -209,9 +219,15 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 			return l.fail(t.fn, t.fn.Location(), "", "returns register %d, which nothing writes", r)
 		}
 	}
-	late.before(&step{in: t.results})
-	t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
-	if !t.returnsEvents() {
+	if segments == nil {
+		late.before(&step{in: t.results})
+		t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
+	} else {
+		segments.reach(len(def.Kernels))
+		segments.finish()
+	}
+	t.loader = segments
+	if !t.returnsEvents() && segments == nil {
 		t.runs = straightKernels(t.steps)
 	}
 	t.stretches = findStretches(t.steps)
@@ -258,6 +274,14 @@ func checkConstant(t *tensorFunction, s *step) error {
 type lateArguments struct {
 	t     *tensorFunction
 	known []bool
+	of    int // segment
+}
+
+// segment forgets what has been waited for when another segment begins: the waits of one are not the other's.
+func (a *lateArguments) segment(s *segmentLoader) {
+	if s != nil && s.current != a.of {
+		a.of, a.known = s.current, nil
+	}
 }
 
 func (a *lateArguments) before(s *step) {
@@ -295,7 +319,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 		}
 		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
 	}
-	b := &Binding{Kernel: name, Location: loc, attrs: k.Attrs, pool: &file.Attrs, consts: l.program.consts}
+	b := &Binding{Kernel: name, Location: loc, attrs: k.Attrs, pool: &file.Attrs, consts: l.program.consts, module: l.program.module}
 	for _, r := range s.in {
 		b.In = append(b.In, t.regs[r].tensorType())
 		b.inSlots = append(b.inSlots, t.regs[r].Slot)
@@ -349,20 +373,35 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 	if total > limit {
 		return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes for arguments, results and arena, the limit is %d", total, limit)
 	}
+	own := make([]int64, max(len(t.segments), 1)) // scratch of each segment
 	for i := range t.steps {
 		s := &t.steps[i]
-		t.scratch = max(t.scratch, alignUp(s.scratch, BufferAlign))
+		scratch := &own[0]
+		if len(t.segments) > 0 {
+			scratch = &own[t.segmentOf(i)]
+		}
+		*scratch = max(*scratch, alignUp(s.scratch, BufferAlign))
+		t.forks = t.forks || s.kind == stepAsyncStart || s.kind == stepNotify
 		for _, c := range s.callees {
+			t.forks = t.forks || c.forks
 			t.asyncScratch += c.asyncScratch
 			if s.kind == stepAsyncStart {
 				t.asyncScratch += c.scratch
 			} else {
-				t.scratch = max(t.scratch, c.scratch)
+				*scratch = max(*scratch, c.scratch)
 			}
 			t.totalRegs += c.totalRegs
 			if t.totalRegs > maxInstanceRegisters || t.asyncScratch > limit {
 				return l.fail(t.fn, t.fn.Location(), "", "too large: its calls expand to more than %d registers or %d bytes of scratch", maxInstanceRegisters, limit)
 			}
+		}
+	}
+	t.scratch = own[0]
+	if t.loader != nil {
+		t.scratch = t.loader.giveScratch(own)
+		t.loader = nil
+		if t.scratch > limit {
+			return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes of scratch, the limit is %d", t.scratch, limit)
 		}
 	}
 	return nil

@@ -118,7 +118,7 @@ func newRun(m hlo.Module, cfg Config) *run {
 	}
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
-			if op := in.Opcode(); inPair[op] || hlo.IsAsync(op) {
+			if op, pair := in.Opcode(), hlo.Info(in.Opcode()).Pair; pair.Begins(op) || pair.Ends(op) || hlo.IsAsync(op) {
 				r.linked = append(r.linked, in)
 			}
 			if in.NumCallees() == 0 {

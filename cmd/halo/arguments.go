@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/arrays"
-	"github.com/gohalo/halo/internal/npz"
 )
 
 // arguments makes, for each device, one literal for each parameter leaf, from the files that are given and the fill. What is given

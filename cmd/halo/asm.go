@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 )
@@ -20,7 +22,7 @@ func (c *asmCmd) Run(e *env) error {
 		return usageError{fmt.Errorf("-o names one file, but there are %d programs", len(c.Files))}
 	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		if in.kind == befFile || in.kind == hloProto {
+		if in.kind == source.BEF || in.kind == source.HLOProto {
 			return fmt.Errorf("%s: error: this is a binary file; want a host program in text", in.name)
 		}
 		p, err := hostprog.Read(in.name, string(in.data), hostprog.Config{})
@@ -36,7 +38,7 @@ func (c *asmCmd) Run(e *env) error {
 }
 
 func assemble(p *hostprog.Program, short bool) ([]byte, error) {
-	f, err := hostprog.Assemble(p, hostprog.AssembleOptions{NoOptionalSections: short})
+	f, err := hosthlo.Assemble(p, hostprog.AssembleOptions{NoOptionalSections: short})
 	if err != nil {
 		return nil, err
 	}

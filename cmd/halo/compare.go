@@ -8,9 +8,9 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/internal/diverge"
 	"github.com/gohalo/halo/passes"
 )

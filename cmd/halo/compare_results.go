@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // compare reports how far the results are from the reference; a difference beyond the tolerance is a failure.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/verifier"
@@ -68,7 +69,7 @@ const quoted = 160
 
 // quote is the line at a position and a caret, each after a line end; "" where there is no text to quote.
 func quote(in *input, pos hlo.Position) string {
-	if in == nil || in.kind != hloText || !pos.IsKnown() {
+	if in == nil || in.kind != source.HLOText || !pos.IsKnown() {
 		return ""
 	}
 	data := in.data

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 )
@@ -21,7 +23,7 @@ func (c *disCmd) Run(e *env) error {
 		return usageError{fmt.Errorf("-o names one file, but there are %d BEF files", len(c.Files))}
 	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		if in.kind != befFile {
+		if in.kind != source.BEF {
 			return fmt.Errorf("%s: error: not a BEF file: it does not begin with the bytes 0B EF", in.name)
 		}
 		f, err := bef.Decode(in.data, bef.DecodeOptions{Warn: func(w error) { fmt.Fprintf(e.stderr, "%s: warning: %v\n", in.name, w) }})
@@ -31,7 +33,7 @@ func (c *disCmd) Run(e *env) error {
 		if !f.Typed {
 			fmt.Fprintf(e.stderr, "%s: warning: %s\n", in.name, hostprog.MissingSections)
 		}
-		disassemble := hostprog.Disassemble
+		disassemble := hosthlo.Disassemble
 		if c.Exact {
 			disassemble = hostprog.DisassembleExact
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
@@ -38,7 +39,7 @@ type times struct {
 // prepare makes the engine that the flags ask for.
 func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error) {
 	t := new(times)
-	if in.kind == befFile {
+	if in.kind == source.BEF {
 		if c.Engine == "eval" {
 			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
 		}

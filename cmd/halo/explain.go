@@ -55,7 +55,7 @@ var traitNames = []struct {
 }{
 	{hlo.TraitElementwise, "works element by element"}, {hlo.TraitCommutative, "is the same with its operands exchanged"}, {hlo.TraitSideEffect, "has side effects"},
 	{hlo.TraitCollective, "communicates with other devices"}, {hlo.TraitControl, "executes computations"}, {hlo.TraitApply, "applies a computation to elements"},
-	{hlo.TraitNativeAsync, "has asynchronous opcodes of its own"}, {hlo.TraitAsyncStart, "begins asynchronous work"}, {hlo.TraitAsyncDone, "waits for asynchronous work"},
+	{hlo.TraitAsyncStart, "begins asynchronous work"}, {hlo.TraitAsyncDone, "waits for asynchronous work"},
 	{hlo.TraitMovesData, "moves elements and computes none"}, {hlo.TraitRandom, "differs from run to run"}, {hlo.TraitTokens, "is ordered by tokens"},
 }
 

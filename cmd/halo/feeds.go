@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
-	"github.com/gohalo/halo/internal/arrays"
-	"github.com/gohalo/halo/internal/npz"
 )
 
 // feedFlags say what the host gives to a program that asks, and where it puts what it gets.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -63,13 +64,13 @@ func (c *fmtCmd) Run(e *env) error {
 func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) error, written map[string]string) error {
 	switch {
 	case c.Write:
-		if in.kind != hloText && in.kind != hostText || strings.HasSuffix(in.name, ".gz") {
+		if in.kind != source.HLOText && in.kind != source.HostProgram || strings.HasSuffix(in.name, ".gz") {
 			return fmt.Errorf("%s: error: -w replaces texts only; use -o DIR", in.name)
 		}
 		return create(in.name, print)
 	case c.Output != "":
 		path := filepath.Join(c.Output, c.resultName(in))
-		if _, taken := written[path]; taken && in.kind == hloProto && c.To == "text" {
+		if _, taken := written[path]; taken && in.kind == source.HLOProto && c.To == "text" {
 			path = filepath.Join(c.Output, in.rel+".hlo") // x.hlo and x.hlo.pb are two modules
 		}
 		if other, ok := written[path]; ok {
@@ -99,7 +100,7 @@ func (c *fmtCmd) resultName(in *input) string {
 		return stem(name) + ".hlo.pb"
 	case c.To != "text":
 		return stem(name) + "." + c.To
-	case in.kind == hloProto:
+	case in.kind == source.HLOProto:
 		return stem(name) + ".hlo"
 	}
 	return name
@@ -124,10 +125,10 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 			return nil, fmt.Errorf("%s: error: %w", in.name, err)
 		}
 		return writes(b.Bytes()), nil
-	case in.kind == hostText:
+	case in.kind == source.HostProgram:
 		out, err := formatHost(in, c.Generic)
 		return writes(out), err
-	case in.kind != hloText:
+	case in.kind != source.HLOText:
 		m, err := parseModule(in)
 		if err != nil {
 			return nil, err

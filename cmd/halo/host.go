@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
@@ -112,7 +114,7 @@ func (c *hostRunFlags) run(ctx context.Context, e *env, in *input) (err error) {
 
 // decodeHost returns the BEF form of a host program.
 func decodeHost(in *input) (*bef.File, error) {
-	if in.kind == befFile {
+	if in.kind == source.BEF {
 		f, err := bef.Decode(in.data, bef.DecodeOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("%s: error: %w", in.name, err)
@@ -123,7 +125,7 @@ func decodeHost(in *input) (*bef.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hostprog.Assemble(p, hostprog.AssembleOptions{})
+	return hosthlo.Assemble(p, hostprog.AssembleOptions{})
 }
 
 // choose lists the functions to run, in order: the one that initialises, then those that are asked for, or all that have a name.

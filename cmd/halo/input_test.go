@@ -60,8 +60,8 @@ func TestDetection(t *testing.T) {
 
 		"nul":             {data: append(text[:len(text):len(text)], 0), err: "expects name"},
 		"elf":             {data: []byte("\x7fELF\x02\x01\x01\x00"), err: "an ELF file, not a program"},
-		"mlir-bc":         {data: []byte("ML\xefR\x01\x02"), err: "MLIR bytecode, not HLO"},
-		"utf-16":          {data: []byte("\xff\xfeH\x00l\x00o\x00"), err: "UTF-16"},
+		"mlir-bc":         {data: []byte("ML\xefR\x01\x02"), err: "this is MLIR bytecode"},
+		"utf-16":          {data: []byte("\xff\xfeH\x00l\x00o\x00"), err: "UTF-16 text"},
 		"empty":           {err: "expects name"},
 		"empty.pb":        {err: "no module"},
 		"packed-nothing":  {data: packed(t, nil), err: "expects name"},
@@ -71,7 +71,7 @@ func TestDetection(t *testing.T) {
 		"cut-gzip":        {data: packed(t, text)[:30], err: "cut short"},
 		"wrong-sum":       {data: flipped(packed(t, text), -6), err: "gzip: invalid checksum"},
 		"noise":           {data: []byte{0, 1, 2, 3, 250}, err: "proto"},
-		"packed-twice.gz": {data: packed(t, packed(t, text)), err: "error:"},
+		"packed-twice.gz": {data: packed(t, packed(t, text)), err: "this is a gzip file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
@@ -93,16 +93,4 @@ func TestDetection(t *testing.T) {
 func flipped(data []byte, at int) []byte {
 	data[len(data)+at] ^= 0xff
 	return data
-}
-
-// TestGzipBomb unpacks a file that holds far more than its size tells.
-func TestGzipBomb(t *testing.T) {
-	bomb := packed(t, make([]byte, 4<<20))
-	require.Less(t, len(bomb), 8<<10)
-	_, err := gunzip(bomb, 1<<20)
-	assert.EqualError(t, err, "unpacks to more than 1048576 bytes")
-	out, err := gunzip(bomb, 4<<20)
-	require.NoError(t, err)
-	assert.Len(t, out, 4<<20)
-	assert.LessOrEqual(t, unpackLimit(), int64(maxInput))
 }

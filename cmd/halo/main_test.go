@@ -16,10 +16,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
-	"github.com/gohalo/halo/internal/npz"
 )
 
 // plantedBug makes the command panic when it works on this file.

@@ -2,16 +2,16 @@ package main
 
 import (
 	"fmt"
-	"strings"
-	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/verifier"
 )
 
 // moduleOptions say how a module is read.
 type moduleOptions struct {
+	mixed   bool // accept operands of different floating-point widths
 	profile string
 	fill    bool // give elided constants XLA's filler
 }
@@ -37,9 +37,9 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 		m = hlo.FillElided(m)
 	}
 	if o.profile != "xla" {
-		if findings := verifier.Verify(m, verifier.Config{}); findings.Err() == nil {
+		if findings := verifier.Verify(m, verifier.Config{MixedPrecision: o.mixed}); findings.Err() == nil {
 			return m, nil
-		} else if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA}); meaningIsClear(relaxed) {
+		} else if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed}); meaningIsClear(relaxed) {
 			for _, f := range findings {
 				warning := *f
 				warning.Severity = verifier.SeverityWarning
@@ -48,7 +48,7 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 			return m, nil
 		}
 	}
-	findings := verifier.Verify(m, verifier.Config{Profile: verifier.XLA})
+	findings := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed})
 	if meaningIsClear(findings) {
 		return m, nil
 	}
@@ -66,34 +66,7 @@ func meaningIsClear(findings verifier.ErrorList) bool {
 	return true
 }
 
-// parseModule reads the one module of a text or proto.
+// parseModule reads the one module of a file.
 func parseModule(in *input) (hlo.Module, error) {
-	switch in.kind {
-	case hloText:
-		m, err := parser.Config{Lenient: in.lenient}.Parse(in.name, unsafe.String(unsafe.SliceData(in.data), len(in.data)))
-		if err != nil {
-			if n := modulesIn(in); n > 1 {
-				return m, fmt.Errorf("%s: error: the file holds %d modules, and this command takes one at a time: cut it at its lines // -----", in.name, n)
-			}
-		}
-		return m, err
-	case hloProto:
-		return decodeProto(in)
-	case befFile:
-		return hlo.Module{}, fmt.Errorf("%s: error: this is a BEF file; want HLO", in.name)
-	}
-	return hlo.Module{}, fmt.Errorf("%s: error: this is a host program; want HLO", in.name)
-}
-
-// modulesIn counts the parts of a text that are not just comments and space.
-func modulesIn(in *input) (n int) {
-	for _, part := range parser.Split(string(in.data)) {
-		for line := range strings.Lines(part.Text) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
-				n++
-				break
-			}
-		}
-	}
-	return n
+	return source.ReadKind(in.name, in.data, in.kind, source.Options{Text: parser.Config{Lenient: in.lenient}})
 }

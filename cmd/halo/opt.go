@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
 )
@@ -70,7 +71,7 @@ func (c *optCmd) Run(e *env) error {
 		return usageError{err}
 	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		if in.kind == hostText {
+		if in.kind == source.HostProgram {
 			return e.optHost(in, c.Passes)
 		}
 		err := c.module(context.Background(), e, in, r, plan)
@@ -105,7 +106,7 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	if err != nil {
 		return usageError{err}
 	}
-	m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, mixed: c.MixedPrecision})
 	if err != nil {
 		return err
 	}

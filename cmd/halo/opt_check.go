@@ -23,6 +23,7 @@ import (
 // passChecks say how a run of passes is watched over. Reproducers carry them.
 type passChecks struct {
 	Profile               string   `help:"Verifier profile: doc or xla." default:"doc" enum:"doc,xla"`
+	MixedPrecision        bool     `help:"Accept operands of different floating-point widths where XLA's verifier can."`
 	Check                 string   `help:"exec or exec:N: evaluate the module before and after each pass that changed it, on N sets of inputs." placeholder:"exec[:N]"`
 	Fuel                  []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
 	Rules                 []string `help:"Take rules out: -algsimp.A12." placeholder:"-PASS.RULE"`
@@ -129,7 +130,7 @@ func (c *passChecks) rounds() (int, error) {
 
 // verify verifies after each pass under the profile that the input satisfies.
 func (c *passChecks) verify(m hlo.Module) func(hlo.Module) error {
-	cfg := verifier.Config{}
+	cfg := verifier.Config{MixedPrecision: c.MixedPrecision}
 	if c.Profile == "xla" || verifier.Verify(m, cfg).Err() != nil {
 		cfg.Profile = verifier.XLA
 	}
@@ -197,8 +198,14 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 func (c *passChecks) head(passes string) string {
 	head := replayMark + passes + "\n"
 	head += replayFlags + "--profile=" + c.Profile
+	if c.MixedPrecision {
+		head += " --mixed-precision"
+	}
 	if c.Check != "" {
 		head += " --check=" + c.Check
+	}
+	if c.MixedPrecision {
+		head += " --mixed-precision"
 	}
 	if c.FP != "" && c.FP != "strict" {
 		head += " --fp=" + c.FP

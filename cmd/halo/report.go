@@ -112,7 +112,7 @@ func (e *env) writeRecord(r *record) error {
 }
 
 // one works on one file and turns a panic into an error. The text says what went wrong, unless the command has done so itself.
-func (e *env) one(s source, r *record, work func(*input, *record) error) (text string, err error) {
+func (e *env) one(s place, r *record, work func(*input, *record) error) (text string, err error) {
 	var in *input
 	e.progress.begin(s.name)
 	defer e.progress.end()

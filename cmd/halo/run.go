@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/arrays"
+	"github.com/gohalo/halo/hlo/source"
 )
 
 // runCmd runs programs: HLO in text, proto or BEF form, and host programs.
@@ -51,7 +52,7 @@ func (c *runCmd) Run(e *env) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		if in.kind == hostText || in.kind == befFile && isHostProgram(in.data) {
+		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
 			return c.Host.run(ctx, e, in)
 		}
 		return c.program(ctx, e, in, r)

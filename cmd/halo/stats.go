@@ -101,7 +101,7 @@ func statsOf(m hlo.Module, top int) *stats {
 		for in := range c.Instructions() {
 			k := costs.Of(in)
 			// What runs computations of its own is listed by its parts.
-			if k == (analysis.Cost{}) || in.Opcode() != hlo.OpFusion && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
+			if k.IsZero() || in.Opcode() != hlo.OpFusion && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
 				continue
 			}
 			x := expensive{in.Name(), c.Name(), in.Opcode().String(), in.Shape().String(), rounds, (k.Flops + k.Transcendentals) * rounds,

@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -101,7 +102,7 @@ func (c *verifyCmd) Run(e *env) error {
 		return usageError{err}
 	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		if in.kind == hostText {
+		if in.kind == source.HostProgram {
 			return verifyHost(in)
 		}
 		return c.verify(e, in, r, cfg)
@@ -144,7 +145,7 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 	all := []finding{}
 	r.add("findings", all)
 	parts := []parser.Part{{}}
-	if in.kind == hloText {
+	if in.kind == source.HLOText {
 		parts = parser.Split(string(in.data))
 	}
 	var failed several
@@ -164,7 +165,7 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 		}
 		list := verifier.Verify(m, cfg)
 		for _, f := range list {
-			if !f.Pos.IsKnown() && in.kind == hloText {
+			if !f.Pos.IsKnown() && in.kind == source.HLOText {
 				f.Pos = headerPosition(f.Rule, part)
 			}
 			all = append(all, findingOf(f))
@@ -228,7 +229,7 @@ func withRules(err error) error {
 
 // parseStrict is parseModule, of one part of a text, with the reader's warnings; strict refuses older text that XLA refuses.
 func parseStrict(in *input, part parser.Part, strict bool, warn func(*parser.Error)) (hlo.Module, error) {
-	if in.kind == hloText {
+	if in.kind == source.HLOText {
 		return parser.Config{Strict: strict, Lenient: in.lenient, Warn: warn, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
 	}
 	return parseModule(in)

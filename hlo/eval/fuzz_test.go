@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // cases is the modules of testdata/ops.

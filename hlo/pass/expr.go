@@ -3,12 +3,14 @@ package pass
 import "github.com/gohalo/halo/hlo"
 
 // Expr says what a rewrite puts in the place of an instruction: an instruction that is there already, or one to make, of further
-// expressions. Making it is left to the [Rewriter], so a rule looks and never writes.
+// expressions. Making it is left to the [Rewriter], so a rule looks and never writes. An expression that is part of another one twice is made
+// once.
 type Expr struct {
 	id       hlo.InstrID // of an existing instruction, if spec is nil
 	shape    hlo.Shape
 	spec     *hlo.InstrSpec
 	operands []Expr
+	settled  bool // right although operands differ in width
 }
 
 // Use is an instruction that is there.
@@ -57,5 +59,22 @@ func (e Expr) ofShape(s hlo.Shape) Expr {
 	spec := *e.spec
 	spec.Shape = s
 	e.shape, e.spec = s, &spec
+	return e
+}
+
+// Settled marks a value that is right even where the operands of the instruction in whose place it comes differ in width.
+func (e Expr) Settled() Expr {
+	e.settled = true
+	return e
+}
+
+// Opcode is the opcode of a value that has to be made.
+func (e Expr) Opcode() hlo.Opcode { return e.spec.Opcode }
+
+// Calling is the value with computations that it calls.
+func (e Expr) Calling(callees ...hlo.CompID) Expr {
+	spec := *e.spec
+	spec.Callees = callees
+	e.spec = &spec
 	return e
 }

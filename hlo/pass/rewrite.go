@@ -54,10 +54,23 @@ func (f FP) Policy() string {
 type RewriteRule struct {
 	ID   string
 	Doc  string // what becomes what: "x + 0 → x"
+	Text string // the rule as text, if it was written so
 	FP   FP
 	Root []hlo.Opcode // of the instructions that it replaces
+	// Dynamic says that the rule is right where sizes are known at run time only. Other rules do not fire near dynamic dimensions.
+	Dynamic bool
+	// Operands says which opcodes each of the first operands must have; nil is any. It spares calls of Rewrite, which must look itself.
+	Operands [][]hlo.Opcode
 	// Rewrite returns what to put in the place of in, or false. It only looks.
 	Rewrite func(in hlo.Instruction) (Expr, bool)
+	// Forms are several ways to match, tried in order, in the place of Operands and Rewrite: the orders of operands that commute.
+	Forms []RuleForm
+}
+
+// RuleForm is one way in which a rule matches.
+type RuleForm struct {
+	Operands [][]hlo.Opcode
+	Rewrite  func(in hlo.Instruction) (Expr, bool)
 }
 
 // Rewriter replaces instructions by rules until none applies. The result of a rule must equal the instruction in shape, apart from layout.
@@ -71,12 +84,13 @@ type Rewriter struct {
 	Allow *FP
 	// On lists rules that may fire whatever their class, and Off rules that must not.
 	On, Off []string
+	// Layouts says that layouts are final: what stands for an instruction must have its layout too.
+	Layouts bool
+	// Once looks at each instruction once, operands first, and at none of those that it makes: one step of what it does without.
+	Once bool
 
 	tables [FastMath + 1]atomic.Pointer[ruleTable] // by policy, made when they are first asked for
 }
-
-// ruleTable lists the rules that may fire, by the opcode of what they replace.
-type ruleTable [][]*RewriteRule
 
 // Document lists the rules for [Pass.Rules].
 func (r *Rewriter) Document() (rules []Rule) {
@@ -95,45 +109,57 @@ func (r *Rewriter) Local(ctx *Context, m hlo.Module, c hlo.CompEdit) error {
 	if Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 		return nil
 	}
-	w := &rewriting{ctx: ctx, rules: r.byRoot(ctx.FP()), c: c, queued: make([]bool, c.View().IDLimit())}
-	for in := range c.View().Instructions() {
-		w.push(in.ID())
+	w := &rewriting{ctx: ctx, rules: r.byRoot(ctx.FP()), c: c, layouts: r.Layouts, queued: make([]bool, c.View().IDLimit())}
+	if r.Once {
+		for in := range c.View().PostOrder() {
+			w.push(in.ID())
+		}
+		w.closed = true
+	} else {
+		for in := range c.View().Instructions() {
+			w.push(in.ID())
+		}
 	}
 	return w.run(50*c.NumInstructions() + 1000)
 }
 
-func (r *Rewriter) byRoot(allow FP) ruleTable {
+func (r *Rewriter) byRoot(allow FP) *ruleTable {
 	if r.Allow != nil {
 		allow = *r.Allow
 	}
 	if t := r.tables[allow].Load(); t != nil {
-		return *t
+		return t
 	}
-	rules := make(ruleTable, hlo.NumOpcodes)
+	var rules []*RewriteRule
 	for _, rule := range r.Rules {
-		if rule.FP > allow && !slices.Contains(r.On, rule.ID) || slices.Contains(r.Off, rule.ID) {
-			continue
-		}
-		for _, op := range rule.Root {
-			rules[op] = append(rules[op], rule)
+		if (rule.FP <= allow || slices.Contains(r.On, rule.ID)) && !slices.Contains(r.Off, rule.ID) {
+			rules = append(rules, rule)
 		}
 	}
-	r.tables[allow].Store(&rules)
-	return rules
+	t := newRuleTable(rules)
+	r.tables[allow].Store(t)
+	return t
 }
 
 // rewriting is the work on one computation: a queue of instructions that a rule may apply to.
 type rewriting struct {
-	ctx    *Context
-	rules  ruleTable
-	c      hlo.CompEdit
-	queue  []hlo.InstrID
-	queued []bool // by id
+	ctx     *Context
+	rules   *ruleTable
+	c       hlo.CompEdit
+	layouts bool
+	queue   []hlo.InstrID
+	queued  []bool // by id
+	closed  bool   // nothing is added to the queue any more
 
 	operands, users []hlo.InstrID // of the instruction that is replaced: room that is used again
+	// made are the instructions of the expression that is being built: a part that stands in it twice is made once.
+	made map[*hlo.InstrSpec]hlo.InstrID
 }
 
 func (w *rewriting) push(id hlo.InstrID) {
+	if w.closed {
+		return
+	}
 	if n := int(id) + 1 - len(w.queued); n > 0 {
 		w.queued = append(w.queued, make([]bool, n)...)
 	}
@@ -152,21 +178,12 @@ func (w *rewriting) run(limit int) error {
 		if !w.c.Has(id) || !w.replaceable(w.c.At(id)) {
 			continue
 		}
-		for _, rule := range w.rules[w.c.At(id).Opcode()] {
-			in := w.c.At(id)
-			to, ok := rule.Rewrite(in)
-			if !ok || !fitsPlace(in, to) || !w.ctx.Spend(rule.ID) {
-				continue
-			}
-			if err := w.apply(in, to); err != nil {
-				return fmt.Errorf("rule %s: %w", rule.ID, err)
-			}
-			w.ctx.Count(rule.ID, 1)
-			if rule.FP != Exact {
-				w.ctx.Count(firedPrefix+rule.FP.String(), 1)
-			}
+		done, err := w.visit(id)
+		if err != nil {
+			return err
+		}
+		if done {
 			limit--
-			break
 		}
 	}
 	if limit <= 0 {
@@ -175,14 +192,39 @@ func (w *rewriting) run(limit int) error {
 	return w.ctx.Err()
 }
 
+// visit applies the first rule that fits.
+func (w *rewriting) visit(id hlo.InstrID) (done bool, err error) {
+	in := w.c.At(id)
+	w.rules.candidates(in, func(rule *RewriteRule, rewrite func(hlo.Instruction) (Expr, bool)) bool {
+		to, ok := rewrite(in)
+		if !ok || !w.fitsPlace(in, to) || !sound(rule, in, to) || !w.ctx.Spend(rule.ID) {
+			return true
+		}
+		if err = w.apply(in, to); err != nil {
+			err = fmt.Errorf("rule %s: %w", rule.ID, err)
+			return false
+		}
+		w.ctx.Count(rule.ID, 1)
+		if rule.FP != Exact {
+			w.ctx.Count(firedPrefix+rule.FP.String(), 1)
+		}
+		done = true
+		return false
+	})
+	return done, err
+}
+
 func (w *rewriting) replaceable(in hlo.Instruction) bool {
 	return in.NumControlPredecessors() == 0 && in.Opcode() != hlo.OpParameter && (in.UserCount() > 0 || in.IsRoot()) && in.NumControlSuccessors() == 0
 }
 
 // fitsPlace reports whether a value can stand for in: of its shape, and not losing its sharding.
-func fitsPlace(in hlo.Instruction, to Expr) bool {
+func (w *rewriting) fitsPlace(in hlo.Instruction, to Expr) bool {
 	if to.IsNew() {
-		return to.Shape().EqualIgnoringLayout(in.Shape())
+		if c := in.Common(); c != nil && c.ResultAccuracy != nil && to.spec.Opcode != in.Opcode() {
+			return false // the accuracy was asked of another computation
+		}
+		return to.Shape().EqualIgnoringLayout(in.Shape()) && (!mixes(in) || to.settled)
 	}
 	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) {
 		return false
@@ -204,6 +246,7 @@ func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
 	if to.IsNew() {
 		to = to.ofShape(in.Shape())
 	}
+	clear(w.made)
 	new := w.make(id, to, handedOn(in.Common()), in.Position())
 	if err := w.c.ReplaceInstruction(id, new); err != nil {
 		return err
@@ -235,12 +278,19 @@ func (w *rewriting) make(before hlo.InstrID, e Expr, common *hlo.Common, pos hlo
 	if common != nil && common.Metadata != nil {
 		inner = &hlo.Common{Metadata: common.Metadata}
 	}
+	if id, ok := w.made[e.spec]; ok {
+		return id
+	}
 	spec := *e.spec
 	spec.Common, spec.Position = common, pos
 	for _, o := range e.operands {
 		spec.Operands = append(spec.Operands, w.make(before, o, inner, pos))
 	}
 	id := w.c.InsertSpecBefore(before, spec).ID()
+	if w.made == nil {
+		w.made = map[*hlo.InstrSpec]hlo.InstrID{}
+	}
+	w.made[e.spec] = id
 	w.push(id)
 	return id
 }

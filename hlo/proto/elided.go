@@ -17,7 +17,7 @@ func (e *encoder) survey() (size int) {
 			}
 		}
 	}
-	if 0 < filler && filler <= maxFiller {
+	if !e.program && 0 < filler && filler <= maxFiller {
 		e.filled = hlo.FillElided(e.m)
 		size += int(filler)
 	}

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"

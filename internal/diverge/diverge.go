@@ -12,8 +12,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // Engine is what executes a side.

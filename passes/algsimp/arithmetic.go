@@ -2,152 +2,66 @@ package algsimp
 
 import (
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/match"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/scalar"
 )
 
-var arithmeticRules = []*pass.RewriteRule{
-	rule("A01", "x + 0 → x (floating: x + -0)", func(in hlo.Instruction) (pass.Expr, bool) {
-		if x, ok := beside(in, addsNothing); ok {
-			return use(x)
-		}
-		return no()
-	}, hlo.OpAdd),
-	loose(pass.ZeroSign, rule("A01z", "x + 0 → x (floating: turns -0 + 0, which is 0, into -0)", func(in hlo.Instruction) (pass.Expr, bool) {
-		if x, ok := beside(in, isZero); ok && in.Shape().Type().IsFloat() {
-			return use(x)
-		}
-		return no()
-	}, hlo.OpAdd)),
-	rule("A03", "(x + c1) + c2 → x + (c1 + c2), integers", func(in hlo.Instruction) (pass.Expr, bool) { return gather(in, hlo.OpAdd, hlo.PrimitiveType.IsInteger) }, hlo.OpAdd),
-	loose(pass.Overflow, rule("A03f", "(x + c1) + c2 → x + (c1 + c2), floating", func(in hlo.Instruction) (pass.Expr, bool) {
-		return gather(in, hlo.OpAdd, hlo.PrimitiveType.IsFloat)
-	}, hlo.OpAdd)),
-	rule("A05", "x + (y - x) → y, integers", func(in hlo.Instruction) (pass.Expr, bool) {
-		var x, y hlo.Instruction
-		return integer(in, &y, match.Swap(hlo.OpAdd, match.Any(&x), match.Op(hlo.OpSubtract, match.Any(&y), match.Same(&x))))
-	}, hlo.OpAdd),
-	rule("A10", "x - x → 0, integers", func(in hlo.Instruction) (pass.Expr, bool) {
-		if in.Shape().Type().IsInteger() && in.Operand(0) == in.Operand(1) {
-			return pass.Fill(in.Shape(), scalar(in.Shape().Type(), 0)), true
-		}
-		return no()
-	}, hlo.OpSubtract),
-	rule("A11", "x - 0 → x", func(in hlo.Instruction) (pass.Expr, bool) {
-		if second(in, isZero) {
-			return use(in.OperandInstr(0))
-		}
-		return no()
-	}, hlo.OpSubtract),
-	rule("A12", "x - c → x + (-c)", func(in hlo.Instruction) (pass.Expr, bool) {
-		x, c := in.OperandInstr(0), in.OperandInstr(1)
-		l, ok := splat(c)
-		if _, constant := splat(x); !ok || constant || c.Opcode() != hlo.OpBroadcast && !isConstant(c) || in.Shape().Type().IsComplex() {
+// integerRules are those about integers that need to compute a constant, or to look at ranges.
+var integerRules = []*pass.RewriteRule{
+	over(rule("B15", "x / 2^k → x >> k, unsigned", func(in hlo.Instruction) (pass.Expr, bool) {
+		k, ok := powerOf(in.OperandInstr(1))
+		if !ok || !in.Shape().Type().IsUnsigned() {
 			return no()
 		}
-		minus := pass.New(hlo.OpNegate, l.Shape(), nil, pass.Constant(l))
-		if in.Shape().Rank() > 0 {
-			minus = pass.New(hlo.OpBroadcast, in.Shape(), &hlo.BroadcastAttrs{}, minus)
-		}
-		return same(in, hlo.OpAdd, pass.Use(x), minus)
-	}, hlo.OpSubtract),
-	rule("A13", "x - (x - y) → y, integers", func(in hlo.Instruction) (pass.Expr, bool) {
-		var x, y hlo.Instruction
-		return integer(in, &y, match.Op(hlo.OpSubtract, match.Any(&x), match.Op(hlo.OpSubtract, match.Same(&x), match.Any(&y))))
-	}, hlo.OpSubtract),
-	rule("A14", "x - (x + y) → -y, integers", func(in hlo.Instruction) (pass.Expr, bool) {
-		var x, y hlo.Instruction
-		e, ok := integer(in, &y, match.Op(hlo.OpSubtract, match.Any(&x), match.Swap(hlo.OpAdd, match.Same(&x), match.Any(&y))))
-		return pass.New(hlo.OpNegate, in.Shape(), nil, e), ok && in.Shape().Type().IsSigned()
-	}, hlo.OpSubtract),
-	rule("A15", "(x + y) - x → y, integers", func(in hlo.Instruction) (pass.Expr, bool) {
-		sum, x := in.OperandInstr(0), in.OperandInstr(1)
-		var y hlo.Instruction
-		return integer(in, &y, match.Op(hlo.OpSubtract, match.Pattern(func(hlo.Instruction) bool {
-			return match.Swap(hlo.OpAdd, match.Same(&x), match.Any(&y))(sum)
-		}), match.Any(nil)))
-	}, hlo.OpSubtract),
-	rule("B01", "x · 1 → x", func(in hlo.Instruction) (pass.Expr, bool) {
-		if x, ok := beside(in, isOne); ok {
-			return use(x)
-		}
-		return no()
-	}, hlo.OpMultiply),
-	rule("B02", "x · 0 → 0, integers", func(in hlo.Instruction) (pass.Expr, bool) {
-		if _, ok := beside(in, isZero); ok && in.Shape().Type().IsInteger() {
-			return pass.Fill(in.Shape(), scalar(in.Shape().Type(), 0)), true
-		}
-		return no()
-	}, hlo.OpMultiply),
-	rule("B03", "(-x)·(-y) → x·y", func(in hlo.Instruction) (pass.Expr, bool) {
-		var x, y hlo.Instruction
-		if match.Op(hlo.OpMultiply, match.Op(hlo.OpNegate, match.Any(&x)), match.Op(hlo.OpNegate, match.Any(&y)))(in) {
-			return same(in, hlo.OpMultiply, pass.Use(x), pass.Use(y))
-		}
-		return no()
-	}, hlo.OpMultiply),
-	rule("B04", "|x|·|x| → x·x, real", func(in hlo.Instruction) (pass.Expr, bool) {
-		var x hlo.Instruction
-		abs := match.Op(hlo.OpAbs, match.Any(&x))
-		if abs(in.OperandInstr(0)) && in.Operand(0) == in.Operand(1) && sameShape(x, in) {
-			return same(in, hlo.OpMultiply, pass.Use(x), pass.Use(x))
-		}
-		return no()
-	}, hlo.OpMultiply),
-	rule("B07", "(x·c1)·c2 → x·(c1·c2), integers", func(in hlo.Instruction) (pass.Expr, bool) {
-		return gather(in, hlo.OpMultiply, hlo.PrimitiveType.IsInteger)
-	}, hlo.OpMultiply),
-	loose(pass.Overflow, rule("B07f", "(x·c1)·c2 → x·(c1·c2), floating", func(in hlo.Instruction) (pass.Expr, bool) {
-		return gather(in, hlo.OpMultiply, hlo.PrimitiveType.IsFloat)
-	}, hlo.OpMultiply)),
-	rule("B14", "x / 1 → x", func(in hlo.Instruction) (pass.Expr, bool) {
-		if second(in, isOne) {
-			return use(in.OperandInstr(0))
-		}
-		return no()
-	}, hlo.OpDivide),
-	rule("B15", "x / 2^k → x >> k, unsigned", func(in hlo.Instruction) (pass.Expr, bool) {
-		l, ok := splat(in.OperandInstr(1))
-		if !ok {
+		return same(in, hlo.OpShiftRightLogical, pass.Use(in.OperandInstr(0)), fill(in.Shape(), k))
+	}, hlo.OpDivide), nil, repeated),
+	over(rule("B16", "x / 2^k → |x| >> k with the sign of x, signed", func(in hlo.Instruction) (pass.Expr, bool) {
+		k, ok := powerOf(in.OperandInstr(1))
+		if !ok || !in.Shape().Type().IsSigned() {
 			return no()
 		}
-		k, ok := power(l)
-		if !ok {
-			return no()
-		}
-		return same(in, hlo.OpShiftRightLogical, pass.Use(in.OperandInstr(0)), pass.Fill(in.Shape(), scalar(in.Shape().Type(), k)))
-	}, hlo.OpDivide),
-	rule("B28", "(a % b) % b → a % b", func(in hlo.Instruction) (pass.Expr, bool) {
-		inner := in.OperandInstr(0)
-		if inner.Opcode() == hlo.OpRemainder && inner.Operand(1) == in.Operand(1) {
-			return use(inner)
-		}
-		return no()
-	}, hlo.OpRemainder),
-	rule("B29", "a % 2^k → a & (2^k - 1), unsigned", func(in hlo.Instruction) (pass.Expr, bool) {
-		l, ok := splat(in.OperandInstr(1))
-		if !ok {
-			return no()
-		}
-		k, ok := power(l)
-		if !ok {
-			return no()
-		}
-		return same(in, hlo.OpAnd, pass.Use(in.OperandInstr(0)), pass.Fill(in.Shape(), scalar(in.Shape().Type(), 1<<k-1)))
-	}, hlo.OpRemainder),
-	rule("B31", "iota % n → iota, if n is no less than the dimension", func(in hlo.Instruction) (pass.Expr, bool) {
+		return bySign(in, func(abs pass.Expr) pass.Expr {
+			return pass.New(hlo.OpShiftRightLogical, in.Shape(), nil, abs, fill(in.Shape(), k))
+		})
+	}, hlo.OpDivide), nil, repeated),
+	over(rule("B31", "iota % n → iota, if n is no less than the dimension", func(in hlo.Instruction) (pass.Expr, bool) {
 		i := in.OperandInstr(0)
-		l, ok := splat(in.OperandInstr(1))
-		if i.Opcode() != hlo.OpIota || !ok || !in.Shape().Type().IsInteger() {
-			return no()
-		}
-		n, ok := l.ScalarInt()
-		dim := i.Shape().Dim(int(hlo.AttrsOf[hlo.IotaAttrs](i).Dimension))
-		if !ok || n < dim || in.Shape().Type().Bits() < 32 {
+		n, ok := splatInt(in.OperandInstr(1))
+		if !ok || !in.Shape().Type().IsInteger() || n < countOf(i) || !counts(i, 0) {
 			return no()
 		}
 		return use(i)
-	}, hlo.OpRemainder),
+	}, hlo.OpRemainder), iotas, repeated),
+	over(rule("B32", "(iota + n) % n → iota % n, if the sum does not overflow", func(in hlo.Instruction) (pass.Expr, bool) {
+		sum := in.OperandInstr(0)
+		n, ok := splatInt(in.OperandInstr(1))
+		if !ok || n <= 0 || !in.Shape().Type().IsInteger() {
+			return no()
+		}
+		for i := range 2 {
+			x := sum.OperandInstr(i)
+			if m, known := splatInt(sum.OperandInstr(1 - i)); known && m == n && x.Opcode() == hlo.OpIota && counts(x, n) {
+				return same(in, hlo.OpRemainder, pass.Use(x), pass.Use(in.OperandInstr(1)))
+			}
+		}
+		return no()
+	}, hlo.OpRemainder), []hlo.Opcode{hlo.OpAdd}, repeated),
+	over(rule("B29", "a % 2^k → a & (2^k - 1), unsigned", func(in hlo.Instruction) (pass.Expr, bool) {
+		k, ok := powerOf(in.OperandInstr(1))
+		if !ok || !in.Shape().Type().IsUnsigned() {
+			return no()
+		}
+		return same(in, hlo.OpAnd, pass.Use(in.OperandInstr(0)), fill(in.Shape(), 1<<k-1))
+	}, hlo.OpRemainder), nil, repeated),
+	over(rule("B30", "a % 2^k → |a| & (2^k - 1) with the sign of a, signed", func(in hlo.Instruction) (pass.Expr, bool) {
+		k, ok := powerOf(in.OperandInstr(1))
+		if !ok || !in.Shape().Type().IsSigned() {
+			return no()
+		}
+		return bySign(in, func(abs pass.Expr) pass.Expr {
+			return pass.New(hlo.OpAnd, in.Shape(), nil, abs, fill(in.Shape(), 1<<k-1))
+		})
+	}, hlo.OpRemainder), nil, repeated),
 	rule("X06", "iota & (2^k - 1) → iota, if the dimension is no larger than 2^k", func(in hlo.Instruction) (pass.Expr, bool) {
 		for i := range 2 {
 			x := in.OperandInstr(i)
@@ -155,53 +69,76 @@ var arithmeticRules = []*pass.RewriteRule{
 			if x.Opcode() != hlo.OpIota || !ok || !in.Shape().Type().IsInteger() {
 				continue
 			}
-			v, ok := bitsOf(l)
-			dim := uint64(x.Shape().Dim(int(hlo.AttrsOf[hlo.IotaAttrs](x).Dimension)))
-			if ok && v&(v+1) == 0 && dim <= v+1 && in.Shape().Type().Bits() >= 32 {
+			v, ok := scalar.Bits(l)
+			if ok && v&(v+1) == 0 && uint64(countOf(x)) <= v+1 && counts(x, 0) {
 				return use(x)
 			}
 		}
 		return no()
 	}, hlo.OpAnd),
-	rule("B33", "-(-x) → x", func(in hlo.Instruction) (pass.Expr, bool) {
-		if n := in.OperandInstr(0); n.Opcode() == hlo.OpNegate {
-			return use(n.OperandInstr(0))
+	rule("D06i", "x ^ y → 0, if both compute the same", func(in hlo.Instruction) (pass.Expr, bool) {
+		x, y := in.OperandInstr(0), in.OperandInstr(1)
+		if x.ID() == y.ID() || !computesSame(x, y) {
+			return no()
 		}
-		return no()
-	}, hlo.OpNegate),
+		return fill(in.Shape(), 0), true
+	}, hlo.OpXor),
 }
 
-// integer answers with what p binds to result, if the type is an integer.
-func integer(in hlo.Instruction, result *hlo.Instruction, p match.Pattern) (pass.Expr, bool) {
-	if !in.Shape().Type().IsInteger() || !p(in) {
-		return no()
+var (
+	repeated = []hlo.Opcode{hlo.OpConstant, hlo.OpBroadcast}
+	iotas    = []hlo.Opcode{hlo.OpIota}
+)
+
+// fill is an array of one number, given by its representation.
+func fill(s hlo.Shape, bits uint64) pass.Expr { return pass.Fill(s, scalar.FromBits(s.Type(), bits)) }
+
+func powerOf(in hlo.Instruction) (k uint64, ok bool) {
+	l, ok := splat(in)
+	if !ok {
+		return 0, false
 	}
-	return pass.Use(*result), true
+	return scalar.Power(l)
 }
 
-// gather brings the constants of op(op(x, c1), c2) together, for the types that of holds for.
-func gather(in hlo.Instruction, op hlo.Opcode, of func(hlo.PrimitiveType) bool) (pass.Expr, bool) {
-	if !of(in.Shape().Type()) {
-		return no()
+// countOf is how far an iota counts.
+func countOf(iota hlo.Instruction) int64 {
+	return iota.Shape().Dim(int(hlo.AttrsOf[hlo.IotaAttrs](iota).Dimension))
+}
+
+// counts reports whether an iota plus n stays within its type.
+func counts(iota hlo.Instruction, n int64) bool {
+	t := iota.Shape().Type()
+	bits := t.Bits()
+	if t.IsSigned() {
+		bits--
 	}
-	for i := range 2 {
-		inner := in.OperandInstr(i)
-		c2, ok := splat(in.OperandInstr(1 - i))
-		if !ok || inner.Opcode() != op || inner.UserCount() != 1 {
-			continue
-		}
-		for j := range 2 {
-			c1, ok := splat(inner.OperandInstr(1 - j))
-			x := inner.OperandInstr(j)
-			if _, constant := splat(x); !ok || constant {
-				continue
-			}
-			c := pass.New(op, c1.Shape(), nil, pass.Constant(c1), pass.Constant(c2))
-			if in.Shape().Rank() > 0 {
-				c = pass.New(hlo.OpBroadcast, in.Shape(), &hlo.BroadcastAttrs{}, c)
-			}
-			return same(in, op, pass.Use(x), c)
+	return bits >= 62 || countOf(iota)-1 <= int64(1)<<bits-1-n
+}
+
+// bySign is f of |a|, a being the first operand of in, with the sign of a. The least number is its own absolute value, and f takes it as
+// unsigned: that is right for it too.
+func bySign(in hlo.Instruction, f func(abs pass.Expr) pass.Expr) (pass.Expr, bool) {
+	a := pass.Use(in.OperandInstr(0))
+	negative := pass.New(hlo.OpCompare, in.Shape().WithType(hlo.PRED), &hlo.CompareAttrs{Direction: hlo.LT}, a, fill(in.Shape(), 0))
+	minus := func(x pass.Expr) pass.Expr { return pass.New(hlo.OpNegate, in.Shape(), nil, x) }
+	abs := pass.New(hlo.OpSelect, in.Shape(), nil, negative, minus(a), a)
+	of := f(abs)
+	return same(in, hlo.OpSelect, negative, minus(of), of)
+}
+
+// computesSame reports whether two instructions are copies of one computation that has one value.
+func computesSame(x, y hlo.Instruction) bool {
+	traits := hlo.Info(x.Opcode()).Traits
+	if x.Opcode() != y.Opcode() || x.NumOperands() == 0 || x.NumOperands() != y.NumOperands() || x.NumCallees() > 0 ||
+		traits&(hlo.TraitRandom|hlo.TraitSideEffect|hlo.TraitCollective|hlo.TraitTokens) != 0 || x.Opcode() == hlo.OpCustomCall ||
+		!x.Shape().Equal(y.Shape()) || !hlo.EqualAttrs(x.Attrs(), y.Attrs()) {
+		return false
+	}
+	for i := range x.NumOperands() {
+		if x.Operand(i) != y.Operand(i) {
+			return false
 		}
 	}
-	return no()
+	return true
 }

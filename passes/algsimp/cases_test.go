@@ -39,7 +39,7 @@ func TestAgainstXLA(t *testing.T) {
 	require.NoError(t, err)
 	ids := []string{}
 	for _, r := range p.Rules {
-		ids = append(ids, strings.TrimRight(r.ID, "fz"))
+		ids = append(ids, strings.TrimRight(r.ID, "abcdefghijklmnopqrstuvwxyz"))
 	}
 	same, other := 0, 0
 	lines := bufio.NewScanner(f)
@@ -57,7 +57,7 @@ func TestAgainstXLA(t *testing.T) {
 		if err := shadow.Compare(context.Background(), m, exact, shadow.Config{Rounds: 3}); err != nil {
 			require.ErrorIs(t, err, shadow.ErrSkipped, "%s\n%s\n%s", c.ID, c.Before, printer.String(exact))
 		}
-		if !slices.Contains(ids, c.ID) {
+		if !slices.Contains(ids, strings.TrimRight(c.ID, "abcdefghijklmnopqrstuvwxyz")) {
 			continue
 		}
 		want := m

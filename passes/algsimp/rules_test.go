@@ -71,7 +71,7 @@ func TestRules(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o666))
 		}
 	}
-	for id := range rules {
-		assert.True(t, shown[id], "rule %s has no case", id)
+	for id, r := range rules {
+		assert.True(t, shown[id] || r.Text != "", "rule %s has no case", id) // those of rules that are text are made from it
 	}
 }

@@ -23,19 +23,6 @@ var shapeRules = []*pass.RewriteRule{
 		return pass.Constant(l), err == nil
 	}, hlo.OpReshape),
 	rule("E04", "reshape(broadcast(x)) → broadcast(x), if the axes of x stay whole", reshapeOfBroadcast, hlo.OpReshape),
-	rule("E12", "transpose that moves nothing → operand", func(in hlo.Instruction) (pass.Expr, bool) {
-		if slices.IsSorted(axes(in)) {
-			return use(in.OperandInstr(0))
-		}
-		return no()
-	}, hlo.OpTranspose),
-	rule("E13", "transpose(transpose(x)) → transpose(x)", func(in hlo.Instruction) (pass.Expr, bool) {
-		t := in.OperandInstr(0)
-		if t.Opcode() != hlo.OpTranspose {
-			return no()
-		}
-		return pass.New(hlo.OpTranspose, in.Shape(), &hlo.DimensionsAttrs{Dimensions: compose(axes(t), axes(in))}, pass.Use(t.OperandInstr(0))), true
-	}, hlo.OpTranspose),
 	rule("E15", "transpose that moves only axes of size 1 → reshape", func(in hlo.Instruction) (pass.Expr, bool) {
 		last := int64(-1)
 		for i, a := range axes(in) {
@@ -102,21 +89,6 @@ var shapeRules = []*pass.RewriteRule{
 		}
 		return broadcast(pass.Use(x), in.Shape(), dims)
 	}, hlo.OpBroadcast),
-	rule("E23", "broadcast(iota) → iota", func(in hlo.Instruction) (pass.Expr, bool) {
-		i := in.OperandInstr(0)
-		if i.Opcode() != hlo.OpIota {
-			return no()
-		}
-		d := broadcastAxes(in)[hlo.AttrsOf[hlo.IotaAttrs](i).Dimension]
-		return pass.New(hlo.OpIota, in.Shape(), &hlo.IotaAttrs{Dimension: d}), true
-	}, hlo.OpBroadcast),
-	rule("E24", "broadcast(broadcast(x)) → broadcast(x)", func(in hlo.Instruction) (pass.Expr, bool) {
-		b := in.OperandInstr(0)
-		if b.Opcode() != hlo.OpBroadcast {
-			return no()
-		}
-		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), compose(broadcastAxes(in), broadcastAxes(b)))
-	}, hlo.OpBroadcast),
 	rule("E26", "data movement of a broadcast scalar → broadcast of the result shape", func(in hlo.Instruction) (pass.Expr, bool) {
 		b := in.OperandInstr(0)
 		if b.Opcode() != hlo.OpBroadcast || !b.OperandInstr(0).Shape().IsScalar() || !static(in) {
@@ -125,12 +97,6 @@ var shapeRules = []*pass.RewriteRule{
 		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), nil)
 	}, hlo.OpReshape, hlo.OpReverse, hlo.OpTranspose, hlo.OpSlice, hlo.OpDynamicSlice),
 	{ID: "E27", Doc: "op(broadcast(x), broadcast(y), …) → broadcast(op(x, y, …)), elementwise", Root: elementwiseOps(), Rewrite: sinkBroadcast},
-	rule("E28", "copy(copy(x)) → copy(x)", func(in hlo.Instruction) (pass.Expr, bool) {
-		if c := in.OperandInstr(0); c.Opcode() == hlo.OpCopy && c.UserCount() == 1 {
-			return same(in, hlo.OpCopy, pass.Use(c.OperandInstr(0)))
-		}
-		return no()
-	}, hlo.OpCopy),
 	rule("E29", "copy that keeps the layout → operand", func(in hlo.Instruction) (pass.Expr, bool) {
 		if x := in.OperandInstr(0); x.Shape().Equal(in.Shape()) && in.Shape().IsArray() {
 			return use(x)
@@ -144,22 +110,6 @@ var shapeRules = []*pass.RewriteRule{
 			}
 		}
 		return use(in.OperandInstr(0))
-	}, hlo.OpReverse),
-	rule("E36", "reverse(reverse(x)) → reverse along the axes of one of them", func(in hlo.Instruction) (pass.Expr, bool) {
-		r := in.OperandInstr(0)
-		if r.Opcode() != hlo.OpReverse {
-			return no()
-		}
-		var dims []int64
-		for a := range int64(in.Shape().Rank()) {
-			if slices.Contains(axes(in), a) != slices.Contains(axes(r), a) {
-				dims = append(dims, a)
-			}
-		}
-		if len(dims) == 0 {
-			return use(r.OperandInstr(0))
-		}
-		return pass.New(hlo.OpReverse, in.Shape(), &hlo.DimensionsAttrs{Dimensions: dims}, pass.Use(r.OperandInstr(0))), true
 	}, hlo.OpReverse),
 }
 

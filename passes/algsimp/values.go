@@ -3,6 +3,7 @@ package algsimp
 import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/scalar"
 )
 
 var valueRules = []*pass.RewriteRule{
@@ -27,7 +28,7 @@ var valueRules = []*pass.RewriteRule{
 		if !static(in, x, y) || x.Shape().NumElements() != 0 && y.Shape().NumElements() != 0 || in.Shape().Type().IsComplex() {
 			return no()
 		}
-		return pass.Fill(in.Shape(), scalar(in.Shape().Type(), 0)), true
+		return pass.Fill(in.Shape(), scalar.FromBits(in.Shape().Type(), 0)), true
 	}, hlo.OpDot),
 	rule("H24", "constant of several equal elements → broadcast of a scalar", func(in hlo.Instruction) (pass.Expr, bool) {
 		l, ok := splat(in)
@@ -61,12 +62,12 @@ var valueRules = []*pass.RewriteRule{
 		case 1:
 			return iota, true
 		}
-		return same(in, hlo.OpMultiply, iota, pass.Fill(in.Shape(), scalar(t, step)))
+		return same(in, hlo.OpMultiply, iota, pass.Fill(in.Shape(), scalar.FromBits(t, step)))
 	}, hlo.OpConstant),
 	rule("H26", "iota along an axis of size 0 or 1 → 0", func(in hlo.Instruction) (pass.Expr, bool) {
 		if !static(in) || in.Shape().Dim(int(hlo.AttrsOf[hlo.IotaAttrs](in).Dimension)) > 1 || in.Shape().Type().IsComplex() {
 			return no()
 		}
-		return pass.Fill(in.Shape(), scalar(in.Shape().Type(), 0)), true
+		return pass.Fill(in.Shape(), scalar.FromBits(in.Shape().Type(), 0)), true
 	}, hlo.OpIota),
 }

@@ -53,11 +53,12 @@ type fuser struct {
 	members map[hlo.InstrID]int
 	dims    map[hlo.InstrID][]int64     // root → dimensions of its members
 	fused   map[hlo.InstrID]hlo.InstrID // root → the fusion that stands for it now
+	windows *analysis.Windows           // of chains, which no fusion may narrow
 }
 
 func newFuser(m hlo.Module, e *hlo.Editor, c hlo.Computation) *fuser {
 	return &fuser{m: m, e: e, c: c, groups: make(map[hlo.InstrID][]hlo.InstrID), depth: make(map[hlo.InstrID]int),
-		members: make(map[hlo.InstrID]int), dims: make(map[hlo.InstrID][]int64), fused: make(map[hlo.InstrID]hlo.InstrID)}
+		members: make(map[hlo.InstrID]int), dims: make(map[hlo.InstrID][]int64), fused: make(map[hlo.InstrID]hlo.InstrID), windows: analysis.FindWindows(c)}
 }
 
 // now is what an instruction of the version before has become.
@@ -127,6 +128,9 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 				return nil
 			case !slices.Equal(f.dims[g], in.Shape().Dimensions()):
 				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
+				return nil
+			case f.windows.Narrows(in.ID(), g):
+				f.remark(in, "in the fusion of %%%s it would wait for a done that it does not need, or a start for it", user.Name())
 				return nil
 			}
 			if !slices.Contains(roots, g) {

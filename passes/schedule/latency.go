@@ -78,7 +78,7 @@ func newGraph(c hlo.Computation, costs *analysis.Costs) *graph {
 	for i, in := range g.deps.Order {
 		traits := hlo.Info(in.Opcode()).Traits
 		async := hlo.IsAsync(in.Opcode()) || traits&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) != 0
-		if k := costs.Of(in); k != (analysis.Cost{}) && !async {
+		if k := costs.Of(in); !k.IsZero() && !async {
 			g.seconds[i] = k.Seconds(analysis.OneCore)
 		}
 		if traits.Has(hlo.TraitAsyncDone) {

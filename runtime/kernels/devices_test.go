@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"

@@ -18,7 +18,8 @@ var Table = []Row{
 	{Prefix: "runtime/devices", Floor: 1, Also: []string{"hlo"}}, // both engines meet there
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
-	{Prefix: "internal/arrays", Floor: 2},                                           // literals on disk
+	{Prefix: "arrays", Floor: 2},                                                    // literals in files
+	{Prefix: "arrays/npz", Floor: 0},
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
@@ -31,11 +32,14 @@ var Table = []Row{
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}},  // origin recovery holds modules as text
 	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}}, // passes share facts
+	{Prefix: "hlo/scalar", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},
+	{Prefix: "hlo/rules", Floor: 2, Wing: "hlo", Also: []string{"hlo/pass", "hlo/match", "hlo/scalar", "hlo/eval"}}, // rules are rewrites of a pass
 	{Prefix: "hlo/eval", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/analysis", Floor: 2, Wing: "hlo"},
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
 	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
+	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"}, // programs in any form
 	{Prefix: "runtime/workqueue", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime/hostprog", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},

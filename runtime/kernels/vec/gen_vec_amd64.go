@@ -1206,6 +1206,16 @@ func imagC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func complexC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// convertF32C64AVX512 adds imaginary parts of 0.
+//
+//go:noescape
+func convertF32C64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// absC64AVX512 sets d to magnitudes, rounded once.
+//
+//go:noescape
+func absC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // multiplyC64AVX512 multiplies complex numbers; n counts their parts.
 //
 //go:noescape
@@ -2615,6 +2625,16 @@ func imagC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //
 //go:noescape
 func complexC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32C64AVX2 adds imaginary parts of 0.
+//
+//go:noescape
+func convertF32C64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// absC64AVX2 sets d to magnitudes, rounded once.
+//
+//go:noescape
+func absC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // multiplyC64AVX2 multiplies complex numbers; n counts their parts.
 //

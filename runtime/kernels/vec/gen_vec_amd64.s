@@ -12771,6 +12771,114 @@ done:
 	VZEROUPPER
 	RET
 
+// func convertF32C64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·convertF32C64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXDQ (DX)(BX*4), Z0
+	VMOVUPD   Z0, (CX)(BX*8)
+	VPMOVZXDQ 32(DX)(BX*4), Z0
+	VMOVUPD   Z0, 64(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
+	MOVQ        $-1, SI
+	BZHIQ       DI, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXDQ.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     Z0, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func absC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·absC64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(BX*8), Z0
+	VPMOVQD     Z0, Y1
+	VCVTPS2PD   Y1, Z1
+	VPSRLQ      $0x20, Z0, Z0
+	VPMOVQD     Z0, Y0
+	VCVTPS2PD   Y0, Z0
+	VMULPD      Z0, Z0, Z0
+	VMOVUPD     Z0, Z0
+	VFMADD231PD Z1, Z1, Z0
+	VSQRTPD     Z0, Z0
+	VCVTPD2PS   Z0, Y0
+	VMOVUPS     Y0, (CX)(BX*4)
+	VMOVUPD     64(DX)(BX*8), Z0
+	VPMOVQD     Z0, Y1
+	VCVTPS2PD   Y1, Z1
+	VPSRLQ      $0x20, Z0, Z0
+	VPMOVQD     Z0, Y0
+	VCVTPS2PD   Y0, Z0
+	VMULPD      Z0, Z0, Z0
+	VMOVUPD     Z0, Z0
+	VFMADD231PD Z1, Z1, Z0
+	VSQRTPD     Z0, Z0
+	VCVTPD2PS   Z0, Y0
+	VMOVUPS     Y0, 32(CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	CMPQ        AX, $+16
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, DI
+	CMPQ        AX, DI
+	CMOVQLT     AX, DI
+	MOVQ        $-1, SI
+	BZHIQ       DI, SI, SI
+	KMOVQ       SI, K1
+	VMOVUPD.Z   (DX)(BX*8), K1, Z0
+	VPMOVQD     Z0, Y1
+	VCVTPS2PD   Y1, Z1
+	VPSRLQ      $0x20, Z0, Z0
+	VPMOVQD     Z0, Y0
+	VCVTPS2PD   Y0, Z0
+	VMULPD      Z0, Z0, Z0
+	VMOVUPD     Z0, Z0
+	VFMADD231PD Z1, Z1, Z0
+	VSQRTPD     Z0, Z0
+	VCVTPD2PS   Z0, Y0
+	VMOVUPS     Y0, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func multiplyC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·multiplyC64AVX512(SB), NOSPLIT, $0-40
@@ -32158,6 +32266,114 @@ rest:
 	ADDQ      $+4, SI
 	SUBQ      $+4, AX
 	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32C64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·convertF32C64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VPMOVZXDQ (DX)(BX*4), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	VPMOVZXDQ 16(DX)(BX*4), Y0
+	VMOVUPD   Y0, 32(CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	CMPQ      AX, $+8
+	JGE       many
+
+rest:
+	CMPQ      AX, $+4
+	JLT       done
+	VPMOVZXDQ (DX)(BX*4), Y0
+	VMOVUPD   Y0, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func absC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·absC64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VPSRLQ       $0x20, Y0, Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X2
+	VPUNPCKLQDQ  X2, X0, X0
+	VCVTPS2PD    X0, Y0
+	VMULPD       Y0, Y0, Y0
+	VMOVUPD      Y0, Y0
+	VFMADD231PD  Y1, Y1, Y0
+	VSQRTPD      Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (CX)(BX*4)
+	VMOVUPD      32(DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VPSRLQ       $0x20, Y0, Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X2
+	VPUNPCKLQDQ  X2, X0, X0
+	VCVTPS2PD    X0, Y0
+	VMULPD       Y0, Y0, Y0
+	VMOVUPD      Y0, Y0
+	VFMADD231PD  Y1, Y1, Y0
+	VSQRTPD      Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, 16(CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	CMPQ         AX, $+4
+	JLT          done
+	VMOVUPD      (DX)(BX*8), Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VPSRLQ       $0x20, Y0, Y0
+	VPSHUFB      table_0001020308090a0b8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X2
+	VPUNPCKLQDQ  X2, X0, X0
+	VCVTPS2PD    X0, Y0
+	VMULPD       Y0, Y0, Y0
+	VMOVUPD      Y0, Y0
+	VFMADD231PD  Y1, Y1, Y0
+	VSQRTPD      Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (CX)(BX*4)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
 
 done:
 	VZEROUPPER

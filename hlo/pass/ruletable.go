@@ -1,0 +1,116 @@
+package pass
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// ruleTable finds the rules that may fire at an instruction by looking at it once, however many rules there are: the rules of an opcode are the
+// bits of a set, and the opcode of each of the first operands selects those that it does not rule out.
+type ruleTable [hlo.NumOpcodes]*opcodeRules
+
+// looked is the number of operands whose opcodes count.
+const looked = 3
+
+// opcodeRules are the rules that replace instructions of one opcode, in order.
+type opcodeRules struct {
+	entries  []ruleEntry
+	operands [looked]operandFilter
+}
+
+// ruleEntry is one form of a rule.
+type ruleEntry struct {
+	rule *RewriteRule
+	RuleForm
+}
+
+// operandFilter says which rules are left when an operand is known. An opcode that no rule names has class 0.
+type operandFilter struct {
+	class [hlo.NumOpcodes]uint8
+	left  []ruleSet // by class
+}
+
+type ruleSet []uint64
+
+func (s ruleSet) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+func newRuleTable(rules []*RewriteRule) *ruleTable {
+	t := &ruleTable{}
+	for _, r := range rules {
+		for _, op := range r.Root {
+			if t[op] == nil {
+				t[op] = &opcodeRules{}
+			}
+			if r.Forms == nil {
+				t[op].entries = append(t[op].entries, ruleEntry{r, RuleForm{r.Operands, r.Rewrite}})
+			}
+			for _, f := range r.Forms {
+				t[op].entries = append(t[op].entries, ruleEntry{r, f})
+			}
+		}
+	}
+	for _, o := range t {
+		if o != nil {
+			for i := range o.operands {
+				o.operands[i].fill(o.entries, i)
+			}
+		}
+	}
+	return t
+}
+
+// fill makes the filter of operand i.
+func (f *operandFilter) fill(rules []ruleEntry, i int) {
+	named := []hlo.Opcode{}
+	for _, r := range rules {
+		if i < len(r.Operands) {
+			named = append(named, r.Operands[i]...)
+		}
+	}
+	slices.Sort(named)
+	named = slices.Compact(named)
+	for class, op := range named {
+		f.class[op] = uint8(class + 1)
+	}
+	f.left = make([]ruleSet, len(named)+1)
+	for class := range f.left {
+		f.left[class] = make(ruleSet, (len(rules)+63)/64)
+		for n, r := range rules {
+			if i >= len(r.Operands) || r.Operands[i] == nil || class > 0 && slices.Contains(r.Operands[i], named[class-1]) {
+				f.left[class].add(n)
+			}
+		}
+	}
+}
+
+// candidates calls yield with the rules that may fire at in, in order.
+func (t *ruleTable) candidates(in hlo.Instruction, yield func(*RewriteRule, func(hlo.Instruction) (Expr, bool)) bool) {
+	o := t[in.Opcode()]
+	if o == nil {
+		return
+	}
+	var sets [looked]ruleSet
+	n := min(in.NumOperands(), looked)
+	for i := range n {
+		f := &o.operands[i]
+		if len(f.left) > 1 {
+			sets[i] = f.left[f.class[in.OperandInstr(i).Opcode()]]
+		} else {
+			sets[i] = f.left[0]
+		}
+	}
+	for word := range (len(o.entries) + 63) / 64 {
+		set := ^uint64(0)
+		for i := range n {
+			set &= sets[i][word]
+		}
+		for ; set != 0; set &= set - 1 {
+			i := 64*word + bits.TrailingZeros64(set)
+			if i >= len(o.entries) || !yield(o.entries[i].rule, o.entries[i].Rewrite) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,9 @@
+package async
+
+import "github.com/gohalo/halo/hlo/pass"
+
+// Family is the part of the catalogue that is here.
+var Family = pass.Family{
+	Plain: []*pass.Pass{SyncUselessPairs, Unwrapper},
+	Made:  map[string]func(pass.Options) (*pass.Pass, error){"async-collective-creator": NewCollectiveCreator, "async-wrapper": NewWrapper},
+}
