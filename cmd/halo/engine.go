@@ -56,12 +56,17 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		return nil, err
 	}
 	t.parse = time.Since(began)
-	if c.Engine == "eval" {
-		return &evalEngine{m: m, t: t, size: c.Devices.gridOf(m)}, nil
-	}
 	size := c.Devices.gridOf(m)
+	return c.prepareModule(ctx, e, in, m, &size, t)
+}
+
+// prepareModule makes the engine for a program of one device.
+func (c *runCmd) prepareModule(ctx context.Context, e *env, in *input, m hlo.Module, size *grid, t *times) (engine, error) {
+	if c.Engine == "eval" {
+		return &evalEngine{m: m, t: t, size: *size}, nil
+	}
 	e.progress.at("running passes")
-	began = time.Now()
+	began := time.Now()
 	pipeline, err := c.Level.pipeline("cpu")
 	if err != nil {
 		return nil, usageError{err}
@@ -69,7 +74,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 	if m, err = (&pass.Runner{}).Run(ctx, pipeline, m); err != nil {
 		return nil, fmt.Errorf("%s: error: %w", in.name, err)
 	}
-	t.passes = time.Since(began)
+	t.passes += time.Since(began)
 	e.progress.at("lowering")
 	began = time.Now()
 	file, err := lower.Module(ctx, m)
@@ -77,7 +82,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input) (engine, error)
 		return nil, err
 	}
 	t.lower = time.Since(began)
-	return c.load(in.name, file, t, &size)
+	return c.load(in.name, file, t, size)
 }
 
 // fillElided says whether constants that the text leaves out get filler: a run on made-up inputs may as well make up constants.

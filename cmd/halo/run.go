@@ -37,6 +37,7 @@ type runCmd struct {
 	tolerances `embed:""`
 
 	Devices deviceFlags  `embed:""`
+	Split   spmdFlags    `embed:""`
 	Feeds   feedFlags    `embed:""`
 	Host    hostRunFlags `embed:""`
 }
@@ -94,6 +95,13 @@ func (c *runCmd) check() error {
 
 // program runs an HLO program.
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) error {
+	if c.Split.SPMD {
+		if p, err := c.spmdOf(ctx, e, in); err != nil {
+			return err
+		} else if p != nil {
+			return c.runSPMD(ctx, e, in, r, p)
+		}
+	}
 	eng, err := c.prepare(ctx, e, in)
 	if err != nil {
 		return err
