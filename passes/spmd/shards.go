@@ -106,10 +106,14 @@ func (l *Leaf) Whole(parts []*hlo.Literal) (*hlo.Literal, error) {
 		for k := range from {
 			key = key*(l.Shape.Dim(k)+1) + from[k]
 		}
-		own := make([]byte, product(append([]int64{1}, size...))*int64(width))
-		if product(append([]int64{1}, size...)) <= 0 {
-			continue
+		bytesOf := int64(width)
+		for _, n := range size {
+			bytesOf *= n
 		}
+		if bytesOf <= 0 {
+			continue // nothing but padding
+		}
+		own := make([]byte, bytesOf)
 		copyBox(own, size, make([]int64, len(size)), p.Bytes(), s.Dimensions(), make([]int64, len(size)), size, width)
 		if other, seen := first[key]; seen {
 			theirs := make([]byte, len(own))
