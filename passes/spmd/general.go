@@ -130,14 +130,7 @@ func (s *scope) whole(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	if moved > 0 {
 		s.p.ctx.Missed(in, "%v is computed whole on every device, which gathers %d bytes of its operands", in.Opcode(), moved)
 	}
-	var operands []hlo.Value
-	next := local
-	for o := range in.Operands() {
-		var v hlo.Value
-		v, next = s.joined(o.Shape(), next)
-		operands = append(operands, v)
-	}
-	v := s.emit(in, in.Shape(), in.Attrs(), operands)
+	v := s.emit(in, in.Shape(), in.Attrs(), s.rejoined(in, local))
 	tilings := make([]*Tiling, len(want))
 	i := 0
 	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
@@ -146,7 +139,7 @@ func (s *scope) whole(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 		i++
 		return true
 	})
-	return s.split(v, in.Shape(), tilings), nil
+	return s.results(in, v, tilings), nil
 }
 
 // runsByItself reports whether an instruction is inside a manual region: every device runs it as it is.
@@ -179,14 +172,7 @@ func (s *scope) verbatim(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	if isTarget(in, shardingCall) {
 		return local, nil
 	}
-	var operands []hlo.Value
-	next := local
-	for o := range in.Operands() {
-		var v hlo.Value
-		v, next = s.joined(o.Shape(), next)
-		operands = append(operands, v)
-	}
-	v := s.emit(in, in.Shape(), in.Attrs(), operands)
+	v := s.emit(in, in.Shape(), in.Attrs(), s.rejoined(in, local))
 	tilings := make([]*Tiling, len(want))
 	i := 0
 	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
@@ -195,7 +181,7 @@ func (s *scope) verbatim(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 		i++
 		return true
 	})
-	values := s.split(v, in.Shape(), tilings)
+	values := s.results(in, v, tilings)
 	for i, x := range values { // what every device computes alike is whole outside
 		if len(want[i].Manual) == 0 {
 			x.t = replicated(mesh, x.shape.Rank())

@@ -93,7 +93,31 @@ func constraintsToCopies(ctx *pass.Context, m hlo.Module) hlo.Module {
 			}
 		}
 	}
+	coverRoot(e.Computation(m.Entry().ID()))
 	return e.Snapshot()
+}
+
+// coverRoot puts something over a root that calls computations: the arrays of a loop are tiled as in its body, whatever a caller wants.
+func coverRoot(c hlo.CompEdit) {
+	root := c.At(c.Root())
+	if !hlo.Info(root.Opcode()).Traits.Has(hlo.TraitControl) || root.NumCallees() == 0 || root.Common() != nil && root.Common().Sharding != nil {
+		return
+	}
+	var over hlo.InstrID
+	switch s := root.Shape(); {
+	case s.IsArray():
+		over = c.AddSpec(hlo.InstrSpec{Opcode: hlo.OpCopy, Shape: s, Operands: []hlo.InstrID{root.ID()}}).ID()
+	case s.IsTuple():
+		var parts []hlo.InstrID
+		for i := range s.NumElems() {
+			parts = append(parts, c.AddSpec(hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: s.Elem(i), Operands: []hlo.InstrID{root.ID()},
+				Attrs: &hlo.TupleElementAttrs{Index: int64(i)}}).ID())
+		}
+		over = c.AddSpec(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: s, Operands: parts}).ID()
+	default:
+		return
+	}
+	c.SetRoot(over)
 }
 
 // write puts what was found on the instructions.
