@@ -8,6 +8,9 @@ import (
 // shareable lists which results of an instruction may use the storage of which operand leaves. The op table decides for most: an
 // elementwise op may overwrite an operand of the same size, an op with hlo.TraitInPlace its first operands.
 func shareable(m hlo.Module, in hlo.Instruction) []sharing {
+	if in.Shape().IsTuple() && in.Opcode() == hlo.OpFusion {
+		return shareableResults(m, in)
+	}
 	if in.Shape().IsTuple() && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitInPlace) {
 		return nil
 	}
@@ -40,6 +43,33 @@ func shareable(m hlo.Module, in hlo.Instruction) []sharing {
 	return pairs
 }
 
+// shareableResults is shareable for a fusion of several results. Its loop computes all of them for some elements before it stores any; so what
+// comes of an operand as it is must not be read after another result has been stored there.
+func shareableResults(m hlo.Module, in hlo.Instruction) (pairs []sharing) {
+	body := m.MustComputation(in.Callee(0))
+	root := body.Root()
+	if root.Opcode() != hlo.OpTuple {
+		return nil
+	}
+	for part := range root.Operands() {
+		traits := hlo.Info(part.Opcode()).Traits
+		if !traits.Has(hlo.TraitElementwise) || part.Opcode() == hlo.OpCopy || part.Opcode() == hlo.OpConvert || part.Opcode() == hlo.OpBitcastConvert {
+			return nil
+		}
+	}
+	for i := range in.NumOperands() {
+		if !readInPlace(body, body.Parameter(i)) {
+			continue
+		}
+		for k := range root.NumOperands() {
+			if sameSize(in.OperandInstr(i).Shape(), root.OperandInstr(k).Shape()) {
+				pairs = append(pairs, sharing{k, i, inPlace})
+			}
+		}
+	}
+	return pairs
+}
+
 func sameSize(a, b hlo.Shape) bool {
 	return a.IsArray() && a.Type().ByteSize() == b.Type().ByteSize() && analysis.SameDimensions(a, b)
 }
@@ -47,8 +77,13 @@ func sameSize(a, b hlo.Shape) bool {
 // readInPlace reports whether a fused computation reads a parameter only at the index that it computes: everything from the parameter to
 // the root is elementwise, so each element is read before its place is written.
 func readInPlace(body hlo.Computation, param hlo.Instruction) bool {
+	result := body.Root()
+	if result.Opcode() == hlo.OpTuple {
+		result = result.OperandInstr(0)
+	}
 	elementwise := func(in hlo.Instruction) bool {
-		return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && analysis.SameDimensions(in.Shape(), body.Root().Shape())
+		return in == body.Root() && in.Opcode() == hlo.OpTuple ||
+			hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && analysis.SameDimensions(in.Shape(), result.Shape())
 	}
 	reads := map[hlo.InstrID]bool{param.ID(): true}
 	for in := range body.Instructions() {

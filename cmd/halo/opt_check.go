@@ -204,9 +204,6 @@ func (c *passChecks) head(passes string) string {
 	if c.Check != "" {
 		head += " --check=" + c.Check
 	}
-	if c.MixedPrecision {
-		head += " --mixed-precision"
-	}
 	if c.FP != "" && c.FP != "strict" {
 		head += " --fp=" + c.FP
 	}

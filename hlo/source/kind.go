@@ -41,7 +41,7 @@ type format struct {
 
 // formats is the table of formats.
 var formats = [NumKinds]format{
-	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), remedy: "stablehlo-translate makes HLO from it"},
+	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), read: readBytecode},
 	BEF:           {noun: "a BEF file", is: begins("\x0b\xef"), extensions: []string{".bef"}},
 	Gzip:          {noun: "a gzip file", is: begins("\x1f\x8b")},
 	Zip:           {noun: "a zip file", is: begins("PK\x03\x04"), remedy: "unpack it first"},
@@ -49,7 +49,7 @@ var formats = [NumKinds]format{
 	ELF:           {noun: "an ELF file, not a program", is: begins("\x7fELF")},
 	JAXExport:     {noun: "a jax.export file", is: isExport, remedy: "export.mlir_module() in JAX has the text of its program"},
 	HLOText:       {noun: "HLO text", is: isHLOText, extensions: []string{".hlo", ".txt"}, read: readText},
-	StableHLOText: {noun: "StableHLO text", is: isStableHLO, remedy: "stablehlo-translate makes HLO from it"},
+	StableHLOText: {noun: "StableHLO text", is: isStableHLO, read: readStableHLO},
 	HostProgram:   {noun: "a host program", is: isHostProgram, extensions: []string{".mlir"}},
 	OtherMLIR:     {noun: "MLIR text", is: isMLIR},
 	HLOProto:      {noun: "a serialized module", is: isProto, extensions: []string{".pb"}, read: readProto},

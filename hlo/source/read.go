@@ -7,12 +7,14 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/hlo/stablehlo"
 )
 
 // Options say how to read. The zero value is ready to use.
 type Options struct {
-	Text     parser.Config // for HLO text
-	MaxBytes int64         // that a compressed file may grow to; 0 is [MaxUnpacked]
+	Text      parser.Config // for HLO text
+	StableHLO stablehlo.Options
+	MaxBytes  int64 // that a compressed file may grow to; 0 is [MaxUnpacked]
 }
 
 // KindError says that a file of this kind holds no module, or none that is read.

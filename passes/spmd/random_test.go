@@ -1,6 +1,7 @@
 package spmd_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -176,7 +177,7 @@ func checkSplit(t *testing.T, whole hlo.Module, r *rand.Rand, seed int) {
 		for i, a := range args {
 			part, err := b.Params[i].Part(a, int64(d))
 			require.NoError(t, err)
-			parts[d] = append(parts[d], part)
+			parts[d] = append(parts[d], poisoned(t, &b.Params[i], part, int64(d)))
 		}
 	}
 	got, err := eval.Devices(context.Background(), local, parts, 1, int(n), eval.Options{})
@@ -190,6 +191,28 @@ func checkSplit(t *testing.T, whole hlo.Module, r *rand.Rand, seed int) {
 		require.NoError(t, err, "seed %d\n%v\n%v", seed, given, local)
 		require.Equal(t, w.Bytes(), joined.Bytes(), "seed %d, result %d\n%v\n%v", seed, i, given, local)
 	}
+}
+
+// poisoned is a part whose padding is what no result may depend on.
+func poisoned(t *testing.T, l *spmd.Leaf, part *hlo.Literal, device int64) *hlo.Literal {
+	t.Helper()
+	if l.Shape.IsScalar() {
+		return part
+	}
+	ones := bytes.Repeat([]byte{1}, int(l.Shape.ByteSize()))
+	whole, err := hlo.NewLiteral(l.Shape, ones)
+	require.NoError(t, err)
+	inside, err := l.Part(whole, device)
+	require.NoError(t, err)
+	data := slices.Clone(part.Bytes())
+	for i := 0; i < len(data); i += 4 {
+		if inside.Bytes()[i] == 0 {
+			copy(data[i:], []byte{0, 0, 0xc0, 0x7f}) // NaN, or a large integer
+		}
+	}
+	out, err := hlo.NewLiteral(part.Shape(), data)
+	require.NoError(t, err)
+	return out
 }
 
 // withShardings gives most instructions of the entry a random sharding over n devices.
