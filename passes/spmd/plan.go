@@ -24,6 +24,8 @@ type question struct {
 	manual  []int
 	// combines says that reduced factors may be split.
 	combines bool
+	// slides says that halos may be fetched.
+	slides bool
 }
 
 // plans chooses the cheapest of the plans that follow from what operands and results are: each in turn says first which axes its dimensions
@@ -100,12 +102,22 @@ func (q *question) mayTake(f int) bool {
 		return true
 	case reduceFactor:
 		return q.combines
+	case slideFactor:
+		return q.slides
 	}
 	return false
 }
 
 // fits reports whether the dimensions of a factor are all as long, or divide.
 func (q *question) fits(f int, axes []int) bool {
+	if q.factors[f].kind == slideFactor {
+		for i, k := range q.factors[f].operands {
+			if h := q.factors[f].slides[i].halo(q.mesh.size(axes)); k >= 0 && !h.isLocal() {
+				return false
+			}
+		}
+		return true
+	}
 	n := int64(-1)
 	for i, k := range q.factors[f].operands {
 		if k < 0 {
@@ -155,6 +167,12 @@ func (d *device) costOf(q *question, p *plan) float64 {
 			total += d.p.routeCost(x.shape, x.t, p.operands[i])
 		}
 		total += float64(p.operands[i].bytes(x.shape)) * d.p.cost.Byte * 0.01
+		for f := range q.factors {
+			if q.factors[f].kind == slideFactor && q.factors[f].operands[i] >= 0 && len(p.axes[f]) > 0 {
+				h := q.factors[f].slides[i].halo(q.mesh.size(p.axes[f]))
+				total += h.cost(d.p.cost, p.operands[i].bytes(x.shape))
+			}
+		}
 	}
 	leaves(q.in.Shape(), func(s hlo.Shape) {
 		total += d.p.routeCost(s, p.result, q.want)

@@ -125,16 +125,14 @@ func spreading(in hlo.Instruction) []factor {
 		return nil
 	}
 	for i := range f {
-		if f[i].kind == wholeFactor && f[i].result >= 0 && movesAlong(in, f[i].result) {
+		if f[i].kind == slideFactor || f[i].kind == wholeFactor && f[i].result >= 0 && keepsTiles[in.Opcode()] {
 			f[i].kind = passFactor
 		}
 	}
 	return f
 }
 
-// movesAlong reports whether an op keeps the order of what it moves along a dimension, so that tiles correspond roughly.
-func movesAlong(in hlo.Instruction, _ int) bool { return keepsTiles[in.Opcode()] }
-
+// keepsTiles are ops that keep the order of what they move along a dimension, so that tiles correspond roughly.
 var keepsTiles [hlo.NumOpcodes]bool
 
 func init() {
