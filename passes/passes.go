@@ -53,7 +53,7 @@ var pipelines = []struct{ name, doc, text string }{
 	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
 		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
 	{"spmd", "the program of one device out of one with shardings for many, as JAX hands it over",
-		"sdy-import,flatten-call-graph,sharding-propagation,spmd-partitioning,cse,dce"},
+		"sdy-import,flatten-call-graph,hlo-constant-splitter,sharding-propagation,spmd-partitioning,cse,dce"},
 	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
