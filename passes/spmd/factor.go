@@ -17,7 +17,17 @@ type factor struct {
 	kind     factorKind
 	operands []int   // the dimension of each operand; -1: none
 	result   int     // of every result; -1: none
-	slides   []slide // of a slideFactor, for each operand that has it
+	slides   []slide // of a slideFactor, for each operand that has it; the zero slide: parts are as they lie
+	// combines says that parts of a slideFactor's result have to be combined.
+	combines bool
+}
+
+// reduces reports whether parts of the result have to be combined.
+func (f *factor) reduces() bool { return f.kind == reduceFactor || f.combines }
+
+// slid reports whether an operand is read by slides.
+func (f *factor) slid(operand int) bool {
+	return f.kind == slideFactor && f.operands[operand] >= 0 && f.slides[operand] != slide{}
 }
 
 // factored says how to read the factors of an op.

@@ -87,7 +87,7 @@ func (s *scope) masked(q *question, x *value, operand int, with func(int) hlo.Va
 // fetched adds to an operand what its slides read of neighbours.
 func (s *scope) fetched(q *question, p *plan, x *value, operand int, fill func(int) hlo.Value) *value {
 	for f := range q.factors {
-		if k := q.factors[f].operands[operand]; k >= 0 && q.factors[f].kind == slideFactor && len(p.axes[f]) > 0 {
+		if k := q.factors[f].operands[operand]; q.factors[f].slid(operand) && len(p.axes[f]) > 0 {
 			y := *x
 			y.v, y.copies, y.scalar = s.d.fetch(x, k, q.factors[f].slides[operand].halo(q.mesh.size(p.axes[f])), fill(operand)), nil, hlo.Value{}
 			x = &y

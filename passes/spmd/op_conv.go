@@ -31,7 +31,15 @@ func convolutionFactors(in hlo.Instruction) (all []factor) {
 		if a.Window != nil && i < len(a.Window.Dims) && a.Window.Dims[i].BaseDilation == 1 {
 			spatial = sliding(2, to, []slide{windowSlide(a.Window.Dims[i], in.OperandInstr(0).Shape().Dim(from), in.Shape().Dim(to))}, [2]int{0, from})
 		}
-		all = append(all, spatial, along(2, wholeFactor, -1, [2]int{1, int(d.KernelSpatial[i])}))
+		kernel := along(2, wholeFactor, -1, [2]int{1, int(d.KernelSpatial[i])})
+		if spatial.kind == slideFactor && !a.Window.Dims[i].Reversal {
+			// A split kernel reads of the input what its part lies on, for every result.
+			w := a.Window.Dims[i]
+			kernel = sliding(2, -1, []slide{{in: in.OperandInstr(0).Shape().Dim(from), out: w.Size, low: w.PadLow, stride: w.WindowDilation,
+				reach: (in.Shape().Dim(to)-1)*w.Stride + 1}, {}}, [2]int{0, from}, [2]int{1, int(d.KernelSpatial[i])})
+			kernel.combines = true
+		}
+		all = append(all, spatial, kernel)
 	}
 	return all
 }
@@ -39,9 +47,16 @@ func convolutionFactors(in hlo.Instruction) (all []factor) {
 func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	zero := func(i int) hlo.Value { return s.d.scalar(in.OperandInstr(i).Shape().Type(), 0) }
 	f := convolutionFactors(in)
-	d := &details{mask: zero, fill: zero, attrs: func(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
+	d := &details{mask: zero, fill: zero, attrs: func(in hlo.Instruction, p *plan, operands []*value) hlo.OpAttrs {
 		a := hlo.AttrsOf[hlo.ConvolutionAttrs](in)
-		a.Window = unpadded(a.Window, func(i int) bool { return p.slides(f, int(a.DimLabels.OutputSpatial[i])) })
+		a.Window = unpadded(a.Window, func(i int) bool {
+			return p.slides(f, int(a.DimLabels.OutputSpatial[i])) || len(p.operands[1].Dims[a.DimLabels.KernelSpatial[i]]) > 0
+		})
+		if a.Window != nil {
+			for i := range a.Window.Dims {
+				a.Window.Dims[i].Size = operands[1].v.Shape().Dim(int(a.DimLabels.KernelSpatial[i]))
+			}
+		}
 		return &a
 	}}
 	if _, ok := identity(hlo.OpAdd, in.Shape().Type()); ok {

@@ -53,13 +53,29 @@ func (p *propagator) forward(in hlo.Instruction) {
 		p.element(in, func(whole, part *node) { p.offer(part, whole.t, true, whole, in, "operand") })
 	case in.Opcode() == hlo.OpWhile:
 		p.pairs(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
-	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.NumCallees() > 0, isTarget(in, toShards), isTarget(in, toFull):
+	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.NumCallees() > 0:
+	case isTarget(in, toShards), isTarget(in, toFull):
+		from, to := p.node(in.OperandInstr(0), 0), p.node(in, 0)
+		p.offer(to, across(from.t, to.t), true, from, in, "operand")
 	case in.Opcode() == hlo.OpOptBarrier:
 		p.pairs(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
 	case p.manualOperand(in):
 	default:
 		p.arraysForward(in)
 	}
+}
+
+// across is what the tiling on one side of the border of a manual region means for the other: the same axes, behind those that are manual inside.
+func across(from, to *Tiling) *Tiling {
+	if from == nil || to == nil || from.Mesh != to.Mesh || from.Maximal || to.Maximal || len(from.Dims) != len(to.Dims) {
+		return nil
+	}
+	manual := union(from.Manual, to.Manual)
+	t := to.withDims(make([][]int, len(to.Dims)))
+	for k := range t.Dims {
+		t.Dims[k] = slices.Concat(intersect(to.Dims[k], manual), without(from.Dims[k], manual))
+	}
+	return t
 }
 
 // manualOperand makes the result of a manual operand manual.
@@ -247,7 +263,10 @@ func (p *propagator) backward(in hlo.Instruction) {
 		p.element(in, func(whole, part *node) { p.offer(whole, part.t, false, part, in, "result") })
 	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier:
 		p.pairs(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
-	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.NumCallees() > 0, isTarget(in, toShards), isTarget(in, toFull):
+	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.NumCallees() > 0:
+	case isTarget(in, toShards), isTarget(in, toFull):
+		from, to := p.node(in, 0), p.node(in.OperandInstr(0), 0)
+		p.offer(to, across(from.t, to.t), true, from, in, "result")
 	default:
 		p.arraysBackward(in)
 	}
