@@ -40,6 +40,7 @@ type runCmd struct {
 	tolerances `embed:""`
 
 	Devices deviceFlags  `embed:""`
+	Split   spmdFlags    `embed:""`
 	Feeds   feedFlags    `embed:""`
 	Host    hostRunFlags `embed:""`
 
@@ -120,6 +121,13 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 				err = closeErr
 			}
 		}()
+	}
+	if c.Split.SPMD {
+		if p, err := c.spmdOf(ctx, e, in, observer); err != nil {
+			return err
+		} else if p != nil {
+			return c.runSPMD(ctx, e, in, r, p)
+		}
 	}
 	p, err := c.prepare(ctx, e, in, observer)
 	if err != nil {
