@@ -8,9 +8,9 @@ import (
 
 // operand reads one operand and pushes it on p.operands.
 //
-//	operand := shape? name ('#' INT)*  |  shape? opcode args
+//	operand := shape? name ('#' INT)*  |  shape? opcode args  |  shape
 //
-// A word before a parenthesis is an opcode, any other a name.
+// A shape alone does not count. A word before a parenthesis is an opcode, any other a name.
 func (p *parser) operand(f *scope) {
 	p.enter()
 	p.space()
@@ -34,6 +34,11 @@ func (p *parser) operand(f *scope) {
 			p.depth--
 			return
 		}
+	}
+	if c := p.peek(); declared.IsValid() && (c == ',' || c == ')') { // XLA passes over it
+		p.warn(at, "a shape without an operand is left out")
+		p.depth--
+		return
 	}
 	name := p.name("expects an operand: a name or a nested instruction")
 	if p.part != nil {
