@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gohalo/halo/hlo"
@@ -83,6 +84,7 @@ func (p *parser) undefined(f *scope, name string, declared hlo.Shape, at int) hl
 	f.names.each(&p.stored, func(n string) { near = append(near, n) })
 	hint := ""
 	if len(near) <= 10000 {
+		slices.Sort(near) // of several as near, the same every time
 		hint = didYouMean(name, near)
 	}
 	p.failHint(at, hint, "instruction does not exist: %s", name)
