@@ -90,7 +90,7 @@ func (c *runCmd) load(name string, file *bef.File, t *times, size *grid) (engine
 	began := time.Now()
 	reg := runtime.NewRegistry()
 	kernels.Register(reg)
-	queue := workqueue.NewMulti(workqueue.Config{Workers: c.Threads})
+	queue := workqueue.NewMulti(workqueue.Config{Workers: int(c.Threads)})
 	program, err := runtime.Load(file, reg, runtime.LoadOptions{MaxBytes: available(), Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
 	if err == nil && program.Entry() == nil {
 		err = fmt.Errorf("the file has no HLO program")

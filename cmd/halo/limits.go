@@ -56,7 +56,9 @@ func watchMemory(e *env) (stop func()) {
 // errTimeout is the cause of a context whose time is up.
 type errTimeout struct{ after time.Duration }
 
-func (e errTimeout) Error() string { return fmt.Sprintf("not done after %v, the limit of --timeout", e.after) }
+func (e errTimeout) Error() string {
+	return fmt.Sprintf("not done after %v, the limit of --timeout", e.after)
+}
 
 // errInterrupted is the cause of a context that a signal has ended.
 var errInterrupted = errors.New("interrupted")
