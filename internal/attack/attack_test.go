@@ -23,6 +23,7 @@ import (
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -82,10 +83,10 @@ func seeds(t testing.TB) (texts []string) {
 	}
 	for seed := range uint64(60) {
 		if m, err := hlotest.Kernels(seed, 1+int(seed%3)); err == nil {
-			texts = append(texts, m.String())
+			texts = append(texts, printer.String(m))
 		}
 		if m, err := hlotest.Wide(seed, 6); err == nil {
-			texts = append(texts, m.String())
+			texts = append(texts, printer.String(m))
 		}
 	}
 	require.NotEmpty(t, texts)
