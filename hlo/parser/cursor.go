@@ -17,9 +17,10 @@ type parser struct {
 
 	tellAt int // where Progress is called next
 
-	errs    ErrorList
-	attrKey string // the attribute whose value is being read, for messages
-	depth   int
+	errs     ErrorList
+	lastLine textLine // of the last error
+	attrKey  string   // the attribute whose value is being read, for messages
+	depth    int
 
 	quiet    bool // warnings wait until the text turns out to have no fault
 	warnings []*Error
