@@ -86,6 +86,9 @@ func (p *propagator) begin() error {
 		for in := range c.Instructions() {
 			p.joinCallees(in)
 			if k := in.Common(); k != nil && k.Sharding != nil && k.Sharding.Group != hlo.NoShardGroup && in.Shape().IsArray() {
+				if k.Sharding.Kind == hlo.ShardingUnknown && in.NumOperands() == 1 {
+					p.join(in.OperandInstr(0), in)
+				}
 				if first, ok := groups[k.Sharding.GroupID]; ok && first.Shape().Rank() == in.Shape().Rank() {
 					p.join(first, in)
 				} else {

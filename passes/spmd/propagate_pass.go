@@ -71,6 +71,9 @@ func propagate(ctx *pass.Context, m hlo.Module, n int64, allow permissions) (hlo
 	if n == 0 {
 		n = Devices(m)
 	}
+	if n <= 1 && saysHow(m) {
+		n = 2 // manual arrays are so on any number
+	}
 	if n <= 1 || n > maxDevices || !ctx.Spend("propagate") {
 		return m, nil
 	}
@@ -186,6 +189,9 @@ func (p *propagator) atBoundary(in hlo.Instruction, leaf int, shape hlo.Shape, f
 		return given[leaf]
 	}
 	t := p.node(in, leaf).t
+	if t != nil && t.isManual() {
+		return t
+	}
 	if !free || t == nil || len(t.Manual) > 0 {
 		return replicated(p.world.Main, shape.Rank())
 	}
