@@ -9,7 +9,7 @@ import (
 
 // ConstantSplitter gives every user of a constant one of its own.
 var ConstantSplitter = &pass.Pass{
-	Name: "hlo-constant-splitter",
+	Name: "spmd-constant-splitter",
 	Doc: `give every user of a constant one of its own
 
 One constant, or one broadcast of it, may begin arrays that are split in different ways. Copies cost nothing on a device, and do not tie the
