@@ -72,6 +72,9 @@ func count(n int, one, many string) string {
 
 // files reads the arrays that the flags name, by key.
 func (c *runCmd) files() (map[string]*npz.Array, error) {
+	if c.given != nil {
+		return c.given, nil
+	}
 	given := map[string]*npz.Array{}
 	if c.Inputs != "" {
 		all, err := arrays.ReadFile(c.Inputs)
@@ -88,7 +91,24 @@ func (c *runCmd) files() (map[string]*npz.Array, error) {
 		}
 		given[key] = a
 	}
+	c.given = given
 	return given, nil
+}
+
+// givenShapes are those of the arrays that are given for parameters of all devices, by their numbers; nil when there are none.
+func (c *runCmd) givenShapes() ([]hlo.Shape, error) {
+	given, err := c.files()
+	if err != nil || len(given) == 0 {
+		return nil, err
+	}
+	var shapes []hlo.Shape
+	for i := 0; ; i++ {
+		a := given[strconv.Itoa(i)]
+		if a == nil {
+			return shapes, nil
+		}
+		shapes = append(shapes, hlo.MakeShape(hlo.U8, a.Shape...))
+	}
 }
 
 func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal, error) {

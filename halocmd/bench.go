@@ -43,7 +43,7 @@ func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.L
 		name  string
 		value any
 	}{
-		{"parse_ms", ms(p.parse)}, {"passes_ms", ms(t.Passes)}, {"lower_ms", ms(t.Lower)}, {"load_ms", ms(t.Load)},
+		{"parse_ms", ms(p.parse)}, {"passes_ms", ms(p.split + t.Passes)}, {"lower_ms", ms(t.Lower)}, {"load_ms", ms(t.Load)},
 		{"first_ms", ms(first)}, {"median_ms", ms(runs[len(runs)/2])}, {"min_ms", ms(runs[0])},
 		{"runs", len(runs)}, {"threads", threads}, {"arena_bytes", t.ArenaBytes}, {"peak_bytes", peakBytes()},
 	}

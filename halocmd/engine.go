@@ -17,11 +17,12 @@ type prepared struct {
 	*halo.Program
 	grid  grid
 	parse time.Duration
+	split time.Duration // partitioning
 }
 
 // prepare compiles the program in a file as the flags say.
 func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.Observer) (*prepared, error) {
-	o := options(halo.Options{Engine: halo.Engine(c.Engine), Threads: c.Threads, MaxBytes: available(), Observer: observer})
+	o := c.options(observer)
 	if in.kind == source.BEF {
 		if o.Engine == halo.Eval {
 			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
@@ -32,6 +33,13 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		}
 		return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
 	}
+	if in.kind.HasArgumentShapes() {
+		shapes, err := c.givenShapes()
+		if err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		in.shapes = shapes
+	}
 	e.progress.at("reading")
 	began := time.Now()
 	m, err := e.verifiedModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})
@@ -39,6 +47,22 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		return nil, err
 	}
 	parse := time.Since(began)
+	p, err := c.compile(ctx, e, in, m, observer)
+	if err != nil {
+		return nil, err
+	}
+	p.parse = parse
+	return p, nil
+}
+
+// options are those of compiling and loading.
+func (c *runCmd) options(observer halo.Observer) halo.Options {
+	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: c.Threads, MaxBytes: available(), Observer: observer})
+}
+
+// compile compiles a module that was read from a file.
+func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, observer halo.Observer) (_ *prepared, err error) {
+	o := c.options(observer)
 	if o.Pipeline, err = c.Level.pipeline("cpu"); err != nil {
 		return nil, usageError{err}
 	}
@@ -47,7 +71,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 	if err != nil {
 		return nil, in.compileError(err)
 	}
-	return &prepared{p, c.Devices.gridOf(p), parse}, nil
+	return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
 }
 
 // compileError puts the file's name before an error that has no position of its own.

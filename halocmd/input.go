@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
 )
 
@@ -19,8 +20,9 @@ type input struct {
 	data []byte // gunzipped
 	kind source.Kind
 
-	mapped  bool // data is the file itself
-	lenient bool // see readFlags
+	mapped  bool        // data is the file itself
+	lenient bool        // see readFlags
+	shapes  []hlo.Shape // of the arguments, for programs with dynamic shapes; nil when they are not known
 }
 
 // place is where an input comes from.
@@ -102,7 +104,7 @@ func (e *env) read(s place) (*input, error) {
 	if e.mapInputs && s.name != "-" {
 		if data, ok := mapFile(s.name); ok {
 			if source.IsPlain(data) {
-				return &input{s, data, source.Detect(s.name, data), true, e.lenient}, nil
+				return &input{s, data, source.Detect(s.name, data), true, e.lenient, nil}, nil
 			}
 			unmap(data)
 		}
@@ -120,7 +122,7 @@ func (e *env) read(s place) (*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
 	}
-	return &input{s, data, source.Detect(s.name, data), false, e.lenient}, nil
+	return &input{s, data, source.Detect(s.name, data), false, e.lenient, nil}, nil
 }
 
 // unpackLimit is how much a packed file may hold: a module takes a few times its text.

@@ -60,7 +60,7 @@ func TestDetection(t *testing.T) {
 
 		"nul":             {data: append(text[:len(text):len(text)], 0), err: "expects name"},
 		"elf":             {data: []byte("\x7fELF\x02\x01\x01\x00"), err: "an ELF file, not a program"},
-		"mlir-bc":         {data: []byte("ML\xefR\x01\x02"), err: "this is MLIR bytecode"},
+		"mlir-bc":         {data: []byte("ML\xefR\x01\x02"), err: "byte 5 of section header"},
 		"utf-16":          {data: []byte("\xff\xfeH\x00l\x00o\x00"), err: "UTF-16 text"},
 		"empty":           {err: "expects name"},
 		"empty.pb":        {err: "no module"},

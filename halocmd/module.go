@@ -8,6 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/hlo/stablehlo"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -68,5 +69,7 @@ func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 
 // parseModule reads the one module of a file.
 func parseModule(in *input) (hlo.Module, error) {
-	return source.ReadKind(in.name, in.data, in.kind, source.Options{Text: parser.Config{Lenient: in.lenient}})
+	return source.ReadKind(in.name, in.data, in.kind, source.Options{
+		Text: parser.Config{Lenient: in.lenient}, StableHLO: stablehlo.Options{Shapes: in.shapes},
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
 )
@@ -38,8 +39,11 @@ type runCmd struct {
 	tolerances `embed:""`
 
 	Devices deviceFlags  `embed:""`
+	Split   spmdFlags    `embed:""`
 	Feeds   feedFlags    `embed:""`
 	Host    hostRunFlags `embed:""`
+
+	given map[string]*npz.Array // see files
 }
 
 func (c *runCmd) Run(e *env) error {
@@ -116,6 +120,13 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 				err = closeErr
 			}
 		}()
+	}
+	if c.Split.SPMD {
+		if p, err := c.spmdOf(ctx, e, in, observer); err != nil {
+			return err
+		} else if p != nil {
+			return c.runSPMD(ctx, e, in, r, p)
+		}
 	}
 	p, err := c.prepare(ctx, e, in, observer)
 	if err != nil {
