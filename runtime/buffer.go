@@ -38,6 +38,10 @@ func (t *TensorType) Equal(o TensorType) bool {
 	return t.Type == o.Type && t.Bytes == o.Bytes && slices.Equal(t.Dims, o.Dims)
 }
 
+func (t *TensorType) String() string {
+	return fmt.Sprintf("type %d%v of %d bytes", t.Type, t.Dims, t.Bytes)
+}
+
 // NewBuffer returns a zeroed buffer of that type, aligned to BufferAlign.
 func (t *TensorType) NewBuffer() Buffer {
 	return Buffer{Data: AlignedBytes(t.Bytes), Type: t.Type, Dims: t.Dims}

@@ -8,26 +8,35 @@ import "github.com/gohalo/halo/runtime/bef"
 // SectionModule is the section of the module.
 const SectionModule = bef.ModuleSection
 
-// Modules sets how the module of a file is opened. open is called once by each [Load] of a file that has a module, before any kernel is
-// bound; it must check all that binders rely on, since a file may hold anything.
-func (r *Registry) Modules(open func(*bef.File) (any, error)) {
+// Modules says what a registry's kernels know about the modules of files.
+type Modules struct {
+	// Open opens the module of a file. It is called once by each [Load] of a file that has a module, before any kernel is bound. It must
+	// check all that binders rely on, since a file may hold anything.
+	Open func(*bef.File) (any, error)
+	// MayShare reports whether a kernel may find its output out in the memory of its input in. Load asks it about plans that were read.
+	MayShare func(b *Binding, out, in int) bool
+}
+
+// Modules sets what the registry's kernels know about the modules of files.
+func (r *Registry) Modules(m Modules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checkOpen("modules")
-	r.openModule = open
+	r.modules = m
 }
 
 // loadModule opens the file's module, if it has one that somebody can open.
 func (p *Program) loadModule(reg *Registry) (err error) {
-	if reg.openModule == nil || !p.file.Has(SectionModule) {
+	if reg.modules.Open == nil || !p.file.Has(SectionModule) {
 		return nil
 	}
+	p.modules = reg.modules
 	defer func() {
 		if r := recover(); r != nil {
 			err = panicStatus(r)
 		}
 	}()
-	p.module, err = reg.openModule(p.file)
+	p.module, err = p.modules.Open(p.file)
 	return err
 }
 

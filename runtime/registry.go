@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/runtime/async"
-	"github.com/gohalo/halo/runtime/bef"
 )
 
 // Registry maps kernel names to implementations: tensor kernels, general kernels and kernels of synchronous functions
@@ -19,7 +18,7 @@ type Registry struct {
 	natives map[string]*Kernel
 	values  *TensorValues // nil: general functions have no tensors
 
-	openModule func(*bef.File) (any, error) // see Modules
+	modules Modules
 }
 
 // registered is what one name stands for. A name may have a general and a synchronous implementation.

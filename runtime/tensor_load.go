@@ -152,6 +152,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		segments.beforeReturn = func() { late.before(&step{in: t.results}) }
 	}
 	writer := make([]int, len(t.regs)) // kernel of each register
+	const anywhere = -1
 	for i := range def.Kernels {
 		segments.reach(i)
 		k := &def.Kernels[i]
@@ -161,7 +162,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		}
 		s := step{kernel: int32(i), site: -1, in: registerList(k.Args), out: registerList(k.Results)}
 		for _, r := range s.in {
-			if !defined[r] || int(r) >= t.numArgs && !segments.sees(i, writer[r]) {
+			if !defined[r] || int(r) >= t.numArgs && writer[r] != anywhere && !segments.sees(i, writer[r]) {
 				return bad("reads register %d before it is written", r)
 			}
 		}
@@ -175,6 +176,9 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		if name == kernelConstant {
 			if err := checkConstant(t, &s); err != nil {
 				return bad("%v", err)
+			}
+			for _, r := range s.out {
+				writer[r] = anywhere
 			}
 			continue
 		}
@@ -319,15 +323,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 		}
 		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
 	}
-	b := &Binding{Kernel: name, Location: loc, attrs: k.Attrs, pool: &file.Attrs, consts: l.program.consts, module: l.program.module}
-	for _, r := range s.in {
-		b.In = append(b.In, t.regs[r].tensorType())
-		b.inSlots = append(b.inSlots, t.regs[r].Slot)
-	}
-	for _, r := range s.out {
-		b.Out = append(b.Out, t.regs[r].tensorType())
-		b.outSlots = append(b.outSlots, t.regs[r].Slot)
-	}
+	b := t.binding(s)
 	bound, err := callBinder(e.tensor, b)
 	switch {
 	case err != nil:
@@ -350,6 +346,21 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 	return true, nil
 }
 
+// binding describes the kernel behind a step.
+func (t *tensorFunction) binding(s *step) *Binding {
+	p, k := t.fn.program, &t.fn.def.Kernels[s.kernel]
+	b := &Binding{Kernel: p.file.Kernels[k.Code], Location: p.file.Locations.At(k.Loc), attrs: k.Attrs, pool: &p.file.Attrs, consts: p.consts, module: p.module}
+	for _, r := range s.in {
+		b.In = append(b.In, t.regs[r].tensorType())
+		b.inSlots = append(b.inSlots, t.regs[r].Slot)
+	}
+	for _, r := range s.out {
+		b.Out = append(b.Out, t.regs[r].tensorType())
+		b.outSlots = append(b.outSlots, t.regs[r].Slot)
+	}
+	return b
+}
+
 func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -363,14 +374,7 @@ func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
 func (l *tensorLoader) size(t *tensorFunction) error {
 	t.totalRegs = int64(len(t.regs))
 	limit := l.program.options.maxBytes()
-	total := t.frame
-	for i := range t.numArgs {
-		total = saturatingAdd(total, t.argType(i).Bytes)
-	}
-	for i := range t.results {
-		total = saturatingAdd(total, t.resultType(i).Bytes)
-	}
-	if total > limit {
+	if total := t.bytes(); total > limit {
 		return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes for arguments, results and arena, the limit is %d", total, limit)
 	}
 	own := make([]int64, max(len(t.segments), 1)) // scratch of each segment
@@ -405,6 +409,18 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 		}
 	}
 	return nil
+}
+
+// bytes is the memory of an execution: arguments, results and arena.
+func (t *tensorFunction) bytes() int64 {
+	total := t.frame
+	for i := range t.numArgs {
+		total = saturatingAdd(total, t.argType(i).Bytes)
+	}
+	for i := range t.results {
+		total = saturatingAdd(total, t.resultType(i).Bytes)
+	}
+	return total
 }
 
 func saturatingAdd(a, b int64) int64 {

@@ -29,10 +29,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/budget"
 	"github.com/gohalo/halo/runtime/devices"
 )
 
@@ -219,6 +221,11 @@ func (e *evaluator) instruction(s *step, operands []*hlo.Literal) (v *hlo.Litera
 		return nil, fmt.Errorf("it has no evaluation")
 	}
 	s.call = Call{In: in, Args: operands, e: e, s: s}
+	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitForwards) {
+		if err := s.call.affordable(in.Shape()); err != nil {
+			return nil, err
+		}
+	}
 	if v, err = k(&s.call); err == nil && e.o.Trace != nil {
 		e.o.Trace(in, v)
 	}
@@ -302,15 +309,37 @@ func (c *Call) keepsType() error {
 	return nil
 }
 
-// affordable refuses arrays that are too large.
-func (c *Call) affordable(s hlo.Shape) error {
-	ok := true
+// affordable refuses arrays that are too large, for the options or for what memory there is.
+func (c *Call) affordable(s hlo.Shape) (err error) {
+	if s.IsArray() {
+		return c.affordableArray(s)
+	}
 	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
-		ok = !leaf.IsArray() || leaf.ByteSize() <= c.e.o.MaxBytes
-		return ok
+		if leaf.IsArray() && leaf.IsBounded() {
+			err = c.affordableArray(leaf)
+		}
+		return err == nil
 	})
-	if !ok {
+	return err
+}
+
+// wideElement is the bytes that a kernel takes to compute an element of whatever type.
+const wideElement = 8
+
+func (c *Call) affordableArray(s hlo.Shape) error {
+	const unnoticed = 16 << 20 // less is not worth the question
+	bytes := s.ByteSize()
+	if bytes > c.e.o.MaxBytes {
 		return fmt.Errorf("%w: an array of shape %v", ErrBudget, s)
+	}
+	if bytes < unnoticed {
+		return nil
+	}
+	if n := s.NumElements(); n <= math.MaxInt64/wideElement {
+		bytes = max(bytes, wideElement*n)
+	}
+	if err := budget.Check("an array of shape "+s.WithoutLayout().String(), bytes); err != nil {
+		return fmt.Errorf("%w: %w", ErrBudget, err)
 	}
 	return nil
 }

@@ -237,7 +237,8 @@ func checkProgram(t *testing.T, folder, file string, meta programMeta) {
 	require.NoError(t, err)
 	m, err := parser.Parse(file, string(text))
 	require.NoError(t, err)
-	m = hlo.FillElided(m)
+	m, err = hlo.FillElided(m)
+	require.NoError(t, err)
 	var args []*hlo.Literal
 	if meta.Fill != nil {
 		kind := arrays.Random

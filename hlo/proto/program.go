@@ -1,6 +1,8 @@
 package proto
 
 import (
+	"bytes"
+	"compress/gzip"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
@@ -29,6 +31,10 @@ func NewProgram(m hlo.Module) *Program {
 
 // DecodeProgram reads what [Program.Encode] wrote. The module may share memory with data, which must not be written afterwards.
 func DecodeProgram(data []byte) (*Program, error) {
+	data, err := unpack(data)
+	if err != nil {
+		return nil, err
+	}
 	m, d, err := decodeMessage(data, nil, 0)
 	if err != nil {
 		return nil, err
@@ -40,11 +46,24 @@ func DecodeProgram(data []byte) (*Program, error) {
 func (p *Program) Module() hlo.Module { return p.m }
 
 // Encode is the function [Encode] without what makes no difference to executing the module: metadata but for parameters of the entry,
-// positions, origins, stack frames, statistics, and configurations that no kernel reads. Elided constants stay elided.
+// positions, origins, stack frames, statistics, and configurations that no kernel reads. Elided constants stay elided. Messages repeat
+// themselves a lot, so all but short ones are compressed with gzip.
 func (p *Program) Encode() []byte {
 	e := newEncoder(p.m)
 	e.program = true
-	return e.module()
+	data := e.module()
+	const short = 1 << 10
+	if len(data) < short {
+		return data
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(data) // a buffer takes all
+	_ = w.Close()
+	if packed.Len() >= len(data) {
+		return data
+	}
+	return packed.Bytes()
 }
 
 // ID is the id of an instruction of [NewProgram]'s module.

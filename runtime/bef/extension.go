@@ -10,6 +10,7 @@ const (
 	ConstantsSection   SectionID = 0x85
 	MetadataSection    SectionID = 0x86
 	ModuleSection      SectionID = 0x87
+	SignatureSection   SectionID = 0x88 // JSON of package halo
 )
 
 // Extension returns the bytes of the last section with that id, or nil.
@@ -22,6 +23,13 @@ func (f *File) Extension(id SectionID) []byte {
 
 // Has reports whether the file has a section with that id among its extensions.
 func (f *File) Has(id SectionID) bool { return f.section(id) != nil }
+
+// IsEncoded reports whether the file has a section with that id as bytes: it was
+// read, or made by somebody who does not know what is in it.
+func (f *File) IsEncoded(id SectionID) bool {
+	s := f.section(id)
+	return s != nil && s.Data != nil
+}
 
 // Body returns the content of the last section with that id if it is there
 // unencoded and of type T.

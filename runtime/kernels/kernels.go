@@ -20,7 +20,7 @@ func Register(reg *runtime.Registry) {
 	for _, name := range runtime.TensorControlKernels() {
 		control[name] = true
 	}
-	reg.Modules(openModule)
+	reg.Modules(runtime.Modules{Open: openModule, MayShare: mayShare})
 	for op := range hlo.Opcodes {
 		name := "hlo." + op.String()
 		if control[name] || hlo.Info(op).Traits.Has(hlo.TraitForwards) {

@@ -2,8 +2,10 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
@@ -70,4 +72,13 @@ func instructionOf(b *runtime.Binding) (subject, error) {
 		return subject{m.Module(), in}, nil
 	}
 	return subject{}, fmt.Errorf("kernel %s needs a module section: files of older versions have none, so lower or assemble the program again", b.Kernel)
+}
+
+// mayShare reports whether a kernel works if its output out is in the memory of its input in.
+func mayShare(b *runtime.Binding, out, in int) bool {
+	if b.NumAttrs() == 0 {
+		return true // a copy
+	}
+	x, err := instructionOf(b)
+	return err == nil && slices.ContainsFunc(analysis.Shareable(x.m, x.in), func(s analysis.Sharing) bool { return s.Result == out && s.Operand == in })
 }
