@@ -104,7 +104,7 @@ func (e *env) read(s place) (*input, error) {
 	if e.mapInputs && s.name != "-" {
 		if data, ok := mapFile(s.name); ok {
 			if source.IsPlain(data) {
-				return &input{s, data, source.Detect(s.name, data), true, e.lenient, nil}, nil
+				return &input{s, data, source.Detect(s.name, data), true, e.lenient, e.shapes}, nil
 			}
 			unmap(data)
 		}
@@ -122,7 +122,7 @@ func (e *env) read(s place) (*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
 	}
-	return &input{s, data, source.Detect(s.name, data), false, e.lenient, nil}, nil
+	return &input{s, data, source.Detect(s.name, data), false, e.lenient, e.shapes}, nil
 }
 
 // unpackLimit is how much a packed file may hold: a module takes a few times its text.

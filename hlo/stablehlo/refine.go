@@ -39,7 +39,7 @@ func (c *converter) refine(main *function) {
 		if !c.needsShapes() {
 			return // XLA can name such shapes
 		}
-		c.failHint(main.op, "halo run has the shapes from its inputs; halo.Load takes them as an option",
+		c.failHint(main.op, "--shapes gives them; halo run has them from its inputs",
 			"argument %d of @%s is %v: the shapes of the arguments must be known", unknown, main.name, types[unknown])
 	}
 	r := &refiner{converter: c, made: make(map[string]*function)}
