@@ -16,6 +16,8 @@ var Family = pass.Family{
 		DynamicDimensionSimplifier,
 		DynamicIndexSplitter,
 		Logistic,
+		TopKDecomposer,
+		TopKRewriter,
 	},
 }
 
