@@ -442,6 +442,13 @@ func (c CompEdit) SetRoot(id InstrID) {
 	st.own().root = id
 }
 
+// SetScheduled says whether the order of the instructions is their schedule.
+func (c CompEdit) SetScheduled(scheduled bool) {
+	if st := c.state(); st.node.scheduled != scheduled {
+		st.own().scheduled = scheduled
+	}
+}
+
 // SetName renames the computation; the name is made unique.
 func (c CompEdit) SetName(name string) {
 	st := c.state()

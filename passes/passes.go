@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
 	"github.com/gohalo/halo/passes/dots"
+	"github.com/gohalo/halo/passes/expand"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
@@ -27,6 +28,7 @@ var catalogued = pass.Join(
 	collectives.Family,
 	control.Family,
 	dots.Family,
+	expand.Family,
 	fuse.Family,
 	legalize.Family,
 	loops.Family,

@@ -221,6 +221,12 @@ type Catalogue interface {
 	Names() []string
 }
 
+// knower is a catalogue that also knows passes that nobody has written.
+type knower interface {
+	// Known reports whether there is such a pass elsewhere, and the one here that is nearest to it.
+	Known(name string) (nearest string, ok bool)
+}
+
 // TextError is a mistake in pipeline text.
 type TextError struct {
 	Text   string
@@ -309,6 +315,14 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 			return fail("%s: %v", e.Name, err)
 		}
 		return Step{Pipeline: p}, nil
+	}
+	if k, ok := c.(knower); ok {
+		if near, ok := k.Known(name); ok {
+			if near == "" {
+				return fail("%s is known, but not implemented, and nothing is near to it", e.Name)
+			}
+			return fail("%s is known, but not implemented; nearest: %s", e.Name, near)
+		}
 	}
 	if near := Nearest(e.Name, c.Names()); near != "" {
 		return fail("there is no pass %q; did you mean %q?", e.Name, near)

@@ -58,6 +58,7 @@ func tupled(e *hlo.Editor, c hlo.CompEdit, m hlo.Module, in hlo.Instruction) (ch
 			element := emit.At{C: branch, Before: afterParameters(branch)}.Element(p, 0)
 			branch.ReplaceAllUses(p, element)
 			branch.Instr(element).SetOperands(p)
+			emit.Reorder(branch)
 		}
 		if !result.IsTuple() {
 			branch.SetRoot(emit.End(branch).Tuple(branch.Root()))

@@ -72,10 +72,11 @@ func With(spec hlo.InstrSpec, operands ...hlo.InstrID) hlo.InstrSpec {
 	return spec
 }
 
-// BinaryComputation adds a computation that applies op to two scalars of a type.
+// BinaryComputation adds a computation that applies op to two scalars of a type. In a module with a schedule it has one, too.
 func BinaryComputation(e *hlo.Editor, op hlo.Opcode, t hlo.PrimitiveType) hlo.CompID {
 	s := hlo.MakeShape(t).WithDefaultLayout()
 	b := e.NewComputation(op.String())
+	b.SetScheduled(e.Config().IsScheduled)
 	x := b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: "x", Shape: s, Attrs: &hlo.ParameterAttrs{Number: 0}})
 	y := b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: "y", Shape: s, Attrs: &hlo.ParameterAttrs{Number: 1}})
 	return b.Finish(b.Append(hlo.InstrSpec{Opcode: op, Shape: s, Operands: []hlo.InstrID{x, y}}))
@@ -84,6 +85,7 @@ func BinaryComputation(e *hlo.Editor, op hlo.Opcode, t hlo.PrimitiveType) hlo.Co
 // Computation adds a computation with parameters of the given shapes; body makes it and returns its root.
 func Computation(e *hlo.Editor, name string, params []hlo.Shape, body func(at At, params []hlo.InstrID) hlo.InstrID) hlo.CompID {
 	c := e.AddComputation(name)
+	c.SetScheduled(e.Config().IsScheduled)
 	at := End(c)
 	ids := make([]hlo.InstrID, len(params))
 	for i, s := range params {

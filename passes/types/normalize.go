@@ -188,12 +188,20 @@ func (n *normalizing) behind(id hlo.InstrID) emit.At {
 	return at
 }
 
+// flat reports whether a shape is an array or a tuple of arrays.
+func flat(s hlo.Shape) bool {
+	if !s.IsTuple() {
+		return s.IsArray()
+	}
+	return !slices.ContainsFunc(s.Elems(), func(e hlo.Shape) bool { return !e.IsArray() })
+}
+
 // wrapCallees makes what is applied to elements take and return the other type, with conversions at its edges.
 func (n *normalizing) wrapCallees(id hlo.InstrID, from, to hlo.PrimitiveType) {
 	for i, callee := range slices.Collect(n.c.At(id).Callees()) {
 		v := n.e.View(callee)
 		sig := v.Signature()
-		if !slices.ContainsFunc(append(sig.Parameters, sig.Result), func(s hlo.Shape) bool { return slices.Contains(leavesOf(s), from) }) || !v.Root().Shape().IsArray() {
+		if !slices.ContainsFunc(append(sig.Parameters, sig.Result), func(s hlo.Shape) bool { return slices.Contains(leavesOf(s), from) }) || !flat(v.Root().Shape()) {
 			continue
 		}
 		var params []hlo.Shape
@@ -217,6 +225,16 @@ func (n *normalizing) wrapCallees(id hlo.InstrID, from, to hlo.PrimitiveType) {
 				copied[in.ID()] = at.Spec(spec)
 			}
 			root := copied[v.Root().ID()]
+			if s := v.Root().Shape(); s.IsTuple() {
+				parts := make([]hlo.InstrID, s.NumElems())
+				for k := range parts {
+					parts[k] = at.Element(root, k)
+					if s.Elem(k).Type() == from {
+						parts[k] = at.Convert(parts[k], to)
+					}
+				}
+				return at.Tuple(parts...)
+			}
 			if at.Shape(root).Type() == from {
 				root = at.Convert(root, to)
 			}

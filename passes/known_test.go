@@ -1,0 +1,23 @@
+package passes
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestKnown: what a pass that is not there is answered with exists.
+func TestKnown(t *testing.T) {
+	for name, near := range known {
+		if near == "" {
+			continue
+		}
+		p, err := catalogued.Pass(near, nil)
+		assert.NoError(t, err, name)
+		assert.NotNil(t, p, "%s: nearest is %s", name, near)
+	}
+	_, err := Parse("dce,shape_canonicalizer")
+	assert.ErrorContains(t, err, "known, but not implemented")
+	_, err = Parse("dce,host-offloader{x=1}")
+	assert.ErrorContains(t, err, "known, but not implemented")
+}
