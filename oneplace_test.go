@@ -20,11 +20,12 @@ var structural = map[string]string{
 	"OpCall": "calls", "OpWhile": "calls", "OpConditional": "calls", "OpFusion": "calls", "OpCustomCall": "calls code that is not HLO",
 	"OpAsyncStart": "a step of a chain", "OpAsyncUpdate": "a step of a chain", "OpAsyncDone": "a step of a chain",
 	"OpCopy": "puts a value elsewhere", "OpBroadcast": "repeats a value", "OpOptBarrier": "hands a value on", "OpDomain": "hands a value on",
+	"OpAddDependency": "hands a value on",
 }
 
 // tables are the files of a floor that hold one table of functions for each kind of element or of kernel; an op has a line in each of those
-// that concern it. Passes and the language of their rules are about ops, and so is the conversion of another dialect's ops into these.
-var tables = regexp.MustCompile(`^hlo/eval/|^runtime/kernels/|^runtime/eager/|^passes/|^hlo/rules/|^hlo/stablehlo/|^hlo/builder_ops\.go$|^hlo/opcode\.go$`)
+// that concern it. Passes, analyses and the language of rules are about ops, and so is the conversion of another dialect's ops into these.
+var tables = regexp.MustCompile(`^hlo/eval/|^runtime/kernels/|^runtime/eager/|^passes/|^hlo/rules/|^hlo/stablehlo/|^hlo/analysis/|^hlo/builder_ops\.go$|^hlo/opcode\.go$`)
 
 // TestOpIsKnownInOnePlacePerFloor holds what adding an op may cost: its constant and its row in hlo, where its shape rule may stand in a file
 // of the same family, its meaning in hlo/eval, and, if it is to be fast, a line in a table of runtime/kernels. Reader, printer, codec,

@@ -15,7 +15,7 @@
 //	pairs        start and done, send and recv, channels    pair.go, channel.go
 //	chains       asynchronous values traced to their start  trace.go, chain.go
 //	ops          for each instruction its shape rule (package hlo), the comparison with the stated shape (compare.go), and what needs
-//	             more than shapes: a function for each opcode, in the array of opcheck.go; what XLA leaves open in beyond.go
+//	             more than shapes: a function for each opcode, in the array of opcheck.go; what XLA leaves open in stricter.go
 //	common       shardings, memory spaces, layouts          sharding.go, layout.go
 //	buffers      single writers of b(T)                     buffer.go
 //	module       entry layout, aliases, donors, schedules   entry.go, alias.go, schedule.go

@@ -61,7 +61,10 @@ func refused(message string) bool {
 }
 
 func execute(m hlo.Module) error {
-	m = hlo.FillElided(m)
+	m, err := hlo.FillElided(m)
+	if err != nil {
+		return err
+	}
 	var args []*hlo.Literal
 	for i := range m.Entry().NumParameters() {
 		s := m.Entry().Parameter(i).Shape()
@@ -76,7 +79,7 @@ func execute(m hlo.Module) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_, err := eval.Module(ctx, m, args, eval.Options{MaxSteps: 1 << 20, MaxBytes: 1 << 22})
+	_, err = eval.Module(ctx, m, args, eval.Options{MaxSteps: 1 << 20, MaxBytes: 1 << 22})
 	return err
 }
 

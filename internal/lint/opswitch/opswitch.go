@@ -29,9 +29,9 @@ var Analyzer = &analysis.Analyzer{
 	Run:  run,
 }
 
-// owners are packages whose subject is what each op is or means: the op table, and the evaluator and the fast kernels with their tables of
-// functions and instructions.
-var owners = []string{"/hlo", "/hlo/eval", "/runtime/kernels/tile"}
+// owners are packages whose subject is what each op is or means: the op table, the evaluator and the fast kernels with their tables of
+// functions and instructions, the language of rules, and the conversion of another dialect's ops.
+var owners = []string{"/hlo", "/hlo/eval", "/hlo/rules", "/hlo/stablehlo", "/runtime/kernels/tile"}
 
 func run(pass *analysis.Pass) (any, error) {
 	for _, o := range owners {
