@@ -62,7 +62,7 @@ func (c *bisectCmd) Run(e *env) error {
 		if err != nil {
 			return usageError{err}
 		}
-		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+		m, err := e.loadModule(in, moduleOptions{profile: c.Profile, mixed: c.MixedPrecision})
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 type moduleOptions struct {
 	profile string
 	fill    bool // give elided constants XLA's filler
+	mixed   bool // floating types of operands and result may differ
 }
 
 // readFlags say how texts are read, for the commands that look at programs and do not run them.
@@ -37,9 +38,9 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 		m = hlo.FillElided(m)
 	}
 	if o.profile != "xla" {
-		if findings := verifier.Verify(m, verifier.Config{}); findings.Err() == nil {
+		if findings := verifier.Verify(m, verifier.Config{MixedPrecision: o.mixed}); findings.Err() == nil {
 			return m, nil
-		} else if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA}); meaningIsClear(relaxed) {
+		} else if relaxed := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed}); meaningIsClear(relaxed) {
 			for _, f := range findings {
 				warning := *f
 				warning.Severity = verifier.SeverityWarning
@@ -48,7 +49,7 @@ func (e *env) loadModule(in *input, o moduleOptions) (hlo.Module, error) {
 			return m, nil
 		}
 	}
-	findings := verifier.Verify(m, verifier.Config{Profile: verifier.XLA})
+	findings := verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: o.mixed})
 	if meaningIsClear(findings) {
 		return m, nil
 	}

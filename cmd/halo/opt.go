@@ -105,7 +105,7 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	if err != nil {
 		return usageError{err}
 	}
-	m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, mixed: c.MixedPrecision})
 	if err != nil {
 		return err
 	}
