@@ -20,6 +20,7 @@ var Table = []Row{
 	{Prefix: "internal/arrays", Floor: 2},                                           // literals on disk
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/graph", Floor: 3},
+	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
