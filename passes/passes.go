@@ -27,6 +27,7 @@ var makers = map[string]func(pass.Options) (*pass.Pass, error){
 	"constant-folding":         simplify.NewConstantFolding,
 	"dce":                      simplify.NewDCE,
 	"latency-hiding-scheduler": schedule.NewLatencyHiding,
+	"rules":                    algsimp.NewRules,
 	"while-loop-unroller":      loops.NewUnroller,
 }
 

@@ -58,7 +58,7 @@ func (c *bisectCmd) Run(e *env) error {
 	defer os.RemoveAll(dir)
 	c.Reproducer = "none"
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		pipeline, err := passes.Parse(c.Passes)
+		pipeline, err := passes.Parse(c.ownRules(c.Passes))
 		if err != nil {
 			return usageError{err}
 		}

@@ -21,9 +21,9 @@ import (
 	"github.com/gohalo/halo/printer"
 )
 
-// checkCmd runs tests of passes.
+// checkCmd runs tests of passes, and proves rules.
 type checkCmd struct {
-	Files  []string `arg:"" name:"file" help:"Tests: .hlo, of one module or several separated by // -----, or .txtar."`
+	Files  []string `arg:"" name:"file" help:"Tests: .hlo, of one module or several separated by // -----, or .txtar. Rules: .rules."`
 	Passes string   `help:"The passes of tests that do not say them." placeholder:"TEXT"`
 	Exec   bool     `help:"Evaluate each module before and after as well: the results must be the same." default:"true" negatable:""`
 	Update bool     `help:"Write the CHECK lines of each test anew, after what the passes make now. Read the difference before you commit it."`
@@ -45,11 +45,17 @@ func (checkCmd) Help() string {
   }
 
 Archives in a folder that is named for a pass need no such line. In an archive a test whose name ends in .same.hlo must stay as it is. A line // RUN: hlo-opt %s --passes=a,b | FileCheck %s is understood too. // CHECK-UNCHANGED asks that the passes change nothing, // NOEXEC: reason that the
-module is not evaluated. It is verified before and after, and read back from its text.`
+module is not evaluated. It is verified before and after, and read back from its text.
+
+A file of rules is proven: each rule is made into modules of every element type and shape, and both of its sides are evaluated where wrong algebra
+shows. docs/rules.md says how rules are written.`
 }
 
 func (c *checkCmd) Run(e *env) error {
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		if isRules(in.name) {
+			return c.checkRules(context.Background(), e, in, r)
+		}
 		tests := testsOf(in)
 		r.add("tests", len(tests))
 		var failed several

@@ -112,7 +112,7 @@ func (r *Rewriter) Document() (rules []Rule) {
 		if rule.FP != Exact {
 			doc = fmt.Sprintf("%s (may change: %v)", doc, rule.FP)
 		}
-		rules = append(rules, Rule{rule.ID, doc})
+		rules = append(rules, Rule{rule.ID, doc, rule.Text})
 	}
 	return rules
 }
