@@ -54,15 +54,6 @@ func AsyncMnemonic(op, wrapped Opcode) (string, bool) {
 	return "", false
 }
 
-// HasNativeAsync reports whether op has asynchronous opcodes of its own, as copy has copy-start and copy-done. Such an op has no
-// sugared forms, since the words are taken.
-func HasNativeAsync(op Opcode) bool {
-	name := op.String()
-	_, start := OpcodeByName(name + "-start")
-	_, done := OpcodeByName(name + "-done")
-	return start || done
-}
-
 // IsAsync reports whether op is one of the three opcodes of the wrapper.
 func IsAsync(op Opcode) bool { return op == OpAsyncStart || op == OpAsyncUpdate || op == OpAsyncDone }
 

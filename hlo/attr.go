@@ -14,7 +14,7 @@ import (
 //	omitzero    not printed when it has the zero value
 //	default=V   value when absent; not printed when it has it
 //	always      with default=V: printed even then
-//	single      an int list of exactly one entry
+//	single      an int list of exactly one entry; single=RULE names the rule that another number breaks
 //	fold        an enumeration whose case does not matter
 //	inputonly   read, checked and not printed
 //	-           not an attribute in text (parameter number, literal)
@@ -48,6 +48,7 @@ type AttrField struct {
 	Type                                     reflect.Type
 	Required, OmitZero, Always, Single, Fold bool
 	InputOnly                                bool
+	Rule                                     string        // that a list of another length than one breaks, if it is Single
 	Default                                  reflect.Value // invalid: the zero value
 }
 

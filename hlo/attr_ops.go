@@ -218,7 +218,7 @@ type SliceAttrs struct {
 // ScanAttrs belongs to scan.
 type ScanAttrs struct {
 	attrsTag
-	Dimensions    []int64 `hlo:"dimensions,required,single"`
+	Dimensions    []int64 `hlo:"dimensions,required,single=RED-19"`
 	NumCarries    int64   `hlo:"num_carries,required"`
 	IsReverse     bool    `hlo:"is_reverse,omitzero"`
 	IsAssociative bool    `hlo:"is_associative"`

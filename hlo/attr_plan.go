@@ -97,7 +97,7 @@ func makeAttrPlan(t reflect.Type) *attrPlan {
 			case "always":
 				field.Always = true
 			case "single":
-				field.Single = true
+				field.Single, field.Rule = true, val
 			case "fold":
 				field.Fold = true
 			case "inputonly":

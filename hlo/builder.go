@@ -66,6 +66,21 @@ func (b *Builder) Computation(name string, f func(b *Builder) Value) CompID {
 	return c.finish(f(c))
 }
 
+// Builder starts a computation of the session; [Builder.Finish] completes it.
+func (e *Editor) Builder(name string) *Builder {
+	e.check()
+	return (&moduleBuild{ed: e}).computation(name)
+}
+
+// Finish completes a computation that [Editor.Builder] or [Builder.Sibling] started. After a mistake it returns the first one.
+func (b *Builder) Finish(root Value) (CompID, error) {
+	id := b.finish(root)
+	return id, b.s.m.err
+}
+
+// Sibling starts another computation of the same module. It must be complete before it is called.
+func (b *Builder) Sibling(name string) *Builder { return b.s.m.computation(name) }
+
 func (b *Builder) finish(root Value) CompID {
 	s := b.s
 	switch {

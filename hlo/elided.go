@@ -1,11 +1,29 @@
 package hlo
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/gohalo/halo/internal/budget"
+)
 
 // FillElided returns m with data in the place of every elided constant: the filler that XLA's reader makes, so that numbers can be
 // compared with it. Each constant takes up where the one before it in the text ended; a module without elided constants is returned as
-// it is.
-func FillElided(m Module) Module {
+// it is. Constants for which there is no memory are an error.
+func FillElided(m Module) (Module, error) {
+	bytes := int64(0)
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if l := in.Literal(); l != nil && l.IsElided() {
+				if bytes += min(l.elidedBytes(), math.MaxInt64-bytes); bytes == math.MaxInt64 {
+					break
+				}
+			}
+		}
+	}
+	if err := budget.Check("data for the elided constants", bytes); err != nil {
+		return Module{}, err
+	}
 	var f Filler
 	e := m.Edit()
 	for c := range m.Computations() {
@@ -15,7 +33,24 @@ func FillElided(m Module) Module {
 			}
 		}
 	}
-	return e.Freeze()
+	return e.Freeze(), nil
+}
+
+// elidedBytes is the size of the parts of l that are not known.
+func (l *Literal) elidedBytes() int64 {
+	if l.parts == nil {
+		if !l.isElided() {
+			return 0
+		}
+		if !l.shape.IsTuple() {
+			return l.shape.ByteSize()
+		}
+	}
+	n := int64(0)
+	for _, p := range l.parts {
+		n += min(p.elidedBytes(), math.MaxInt64-n)
+	}
+	return n
 }
 
 // Filler makes the data of elided constants, one after the other in the order of the text. The zero Filler is at the beginning of one.

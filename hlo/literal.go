@@ -63,8 +63,13 @@ func NewTupleLiteral(parts ...*Literal) *Literal {
 	return &Literal{shape: MakeTuple(shapes...), parts: append([]*Literal(nil), parts...)}
 }
 
-// NewElidedLiteral makes a literal whose data is not known.
-func NewElidedLiteral(shape Shape) *Literal { return &Literal{shape: shape, state: elidedBit} }
+// NewElidedLiteral makes a literal whose data is not known. Of an array without elements there is nothing to know.
+func NewElidedLiteral(shape Shape) *Literal {
+	if shape.IsArray() && shape.NumElements() == 0 {
+		return &Literal{shape: shape}
+	}
+	return &Literal{shape: shape, state: elidedBit}
+}
 
 // Element is a Go type that holds one element of some primitive types exactly as a literal stores it.
 type Element interface {
@@ -188,6 +193,22 @@ func (l *Literal) ScalarInt() (int64, bool) {
 		return int64(v<<shift) >> shift, true
 	}
 	return int64(v), v <= math.MaxInt64
+}
+
+// LiteralOfLeaves puts the literal of a shape together from the first of some leaves, and returns the rest. A nil leaf stands for a
+// token. There must be as many leaves as the shape has.
+func LiteralOfLeaves(s Shape, leaves []*Literal) (l *Literal, rest []*Literal) {
+	if s.IsTuple() {
+		parts := make([]*Literal, s.NumElems())
+		for i := range parts {
+			parts[i], leaves = LiteralOfLeaves(s.Elem(i), leaves)
+		}
+		return NewTupleLiteral(parts...), leaves
+	}
+	if l = leaves[0]; l == nil && s.IsToken() {
+		l = &Literal{shape: s}
+	}
+	return l, leaves[1:]
 }
 
 // Leaves lists the parts of l that are not tuples, in depth-first order.

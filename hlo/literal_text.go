@@ -35,7 +35,7 @@ func (l *Literal) appendText(b []byte, shaped bool) []byte {
 	switch {
 	case l.shape.IsToken():
 		return append(b, "token"...)
-	case l.isElided():
+	case l.isElided(), l.shape.bracesOnly() > maxBraces:
 		return append(b, "{...}"...)
 	}
 	t := l.shape.Type()
@@ -47,6 +47,27 @@ func (l *Literal) appendText(b []byte, shaped bool) []byte {
 		b = grow(b, 10*len(l.data)/w.size)
 	}
 	return w.array(b, 0, 0)
+}
+
+// maxBraces bounds what is written of an array without elements. There is nothing to lose: such an array has one value.
+const maxBraces = 1 << 16
+
+// bracesOnly is how many rows the text of an array without elements has, which consists of braces.
+func (s Shape) bracesOnly() int64 {
+	if s.NumElements() != 0 {
+		return 0
+	}
+	n := int64(1)
+	for _, d := range s.d.dims {
+		if d == 0 {
+			break
+		}
+		if n > math.MaxInt64/d {
+			return math.MaxInt64
+		}
+		n *= d
+	}
+	return n
 }
 
 func grow(b []byte, n int) []byte {

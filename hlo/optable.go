@@ -16,11 +16,20 @@ type OpInfo struct {
 	NewAttrs func() OpAttrs
 	// Callees are the roles of the computations the op calls, in the order the instruction stores them.
 	Callees []CalleeRole
+	// Aliases are more names under which text may name callees.
+	Aliases []CalleeAlias
 	// CanInfer reports whether text may leave the result shape out.
 	CanInfer bool
 	// HasAccuracy reports whether the attribute result_accuracy is allowed.
 	HasAccuracy bool
 	Traits      Trait
+	// Pair names the opcodes that begin and end the op, of each of them; the row of the one that begins spells it.
+	Pair Pair
+	// Match says how a stated result shape is compared with the inferred one; MatchRule is the rule that a difference breaks, GEN-06 when empty.
+	Match     ShapeMatch
+	MatchRule string
+	// Work is the kind of cost.
+	Work Work
 	// Shape computes the result shape from operands and attributes and checks their constraints. It is the verifier's op check too.
 	Shape ShapeRule
 }
@@ -54,28 +63,40 @@ type CalleeRole struct {
 	Print int
 }
 
+// CalleeAlias is a name by which text may name a callee although it is not printed so, and the callee's place among those of the instruction.
+type CalleeAlias struct {
+	Name  string
+	Index int
+	Full  bool // XLA names the callee so when it prints it in full
+}
+
 // Trait is a set of facts that passes ask for instead of listing opcodes.
 type Trait uint32
 
 // The traits.
 const (
-	TraitElementwise  Trait = 1 << iota // result element i depends on element i of each operand (scalar operands of select and clamp apart)
-	TraitCommutative                    // the two operands may be exchanged
-	TraitIdempotent                     // op(op(x)) == op(x)
-	TraitSideEffect                     // must neither be removed nor duplicated although nobody uses the result
-	TraitCollective                     // communicates with other devices
-	TraitControl                        // its callees are executed as computations of their own: call, while, conditional, async-start
-	TraitApply                          // its callee is applied to elements: reduce, map, sort, scatter, ...
-	TraitNativeAsync                    // has -start and -done opcodes of its own; the async wrapper must not wrap it
-	TraitAsyncStart                     // begins an asynchronous pair: async-start, all-reduce-start, copy-start, ...
-	TraitAsyncDone                      // ends one
-	TraitNotWrappable                   // cannot be the wrapped op of an async-start (parameter, constant and the async family)
-	TraitMovesData                      // result elements are operand elements, moved or repeated, never computed
-	TraitInPlace                        // may write its result over operand 0 even though it is not elementwise
-	TraitNullaryValue                   // value depends on nothing but the instruction (constant, iota)
-	TraitRandom                         // result differs from run to run
-	TraitTokens                         // orders effects by tokens
-	TraitForwards                       // its value is made of the operands' values, regrouped or as they are: nothing is computed
+	TraitElementwise    Trait = 1 << iota // result element i depends on element i of each operand (scalar operands of select and clamp apart)
+	TraitCommutative                      // the two operands may be exchanged
+	TraitIdempotent                       // op(op(x)) == op(x)
+	TraitSideEffect                       // must neither be removed nor duplicated although nobody uses the result
+	TraitCollective                       // communicates with other devices
+	TraitControl                          // its callees are executed as computations of their own: call, while, conditional, async-start
+	TraitApply                            // its callee is applied to elements: reduce, map, sort, scatter, ...
+	TraitMixesPrecision                   // floating operands may have different widths even where precision must not mix
+	TraitAsyncStart                       // begins an asynchronous pair: async-start, all-reduce-start, copy-start, ...
+	TraitAsyncDone                        // ends one
+	TraitNotWrappable                     // cannot be the wrapped op of an async-start (parameter, constant and the async family)
+	TraitMovesData                        // result elements are operand elements, moved or repeated, never computed
+	TraitInPlace                          // may write its result over operand 0 even though it is not elementwise
+	TraitNullaryValue                     // value depends on nothing but the instruction (constant, iota)
+	TraitRandom                           // result differs from run to run
+	TraitTokens                           // orders effects by tokens
+	TraitForwards                         // its value is made of the operands' values, regrouped or as they are: nothing is computed
+	TraitStays                            // constant folding leaves it: it marks a place, or its value is not the compiler's to compute
+	TraitFolds                            // combines any number of elements in any order: commutative, associative but for rounding, with an identity
+	TraitReindexes                        // each result element is the operand element at an index that is known from the shapes
+	TraitCarriesAsync                     // an asynchronous value may go through it on the way from its start to its done
+	TraitKeepsLayout                      // once layouts are assigned, operands and result have one; true of elementwise ops too
 )
 
 // Has reports whether all of want are in t.
@@ -109,6 +130,7 @@ func init() {
 			opByName[row.Name] = row.Op
 		}
 	}
+	pairUp()
 }
 
 // exactly and atLeast are shorthand for the rows of the family files.

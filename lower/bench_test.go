@@ -2,13 +2,21 @@ package lower_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
+	"github.com/gohalo/halo/runtime/kernels"
 )
 
 // BenchmarkModule lowers large programs: the time for an instruction must not grow with their number.
@@ -75,4 +83,38 @@ func wideState(n int) string {
 	fmt.Fprintf(&b, ")\n}\ncond {\n s = %s parameter(0)\n i = s32[] get-tuple-element(s), index=0\n three = s32[] constant(3)\n", state)
 	fmt.Fprintf(&b, " ROOT c = pred[] compare(i, three), direction=LT\n}\nENTRY e {\n s = %s parameter(0)\n ROOT w = %s while(s), condition=cond, body=body\n}\n", state, state)
 	return b.String()
+}
+
+// BenchmarkLoad decodes and loads the files of real programs.
+func BenchmarkLoad(b *testing.B) {
+	reg := runtime.NewRegistry()
+	kernels.Register(reg)
+	pipeline, err := passes.Parse("cpu")
+	require.NoError(b, err)
+	paths, _ := filepath.Glob("../../shared/corpus/hlo/backends/cpu/benchmarks/hlo/*.hlo")
+	programs, _ := filepath.Glob("../testdata/run/*/prog.hlo")
+	for _, path := range append(programs, paths...) {
+		data, err := os.ReadFile(path)
+		require.NoError(b, err)
+		m, err := parser.Parse(path, string(data))
+		require.NoError(b, err)
+		m, err = hlo.FillElided(m)
+		require.NoError(b, err)
+		m, err = (&pass.Runner{}).Run(b.Context(), pipeline, m)
+		require.NoError(b, err)
+		file, err := lower.Module(b.Context(), m)
+		require.NoError(b, err)
+		data, err = bef.Marshal(file, bef.EncodeOptions{Extensions: true})
+		require.NoError(b, err)
+		name := strings.TrimSuffix(strings.TrimSuffix(path, ".hlo"), "/prog")
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			for b.Loop() {
+				file, err := bef.Decode(data, bef.DecodeOptions{})
+				require.NoError(b, err)
+				_, err = runtime.Load(file, reg, runtime.LoadOptions{MaxBytes: 1 << 50})
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(len(data)-len(file.Extension(runtime.SectionConstants))), "bytes-without-constants")
+		})
+	}
 }

@@ -3,6 +3,7 @@ package lower
 import (
 	"crypto/sha256"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -28,4 +29,49 @@ func (c *constants) add(data []byte) int64 {
 	c.data = append(c.data, data...)
 	c.seen[key] = at
 	return at
+}
+
+// smallConstant is the size up to which a constant may as well stay in the module.
+const smallConstant = 64
+
+// withoutConstants is the module whose functions' constants are elided: their values are in the constants section. Computations that
+// kernels apply keep theirs.
+func (l *lowering) withoutConstants() hlo.Module {
+	applied := make(map[hlo.CompID]bool)
+	functions := make(map[hlo.CompID]bool)
+	for _, f := range l.order {
+		functions[f.comp.ID()] = true
+		for i := range f.ops {
+			if in := f.ops[i].in; !in.IsZero() {
+				for id := range in.Callees() {
+					l.apply(id, applied)
+				}
+			}
+		}
+	}
+	e := l.m.Edit()
+	for id := range functions {
+		if applied[id] {
+			continue
+		}
+		for in := range l.m.MustComputation(id).Instructions() {
+			if lit := in.Literal(); lit != nil && in.Shape().IsArray() && in.Shape().ByteSize() > smallConstant {
+				e.Computation(id).Instr(in.ID()).SetAttrs(&hlo.ConstantAttrs{Literal: hlo.NewElidedLiteral(in.Shape())})
+			}
+		}
+	}
+	return e.Freeze()
+}
+
+// apply notes a computation and all that it calls.
+func (l *lowering) apply(id hlo.CompID, applied map[hlo.CompID]bool) {
+	if applied[id] {
+		return
+	}
+	applied[id] = true
+	for in := range l.m.MustComputation(id).Instructions() {
+		for callee := range in.Callees() {
+			l.apply(callee, applied)
+		}
+	}
 }

@@ -81,8 +81,7 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 // copy appends an op that moves v to storage of its own.
 func (f *function) copy(v valueID, in hlo.Instruction) valueID {
 	shape := f.values[v].shape.WithoutLayout()
-	text := shape.String() + " copy(" + shape.String() + ")"
-	return f.add(op{kernel: "hlo.copy", text: text, loc: f.location(in), args: []valueID{v}, share: []sharing{{0, 0, elide}}}, shape)[0]
+	return f.add(op{kernel: "hlo.copy", loc: f.location(in), args: []valueID{v}, share: []sharing{{0, 0, elide}}}, shape)[0]
 }
 
 // tripCount is the number of rounds of a loop, if it is known: then nobody has to evaluate the condition, unless it does more than that.

@@ -33,8 +33,9 @@ func (f *function) emit() {
 		for _, a := range o.args {
 			spec.Args = append(spec.Args, regs[a])
 		}
-		if o.text != "" {
-			spec.Attrs = []bef.NamedValue{{Name: "hlo", Value: bef.String(o.text)}}
+		if !o.in.IsZero() {
+			b.Type("i64") // numbers bring their types
+			spec.Attrs = []bef.NamedValue{{Name: "hlo", Value: bef.Int64(f.l.program.ID(o.in))}}
 		}
 		for _, c := range o.callees {
 			spec.Funcs = append(spec.Funcs, c.id)
@@ -61,6 +62,7 @@ func (f *function) emit() {
 		}
 		n++
 	}
+	f.plan.Segments = f.segments.plan()
 	var results []bef.RegID
 	for _, r := range f.roots {
 		results = append(results, regs[r])

@@ -4,7 +4,8 @@
 //
 // Tuples do not survive: parameters, results and operands are flattened leaf by leaf into registers, and get-tuple-element costs
 // nothing. Arrays are dense and row-major whatever their layouts say. Each instruction that computes becomes one kernel named
-// hlo.<opcode>, whose attribute is the instruction's own text; the kernel's implementation is chosen when the file is loaded. Calls,
+// hlo.<opcode>, whose attribute is the instruction's id in the module, which the file holds too; the kernel's implementation is chosen when
+// the file is loaded. Calls,
 // loops, branches and asynchronous chains become control kernels over functions of the same file.
 //
 // The buffer plan gives every register a place: the caller's memory, the constants, or an offset in the function's frame. Frames
@@ -19,7 +20,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
-	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -56,8 +57,8 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 }
 
 func newLowering(m hlo.Module) *lowering {
-	return &lowering{m: m, b: bef.NewBuilder(), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), effects: analysis.FindSideEffects(m),
-		texts: make(map[printer.Config]*printer.Lines)}
+	return &lowering{m: m, b: bef.NewBuilder(), program: proto.NewProgram(m), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), ordered: make(map[hlo.CompID]bool),
+		effects: analysis.FindSideEffects(m)}
 }
 
 // lowering is the state of one call of Module.
@@ -68,9 +69,11 @@ type lowering struct {
 	order  []*function // callees first
 	consts constants
 
+	program *proto.Program // the ids of instructions
 	effects *analysis.SideEffects
-	texts   map[printer.Config]*printer.Lines // of kernels
-	chains  map[hlo.CompID]int                // begunIn of computations
+	known   *analysis.Costs
+	ordered map[hlo.CompID]bool // isOrderedWithin
+	chains  map[hlo.CompID]int  // begunIn of computations
 }
 
 // fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have
@@ -90,7 +93,7 @@ const (
 )
 
 // formatVersion changes when files that this package writes stop being readable by older versions of package runtime.
-const formatVersion = "1"
+const formatVersion = "2"
 
 // file puts the finished functions and the plan together.
 func (l *lowering) file(entry *function) (*bef.File, error) {
@@ -103,6 +106,7 @@ func (l *lowering) file(entry *function) (*bef.File, error) {
 		{ID: runtime.SectionBufferPlan, Data: plan.Encode()},
 		{ID: runtime.SectionConstants, Align: runtime.ConstantAlign, Data: l.consts.data},
 		{ID: runtime.SectionMetadata, Data: l.metadata(entry).Encode()},
+		{ID: runtime.SectionModule, Body: proto.NewProgram(l.withoutConstants())},
 	}
 	return l.b.File()
 }

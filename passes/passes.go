@@ -1,89 +1,56 @@
 // Package passes is the catalogue: every pass, the standard pipelines, and the order constraints between them.
 //
-// A new pass is a file in a family package (passes/simplify, passes/control, ...) and one line in the table here.
+// A new pass is a file in a family package (passes/simplify, passes/control, ...) and one line in the Family of that package.
 package passes
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/async"
+	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
+	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
+	"github.com/gohalo/halo/passes/spmd"
+	"github.com/gohalo/halo/passes/types"
 )
 
-// makers are the passes with options.
-var makers = map[string]func(pass.Options) (*pass.Pass, error){
-	"algsimp":                  algsimp.New,
-	"async-collective-creator": async.NewCollectiveCreator,
-	"async-wrapper":            async.NewWrapper,
-	"constant-folding":         simplify.NewConstantFolding,
-	"dce":                      simplify.NewDCE,
-	"latency-hiding-scheduler": schedule.NewLatencyHiding,
-	"rules":                    algsimp.NewRules,
-	"while-loop-unroller":      loops.NewUnroller,
-}
-
-// plain are the passes without.
-var plain = []*pass.Pass{
-	async.SyncUselessPairs,
-	async.Unwrapper,
-	control.CallInliner,
-	control.ComputationDeduplicator,
-	control.ConditionalSimplifier,
-	control.FlattenCallGraph,
-	control.FusionInliner,
-	control.MapInliner,
-	control.OptimizationBarrierExpander,
-	legalize.AsyncToSync,
-	legalize.ControlDepRewriter,
-	legalize.OutlineDynamic,
-	legalize.PlacementRemover,
-	legalize.ShardingRemover,
-	loops.ConstantSinking,
-	loops.InvariantCodeMotion,
-	loops.ModuleDCE,
-	loops.Simplifier,
-	loops.TripCountAnnotator,
-	fuse.LoopFusion,
-	simplify.CSE,
-	simplify.GatherExpander,
-	simplify.ReshapeMover,
-	simplify.ScatterExpander,
-	simplify.SortSimplifier,
-	simplify.TupleSimplifier,
-	simplify.ZeroSizedElimination,
-}
+// catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
+var catalogued = pass.Join(
+	algsimp.Family,
+	async.Family,
+	collectives.Family,
+	control.Family,
+	dots.Family,
+	fuse.Family,
+	legalize.Family,
+	loops.Family,
+	motion.Family,
+	schedule.Family,
+	simplify.Family,
+	types.Family,
+	spmd.Family,
+)
 
 // All lists every pass, by name; those with options as they are without.
-func All() []*pass.Pass {
-	all := slices.Clone(plain)
-	for name, make := range makers {
-		p, err := make(nil)
-		if err != nil {
-			panic(fmt.Sprintf("passes: %s without options: %v", name, err))
-		}
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b *pass.Pass) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
+func All() []*pass.Pass { return standard.All() }
 
 // Pipelines are the named pipelines: what a user may write for a pass. O0 to O3 are the levels of the command line; cpu is what the
 // runtime needs.
-var pipelines = []struct{ name, doc, text string }{
+var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking,while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
-	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
-	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
-		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
+		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
+	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
+		"cpu,while-loop-trip-count-annotator,async-wrapper"},
+	{"spmd", "the program of one device out of one with shardings for many, as JAX hands it over",
+		"sdy-import,flatten-call-graph,spmd-constant-splitter,sharding-propagation,spmd-partitioning,cse,dce"},
+	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
@@ -105,60 +72,14 @@ var Orders = []pass.Order{
 	{Before: "async-to-sync", After: "fusion-inliner", Because: "wrapped fusions become plain ones first"},
 }
 
+// standard is the catalogue of this package.
+var standard = &Catalogue{catalogued, pipelines, Orders}
+
 // Parse reads pipeline text with the passes and pipelines of the catalogue.
-func Parse(text string) (*pass.Pipeline, error) { return pass.Parse(text, catalogue{}) }
+func Parse(text string) (*pass.Pipeline, error) { return standard.Parse(text) }
 
 // Check refuses a pattern of [pass.Matches] that is malformed or has a name that the catalogue does not know.
-func Check(pattern string) error { return pass.CheckPattern(pattern, catalogue{}) }
-
-// Standard is a named pipeline of the catalogue.
-type Standard struct{ Doc, Text string }
+func Check(pattern string) error { return standard.Check(pattern) }
 
 // Pipelines calls yield with the name of each standard pipeline and what it is.
-func Pipelines(yield func(name string, p Standard) bool) {
-	for _, p := range pipelines {
-		if !yield(p.name, Standard{p.doc, p.text}) {
-			return
-		}
-	}
-}
-
-// catalogue answers for the tables above.
-type catalogue struct{}
-
-func (catalogue) Pass(name string, o pass.Options) (*pass.Pass, error) {
-	if make := makers[name]; make != nil {
-		return make(o)
-	}
-	for _, p := range plain {
-		if p.Name == name {
-			return p, o.Known()
-		}
-	}
-	return nil, nil
-}
-
-func (catalogue) Pipeline(name string) *pass.Pipeline {
-	for _, p := range pipelines {
-		if p.name == name {
-			q, err := Parse(p.text)
-			if err != nil {
-				panic(fmt.Sprintf("passes: pipeline %s: %v", name, err))
-			}
-			q.Name = name
-			return q
-		}
-	}
-	return nil
-}
-
-func (catalogue) Names() []string {
-	names := pass.Combinators()
-	for _, p := range All() {
-		names = append(names, p.Name)
-	}
-	for _, p := range pipelines {
-		names = append(names, p.name)
-	}
-	return names
-}
+func Pipelines(yield func(name string, p Standard) bool) { standard.Pipelines(yield) }

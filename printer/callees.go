@@ -88,9 +88,10 @@ func (p *printer) calleeBodies(in hlo.Instruction, indent int) {
 	lone := p.lone
 	p.lone = false
 	roles(in, func(r role) {
-		// These two print as `calls` in XLA; halo's reader takes that, too.
-		if op := in.Opcode(); op == hlo.OpReduceScatter || op == hlo.OpScan {
-			r.name = "calls"
+		for _, a := range hlo.Info(in.Opcode()).Aliases {
+			if a.Full && a.Index == r.from {
+				r.name = a.Name
+			}
 		}
 		p.key(r.name)
 		if r.list {

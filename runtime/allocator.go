@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/gohalo/halo/internal/budget"
 	"github.com/gohalo/halo/runtime/async"
 )
 
@@ -59,6 +60,9 @@ func (a *HeapAllocator) Allocate(size, align int64) ([]byte, error) {
 		return nil, async.Errorf(async.ResourceExhausted, "cannot allocate %d bytes", size)
 	}
 	if align > BufferAlign {
+		if err := budget.Check("a buffer", size); err != nil {
+			return nil, async.Errorf(async.ResourceExhausted, "%w", err)
+		}
 		return alignedBytes(size, align), nil
 	}
 	class, rounded := sizeClass(size)
@@ -72,6 +76,9 @@ func (a *HeapAllocator) Allocate(size, align int64) ([]byte, error) {
 		return b[:size], nil
 	}
 	a.mu.Unlock()
+	if err := budget.Check("a buffer", rounded); err != nil {
+		return nil, async.Errorf(async.ResourceExhausted, "%w", err)
+	}
 	return AlignedBytes(rounded)[:size], nil
 }
 

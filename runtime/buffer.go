@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 )
 
@@ -31,6 +32,15 @@ type TensorType struct {
 
 // NumElements returns the product of the dimensions.
 func (t *TensorType) NumElements() int64 { return numElements(t.Dims) }
+
+// Equal reports whether two types are the same.
+func (t *TensorType) Equal(o TensorType) bool {
+	return t.Type == o.Type && t.Bytes == o.Bytes && slices.Equal(t.Dims, o.Dims)
+}
+
+func (t *TensorType) String() string {
+	return fmt.Sprintf("type %d%v of %d bytes", t.Type, t.Dims, t.Bytes)
+}
 
 // NewBuffer returns a zeroed buffer of that type, aligned to BufferAlign.
 func (t *TensorType) NewBuffer() Buffer {

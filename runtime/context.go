@@ -42,9 +42,9 @@ func (c *ExecContext) Context() context.Context {
 	return context.Background()
 }
 
-// Stopped reports whether the execution has failed or was cancelled, so that what a kernel still computes is for nobody. It costs an
+// Stopped reports whether the execution was cancelled or cannot go on, so that what a kernel still computes is for nobody. It costs an
 // atomic load, and may be asked once for every few microseconds of work.
-func (c *ExecContext) Stopped() bool { return c.run != nil && c.run.stop.Load() != nil }
+func (c *ExecContext) Stopped() bool { return c.run != nil && c.run.cancelled.Load() }
 
 // NewExecContext returns the context in which a request starts: on its host's queue, with its tracer.
 func (r *Request) NewExecContext() ExecContext {

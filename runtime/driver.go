@@ -18,9 +18,13 @@ type fiber struct {
 	lane   int      // for traces
 	resume func()   // f.task, bound once
 
+	segment bool // the fiber of a segment, whose base is a view
+	first   int  // step of its base where it begins
+
 	executor async.Executor
 	waiter   async.Waiter
 	waitFor  *async.Value // of the async kernel at top.pc
+	waitOp   *asyncOp     // of the done at top.pc
 }
 
 // outcome is what a control step leaves to the loop.
@@ -34,7 +38,11 @@ const (
 
 // start puts the fiber at the beginning of its base activation.
 func (f *fiber) start() {
-	f.base.pc, f.base.phase = 0, 0
+	if f.segment {
+		f.base.pc, f.base.phase = f.first, 0
+	} else {
+		f.base.begin()
+	}
 	f.top = f.base
 }
 
@@ -51,17 +59,24 @@ func (f *fiber) advance() (next *fiber) {
 		f.run.pending.Add(1) // the run stays ours until it knows that this fiber rests
 		defer f.run.rested()
 	}
-	// The recover stands around the loop, not around each kernel: a panic ends the run as an error does.
+	for {
+		switch f.guarded() {
+		case suspended:
+			return nil
+		case ended:
+			return f.finish()
+		}
+	}
+}
+
+// guarded is loop with the recover around it, and not around each kernel: a panic is the kernel's error, and the loop goes on after it.
+func (f *fiber) guarded() (o outcome) {
 	defer func() {
 		if r := recover(); r != nil {
-			f.failAt(panicStatus(r))
-			next = f.finish()
+			o = f.panicked(panicStatus(r))
 		}
 	}()
-	if f.loop() == suspended {
-		return nil
-	}
-	return f.finish()
+	return f.loop()
 }
 
 // loop is the hot path. A run of plain kernels costs per kernel a load of the stop word, a test of the tracer and the call.
@@ -74,18 +89,24 @@ func (f *fiber) loop() outcome {
 	pc := a.pc
 	for {
 		s := &steps[pc]
-		if stop.Load() != nil {
-			return ended
-		}
 		a.pc = pc
-		if s.run != nil {
-			if s.stretch != 0 && a.often && tracer == nil {
-				if !f.stretch(a, s.stretch-1) {
-					return ended
-				}
-				pc = a.fn.stretches[s.stretch-1].end
+		if stop.Load() != nil {
+			switch f.careful(a, s) {
+			case stepped:
+				pc = a.pc
+				continue
+			case cutShort:
+				return ended
+			}
+		} else if s.stretch != 0 && a.often && tracer == nil {
+			if !f.stretch(a, s.stretch-1) {
+				pc = a.pc
 				continue
 			}
+			pc = a.fn.stretches[s.stretch-1].end
+			continue
+		}
+		if s.run != nil {
 			var err error
 			if tracer == nil {
 				err = s.run(&a.frames[pc])
@@ -94,7 +115,6 @@ func (f *fiber) loop() outcome {
 			}
 			if err != nil {
 				f.failKernel(err)
-				return ended
 			}
 			pc++
 			continue
@@ -139,6 +159,12 @@ func (f *fiber) control(a *activation, s *step) outcome {
 		return f.asyncDone(a, s)
 	case stepAwaitArgument:
 		return f.awaitArgument(a, s)
+	case stepNotify:
+		f.notify(a, s.notices, false)
+		a.pc++
+		return proceed
+	case stepSegmentEnd:
+		return ended
 	}
 	panic(fmt.Sprintf("runtime: step of kind %d", s.kind))
 }
@@ -163,6 +189,9 @@ func (a *activation) passEvents(child *activation, in []int32) {
 
 // leave returns from a: results that were not computed in their place are copied there, in order.
 func (f *fiber) leave(a *activation) outcome {
+	if a.parallel != nil && f.joinSegments(a) == suspended {
+		return suspended
+	}
 	a.copyResults()
 	if a == f.base {
 		return ended
@@ -196,6 +225,7 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	child := a.sites[s.site].children[i]
 	if a.phase == returned {
 		a.takeEvents(child, s.out)
+		f.run.takeFailures(a, child, s.out)
 		a.phase = 0
 		a.pc++
 		return proceed
@@ -208,9 +238,9 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	if a.often {
 		child.runsOften()
 	}
-	if child.fn.runs != nil && f.run.tracer == nil {
+	if child.fn.runs != nil && f.run.tracer == nil && f.run.stop.Load() == nil {
 		if !f.straight(child) {
-			return ended
+			return proceed // with the rest of the callee
 		}
 		f.top, a.phase = a, 0
 		a.pc++
@@ -256,11 +286,12 @@ func (f *fiber) while(a *activation, s *step) outcome {
 	case 0:
 		a.placeState(s)
 		a.iter = 0
-		if s.scalar != nil && f.run.tracer == nil {
+		failed := f.run.moveFailures(a, s.in, s.out)
+		if s.scalar != nil && f.run.tracer == nil && !failed {
 			return f.scalarLoop(a, s)
 		}
 		a.bindLoop(s, cond, body)
-		if cond.fn.runs != nil && body.fn.runs != nil && f.run.tracer == nil {
+		if cond.fn.runs != nil && body.fn.runs != nil && f.run.tracer == nil && f.run.stop.Load() == nil {
 			return f.straightLoop(a, cond, body, trips)
 		}
 		if trips != UnknownTripCount {
@@ -270,6 +301,10 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		f.again(a, cond, s.out)
 		return proceed
 	case whileCondition:
+		if f.run.failedResult(cond, 0) {
+			f.run.markFailed(a, s.out)
+			return a.finishLoop()
+		}
 		if a.pred[0] == 0 {
 			return a.finishLoop()
 		}
@@ -278,6 +313,7 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		return proceed
 	case whileBody:
 		a.takeEvents(body, s.out)
+		f.run.takeFailures(a, body, s.out)
 		a.iter++
 		if trips == UnknownTripCount {
 			a.phase = whileCondition
@@ -328,7 +364,10 @@ func (a *activation) runsOften() {
 // again makes child, which is bound already, the top activation. Only events change between its executions.
 func (f *fiber) again(a, child *activation, in []int32) {
 	a.passEvents(child, in)
-	child.pc, child.phase = 0, 0
+	if f.run.stop.Load() != nil {
+		f.run.passFailures(a, child, in)
+	}
+	child.begin()
 	f.top = child
 }
 
@@ -338,13 +377,25 @@ func (a *activation) finishLoop() outcome {
 	return proceed
 }
 
-func (f *fiber) failKernel(err error) { f.failAt(async.StatusOf(err)) }
-
 // failAt ends the run with an error of the step at the top.
 func (f *fiber) failAt(st *async.Status) {
 	a := f.top
 	name, loc := a.fn.kernelName(&a.fn.steps[a.pc])
 	f.run.fail(st.At(name, statusLocation(loc)))
+}
+
+// panicked makes a panic the error of the step at the top, if it is a kernel's.
+func (f *fiber) panicked(st *async.Status) outcome {
+	a := f.top
+	s := &a.fn.steps[a.pc]
+	if s.kind != stepKernel && s.kind != stepAsyncKernel {
+		f.failAt(st)
+		return ended
+	}
+	f.failKernel(st)
+	a.phase, f.waitFor = 0, nil
+	a.pc++
+	return proceed
 }
 
 // panicStatus is the error that a recovered panic stands for.

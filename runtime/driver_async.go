@@ -7,9 +7,8 @@ import (
 	"github.com/gohalo/halo/runtime/async"
 )
 
-// asyncOp is what the event of an async start stands for: the callee as a fiber of its own, and the meeting point of its
-// end with the done. The protocol needs no async value, hence no allocation: one word tells how far the op is, and
-// whoever comes second, callee or done, takes the waiting fiber along.
+// asyncOp is an asynchronous operation: the callee as a fiber of its own, and the event that becomes available when it ends, for which the
+// done leaves its fiber as a waiter.
 type asyncOp struct {
 	fiber  fiber
 	step   *step
@@ -17,26 +16,20 @@ type asyncOp struct {
 	outs   [][]byte   // where the results are written
 	nested []*asyncOp // static starts inside of a detached one
 
-	state  atomic.Uint32
-	waiter *fiber // that is suspended in the done
+	running  atomic.Bool            // from the start to the done
+	event    async.Ref[async.Chain] // of the present execution
+	handOff  atomic.Pointer[fiber]  // while the event is published: open, then a fiber that was waiting for it
+	executor async.Executor
 
 	mu      sync.Mutex
-	bound   int  // arguments that have their operand
-	waiting bool // the callee is suspended until bound grows
+	bound   int      // arguments that have their operand
+	waiting []*fiber // of the callee, suspended until bound grows
 
 	listed bool // among the run's late ops; guarded by the run's lock
 
 	site *site    // of a detached op: where it goes when it is done
 	args [][]byte // memory for the copies of its operands
 }
-
-// States of an asyncOp.
-const (
-	opIdle    uint32 = iota // not started, or done
-	opRunning               // the callee runs
-	opAwaited               // the callee runs and the done is waiting for it
-	opEnded                 // the callee has returned
-)
 
 // asyncKernel runs a kernel that may finish later.
 func (f *fiber) asyncKernel(a *activation, s *step) outcome {
@@ -55,8 +48,7 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 		st := v.Status()
 		v.DropRef()
 		if st != nil {
-			f.failAt(st)
-			return ended
+			f.failKernel(st)
 		}
 	}
 	a.pc++
@@ -101,13 +93,16 @@ func (f *fiber) asyncStart(a *activation, s *step) outcome {
 			f.failAt(async.StatusOf(err))
 			return ended
 		}
-	} else if op.state.Load() != opIdle {
+	} else if op.running.Load() {
 		f.failAt(async.Errorf(async.FailedPrecondition, "async start runs again before its done"))
 		return ended
 	}
 	base := op.fiber.base
 	op.mu.Lock()
-	op.bound, op.waiting = 0, false
+	op.bound, op.waiting = 0, op.waiting[:0]
+	if run.stop.Load() != nil {
+		run.forgetFailures(base)
+	}
 	op.bind(a, s.in)
 	op.mu.Unlock()
 	if !s.control.Detached {
@@ -115,10 +110,11 @@ func (f *fiber) asyncStart(a *activation, s *step) outcome {
 			base.bindOut(i, a.regs[r].Data)
 		}
 	}
-	op.waiter = nil
-	op.fiber.executor = run.host.thread(s.control.Thread, run.ctx.Queue)
+	op.event = async.MakeUnconstructed[async.Chain]()
+	op.executor = run.host.thread(s.control.Thread, run.ctx.Queue)
+	op.fiber.executor = op.executor
 	op.fiber.start()
-	op.state.Store(opRunning)
+	op.running.Store(true)
 	a.events[s.out[0]] = op
 	a.pc++
 	run.pending.Add(1)
@@ -137,13 +133,16 @@ func (f *fiber) asyncStart(a *activation, s *step) outcome {
 // bind binds the next operands of the callee, in order. The op's lock is held.
 func (op *asyncOp) bind(a *activation, in []int32) {
 	base := op.fiber.base
-	for _, r := range in {
+	for i, r := range in {
 		data := a.regs[r].Data
 		if op.args != nil {
 			copy(op.args[op.bound], data)
 			data = op.args[op.bound]
 		}
 		base.bindArg(op.bound, data)
+		if r := op.fiber.run; r.stop.Load() != nil && r.anyFailed(a, in[i:i+1]) {
+			r.markFailed(base, []int32{int32(op.bound)})
+		}
 		if base.events != nil && a.events != nil {
 			base.events[op.bound] = a.events[r]
 		}
@@ -154,7 +153,7 @@ func (op *asyncOp) bind(a *activation, in []int32) {
 // event returns the op of the event in the first operand of an update or done, or fails.
 func (f *fiber) event(a *activation, s *step) *asyncOp {
 	op := a.events[s.in[0]]
-	if op == nil || op.state.Load() == opIdle {
+	if op == nil || !op.running.Load() {
 		f.failAt(async.Errorf(async.FailedPrecondition, "the operand is not the event of a running async start"))
 		return nil
 	}
@@ -192,14 +191,14 @@ func (f *fiber) asyncUpdate(a *activation, s *step) outcome {
 	return proceed
 }
 
-// wake resumes the callee if it waits for an operand.
+// wake resumes what of the callee waits for an operand.
 func (op *asyncOp) wake() {
 	op.mu.Lock()
 	waiting := op.waiting
-	op.waiting = false
+	op.waiting = nil
 	op.mu.Unlock()
-	if waiting {
-		op.fiber.wake()
+	for _, f := range waiting {
+		f.wake()
 	}
 }
 
@@ -208,11 +207,11 @@ func (f *fiber) awaitArgument(a *activation, s *step) outcome {
 	op := f.op
 	op.mu.Lock()
 	defer op.mu.Unlock()
-	if f.run.stop.Load() != nil {
+	if f.run.cancelled.Load() {
 		return ended
 	}
 	if op.bound <= int(s.argument) {
-		op.waiting = true
+		op.waiting = append(op.waiting, f)
 		return suspended
 	}
 	a.pc++
@@ -232,7 +231,7 @@ func (f *fiber) asyncDone(a *activation, s *step) outcome {
 		}
 	}
 	a.phase = 0
-	if f.run.stop.Load() != nil {
+	if f.run.cancelled.Load() {
 		return ended
 	}
 	for i, r := range s.out {
@@ -241,7 +240,11 @@ func (f *fiber) asyncDone(a *activation, s *step) outcome {
 		}
 	}
 	a.takeEvents(op.fiber.base, s.out)
-	op.state.Store(opIdle)
+	f.run.takeFailures(a, op.fiber.base, s.out)
+	if !op.running.Swap(false) {
+		f.failAt(async.Errorf(async.FailedPrecondition, "two dones wait for one async start"))
+		return ended
+	}
 	if op.site != nil {
 		f.run.reattach(op)
 	}
@@ -256,19 +259,14 @@ func (f *fiber) awaitOp(a *activation, s *step, op *asyncOp) outcome {
 		f.failAt(err)
 		return ended
 	}
-	if op.state.Load() == opEnded {
+	event := op.event.Value()
+	if event.IsAvailable() {
 		return proceed
 	}
 	a.phase = waited
-	op.waiter = f
-	if op.state.CompareAndSwap(opRunning, opAwaited) {
-		return suspended
-	}
-	if op.state.Load() != opEnded {
-		f.failAt(async.Errorf(async.FailedPrecondition, "two dones wait for one async start"))
-		return ended
-	}
-	return proceed
+	f.waitOp = op
+	event.AndThenCall(&f.waiter, opEnded, f)
+	return suspended
 }
 
 // checkDone checks what could not be checked before the event was known.
@@ -293,14 +291,11 @@ func (op *asyncOp) checkDone(a *activation, s *step) *async.Status {
 // finish ends a fiber and returns the one that its end sets free, if that may go on here.
 func (f *fiber) finish() (next *fiber) {
 	run := f.run
-	if op := f.op; op != nil {
-		if op.state.Swap(opEnded) == opAwaited {
-			if w := op.waiter; w.executor == f.executor {
-				next = w
-				run.awake()
-			} else {
-				w.wake()
-			}
+	if f.segment {
+		next = f.endSegment()
+	} else if op := f.op; op != nil {
+		if next = op.publish(); next != nil {
+			run.awake()
 		}
 	} else {
 		run.abandonLate()
@@ -310,6 +305,33 @@ func (f *fiber) finish() (next *fiber) {
 	}
 	run.end()
 	return next
+}
+
+// open marks an op whose event is being published by a fiber that can go on with a waiting one.
+var open fiber
+
+// publish makes the event available, and returns a fiber that waited for it, to go on with. Once that is done the op may be in use again.
+func (op *asyncOp) publish() *fiber {
+	event := op.event
+	op.handOff.Store(&open)
+	event.Emplace(async.Chain{})
+	next := op.handOff.Swap(nil)
+	if next == &open {
+		return nil
+	}
+	return next
+}
+
+// opEnded goes on with a fiber that waits in a done: on the goroutine that ended the callee, if that can take it.
+func opEnded(arg any) async.Ready {
+	f := arg.(*fiber)
+	op := f.waitOp
+	f.waitOp = nil
+	if f.executor == op.executor && op.handOff.CompareAndSwap(&open, f) {
+		return async.Ready{}
+	}
+	f.wake()
+	return async.Ready{}
 }
 
 // detach makes or reuses a detached op: its operands, results, frame and scratch are in memory of its own.

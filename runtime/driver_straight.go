@@ -18,7 +18,7 @@ func straightKernels(steps []step) []TensorKernel {
 }
 
 // straight runs the kernels of a, whose arguments and results are bound, and returns from it. It reports false if the run
-// has failed; f.top and its pc then tell where.
+// has failed, here or elsewhere; f.top and its pc then tell where to go on, carefully.
 func (f *fiber) straight(a *activation) bool {
 	f.top = a
 	if a.often && len(a.fn.stretches) > 0 {
@@ -37,6 +37,7 @@ func (f *fiber) straight(a *activation) bool {
 		}
 		if err := run(&frames[pc]); err != nil {
 			f.failKernel(err)
+			a.pc++
 			return false
 		}
 	}
@@ -45,28 +46,33 @@ func (f *fiber) straight(a *activation) bool {
 }
 
 // straightLoop runs a loop whose condition and body are straight. The loop's own activation is a.
+// If it fails in the middle, the driver goes on with the phase and the iteration that it was in.
 func (f *fiber) straightLoop(a, cond, body *activation, trips int64) outcome {
 	stop := &f.run.stop
 	for {
-		if stop.Load() != nil { // a condition and a body without kernels are a loop too
-			return ended
-		}
 		if trips != UnknownTripCount {
 			if a.iter >= trips {
 				break
 			}
-			a.iter++
 		} else {
+			a.phase = whileCondition
 			if !f.straight(cond) {
-				return ended
+				return proceed
 			}
 			if a.pred[0] == 0 {
 				break
 			}
 		}
-		if !f.straight(body) {
-			return ended
+		a.phase = whileBody
+		if stop.Load() != nil { // a condition and a body without kernels are a loop too
+			f.top = body
+			body.begin()
+			return proceed
 		}
+		if !f.straight(body) {
+			return proceed
+		}
+		a.iter++
 	}
 	f.top = a
 	return a.finishLoop()

@@ -21,12 +21,13 @@ type tensorRun struct {
 	tracer Tracer
 	lanes  int
 
-	stop    atomic.Pointer[Error] // the first failure; everything stops at it
-	pending atomic.Int32          // fibers that have not ended, and the watcher of the caller's context
-	state   atomic.Uint32         // runRunning, then runAwaited or runFinished
-	done    *async.Value          // published at the end if somebody waits
-	release func(*tensorRun)      // set if nobody waits: gives the instance back
-	unwatch func() bool
+	stop      atomic.Pointer[Error] // the first failure; everything goes on carefully from it, or stops
+	cancelled atomic.Bool           // everything stops
+	pending   atomic.Int32          // fibers that have not ended, and the watcher of the caller's context
+	state     atomic.Uint32         // runRunning, then runAwaited or runFinished
+	done      *async.Value          // published at the end if somebody waits
+	release   func(*tensorRun)      // set if nobody waits: gives the instance back
+	unwatch   func() bool
 
 	rest     func(rests bool) // RunOptions.Rest
 	awakened atomic.Int32     // fibers at work or in a queue; counted only for rest
@@ -37,9 +38,10 @@ type tensorRun struct {
 	parent   context.Context
 	derived  context.Context // made on demand for kernels that ask
 	cancel   context.CancelCauseFunc
-	late     []*asyncOp // running, with operands still to be bound
-	detached []*asyncOp // started and not done
-	blocks   [][]byte   // memory of detached ops, in use or not
+	failed   map[*Buffer]bool // registers whose values are not to be had
+	late     []*asyncOp       // running, with operands still to be bound
+	detached []*asyncOp       // started and not done
+	blocks   [][]byte         // memory of detached ops, in use or not
 }
 
 const (
@@ -57,6 +59,8 @@ type activation struct {
 	outs   [][]byte   // memory for the results, given by the caller
 	events []*asyncOp // per register; nil if the function has no tokens
 	sites  []site
+
+	parallel *parallel // of a function with segments
 
 	often     bool          // it is run many times, so binding its stretches pays
 	moved     bool          // the memory of arguments or results has changed since its stretches were bound
@@ -96,15 +100,36 @@ type instanceBuilder struct {
 	run     *tensorRun
 	scratch []byte // not given out yet
 	owner   *asyncOp
+	op      *asyncOp // whose fiber is being made
 }
 
 func (b *instanceBuilder) fiber(f *fiber, fn *tensorFunction, frame []byte, op *asyncOp) {
+	b.name(f, op)
+	scratch := b.scratch[:fn.scratch:fn.scratch]
+	b.scratch = b.scratch[fn.scratch:]
+	outer := b.op
+	b.op = op
+	f.base = b.activation(fn, nil, frame, scratch)
+	b.op = outer
+}
+
+// name makes f a fiber of the instance.
+func (b *instanceBuilder) name(f *fiber, op *asyncOp) {
 	f.run, f.op, f.lane = b.run, op, b.run.lanes
 	b.run.lanes++
 	f.resume = f.task
-	scratch := b.scratch[:fn.scratch:fn.scratch]
-	b.scratch = b.scratch[fn.scratch:]
-	f.base = b.activation(fn, nil, frame, scratch)
+}
+
+// parallel makes views of a, in which its segments run.
+func (b *instanceBuilder) parallel(a *activation) {
+	n := len(a.fn.segments)
+	p := &parallel{views: make([]activation, n), fibers: make([]fiber, n), waits: make([]atomic.Int32, n)}
+	a.parallel = p
+	for i := 1; i < n; i++ {
+		p.views[i] = *a
+		b.name(&p.fibers[i], b.op)
+		p.fibers[i].base, p.fibers[i].first, p.fibers[i].segment = &p.views[i], a.fn.segments[i].first, true
+	}
 }
 
 func (b *instanceBuilder) activation(fn *tensorFunction, caller *activation, frame, scratch []byte) *activation {
@@ -144,10 +169,23 @@ func (b *instanceBuilder) activation(fn *tensorFunction, caller *activation, fra
 		}
 		return pointers[first:len(pointers):len(pointers)]
 	}
+	if len(fn.segments) > 0 {
+		b.parallel(a)
+	}
+	whole := scratch
 	for i := range fn.steps {
 		s := &fn.steps[i]
+		within := a
+		if a.parallel != nil {
+			n := fn.segmentOf(i)
+			own := &fn.segments[n]
+			scratch = whole[own.scratch:][:own.bytes:own.bytes]
+			if n > 0 {
+				within = &a.parallel.views[n]
+			}
+		}
 		if s.site >= 0 {
-			b.site(a, s, frame, scratch)
+			b.site(within, s, frame, scratch)
 		} else if s.kind == stepKernel || s.kind == stepAsyncKernel {
 			a.frames[i] = TensorFrame{in: list(s.in), out: list(s.out), scratch: scratch[:s.scratch:s.scratch], ctx: &b.run.ctx}
 		}

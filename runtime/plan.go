@@ -36,6 +36,18 @@ type FunctionPlan struct {
 	Registers []Register
 	// Controls has one entry per control kernel, ascending by Kernel.
 	Controls []Control
+	// Segments divide the kernels, in their order, into parts that may run beside each other. Without any, all kernels run one after the other.
+	Segments []Segment
+}
+
+// Segment is a part of a function whose kernels run one after the other. The first segment runs where the function was called; each other one
+// begins as soon as the kernels that it waits for have run, and the function returns when all have ended. Any order that keeps to that gives
+// the same results, the order of the kernels among them.
+type Segment struct {
+	// Kernels is how many kernels it has.
+	Kernels int
+	// After lists kernels of earlier segments, by their index in the function.
+	After []int
 }
 
 // Register describes the buffer that a register stands for: a dense row-major array, one element per byte at least

@@ -8,11 +8,13 @@ import (
 
 // CheckPlans simulates every tensor function of the program on its buffer plan and reports the first place where memory
 // is used wrongly: a register is read after something else was written over it, a callee's frame or results overlap its
-// arguments, or memory of an async operation in flight is touched. Executions do not depend on the check (a wrong plan
-// gives wrong numbers, not worse), which is why it is not a part of Load; it is for the tests of whoever makes plans.
+// arguments, or memory of an async operation in flight is touched. A kernel may rely on what the check finds: that its
+// outputs are not its inputs, unless it can work in place.
 //
 // It works on versions: each write gives its bytes a new version, a register remembers the version of its definition, and a
 // read wants to find that one. In a loop's body argument i and result i are the same memory.
+//
+// Load makes the check of programs whose module was read.
 func (p *Program) CheckPlans() error {
 	bodies := make(map[*tensorFunction]bool)
 	var all []*tensorFunction
@@ -178,16 +180,19 @@ func (c *planChecker) run() error {
 	next := int32(0)
 	for i := range t.steps {
 		c.step = &t.steps[i]
+		if c.step.kind == stepReturn {
+			continue // it comes last, wherever it stands
+		}
 		if c.step.kernel >= 0 {
 			c.skipTo(&next, c.step.kernel)
-		} else if c.step.kind == stepReturn {
-			c.skipTo(&next, int32(len(t.fn.def.Kernels)))
 		}
 		if err := c.check(c.step); err != nil {
 			return err
 		}
 	}
-	return nil
+	c.step = &step{kind: stepReturn, kernel: -1}
+	c.skipTo(&next, int32(len(t.fn.def.Kernels)))
+	return c.checkReturn()
 }
 
 // skipTo lets the kernels that are no steps, because they have nothing to do, hand on their operand's version.
@@ -221,8 +226,6 @@ func (c *planChecker) check(s *step) error {
 		return c.pin(f, s.in[1:])
 	case stepAsyncDone:
 		return c.checkDone(s)
-	case stepReturn:
-		return c.checkReturn()
 	}
 	return nil
 }
@@ -251,14 +254,20 @@ func (c *planChecker) checkKernel(s *step) error {
 	if err := c.readAll(s.in); err != nil {
 		return err
 	}
+	mayShare := c.t.fn.program.modules.MayShare
 	for i, out := range s.out {
 		m, ok := c.region(out)
 		if !ok {
 			continue
 		}
-		for _, in := range s.in {
-			if n, ok := c.region(in); ok && m.overlaps(n) && m != n {
+		for j, in := range s.in {
+			n, ok := c.region(in)
+			switch {
+			case !ok || !m.overlaps(n):
+			case m != n:
 				return c.fail("output register %d in %v overlaps input register %d in %v", out, m, in, n)
+			case mayShare != nil && !mayShare(c.t.binding(s), i, j):
+				return c.fail("output register %d in %v is input register %d, but the kernel cannot work in place", out, m, in)
 			}
 		}
 		for _, other := range s.out[:i] {

@@ -11,7 +11,7 @@ import (
 // as a VBR length with the bytes. Signed numbers (dimensions, trip counts) are zig-zag coded.
 
 const (
-	planVersion     = 1
+	planVersion     = 2
 	metadataVersion = 1
 )
 
@@ -43,6 +43,11 @@ func (p *BufferPlan) Encode() []byte {
 			w.ints(c.Outputs)
 			w.bool(c.Detached)
 		}
+		w.count(len(f.Segments))
+		for _, s := range f.Segments {
+			w.int(s.Kernels)
+			w.ints(s.After)
+		}
 	}
 	return w.b
 }
@@ -51,7 +56,7 @@ func (p *BufferPlan) Encode() []byte {
 // functions it is for.
 func DecodeBufferPlan(body []byte) (*BufferPlan, error) {
 	r := planReader{b: body}
-	r.version("buffer plan", planVersion)
+	version := r.version("buffer plan", planVersion)
 	p := &BufferPlan{}
 	for n := r.count(4); n > 0 && r.err == nil; n-- {
 		f := FunctionPlan{Func: r.int(), FrameBytes: r.int64()}
@@ -77,6 +82,11 @@ func DecodeBufferPlan(body []byte) (*BufferPlan, error) {
 				Outputs:   r.ints(),
 				Detached:  r.bool(),
 			})
+		}
+		if version > 1 {
+			for n := r.count(2); n > 0 && r.err == nil; n-- {
+				f.Segments = append(f.Segments, Segment{Kernels: r.int(), After: r.ints()})
+			}
 		}
 		p.Functions = append(p.Functions, f)
 	}
@@ -217,10 +227,13 @@ func (r *planReader) fail(format string, args ...any) {
 	}
 }
 
-func (r *planReader) version(what string, want uint64) {
-	if v := r.uint(); r.err == nil && v != want {
-		r.fail("%s version %d, want %d", what, v, want)
+// version reads the version of a section, of which newest is the newest that is known.
+func (r *planReader) version(what string, newest uint64) uint64 {
+	v := r.uint()
+	if r.err == nil && (v < 1 || v > newest) {
+		r.fail("%s version %d, want %d", what, v, newest)
 	}
+	return v
 }
 
 func (r *planReader) finish(what string) error {

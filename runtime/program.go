@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gohalo/halo/internal/budget"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -23,6 +24,8 @@ type Program struct {
 	consts    []byte
 	values    *TensorValues
 	metadata  *Metadata
+	module    any // what modules.Open made of the file's
+	modules   Modules
 	resolved  []*registered // by kernel code; nil if unknown
 	callees   [][]*Function // lists of functions that kernels have; the first is empty
 	unknown   unknownKernels
@@ -54,7 +57,7 @@ func (o *LoadOptions) maxBytes() int64 {
 }
 
 var machineMemory = sync.OnceValue(func() int64 {
-	if n := PhysicalMemory(); n > 0 {
+	if n := budget.Total(); n > 0 {
 		return n
 	}
 	return 64 << 30
@@ -102,6 +105,9 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 		if def.Name != "" {
 			p.byName[def.Name] = fn
 		}
+	}
+	if err := p.loadModule(reg); err != nil {
+		return nil, err
 	}
 	if err := p.loadTensorFunctions(); err != nil {
 		return nil, err
@@ -160,6 +166,43 @@ func (p *Program) loadTensorFunctions() error {
 	}
 	if len(l.errs) > 0 {
 		return l.errs[0]
+	}
+	if err := p.checkMetadata(); err != nil {
+		return err
+	}
+	if entry := p.Entry(); entry != nil && p.options.MaxBytes == 0 {
+		if err := budget.Check("an execution", entry.tensor.bytes()); err != nil {
+			return async.Errorf(async.ResourceExhausted, "%w", err)
+		}
+	}
+	if p.module != nil && p.file.IsEncoded(SectionModule) { // who lowered the program in this process has made the plan, too
+		return p.CheckPlans()
+	}
+	return nil
+}
+
+// checkMetadata compares what the file tells about its entry with what the entry is.
+func (p *Program) checkMetadata() error {
+	if p.metadata == nil {
+		return nil
+	}
+	entry := p.functions[p.metadata.Entry]
+	if entry.tensor == nil {
+		return fmt.Errorf("metadata section: entry is function %d, which has no buffer plan", p.metadata.Entry)
+	}
+	for _, list := range []struct {
+		what   string
+		leaves []Leaf
+		types  []TensorType
+	}{{"parameter", p.metadata.Params, entry.ArgTypes()}, {"result", p.metadata.Results, entry.ResultTypes()}} {
+		if len(list.leaves) != len(list.types) {
+			return fmt.Errorf("metadata section: %d %s leaves, the entry has %d", len(list.leaves), list.what, len(list.types))
+		}
+		for i, leaf := range list.leaves {
+			if told := (TensorType{leaf.Type, leaf.Dims, leaf.Bytes}); !told.Equal(list.types[i]) {
+				return fmt.Errorf("metadata section: %s leaf %d is %v, the entry has %v", list.what, i, &told, &list.types[i])
+			}
+		}
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ type Registry struct {
 	kernels map[string]*registered
 	natives map[string]*Kernel
 	values  *TensorValues // nil: general functions have no tensors
+
+	modules Modules
 }
 
 // registered is what one name stands for. A name may have a general and a synchronous implementation.

@@ -37,10 +37,9 @@ func (f *fiber) scalarLoop(a *activation, s *step) outcome {
 			site.scalar.SetPlace(p, unsafe.Pointer(&a.regs[s.out[i]].Data[0]))
 		}
 	}
-	stop := &f.run.stop
 	site.scalar.Begin()
 	for done := false; !done; done = loop.program.Run(site.scalar) {
-		if stop.Load() != nil {
+		if f.run.cancelled.Load() {
 			return ended
 		}
 	}

@@ -146,6 +146,7 @@ func (f *fiber) stretch(a *activation, i int) bool {
 		}
 		if err := a.fn.steps[c.pc].run(&a.frames[c.pc]); err != nil {
 			f.failKernel(err)
+			a.pc++
 			return false
 		}
 	}

@@ -84,17 +84,22 @@ func (c *tensorCall) start(ctx *ExecContext) *Error {
 	}
 	r.release = func(r *tensorRun) {
 		st := r.stop.Load()
+		var valid []bool
+		if st != nil {
+			valid = make([]bool, len(c.memory.types))
+			r.valid(valid)
+		}
 		r.reset()
 		c.fn.instances.put(r)
-		c.end(st)
+		c.end(st, valid)
 	}
 	r.main.task()
 	return nil
 }
 
 // end makes the results known.
-func (c *tensorCall) end(failed *Error) {
-	values := c.memory.values(c.tv, failed)
+func (c *tensorCall) end(failed *Error, valid []bool) {
+	values := c.memory.validValues(c.tv, failed, valid)
 	dropAll(c.args)
 	c.mu.Lock()
 	c.values = values

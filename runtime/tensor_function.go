@@ -17,10 +17,12 @@ type tensorFunction struct {
 	steps     []step
 	runs      []TensorKernel  // not nil: the steps are these and the return; see straight
 	stretches []stretch       // of steps, for functions that run often
+	segments  []tensorSegment // not empty: parts that run beside each other
 	same      map[int32]int32 // registers that nothing computes, since they are another one's memory
 	numSites  int
 	numOps    int // async starts among the sites
 	frame     int64
+	forks     bool // it, or what it calls, has segments or async starts
 	events    bool // some register is a token, which may carry an async event
 
 	// Sums over the activations that an instance of the function consists of, this one included and those of its async
@@ -32,6 +34,8 @@ type tensorFunction struct {
 	// lateFrom > 0 marks a variant for an async start that binds only the first lateFrom-1 arguments; it waits before
 	// each first use of the others.
 	lateFrom int
+
+	loader *segmentLoader // while loading
 }
 
 // resultCopy says that result i of a function has to be copied from a register when the function returns.
@@ -53,6 +57,8 @@ const (
 	stepAsyncUpdate
 	stepAsyncDone
 	stepAwaitArgument // of an async callee whose operands are bound late
+	stepNotify        // of a function with segments: some may begin
+	stepSegmentEnd
 )
 
 // step is one instruction of the driver.
@@ -66,9 +72,10 @@ type step struct {
 	stretch  int         // if not 0, the stretch that begins here, counted from 1
 	scratch  int64
 	in, out  []int32
-	kernel   int32 // index among the function's kernels; -1 for steps that no kernel stands for
-	site     int32 // index among the activation's call sites, -1 if it has none
-	argument int32 // stepAwaitArgument
+	kernel   int32   // index among the function's kernels; -1 for steps that no kernel stands for
+	site     int32   // index among the activation's call sites, -1 if it has none
+	argument int32   // stepAwaitArgument
+	notices  []int32 // stepNotify, stepSegmentEnd: segments that wait for the step before
 	control  *Control
 	callees  []*tensorFunction
 }

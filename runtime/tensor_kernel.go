@@ -50,6 +50,7 @@ type Binding struct {
 	inSlots  []Slot
 	outSlots []Slot
 	consts   []byte
+	module   any
 }
 
 // NewBinding describes a use that is in no program, for tests of binders. Its one attribute is the given text.
@@ -75,10 +76,14 @@ func (b *Binding) Pool() *bef.Pool { return b.pool }
 // StringAttr returns attribute i as text.
 func (b *Binding) StringAttr(i int) (string, error) {
 	if i >= len(b.attrs) {
-		return "", fmt.Errorf("attribute %d of kernel %s is missing", i, b.Kernel)
+		return "", missingAttr(i, b.Kernel)
 	}
 	text, err := b.pool.Text(b.attrs[i].Offset)
 	return string(text), err
+}
+
+func missingAttr(i int, kernel string) error {
+	return fmt.Errorf("attribute %d of kernel %s is missing", i, kernel)
 }
 
 // ConstIn returns the bytes of input i if it is a constant of the program, so that a binder may prepare it (pack a

@@ -144,7 +144,17 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	}
 	controls := plan.Controls
 	late := lateArguments{t: t}
+	segments, err := newSegmentLoader(t, plan.Segments, len(def.Kernels))
+	if err != nil {
+		return l.fail(t.fn, t.fn.Location(), "", "buffer plan: %w", err)
+	}
+	if segments != nil {
+		segments.beforeReturn = func() { late.before(&step{in: t.results}) }
+	}
+	writer := make([]int, len(t.regs)) // kernel of each register
+	const anywhere = -1
 	for i := range def.Kernels {
+		segments.reach(i)
 		k := &def.Kernels[i]
 		name := l.program.file.Kernels[k.Code]
 		bad := func(format string, args ...any) error {
@@ -152,12 +162,12 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		}
 		s := step{kernel: int32(i), site: -1, in: registerList(k.Args), out: registerList(k.Results)}
 		for _, r := range s.in {
-			if !defined[r] {
+			if !defined[r] || int(r) >= t.numArgs && writer[r] != anywhere && !segments.sees(i, writer[r]) {
 				return bad("reads register %d before it is written", r)
 			}
 		}
 		for _, r := range s.out {
-			defined[r] = true
+			defined[r], writer[r] = true, i
 		}
 		var control *Control
 		if _, isControl := controlKernels[name]; isControl && len(controls) > 0 && controls[0].Kernel == i {
@@ -167,8 +177,12 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 			if err := checkConstant(t, &s); err != nil {
 				return bad("%v", err)
 			}
+			for _, r := range s.out {
+				writer[r] = anywhere
+			}
 			continue
 		}
+		late.segment(segments)
 		late.before(&s)
 		kind, isControl := controlKernels[name]
 		if !isControl {
@@ -209,9 +223,15 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 			return l.fail(t.fn, t.fn.Location(), "", "returns register %d, which nothing writes", r)
 		}
 	}
-	late.before(&step{in: t.results})
-	t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
-	if !t.returnsEvents() {
+	if segments == nil {
+		late.before(&step{in: t.results})
+		t.steps = append(t.steps, step{kind: stepReturn, kernel: -1, site: -1})
+	} else {
+		segments.reach(len(def.Kernels))
+		segments.finish()
+	}
+	t.loader = segments
+	if !t.returnsEvents() && segments == nil {
 		t.runs = straightKernels(t.steps)
 	}
 	t.stretches = findStretches(t.steps)
@@ -258,6 +278,14 @@ func checkConstant(t *tensorFunction, s *step) error {
 type lateArguments struct {
 	t     *tensorFunction
 	known []bool
+	of    int // segment
+}
+
+// segment forgets what has been waited for when another segment begins: the waits of one are not the other's.
+func (a *lateArguments) segment(s *segmentLoader) {
+	if s != nil && s.current != a.of {
+		a.of, a.known = s.current, nil
+	}
 }
 
 func (a *lateArguments) before(s *step) {
@@ -295,15 +323,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 		}
 		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
 	}
-	b := &Binding{Kernel: name, Location: loc, attrs: k.Attrs, pool: &file.Attrs, consts: l.program.consts}
-	for _, r := range s.in {
-		b.In = append(b.In, t.regs[r].tensorType())
-		b.inSlots = append(b.inSlots, t.regs[r].Slot)
-	}
-	for _, r := range s.out {
-		b.Out = append(b.Out, t.regs[r].tensorType())
-		b.outSlots = append(b.outSlots, t.regs[r].Slot)
-	}
+	b := t.binding(s)
 	bound, err := callBinder(e.tensor, b)
 	switch {
 	case err != nil:
@@ -326,6 +346,21 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 	return true, nil
 }
 
+// binding describes the kernel behind a step.
+func (t *tensorFunction) binding(s *step) *Binding {
+	p, k := t.fn.program, &t.fn.def.Kernels[s.kernel]
+	b := &Binding{Kernel: p.file.Kernels[k.Code], Location: p.file.Locations.At(k.Loc), attrs: k.Attrs, pool: &p.file.Attrs, consts: p.consts, module: p.module}
+	for _, r := range s.in {
+		b.In = append(b.In, t.regs[r].tensorType())
+		b.inSlots = append(b.inSlots, t.regs[r].Slot)
+	}
+	for _, r := range s.out {
+		b.Out = append(b.Out, t.regs[r].tensorType())
+		b.outSlots = append(b.outSlots, t.regs[r].Slot)
+	}
+	return b
+}
+
 func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -339,25 +374,25 @@ func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
 func (l *tensorLoader) size(t *tensorFunction) error {
 	t.totalRegs = int64(len(t.regs))
 	limit := l.program.options.maxBytes()
-	total := t.frame
-	for i := range t.numArgs {
-		total = saturatingAdd(total, t.argType(i).Bytes)
-	}
-	for i := range t.results {
-		total = saturatingAdd(total, t.resultType(i).Bytes)
-	}
-	if total > limit {
+	if total := t.bytes(); total > limit {
 		return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes for arguments, results and arena, the limit is %d", total, limit)
 	}
+	own := make([]int64, max(len(t.segments), 1)) // scratch of each segment
 	for i := range t.steps {
 		s := &t.steps[i]
-		t.scratch = max(t.scratch, alignUp(s.scratch, BufferAlign))
+		scratch := &own[0]
+		if len(t.segments) > 0 {
+			scratch = &own[t.segmentOf(i)]
+		}
+		*scratch = max(*scratch, alignUp(s.scratch, BufferAlign))
+		t.forks = t.forks || s.kind == stepAsyncStart || s.kind == stepNotify
 		for _, c := range s.callees {
+			t.forks = t.forks || c.forks
 			t.asyncScratch += c.asyncScratch
 			if s.kind == stepAsyncStart {
 				t.asyncScratch += c.scratch
 			} else {
-				t.scratch = max(t.scratch, c.scratch)
+				*scratch = max(*scratch, c.scratch)
 			}
 			t.totalRegs += c.totalRegs
 			if t.totalRegs > maxInstanceRegisters || t.asyncScratch > limit {
@@ -365,7 +400,27 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 			}
 		}
 	}
+	t.scratch = own[0]
+	if t.loader != nil {
+		t.scratch = t.loader.giveScratch(own)
+		t.loader = nil
+		if t.scratch > limit {
+			return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes of scratch, the limit is %d", t.scratch, limit)
+		}
+	}
 	return nil
+}
+
+// bytes is the memory of an execution: arguments, results and arena.
+func (t *tensorFunction) bytes() int64 {
+	total := t.frame
+	for i := range t.numArgs {
+		total = saturatingAdd(total, t.argType(i).Bytes)
+	}
+	for i := range t.results {
+		total = saturatingAdd(total, t.resultType(i).Bytes)
+	}
+	return total
 }
 
 func saturatingAdd(a, b int64) int64 {

@@ -81,8 +81,8 @@ func (l *tensorLoader) checkCall(t, callee *tensorFunction, in, out []int32) err
 		return err
 	}
 	for i, r := range out {
-		if got, want := t.regs[r].Bytes, callee.resultType(i).Bytes; got != want {
-			return fmt.Errorf("result %d has %d bytes, function %q gives %d", i, got, callee.fn.name, want)
+		if got, want := t.regs[r].tensorType(), callee.resultType(i); !got.Equal(want) {
+			return fmt.Errorf("result %d is %v, function %q gives %v", i, &got, callee.fn.name, &want)
 		}
 	}
 	return nil
@@ -90,8 +90,8 @@ func (l *tensorLoader) checkCall(t, callee *tensorFunction, in, out []int32) err
 
 func checkOperands(t, callee *tensorFunction, in []int32) error {
 	for i, r := range in {
-		if got, want := t.regs[r].Bytes, callee.regs[i].Bytes; got != want {
-			return fmt.Errorf("operand %d has %d bytes, function %q takes %d", i, got, callee.fn.name, want)
+		if got, want := t.regs[r].tensorType(), callee.argType(i); !got.Equal(want) {
+			return fmt.Errorf("operand %d is %v, function %q takes %v", i, &got, callee.fn.name, &want)
 		}
 	}
 	return nil
@@ -172,8 +172,12 @@ func (l *tensorLoader) checkAsyncStart(t *tensorFunction, s *step) error {
 		return fmt.Errorf("%d output registers, function %q gives %d results", len(outputs), callee.fn.name, len(callee.results))
 	}
 	for i, r := range outputs {
-		if r >= len(t.regs) || t.regs[r].Bytes != callee.resultType(i).Bytes {
-			return fmt.Errorf("output %d: register %d does not fit result of %d bytes", i, r, callee.resultType(i).Bytes)
+		want := callee.resultType(i)
+		if r >= len(t.regs) {
+			return fmt.Errorf("output %d: register %d of %d", i, r, len(t.regs))
+		}
+		if got := t.regs[r].tensorType(); !got.Equal(want) {
+			return fmt.Errorf("output %d: register %d is %v, function %q gives %v", i, r, &got, callee.fn.name, &want)
 		}
 		if kind := t.regs[r].Slot.Kind; kind == SlotArg || kind == SlotConst {
 			return fmt.Errorf("output %d: register %d lives in %v", i, r, t.regs[r].Slot)

@@ -19,6 +19,9 @@ type RunOptions struct {
 	// something outside of it, and with false when it goes on. Of two calls that cross each other the later may come
 	// first, so count them: an execution begins at work. It is for who has to know that nobody of several can go on.
 	Rest func(rests bool)
+	// Valid, if set, has room for one entry for each result. After an error it says which results were computed all the same, since they do
+	// not depend on what failed.
+	Valid []bool
 }
 
 // IsTensor reports whether f has a buffer plan and is run by Run. All other functions are run by Execute.
@@ -65,16 +68,24 @@ func (f *Function) NewResults() []Buffer {
 // state a run of a program without async starts, with a context that cannot be cancelled, allocates nothing.
 //
 // Cancelling ctx ends the run with a Cancelled or DeadlineExceeded error after the kernels that are running. Errors are
-// of type *Error. After an error the contents of the results are undefined. Run is safe for concurrent use; it must not be
+// of type *Error. An error of a kernel fails what depends on it: the contents of those results are undefined, and RunOptions.Valid says which
+// they are. Run is safe for concurrent use; it must not be
 // called on a worker of the queue, where Start is the way.
 func (f *Function) Run(ctx context.Context, o RunOptions, args, results []Buffer) error {
 	r, err := f.prepare(ctx, &o, args, results)
 	if err != nil {
 		return err
 	}
-	r.main.task()
+	if r.entry.forks && r.ctx.Queue.ParallelismLevel() == 1 {
+		r.ctx.Queue.AddTask(r.main.resume) // one thread means one: parts that run beside each other take turns on it
+	} else {
+		r.main.task()
+	}
 	r.wait()
 	st := r.stop.Load()
+	if o.Valid != nil {
+		r.valid(o.Valid)
+	}
 	r.reset()
 	f.instances.put(r)
 	if st != nil {
@@ -94,6 +105,9 @@ func (f *Function) Start(ctx context.Context, o RunOptions, args, results []Buff
 	}
 	r.release = func(r *tensorRun) {
 		st := r.stop.Load()
+		if o.Valid != nil {
+			r.valid(o.Valid)
+		}
 		r.reset()
 		f.instances.put(r)
 		if st != nil {
@@ -197,17 +211,18 @@ func (r *tensorRun) context() context.Context {
 		// The end of the caller's context arrives through fail, so that it is the run's error and not what kernels
 		// make of it.
 		r.derived, r.cancel = context.WithCancelCause(context.WithoutCancel(r.parent))
-		if st := r.stop.Load(); st != nil {
+		if st := r.stop.Load(); st != nil && r.cancelled.Load() {
 			r.cancel(st)
 		}
 	}
 	return r.derived
 }
 
-// fail makes st the run's error unless it has one, and sees to it that every fiber notices: running ones before their
+// fail makes st the run's error unless it has one, and ends the run: every fiber notices, running ones before their
 // next kernel, those that wait for an operand now, and kernels that wait for something outside by their context.
 func (r *tensorRun) fail(st *async.Status) {
-	if !r.stop.CompareAndSwap(nil, st) {
+	r.stop.CompareAndSwap(nil, st)
+	if r.cancelled.Swap(true) {
 		return
 	}
 	r.mu.Lock()
@@ -228,7 +243,7 @@ func (r *tensorRun) abandonLate() {
 	r.mu.Unlock()
 	for _, op := range late {
 		op.mu.Lock()
-		missing := op.state.Load() != opIdle && op.bound < op.callee.numArgs
+		missing := op.running.Load() && op.bound < op.callee.numArgs
 		op.mu.Unlock()
 		if missing {
 			name, loc := r.entry.kernelName(&step{kernel: -1})
@@ -274,13 +289,13 @@ func (r *tensorRun) wait() {
 // reset makes the instance ready for the next execution.
 func (r *tensorRun) reset() {
 	for _, op := range r.static {
-		op.state.Store(opIdle)
+		op.running.Store(false)
 	}
 	for len(r.detached) > 0 {
 		op := r.detached[len(r.detached)-1]
-		op.state.Store(opIdle)
+		op.running.Store(false)
 		for _, n := range op.nested {
-			n.state.Store(opIdle)
+			n.running.Store(false)
 		}
 		r.reattach(op)
 	}
@@ -288,6 +303,8 @@ func (r *tensorRun) reset() {
 		r.cancel(nil)
 	}
 	r.stop.Store(nil)
+	r.cancelled.Store(false)
+	clear(r.failed)
 	for _, op := range r.late {
 		op.listed = false
 	}

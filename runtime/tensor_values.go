@@ -74,14 +74,23 @@ func (m *tensorMemory) drop() {
 
 // values hands the memory over to values, or to nobody if the computation failed.
 func (m *tensorMemory) values(tv *TensorValues, failed *Error) []*async.Value {
+	return m.validValues(tv, failed, nil)
+}
+
+// validValues is values of a computation that may have failed in part; nil means that none of its results is valid then.
+func (m *tensorMemory) validValues(tv *TensorValues, failed *Error, valid []bool) []*async.Value {
 	values := make([]*async.Value, len(m.types))
-	if failed != nil {
-		m.drop()
-		setAll(values, async.MakeError(failed))
-		return values
-	}
+	var e *async.Value
 	for i, t := range m.types {
-		values[i] = tv.Make(t, m.buffers[i])
+		if failed == nil || valid != nil && valid[i] {
+			values[i] = tv.Make(t, m.buffers[i])
+			continue
+		}
+		if e == nil {
+			e = async.MakeError(failed)
+		}
+		m.buffers[i].DropRef()
+		values[i] = e
 	}
 	return values
 }
@@ -146,15 +155,13 @@ func (u *tensorUse) boundTo(in []TensorType) (*boundUse, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, b := range u.bound {
-		if slices.EqualFunc(b.in, in, func(x, y TensorType) bool {
-			return x.Type == y.Type && x.Bytes == y.Bytes && slices.Equal(x.Dims, y.Dims)
-		}) {
+		if slices.EqualFunc(b.in, in, func(x, y TensorType) bool { return x.Equal(y) }) {
 			return b, nil
 		}
 	}
 	program, def := u.kernel.fn.program, u.kernel.def
 	bound, err := callBinder(u.bind, &Binding{Kernel: u.kernel.name(), Location: u.kernel.location(), In: in, Out: u.results,
-		attrs: def.Attrs, pool: &program.file.Attrs})
+		attrs: def.Attrs, pool: &program.file.Attrs, module: program.module})
 	if err != nil {
 		return nil, err
 	}

@@ -6,26 +6,21 @@ import "github.com/gohalo/halo/hlo"
 
 // beyond checks an instruction whose shape is right.
 func (r *run) beyond(in hlo.Instruction) {
-	c := &r.cfg
-	switch op := in.Opcode(); op {
-	case hlo.OpRngBitGenerator:
-		if c.RNGState {
-			r.rngState(in)
+	c, op := &r.cfg, in.Opcode()
+	info := hlo.Info(op)
+	if c.ReducerSignatures && info.Traits.Has(hlo.TraitCollective|hlo.TraitApply) {
+		r.reducerSignature(in)
+	}
+	switch {
+	case c.RNGState && op == hlo.OpRngBitGenerator:
+		r.rngState(in)
+	case c.CollectiveGroups && info.Pair.Begins(op):
+		if id := hlo.AttrsOf[hlo.AllReduceAttrs](in).ChannelID; id.Set && id.Value <= 0 {
+			r.report(in, "HALO-CHANNEL", "the channel id of %v must be greater than 0, got %d", op, id.Value)
 		}
-	case hlo.OpAllReduce, hlo.OpAllReduceStart, hlo.OpReduceScatter:
-		if c.ReducerSignatures {
-			r.reducerSignature(in)
-		}
-		if c.CollectiveGroups && op == hlo.OpAllReduceStart {
-			if id := hlo.AttrsOf[hlo.AllReduceAttrs](in).ChannelID; id.Set && id.Value <= 0 {
-				r.report(in, "HALO-CHANNEL", "the channel id of all-reduce-start must be greater than 0, got %d", id.Value)
-			}
-		}
-	case hlo.OpCollectiveBroadcast:
-		if c.CollectiveGroups {
-			r.broadcastGroups(in)
-		}
-	case hlo.OpSend, hlo.OpRecv:
+	case c.CollectiveGroups && op == hlo.OpCollectiveBroadcast:
+		r.broadcastGroups(in)
+	case isTransfer(op):
 		if i := in.NumOperands() - 1; c.TransferTokens && !in.OperandInstr(i).Shape().IsToken() {
 			r.report(in, "HALO-TRANSFER", "operand %d of %v must be a token, got %v", i, op, in.OperandInstr(i).Shape())
 		}

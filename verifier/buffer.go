@@ -43,6 +43,9 @@ func hasBuffer(s hlo.Shape) bool {
 }
 
 func (r *run) buffer(in hlo.Instruction) {
+	if hlo.IsAsync(in.Opcode()) {
+		return
+	}
 	switch in.Opcode() {
 	case hlo.OpGetTupleElement, hlo.OpTuple:
 	case hlo.OpCustomCall:
@@ -53,22 +56,13 @@ func (r *run) buffer(in hlo.Instruction) {
 			return
 		}
 		r.oneWriter(in, "BUF-07")
-	case hlo.OpWhile, hlo.OpDynamicUpdateSlice:
-		if in.Opcode() == hlo.OpDynamicUpdateSlice {
-			for i := range in.NumOperands() {
-				if i > 0 && hasBuffer(in.OperandInstr(i).Shape()) {
-					r.report(in, "BUF-10", "DynamicUpdateSlice operand %d must not be a buffer", i)
-					return
-				}
-			}
-			if hasBuffer(in.OperandInstr(0).Shape()) != hasBuffer(in.Shape()) {
-				r.report(in, "BUF-10", "DynamicUpdateSlice result must be a buffer exactly if operand 0 is one")
-				return
-			}
-		}
+	case hlo.OpWhile:
 		r.oneWriter(in, "BUF-07")
-	case hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone:
 	default:
+		if hlo.Info(in.Opcode()).Match == hlo.MatchInPlace {
+			r.bufferInPlace(in)
+			return
+		}
 		if _, ok := frontendAttrs(in).Get(streamAnnotation); ok && in.Opcode() == hlo.OpCall {
 			return
 		}
@@ -80,6 +74,21 @@ func (r *run) buffer(in hlo.Instruction) {
 			r.report(in, "BUF-13", "buffers aren't allowed in this context: %v", in.Opcode())
 		}
 	}
+}
+
+// bufferInPlace checks a dynamic-update-slice, which may write into a buffer and nothing else of one.
+func (r *run) bufferInPlace(in hlo.Instruction) {
+	for i := 1; i < in.NumOperands(); i++ {
+		if hasBuffer(in.OperandInstr(i).Shape()) {
+			r.report(in, "BUF-10", "DynamicUpdateSlice operand %d must not be a buffer", i)
+			return
+		}
+	}
+	if hasBuffer(in.OperandInstr(0).Shape()) != hasBuffer(in.Shape()) {
+		r.report(in, "BUF-10", "DynamicUpdateSlice result must be a buffer exactly if operand 0 is one")
+		return
+	}
+	r.oneWriter(in, "BUF-07")
 }
 
 // bufferCall checks a custom-call that may make, take or hand on buffers.
@@ -195,8 +204,13 @@ func (r *run) bufferUses(in hlo.Instruction) *uses {
 	}
 	u := new(uses)
 	for user := range in.Users() {
-		switch user.Opcode() {
-		case hlo.OpFusion, hlo.OpCall, hlo.OpCustomCall, hlo.OpWhile, hlo.OpConditional, hlo.OpDynamicUpdateSlice:
+		switch op := user.Opcode(); op {
+		default:
+			info := hlo.Info(op)
+			if info.Match == hlo.MatchInPlace || info.Traits.Has(hlo.TraitControl) && !hlo.IsAsync(op) {
+				u.writers++
+			}
+		case hlo.OpFusion, hlo.OpCustomCall:
 			u.writers++
 		case hlo.OpGetTupleElement:
 			if u.elements == nil {

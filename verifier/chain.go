@@ -73,16 +73,13 @@ func listed(ins []hlo.Instruction) string {
 // asyncUsers checks who uses the value of a start or update.
 func (r *run) asyncUsers(in hlo.Instruction) {
 	for u := range in.Users() {
-		switch op := u.Opcode(); op {
-		case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpWhile, hlo.OpCall, hlo.OpConditional, hlo.OpOptBarrier, hlo.OpDomain, hlo.OpCopy, hlo.OpParameter,
-			hlo.OpAsyncUpdate, hlo.OpAsyncDone: // the operands of updates are looked at there; a done with several breaks ASYNC-15
-		default:
-			if op == hlo.OpCustomCall && forwards(u) {
-				continue
-			}
-			r.report(in, "ASYNC-21", "%v %%%s can only be used as operands of async-update, async-done, control flow, or tuple, not of %v %%%s", in.Opcode(), in.Name(), op, u.Name())
-			return
+		op := u.Opcode()
+		if hlo.Info(op).Traits.Has(hlo.TraitCarriesAsync) || op == hlo.OpCustomCall && forwards(u) ||
+			op == hlo.OpAsyncUpdate || op == hlo.OpAsyncDone { // the operands of updates are looked at there; a done with several breaks ASYNC-15
+			continue
 		}
+		r.report(in, "ASYNC-21", "%v %%%s can only be used as operands of async-update, async-done, control flow, or tuple, not of %v %%%s", in.Opcode(), in.Name(), op, u.Name())
+		return
 	}
 }
 
@@ -251,7 +248,11 @@ func (r *run) notNative(c hlo.Computation, start hlo.Instruction) {
 			others++
 		}
 	}
-	if op := root.Opcode(); others == 1 && hlo.HasNativeAsync(op) && op != hlo.OpSend && op != hlo.OpRecv {
+	switch op := root.Opcode(); {
+	case others != 1 || !hlo.HasNativeAsync(op):
+	case isTransfer(op): // XLA wraps the transfers of a stream, so programs have them
+		r.warn(start, "ASYNC-S2", "%v begins a pair of its own opcodes and is better not wrapped with async-start", op)
+	default:
 		r.report(start, "ASYNC-S2", "%v has asynchronous opcodes of its own and cannot be wrapped with async-start", op)
 	}
 }

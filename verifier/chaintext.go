@@ -25,16 +25,16 @@ type part struct {
 // chainOf lists the chain that in belongs to, in program order within each computation; nil when in is no step of one, or alone.
 func (r *run) chainOf(in hlo.Instruction) []Link {
 	first := in
-	switch op := in.Opcode(); {
+	switch op, pair := in.Opcode(), hlo.Info(in.Opcode()).Pair; {
 	case hlo.IsAsync(op):
 		first = r.head(in)
-	case inPair[op] && in.NumOperands() > 0 && startOps[op] != hlo.OpInvalid:
-		if first = in.OperandInstr(0); first.Opcode() != startOps[op] {
+	case pair.Ends(op) && in.NumOperands() > 0:
+		if first = in.OperandInstr(0); first.Opcode() != pair.Start {
 			if p, ok := r.producer(first); ok {
 				first = p
 			}
 		}
-	case !inPair[op]:
+	case !pair.Begins(op) && !pair.Ends(op):
 		return nil
 	}
 	if links, ok := r.shown[placeOf(first)]; ok {
@@ -60,12 +60,12 @@ func (r *run) follow(first hlo.Instruction) []Link {
 		}
 	}
 	// Where the first step continues something that is no start, that belongs to the story.
-	if (hlo.IsAsync(first.Opcode()) && first.Opcode() != hlo.OpAsyncStart || startOps[first.Opcode()] != hlo.OpInvalid) && first.NumOperands() > 0 {
+	if (hlo.IsAsync(first.Opcode()) && first.Opcode() != hlo.OpAsyncStart || endsPair(first)) && first.NumOperands() > 0 {
 		parts = append([]part{{first.OperandInstr(0), 0}}, parts...)
 	}
 	for k := 0; k < len(parts) && looks < maxLooks && len(parts) <= maxLinks; k++ {
 		p := parts[k]
-		if p.in.Opcode() == hlo.OpAsyncDone || startOps[p.in.Opcode()] != hlo.OpInvalid || k == 0 && p.in != first {
+		if p.in.Opcode() == hlo.OpAsyncDone || endsPair(p.in) || k == 0 && p.in != first {
 			continue
 		}
 		for u := range p.in.Users() {
@@ -148,3 +148,6 @@ func (r *run) pass(p part, user hlo.Instruction, add func(hlo.Instruction, pathI
 		add(user, p.path)
 	}
 }
+
+// endsPair reports whether in waits for what another opcode began.
+func endsPair(in hlo.Instruction) bool { return hlo.Info(in.Opcode()).Pair.Ends(in.Opcode()) }

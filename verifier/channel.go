@@ -6,8 +6,7 @@ import "github.com/gohalo/halo/hlo"
 
 func (r *run) channels() {
 	for _, in := range r.linked {
-		op := in.Opcode()
-		if op != hlo.OpSend && op != hlo.OpRecv || r.isBad(in) {
+		if !isTransfer(in.Opcode()) || r.isBad(in) {
 			continue
 		}
 		a := hlo.AttrsOf[hlo.SendRecvAttrs](in)
@@ -21,6 +20,12 @@ func (r *run) channels() {
 	}
 }
 
+// isTransfer reports whether op begins a transfer between two devices, or to or from the host: send and recv have no form in one step.
+func isTransfer(op hlo.Opcode) bool {
+	p := hlo.Info(op).Pair
+	return p.Begins(op) && p.Plain == hlo.OpInvalid
+}
+
 func (r *run) channelUser(in hlo.Instruction, a hlo.SendRecvAttrs) {
 	if in.IsRoot() && r.isAsyncBody(in.Computation().ID()) {
 		return
@@ -30,7 +35,7 @@ func (r *run) channelUser(in hlo.Instruction, a hlo.SendRecvAttrs) {
 		return
 	}
 	for u := range in.Users() {
-		if u.Opcode() != pairOps[in.Opcode()] {
+		if u.Opcode() != hlo.Info(in.Opcode()).Pair.Done {
 			continue
 		}
 		b := hlo.AttrsOf[hlo.SendRecvAttrs](u)

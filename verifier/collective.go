@@ -131,13 +131,15 @@ func (r *run) groups(in hlo.Instruction) bool {
 		r.report(in, "COLL-01", "Cannot have use_global_device_ids=true without channel_id being specified")
 		return false
 	}
-	if op := in.Opcode(); r.cfg.SkipReplicaGroups {
+	if r.cfg.SkipReplicaGroups {
 		return true
 	} else if !r.listedIDs(in, a.groups) || !r.groupTotals(in, &a) {
 		return false
-	} else if _, _, _, uniform := groupSizes(a.groups); !uniform && op != hlo.OpAllReduce && op != hlo.OpAllReduceStart {
-		r.report(in, "REPL-08", "Replica groups expected to be of uniform size in %%%s", in.Name())
-		return false
+	} else if _, _, _, uniform := groupSizes(a.groups); !uniform {
+		if _, free := in.Attrs().(*hlo.AllReduceAttrs); !free {
+			r.report(in, "REPL-08", "Replica groups expected to be of uniform size in %%%s", in.Name())
+			return false
+		}
 	}
 	return true
 }
@@ -209,7 +211,7 @@ func (r *run) groupTotals(in hlo.Instruction, a *groupAttrs) bool {
 // allReduce checks channel ids, and that all all-reduces of the module constrain their layouts or none does.
 func (r *run) allReduce(in hlo.Instruction) {
 	a := hlo.AttrsOf[hlo.AllReduceAttrs](in)
-	if in.Opcode() == hlo.OpAllReduce && a.ChannelID.Set && a.ChannelID.Value <= 0 {
+	if !hlo.Info(in.Opcode()).Pair.Begins(in.Opcode()) && a.ChannelID.Set && a.ChannelID.Value <= 0 {
 		r.report(in, "COLL-10", "All reduce channel id must be greater than 0 for %%%s", in.Name())
 	}
 	k := 0

@@ -62,6 +62,9 @@ type Config struct {
 	CanChangeLayout           func(hlo.Instruction) bool // whether the instruction may change layouts; nil: unary ops, and what [CanChangeLayout] says. LayoutSensitive only
 	ShapeSize                 func(hlo.Shape) int64      // bytes of a shape, -1 for unbounded ones; nil: [DenseSize]
 
+	// Extra are rules beside those of the table.
+	Extra []Extra
+
 	// What XLA leaves unchecked, and programs that keep to XLA's rules may break.
 
 	RNGState           bool // random states are as large as their algorithm wants

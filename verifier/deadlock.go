@@ -1,8 +1,6 @@
 package verifier
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -39,7 +37,14 @@ const maxEvents = 1 << 20
 // waitsForAll marks the collectives that every device must reach. All-reduce and reduce-scatter own a computation, and XLA does not look at
 // instructions that do.
 func waitsForAll(op hlo.Opcode) bool {
-	return slices.Contains([]hlo.Opcode{hlo.OpAllGather, hlo.OpAllToAll, hlo.OpRaggedAllToAll, hlo.OpCollectivePermute, hlo.OpCollectiveBroadcast}, op)
+	t := hlo.Info(op).Traits
+	return t.Has(hlo.TraitCollective) && t&(hlo.TraitApply|hlo.TraitAsyncStart|hlo.TraitAsyncDone) == 0
+}
+
+// mayReduce marks the collectives that own a computation, begun and ended in one step.
+func mayReduce(op hlo.Opcode) bool {
+	t := hlo.Info(op).Traits
+	return t.Has(hlo.TraitCollective|hlo.TraitApply) && !t.Has(hlo.TraitAsyncStart)
 }
 
 func (r *run) deadlocks() {
@@ -66,7 +71,7 @@ func (w *deadlockWalk) computation(c hlo.Computation, t *transfers) {
 		switch op := in.Opcode(); {
 		case in.NumCallees() == 0:
 			w.event(in, t)
-		case op == hlo.OpAllReduce || op == hlo.OpReduceScatter:
+		case mayReduce(op):
 			if w.r.cfg.ReductionDeadlocks && t.state != nothing {
 				w.fail(in, "HALO-DEADLOCK", "%v waits for all devices while transfers are pending: %s", op, t)
 			}
@@ -84,7 +89,7 @@ func (w *deadlockWalk) isQuiet(c hlo.Computation) bool {
 	q := true
 	for in := range c.Instructions() {
 		op := in.Opcode()
-		q = q && op != hlo.OpSend && op != hlo.OpRecv && !waitsForAll(op) && op != hlo.OpAllReduce && op != hlo.OpReduceScatter
+		q = q && !isTransfer(op) && !waitsForAll(op) && !mayReduce(op)
 		for i := range in.NumCallees() {
 			q = q && w.isQuiet(w.r.m.MustComputation(in.Callee(i)))
 		}
@@ -123,7 +128,7 @@ func (w *deadlockWalk) event(in hlo.Instruction, t *transfers) {
 		return
 	}
 	switch {
-	case op == hlo.OpSend || op == hlo.OpRecv:
+	case isTransfer(op):
 		if hlo.AttrsOf[hlo.SendRecvAttrs](in).IsHostTransfer {
 			return
 		}

@@ -11,25 +11,11 @@ import (
 // fastMemory is the space of generic fast memory.
 const fastMemory = 1
 
-// keepsLayout marks the ops whose operands and result have one layout after layout assignment, as XLA's CPU and GPU pipelines leave it:
-// each result element comes from elements at the same place, or the op moves whole blocks.
-var keepsLayout = func() (is [hlo.NumOpcodes]bool) {
-	for op := range is {
-		is[op] = hlo.Info(hlo.Opcode(op)).Traits.Has(hlo.TraitElementwise)
-	}
-	for _, op := range []hlo.Opcode{
-		hlo.OpAddDependency, hlo.OpAllGather, hlo.OpAllGatherStart, hlo.OpAllGatherDone, hlo.OpAllToAll, hlo.OpBitcastConvert, hlo.OpCollectivePermute,
-		hlo.OpConcatenate, hlo.OpConditional, hlo.OpDynamicSlice, hlo.OpDynamicUpdateSlice, hlo.OpFft, hlo.OpMap, hlo.OpOptBarrier, hlo.OpPad,
-		hlo.OpReduceWindow, hlo.OpReverse, hlo.OpScatter, hlo.OpSelectAndScatter, hlo.OpSetDimensionSize, hlo.OpSlice, hlo.OpSort, hlo.OpTopk,
-		hlo.OpTriangularSolve, hlo.OpCholesky, hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpWhile,
-	} {
-		is[op] = true
-	}
-	return is
-}()
-
-// CanChangeLayout reports whether layout assignment lets an instruction have a layout other than its operands'.
-func CanChangeLayout(in hlo.Instruction) bool { return !keepsLayout[in.Opcode()] }
+// CanChangeLayout reports whether layout assignment lets an instruction have a layout other than its operands'. XLA's pipelines for CPU and
+// GPU leave one layout to the operands and result of an op whose result elements come from elements at the same place, or in whole blocks.
+func CanChangeLayout(in hlo.Instruction) bool {
+	return hlo.Info(in.Opcode()).Traits&(hlo.TraitElementwise|hlo.TraitKeepsLayout) == 0
+}
 
 // defaultCanChangeLayout is CanChangeLayout, but for unary elementwise ops: one whose result lies otherwise than its operand is no more than
 // a copy on the way, while arrays that are combined or cut must agree.
@@ -49,14 +35,13 @@ func (r *run) layoutUnchanged(in hlo.Instruction) {
 		return
 	}
 	e := hlo.ShapeEq(hlo.IgnoreTiles | hlo.IgnoreMemorySpace | hlo.IgnoreElementType | hlo.IgnoreDynamic)
-	op := in.Opcode()
 	for i := range in.NumOperands() {
 		x := in.OperandInstr(i).Shape()
 		if _, ok := x.Layout(); !ok || !x.IsArray() || x.Rank() != out.Rank() {
 			continue
 		}
 		ignore := e
-		if slices.Contains([]hlo.Opcode{hlo.OpConvert, hlo.OpCompare, hlo.OpIsFinite, hlo.OpScatter}, op) || op == hlo.OpSelect && i == 0 {
+		if x.Type() != out.Type() { // bits of an element may differ where elements do
 			ignore |= hlo.IgnoreElementSize
 		}
 		l, _ := x.Layout()

@@ -8,18 +8,6 @@ import (
 
 // The checks of single instructions.
 
-// callers marks the ops that may call computations (GEN-01).
-var callers = func() (is [hlo.NumOpcodes]bool) {
-	for _, op := range []hlo.Opcode{
-		hlo.OpWhile, hlo.OpConditional, hlo.OpFusion, hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone, hlo.OpAllReduce, hlo.OpAllReduceStart,
-		hlo.OpCall, hlo.OpMap, hlo.OpReduce, hlo.OpReduceScatter, hlo.OpReduceWindow, hlo.OpScatter, hlo.OpSelectAndScatter, hlo.OpSort,
-		hlo.OpScan, hlo.OpCustomCall,
-	} {
-		is[op] = true
-	}
-	return is
-}()
-
 // opChecks are what an op demands beyond its shape rule. They run when the shape rule holds, and may report several findings.
 var opChecks = func() (f [hlo.NumOpcodes]func(*run, hlo.Instruction)) {
 	set := func(check func(*run, hlo.Instruction), ops ...hlo.Opcode) {
@@ -64,7 +52,7 @@ func (r *run) instructions() {
 
 func (r *run) instruction(in hlo.Instruction) {
 	op := in.Opcode()
-	if in.NumCallees() > 0 && !callers[op] {
+	if in.NumCallees() > 0 && len(hlo.Info(op).Callees) == 0 && !hlo.IsAsync(op) {
 		r.report(in, "GEN-01", "Called computations specified for non-caller instruction %%%s, %v", in.Name(), op)
 		return
 	}

@@ -1,7 +1,6 @@
 package verifier
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -9,47 +8,21 @@ import (
 
 // Pairs of opcodes: a start and its done (verifier 7.1).
 
-// pairOps says which done belongs to a start.
-var pairOps = map[hlo.Opcode]hlo.Opcode{
-	hlo.OpAllReduceStart: hlo.OpAllReduceDone, hlo.OpAllGatherStart: hlo.OpAllGatherDone, hlo.OpCopyStart: hlo.OpCopyDone,
-	hlo.OpCollectivePermuteStart: hlo.OpCollectivePermuteDone, hlo.OpSend: hlo.OpSendDone, hlo.OpRecv: hlo.OpRecvDone,
-}
-
-// startOps is the inverse of pairOps.
-var startOps = func() map[hlo.Opcode]hlo.Opcode {
-	m := make(map[hlo.Opcode]hlo.Opcode, len(pairOps))
-	for s, d := range pairOps {
-		m[d] = s
-	}
-	return m
-}()
-
-// inPair marks the opcodes that the phase looks at.
-var inPair = func() (is [hlo.NumOpcodes]bool) {
-	for s, d := range pairOps {
-		is[s], is[d] = true, true
-	}
-	return is
-}()
-
 func (r *run) pairs() {
 	for _, in := range r.linked {
-		op := in.Opcode()
-		if !inPair[op] {
-			continue
-		}
-		if done, ok := pairOps[op]; ok {
-			r.pairStart(in, done)
-		} else {
-			r.pairDone(in, startOps[op])
+		switch op, p := in.Opcode(), hlo.Info(in.Opcode()).Pair; {
+		case p.Begins(op):
+			r.pairStart(in, p)
+		case p.Ends(op):
+			r.pairDone(in, p.Start)
 		}
 	}
 }
 
 // pairStart checks the consumer of a start, send or recv.
-func (r *run) pairStart(in hlo.Instruction, done hlo.Opcode) {
-	op := in.Opcode()
-	transfer := op == hlo.OpSend || op == hlo.OpRecv
+func (r *run) pairStart(in hlo.Instruction, pair hlo.Pair) {
+	op, done := in.Opcode(), pair.Done
+	transfer := isTransfer(op)
 	if transfer && in.IsRoot() && r.isAsyncBody(in.Computation().ID()) {
 		return
 	}
@@ -78,8 +51,14 @@ func (r *run) pairStart(in hlo.Instruction, done hlo.Opcode) {
 
 // passesPair reports whether a start may go on through in to its done.
 func passesPair(in hlo.Instruction) bool {
-	return slices.Contains([]hlo.Opcode{hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpOptBarrier, hlo.OpCopy, hlo.OpParameter, hlo.OpWhile}, in.Opcode()) ||
-		in.Opcode() == hlo.OpCustomCall && forwards(in)
+	switch op := in.Opcode(); op {
+	case hlo.OpCall, hlo.OpConditional, hlo.OpDomain:
+		return false
+	case hlo.OpCustomCall:
+		return forwards(in)
+	default:
+		return hlo.Info(op).Traits.Has(hlo.TraitCarriesAsync)
+	}
 }
 
 func customTarget(in hlo.Instruction) string {
@@ -98,12 +77,12 @@ func (r *run) pairDone(in hlo.Instruction, start hlo.Opcode) {
 	if o.Opcode() == start {
 		return
 	}
-	switch start {
-	case hlo.OpSend, hlo.OpRecv:
+	switch {
+	case isTransfer(start):
 		if o.Opcode() != hlo.OpGetTupleElement {
 			r.report(in, "PAIR-06", "The operand of a %v instruction needs to be %v or get-tuple-element, found %v", in.Opcode(), start, o.Opcode())
 		}
-	case hlo.OpCopyStart:
+	case start == hlo.OpCopyStart:
 		r.report(in, "PAIR-05", "The operand of a %v instruction needs to be %v, found %v", in.Opcode(), start, o.Opcode())
 	default:
 		if p, ok := r.producer(o); !ok || p.Opcode() != start {

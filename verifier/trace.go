@@ -41,11 +41,8 @@ func (r *run) push(path pathID, index int64) pathID {
 
 // isAsyncProducer reports whether a value can be traced to an instruction of op.
 func isAsyncProducer(op hlo.Opcode) bool {
-	switch op {
-	case hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAllReduceStart, hlo.OpAllGatherStart, hlo.OpCollectivePermuteStart:
-		return true
-	}
-	return false
+	const start = hlo.TraitCollective | hlo.TraitAsyncStart
+	return op == hlo.OpAsyncStart || op == hlo.OpAsyncUpdate || hlo.Info(op).Traits.Has(start)
 }
 
 // producer is the start or update that the value of in comes from; false when there is none to be found.
@@ -236,10 +233,10 @@ func (r *run) carried(in hlo.Instruction) bool {
 			}
 		}
 		for u := range in.Users() {
-			switch u.Opcode() {
-			case hlo.OpWhile:
+			switch op := u.Opcode(); {
+			case op == hlo.OpWhile:
 				return yes(k)
-			case hlo.OpAsyncUpdate, hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpOptBarrier, hlo.OpDomain, hlo.OpCall, hlo.OpConditional:
+			case op == hlo.OpAsyncUpdate || op != hlo.OpCopy && hlo.Info(op).Traits.Has(hlo.TraitCarriesAsync):
 				add(u, k)
 			}
 		}

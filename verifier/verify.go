@@ -42,6 +42,7 @@ func (r *run) phases() {
 	r.schedule()
 	r.aliases()
 	r.donors()
+	r.extra()
 }
 
 // run is the state of one verification.
@@ -118,7 +119,7 @@ func newRun(m hlo.Module, cfg Config) *run {
 	}
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
-			if op := in.Opcode(); inPair[op] || hlo.IsAsync(op) {
+			if op, pair := in.Opcode(), hlo.Info(in.Opcode()).Pair; pair.Begins(op) || pair.Ends(op) || hlo.IsAsync(op) {
 				r.linked = append(r.linked, in)
 			}
 			if in.NumCallees() == 0 {

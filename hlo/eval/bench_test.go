@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // BenchmarkInstruction evaluates the root of small programs over filled parameters.

@@ -1,19 +1,18 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
-// collective is the meaning of an op of several devices, apart from how they meet: who takes part, and what a device gets from what all
+// collective is the meaning of an op of several devices, apart from how they meet: what a device gets from what the members of its group
 // bring.
 type collective struct {
-	group  func(c *Call) ([]Device, error)
 	result func(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error)
-	// common says that all members get the same.
-	common bool
 	// optional says that a device may be in no group: it gets zeros.
 	optional bool
 }
@@ -24,13 +23,13 @@ var collectives [hlo.NumOpcodes]*collective
 // Collectives. A start does the whole exchange, its done projects the result. A device that runs alone is a group of one.
 func init() {
 	for op, k := range map[hlo.Opcode]*collective{
-		hlo.OpAllGather:           {group: allGatherGroup, result: allGather, common: true},
-		hlo.OpAllReduce:           {group: allReduceGroup, result: allReduce, common: true},
-		hlo.OpReduceScatter:       {group: reduceScatterGroup, result: reduceScatter},
-		hlo.OpAllToAll:            {group: allToAllGroup, result: allToAll},
-		hlo.OpRaggedAllToAll:      {group: raggedGroup, result: raggedAllToAll},
-		hlo.OpCollectiveBroadcast: {group: broadcastGroup, result: collectiveBroadcast, optional: true},
-		hlo.OpCollectivePermute:   {group: permuteGroup, result: collectivePermute, optional: true},
+		hlo.OpAllGather:           {result: allGather},
+		hlo.OpAllReduce:           {result: allReduce},
+		hlo.OpReduceScatter:       {result: reduceScatter},
+		hlo.OpAllToAll:            {result: allToAll},
+		hlo.OpRaggedAllToAll:      {result: raggedAllToAll},
+		hlo.OpCollectiveBroadcast: {result: collectiveBroadcast, optional: true},
+		hlo.OpCollectivePermute:   {result: collectivePermute, optional: true},
 	} {
 		collectives[op] = k
 		register(map[hlo.Opcode]Kernel{op: k.kernel})
@@ -49,23 +48,18 @@ func init() {
 
 // kernel meets the other devices and computes what this one gets.
 func (k *collective) kernel(c *Call) (*hlo.Literal, error) {
-	group, err := k.group(c)
+	group, err := c.grid().Members(c.In, c.e.here())
 	if err != nil {
 		return nil, err
 	}
 	var brought [][]*hlo.Literal
-	if len(group) > 0 {
+	switch {
+	case len(group) == 0 && !k.optional:
+		return nil, fmt.Errorf("%s is in none of the groups", c.grid().Name(c.e.here()))
+	case len(group) > 0:
 		if brought, err = c.exchange(group, c.Args); err != nil {
 			return nil, err
 		}
-	}
-	return k.apply(c, group, brought)
-}
-
-// apply computes what the device of the call gets.
-func (k *collective) apply(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
-	if len(group) == 0 && !k.optional {
-		return nil, fmt.Errorf("%s is in none of the groups", c.grid().name(c.e.here()))
 	}
 	return k.result(c, group, brought)
 }
@@ -124,11 +118,6 @@ func (c *Call) each(f func(i int, s hlo.Shape) (*hlo.Literal, error)) (*hlo.Lite
 	return tupleUnlessOne(s, parts), nil
 }
 
-func allGatherGroup(c *Call) ([]Device, error) {
-	a := hlo.AttrsOf[hlo.AllGatherAttrs](c.In)
-	return c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
-}
-
 func allGather(c *Call, _ []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
 	a := hlo.AttrsOf[hlo.AllGatherAttrs](c.In)
 	return c.each(func(i int, s hlo.Shape) (*hlo.Literal, error) {
@@ -163,18 +152,15 @@ func (c *Call) reduced(brought [][]*hlo.Literal, i int) (*hlo.Literal, error) {
 	return acc, nil
 }
 
-func allReduceGroup(c *Call) ([]Device, error) {
-	a := hlo.AttrsOf[hlo.AllReduceAttrs](c.In)
-	return c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
+// Fold reduces what the members of a group brought as operand i of a prepared all-reduce or reduce-scatter, in rank order.
+func (p *Prepared) Fold(ctx context.Context, on On, brought [][]*hlo.Literal, i int) (*hlo.Literal, error) {
+	st := p.state(ctx, on)
+	defer p.put(st)
+	return (&Call{In: p.in, e: st.e, s: &st.s}).reduced(brought, i)
 }
 
 func allReduce(c *Call, _ []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
 	return c.each(func(i int, _ hlo.Shape) (*hlo.Literal, error) { return c.reduced(brought, i) })
-}
-
-func reduceScatterGroup(c *Call) ([]Device, error) {
-	a := hlo.AttrsOf[hlo.ReduceScatterAttrs](c.In)
-	return c.e.group(a.ReplicaGroups, modeOf(a.ChannelID, a.UseGlobalDeviceIDs))
 }
 
 func reduceScatter(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
@@ -200,11 +186,6 @@ func nthPart(l *hlo.Literal, s hlo.Shape, axis, n int) (*hlo.Literal, error) {
 	from := place{bytesOf(l), n * dims[axis] * strides[axis], strides}
 	moveBlock(place{out, 0, rowMajor(dims)}, from, dims, s.Type().ByteSize())
 	return hlo.NewLiteral(s, out)
-}
-
-func allToAllGroup(c *Call) ([]Device, error) {
-	a := hlo.AttrsOf[hlo.AllToAllAttrs](c.In)
-	return c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
 }
 
 func allToAll(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
@@ -239,11 +220,6 @@ func allToAll(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, 
 	})
 }
 
-func broadcastGroup(c *Call) ([]Device, error) {
-	a := hlo.AttrsOf[hlo.CollectiveBroadcastAttrs](c.In)
-	return c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
-}
-
 // collectiveBroadcast gives everyone the value of the first of the group, or of those whose ranks the last operand lists, one for each
 // of the others; who is in no group gets zeros.
 func collectiveBroadcast(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
@@ -269,55 +245,20 @@ func collectiveBroadcast(c *Call, group []Device, brought [][]*hlo.Literal) (*hl
 	})
 }
 
-// permuteGroup is the devices that are connected with this one by pairs. Who is in no pair meets nobody.
-func permuteGroup(c *Call) ([]Device, error) {
-	a := hlo.AttrsOf[hlo.CollectivePermuteAttrs](c.In)
-	all, err := c.e.group(nil, channelMode(a.ChannelID))
-	if err != nil || len(all) == 1 {
-		return all, err
-	}
-	me := slices.Index(all, c.e.here())
-	root := make([]int, len(all))
-	for i := range root {
-		root[i] = i
-	}
-	for _, pair := range a.SourceTargetPairs {
-		if len(pair) != 2 || min(pair[0], pair[1]) < 0 || max(pair[0], pair[1]) >= int64(len(all)) {
-			return nil, fmt.Errorf("pair %v of %d devices", pair, len(all))
-		}
-		from, to := root[pair[0]], root[pair[1]]
-		for i, r := range root {
-			if r == from {
-				root[i] = to
-			}
-		}
-	}
-	var group []Device
-	for i, r := range root {
-		if r == root[me] {
-			group = append(group, all[i])
-		}
-	}
-	return group, nil
-}
-
 // collectivePermute gives each target what its source holds, and zeros to who is no target.
 func collectivePermute(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {
 	a := hlo.AttrsOf[hlo.CollectivePermuteAttrs](c.In)
-	me, source := c.e.o.Replica, func(id int64) Device { return Device{int(id), c.e.o.Partition} }
-	if channelMode(a.ChannelID) == crossPartition {
-		me, source = c.e.o.Partition, func(id int64) Device { return Device{c.e.o.Replica, int(id)} }
-	}
+	me, source := devices.ID(&a, c.e.here()), func(id int64) Device { return devices.Source(&a, c.e.here(), id) }
 	if len(a.SliceSizes) > 0 {
 		return c.permuteInPlace(&a, func(id int64) []*hlo.Literal {
 			if from := slices.Index(group, source(id)); from >= 0 {
 				return brought[from]
 			}
 			return nil
-		}, int64(me))
+		}, me)
 	}
 	for _, pair := range a.SourceTargetPairs {
-		if len(pair) == 2 && pair[1] == int64(me) {
+		if len(pair) == 2 && pair[1] == me {
 			from := slices.Index(group, source(pair[0]))
 			if from < 0 {
 				return nil, fmt.Errorf("source %d does not run", pair[0])
@@ -326,11 +267,6 @@ func collectivePermute(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.
 		}
 	}
 	return c.each(func(_ int, s hlo.Shape) (*hlo.Literal, error) { return zeroLiteral(s) })
-}
-
-func raggedGroup(c *Call) ([]Device, error) {
-	a := hlo.AttrsOf[hlo.RaggedAllToAllAttrs](c.In)
-	return c.e.group(a.ReplicaGroups, channelMode(a.ChannelID))
 }
 
 // raggedAllToAll moves rows: peer j's update u goes from its input to where it says in the output of each receiver. The offset vectors

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
 // Host is the other side of infeed, outfeed, and of send and recv that go to the host. Its methods are told which device asks. They are
@@ -32,14 +33,10 @@ func init() {
 }
 
 func (c *Call) host() (Host, error) {
-	h := c.e.o.Host
-	if c.e.mesh != nil {
-		h = c.e.mesh.Host
-	}
-	if h == nil {
+	if c.e.o.Host == nil {
 		return nil, fmt.Errorf("there is no host to communicate with")
 	}
-	return h, nil
+	return c.e.o.Host, nil
 }
 
 func infeed(c *Call) (*hlo.Literal, error) {
@@ -67,10 +64,9 @@ func outfeed(c *Call) (*hlo.Literal, error) {
 }
 
 // grid is the mesh that the device is in; a device that is alone gets one of its own.
-func (c *Call) grid() *Mesh {
+func (c *Call) grid() *devices.Mesh {
 	if c.e.mesh == nil {
-		c.e.mesh = NewMesh(1, 1)
-		c.e.mesh.Host = c.e.o.Host
+		c.e.mesh = devices.NewMesh(1, 1)
 	}
 	return c.e.mesh
 }
@@ -95,7 +91,7 @@ func send(c *Call) (*hlo.Literal, error) {
 // recv is (value, context, token). What comes from the host is there at once; what a device sends, at the done.
 func recv(c *Call) (*hlo.Literal, error) {
 	if !hlo.AttrsOf[hlo.SendRecvAttrs](c.In).IsHostTransfer {
-		if err := c.grid().recv(c.In, c.e.here()); err != nil {
+		if err := c.grid().Promise(c.In, c.e.here()); err != nil {
 			return nil, err
 		}
 		return withContexts(c.In.Shape())

@@ -7,7 +7,11 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/devices"
 )
+
+// Device is a place in the grid of replicas and partitions.
+type Device = devices.Device
 
 // Devices evaluates a program on a grid of devices at once: device (r, p), replica r and partition p, has number r·partitions + p in
 // args and in the results. Each runs on a goroutine of its own. The first error ends the others.
@@ -22,8 +26,7 @@ func Devices(ctx context.Context, m hlo.Module, args [][]*hlo.Literal, replicas,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	mesh := NewMesh(replicas, partitions)
-	mesh.Host = o.Host
+	mesh := devices.NewMesh(replicas, partitions)
 	defer context.AfterFunc(ctx, func() { mesh.Fail(ctx.Err()) })()
 	results := make([]*hlo.Literal, len(args))
 	var wait sync.WaitGroup
@@ -57,34 +60,29 @@ func (c *Call) exchange(group []Device, operands []*hlo.Literal) ([][]*hlo.Liter
 	if len(group) <= 1 {
 		return [][]*hlo.Literal{operands}, nil
 	}
-	if e.mesh == nil {
-		return nil, fmt.Errorf("a group of %d devices, of which one runs", len(group))
-	}
 	var told error
 	ready := make(chan struct{})
-	v := &Visitor{Device: e.here(), Operands: slices.Clone(operands), Resume: func(err error) {
+	v := &devices.Visitor{Device: e.here(), Operands: slices.Clone(operands), Resume: func(err error) {
 		told = err
 		e.mesh.Rest(false)
 		close(ready)
 	}}
-	meeting, last, err := e.mesh.Meet(siteOf(c.In), nameOf(c.In), group, v)
-	switch {
-	case err != nil:
+	meeting, done, err := e.mesh.Meet(siteOf(c.In), nameOf(c.In), group, v)
+	if err != nil {
 		return nil, err
-	case last:
-		meeting.Release(v, nil)
-	default:
+	}
+	if !done {
 		e.mesh.Rest(true)
 		<-ready
 	}
 	if told != nil {
 		return nil, told
 	}
-	return meeting.Brought(), nil
+	return meeting.Brought, nil
 }
 
 // nameOf is how reports call an instruction.
 func nameOf(in hlo.Instruction) string { return in.Opcode().String() + " " + in.Name() }
 
 // here is the device that is evaluated.
-func (e *evaluator) here() Device { return Device{e.o.Replica, e.o.Partition} }
+func (e *evaluator) here() Device { return Device{Replica: e.o.Replica, Partition: e.o.Partition} }

@@ -18,7 +18,7 @@
 //	reduction.go window.go sort.go scan.go   ops that apply a computation
 //	linalg.go batchnorm.go fft.go random.go   the numerical families
 //	control.go async.go collective.go communication.go   calls, loops, asynchrony, what devices and the host do together
-//	mesh.go group.go mail.go device.go exchange.go   how devices meet, with and without goroutines that wait
+//	device.go   a goroutine for each device; they meet in package runtime/devices
 //	custom.go lapack….go   custom-calls; what LAPACK factors and decomposes is in factor.go, reduced.go, eigen….go and schur….go
 //
 // Layouts do not matter, but for bitcast: literals are row-major. A value with dynamic dimensions is a literal of its actual size.
@@ -29,10 +29,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/budget"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
 // Kernel is the meaning of an op.
@@ -143,13 +146,15 @@ type preparedState struct {
 // Prepare readies an instruction of m.
 func Prepare(m hlo.Module, in hlo.Instruction) *Prepared { return &Prepared{m: m, in: in} }
 
-// On is the device that an instruction is evaluated on, and the mesh that the device is in; without one it is alone.
+// On is the device that an instruction is evaluated on, the mesh that the device is in, and the host. Without a mesh the device is alone,
+// without a host it talks to none.
 type On struct {
 	Device Device
-	Mesh   *Mesh
+	Mesh   *devices.Mesh
+	Host   Host
 }
 
-// Eval evaluates the instruction on the values of its operands. Ops that wait for other devices block: see [Collective] for how not to.
+// Eval evaluates the instruction on the values of its operands. Ops that wait for other devices block.
 func (p *Prepared) Eval(ctx context.Context, on On, operands []*hlo.Literal) (*hlo.Literal, error) {
 	st := p.state(ctx, on)
 	v, err := st.e.instruction(&st.s, operands)
@@ -163,13 +168,13 @@ func (p *Prepared) state(ctx context.Context, on On) *preparedState {
 	if st == nil {
 		st = &preparedState{e: newEvaluator(ctx, p.m, Options{}), s: step{in: p.in}}
 	}
-	st.e.ctx, st.e.mesh = ctx, on.Mesh
+	st.e.ctx, st.e.mesh, st.e.o.Host = ctx, on.Mesh, on.Host
 	st.e.o.Replica, st.e.o.Partition = on.Device.Replica, on.Device.Partition
 	return st
 }
 
 func (p *Prepared) put(st *preparedState) {
-	st.e.ctx, st.e.mesh = nil, nil
+	st.e.ctx, st.e.mesh, st.e.o.Host = nil, nil, nil
 	clear(st.e.chains)
 	clear(st.e.states)
 	p.idle.Put(st)
@@ -180,7 +185,7 @@ type evaluator struct {
 	ctx     context.Context
 	m       hlo.Module
 	o       Options
-	mesh    *Mesh // the devices that run together; nil for one alone
+	mesh    *devices.Mesh // the devices that run together; nil for one alone
 	steps   int64
 	depth   int
 	purity  map[hlo.CompID]bool
@@ -216,6 +221,11 @@ func (e *evaluator) instruction(s *step, operands []*hlo.Literal) (v *hlo.Litera
 		return nil, fmt.Errorf("it has no evaluation")
 	}
 	s.call = Call{In: in, Args: operands, e: e, s: s}
+	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitForwards) {
+		if err := s.call.affordable(in.Shape()); err != nil {
+			return nil, err
+		}
+	}
 	if v, err = k(&s.call); err == nil && e.o.Trace != nil {
 		e.o.Trace(in, v)
 	}
@@ -299,15 +309,37 @@ func (c *Call) keepsType() error {
 	return nil
 }
 
-// affordable refuses arrays that are too large.
-func (c *Call) affordable(s hlo.Shape) error {
-	ok := true
+// affordable refuses arrays that are too large, for the options or for what memory there is.
+func (c *Call) affordable(s hlo.Shape) (err error) {
+	if s.IsArray() {
+		return c.affordableArray(s)
+	}
 	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
-		ok = !leaf.IsArray() || leaf.ByteSize() <= c.e.o.MaxBytes
-		return ok
+		if leaf.IsArray() && leaf.IsBounded() {
+			err = c.affordableArray(leaf)
+		}
+		return err == nil
 	})
-	if !ok {
+	return err
+}
+
+// wideElement is the bytes that a kernel takes to compute an element of whatever type.
+const wideElement = 8
+
+func (c *Call) affordableArray(s hlo.Shape) error {
+	const unnoticed = 16 << 20 // less is not worth the question
+	bytes := s.ByteSize()
+	if bytes > c.e.o.MaxBytes {
 		return fmt.Errorf("%w: an array of shape %v", ErrBudget, s)
+	}
+	if bytes < unnoticed {
+		return nil
+	}
+	if n := s.NumElements(); n <= math.MaxInt64/wideElement {
+		bytes = max(bytes, wideElement*n)
+	}
+	if err := budget.Check("an array of shape "+s.WithoutLayout().String(), bytes); err != nil {
+		return fmt.Errorf("%w: %w", ErrBudget, err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
 func parse(t testing.TB, text string) hlo.Module {
@@ -231,6 +232,6 @@ ENTRY e {
 `)
 	args := [][]*hlo.Literal{{literal(t, "s32[] 0")}, {literal(t, "s32[] 1")}}
 	_, err := eval.Devices(context.Background(), m, args, 2, 1, eval.Options{})
-	require.ErrorIs(t, err, eval.ErrDeadlock)
+	require.ErrorIs(t, err, devices.ErrDeadlock)
 	require.ErrorContains(t, err, "device 0 waits in all-reduce r for device 1\n  device 1 has finished")
 }

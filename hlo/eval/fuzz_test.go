@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // cases is the modules of testdata/ops.
@@ -51,7 +51,8 @@ func evaluateAnything(t *testing.T, text string) {
 	if err != nil || m.Entry().IsZero() {
 		return
 	}
-	m = hlo.FillElided(m)
+	m, err = hlo.FillElided(m)
+	require.NoError(t, err)
 	args, err := parameters(m, func(s hlo.Shape) (*hlo.Literal, error) {
 		if s.IsArray() && s.ByteSize() > 1<<16 {
 			return nil, eval.ErrBudget

@@ -16,11 +16,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
-	"github.com/gohalo/halo/internal/arrays"
-	"github.com/gohalo/halo/internal/npz"
 )
 
 // corpus holds reference answers of XLA's CPU backend. A fresh clone has none.
@@ -237,7 +237,8 @@ func checkProgram(t *testing.T, folder, file string, meta programMeta) {
 	require.NoError(t, err)
 	m, err := parser.Parse(file, string(text))
 	require.NoError(t, err)
-	m = hlo.FillElided(m)
+	m, err = hlo.FillElided(m)
+	require.NoError(t, err)
 	var args []*hlo.Literal
 	if meta.Fill != nil {
 		kind := arrays.Random

@@ -30,16 +30,6 @@ type role struct {
 
 var plans [hlo.NumOpcodes]atomic.Pointer[plan]
 
-// roleAliases are spellings of callee roles that only the reader knows (hlo-text sections 5.7, 8.4, and conditional's two forms).
-var roleAliases = map[hlo.Opcode][]role{
-	hlo.OpReduceScatter: {{name: "calls"}},
-	hlo.OpScan:          {{name: "calls"}},
-	hlo.OpCustomCall:    {{name: "to_apply"}},
-	hlo.OpConditional:   {{name: "true_computation", slot: 0}, {name: "false_computation", slot: 1}},
-	hlo.OpAsyncUpdate:   {{name: "calls"}},
-	hlo.OpAsyncDone:     {{name: "calls"}},
-}
-
 // maxOwnFields is how many own attributes fit the bits of a plan.
 const maxOwnFields = 32
 
@@ -70,7 +60,9 @@ func planOf(op hlo.Opcode) *plan {
 			p.needed |= 1 << i
 		}
 	}
-	p.roles = append(p.roles, roleAliases[op]...)
+	for _, a := range info.Aliases {
+		p.roles = append(p.roles, role{name: a.Name, slot: a.Index})
+	}
 	for _, r := range p.roles {
 		p.names = append(p.names, r.name)
 	}
@@ -395,11 +387,7 @@ func (p *parser) fieldInto(dst any, f *hlo.AttrField) {
 		at := p.pos
 		*dst = p.intList()
 		if f.Single && len(*dst) != 1 {
-			rule := ""
-			if p.level > 0 && p.drafts[p.level-1].spec.Opcode == hlo.OpScan {
-				rule = "RED-19"
-			}
-			p.failRule(rule, at, "expects exactly one integer in %s", f.Key)
+			p.failRule(f.Rule, at, "expects exactly one integer in %s", f.Key)
 		}
 	case *[][]int64:
 		*dst = p.intLists()

@@ -76,14 +76,14 @@ func shapeIsToken(p *parser, _ *scope, d *draft) { p.setShape(d, hlo.MakeToken()
 func shapeOfOperand0(p *parser, f *scope, d *draft) { p.setShape(d, d.operandShape(f, 0)) }
 
 func checkSendDone(p *parser, f *scope, d *draft) {
-	p.checkChannel(f, d, hlo.OpSend)
+	p.checkChannel(f, d)
 	p.setShape(d, hlo.MakeToken())
 }
 
 // checkChannel compares channel_id with that of the operand, when it is the op that begins the transfer.
-func (p *parser) checkChannel(f *scope, d *draft, begin hlo.Opcode) {
+func (p *parser) checkChannel(f *scope, d *draft) {
 	id := d.spec.Operands[0]
-	if f.b.Opcode(id) != begin {
+	if f.b.Opcode(id) != hlo.Info(d.spec.Opcode).Pair.Start {
 		return
 	}
 	a, _ := d.spec.Attrs.(*hlo.SendRecvAttrs)
@@ -105,7 +105,7 @@ func checkRecvDone(p *parser, f *scope, d *draft) {
 	if !s.IsTuple() || s.NumElems() == 0 {
 		p.failAt(d.openAt, "the operand of recv-done must be a non-empty tuple, but has shape %v", s)
 	}
-	p.checkChannel(f, d, hlo.OpRecv)
+	p.checkChannel(f, d)
 	p.setShape(d, hlo.MakeTuple(s.Elem(0), hlo.MakeToken()))
 }
 
@@ -183,38 +183,33 @@ func distinct(ids []hlo.InstrID) []hlo.InstrID {
 }
 
 // sameCount checks that two arrays have as many elements, unless an unbounded dimension leaves that open.
-func (p *parser) sameCount(d *draft, operand hlo.Shape) {
+func (p *parser) sameCount(d *draft, rule string, operand hlo.Shape) {
 	s := d.spec.Shape
 	if operand.HasUnbounded() {
 		return
 	}
 	if !s.IsArray() || !operand.IsArray() || s.NumElements() != operand.NumElements() {
-		p.failRule(countRules[d.spec.Opcode], d.at, "expects the same number of elements in result shape %s and operand shape %s", s.AppendText(nil, false), operand.AppendText(nil, false))
+		p.failRule(rule, d.at, "expects the same number of elements in result shape %s and operand shape %s", s.AppendText(nil, false), operand.AppendText(nil, false))
 	}
 }
 
-func checkReshape(p *parser, f *scope, d *draft) { p.sameCount(d, d.operandShape(f, 0)) }
+func checkReshape(p *parser, f *scope, d *draft) { p.sameCount(d, "SHP-07", d.operandShape(f, 0)) }
 
 func checkDynamicReshape(p *parser, f *scope, d *draft) {
 	if len(d.spec.Operands) == 0 {
 		p.failAt(d.openAt, "DynamicReshape requires at least one operand.")
 	}
-	p.sameCount(d, d.operandShape(f, 0))
+	p.sameCount(d, "SHP-08", d.operandShape(f, 0))
 	if len(d.spec.Operands)-1 != d.spec.Shape.Rank() {
 		p.failRule("SHP-08", d.openAt, "expects one dim size operand per result dimension; got %d for %d result dimensions", len(d.spec.Operands)-1, d.spec.Shape.Rank())
 	}
 }
 
-// countRules are the rules that a wrong number of elements or operands breaks.
-var countRules = [hlo.NumOpcodes]string{
-	hlo.OpReshape: "SHP-07", hlo.OpDynamicReshape: "SHP-08", hlo.OpDynamicSlice: "SHP-17", hlo.OpDynamicUpdateSlice: "SHP-18",
-}
-
 // checkIndices checks the index operands from first on: one vector, or a scalar for each dimension of operand 0.
-func (p *parser) checkIndices(f *scope, d *draft, first int) {
+func (p *parser) checkIndices(f *scope, d *draft, rule string, first int) {
 	n := len(d.spec.Operands)
 	if n < first {
-		p.failRule(countRules[d.spec.Opcode], d.openAt, "Wrong number of operands.")
+		p.failRule(rule, d.openAt, "Wrong number of operands.")
 	}
 	if n == first+1 && d.operandShape(f, first).Rank() == 1 {
 		return
@@ -224,13 +219,13 @@ func (p *parser) checkIndices(f *scope, d *draft, first int) {
 		s = s.Elem(0)
 	}
 	if n != first+s.Rank() {
-		p.failRule(countRules[d.spec.Opcode], d.openAt, "Wrong number of operands.")
+		p.failRule(rule, d.openAt, "Wrong number of operands.")
 	}
 }
 
-func checkDynamicSlice(p *parser, f *scope, d *draft) { p.checkIndices(f, d, 1) }
+func checkDynamicSlice(p *parser, f *scope, d *draft) { p.checkIndices(f, d, "SHP-17", 1) }
 
-func checkDynamicUpdateSlice(p *parser, f *scope, d *draft) { p.checkIndices(f, d, 2) }
+func checkDynamicUpdateSlice(p *parser, f *scope, d *draft) { p.checkIndices(f, d, "SHP-18", 2) }
 
 func checkReduce(p *parser, _ *scope, d *draft) {
 	if len(d.spec.Operands)%2 != 0 {

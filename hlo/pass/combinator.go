@@ -20,18 +20,18 @@ func Combinators() []string { return slices.Sorted(maps.Keys(combinators)) }
 
 func readFix(e *textElement, p *Pipeline) (*textPipeline, error) {
 	p.Fix = true
-	if err := e.Options.Known("limit"); err != nil {
+	if err := e.options().Known("limit"); err != nil {
 		return nil, err
 	}
 	var err error
-	if p.Limit, err = e.Options.Int("limit", 0); err != nil {
+	if p.Limit, err = e.options().Int("limit", 0); err != nil {
 		return nil, fmt.Errorf("limit: %w", err)
 	}
 	return e.Body, nil
 }
 
 func readIf(e *textElement, p *Pipeline) (*textPipeline, error) {
-	if err := e.Options.Known(); err != nil {
+	if err := e.options().Known(); err != nil {
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(conditions))
@@ -47,10 +47,10 @@ func readIf(e *textElement, p *Pipeline) (*textPipeline, error) {
 }
 
 func readThreads(e *textElement, p *Pipeline) (*textPipeline, error) {
-	if err := e.Options.Known("only"); err != nil {
+	if err := e.options().Known("only"); err != nil {
 		return nil, err
 	}
-	for _, o := range e.Options {
+	for _, o := range e.options() {
 		if o.Value != "" {
 			p.Threads = append(p.Threads, o.Value)
 		}

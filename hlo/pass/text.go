@@ -16,9 +16,71 @@ type Options []Option
 
 // Option is one parameter; a flag has no value.
 type Option struct {
-	Key   string   `parser:"@Word"`
-	Value string   `parser:"( '=' ( @Word | @String"`
-	List  []string `parser:"| '[' @Word ( ',' @Word )* ']' ) )?"`
+	Key   string
+	Value string
+	List  List
+}
+
+// List is the items of a list in order; an item that is a list itself is its text, brackets and all: `[[u16,u32],[s16,s32]]`.
+type List []string
+
+// Sub is the items of item i, which is a list.
+func (l List) Sub(i int) List {
+	text, ok := strings.CutPrefix(l[i], "[")
+	if !ok {
+		return List{l[i]}
+	}
+	text = strings.TrimSuffix(text, "]")
+	var items List
+	depth, from := 0, 0
+	for k, r := range text {
+		switch {
+		case r == '[':
+			depth++
+		case r == ']':
+			depth--
+		case r == ',' && depth == 0:
+			items, from = append(items, text[from:k]), k+1
+		}
+	}
+	if from < len(text) {
+		items = append(items, text[from:])
+	}
+	return items
+}
+
+// Text returns the value of an option, def when absent.
+func (o Options) Text(key, def string) string {
+	for _, opt := range o {
+		if opt.Key == key {
+			return opt.Value
+		}
+	}
+	return def
+}
+
+// List returns the items of an option: its list, or its one value. Absent is nil and false.
+func (o Options) List(key string) (List, bool) {
+	for _, opt := range o {
+		if opt.Key != key {
+			continue
+		}
+		if opt.List == nil && opt.Value != "" {
+			return List{opt.Value}, true
+		}
+		return opt.List, true
+	}
+	return nil, false
+}
+
+// BoolOr returns the value of a flag, def when absent.
+func (o Options) BoolOr(key string, def bool) (bool, error) {
+	for _, opt := range o {
+		if opt.Key == key {
+			return o.Bool(key)
+		}
+	}
+	return def, nil
 }
 
 // Bool returns the value of a flag; absent is false.
@@ -92,9 +154,21 @@ type (
 	textElement struct {
 		Pos     lexer.Position
 		Name    string        `parser:"( @Word"`
-		Options Options       `parser:"  ( '{' ( @@ ','? )* '}' )?"`
+		Options []*textOption `parser:"  ( '{' ( @@ ','? )* '}' )?"`
 		Body    *textPipeline `parser:"  ( '(' @@ ')' )?"`
 		Group   *textPipeline `parser:"| '(' @@ ')' )"`
+	}
+	textOption struct {
+		Key   string    `parser:"@Word"`
+		Value string    `parser:"( '=' ( @Word | @String"`
+		List  *textList `parser:"| @@ ) )?"`
+	}
+	textList struct {
+		Items []*textItem `parser:"'[' ( @@ ( ',' @@ )* )? ']'"`
+	}
+	textItem struct {
+		Word string    `parser:"@Word"`
+		List *textList `parser:"| @@"`
 	}
 )
 
@@ -109,6 +183,29 @@ var textParser = sync.OnceValue(func() *participle.Parser[textPipeline] {
 		participle.Elide("Space"), participle.Unquote("String"), participle.UseLookahead(2),
 	)
 })
+
+func (e *textElement) options() (all Options) {
+	for _, o := range e.Options {
+		opt := Option{Key: strings.ReplaceAll(o.Key, "_", "-"), Value: o.Value}
+		if o.List != nil {
+			opt.List = o.List.items()
+		}
+		all = append(all, opt)
+	}
+	return all
+}
+
+func (l *textList) items() List {
+	items := List{}
+	for _, i := range l.Items {
+		if i.List != nil {
+			items = append(items, "["+strings.Join(i.List.items(), ",")+"]")
+		} else {
+			items = append(items, i.Word)
+		}
+	}
+	return items
+}
 
 // Catalogue finds passes and pipelines by name.
 type Catalogue interface {
@@ -192,10 +289,11 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 		return Step{Pipeline: p}, err
 	}
 	name := strings.ReplaceAll(e.Name, "_", "-")
-	for i, o := range e.Options {
-		e.Options[i].Key = strings.ReplaceAll(o.Key, "_", "-")
+	options := e.options()
+	for i, o := range options {
+		options[i].Key = strings.ReplaceAll(o.Key, "_", "-")
 	}
-	ps, err := c.Pass(name, e.Options)
+	ps, err := c.Pass(name, options)
 	switch {
 	case err != nil:
 		return fail("%s: %v", e.Name, err)
@@ -203,7 +301,7 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 		return Step{Pass: ps}, nil
 	}
 	if p := c.Pipeline(e.Name); p != nil {
-		if err := p.setOptions(e.Options); err != nil {
+		if err := p.setOptions(e.options()); err != nil {
 			return fail("%s: %v", e.Name, err)
 		}
 		return Step{Pipeline: p}, nil

@@ -41,12 +41,18 @@ const maxModules = 100
 
 // decodeModule reads a moduleMsg; config is what stands beside it, if anything.
 func decodeModule(raw, config rawMsg, depth int) (hlo.Module, error) {
+	m, _, err := decodeMessage(raw, config, depth)
+	return m, err
+}
+
+// decodeMessage is decodeModule for those who want the decoder's tables.
+func decodeMessage(raw, config rawMsg, depth int) (hlo.Module, *decoder, error) {
 	if depth > maxModules {
-		return hlo.Module{}, errorf("modules nest deeper than %d", maxModules)
+		return hlo.Module{}, nil, errorf("modules nest deeper than %d", maxModules)
 	}
 	var msg moduleMsg
 	if err := unmarshal(raw, &msg); err != nil {
-		return hlo.Module{}, err
+		return hlo.Module{}, nil, err
 	}
 	d := &decoder{
 		memo: newMemo(), e: hlo.NewModule(hlo.LegalName(msg.Name)), payloads: msg.Payloads, depth: depth,
@@ -58,7 +64,7 @@ func decodeModule(raw, config rawMsg, depth int) (hlo.Module, error) {
 	for i, raw := range elements(raw, moduleComputations) {
 		id, err := d.computation(raw)
 		if err != nil {
-			return hlo.Module{}, within(err, at("computations", i))
+			return hlo.Module{}, nil, within(err, at("computations", i))
 		}
 		if d.comp.Name == msg.EntryName {
 			byName = id
@@ -69,19 +75,19 @@ func decodeModule(raw, config rawMsg, depth int) (hlo.Module, error) {
 		entry = byName
 	}
 	if entry == hlo.NoComp {
-		return hlo.Module{}, errorf("no entry computation %d (%q)", msg.EntryID, msg.EntryName)
+		return hlo.Module{}, nil, errorf("no entry computation %d (%q)", msg.EntryID, msg.EntryName)
 	}
 	d.e.SetEntry(entry)
 	if err := d.schedule(msg.Schedule); err != nil {
-		return hlo.Module{}, within(err, "schedule")
+		return hlo.Module{}, nil, within(err, "schedule")
 	}
 	c, err := d.config(&msg)
 	if err != nil {
-		return hlo.Module{}, err
+		return hlo.Module{}, nil, err
 	}
 	addConfig(c, config)
 	d.e.SetConfig(c)
-	return d.e.Freeze(), nil
+	return d.e.Freeze(), d, nil
 }
 
 func (d *decoder) computation(raw rawMsg) (hlo.CompID, error) {

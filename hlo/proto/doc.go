@@ -13,6 +13,7 @@
 //	decode*.go    messages → hlo
 //	memo.go       what bytes meant that have been read before
 //	ids.go        instructions by their ids in messages
+//	program.go    modules whose instructions others name by these ids
 //	encode*.go    hlo → messages
 //	elided.go     data for constants that were left out
 //	literal.go    LiteralProto, both ways

@@ -17,9 +17,11 @@ func (e *encoder) survey() (size int) {
 			}
 		}
 	}
-	if 0 < filler && filler <= maxFiller {
-		e.filled = hlo.FillElided(e.m)
-		size += int(filler)
+	if !e.program && 0 < filler && filler <= maxFiller {
+		if filled, err := hlo.FillElided(e.m); err == nil {
+			e.filled = filled
+			size += int(filler)
+		}
 	}
 	return size
 }

@@ -10,6 +10,7 @@ func Encode(m hlo.Module) []byte {
 // encoder writes one module: everything once, where it belongs. What instructions have in common is written once and copied.
 type encoder struct {
 	m         hlo.Module
+	program   bool       // see Program.Encode
 	filled    hlo.Module // m with data in the place of elided constants; zero when there are none, or too many
 	shapes    map[hlo.Shape]rawMsg
 	metadata  map[*hlo.Metadata]rawMsg
@@ -120,7 +121,11 @@ func (e *encoder) module() []byte {
 		b, start = openMessage(b, moduleComputations)
 		b = closeMessage(e.computation(b, c), start)
 	}
-	return append(marshal(b, e.header(entry)), m.Config().Foreign...)
+	b = marshal(b, e.header(entry))
+	if !e.program {
+		b = append(b, m.Config().Foreign...)
+	}
+	return b
 }
 
 // computation appends instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
@@ -166,12 +171,12 @@ func (e *encoder) instruction(b []byte, in hlo.Instruction, number programIDs) [
 	if in.NumCallees() > 0 || in.Opcode() == hlo.OpAsyncUpdate {
 		e.callees(in)
 	}
-	common := in.Common()
+	common := e.commonOf(in)
 	if common != nil && common.Metadata != nil {
 		msg.Metadata = e.metadataOf(common.Metadata)
 	}
 	b = instructions.marshal(b, msg)
-	if p := in.Position(); p.IsKnown() || len(e.extra.CalledIDs) > 0 {
+	if p := in.Position(); p.IsKnown() && !e.program || len(e.extra.CalledIDs) > 0 {
 		e.extra.Line, e.extra.Column = int64(p.Line), int64(p.Col)
 		var start int
 		b, start = openMessage(b, instructionExtras)
@@ -185,6 +190,25 @@ func (e *encoder) instruction(b []byte, in hlo.Instruction, number programIDs) [
 		b = commons.marshal(b, &e.common)
 	}
 	return b
+}
+
+// commonOf is the attributes that any instruction may have, of which a program needs few.
+func (e *encoder) commonOf(in hlo.Instruction) *hlo.Common {
+	c := in.Common()
+	if c == nil || !e.program {
+		return c
+	}
+	kept := hlo.Common{Sharding: c.Sharding, ParameterReplication: c.ParameterReplication, ResultAccuracy: c.ResultAccuracy}
+	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitTokens) {
+		kept.FrontendAttributes = c.FrontendAttributes // sends and recvs keep there who talks to whom
+	}
+	if in.Opcode() == hlo.OpCustomCall {
+		kept.BackendConfig, kept.FrontendAttributes = c.BackendConfig, c.FrontendAttributes
+	}
+	if in.Opcode() == hlo.OpParameter && in.Computation().ID() == e.m.Entry().ID() {
+		kept.Metadata, kept.FrontendAttributes = c.Metadata, c.FrontendAttributes
+	}
+	return &kept
 }
 
 // callees lists the computations that in calls.

@@ -29,6 +29,19 @@ func (e *encoder) header(entry hlo.Computation) *moduleMsg {
 			msg.Donor.Entries = append(msg.Donor.Entries, &donorEntry{d.Parameter, d.Index})
 		}
 	}
+	if !e.program {
+		e.provenance(msg, c)
+	}
+	if c.ReplicaCount != 0 || c.NumPartitions != 0 || c.AliasPassthrough || c.UseSPMD || len(c.AllowSPMDToParameters)+len(c.AllowSPMDToOutput)+len(c.Unknown) > 0 {
+		x := msg.extra()
+		x.ReplicaCount, x.NumPartitions, x.AliasPassthrough, x.UseSPMD = c.ReplicaCount, c.NumPartitions, c.AliasPassthrough, c.UseSPMD
+		x.SPMDToParameters, x.SPMDToOutput, x.Unknown = c.AllowSPMDToParameters, c.AllowSPMDToOutput, encodeUnknown(c.Unknown)
+	}
+	return msg
+}
+
+// provenance is where a module comes from.
+func (e *encoder) provenance(msg *moduleMsg, c *hlo.ModuleConfig) {
 	msg.StackFrames = encodeStackFrames(c.StackFrames)
 	if len(c.OriginRecovery) > 0 {
 		msg.Recovery = new(recoveryMsg)
@@ -49,12 +62,6 @@ func (e *encoder) header(entry hlo.Computation) *moduleMsg {
 		}
 		msg.Debug = append(msg.Debug, d)
 	}
-	if c.ReplicaCount != 0 || c.NumPartitions != 0 || c.AliasPassthrough || c.UseSPMD || len(c.AllowSPMDToParameters)+len(c.AllowSPMDToOutput)+len(c.Unknown) > 0 {
-		x := msg.extra()
-		x.ReplicaCount, x.NumPartitions, x.AliasPassthrough, x.UseSPMD = c.ReplicaCount, c.NumPartitions, c.AliasPassthrough, c.UseSPMD
-		x.SPMDToParameters, x.SPMDToOutput, x.Unknown = c.AllowSPMDToParameters, c.AllowSPMDToOutput, encodeUnknown(c.Unknown)
-	}
-	return msg
 }
 
 func (m *moduleMsg) extra() *moduleExtraMsg {

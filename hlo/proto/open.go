@@ -34,24 +34,6 @@ func Decode(data []byte) (hlo.Module, error) {
 	return decodeModule(raw, config, 0)
 }
 
-// IsProto guesses whether data is one of the forms that [Decode] reads, rather than text: text has no control bytes at its beginning.
-func IsProto(data []byte) bool {
-	if bytes.HasPrefix(data, gzipMagic) {
-		return true
-	}
-	return len(data) > 1 && data[0] == 0x0a && (data[1] < '\t' || data[1] > '\r' && data[1] != ' ') && hasControl(data)
-}
-
-// hasControl reports whether the first bytes have one that no text has.
-func hasControl(data []byte) bool {
-	for _, c := range data[:min(len(data), 512)] {
-		if c < '\t' || c > '\r' && c < ' ' {
-			return true
-		}
-	}
-	return false
-}
-
 var gzipMagic = []byte{0x1f, 0x8b}
 
 func unpack(data []byte) ([]byte, error) {

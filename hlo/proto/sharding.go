@@ -402,3 +402,9 @@ func encodeAxes(refs []hlo.AxisRef) (out []*axisRefMsg) {
 	}
 	return out
 }
+
+// DecodeSharding reads a serialized OpSharding that stands by itself, as older StableHLO programs have it.
+func DecodeSharding(data []byte) (*hlo.Sharding, error) {
+	d := &decoder{memo: newMemo()}
+	return d.sharding(data)
+}

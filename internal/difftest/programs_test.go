@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
-	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/internal/difftest"
 	"github.com/gohalo/halo/verifier"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gohalo/halo/internal/arrays"
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/internal/difftest"
 	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/printer"

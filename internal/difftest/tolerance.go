@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // Tolerance is how far a number of the compiled program may be from the evaluator's, in relation to the largest of its array. Integers,

@@ -3,8 +3,8 @@ package diverge
 import (
 	"slices"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // watch notes the birth of a NaN: an array that has one, of an instruction none of whose operands has.

@@ -68,9 +68,11 @@ type generator struct {
 var (
 	randomTypes = []hlo.PrimitiveType{hlo.F32, hlo.F32, hlo.S32, hlo.U8, hlo.F64, hlo.PRED}
 	randomDims  = [][]int64{{}, {4}, {1}, {2, 3}, {3, 2}, {1, 4}, {0}, {2, 1, 3}}
-	binaryOps   = []hlo.Opcode{hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpDivide, hlo.OpMaximum, hlo.OpMinimum, hlo.OpRemainder}
-	logicOps    = []hlo.Opcode{hlo.OpAnd, hlo.OpOr, hlo.OpXor}
-	unaryOps    = []hlo.Opcode{hlo.OpNegate, hlo.OpAbs, hlo.OpSign, hlo.OpExponential, hlo.OpTanh, hlo.OpFloor, hlo.OpCopy}
+	//halo:allow opswitch what the generator draws from
+	binaryOps = []hlo.Opcode{hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpDivide, hlo.OpMaximum, hlo.OpMinimum, hlo.OpRemainder}
+	logicOps  = []hlo.Opcode{hlo.OpAnd, hlo.OpOr, hlo.OpXor}
+	//halo:allow opswitch what the generator draws from
+	unaryOps = []hlo.Opcode{hlo.OpNegate, hlo.OpAbs, hlo.OpSign, hlo.OpExponential, hlo.OpTanh, hlo.OpFloor, hlo.OpCopy}
 )
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }

@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
-	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/printer"

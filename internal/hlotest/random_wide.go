@@ -19,8 +19,10 @@ func Wide(seed uint64, size int) (hlo.Module, error) {
 }
 
 var (
+	//halo:allow opswitch what the generator draws from
 	floatOps = []hlo.Opcode{hlo.OpLog, hlo.OpLogPlusOne, hlo.OpExponentialMinusOne, hlo.OpSqrt, hlo.OpRsqrt, hlo.OpCbrt, hlo.OpSine, hlo.OpCosine, hlo.OpTan,
 		hlo.OpLogistic, hlo.OpErf, hlo.OpCeil, hlo.OpRoundNearestEven, hlo.OpIsFinite}
+	//halo:allow opswitch what the generator draws from
 	bitOps = []hlo.Opcode{hlo.OpAnd, hlo.OpOr, hlo.OpXor, hlo.OpShiftLeft, hlo.OpShiftRightLogical, hlo.OpShiftRightArithmetic}
 )
 

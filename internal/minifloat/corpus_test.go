@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/internal/minifloat"
-	"github.com/gohalo/halo/internal/npz"
 )
 
 // TestXLA compares conversions to and between narrow floats with XLA's answers.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/cmplx"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/scalar"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // hostile are the numbers at which wrong algebra shows, simplest first; tame are those at which rules are right that hold for real numbers only.

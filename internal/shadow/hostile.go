@@ -3,8 +3,8 @@ package shadow
 import (
 	"math"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // Hostile fills arrays with the values at which wrong algebra shows.

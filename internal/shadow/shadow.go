@@ -16,10 +16,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // ErrSkipped says that the module before the pass could not be evaluated, so that nothing was compared.

@@ -3,9 +3,9 @@ package shadow
 import (
 	"math"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/arrays"
 )
 
 // slack is how many times the usual tolerance of a type rewrites may use up: several may follow each other.

@@ -17,29 +17,37 @@ chooses some, min-bytes leaves small ones alone. Copies are made asynchronous on
 var collectiveParams = []pass.Param{
 	{Name: "kinds", Doc: "the opcodes to make asynchronous; all collectives, not copies"},
 	{Name: "min-bytes", Doc: "the size from which it is worth it; 0"},
+	{Name: "all-reduce-min-threshold-in-bytes", Doc: "the same for all-reduce alone"},
+	{Name: "all-gather-min-threshold-in-bytes", Doc: "the same for all-gather alone"},
+	{Name: "use-generic-async-start-done", Doc: "make chains of the general form of all of them; false"},
 }
 
-// pairOf gives the opcodes of the pairs.
-var pairOf = map[hlo.Opcode][2]hlo.Opcode{
-	hlo.OpAllReduce:         {hlo.OpAllReduceStart, hlo.OpAllReduceDone},
-	hlo.OpAllGather:         {hlo.OpAllGatherStart, hlo.OpAllGatherDone},
-	hlo.OpCollectivePermute: {hlo.OpCollectivePermuteStart, hlo.OpCollectivePermuteDone},
-	hlo.OpCopy:              {hlo.OpCopyStart, hlo.OpCopyDone},
+// isCollective reports whether op is a collective in one step.
+func isCollective(op hlo.Opcode) bool {
+	t := hlo.Info(op).Traits
+	return t.Has(hlo.TraitCollective) && t&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) == 0
 }
-
-// general lists the collectives without opcodes of their own.
-var general = []hlo.Opcode{hlo.OpReduceScatter, hlo.OpAllToAll, hlo.OpCollectiveBroadcast, hlo.OpRaggedAllToAll}
 
 // NewCollectiveCreator makes the pass async-collective-creator.
 func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known("kinds", "min-bytes"); err != nil {
+	if err := o.Known("kinds", "min-bytes", "all-reduce-min-threshold-in-bytes", "all-gather-min-threshold-in-bytes", "use-generic-async-start-done"); err != nil {
 		return nil, err
 	}
 	minBytes, err := o.Int("min-bytes", 0)
 	if err != nil {
 		return nil, err
 	}
-	kinds := append([]hlo.Opcode{hlo.OpAllReduce, hlo.OpAllGather, hlo.OpCollectivePermute}, general...)
+	least := map[hlo.Opcode]int{}
+	for op, key := range map[hlo.Opcode]string{hlo.OpAllReduce: "all-reduce-min-threshold-in-bytes", hlo.OpAllGather: "all-gather-min-threshold-in-bytes"} {
+		if least[op], err = o.Int(key, 0); err != nil {
+			return nil, err
+		}
+	}
+	generic, err := o.Bool("use-generic-async-start-done")
+	if err != nil {
+		return nil, err
+	}
+	kinds := slices.DeleteFunc(slices.Collect(hlo.Opcodes), func(op hlo.Opcode) bool { return !isCollective(op) })
 	for _, opt := range o {
 		if opt.Key != "kinds" {
 			continue
@@ -49,7 +57,7 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 			op, ok := hlo.OpcodeByName(name)
 			switch {
 			case name == "":
-			case !ok || pairOf[op] == [2]hlo.Opcode{} && !slices.Contains(general, op):
+			case !ok || !isCollective(op) && hlo.Info(op).Pair.Plain != op:
 				return nil, fmt.Errorf("kinds: %q is no collective", name)
 			default:
 				kinds = append(kinds, op)
@@ -60,16 +68,16 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			for in := range c.Instructions() {
-				if !slices.Contains(kinds, in.Opcode()) || bytesOf(in) < int64(minBytes) || !ctx.Spend(in.Opcode().String()) {
+				if !slices.Contains(kinds, in.Opcode()) || bytesOf(in) < int64(max(minBytes, least[in.Opcode()])) || !ctx.Spend(in.Opcode().String()) {
 					continue
 				}
 				ctx.Count(in.Opcode().String(), 1)
 				ce := e.Computation(c.ID())
 				var err error
-				if pair := pairOf[in.Opcode()]; pair != [2]hlo.Opcode{} {
+				if pair := hlo.Info(in.Opcode()).Pair; !pair.IsZero() && !generic {
 					err = makePair(ce, in.ID(), pair)
 				} else {
-					_, err = Make(ce, in.ID(), hlo.MainThread)
+					_, err = begin(ce, in.ID(), hlo.MainThread)
 				}
 				if err != nil {
 					return m, err
@@ -91,7 +99,7 @@ func bytesOf(in hlo.Instruction) (n int64) {
 }
 
 // makePair puts a start and a done of an op's own opcodes in its place.
-func makePair(ce hlo.CompEdit, id hlo.InstrID, pair [2]hlo.Opcode) error {
+func makePair(ce hlo.CompEdit, id hlo.InstrID, pair hlo.Pair) error {
 	in := ce.At(id)
 	name, pos, shape := in.Name(), in.Position(), in.Shape()
 	operands, control := slices.Collect(in.OperandIDs()), slices.Collect(in.ControlPredecessors())
@@ -99,24 +107,14 @@ func makePair(ce hlo.CompEdit, id hlo.InstrID, pair [2]hlo.Opcode) error {
 	if startCommon != nil && in.Common().BackendConfig != "" {
 		startCommon.BackendConfig = in.Common().BackendConfig
 	}
-	context := hlo.MakeArray(hlo.U32, nil, nil, hlo.DefaultLayout(0))
-	state, attrs := shape, in.Attrs()
-	switch in.Opcode() {
-	case hlo.OpCopy:
-		state, attrs = hlo.MakeTuple(shape, in.OperandInstr(0).Shape(), context), &hlo.CopyStartAttrs{}
-	case hlo.OpAllGather:
-		state = hlo.MakeTuple(operandShape(in), shape)
-	case hlo.OpCollectivePermute:
-		first := operandShape(in)
-		if hlo.AttrsOf[hlo.CollectivePermuteAttrs](in).SliceSizes != nil {
-			first = in.OperandInstr(0).Shape()
-		}
-		state = hlo.MakeTuple(first, shape, context, context)
+	attrs := in.Attrs()
+	if f := hlo.Info(pair.Start).NewAttrs; attrs == nil && f != nil {
+		attrs = f()
 	}
-	start := ce.InsertSpecBefore(id, hlo.InstrSpec{Opcode: pair[0], Name: name + "-start", Shape: state, Operands: operands, Attrs: attrs,
+	start := ce.InsertSpecBefore(id, hlo.InstrSpec{Opcode: pair.Start, Name: name + "-start", Shape: startShape(in, pair), Operands: operands, Attrs: attrs,
 		Callees: slices.Collect(in.Callees()), Control: control, Common: startCommon, Position: pos}).ID()
-	spec := hlo.InstrSpec{Opcode: pair[1], Name: name + "-done", Shape: shape, Operands: []hlo.InstrID{start}, Common: doneCommon, Position: pos}
-	if f := hlo.Info(pair[1]).NewAttrs; f != nil {
+	spec := hlo.InstrSpec{Opcode: pair.Done, Name: name + "-done", Shape: shape, Operands: []hlo.InstrID{start}, Common: doneCommon, Position: pos}
+	if f := hlo.Info(pair.Done).NewAttrs; f != nil {
 		spec.Attrs = f()
 	}
 	done := ce.InsertSpecBefore(id, spec).ID()
@@ -124,6 +122,23 @@ func makePair(ce hlo.CompEdit, id hlo.InstrID, pair [2]hlo.Opcode) error {
 		ce.Instr(id).RemoveControlPredecessor(p)
 	}
 	return ce.ReplaceInstruction(id, done)
+}
+
+// startShape is the shape of the start that takes the place of in: the result, or a tuple of it, the operands and the context.
+func startShape(in hlo.Instruction, pair hlo.Pair) hlo.Shape {
+	if pair.Result == hlo.WholeResult {
+		return in.Shape()
+	}
+	first := operandShape(in)
+	if a, ok := in.Attrs().(*hlo.CollectivePermuteAttrs); ok && a.SliceSizes != nil { // in place: output and offsets follow the input
+		first = in.OperandInstr(0).Shape()
+	}
+	parts := make([]hlo.Shape, 2+pair.Context)
+	parts[pair.Result], parts[1-pair.Result] = in.Shape(), first
+	for i := range pair.Context {
+		parts[2+i] = hlo.MakeArray(hlo.U32, nil, nil, hlo.DefaultLayout(0))
+	}
+	return hlo.MakeTuple(parts...)
 }
 
 // operandShape is the shape of the operand, or of the tuple of several.

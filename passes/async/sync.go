@@ -66,7 +66,7 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 // hidesNothing reports whether no work can be done, or is scheduled, while a chain is under way.
 func hidesNothing(c hlo.Computation, chain Chain, costs *analysis.Costs) bool {
 	free := func(in hlo.Instruction) bool {
-		return in.Opcode() == hlo.OpParameter || costs.Of(in) == (analysis.Cost{}) && !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncUpdate ||
+		return in.Opcode() == hlo.OpParameter || costs.Of(in).IsZero() && !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncUpdate ||
 			in.Opcode() == hlo.OpAsyncDone
 	}
 	steps := []hlo.InstrID{chain.Start.ID(), chain.Done.ID()}

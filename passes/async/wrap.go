@@ -132,7 +132,7 @@ func (w *wrapper) choose(ctx *pass.Context, c hlo.Computation, costs *analysis.C
 	beside := make([]float64, len(d.Order)) // seconds of what is not chosen
 	for i, in := range d.Order {
 		beside[i] = costs.Of(in).Seconds(analysis.OneCore)
-		if costs.Of(in) == (analysis.Cost{}) {
+		if costs.Of(in).IsZero() {
 			beside[i] = 0
 		}
 	}

@@ -22,7 +22,7 @@ Passes that look into the body of a loop want to own it: this one is for the end
 		e := ctx.Edit(m)
 		first := map[hlo.Hash][]hlo.CompID{}
 		for c := range m.PostOrder() { // callees first: those of equal computations are then the same
-			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() {
+			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || reducesBetweenDevices(m, c.ID()) {
 				continue
 			}
 			now := e.View(c.ID())
@@ -49,4 +49,14 @@ Passes that look into the body of a loop want to own it: this one is for the end
 		}
 		return e.Freeze(), nil
 	},
+}
+
+// reducesBetweenDevices reports whether a collective folds with a computation: it stays the collective's own, as XLA keeps it.
+func reducesBetweenDevices(m hlo.Module, id hlo.CompID) bool {
+	for caller, in := range m.Callers(id) {
+		if hlo.Info(m.MustComputation(caller).MustAt(in).Opcode()).Traits.Has(hlo.TraitCollective) {
+			return true
+		}
+	}
+	return false
 }

@@ -2,24 +2,49 @@
 package control
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// CallInliner replaces calls by the bodies of their callees.
-var CallInliner = &pass.Pass{
-	Name: "call-inliner",
-	Doc: `replace each call by a copy of what it calls
+const inlinerDoc = `replace each call by a copy of what it calls
 
 Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", and calls inside
-the computation of an asynchronous instruction stay.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+the computation of an asynchronous instruction stay. What is copied gets the frontend attributes of the call, and its op_name goes in front
+of theirs. A callee that nothing calls any more goes.`
+
+var inlinerParams = []pass.Param{
+	{Name: "single-call-site", Doc: "only callees that one call runs; false"},
+	{Name: "composites-to-preserve", Doc: "the names of composites that stay; all"},
+	{Name: "update-domain", Doc: "read for XLA's sake: domains are not moved; false"},
+}
+
+// NewCallInliner makes the pass call-inliner.
+func NewCallInliner(o pass.Options) (*pass.Pass, error) {
+	if err := o.Known("single-call-site", "composites-to-preserve", "update-domain"); err != nil {
+		return nil, err
+	}
+	single, err := o.Bool("single-call-site")
+	if err != nil {
+		return nil, err
+	}
+	composites, some := o.List("composites-to-preserve")
+	return &pass.Pass{Name: "call-inliner", Doc: inlinerDoc, Options: o, Params: inlinerParams, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		return inlineAll(ctx, m, func(in hlo.Instruction) bool {
-			return in.Opcode() == hlo.OpCall && mayInline(in)
+			return in.Opcode() == hlo.OpCall && mayInline(in, composites, some) && (!single || calledOnce(m, in.Callee(0)))
 		})
-	},
+	}}, nil
+}
+
+func calledOnce(m hlo.Module, id hlo.CompID) bool {
+	n := 0
+	for range m.Callers(id) {
+		n++
+	}
+	return n == 1
 }
 
 // FusionInliner takes fusions apart.
@@ -35,11 +60,16 @@ it can run, and be fused anew, anywhere.`,
 	},
 }
 
-func mayInline(in hlo.Instruction) bool {
-	if hlo.AttrsOf[hlo.CallAttrs](in).IsComposite {
+// mayInline reports whether a call says nothing against it. Of composites those stay whose names are listed; without a list, all.
+func mayInline(in hlo.Instruction, composites []string, some bool) bool {
+	c := in.Common()
+	name, named := "", false
+	if c != nil {
+		name, named = c.FrontendAttributes.Get("composite.name")
+	}
+	if hlo.AttrsOf[hlo.CallAttrs](in).IsComposite && (!some || !named || slices.Contains(composites, name)) {
 		return false
 	}
-	c := in.Common()
 	if c == nil {
 		return true
 	}
@@ -51,23 +81,161 @@ func mayInline(in hlo.Instruction) bool {
 func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool) (hlo.Module, error) {
 	wrapped := asyncComputations(m)
 	e := ctx.Edit(m)
+	callees := map[hlo.CompID]bool{}
 	for c := range m.PostOrder() {
 		if wrapped[c.ID()] {
 			continue
 		}
 		for in := range c.Instructions() {
-			if !want(in) || !ctx.SpendOn("inline", pass.Cost{Instructions: m.MustComputation(in.Callee(0)).NumInstructions()}) {
+			ce := e.Computation(c.ID())
+			if !want(in) || !ce.Has(in.ID()) || !ctx.SpendOn("inline", pass.Cost{Instructions: m.MustComputation(in.Callee(0)).NumInstructions()}) {
 				continue
 			}
-			ce := e.Computation(c.ID())
-			root := InlineBefore(ce, in.ID(), e.View(in.Callee(0)), slices.Collect(ce.At(in.ID()).OperandIDs()))
+			operands := slices.Collect(ce.At(in.ID()).OperandIDs())
+			root := inline(ce, in.ID(), e.View(in.Callee(0)), operands, inheritance(e, m, in))
 			if err := ce.ReplaceInstruction(in.ID(), root); err != nil {
 				return m, err
 			}
+			for _, o := range operands {
+				pass.Release(ce, o, nil)
+			}
+			callees[in.Callee(0)] = true
 			ctx.Count("calls", 1)
 		}
 	}
+	removeUncalled(e, callees)
 	return e.Freeze(), nil
+}
+
+// removeUncalled removes callees that nothing calls any more, and then what they alone called.
+func removeUncalled(e *hlo.Editor, callees map[hlo.CompID]bool) {
+	if len(callees) == 0 {
+		return
+	}
+	calls := make(map[hlo.CompID]int)
+	each := func(id hlo.CompID, by int) {
+		for in := range e.View(id).Instructions() {
+			for callee := range in.Callees() {
+				calls[callee] += by
+			}
+		}
+	}
+	for id := range e.Computations() {
+		each(id, 1)
+	}
+	for todo := slices.Sorted(maps.Keys(callees)); len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if calls[id] > 0 || !callees[id] {
+			continue
+		}
+		callees[id] = false
+		for in := range e.View(id).Instructions() {
+			todo = slices.AppendSeq(todo, in.Callees())
+		}
+		each(id, -1)
+		e.RemoveComputation(id)
+	}
+}
+
+// inheritance says what the copies of a callee's instructions get from the call: its frontend attributes, and its op_name in front of
+// theirs. In loops and branches that the callee alone runs, names change with it.
+func inheritance(e *hlo.Editor, m hlo.Module, call hlo.Instruction) func(*hlo.InstrSpec) {
+	common := call.Common()
+	if call.Opcode() != hlo.OpCall || common == nil {
+		return nil
+	}
+	prefix := ""
+	if common.Metadata != nil {
+		prefix = common.Metadata.OpName
+	}
+	alone := calledOnce(m, call.Callee(0))
+	return func(spec *hlo.InstrSpec) {
+		if common.FrontendAttributes != nil {
+			own := &hlo.Common{}
+			if spec.Common != nil {
+				copied := *spec.Common
+				own = &copied
+			}
+			own.FrontendAttributes = joined(own.FrontendAttributes, common.FrontendAttributes)
+			spec.Common = own
+		}
+		if prefix == "" {
+			return
+		}
+		spec.Common = withPrefix(spec.Common, prefix)
+		if alone && hlo.Info(spec.Opcode).Traits.Has(hlo.TraitControl) {
+			for _, id := range spec.Callees {
+				if m.CompIDLimit() > id && calledOnce(m, id) {
+					prefixNames(e, id, prefix)
+				}
+			}
+		}
+	}
+}
+
+// joined is the pairs of own, and those of more with other keys.
+func joined(own, more *hlo.FrontendAttributes) *hlo.FrontendAttributes {
+	if own == nil {
+		return more
+	}
+	all := slices.Clone(own.Entries)
+	for _, entry := range more.Entries {
+		if _, ok := own.Get(entry.Key); !ok {
+			all = append(all, entry)
+		}
+	}
+	slices.SortFunc(all, func(a, b hlo.FrontendAttribute) int { return strings.Compare(a.Key, b.Key) })
+	return &hlo.FrontendAttributes{Entries: all}
+}
+
+// maxOpName bounds the names that calls in calls would make.
+const maxOpName = 1000
+
+// withPrefix is the common attributes with prefix in front of the op_name.
+func withPrefix(c *hlo.Common, prefix string) *hlo.Common {
+	var own hlo.Common
+	if c != nil {
+		own = *c
+	}
+	var md hlo.Metadata
+	if own.Metadata != nil {
+		md = *own.Metadata
+	}
+	switch {
+	case len(prefix)+len(md.OpName) >= maxOpName:
+		return c
+	case md.OpName == "":
+		md.OpName = prefix
+	default:
+		md.OpName = prefix + "/" + md.OpName
+	}
+	own.Metadata = &md
+	return &own
+}
+
+// prefixNames puts prefix in front of the op_names of a computation, and of those that it alone runs.
+func prefixNames(e *hlo.Editor, id hlo.CompID, prefix string) {
+	c := e.Computation(id)
+	var inside []hlo.CompID
+	for in := range e.View(id).Instructions() {
+		if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
+			inside = append(inside, slices.Collect(in.Callees())...)
+		}
+	}
+	for _, in := range instructionIDs(e.View(id)) {
+		c.Instr(in).SetCommon(withPrefix(c.At(in).Common(), prefix))
+	}
+	for _, callee := range inside {
+		prefixNames(e, callee, prefix)
+	}
+}
+
+func instructionIDs(c hlo.Computation) (ids []hlo.InstrID) {
+	for in := range c.Instructions() {
+		ids = append(ids, in.ID())
+	}
+	return ids
 }
 
 // asyncComputations is the set of computations that an async-start wraps.
@@ -86,6 +254,11 @@ func asyncComputations(m hlo.Module) map[hlo.CompID]bool {
 // InlineBefore copies the instructions of callee in front of instruction at, with args for its parameters, and returns what became of
 // its root. Copies run after what at runs after by control dependencies.
 func InlineBefore(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID) hlo.InstrID {
+	return inline(ce, at, callee, args, nil)
+}
+
+// inline is InlineBefore with a last word on each copy; change may be nil.
+func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID, change func(*hlo.InstrSpec)) hlo.InstrID {
 	control := slices.Collect(ce.At(at).ControlPredecessors())
 	copied := make(map[hlo.InstrID]hlo.InstrID, callee.NumInstructions())
 	for i, p := range callee.Parameters() {
@@ -104,6 +277,9 @@ func InlineBefore(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args 
 		}
 		spec := Copy(ce.Editor(), in, copied)
 		spec.Control = append(spec.Control, control...)
+		if change != nil {
+			change(&spec)
+		}
 		copied[in.ID()] = ce.InsertSpecBefore(at, spec).ID()
 	}
 	return copied[callee.Root().ID()]

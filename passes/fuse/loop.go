@@ -25,16 +25,20 @@ recomputing them costs less than memory does. What is left over as a single inst
 			f := newFuser(m, e, c)
 			f.ctx = ctx
 			f.findGroups()
+			f.merge()
 			for _, root := range f.roots {
-				if f.members[root] < 2 || !ctx.Spend("fuse") {
-					continue
+				results := f.results(f.leader(root))
+				members := f.size(results)
+				if root != f.place(root) || members < 2 || !ctx.Spend("fuse") {
+					continue // a merged group is made at its place
 				}
-				if err := f.fuse(root); err != nil {
+				if err := f.fuse(results); err != nil {
 					return m, err
 				}
-				ctx.Passed(c.MustAt(root), "computes %d instructions in one loop", f.members[root])
+				f.release(results)
+				ctx.Passed(c.MustAt(root), "computes %d instructions in one loop", members)
 				ctx.Count("fusions", 1)
-				ctx.Count("instructions", int64(f.members[root]))
+				ctx.Count("instructions", int64(members))
 			}
 		}
 		return e.Freeze(), nil
@@ -52,12 +56,16 @@ type fuser struct {
 	roots   []hlo.InstrID                 // in program order
 	members map[hlo.InstrID]int
 	dims    map[hlo.InstrID][]int64     // root → dimensions of its members
-	fused   map[hlo.InstrID]hlo.InstrID // root → the fusion that stands for it now
+	fused   map[hlo.InstrID]hlo.InstrID // root → the fusion, or its part, that stands for it now
+	// partners are the roots of merged groups, in program order, by each of them.
+	partners map[hlo.InstrID][]hlo.InstrID
+	places   map[hlo.InstrID]hlo.InstrID // of merged groups, by their first root
+	windows  *analysis.Windows           // of chains, which no fusion may narrow
 }
 
 func newFuser(m hlo.Module, e *hlo.Editor, c hlo.Computation) *fuser {
 	return &fuser{m: m, e: e, c: c, groups: make(map[hlo.InstrID][]hlo.InstrID), depth: make(map[hlo.InstrID]int),
-		members: make(map[hlo.InstrID]int), dims: make(map[hlo.InstrID][]int64), fused: make(map[hlo.InstrID]hlo.InstrID)}
+		members: make(map[hlo.InstrID]int), dims: make(map[hlo.InstrID][]int64), fused: make(map[hlo.InstrID]hlo.InstrID), windows: analysis.FindWindows(c)}
 }
 
 // now is what an instruction of the version before has become.
@@ -128,6 +136,9 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 			case !slices.Equal(f.dims[g], in.Shape().Dimensions()):
 				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
 				return nil
+			case f.windows.Narrows(in.ID(), g):
+				f.remark(in, "in the fusion of %%%s it would wait for a done that it does not need, or a start for it", user.Name())
+				return nil
 			}
 			if !slices.Contains(roots, g) {
 				roots = append(roots, g)
@@ -145,21 +156,43 @@ func (f *fuser) remark(in hlo.Instruction, format string, args ...any) {
 }
 
 // maxMembers bounds a fusion: more values than this do not fit the nearest cache anyway.
-const maxMembers = 64
+const maxMembers = 512
 
 // fusible reports whether in computes element by element, or picks elements, with plain attributes and no orders to keep.
 func fusible(in hlo.Instruction) bool {
 	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && in.Opcode() != hlo.OpSlice || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
 		in.Shape().NumElements() == 0 || in.Opcode() == hlo.OpStochasticConvert || in.Opcode() == hlo.OpReducePrecision ||
-		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Shape().Type().IsComplex() {
+		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || isComplex(in) && !fusibleComplex(in) {
 		return false
 	}
 	for o := range in.Operands() {
-		if o.Shape().Type().IsComplex() || o.Shape().Rank() != in.Shape().Rank() {
+		if o.Shape().Rank() != in.Shape().Rank() {
 			return false // select and clamp with scalars next to arrays
 		}
 	}
 	return true
+}
+
+// isComplex reports whether in computes with complex numbers.
+func isComplex(in hlo.Instruction) bool {
+	for o := range in.Operands() {
+		if o.Shape().Type().IsComplex() {
+			return true
+		}
+	}
+	return in.Shape().Type().IsComplex()
+}
+
+// fusibleComplex reports whether loops compute an op on complex numbers; the evaluator has the others.
+func fusibleComplex(in hlo.Instruction) bool {
+	//halo:allow opswitch the loops that the fused kernels have
+	switch in.Opcode() {
+	case hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpNegate, hlo.OpSelect, hlo.OpComplex, hlo.OpReal, hlo.OpImag, hlo.OpAbs:
+		return true
+	case hlo.OpCompare:
+		return hlo.AttrsOf[hlo.CompareAttrs](in).Direction == hlo.EQ || hlo.AttrsOf[hlo.CompareAttrs](in).Direction == hlo.NE
+	}
+	return false
 }
 
 // cheap reports whether in is better computed again than read from memory.
@@ -168,13 +201,13 @@ func cheap(in hlo.Instruction) bool {
 	case hlo.OpConstant:
 		return in.Shape().IsScalar()
 	case hlo.OpBroadcast, hlo.OpIota:
-		return in.Shape().IsStatic() && !in.Shape().Type().IsComplex()
+		return in.Shape().IsStatic() && (in.Opcode() == hlo.OpBroadcast || !in.Shape().Type().IsComplex())
 	}
 	return false
 }
 
-// fuse puts the members of a group into a computation of their own.
-func (f *fuser) fuse(root hlo.InstrID) error {
+// fuse puts the members of a group, or of merged groups with these roots, into a computation of their own.
+func (f *fuser) fuse(roots []hlo.InstrID) error {
 	b := f.e.NewComputation("fused_computation")
 	b.SetExecutionThread(f.c.ExecutionThread())
 	inside := make(map[hlo.InstrID]hlo.InstrID)
@@ -192,7 +225,7 @@ func (f *fuser) fuse(root hlo.InstrID) error {
 		}
 		in := f.c.MustAt(id)
 		var to hlo.InstrID
-		if slices.Contains(f.groups[id], root) || cheap(in) {
+		if isMember(f.groups[id], roots) || cheap(in) {
 			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Callees: slices.Collect(in.Callees()),
 				Common: in.Common(), Position: in.Position()}
 			for o := range in.OperandIDs() {
@@ -205,21 +238,32 @@ func (f *fuser) fuse(root hlo.InstrID) error {
 		inside[id] = to
 		return to
 	}
-	result := copyIn(root)
-	body := b.Finish(result)
-	ce := f.e.Computation(f.c.ID())
-	in := f.c.MustAt(root)
-	// Operands that were roots of fusions themselves have been replaced: the session knows by what.
-	current := make([]hlo.InstrID, len(operands))
-	for i, id := range operands {
-		current[i] = f.now(id)
+	for _, root := range roots {
+		copyIn(root)
 	}
+	place := f.place(roots[0])
+	if roots = f.neededOutside(roots); len(roots) > 1 {
+		return f.fuseTuple(b, place, roots, inside, operands)
+	}
+	root := roots[0]
+	in := f.c.MustAt(root)
 	kind := hlo.FusionLoop
 	if f.reduces(in) {
 		kind = hlo.FusionInput
 	}
-	fusion := ce.InsertSpecBefore(root, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(), Operands: current,
-		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{body}, Common: in.Common(), Position: in.Position()})
+	ce := f.e.Computation(f.c.ID())
+	fusion := ce.InsertSpecBefore(place, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(), Operands: f.current(operands),
+		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{b.Finish(inside[root])}, Common: in.Common(), Position: in.Position()})
 	f.fused[root] = fusion.ID()
 	return ce.ReplaceInstruction(root, fusion.ID())
+}
+
+// current is the operands of a fusion as they are now: those that were roots of fusions themselves have been replaced, and the session knows by
+// what.
+func (f *fuser) current(operands []hlo.InstrID) []hlo.InstrID {
+	now := make([]hlo.InstrID, len(operands))
+	for i, id := range operands {
+		now[i] = f.now(id)
+	}
+	return now
 }

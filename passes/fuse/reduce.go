@@ -27,10 +27,7 @@ func (f *fuser) isOneOp(in hlo.Instruction) bool {
 		return false
 	}
 	root := c.Root()
-	//halo:allow opswitch the folds that the fused kernels have
-	switch root.Opcode() {
-	case hlo.OpAdd, hlo.OpMultiply, hlo.OpMaximum, hlo.OpMinimum, hlo.OpAnd, hlo.OpOr, hlo.OpXor:
-	default:
+	if !hlo.Info(root.Opcode()).Traits.Has(hlo.TraitFolds) {
 		return false
 	}
 	return root.Shape().IsScalar() && root.Shape().Type() == in.Shape().Type() && root.OperandInstr(0).Opcode() == hlo.OpParameter &&

@@ -50,14 +50,14 @@ type step struct {
 func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	var value hlo.InstrID
 	at := step{in, slices.Collect(r.c.At(in.ID()).OperandIDs())}
-	//halo:allow opswitch every opcode of the family is rewritten in its own way
-	switch in.Opcode() {
-	case hlo.OpAsyncStart, hlo.OpAsyncUpdate:
+	pair := hlo.Info(in.Opcode()).Pair
+	switch op := in.Opcode(); {
+	case op == hlo.OpAsyncStart || op == hlo.OpAsyncUpdate:
 		if !r.broken[placeOf(in)] {
 			return nil
 		}
 		value = r.carryOperands(at)
-	case hlo.OpAsyncDone:
+	case op == hlo.OpAsyncDone:
 		if !r.broken[placeOf(in)] {
 			return nil
 		}
@@ -66,21 +66,14 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 			return nil // lowering says what is wrong with it
 		}
 		value = r.callNow(at, callee)
-	case hlo.OpCopyStart:
-		copied := r.insert(at, hlo.OpCopy, at.Shape().Elem(0), nil, at.operands[0])
-		value = r.pair(at, copied, at.operands[0])
-	case hlo.OpAllReduceStart:
-		value = r.plain(at, hlo.OpAllReduce, at.Shape())
-	case hlo.OpAllGatherStart:
-		value = r.pair(at, r.operandsOf(at), r.plain(at, hlo.OpAllGather, at.Shape().Elem(1)))
-	case hlo.OpCollectivePermuteStart:
-		value = r.pair(at, r.operandsOf(at), r.plain(at, hlo.OpCollectivePermute, at.Shape().Elem(1)))
-	case hlo.OpCopyDone:
-		value = r.element(at, at.operands[0], 0)
-	case hlo.OpAllReduceDone:
+	case pair.Plain == hlo.OpInvalid: // send and recv have no plain form
+		return nil
+	case pair.Begins(op):
+		value = r.plain(at, pair)
+	case pair.Ends(op) && pair.Result == hlo.WholeResult:
 		value = at.operands[0]
-	case hlo.OpAllGatherDone, hlo.OpCollectivePermuteDone:
-		value = r.element(at, at.operands[0], 1)
+	case pair.Ends(op):
+		value = r.element(at, at.operands[0], pair.Result)
 	default:
 		return nil
 	}
@@ -99,29 +92,37 @@ func (r *asyncRewriter) element(at step, tuple hlo.InstrID, i int) hlo.InstrID {
 	return r.insert(at, hlo.OpGetTupleElement, r.c.At(tuple).Shape().Elem(i), &hlo.TupleElementAttrs{Index: int64(i)}, tuple)
 }
 
-// plain is the synchronous form of a native start: the same operands, attributes and callees.
-func (r *asyncRewriter) plain(at step, op hlo.Opcode, s hlo.Shape) hlo.InstrID {
-	return r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: op, Shape: s, Operands: at.operands,
-		Attrs: at.Attrs(), Callees: slices.Collect(at.Callees()), Position: at.Position()}).ID()
+// plain is the value of a native start with the work done at once: the plain op has the same operands, attributes and callees, and where the
+// start gives a tuple, that holds the result, the operands, and zeros for the context.
+func (r *asyncRewriter) plain(at step, pair hlo.Pair) hlo.InstrID {
+	s, attrs := at.Shape(), at.Attrs()
+	if pair.Result != hlo.WholeResult {
+		s = s.Elem(pair.Result)
+	}
+	if hlo.Info(pair.Plain).NewAttrs == nil {
+		attrs = nil
+	}
+	result := r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: pair.Plain, Shape: s, Operands: at.operands,
+		Attrs: attrs, Callees: slices.Collect(at.Callees()), Position: at.Position()}).ID()
+	if pair.Result == hlo.WholeResult {
+		return result
+	}
+	parts := make([]hlo.InstrID, at.Shape().NumElems())
+	parts[pair.Result], parts[1-pair.Result] = result, r.operandsOf(at, at.Shape().Elem(1-pair.Result))
+	for i := 2; i < len(parts); i++ {
+		parts[i] = r.zeros(at, at.Shape().Elem(i))
+	}
+	return r.insert(at, hlo.OpTuple, at.Shape(), nil, parts...)
 }
 
 // operandsOf is the operand of a native start, or a tuple of several. The in-place form of collective-permute has its input first; output and
 // offsets follow.
-func (r *asyncRewriter) operandsOf(at step) hlo.InstrID {
-	inPlace := at.Opcode() == hlo.OpCollectivePermuteStart && hlo.AttrsOf[hlo.CollectivePermuteAttrs](at.Instruction).SliceSizes != nil
-	if inPlace || len(at.operands) == 1 && !at.Shape().Elem(0).IsTuple() {
+func (r *asyncRewriter) operandsOf(at step, s hlo.Shape) hlo.InstrID {
+	a, ok := at.Attrs().(*hlo.CollectivePermuteAttrs)
+	if inPlace := ok && a.SliceSizes != nil; inPlace || len(at.operands) == 1 && !s.IsTuple() {
 		return at.operands[0]
 	}
-	return r.insert(at, hlo.OpTuple, at.Shape().Elem(0), nil, at.operands...)
-}
-
-// pair is a tuple of the shape of at: two values, and zeros for the context state that follows.
-func (r *asyncRewriter) pair(at step, first, second hlo.InstrID) hlo.InstrID {
-	parts := []hlo.InstrID{first, second}
-	for i := 2; i < at.Shape().NumElems(); i++ {
-		parts = append(parts, r.zeros(at, at.Shape().Elem(i)))
-	}
-	return r.insert(at, hlo.OpTuple, at.Shape(), nil, parts...)
+	return r.insert(at, hlo.OpTuple, s, nil, at.operands...)
 }
 
 // zeros is a value of any shape that nobody looks at.

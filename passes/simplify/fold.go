@@ -122,11 +122,8 @@ func placeConstant(ce hlo.CompEdit, before hlo.Instruction, lit *hlo.Literal, s 
 
 // foldable looks at the op, and at what it calls.
 func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, known callees) bool {
-	//halo:allow opswitch these have reasons of their own
 	switch in.Opcode() {
 	case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpBroadcast: // they are made of constants already
-		return false
-	case hlo.OpFft, hlo.OpCustomCall, hlo.OpDomain, hlo.OpOptBarrier, hlo.OpGetDimensionSize:
 		return false
 	case hlo.OpPad:
 		if in.OperandInstr(0).Opcode() == hlo.OpBroadcast { // says in a few bytes where the padding is
@@ -142,7 +139,7 @@ func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, kn
 		}
 	}
 	if in.NumOperands() == 0 || !f.fits(in.Shape()) || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 ||
-		hlo.Info(in.Opcode()).Traits&neverFolded != 0 || f.exact && !known.movesOrCounts(in) {
+		hlo.Info(in.Opcode()).Traits&(neverFolded|hlo.TraitStays) != 0 || f.exact && !known.movesOrCounts(in) {
 		return false
 	}
 	return known.allCallable(in)

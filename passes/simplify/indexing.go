@@ -217,10 +217,7 @@ func combined(m hlo.Module, in hlo.Instruction, there, update pass.Expr) (pass.E
 	if v, ok := side(root); ok {
 		return v, true
 	}
-	//halo:allow opswitch the ops with which programs scatter
-	switch root.Opcode() {
-	case hlo.OpAdd, hlo.OpMultiply, hlo.OpMaximum, hlo.OpMinimum, hlo.OpAnd, hlo.OpOr, hlo.OpXor:
-	default:
+	if !hlo.Info(root.Opcode()).Traits.Has(hlo.TraitFolds) {
 		return pass.Expr{}, false
 	}
 	x, ok := side(root.OperandInstr(0))

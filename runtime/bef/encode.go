@@ -91,7 +91,7 @@ func (e *encoder) file(o EncodeOptions) error {
 			if s.ID < numSections || s.Align < 0 || s.Align > maxSectionAlign || s.Align&(s.Align-1) != 0 {
 				return fail(s.ID, uint64(s.Align), "extension with id %d and alignment %d cannot be written", s.ID, s.Align)
 			}
-			e.section(s.ID, max(s.Align, 1), s.Data)
+			e.section(s.ID, max(s.Align, 1), s.Bytes())
 		}
 	}
 	return nil

@@ -1,20 +1,49 @@
 package bef
 
 // Ids of halo's own sections; other readers skip them. Plan, constants and
-// metadata belong to package runtime, which knows what is in them.
+// metadata belong to package runtime, which knows what is in them, the module
+// to the packages that know HLO.
 const (
 	ProducerSection    SectionID = 0x80
 	BufferPlanSection  SectionID = 0x82
 	KernelFlagsSection SectionID = 0x84
 	ConstantsSection   SectionID = 0x85
 	MetadataSection    SectionID = 0x86
+	ModuleSection      SectionID = 0x87
+	SignatureSection   SectionID = 0x88 // JSON of package halo
 )
 
-// Extension returns the last section with that id, or nil.
+// Extension returns the bytes of the last section with that id, or nil.
 func (f *File) Extension(id SectionID) []byte {
+	if s := f.section(id); s != nil {
+		return s.Bytes()
+	}
+	return nil
+}
+
+// Has reports whether the file has a section with that id among its extensions.
+func (f *File) Has(id SectionID) bool { return f.section(id) != nil }
+
+// IsEncoded reports whether the file has a section with that id as bytes: it was
+// read, or made by somebody who does not know what is in it.
+func (f *File) IsEncoded(id SectionID) bool {
+	s := f.section(id)
+	return s != nil && s.Data != nil
+}
+
+// Body returns the content of the last section with that id if it is there
+// unencoded and of type T.
+func Body[T SectionBody](f *File, id SectionID) (body T, ok bool) {
+	if s := f.section(id); s != nil && s.Data == nil {
+		body, ok = s.Body.(T)
+	}
+	return body, ok
+}
+
+func (f *File) section(id SectionID) *Section {
 	for i := len(f.Extensions) - 1; i >= 0; i-- {
 		if f.Extensions[i].ID == id {
-			return f.Extensions[i].Data
+			return &f.Extensions[i]
 		}
 	}
 	return nil

@@ -112,6 +112,20 @@ type Section struct {
 	ID    SectionID
 	Align int // of Data in the file: 0 and 1 mean none, else a power of two
 	Data  []byte
+	// Body makes the bytes of a section without Data. A file that is loaded in the
+	// process that made it keeps such sections as they are: see [File.Body].
+	Body SectionBody
+}
+
+// SectionBody is the content of a section that has not been encoded.
+type SectionBody interface{ Encode() []byte }
+
+// Bytes returns the section's data, encoded now if it is not yet.
+func (s *Section) Bytes() []byte {
+	if s.Data == nil && s.Body != nil {
+		return s.Body.Encode()
+	}
+	return s.Data
 }
 
 // SectionID is the first byte of a section.

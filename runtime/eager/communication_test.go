@@ -7,22 +7,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/eager"
+	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
 
 // desk is a host that gives what it was given.
 type desk struct{ items []*hlo.Literal }
 
-func (d *desk) Infeed(eval.Device, hlo.Shape) (*hlo.Literal, error) { return d.take() }
-func (d *desk) Outfeed(_ eval.Device, v *hlo.Literal) error         { return d.put(v) }
-func (d *desk) Send(_ eval.Device, _ hlo.Instruction, v *hlo.Literal) error {
+func (d *desk) Infeed(devices.Device, hlo.Shape) (*hlo.Literal, error) { return d.take() }
+func (d *desk) Outfeed(_ devices.Device, v *hlo.Literal) error         { return d.put(v) }
+func (d *desk) Send(_ devices.Device, _ hlo.Instruction, v *hlo.Literal) error {
 	return d.put(v)
 }
-func (d *desk) Recv(eval.Device, hlo.Instruction, hlo.Shape) (*hlo.Literal, error) { return d.take() }
+func (d *desk) Recv(devices.Device, hlo.Instruction, hlo.Shape) (*hlo.Literal, error) {
+	return d.take()
+}
 
 func (d *desk) put(v *hlo.Literal) error {
 	copied, err := hlo.NewLiteral(v.Shape(), append([]byte(nil), v.Bytes()...)) // the operand's memory is not the desk's
@@ -58,12 +61,11 @@ ENTRY e {
 		for _, general := range []bool{false, true} {
 			q, err := workqueue.New(queue)
 			require.NoError(t, err)
-			mesh, d := eval.NewMesh(1, 1), &desk{}
+			mesh, d := devices.NewMesh(1, 1), &desk{}
 			first, err := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 2), float32(1), float32(2))
 			require.NoError(t, err)
 			require.NoError(t, d.put(first))
-			mesh.Host = d
-			rt := eager.NewRuntime(eager.Options{General: general, Host: runtime.NewHost(runtime.HostOptions{Queue: q}), Data: []any{mesh}})
+			rt := eager.NewRuntime(eager.Options{General: general, Host: runtime.NewHost(runtime.HostOptions{Queue: q}), Data: []any{&kernels.World{Mesh: mesh, Host: d}}})
 			handles, err := stepThrough(rt, m, nil, nil)
 			require.NoError(t, err)
 			got, err := rt.Literal(t.Context(), handles[0])

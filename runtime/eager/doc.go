@@ -26,7 +26,7 @@
 // If its operands are there and its work is small, it runs before Execute returns, on either path. Otherwise it runs on the queue of the host, when all its
 // operands are there. Ops with effects are ordered by a chain that the caller threads through them ([Invocation.Chain]), as in host programs.
 //
-// Ops that talk to the host or to other devices (infeed, outfeed, send, recv and their dones) need an *eval.Mesh in the data of the request or
+// Ops that talk to the host or to other devices (infeed, outfeed, send, recv and their dones) need a *kernels.World in the data of the request or
 // of the runtime ([Options.Data]). Without one they are refused, and so are, by their nature, parameter, which is an operand here, and
 // set-dimension-size, whose result would have a dynamic dimension.
 //

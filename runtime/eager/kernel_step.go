@@ -5,9 +5,9 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/kernels"
 )
 
 // kernelStep is the fast path: the op's kernel, bound once.
@@ -23,16 +23,12 @@ type kernelStep struct {
 
 func (rt *Runtime) kernelStep(p *plan, m hlo.Module) (step, error) {
 	root := m.Entry().Root()
-	text, err := lower.KernelText(m, root)
-	if err != nil {
-		return nil, async.Errorf(async.InvalidArgument, "%w", err)
-	}
 	in, out := tensorTypes(p.in), tensorTypes(p.out)
-	binding, err := runtime.NewBinding("hlo."+root.Opcode().String(), text, in, out)
+	binding, err := runtime.NewBinding("hlo."+root.Opcode().String(), "", in, out)
 	if err != nil {
 		return nil, async.StatusOf(err)
 	}
-	bound, err := rt.registry.Bind(binding)
+	bound, err := rt.registry.Bind(kernels.Subject(binding, m, root))
 	if err != nil {
 		return nil, async.StatusOf(err)
 	}

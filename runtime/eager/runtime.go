@@ -18,8 +18,8 @@ type Options struct {
 	Host *runtime.Host
 	// Register adds kernels: those of host programs for [Runtime.MakeKernel], and tensor kernels of others.
 	Register []func(*runtime.Registry)
-	// Data is what kernels find in invocations without a request of their own. Ops that talk to the host or to other devices look for an
-	// *eval.Mesh there, as they do in a request's data.
+	// Data is what kernels find in invocations without a request of their own. Ops that talk to the host or to other devices look for a
+	// *kernels.World there, as they do in a request's data.
 	Data []any
 	// Handlers are asked for ops in this order, before the one that knows HLO.
 	Handlers []OpHandler

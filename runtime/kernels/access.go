@@ -79,6 +79,7 @@ func appendNumber(b []byte, x int64) []byte {
 // for reshapes that it cannot express; then split, if positive, is a factor by which splitting dimension axis of the space helps.
 func (a access) through(s tile.Space, in hlo.Instruction) (r access, axis int, split int64, ok bool) {
 	operand := in.OperandInstr(0).Shape()
+	//halo:allow opswitch each op has an index function of its own
 	switch in.Opcode() {
 	case hlo.OpCopy, hlo.OpOptBarrier, hlo.OpDomain:
 		return a, 0, 0, true

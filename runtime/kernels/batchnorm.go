@@ -2,178 +2,15 @@ package kernels
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/runtime"
 )
 
 // Batch normalisation is expanded into a fusion of sums and elementwise code, which runs as a sequence. What there is one of for each
 // feature is a fusion of its own, for otherwise it would be computed anew for each element.
-const (
-	batchNormParts = `HloModule batch-norm
-add { a = C[] parameter(0) b = C[] parameter(1) ROOT c = C[] add(a, b) }
-sum {
-  x = T[D] parameter(0)
-  w = C[D] convert(x)
-  z = C[] constant(0)
-  ROOT r = C[F] reduce(w, z), dimensions={R}, to_apply=add
-}
-deviations {
-  x = T[D] parameter(0)
-  w = C[D] convert(x)
-  mean = C[F] parameter(1)
-  m = C[D] broadcast(mean), dimensions={A}
-  ROOT d = C[D] subtract(w, m)
-}
-squares {
-  x = T[D] parameter(0)
-  mean = C[F] parameter(1)
-  w = C[D] convert(x)
-  m = C[D] broadcast(mean), dimensions={A}
-  d = C[D] subtract(w, m)
-  s = C[D] multiply(d, d)
-  z = C[] constant(0)
-  ROOT r = C[F] reduce(s, z), dimensions={R}, to_apply=add
-}
-products {
-  x = T[D] parameter(0)
-  mean = C[F] parameter(1)
-  g = T[D] parameter(2)
-  w = C[D] convert(x)
-  v = C[D] convert(g)
-  m = C[D] broadcast(mean), dimensions={A}
-  d = C[D] subtract(w, m)
-  s = C[D] multiply(v, d)
-  z = C[] constant(0)
-  ROOT r = C[F] reduce(s, z), dimensions={R}, to_apply=add
-}
-share {
-  s = C[F] parameter(0)
-  n = C[] constant(N)
-  b = C[F] broadcast(n), dimensions={}
-  ROOT r = C[F] divide(s, b)
-}
-wide { x = T[F] parameter(0) ROOT r = C[F] convert(x) }
-deviation {
-  variance = C[F] parameter(0)
-  e = C[] constant(E)
-  b = C[F] broadcast(e), dimensions={}
-  v = C[F] add(variance, b)
-  ROOT r = C[F] sqrt(v)
-}
-scales {
-  scale = T[F] parameter(0)
-  deviation = C[F] parameter(1)
-  w = C[F] convert(scale)
-  ROOT r = C[F] divide(w, deviation)
-}
-`
-	// normalize is y = (x - mean)·k + offset, for the k of each feature.
-	batchNormNormalize = `
-  mb = C[D] broadcast(mean), dimensions={A}
-  kb = C[D] broadcast(k), dimensions={A}
-  ob = C[D] broadcast(wo), dimensions={A}
-  xw = C[D] convert(x)
-  d = C[D] subtract(xw, mb)
-  dk = C[D] multiply(d, kb)
-  yw = C[D] add(dk, ob)
-  y = T[D] convert(yw)
-`
-	batchNormTraining = `body {
-  x = T[D] parameter(0)
-  scale = T[F] parameter(1)
-  offset = T[F] parameter(2)
-  total = C[F] fusion(x), kind=kInput, calls=sum
-  mean = C[F] fusion(total), kind=kLoop, calls=share
-  around = C[F] fusion(x, mean), kind=kInput, calls=squares
-  variance = C[F] fusion(around), kind=kLoop, calls=share
-  dev = C[F] fusion(variance), kind=kLoop, calls=deviation
-  k = C[F] fusion(scale, dev), kind=kLoop, calls=scales
-  wo = C[F] fusion(offset), kind=kLoop, calls=wide` + batchNormNormalize + `
-  mt = T[F] convert(mean)
-  vt = T[F] convert(variance)
-  ROOT t = (T[D], T[F], T[F]) tuple(y, mt, vt)
-}
-ENTRY e {
-  x = T[D] parameter(0)
-  scale = T[F] parameter(1)
-  offset = T[F] parameter(2)
-  ROOT r = (T[D], T[F], T[F]) fusion(x, scale, offset), kind=kLoop, calls=body
-}`
-	batchNormInference = `body {
-  x = T[D] parameter(0)
-  scale = T[F] parameter(1)
-  offset = T[F] parameter(2)
-  m = T[F] parameter(3)
-  v = T[F] parameter(4)
-  mean = C[F] fusion(m), kind=kLoop, calls=wide
-  variance = C[F] fusion(v), kind=kLoop, calls=wide
-  dev = C[F] fusion(variance), kind=kLoop, calls=deviation
-  k = C[F] fusion(scale, dev), kind=kLoop, calls=scales
-  wo = C[F] fusion(offset), kind=kLoop, calls=wide` + batchNormNormalize + `
-  ROOT r = T[D] copy(y)
-}
-ENTRY e {
-  x = T[D] parameter(0)
-  scale = T[F] parameter(1)
-  offset = T[F] parameter(2)
-  m = T[F] parameter(3)
-  v = T[F] parameter(4)
-  ROOT r = T[D] fusion(x, scale, offset, m, v), kind=kLoop, calls=body
-}`
-	// The gradient is k·(g - Σg/N - (x - mean)·Σg·(x - mean)/(N·(variance + eps))).
-	batchNormGrad = `slope {
-  p = C[F] parameter(0)
-  dev = C[F] parameter(1)
-  v = C[F] multiply(dev, dev)
-  ROOT r = C[F] divide(p, v)
-}
-body {
-  x = T[D] parameter(0)
-  scale = T[F] parameter(1)
-  m = T[F] parameter(2)
-  v = T[F] parameter(3)
-  g = T[D] parameter(4)
-  mean = C[F] fusion(m), kind=kLoop, calls=wide
-  variance = C[F] fusion(v), kind=kLoop, calls=wide
-  dev = C[F] fusion(variance), kind=kLoop, calls=deviation
-  k = C[F] fusion(scale, dev), kind=kLoop, calls=scales
-  p = C[F] fusion(x, mean, g), kind=kInput, calls=products
-  total = C[F] fusion(g), kind=kInput, calls=sum
-  pn = C[F] fusion(p), kind=kLoop, calls=share
-  tn = C[F] fusion(total), kind=kLoop, calls=share
-  sl = C[F] fusion(pn, dev), kind=kLoop, calls=slope
-  mb = C[D] broadcast(mean), dimensions={A}
-  kb = C[D] broadcast(k), dimensions={A}
-  tb = C[D] broadcast(tn), dimensions={A}
-  sb = C[D] broadcast(sl), dimensions={A}
-  xw = C[D] convert(x)
-  gw = C[D] convert(g)
-  d = C[D] subtract(xw, mb)
-  ds = C[D] multiply(d, sb)
-  g1 = C[D] subtract(gw, tb)
-  g2 = C[D] subtract(g1, ds)
-  g3 = C[D] multiply(kb, g2)
-  dx = T[D] convert(g3)
-  pd = C[F] divide(p, dev)
-  dscale = T[F] convert(pd)
-  doffset = T[F] convert(total)
-  ROOT t = (T[D], T[F], T[F]) tuple(dx, dscale, doffset)
-}
-ENTRY e {
-  x = T[D] parameter(0)
-  scale = T[F] parameter(1)
-  m = T[F] parameter(2)
-  v = T[F] parameter(3)
-  g = T[D] parameter(4)
-  ROOT r = (T[D], T[F], T[F]) fusion(x, scale, m, v, g), kind=kLoop, calls=body
-}`
-)
 
-func batchNorm(expansion string) chooser {
+func batchNorm(expand func(*normBuilder) hlo.Value) chooser {
 	return func(s *site) (runtime.Bound, bool) {
 		a, x := hlo.AttrsOf[hlo.BatchNormAttrs](s.in), s.shape(0)
 		if x.NumElements() == 0 || !x.Type().IsFloat() {
@@ -184,36 +21,174 @@ func batchNorm(expansion string) chooser {
 				return runtime.Bound{}, false
 			}
 		}
-		wide := x.Type()
-		if wide.Bits() < 32 {
-			wide = hlo.F32
+		m, err := expansion(s, x, a, expand)
+		if err != nil {
+			panic(fmt.Sprintf("kernels: expansion of %v: %v", s.in.Opcode(), err))
 		}
-		var others []string
-		for d := range x.Rank() {
-			if int64(d) != a.FeatureIndex {
-				others = append(others, strconv.Itoa(d))
-			}
-		}
-		features := x.Dim(int(a.FeatureIndex))
-		fill := strings.NewReplacer(
-			"T[D]", shapeText(x.Type(), x.Dimensions()), "C[D]", shapeText(wide, x.Dimensions()),
-			"T[F]", shapeText(x.Type(), []int64{features}), "C[F]", shapeText(wide, []int64{features}), "C[]", shapeText(wide, nil),
-			"{R}", "{"+strings.Join(others, ",")+"}", "{A}", fmt.Sprintf("{%d}", a.FeatureIndex),
-			"(N)", fmt.Sprintf("(%d)", x.NumElements()/features), "(E)", "("+strconv.FormatFloat(float64(a.Epsilon), 'g', -1, 64)+")")
-		return expanded(s, fill.Replace(batchNormParts+expansion))
+		return fusedSequence(&site{m: m, in: m.Entry().Root(), b: s.b, reg: s.reg})
 	}
 }
 
-// shapeText is how HLO writes an array.
-func shapeText(t hlo.PrimitiveType, dims []int64) string {
-	return t.String() + strings.ReplaceAll(fmt.Sprint(append([]int64{}, dims...)), " ", ",")
+// expansion is a module whose entry is a fusion of the operands of s.
+func expansion(s *site, x hlo.Shape, a hlo.BatchNormAttrs, expand func(*normBuilder) hlo.Value) (hlo.Module, error) {
+	b := hlo.NewBuilder(s.in.Opcode().String())
+	wide := x.Type()
+	if wide.Bits() < 32 {
+		wide = hlo.F32
+	}
+	features := x.Dim(int(a.FeatureIndex))
+	n := &normBuilder{b: b, narrow: x.Type(), wide: wide, dims: x.Dimensions(), features: features, axis: a.FeatureIndex,
+		epsilon: float64(a.Epsilon), count: float64(x.NumElements() / features)}
+	for d := range x.Rank() {
+		if int64(d) != a.FeatureIndex {
+			n.others = append(n.others, int64(d))
+		}
+	}
+	n.add = b.Computation("add", func(b *hlo.Builder) hlo.Value {
+		return b.Add(b.Parameter("a", hlo.MakeShape(wide)), b.Parameter("b", hlo.MakeShape(wide)))
+	})
+	body := b.Computation("body", func(b *hlo.Builder) hlo.Value {
+		inner := *n
+		inner.b = b
+		for i := range s.in.NumOperands() {
+			inner.params = append(inner.params, b.Parameter("", s.shape(i).WithoutLayout()))
+		}
+		return expand(&inner)
+	})
+	var operands []hlo.Value
+	for i := range s.in.NumOperands() {
+		operands = append(operands, b.Parameter("", s.shape(i).WithoutLayout()))
+	}
+	return b.Build(b.Fusion(hlo.FusionLoop, body, operands...))
 }
 
-// expanded runs a module whose entry is a fusion of the operands of s in the place of s.
-func expanded(s *site, text string) (runtime.Bound, bool) {
-	m, err := parser.Parse("expansion of "+s.in.Opcode().String(), text)
-	if err != nil {
-		panic(fmt.Sprintf("kernels: %v", err))
+// normBuilder builds the body of an expansion. Its parameters are the operands: an array with its features along axis, and vectors that
+// have an element for each feature.
+type normBuilder struct {
+	b              *hlo.Builder
+	narrow, wide   hlo.PrimitiveType // of the operands and of computation
+	dims           []int64
+	features, axis int64
+	others         []int64 // axes
+	epsilon, count float64
+	add            hlo.CompID
+	params         []hlo.Value
+}
+
+// constant is a number in the type of computation.
+func (n *normBuilder) constant(b *hlo.Builder, v float64) hlo.Value {
+	if n.wide == hlo.F64 {
+		return hlo.ConstantOf(b, hlo.MakeShape(hlo.F64), v)
 	}
-	return fusedSequence(&site{m: m, in: m.Entry().Root(), b: s.b, reg: s.reg})
+	return hlo.ConstantOf(b, hlo.MakeShape(hlo.F32), float32(v))
+}
+
+// apart is a fusion of its own.
+func (n *normBuilder) apart(kind hlo.FusionKind, name string, f func(b *hlo.Builder, x []hlo.Value) hlo.Value, operands ...hlo.Value) hlo.Value {
+	comp := n.b.Computation(name, func(b *hlo.Builder) hlo.Value {
+		params := make([]hlo.Value, len(operands))
+		for i, o := range operands {
+			params[i] = b.Parameter("", o.Shape())
+		}
+		return f(b, params)
+	})
+	return n.b.Fusion(kind, comp, operands...)
+}
+
+// alongFeatures repeats a vector over the array.
+func (n *normBuilder) alongFeatures(b *hlo.Builder, v hlo.Value) hlo.Value {
+	return b.Broadcast(v, []int64{n.axis}, n.dims...)
+}
+
+// sum adds up term(operands), an array, for each feature.
+func (n *normBuilder) sum(name string, term func(b *hlo.Builder, x []hlo.Value) hlo.Value, operands ...hlo.Value) hlo.Value {
+	return n.apart(hlo.FusionInput, name, func(b *hlo.Builder, x []hlo.Value) hlo.Value {
+		return b.Reduce(term(b, x), n.constant(b, 0), n.add, n.others...)
+	}, operands...)
+}
+
+// widened is an array as it is computed with.
+func (n *normBuilder) widened(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Convert(x, n.wide) }
+
+// total is Σx.
+func (n *normBuilder) total(x hlo.Value) hlo.Value {
+	return n.sum("sum", func(b *hlo.Builder, x []hlo.Value) hlo.Value { return n.widened(b, x[0]) }, x)
+}
+
+// deviations is x - mean.
+func (n *normBuilder) deviations(b *hlo.Builder, x, mean hlo.Value) hlo.Value {
+	return b.Subtract(n.widened(b, x), n.alongFeatures(b, mean))
+}
+
+// share is a sum divided by the number of its terms.
+func (n *normBuilder) share(sum hlo.Value) hlo.Value {
+	return n.apart(hlo.FusionLoop, "share", func(b *hlo.Builder, x []hlo.Value) hlo.Value {
+		return b.Op(hlo.OpDivide, nil, x[0], b.Broadcast(n.constant(b, n.count), nil, n.features))
+	}, sum)
+}
+
+// vector is a vector as it is computed with.
+func (n *normBuilder) vector(x hlo.Value) hlo.Value {
+	return n.apart(hlo.FusionLoop, "wide", func(b *hlo.Builder, x []hlo.Value) hlo.Value { return n.widened(b, x[0]) }, x)
+}
+
+// deviation is √(variance + ε).
+func (n *normBuilder) deviation(variance hlo.Value) hlo.Value {
+	return n.apart(hlo.FusionLoop, "deviation", func(b *hlo.Builder, x []hlo.Value) hlo.Value {
+		return b.Unary(hlo.OpSqrt, b.Add(x[0], b.Broadcast(n.constant(b, n.epsilon), nil, n.features)))
+	}, variance)
+}
+
+// scales is scale ÷ deviation.
+func (n *normBuilder) scales(scale, deviation hlo.Value) hlo.Value {
+	return n.apart(hlo.FusionLoop, "scales", func(b *hlo.Builder, x []hlo.Value) hlo.Value {
+		return b.Op(hlo.OpDivide, nil, n.widened(b, x[0]), x[1])
+	}, scale, deviation)
+}
+
+// normalized is y = (x - mean)·k + offset, for the k of each feature.
+func (n *normBuilder) normalized(x, mean, k, offset hlo.Value) hlo.Value {
+	b := n.b
+	y := b.Add(b.Multiply(n.deviations(b, x, mean), n.alongFeatures(b, k)), n.alongFeatures(b, offset))
+	return b.Convert(y, n.narrow)
+}
+
+func batchNormTraining(n *normBuilder) hlo.Value {
+	x, scale, offset := n.params[0], n.params[1], n.params[2]
+	mean := n.share(n.total(x))
+	variance := n.share(n.sum("squares", func(b *hlo.Builder, x []hlo.Value) hlo.Value {
+		d := n.deviations(b, x[0], x[1])
+		return b.Multiply(d, d)
+	}, x, mean))
+	k := n.scales(scale, n.deviation(variance))
+	y := n.normalized(x, mean, k, n.vector(offset))
+	return n.b.Tuple(y, n.b.Convert(mean, n.narrow), n.b.Convert(variance, n.narrow))
+}
+
+func batchNormInference(n *normBuilder) hlo.Value {
+	x, scale, offset := n.params[0], n.params[1], n.params[2]
+	mean, variance := n.vector(n.params[3]), n.vector(n.params[4])
+	k := n.scales(scale, n.deviation(variance))
+	return n.b.Copy(n.normalized(x, mean, k, n.vector(offset)))
+}
+
+// batchNormGrad is k·(g - Σg/N - (x - mean)·Σg·(x - mean)/(N·(variance + ε))) and the gradients of scale and offset.
+func batchNormGrad(n *normBuilder) hlo.Value {
+	b := n.b
+	x, scale, g := n.params[0], n.params[1], n.params[4]
+	mean, variance := n.vector(n.params[2]), n.vector(n.params[3])
+	dev := n.deviation(variance)
+	k := n.scales(scale, dev)
+	products := n.sum("products", func(b *hlo.Builder, x []hlo.Value) hlo.Value {
+		return b.Multiply(n.widened(b, x[2]), n.deviations(b, x[0], x[1]))
+	}, x, mean, g)
+	total := n.total(g)
+	slope := n.apart(hlo.FusionLoop, "slope", func(b *hlo.Builder, x []hlo.Value) hlo.Value {
+		return b.Op(hlo.OpDivide, nil, x[0], b.Multiply(x[1], x[1]))
+	}, n.share(products), dev)
+	meanGrad := n.share(total)
+	rest := b.Subtract(b.Subtract(n.widened(b, g), n.alongFeatures(b, meanGrad)), b.Multiply(n.deviations(b, x, mean), n.alongFeatures(b, slope)))
+	dx := b.Convert(b.Multiply(n.alongFeatures(b, k), rest), n.narrow)
+	dscale := b.Op(hlo.OpDivide, nil, products, dev)
+	return b.Tuple(dx, b.Convert(dscale, n.narrow), b.Convert(total, n.narrow))
 }

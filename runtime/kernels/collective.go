@@ -2,30 +2,47 @@ package kernels
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
-// collective is the kernel of an op of several devices. A device that comes leaves its frame at the meeting and suspends; the last one to
-// come computes for all of them, straight into their outputs and before anybody's operands may be overwritten, and lets them go on.
+// collective is the kernel of an op of several devices. A device that comes leaves its frame at the meeting and suspends; when all have come,
+// one computes for all of this process, straight into their outputs and before anybody's operands may be overwritten, and they go on.
 type collective struct {
 	in   hlo.Instruction
-	op   *eval.Collective
 	name string
+	// visit computes what the device of rank gets from what the members brought, into its frame.
+	visit func(t *gathering, rank int, f *runtime.TensorFrame) error
+	// common says that all members get the same: it is computed for one, and copied.
+	common bool
+	// optional says that a device may be in no group: it gets zeros.
+	optional bool
 }
 
-func newCollective(s *site) (runtime.Bound, bool) {
-	op, ok := eval.PrepareCollective(s.m, s.in)
-	if !ok {
-		return runtime.Bound{}, false
+// gathering is what the members of a group bring to a collective, by rank, and who they are.
+type gathering struct {
+	group   []devices.Device
+	brought [][]*hlo.Literal
+}
+
+// operand is what a member brings as operand i.
+func (t *gathering) operand(rank, i int) *hlo.Literal { return t.brought[rank][i] }
+
+func newCollective(make func(*site) (*collective, error)) chooser {
+	return func(s *site) (runtime.Bound, bool) {
+		k, err := make(s)
+		if err != nil {
+			return runtime.Bound{RunAsync: func(*runtime.TensorFrame) *async.Value { return async.MakeError(err) }}, true
+		}
+		k.in, k.name = s.in, s.name()
+		return runtime.Bound{RunAsync: k.run}, true
 	}
-	k := &collective{in: s.in, op: op, name: s.name()}
-	return runtime.Bound{RunAsync: k.run}, true
 }
 
 // name is how reports call the instruction of a site.
@@ -33,74 +50,63 @@ func (s *site) name() string { return s.in.Opcode().String() + " " + s.b.Locatio
 
 func (k *collective) run(f *runtime.TensorFrame) *async.Value {
 	ctx, on := f.Ctx().Context(), deviceOf(f)
-	group, err := k.op.Group(ctx, on)
+	grid := devices.Grid{Replicas: 1, Partitions: 1}
+	if on.Mesh != nil {
+		grid = on.Mesh.Grid
+	}
+	group, err := grid.Members(k.in, on.Device)
 	if err != nil {
 		return async.MakeError(err)
+	}
+	if len(group) == 0 && !k.optional {
+		return async.MakeError(fmt.Errorf("%s is in none of the groups", grid.Name(on.Device)))
 	}
 	operands, err := operandLiterals(k.in, f)
 	if err != nil {
 		return async.MakeError(err)
 	}
 	if len(group) <= 1 {
-		var brought [][]*hlo.Literal
-		if len(group) == 1 {
-			brought = append(brought, operands)
-		}
-		return outcome(k.finish(ctx, on, group, operands, brought, f))
+		return outcome(k.visit(&gathering{group, [][]*hlo.Literal{operands}[:len(group)]}, 0, f))
 	}
 	w := newWaiter(ctx, on.Mesh)
-	v := &eval.Visitor{Device: on.Device, Operands: operands, Frame: f, Resume: w.resume}
-	meeting, last, err := on.Mesh.Meet(k, k.name, group, v)
-	if err != nil {
-		w.stop()
-		return async.MakeError(err)
-	}
-	if !last {
+	v := &devices.Visitor{Device: on.Device, Operands: operands, Frame: f, Resume: w.resume, Complete: k.complete}
+	_, done, err := on.Mesh.Meet(k, k.name, group, v)
+	if !done && err == nil {
 		return w.done.Value()
 	}
 	w.stop()
-	err = k.complete(ctx, on.Mesh, meeting, f)
-	meeting.Release(v, err)
 	return outcome(err)
 }
 
 // complete computes what each visitor gets.
-func (k *collective) complete(ctx context.Context, mesh *eval.Mesh, t *eval.Meeting, f *runtime.TensorFrame) error {
-	brought := t.Brought()
-	if k.op.Common {
-		first := t.Visitors[0]
-		on := eval.On{Device: first.Device, Mesh: mesh}
-		result, err := k.op.Result(ctx, on, t.Group, first.Operands, brought)
-		if err != nil {
-			return err
+func (k *collective) complete(t *devices.Meeting) error {
+	from := &gathering{t.Group, t.Brought}
+	here := make([]int, 0, len(t.Visitors)) // ranks of this process
+	for rank, v := range t.Visitors {
+		if v != nil {
+			here = append(here, rank)
 		}
-		for _, v := range t.Visitors {
-			if err := storeResult(result, result.Shape(), v.Frame.(*runtime.TensorFrame)); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-	errs := make([]error, len(t.Visitors))
-	f.ParallelFor(len(t.Visitors), 1, func(lo, hi int) {
+	frame := func(i int) *runtime.TensorFrame { return t.Visitors[here[i]].Frame.(*runtime.TensorFrame) }
+	computed := len(here)
+	if k.common {
+		computed = 1
+	}
+	errs := make([]error, len(here))
+	frame(0).ParallelFor(computed, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			v := t.Visitors[i]
-			errs[i] = k.finish(ctx, eval.On{Device: v.Device, Mesh: mesh}, t.Group, v.Operands, brought, v.Frame.(*runtime.TensorFrame))
+			errs[i] = k.visit(from, here[i], frame(i))
 		}
 	})
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return errs[i]
 	}
-	return nil
-}
-
-// finish computes what one device gets.
-func (k *collective) finish(ctx context.Context, on eval.On, group []eval.Device, operands []*hlo.Literal, brought [][]*hlo.Literal, f *runtime.TensorFrame) error {
-	result, err := k.op.Result(ctx, on, group, operands, brought)
-	if err != nil {
-		return err
+	for i := computed; i < len(here); i++ {
+		for o := range k.in.Shape().NumLeaves() {
+			copy(frame(i).Out(o).Data, frame(0).Out(o).Data)
+		}
 	}
-	return storeResult(result, result.Shape(), f)
+	return nil
 }
 
 // outcome is what a kernel returns that is done.
@@ -118,7 +124,7 @@ type waiter struct {
 	stop func() bool
 }
 
-func newWaiter(ctx context.Context, mesh *eval.Mesh) *waiter {
+func newWaiter(ctx context.Context, mesh *devices.Mesh) *waiter {
 	return &waiter{
 		done: async.MakeUnconstructed[async.Chain](),
 		stop: context.AfterFunc(ctx, func() { mesh.Fail(context.Cause(ctx)) }),

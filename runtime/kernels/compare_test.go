@@ -57,7 +57,7 @@ func siteOf(t testing.TB, text string) *site {
 	for i := range in.NumOperands() {
 		ins = append(ins, tensorTypes(in.OperandInstr(i).Shape())...)
 	}
-	b, err := runtime.NewBinding("hlo."+in.Opcode().String(), text, ins, tensorTypes(in.Shape()))
+	b, err := runtime.NewBinding("hlo."+in.Opcode().String(), "", ins, tensorTypes(in.Shape()))
 	require.NoError(t, err)
 	require.NoError(t, checkBinding(in, b))
 	return &site{m: m, in: in, b: b}

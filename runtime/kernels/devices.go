@@ -8,23 +8,32 @@ import (
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
-// Devices runs the entry function of a program on every device of a mesh at once: device i, in the mesh's order, reads args[i] and writes
+// World is the mesh that the devices of a program are in, and the host that they talk to; without a host, infeed, outfeed, and send and recv
+// that go to it fail. It is the datum of a request.
+type World struct {
+	Mesh *devices.Mesh
+	Host eval.Host
+}
+
+// Devices runs the entry function of a program on every device of a world at once: device i, in the mesh's order, reads args[i] and writes
 // results[i]. Devices are executions on the program's host; one that waits for others holds no worker. The first error ends all, and when
 // all wait for each other that is the error.
 //
 // A tracer, which may be nil, sees the kernels of all devices, each in lanes of its own.
 //
 // Programs that infeed, outfeed, send or receive need a mesh even if it is of one device. It must not be called on a worker.
-func Devices(ctx context.Context, p *runtime.Program, mesh *eval.Mesh, args, results [][]runtime.Buffer, tracer runtime.Tracer) error {
+func Devices(ctx context.Context, p *runtime.Program, w *World, args, results [][]runtime.Buffer, tracer runtime.Tracer) error {
+	mesh := w.Mesh
 	n := mesh.NumDevices()
 	if len(args) != n || len(results) != n {
 		return fmt.Errorf("arguments for %d and results of %d devices, want %d", len(args), len(results), n)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	request := runtime.NewRequest(ctx, p.Host(), runtime.RequestOptions{Data: []any{mesh}})
+	request := runtime.NewRequest(ctx, p.Host(), runtime.RequestOptions{Data: []any{w}})
 	defer request.Close()
 	done := make([]*async.Value, n)
 	var told sync.WaitGroup // the mesh, of what became of each: who awaits a value may go on before its waiters have run
@@ -72,6 +81,9 @@ func (t *deviceTracer) End(lane int, category, name string) {
 
 // deviceOf is the device that a frame belongs to. A program that is run by itself is alone.
 func deviceOf(f *runtime.TensorFrame) eval.On {
-	mesh, _ := runtime.Data[*eval.Mesh](f.Ctx())
-	return eval.On{Device: eval.Device{Replica: f.Ctx().Replica, Partition: f.Ctx().Partition}, Mesh: mesh}
+	on := eval.On{Device: devices.Device{Replica: f.Ctx().Replica, Partition: f.Ctx().Partition}}
+	if w, ok := runtime.Data[*World](f.Ctx()); ok {
+		on.Mesh, on.Host = w.Mesh, w.Host
+	}
+	return on
 }

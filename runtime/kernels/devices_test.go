@@ -14,14 +14,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/arrays"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/workqueue"
 	"github.com/gohalo/halo/verifier"
@@ -324,7 +325,7 @@ func befDevices(t *testing.T, g grid, m hlo.Module, x [][]int32) ([][]int32, err
 		}
 		args[d], results[d] = []runtime.Buffer{b}, p.Entry().NewResults()
 	}
-	if err := kernels.Devices(t.Context(), p, eval.NewMesh(g.r, g.p), args, results, nil); err != nil {
+	if err := kernels.Devices(t.Context(), p, &kernels.World{Mesh: devices.NewMesh(g.r, g.p)}, args, results, nil); err != nil {
 		return nil, err
 	}
 	got := make([][]int32, len(x))
@@ -487,7 +488,7 @@ ENTRY`
 		for engine, run := range map[string]func(*testing.T, grid, hlo.Module, [][]int32) ([][]int32, error){"eval": evalDevices, "bef": befDevices} {
 			t.Run(name+"/"+engine, func(t *testing.T) {
 				_, err := run(t, g, m, x)
-				require.ErrorIs(t, err, eval.ErrDeadlock)
+				require.ErrorIs(t, err, devices.ErrDeadlock)
 				assert.ErrorContains(t, err, c.report)
 			})
 		}
@@ -543,7 +544,7 @@ func TestReferenceDevices(t *testing.T) {
 					args[d] = append(args[d], b)
 				}
 			}
-			require.NoError(t, kernels.Devices(t.Context(), p, eval.NewMesh(g.r, g.p), args, results, nil))
+			require.NoError(t, kernels.Devices(t.Context(), p, &kernels.World{Mesh: devices.NewMesh(g.r, g.p)}, args, results, nil))
 			for d := range results {
 				for i, rt := range p.Entry().ResultTypes() {
 					s := hlo.MakeShape(hlo.PrimitiveType(rt.Type), rt.Dims...)

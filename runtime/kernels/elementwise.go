@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"fmt"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime"
@@ -22,13 +24,28 @@ func copyBytes(s *site) (runtime.Bound, bool) {
 	if !same || len(s.b.Out) != 1 {
 		return runtime.Bound{}, false
 	}
+	return copyOf(s.b.Out[0].Bytes), true
+}
+
+func copyOf(bytes int64) runtime.Bound {
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		copy(f.Out(0).Data[lo:hi], f.In(0).Data[lo:hi])
 	})
-	bound := loop.bound(int(s.b.Out[0].Bytes), 1<<18)
-	bound.Small = smallCopy(int(s.b.Out[0].Bytes))
+	bound := loop.bound(int(bytes), 1<<18)
+	bound.Small = smallCopy(int(bytes))
 	bound.Code = copyCode
-	return bound, true
+	return bound
+}
+
+// moveBytes is a copy that is no instruction: the plan wants a value in another place.
+func moveBytes(b *runtime.Binding) (runtime.Bound, error) {
+	if len(b.In) != 1 || len(b.Out) != 1 || !b.In[0].Equal(b.Out[0]) {
+		return runtime.Bound{}, fmt.Errorf("kernel %s without an instruction copies %v to %v", b.Kernel, b.In, b.Out)
+	}
+	if b.InPlace(0, 0) || b.Out[0].Bytes == 0 {
+		return runtime.Bound{}, nil
+	}
+	return copyOf(b.Out[0].Bytes), nil
 }
 
 // elementwise runs one instruction as a tile program, with its operands as inputs.

@@ -83,6 +83,7 @@ func integerFoldOf[T integerNumber](op hlo.Opcode) *fold[T] {
 
 // predFoldOf is on bytes 0 and 1.
 func predFoldOf(op hlo.Opcode) *fold[uint8] {
+	//halo:allow opswitch on predicates each op is another one
 	switch op {
 	case hlo.OpAdd, hlo.OpMaximum, hlo.OpOr:
 		return integerFoldOf[uint8](hlo.OpOr)

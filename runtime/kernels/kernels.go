@@ -1,9 +1,9 @@
 // Package kernels holds the kernels that programs run on: fast ones for HLO ops, an adapter that lends hlo/eval's meaning to every op
 // without one, and the tfrt.* kernels of host programs.
 //
-// An HLO kernel is named hlo.<opcode> and carries the text of its instruction. It is bound once, when a program is loaded: the text is
-// parsed, and the first fast implementation that accepts the instruction on this processor is taken, else the adapter. That choice
-// is made in [choose] and nowhere else.
+// An HLO kernel is named hlo.<opcode> and carries the id of an instruction of the program's module, which has been verified by then. It is
+// bound once, when a program is loaded: the first fast implementation that accepts the instruction on this processor is taken, else the
+// adapter. That choice is made in [choose] and nowhere else.
 package kernels
 
 import (
@@ -11,7 +11,6 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
-	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -21,6 +20,7 @@ func Register(reg *runtime.Registry) {
 	for _, name := range runtime.TensorControlKernels() {
 		control[name] = true
 	}
+	reg.Modules(runtime.Modules{Open: openModule, MayShare: mayShare})
 	for op := range hlo.Opcodes {
 		name := "hlo." + op.String()
 		if control[name] || hlo.Info(op).Traits.Has(hlo.TraitForwards) {
@@ -45,22 +45,20 @@ func (s *site) shape(i int) hlo.Shape { return s.in.OperandInstr(i).Shape() }
 type chooser func(s *site) (runtime.Bound, bool)
 
 func bind(reg *runtime.Registry, op hlo.Opcode, b *runtime.Binding) (runtime.Bound, error) {
-	text, err := b.StringAttr(0)
+	if op == hlo.OpCopy && b.NumAttrs() == 0 {
+		return moveBytes(b)
+	}
+	x, err := instructionOf(b)
 	if err != nil {
 		return runtime.Bound{}, err
 	}
-	m, err := parser.Parse("hlo", text)
-	if err != nil {
-		return runtime.Bound{}, fmt.Errorf("attribute hlo of kernel %s: %w", b.Kernel, err)
+	if x.in.Opcode() != op {
+		return runtime.Bound{}, fmt.Errorf("kernel %s names %s, which is %v", b.Kernel, x.in.Name(), x.in.Opcode())
 	}
-	in := m.Entry().Root()
-	if in.Opcode() != op {
-		return runtime.Bound{}, fmt.Errorf("attribute hlo of kernel %s is about %v", b.Kernel, in.Opcode())
-	}
-	if err := checkBinding(in, b); err != nil {
+	if err := checkBinding(x.in, b); err != nil {
 		return runtime.Bound{}, err
 	}
-	return choose(&site{m: m, in: in, b: b, reg: reg})
+	return choose(&site{m: x.m, in: x.in, b: b, reg: reg})
 }
 
 // choose is the one place where an implementation is picked.

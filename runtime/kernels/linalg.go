@@ -300,6 +300,10 @@ func lapackCall(s *site) (runtime.Bound, bool) {
 		return byType(s, choleskyAs[float32](lower, true), choleskyAs[float64](lower, true), choleskyAs[complex64](lower, true), choleskyAs[complex128](lower, true))
 	case "getrf_ffi":
 		return byType(s, luAs[float32], luAs[float64], luAs[complex64], luAs[complex128])
+	case "geqrf_ffi":
+		return byType(s, geqrfAs[float32], geqrfAs[float64], geqrfAs[complex64], geqrfAs[complex128])
+	case "orgqr_ffi", "ungqr_ffi":
+		return byType(s, orgqrAs[float32], orgqrAs[float64], orgqrAs[complex64], orgqrAs[complex128])
 	}
 	return runtime.Bound{}, false
 }

@@ -142,3 +142,32 @@ func TestLapackCalls(t *testing.T) {
 		}
 	}
 }
+
+func TestReflectors(t *testing.T) {
+	letters := map[string]string{"f32": "s", "f64": "d", "c64": "c"}
+	expand := map[string]string{"f32": "orgqr", "f64": "orgqr", "c64": "ungqr"}
+	for _, typ := range matrixTypes {
+		for _, c := range []string{
+			`(%[1]s[2,30,30], %[1]s[2,30]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[70,40], %[1]s[40], s32[]) custom-call(%[1]s[70,40]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[17,40], %[1]s[17]) custom-call(%[1]s[17,40]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`%[1]s[2,30,30] custom-call(%[1]s[2,30,30], %[1]s[2,30]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[50,40], s32[]) custom-call(%[1]s[50,40], %[1]s[19]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
+		} {
+			text := fmt.Sprintf(c, typ, letters[typ], expand[typ])
+			matrixCase(t, text, func(arg int, v []float64, n int) {
+				// Reflectors are as long as those of a factorisation: two over the square of the length of v.
+				for k := range v {
+					if row, col := k/n%n, k%n; arg == 0 && row == col {
+						v[k] /= float64(n)
+					}
+				}
+				if arg == 1 {
+					for k := range v {
+						v[k] *= 0.05
+					}
+				}
+			})
+		}
+	}
+}

@@ -84,11 +84,8 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 
 // mayBeTile reports whether a tile program may compute an op on the fly.
 func mayBeTile(op hlo.Opcode) bool {
-	switch op {
-	case hlo.OpParameter, hlo.OpConstant, hlo.OpIota, hlo.OpBroadcast, hlo.OpTranspose, hlo.OpReverse, hlo.OpSlice, hlo.OpReshape, hlo.OpBitcast, hlo.OpCopy:
-		return true
-	}
-	return hlo.Info(op).Traits.Has(hlo.TraitElementwise) || hlo.Info(op).Traits.Has(hlo.TraitForwards)
+	const may = hlo.TraitElementwise | hlo.TraitForwards | hlo.TraitReindexes | hlo.TraitNullaryValue
+	return hlo.Info(op).Traits&may != 0
 }
 
 // isStatic reports whether every value has a size to plan with; what has not is for the evaluator.

@@ -1,9 +1,12 @@
 package floors_test
 
 import (
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/go/analysis/analysistest"
 
 	"github.com/gohalo/halo/internal/lint/floors"
@@ -11,6 +14,17 @@ import (
 
 func TestCases(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), floors.Analyzer, floors.Module+"/hlo/parser", floors.Module+"/hlo", floors.Module+"/printer")
+}
+
+// TestLoadingReadsNoText keeps the reader and the printer of HLO text out of the packages that load files.
+func TestLoadingReadsNoText(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", floors.Module+"/runtime/bef", floors.Module+"/runtime", floors.Module+"/runtime/kernels").CombinedOutput()
+	require.NoError(t, err, string(out))
+	needed := strings.Fields(string(out))
+	assert.Contains(t, needed, floors.Module+"/hlo/proto")
+	for _, text := range []string{floors.Module + "/hlo/parser", floors.Module + "/printer", "github.com/alecthomas/participle/v2"} {
+		assert.NotContains(t, needed, text)
+	}
 }
 
 func TestForbidden(t *testing.T) {

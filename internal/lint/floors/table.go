@@ -15,22 +15,28 @@ var Table = []Row{
 	{Prefix: "hlo", Floor: 1, Wing: "hlo"},
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
+	{Prefix: "runtime/devices", Floor: 1, Also: []string{"hlo"}}, // both engines meet there
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
-	{Prefix: "internal/arrays", Floor: 2},                                           // literals on disk
+	{Prefix: "arrays", Floor: 2},                                                    // literals in files
+	{Prefix: "arrays/npz", Floor: 0},
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
-	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
+	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
+	{Prefix: "passtest", Floor: 4},          // cases of passes as text
+	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
-	{Prefix: "internal/difftest", Floor: 5}, // runs modules on both engines
-	{Prefix: "internal/diverge", Floor: 5},  // finds where executions part
+	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
+	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
-	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}},  // origin recovery holds modules as text
-	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}}, // passes share facts
+	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}}, // origin recovery holds modules as text
+	{Prefix: "hlo/stablehlo", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser", "hlo/proto"}}, // shardings are read there
+	{Prefix: "hlo/stablehlo/", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser"}},             // errors of text have one form
+	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},                                   // passes share facts
 	{Prefix: "hlo/scalar", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/rules", Floor: 2, Wing: "hlo", Also: []string{"hlo/pass", "hlo/match", "hlo/scalar", "hlo/eval"}}, // rules are rewrites of a pass
@@ -38,6 +44,7 @@ var Table = []Row{
 	{Prefix: "hlo/analysis", Floor: 2, Wing: "hlo"},
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
 	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
+	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"}, // programs in any form
 	{Prefix: "runtime/workqueue", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime/hostprog", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
@@ -47,5 +54,6 @@ var Table = []Row{
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
 	{Prefix: "passes", Floor: 4, Wing: "hlo"},
 	{Prefix: "", Floor: 5},
-	{Prefix: "cmd/", Floor: 6},
+	{Prefix: "halocmd", Floor: 7},
+	{Prefix: "cmd/", Floor: 8},
 }

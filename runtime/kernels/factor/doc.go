@@ -10,6 +10,7 @@
 //	triangle.go  Triangle: a lower triangle packed once, for many right sides
 //	cholesky.go  Cholesky
 //	lu.go        LU, with partial pivoting
+//	qr.go        QR, by reflectors
 //
 // A value of these types is for one goroutine at a time, but for a packed Triangle, which any number may use.
 package factor

@@ -264,3 +264,18 @@ func BenchmarkLU(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkQR(b *testing.B) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{64, 256, 1024} {
+		b.Run(fmt.Sprintf("f32[%d,%[1]d]", n), func(b *testing.B) {
+			a, qr, taus := random[float32](rng, n*n), make([]float32, n*n), make([]float32, n)
+			var f QR[float32]
+			b.ReportAllocs()
+			for b.Loop() {
+				copy(qr, a)
+				f.Factor(Dense(qr, n), n, n, taus)
+			}
+		})
+	}
+}

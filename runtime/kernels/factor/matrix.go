@@ -1,6 +1,10 @@
 package factor
 
-import "github.com/gohalo/halo/runtime/kernels/gemm"
+import (
+	"math"
+
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+)
 
 // Number is an element type of matrices.
 type Number interface {
@@ -140,6 +144,71 @@ func realPart[T Number](x T) float64 {
 		return real(z)
 	}
 	panic("factor: a number of another type")
+}
+
+// imaginaryPart is the imaginary part of a number.
+func imaginaryPart[T Number](x T) float64 {
+	switch z := any(x).(type) {
+	case complex64:
+		return float64(imag(z))
+	case complex128:
+		return imag(z)
+	}
+	return 0
+}
+
+// isComplex reports whether T has imaginary parts.
+func isComplex[T Number]() bool {
+	var x T
+	switch any(x).(type) {
+	case complex64, complex128:
+		return true
+	}
+	return false
+}
+
+// complexOf is a number of T with the given parts; a real T has no room for the imaginary one.
+func complexOf[T Number](re, im float64) T {
+	var z T
+	switch p := any(&z).(type) {
+	case *complex64:
+		*p = complex(float32(re), float32(im))
+	case *complex128:
+		*p = complex(re, im)
+	default:
+		return Real[T](re)
+	}
+	return z
+}
+
+// norm is the Euclidean norm of v. Sums of squares neither overflow nor vanish.
+func norm[T Number](v []T) float64 {
+	var sum float64
+	switch v := any(v).(type) {
+	case []float32: // whose squares a float64 holds
+		for _, x := range v {
+			sum += float64(x) * float64(x)
+		}
+		return math.Sqrt(sum)
+	case []complex64:
+		for _, x := range v {
+			re, im := float64(real(x)), float64(imag(x))
+			sum += re*re + im*im
+		}
+		return math.Sqrt(sum)
+	}
+	largest := 0.0
+	for _, x := range v {
+		largest = max(largest, math.Abs(realPart(x)), math.Abs(imaginaryPart(x)))
+	}
+	if largest == 0 || largest > math.MaxFloat64 || largest != largest {
+		return largest
+	}
+	for _, x := range v {
+		re, im := realPart(x)/largest, imaginaryPart(x)/largest
+		sum += re*re + im*im
+	}
+	return largest * math.Sqrt(sum)
 }
 
 // Real is a real number as one of T.

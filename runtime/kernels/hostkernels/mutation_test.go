@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -67,7 +68,7 @@ func befFiles(t testing.TB) map[string][]byte {
 		if err != nil {
 			return
 		}
-		if f, err := hostprog.Assemble(p, hostprog.AssembleOptions{}); err == nil {
+		if f, err := hosthlo.Assemble(p, hostprog.AssembleOptions{}); err == nil {
 			if files[name], err = bef.Marshal(f, bef.EncodeOptions{Extensions: true}); err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -30,7 +31,7 @@ func assemble(t testing.TB, text string) *bef.File {
 	t.Helper()
 	p, err := hostprog.Read("p", text, hostprog.Config{})
 	require.NoError(t, err)
-	f, err := hostprog.Assemble(p, hostprog.AssembleOptions{})
+	f, err := hosthlo.Assemble(p, hostprog.AssembleOptions{})
 	require.NoError(t, err)
 	b, err := bef.Marshal(f, bef.EncodeOptions{Extensions: true})
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -211,4 +212,26 @@ func partLoop(op hlo.Opcode, t hlo.PrimitiveType) loop {
 		}
 	}
 	return nil
+}
+
+// magnitudeLoop is the absolute value of complex numbers, NaN if a part is. That of c64 is computed in f64, where squares of f32 neither overflow
+// nor round.
+func magnitudeLoop(t hlo.PrimitiveType) loop {
+	if t == hlo.C64 {
+		return func(n int, d, a, _, _ unsafe.Pointer) {
+			z, x := vec[float32](d, n), vec[[2]float32](a, n)
+			for i := range z {
+				re, im := float64(x[i][0]), float64(x[i][1])
+				z[i] = float32(math.Sqrt(re*re + im*im))
+			}
+		}
+	}
+	return func(n int, d, a, _, _ unsafe.Pointer) {
+		z, x := vec[float64](d, n), vec[[2]float64](a, n)
+		for i := range z {
+			if z[i] = math.Hypot(x[i][0], x[i][1]); x[i][0] != x[i][0] || x[i][1] != x[i][1] {
+				z[i] = math.NaN()
+			}
+		}
+	}
 }

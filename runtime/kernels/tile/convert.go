@@ -95,6 +95,9 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 		o.sameLanes = true
 	case isWide(to) && lane(from) == hlo.F32:
 		o.sameLanes, o.round = true, roundLoop(to)
+	case to.IsComplex() && from == to.ComponentType():
+		o.fn, o.weight = realLoop(to), 1
+		o.vectorize("convert." + from.String() + "." + to.String())
 	case isWide(to) && from == hlo.F64:
 		if to == hlo.F16 || to == hlo.BF16 {
 			o.fn, o.round = castLoop[float64, float32](), roundLoop(to)
@@ -117,6 +120,24 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 		o.name = "convert." + lane(from).String() + "." + to.String()
 	}
 	return o, o.fn != nil || o.sameLanes
+}
+
+// realLoop makes complex numbers of their real parts.
+func realLoop(to hlo.PrimitiveType) loop {
+	if to == hlo.C64 {
+		return func(n int, d, a, _, _ unsafe.Pointer) {
+			z, x := vec[complex64](d, n), vec[float32](a, n)
+			for i := range z {
+				z[i] = complex(x[i], 0)
+			}
+		}
+	}
+	return func(n int, d, a, _, _ unsafe.Pointer) {
+		z, x := vec[complex128](d, n), vec[float64](a, n)
+		for i := range z {
+			z[i] = complex(x[i], 0)
+		}
+	}
 }
 
 // castTo converts between types that registers hold as they are.

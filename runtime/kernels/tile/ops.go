@@ -77,6 +77,14 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		a := hlo.AttrsOf[hlo.ReducePrecisionAttrs](in)
 		o.fn, o.weight = reducePrecisionLoop(t, a.ExponentBits, a.MantissaBits), 4
 	default:
+		if in.Opcode() == hlo.OpAbs && types[0].IsComplex() {
+			if types[0].ComponentType() != t {
+				return o, false
+			}
+			o.fn = magnitudeLoop(types[0])
+			o.vectorize("abs." + types[0].String())
+			break
+		}
 		if !same(t, types) {
 			return o, false
 		}

@@ -160,12 +160,31 @@ func complexes() (all []kernel) {
 		body: func(m *machine, in []vector) vector { return m.shift("SRL", in[0], 32) }})
 	all = append(all, kernel{key: "complex.c64", doc: "joins parts.", lane: 8, in: []form{extended(4, "ZX"), extended(4, "ZX")}, out: elements(8), unroll: 2,
 		body: func(m *machine, in []vector) vector { return m.bits("OR", in[0], m.shift("SLL", in[1], 32)) }})
+	all = append(all, conversion("f32.c64", "adds imaginary parts of 0.", 8, extended(4, "ZX"), elements(8), false, nil))
+	all = append(all, kernel{key: "abs.c64", doc: "sets d to magnitudes, rounded once.", lane: 8, in: []form{elements(8)}, out: singles, unroll: 2,
+		body: func(m *machine, in []vector) vector {
+			re, im := m.lowSingles(in[0]), m.lowSingles(m.shift("SRL", in[0], 32))
+			return m.sqrt(m.fma(re, re, m.mul(im, im))) // squares of f32 neither overflow nor round in f64
+		}})
 	// Products are loops over the parts, of which there are 2n. Those of f32 are computed in f64, as Go does.
 	for i, part := range []form{singles, elements(8)} {
 		all = append(all, kernel{key: "multiply." + []string{"c64", "c128"}[i], doc: "multiplies complex numbers; n counts their parts.", lane: 8,
 			in: []form{part, part}, out: part, unroll: 1, body: func(m *machine, in []vector) vector { return m.complexProduct(in[0], in[1]) }})
 	}
 	return all
+}
+
+// lowSingles is the f32 in the low half of each lane, as f64.
+func (m *machine) lowSingles(x vector) vector {
+	d := m.vector()
+	if m.wide {
+		half := m.YMM()
+		m.op("VPMOVQD", x, half)
+		m.op("VCVTPS2PD", half, d)
+	} else {
+		m.op("VCVTPS2PD", m.shrunk(x, 4).AsX(), d)
+	}
+	return d
 }
 
 func (m *machine) complexProduct(x, y vector) vector {

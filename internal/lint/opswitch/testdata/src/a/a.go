@@ -38,3 +38,40 @@ func numbers(n int) bool {
 	}
 	return false
 }
+
+var shortSet = map[hlo.Opcode]bool{hlo.A: true, hlo.B: true}
+
+var longSet = map[hlo.Opcode]bool{hlo.A: true, hlo.B: true, hlo.C: true, hlo.D: true, hlo.E: true, hlo.F: true} // want `this literal lists 6 opcodes`
+
+var longPairs = map[hlo.Opcode]hlo.Opcode{hlo.A: hlo.B, hlo.C: hlo.D, hlo.E: hlo.F} // want `this literal lists 6 opcodes`
+
+var table = [...]string{hlo.A: "a", hlo.B: "b", hlo.C: "c", hlo.D: "d", hlo.E: "e", hlo.F: "f"} // want `this literal lists 6 opcodes`
+
+var behaviour = map[hlo.Opcode]func(int) int{hlo.A: nil, hlo.B: nil, hlo.C: nil, hlo.D: nil, hlo.E: nil, hlo.F: nil}
+
+type rule struct{ run func() }
+
+var rules = map[hlo.Opcode]*rule{hlo.A: nil, hlo.B: nil, hlo.C: nil, hlo.D: nil, hlo.E: nil, hlo.F: nil}
+
+func contains(op hlo.Opcode) bool {
+	for _, o := range []hlo.Opcode{hlo.A, hlo.B, hlo.C, hlo.D, hlo.E, hlo.F} { // want `this literal lists 6 opcodes`
+		if o == op {
+			return true
+		}
+	}
+	return false
+}
+
+func set(ops ...hlo.Opcode) {}
+
+func init() {
+	set(hlo.A, hlo.B)
+	set(hlo.A, hlo.B, hlo.C, hlo.D, hlo.E, hlo.F) // want `this call lists 6 opcodes`
+}
+
+func compared(op hlo.Opcode) bool {
+	if op == hlo.A || op == hlo.B {
+		return true
+	}
+	return op == hlo.A || op == hlo.B || op == hlo.C || op == hlo.D || (op == hlo.E || op == hlo.F) // want `this condition compares with 6 opcodes`
+}

@@ -1,0 +1,72 @@
+package arrays
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gohalo/halo/arrays/npz"
+	"github.com/gohalo/halo/hlo"
+)
+
+// rawItems is the type of items of files that say nothing about their contents.
+const rawItems = "raw"
+
+// isRaw reports whether a file has elements and nothing else, by its name.
+func isRaw(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".raw" || ext == ".bin"
+}
+
+func isNPY(path string) bool { return strings.EqualFold(filepath.Ext(path), ".npy") }
+
+// ReadFile reads the arrays of a file by their keys. What it holds follows from its name: .npy is one array, whose key is 0; so are .raw and
+// .bin, the elements row by row as they lie in memory, lowest byte first, those narrower than a byte in one each; all else is npz.
+func ReadFile(path string) (map[string]*npz.Array, error) {
+	switch {
+	case isNPY(path):
+		a, err := ReadNPY(path)
+		return map[string]*npz.Array{"0": a}, err
+	case isRaw(path):
+		data, err := os.ReadFile(path)
+		return map[string]*npz.Array{"0": {Descr: rawItems, ItemSize: 1, Shape: []int64{int64(len(data))}, Data: data}}, err
+	}
+	return ReadNPZ(path)
+}
+
+// ReadOne reads the array of a file of one: .npy, .raw or .bin.
+func ReadOne(path string) (*npz.Array, error) {
+	if !isRaw(path) {
+		return ReadNPY(path)
+	}
+	all, err := ReadFile(path)
+	return all["0"], err
+}
+
+// WriteFile writes literals in the form that belongs to the name of a file, see [ReadFile]. All but npz hold one.
+func WriteFile(w io.Writer, path string, literals []Named) error {
+	raw := isRaw(path)
+	if !raw && !isNPY(path) {
+		return WriteNPZ(w, literals)
+	}
+	if len(literals) != 1 {
+		return fmt.Errorf("a %s file holds one array, and there are %d: use .npz", filepath.Ext(path), len(literals))
+	}
+	a := FromLiteral(literals[0].Literal)
+	if raw {
+		_, err := w.Write(a.Data)
+		return err
+	}
+	return npz.WriteNPY(w, a)
+}
+
+// shaped gives raw items the type and dimensions of a shape that they fill.
+func shaped(a *npz.Array, s hlo.Shape) (*npz.Array, error) {
+	if want := s.NumElements() * int64(s.Type().ByteSize()); int64(len(a.Data)) != want {
+		return nil, fmt.Errorf("got %d bytes, want %d for %v", len(a.Data), want, s.WithoutLayout())
+	}
+	descr, _ := npz.Descr(s.Type().String())
+	return &npz.Array{Descr: descr, ItemSize: s.Type().ByteSize(), Shape: s.Dimensions(), Data: a.Data}, nil
+}

@@ -1,0 +1,151 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Windows answers the one question that a pass has to ask before it makes one instruction of two, or moves one: would this narrow a chain?
+//
+// The window of an instruction is the set of dones that come before it, and of starts that come after it: by the order of a schedule if the
+// computation has one, else by what depends on what. While a chain is under way, what lies in its window can run. Two instructions
+// with the same window may become one; if one of them comes after a done that the other does not need, the other would wait for it,
+// and if a start needs one of them only, the start would wait for the other.
+//
+// It speaks of one computation as it was when it was looked at. Windows are nil, and nothing narrows, where no chains are.
+type Windows struct {
+	of    map[hlo.InstrID]window
+	steps map[hlo.InstrID]bool
+}
+
+// window is a set of chains' steps, interned.
+type window struct{ dones, starts int32 }
+
+// IsStart reports whether in begins asynchronous work, or gives it an operand that it was waiting for.
+func IsStart(in hlo.Instruction) bool {
+	return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncStart) || in.Opcode() == hlo.OpAsyncUpdate
+}
+
+// IsDone reports whether in waits for asynchronous work.
+func IsDone(in hlo.Instruction) bool { return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncDone) }
+
+// FindWindows looks at every edge of a computation, if it has chains.
+func FindWindows(c hlo.Computation) *Windows {
+	var starts, dones []hlo.InstrID
+	for in := range c.Instructions() {
+		if IsStart(in) {
+			starts = append(starts, in.ID())
+		}
+		if IsDone(in) {
+			dones = append(dones, in.ID())
+		}
+	}
+	if len(starts)+len(dones) == 0 {
+		return nil
+	}
+	w := &Windows{of: make(map[hlo.InstrID]window), steps: make(map[hlo.InstrID]bool)}
+	for _, id := range slices.Concat(starts, dones) {
+		w.steps[id] = true
+	}
+	d := FindDependencies(c)
+	before := d.reached(dones, d.before, c.IsScheduled(), false)
+	after := d.reached(starts, d.after, c.IsScheduled(), true)
+	for i, in := range d.Order {
+		w.of[in.ID()] = window{before[i], after[i]}
+	}
+	return w
+}
+
+// Narrows reports whether computing a and b as one instruction, or a where b is, would narrow a chain. An instruction that it does not know
+// is in no window.
+func (w *Windows) Narrows(a, b hlo.InstrID) bool {
+	if w == nil || a == b {
+		return false
+	}
+	wa, knownA := w.of[a]
+	wb, knownB := w.of[b]
+	return knownA && knownB && wa != wb
+}
+
+// Stands notes that a new instruction is where an old one was.
+func (w *Windows) Stands(now, old hlo.InstrID) {
+	if w == nil {
+		return
+	}
+	if x, ok := w.of[old]; ok {
+		w.of[now] = x
+	}
+}
+
+// IsStep reports whether an instruction is a start, an update or a done.
+func (w *Windows) IsStep(id hlo.InstrID) bool { return w != nil && w.steps[id] }
+
+// reached gives every position the set of the marked instructions that it comes after, by edges or, if scheduled, by place; back looks from
+// the end. Sets are interned: equal sets have equal numbers.
+func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, back bool) []int32 {
+	bit := make(map[int]int, len(marked))
+	for i, id := range marked {
+		bit[d.at[id]] = i
+	}
+	words := (len(marked) + 63) / 64
+	sets := newSets(words)
+	of := make([]int32, len(d.Order))
+	set := make([]uint64, words)
+	last := int32(0)
+	for k := range d.Order {
+		i := k
+		if back {
+			i = len(d.Order) - 1 - k
+		}
+		if scheduled {
+			of[i] = last
+			if b, is := bit[i]; is {
+				copy(set, sets.all[last])
+				set[b/64] |= 1 << (b % 64)
+				last = sets.number(set)
+			}
+			continue
+		}
+		clear(set)
+		for _, j := range edges[i] {
+			for x, word := range sets.all[of[j]] {
+				set[x] |= word
+			}
+			if b, is := bit[j]; is {
+				set[b/64] |= 1 << (b % 64)
+			}
+		}
+		of[i] = sets.number(set)
+	}
+	return of
+}
+
+// sets numbers bit sets; the empty one is 0.
+type sets struct {
+	all     [][]uint64
+	numbers map[string]int32
+	key     []byte
+}
+
+func newSets(words int) *sets {
+	s := &sets{numbers: make(map[string]int32)}
+	s.number(make([]uint64, words))
+	return s
+}
+
+func (s *sets) number(set []uint64) int32 {
+	s.key = s.key[:0]
+	for _, word := range set {
+		for k := range 8 {
+			s.key = append(s.key, byte(word>>(8*k)))
+		}
+	}
+	n, known := s.numbers[string(s.key)]
+	if !known {
+		n = int32(len(s.all))
+		s.all = append(s.all, slices.Clone(set))
+		s.numbers[string(s.key)] = n
+	}
+	return n
+}

@@ -1,0 +1,38 @@
+package source
+
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/stablehlo"
+	"github.com/gohalo/halo/hlo/stablehlo/bytecode"
+	"github.com/gohalo/halo/hlo/stablehlo/export"
+	"github.com/gohalo/halo/hlo/stablehlo/mlir"
+)
+
+// readStableHLO reads MLIR text.
+func readStableHLO(name string, data []byte, o Options) (hlo.Module, error) {
+	p, err := mlir.Parse(name, unsafe.String(unsafe.SliceData(data), len(data)))
+	if err != nil {
+		return hlo.Module{}, err
+	}
+	return stablehlo.Convert(p, o.StableHLO)
+}
+
+// readBytecode reads MLIR bytecode.
+func readBytecode(name string, data []byte, o Options) (hlo.Module, error) {
+	p, err := bytecode.Decode(name, data)
+	if err != nil {
+		return hlo.Module{}, err
+	}
+	return stablehlo.Convert(p, o.StableHLO)
+}
+
+// readExport reads a jax.export file.
+func readExport(name string, data []byte, o Options) (hlo.Module, error) {
+	f, err := export.Open(name, data)
+	if err != nil {
+		return hlo.Module{}, err
+	}
+	return f.Convert(name, o.StableHLO)
+}

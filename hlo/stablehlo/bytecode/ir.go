@@ -1,0 +1,255 @@
+package bytecode
+
+import (
+	"strings"
+
+	"github.com/gohalo/halo/hlo/stablehlo/mlir"
+)
+
+// The bits of an operation's mask.
+const (
+	hasAttributes = 1 << iota
+	hasResults
+	hasOperands
+	hasSuccessors
+	hasRegions
+	hasUseLists
+	hasProperties
+)
+
+// scope numbers the values that are visible. A region has as many numbers as it defines values, from the first that is free when it
+// begins; nested regions come after all of them, whatever has been defined by then.
+type scope struct {
+	values []*mlir.Value // nil: not defined yet
+	next   int           // the number of the next value of the innermost region
+}
+
+// define gives a value its number.
+func (s *scope) define(r *reader, v *mlir.Value) {
+	if s.next >= len(s.values) {
+		r.fail("a region defines more values than it says")
+	}
+	s.values[s.next] = v
+	s.next++
+}
+
+// module reads the section IR: one block, in which there is one module.
+func (d *decoder) module() *mlir.Module {
+	r := d.sections[irSection]
+	b := d.block(r, &scope{})
+	r.end("the program")
+	m := &mlir.Module{File: d.file, Types: d.types}
+	if len(b.Ops) != 1 || b.Ops[0].Name != "builtin.module" || len(b.Ops[0].Regions) != 1 {
+		r.fail("the file does not hold one module")
+	}
+	top := b.Ops[0]
+	m.Attrs = top.Attrs
+	if s, ok := m.Attrs.Get("sym_name").(mlir.String); ok {
+		m.Name = string(s)
+	}
+	if body := top.Regions[0].Block(); body != nil {
+		m.Ops = body.Ops
+	}
+	for _, op := range m.Ops {
+		d.upgrade(r, op, nil)
+	}
+	return m
+}
+
+// block reads a block: arguments, then operations.
+func (d *decoder) block(r *reader, s *scope) *mlir.Block {
+	b := &mlir.Block{Pos: r.base + r.pos}
+	head := r.varint()
+	if head&1 != 0 {
+		d.arguments(r, b, s)
+	}
+	n := head >> 1
+	if n > uint64(r.left()) {
+		r.fail("%d operations, and %d bytes are left", n, r.left())
+	}
+	b.Ops = make([]*mlir.Op, n)
+	slab := make([]mlir.Op, n)
+	for i := range b.Ops {
+		b.Ops[i] = &slab[i]
+		d.op(r, b.Ops[i], s)
+	}
+	return b
+}
+
+func (d *decoder) arguments(r *reader, b *mlir.Block, s *scope) {
+	n := r.count("arguments")
+	b.Args, b.ArgLocs = make([]mlir.Value, n), make([]*mlir.Location, n)
+	for i := range n {
+		v := r.varint()
+		located := true
+		if d.version >= 4 {
+			located, v = v&1 != 0, v>>1
+		}
+		b.Args[i] = mlir.Value{Type: d.typeAt(r, v), N: i}
+		if located {
+			b.ArgLocs[i] = d.locationAt(r, r.varint())
+		}
+		s.define(r, &b.Args[i])
+	}
+	if d.version >= 3 && r.byte() != 0 {
+		d.useLists(r, n)
+	}
+}
+
+// useLists passes by the order in which values are used.
+func (d *decoder) useLists(r *reader, n int) {
+	lists := uint64(1)
+	if n > 1 {
+		lists = uint64(r.count("use lists"))
+	}
+	for range lists {
+		if n > 1 {
+			r.varint()
+		}
+		for range d.uses(r) {
+			r.varint()
+		}
+	}
+}
+
+func (d *decoder) op(r *reader, op *mlir.Op, s *scope) {
+	op.Pos = r.base + r.pos
+	name := r.varint()
+	if name >= uint64(len(d.ops)) {
+		r.fail("operation %d, there are %d names", name, len(d.ops))
+	}
+	op.Name = d.ops[name]
+	mask := r.byte()
+	op.Loc = d.locationAt(r, r.varint())
+	if mask&hasAttributes != 0 {
+		dict, ok := d.attr(r).(mlir.Dict)
+		if !ok {
+			r.fail("the attributes of '%s' are no dictionary", op.Name)
+		}
+		op.Attrs = mlir.Attrs(dict)
+	}
+	if mask&hasProperties != 0 {
+		d.readProperties(r, op)
+	}
+	results := 0
+	if mask&hasResults != 0 {
+		results = r.count("results")
+		op.Results = make([]mlir.Value, results)
+		for i := range op.Results {
+			op.Results[i] = mlir.Value{Type: d.typ(r), Def: op, N: i}
+		}
+	}
+	if mask&hasOperands != 0 {
+		op.Operands = make([]*mlir.Value, r.count("operands"))
+		for i := range op.Operands {
+			v := r.varint()
+			if v >= uint64(len(s.values)) || s.values[v] == nil {
+				r.fail("operand %d of '%s' is value %d, which is not defined: a value must be defined before it is used", i, op.Name, v)
+			}
+			op.Operands[i] = s.values[v]
+		}
+	}
+	if mask&hasSuccessors != 0 {
+		r.fail("'%s' has successor blocks: unstructured control flow is not StableHLO", op.Name)
+	}
+	if mask&hasUseLists != 0 {
+		d.useLists(r, results)
+	}
+	for i := range op.Results {
+		s.define(r, &op.Results[i])
+	}
+	if mask&hasRegions != 0 {
+		d.regions(r, op, s)
+	}
+}
+
+// regions reads the regions of an operation. Those of an isolated one number their values anew, and stand in a section of their own.
+func (d *decoder) regions(r *reader, op *mlir.Op, s *scope) {
+	d.enter(r)
+	defer func() { d.depth-- }()
+	head := r.varint()
+	n, isolated := head>>1, head&1 != 0
+	if n > uint64(r.left()) {
+		r.fail("%d regions, and %d bytes are left", n, r.left())
+	}
+	body := r
+	if isolated && d.version >= 2 && n > 0 {
+		var id int
+		if body, id = d.sectionOf(r); id != irSection {
+			r.fail("section %s where the regions of '%s' are wanted", sectionNames[id], op.Name)
+		}
+	}
+	op.Regions = make([]mlir.Region, n)
+	for i := range op.Regions {
+		inner := s
+		if isolated {
+			inner = &scope{}
+		}
+		op.Regions[i] = d.region(body, inner)
+	}
+	if body != r {
+		body.end("the regions")
+	}
+}
+
+func (d *decoder) region(r *reader, s *scope) mlir.Region {
+	n := r.varint()
+	if n == 0 {
+		return mlir.Region{}
+	}
+	if n > 1 {
+		r.fail("a region of %d blocks: unstructured control flow is not StableHLO", n)
+	}
+	mark, next := len(s.values), s.next
+	s.values = append(s.values, make([]*mlir.Value, r.count("values"))...)
+	s.next = mark
+	b := d.block(r, s)
+	clear(s.values[mark:])
+	s.values, s.next = s.values[:mark], next
+	return mlir.Region{Blocks: []*mlir.Block{b}}
+}
+
+// readProperties reads the properties of an operation: the attributes of VHLO in the order of their names.
+func (d *decoder) readProperties(r *reader, op *mlir.Op) {
+	i := r.varint()
+	if i >= uint64(len(d.properties)) {
+		r.fail("properties %d, there are %d", i, len(d.properties))
+	}
+	p := &reader{data: d.properties[i].data, base: d.properties[i].at, section: sectionNames[propertiesSection]}
+	if op.Name == "builtin.module" {
+		for _, name := range []string{"sym_name", "sym_visibility"} {
+			if a := d.optionalAttr(p); a != nil {
+				op.Attrs = op.Attrs.With(name, a)
+			}
+		}
+		p.end("the properties")
+		return
+	}
+	rest, ok := strings.CutPrefix(op.Name, "vhlo.")
+	if !ok {
+		p.fail("the operation '%s' has properties: read are those of vhlo", op.Name)
+	}
+	names, ok := attributesOf(rest)
+	if !ok {
+		r.fail("'%s' is an operation that this halo does not know; the file was made by %s, the newest version known is %s", op.Name, d.producer, newestVHLO)
+	}
+	attrs := make(mlir.Attrs, 0, len(names)+len(op.Attrs))
+	for _, name := range names {
+		attrs = append(attrs, mlir.NamedAttr{Name: name, Value: d.attr(p)})
+	}
+	p.end("the properties of " + op.Name)
+	op.Attrs = append(attrs, op.Attrs...)
+}
+
+// uses reads how many numbers a use list has.
+func (d *decoder) uses(r *reader) int {
+	v := r.varint()
+	n := v >> 1
+	if v&1 != 0 {
+		n *= 2
+	}
+	if n > uint64(r.left()) {
+		r.fail("%d uses, and %d bytes are left", n, r.left())
+	}
+	return int(n)
+}

@@ -1,0 +1,67 @@
+package mlir
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
+)
+
+// Source is a text and where its lines begin.
+type Source struct {
+	File  string
+	Text  string
+	lines []int // offsets
+}
+
+// newSource finds the lines of a text. Along the way it finds the lines that define aliases, which may be used before.
+func newSource(file, text string, alias func(at int)) *Source {
+	s := &Source{File: file, Text: text, lines: append(make([]int, 0, 64), 0)}
+	for at := 0; ; {
+		i := at
+		for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+			i++
+		}
+		if i < len(text) && (text[i] == '#' || text[i] == '!') {
+			alias(i)
+		}
+		n := strings.IndexByte(text[i:], '\n')
+		if n < 0 {
+			return s
+		}
+		at = i + n + 1
+		s.lines = append(s.lines, at)
+	}
+}
+
+// Position is the line and column of an offset.
+func (s *Source) Position(offset int) hlo.Position {
+	line := sort.SearchInts(s.lines, offset+1)
+	return hlo.Position{Line: uint32(line), Col: uint32(offset-s.lines[line-1]) + 1}
+}
+
+// maxQuoted is how much of a long line an error shows.
+const maxQuoted = 160
+
+// Error is an error at an offset, with the line and a caret under the place.
+func (s *Source) Error(offset int, notes []string, format string, args ...any) *parser.Error {
+	offset = max(0, min(offset, len(s.Text)))
+	p := s.Position(offset)
+	e := &parser.Error{File: s.File, Line: int(p.Line), Col: int(p.Col), Msg: fmt.Sprintf(format, args...), Notes: notes}
+	begin := s.lines[p.Line-1]
+	line := s.Text[begin:]
+	if n := strings.IndexByte(line, '\n'); n >= 0 {
+		line = line[:n]
+	}
+	line = strings.TrimSuffix(line, "\r")
+	e.Caret = min(offset-begin, len(line))
+	if len(line) > maxQuoted {
+		from := max(0, min(e.Caret-maxQuoted/2, len(line)-maxQuoted))
+		line = line[from:min(len(line), from+maxQuoted)]
+		e.Caret -= from
+	}
+	e.Source = line
+	return e
+}

@@ -1,0 +1,95 @@
+// Package budget is the one rule of size: before memory is taken whose amount a file declares, somebody asks here whether the process may
+// have it. What it may have is the least of a limit that the user sets, the limit of the process's control group, that of its address
+// space, and the memory that the machine has free.
+//
+// The question matters because the Go runtime ends a process that gets no memory, and no caller can prevent that.
+package budget
+
+import (
+	"fmt"
+	"math"
+	goruntime "runtime"
+	"runtime/metrics"
+	"sync/atomic"
+)
+
+// Error says that something needs more memory than there is.
+type Error struct {
+	What       string // that needs it
+	Need, Left int64  // in bytes
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s needs %d bytes of memory, of which %d are left; --max-memory, GOMEMLIMIT, ulimit and the control group set the limit", e.What, e.Need, e.Left)
+}
+
+// free is a number of bytes that nobody needs to ask for.
+const free = 1 << 20
+
+// userLimit is what SetLimit has set; 0 is none.
+var userLimit atomic.Int64
+
+// SetLimit bounds the memory of the process, in bytes; 0 takes the bound away.
+func SetLimit(bytes int64) { userLimit.Store(bytes) }
+
+// Check returns an *[Error] if there are not that many bytes left for something. Small amounts are always there; a negative one is the
+// result of a multiplication that has overflowed, and never is.
+func Check(what string, bytes int64) error {
+	if bytes >= 0 && bytes <= free {
+		return nil
+	}
+	left := Left()
+	if bytes > left { // what nobody uses any more may be enough
+		goruntime.GC()
+		left = Left()
+	}
+	if bytes < 0 || bytes > left {
+		if bytes < 0 {
+			bytes = math.MaxInt64
+		}
+		return &Error{what, bytes, left}
+	}
+	return nil
+}
+
+// Left is the number of bytes that the process may still take, less a tenth for what is not counted.
+func Left() int64 {
+	h := readHeap()
+	left := int64(math.MaxInt64)
+	if user := userLimit.Load(); user > 0 {
+		left = user - h.used
+	}
+	if m := measure(); m.known {
+		// Memory that the heap holds and does not use is taken first, and is counted in what the process has already.
+		left = min(left, m.left+h.idle)
+		if m.addressSpace < math.MaxInt64 {
+			left = min(left, m.addressSpace+h.idle+h.returned)
+		}
+	}
+	return max(0, left/10*9)
+}
+
+// machine is what the system says.
+type machine struct {
+	known        bool
+	left         int64 // that the machine or the control group can give
+	addressSpace int64 // that the process may still map
+}
+
+// heap is what the Go runtime has taken from the system.
+type heap struct {
+	used, idle, returned int64 // returned is mapped, but not backed by memory
+}
+
+func readHeap() heap {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	of := func(i int) int64 {
+		if samples[i].Value.Kind() != metrics.KindUint64 {
+			return 0
+		}
+		return int64(samples[i].Value.Uint64())
+	}
+	return heap{used: of(0) + of(1), idle: of(2), returned: of(3)}
+}

@@ -1,0 +1,27 @@
+package control
+
+import "github.com/gohalo/halo/hlo/pass"
+
+// Family is the part of the catalogue that is here.
+var Family = pass.Family{
+	Plain: []*pass.Pass{
+		CallParameterCleanup,
+		ComputationDeduplicator,
+		ConditionalCanonicalizer,
+		ConditionalSimplifier,
+		FlattenCallGraph,
+		FusionInliner,
+		MapInliner,
+		OptimizationBarrierExpander,
+		PropagateCallMetadata,
+		UnflattenCallGraph,
+	},
+	Made: map[string]func(pass.Options) (*pass.Pass, error){
+		"call-inliner": NewCallInliner,
+	},
+	Aliases: map[string]string{
+		"simplify-conditional": "conditional-simplifier",
+		"defuser":              "fusion-inliner",
+		"map-inline":           "map-inliner",
+	},
+}

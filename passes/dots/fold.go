@@ -1,0 +1,89 @@
+package dots
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// TransposeFolding contracts along other dimensions rather than transposing.
+var TransposeFolding = &pass.Pass{
+	Name: "transpose-folding",
+	Doc: `dot and convolution of a transposed operand → of the operand, along its own dimensions
+
+Transposes that move batch dimensions of a dot stay, and those that move nothing.`,
+	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+		for in := range m.MustComputation(c.ID()).Instructions() {
+			if in.Opcode() != hlo.OpDot && in.Opcode() != hlo.OpConvolution || in.NumOperands() != 2 {
+				continue
+			}
+			for i := range 2 {
+				now := c.At(in.ID())
+				t := now.OperandInstr(i)
+				if t.Opcode() != hlo.OpTranspose || t.NumControlPredecessors() > 0 {
+					continue
+				}
+				perm := hlo.AttrsOf[hlo.DimensionsAttrs](t).Dimensions
+				attrs, ok := through(now.Attrs(), i, perm)
+				if !ok || slices.Equal(perm, iota(len(perm))) || !ctx.Spend("transpose") {
+					continue
+				}
+				from, gone := t.Operand(0), t.ID()
+				c.Instr(in.ID()).SetAttrs(attrs).SetOperand(i, from)
+				pass.Release(c, gone, nil)
+				ctx.Count("transposes", 1)
+			}
+		}
+		return nil
+	},
+}
+
+// through is the attributes of a contraction whose operand i is read as it is before a transpose.
+func through(attrs hlo.OpAttrs, i int, perm []int64) (hlo.OpAttrs, bool) {
+	at := func(dims []int64) (out []int64) {
+		for _, d := range dims {
+			out = append(out, perm[d])
+		}
+		return out
+	}
+	switch a := attrs.(type) {
+	case *hlo.DotAttrs:
+		b := *a
+		batch, contracting := &b.LHSBatch, &b.LHSContracting
+		if i == 1 {
+			batch, contracting = &b.RHSBatch, &b.RHSContracting
+		}
+		if !slices.Equal(at(*batch), *batch) || !keepsOrder(perm, *batch, *contracting) {
+			return nil, false
+		}
+		*contracting = at(*contracting)
+		return &b, true
+	case *hlo.ConvolutionAttrs:
+		b, d := *a, *a.DimLabels
+		if i == 0 {
+			d.InputBatch, d.InputFeature, d.InputSpatial = perm[d.InputBatch], perm[d.InputFeature], at(d.InputSpatial)
+		} else {
+			d.KernelInput, d.KernelOutput, d.KernelSpatial = perm[d.KernelInput], perm[d.KernelOutput], at(d.KernelSpatial)
+		}
+		b.DimLabels = &d
+		return &b, len(d.InputUnknown) == 0 && len(d.KernelUnknown) == 0
+	}
+	return nil, false
+}
+
+// keepsOrder reports whether the dimensions that come out of the operand stand in the same order before the transpose: the result names
+// them by their order alone.
+func keepsOrder(perm, batch, contracting []int64) bool {
+	last := int64(-1)
+	for d := range int64(len(perm)) {
+		if slices.Contains(batch, d) || slices.Contains(contracting, d) {
+			continue
+		}
+		if perm[d] < last {
+			return false
+		}
+		last = perm[d]
+	}
+	return true
+}

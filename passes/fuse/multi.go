@@ -1,0 +1,299 @@
+package fuse
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+)
+
+// Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are in
+// the cache anyway; a search for a way around two fusions ends after so many instructions.
+const (
+	maxResults  = 8
+	leastMerged = 2048
+	maxSearch   = 4096
+)
+
+// merge makes one loop with several results of fusions over the same dimensions where one reads the result of the other, or both read the same array: then
+// the array in between is read while it is in the cache, or the shared one is read once.
+func (f *fuser) merge() {
+	if f.c.IsScheduled() {
+		return // the merged loop might have to stand both before a user of one result and after an operand of the other
+	}
+	f.partners, f.places = make(map[hlo.InstrID][]hlo.InstrID), make(map[hlo.InstrID]hlo.InstrID)
+	readers := make(map[hlo.InstrID][]hlo.InstrID) // array from outside → groups that read it
+	for i := 0; i < len(f.roots); i++ {
+		root := f.roots[i]
+		if !f.mergeable(root) {
+			continue
+		}
+		for _, array := range f.reads(root) {
+			for _, other := range append([]hlo.InstrID{array}, readers[array]...) {
+				a, b := f.leader(other), f.leader(root)
+				if a == b || !f.mergeable(other) || !f.mayMerge(a, b) {
+					continue
+				}
+				all := slices.Concat(f.results(a), f.results(b))
+				if at, ok := f.placeFor(all); ok {
+					f.join(all, at)
+				}
+			}
+			readers[array] = append(readers[array], root)
+		}
+	}
+}
+
+// mergeable reports whether id is the root of a group that may get further results.
+func (f *fuser) mergeable(id hlo.InstrID) bool {
+	in, ok := f.c.At(id)
+	return ok && f.members[id] > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && slices.Equal(in.Shape().Dimensions(), f.dims[id])
+}
+
+// leader is the group that id has been merged into, named by one of its roots.
+func (f *fuser) leader(id hlo.InstrID) hlo.InstrID {
+	if p := f.partners[id]; len(p) > 0 {
+		return p[0]
+	}
+	return id
+}
+
+// results are the roots of a merged group.
+func (f *fuser) results(leader hlo.InstrID) []hlo.InstrID {
+	if p := f.partners[leader]; len(p) > 0 {
+		return p
+	}
+	return []hlo.InstrID{leader}
+}
+
+// reads lists the arrays of the group's size that it reads from outside.
+func (f *fuser) reads(root hlo.InstrID) []hlo.InstrID {
+	size := f.c.MustAt(root).Shape().NumElements()
+	return slices.DeleteFunc(f.operands([]hlo.InstrID{root}), func(id hlo.InstrID) bool {
+		s := f.c.MustAt(id).Shape()
+		return !s.IsArray() || s.NumElements() != size
+	})
+}
+
+// operands lists what a group with these roots reads from outside.
+func (f *fuser) operands(roots []hlo.InstrID) (outside []hlo.InstrID) {
+	seen := make(map[hlo.InstrID]bool)
+	for _, root := range roots {
+		seen[root] = true
+	}
+	for todo := slices.Clone(roots); len(todo) > 0; {
+		in := f.c.MustAt(todo[len(todo)-1])
+		todo = todo[:len(todo)-1]
+		for o := range in.Operands() {
+			switch {
+			case seen[o.ID()]:
+				continue
+			case isMember(f.groups[o.ID()], roots) || cheap(o):
+				todo = append(todo, o.ID())
+			default:
+				outside = append(outside, o.ID())
+			}
+			seen[o.ID()] = true
+		}
+	}
+	return outside
+}
+
+// mayMerge reports whether groups a and b may become one loop: over the same dimensions, not too large, no chain narrowed, and no way from a result of
+// one through other instructions to the other.
+func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
+	all := slices.Concat(f.results(a), f.results(b))
+	for _, root := range all {
+		if f.windows.Narrows(root, all[0]) {
+			return false
+		}
+	}
+	return f.size(all) <= maxMembers && len(all) <= maxResults && slices.Equal(f.dims[a], f.dims[b]) && !f.wayAround(all)
+}
+
+// wayAround reports whether something that depends on the groups of these roots, and is in none of them, is needed by one of them. A search that
+// takes too long ends with yes.
+func (f *fuser) wayAround(roots []hlo.InstrID) bool {
+	inside := func(id hlo.InstrID) bool { return isMember(f.groups[id], roots) }
+	var todo []hlo.InstrID
+	seen := make(map[hlo.InstrID]bool)
+	visit := func(id hlo.InstrID) {
+		if !seen[id] {
+			seen[id] = true
+			todo = append(todo, id)
+		}
+	}
+	// What is in a merged group comes with all its results.
+	visitGroups := func(id hlo.InstrID) {
+		for _, g := range f.groups[id] {
+			if !slices.Contains(roots, g) {
+				for _, result := range f.results(f.leader(g)) {
+					visit(result)
+				}
+			}
+		}
+	}
+	follow := func(id hlo.InstrID, fromInside bool) (found bool) {
+		in := f.c.MustAt(id)
+		for user := range in.Users() {
+			switch {
+			case !inside(user.ID()):
+				visit(user.ID())
+			case !fromInside:
+				return true
+			default:
+				visitGroups(user.ID()) // it is copied into other groups, too
+			}
+		}
+		for next := range in.ControlSuccessors() {
+			visit(next)
+		}
+		return false
+	}
+	for _, root := range roots {
+		follow(root, true)
+	}
+	for len(todo) > 0 {
+		if len(seen) > maxSearch {
+			return true
+		}
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if inside(id) || follow(id, false) {
+			return true
+		}
+		visitGroups(id)
+	}
+	return false
+}
+
+// place is the instruction in whose stead the fusion that id ends up in will stand in the program order: id itself if it is in none.
+func (f *fuser) place(id hlo.InstrID) hlo.InstrID {
+	if at, ok := f.places[f.leader(id)]; ok {
+		return at
+	}
+	return id
+}
+
+// placeFor finds the root in whose stead the loop of all of them can stand: after its operands and before its users.
+func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
+	before := func(a, b hlo.InstrID) bool { return f.c.Less(a, b) }
+	fits := func(at hlo.InstrID) bool {
+		for _, id := range f.operands(roots) {
+			if !before(f.place(id), at) {
+				return false
+			}
+		}
+		for todo := slices.Clone(roots); len(todo) > 0; {
+			in := f.c.MustAt(todo[len(todo)-1])
+			todo = todo[:len(todo)-1]
+			for user := range in.Users() {
+				if len(f.groups[user.ID()]) == 0 && !before(at, user.ID()) {
+					return false
+				}
+				for _, g := range f.groups[user.ID()] {
+					if !slices.Contains(roots, g) && !before(at, f.place(g)) {
+						return false
+					}
+				}
+				if cheap(user) { // it is copied to where its users are
+					todo = append(todo, user.ID())
+				}
+			}
+		}
+		return true
+	}
+	first, last := f.place(roots[0]), f.place(roots[0])
+	for _, root := range roots {
+		if at := f.place(root); before(at, first) {
+			first = at
+		} else if before(last, at) {
+			last = at
+		}
+	}
+	if fits(last) {
+		return last, true
+	}
+	return first, fits(first)
+}
+
+// join makes one group of those with these roots.
+func (f *fuser) join(roots []hlo.InstrID, at hlo.InstrID) {
+	for _, root := range roots {
+		f.partners[root] = roots
+	}
+	f.places[roots[0]] = at
+}
+
+// size is the number of instructions in a group with these results; those that are copied into several of its parts count once each.
+func (f *fuser) size(results []hlo.InstrID) (n int) {
+	for _, root := range results {
+		n += f.members[root]
+	}
+	return n
+}
+
+// isMember reports whether a group with these results is among the groups of an instruction.
+func isMember(groups, results []hlo.InstrID) bool {
+	return slices.ContainsFunc(groups, func(g hlo.InstrID) bool { return slices.Contains(results, g) })
+}
+
+// neededOutside are those of a merged group's roots that somebody outside of it uses.
+func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
+	if len(roots) == 1 {
+		return roots
+	}
+	var needed []hlo.InstrID
+	for _, root := range roots {
+		in := f.c.MustAt(root)
+		outside := in.IsRoot()
+		for user := range in.Users() {
+			outside = outside || !isMember(f.groups[user.ID()], roots) || len(f.groups[user.ID()]) > 1
+		}
+		if outside {
+			needed = append(needed, root)
+		}
+	}
+	return needed
+}
+
+// fuseTuple makes the fusion of several roots, whose results are parts of a tuple.
+func (f *fuser) fuseTuple(b *hlo.ComputationBuilder, place hlo.InstrID, roots []hlo.InstrID, inside map[hlo.InstrID]hlo.InstrID, operands []hlo.InstrID) error {
+	shapes, parts := make([]hlo.Shape, len(roots)), make([]hlo.InstrID, len(roots))
+	for i, root := range roots {
+		shapes[i], parts[i] = f.c.MustAt(root).Shape(), inside[root]
+	}
+	tuple := hlo.MakeTuple(shapes...)
+	body := b.Finish(b.Append(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: tuple, Operands: parts}))
+	ce, at := f.e.Computation(f.c.ID()), f.c.MustAt(place)
+	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: at.Name() + "_fusion", Shape: tuple, Operands: f.current(operands),
+		Attrs: &hlo.FusionAttrs{Kind: hlo.FusionLoop}, Callees: []hlo.CompID{body}, Position: at.Position()}
+	if c := at.Common(); c != nil && c.Metadata != nil {
+		spec.Common = &hlo.Common{Metadata: c.Metadata}
+	}
+	fusion := ce.InsertSpecBefore(at.ID(), spec).ID()
+	for i, root := range roots {
+		f.fused[root] = ce.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: shapes[i], Operands: []hlo.InstrID{fusion},
+			Attrs: &hlo.TupleElementAttrs{Index: int64(i)}, Common: f.c.MustAt(root).Common()}).ID()
+	}
+	for _, root := range roots {
+		if err := ce.ReplaceInstruction(root, f.fused[root]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release removes what is left of the groups with these roots. It must not stay: its operands may be defined later now.
+func (f *fuser) release(roots []hlo.InstrID) {
+	ce := f.e.Computation(f.c.ID())
+	for _, root := range roots {
+		if ce.Has(root) {
+			pass.Release(ce, root, nil)
+			continue
+		}
+		for o := range f.c.MustAt(root).OperandIDs() {
+			pass.Release(ce, o, nil)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package spmd
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// bitsLiteral is the scalar of a type with the given representation.
+func bitsLiteral(t hlo.PrimitiveType, bits uint64) *hlo.Literal {
+	data := make([]byte, 16)
+	binary.LittleEndian.PutUint64(data, bits)
+	l, err := hlo.NewLiteral(hlo.MakeArray(t, nil, nil, hlo.DefaultLayout(0)), data[:t.ByteSize()])
+	if err != nil {
+		panic(err) // the length is the type's own
+	}
+	return l
+}
+
+// scalarLiteral is zero of any type, or an integer.
+func scalarLiteral(t hlo.PrimitiveType, v int64) *hlo.Literal {
+	if v != 0 && !t.IsInteger() && t != hlo.PRED {
+		panic("spmd: a number that is no integer")
+	}
+	if n := t.Bits(); n < 64 {
+		v &= 1<<n - 1
+	}
+	return bitsLiteral(t, uint64(v))
+}
+
+// floats are representations of 1 and of infinity, of the types with infinities that reductions are done in.
+var floats = map[hlo.PrimitiveType][2]uint64{
+	hlo.F32: {0x3f800000, 0x7f800000}, hlo.F64: {math.Float64bits(1), math.Float64bits(math.Inf(1))},
+	hlo.F16: {0x3c00, 0x7c00}, hlo.BF16: {0x3f80, 0x7f80},
+}
+
+// identity is the value that an op combines with any other to that other, bit for bit: minus zero for sums of floats.
+func identity(op hlo.Opcode, t hlo.PrimitiveType) (*hlo.Literal, bool) {
+	n := t.Bits()
+	ones, top := uint64(1)<<(n-1)<<1-1, uint64(1)<<(n-1)
+	if n >= 64 {
+		ones = math.MaxUint64
+	}
+	f, isFloat := floats[t]
+	integer := t.IsInteger()
+	switch {
+	case op == hlo.OpAdd && isFloat:
+		return bitsLiteral(t, top), true
+	case op == hlo.OpAdd && (integer || t == hlo.PRED || t.IsComplex()), op == hlo.OpOr && (integer || t == hlo.PRED), op == hlo.OpXor && (integer || t == hlo.PRED):
+		return bitsLiteral(t, 0), true
+	case op == hlo.OpMultiply && isFloat:
+		return bitsLiteral(t, f[0]), true
+	case op == hlo.OpMultiply && (integer || t == hlo.PRED):
+		return bitsLiteral(t, 1), true
+	case op == hlo.OpAnd && (integer || t == hlo.PRED):
+		if t == hlo.PRED {
+			return bitsLiteral(t, 1), true
+		}
+		return bitsLiteral(t, ones), true
+	case op == hlo.OpMaximum && isFloat:
+		return bitsLiteral(t, f[1]|top), true
+	case op == hlo.OpMinimum && isFloat:
+		return bitsLiteral(t, f[1]), true
+	case op == hlo.OpMaximum && (t.IsUnsigned() || t == hlo.PRED):
+		return bitsLiteral(t, 0), true
+	case op == hlo.OpMinimum && t == hlo.PRED:
+		return bitsLiteral(t, 1), true
+	case op == hlo.OpMinimum && t.IsUnsigned():
+		return bitsLiteral(t, ones), true
+	case op == hlo.OpMaximum && integer:
+		return bitsLiteral(t, top), true
+	case op == hlo.OpMinimum && integer:
+		return bitsLiteral(t, ones>>1), true
+	}
+	return nil, false
+}
+
+// isIdentity reports whether a scalar is an identity of an op; for sums of floats either zero is.
+func isIdentity(op hlo.Opcode, l *hlo.Literal) bool {
+	id, ok := identity(op, l.Shape().Type())
+	if !ok || l.IsElided() {
+		return false
+	}
+	return id.Equal(l) || op == hlo.OpAdd && isZero(l)
+}
+
+func isZero(l *hlo.Literal) bool {
+	for _, b := range l.Bytes() {
+		if b != 0 {
+			return false
+		}
+	}
+	return !l.IsElided()
+}
+
+// integerOf is an integer type as wide as t.
+func integerOf(t hlo.PrimitiveType) hlo.PrimitiveType {
+	if t.IsInteger() || t == hlo.PRED {
+		return t
+	}
+	switch t.Bits() {
+	case 8:
+		return hlo.U8
+	case 16:
+		return hlo.U16
+	case 32:
+		return hlo.U32
+	case 64:
+		return hlo.U64
+	}
+	return t
+}
+
+// binaryOp is the op that a computation of two scalars consists of.
+func binaryOp(c hlo.Computation) (hlo.Opcode, bool) {
+	root := c.Root()
+	for root.NumOperands() == 1 && (root.Opcode() == hlo.OpCopy || isTarget(root, "Sharding")) {
+		root = root.OperandInstr(0)
+	}
+	if c.NumParameters() != 2 || root.NumOperands() != 2 || !root.Shape().IsScalar() {
+		return 0, false
+	}
+	a, ok := root.OperandInstr(0).ParameterNumber()
+	b, ok2 := root.OperandInstr(1).ParameterNumber()
+	if !ok || !ok2 || a == b || c.Parameter(0).Shape().Type() != root.Shape().Type() || c.Parameter(1).Shape().Type() != root.Shape().Type() {
+		return 0, false
+	}
+	if _, ok := identity(root.Opcode(), root.Shape().Type()); !ok {
+		return 0, false
+	}
+	return root.Opcode(), true
+}
+
+// isTarget reports whether an instruction is a custom-call of some target.
+func isTarget(in hlo.Instruction, target string) bool {
+	a, ok := in.Attrs().(*hlo.CustomCallAttrs)
+	return ok && a.Target == target
+}

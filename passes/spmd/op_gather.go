@@ -1,0 +1,145 @@
+package spmd
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+func init() {
+	factorsOfOp[hlo.OpGather] = gatherFactors
+	handlers[hlo.OpGather] = gather
+}
+
+// gather reads rows of split dimensions where they are: each device takes those that it has, and a sum over devices, of which all but one
+// have nothing, brings them together.
+func gather(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	a := hlo.AttrsOf[hlo.GatherAttrs](in)
+	op := hlo.OpAdd
+	if in.Shape().Type() == hlo.PRED {
+		op = hlo.OpOr
+	}
+	d := &details{attrs: func(in hlo.Instruction, _ *plan, operands []*value) hlo.OpAttrs {
+		local := a
+		local.SliceSizes = slices.Clone(a.SliceSizes)
+		for k, n := range a.SliceSizes {
+			if n == in.OperandInstr(0).Shape().Dim(k) {
+				local.SliceSizes[k] = operands[0].v.Shape().Dim(k)
+			}
+		}
+		return &local
+	}}
+	id, ok := identity(op, in.Shape().Type())
+	if !ok || in.Shape().Type().IsComplex() {
+		return s.general(in, want, d)
+	}
+	d.combine = s.p.binary(op, in.Shape().Type())
+	x := &indexing{d: s.d, vector: int(a.IndexVectorDim)}
+	for _, k := range a.StartIndexMap {
+		x.comps = append(x.comps, int(k))
+	}
+	var valid hlo.Value
+	d.operands = func(p *plan, local []*value) {
+		split := x.splitComponents(p.operands[0])
+		if len(split) == 0 {
+			return
+		}
+		v := x.widened(local[1].v)
+		whole, part := local[0].shape, local[0].v.Shape()
+		like := v.Shape()
+		zero := s.d.splat(s.d.scalar(like.Type(), 0), like.Dimensions())
+		v = s.d.b.Clamp(zero, v, x.vectorOf(func(k int) hlo.Value { return s.d.s32(whole.Dim(k) - a.SliceSizes[k]) }, like))
+		v = s.d.b.Subtract(v, x.offsets(p.operands[0], part, like))
+		for _, k := range split {
+			c := x.component(v, k)
+			dims := c.Shape().Dimensions()
+			own := s.d.b.Binary(hlo.OpAnd, s.d.b.Compare(hlo.GE, c, s.d.splat(s.d.scalar(like.Type(), 0), dims)),
+				s.d.b.Compare(hlo.LT, c, s.d.splat(s.d.scalar(like.Type(), part.Dim(k)), dims)))
+			if (valid == hlo.Value{}) {
+				valid = own
+			} else {
+				valid = s.d.b.Binary(hlo.OpAnd, valid, own)
+			}
+		}
+		y := *local[1]
+		y.v, y.copies = v, nil
+		local[1] = &y
+	}
+	d.result = func(_ *plan, v hlo.Value) hlo.Value {
+		if (valid == hlo.Value{}) {
+			return v
+		}
+		var batch []int64
+		for k := range v.Shape().Rank() {
+			if !slices.Contains(a.OffsetDims, int64(k)) {
+				batch = append(batch, int64(k))
+			}
+		}
+		dims := v.Shape().Dimensions()
+		return s.d.b.Select(s.d.b.Broadcast(valid, batch, dims...), v, s.d.splat(s.d.b.Constant(id), dims))
+	}
+	return s.general(in, want, d)
+}
+
+// gatherDims are the dimensions of a gather that correspond to each other.
+type gatherDims struct {
+	offsets [][2]int // operand, result: slices that are whole
+	partial [][2]int // operand, result: slices that are parts
+	batches [][2]int // indices, result
+	joined  [][2]int // operand, indices: batching dimensions
+}
+
+func gatherDimsOf(a *hlo.GatherAttrs, operand, indices, result hlo.Shape) (g gatherDims) {
+	next := 0
+	for k := range operand.Rank() {
+		switch {
+		case slices.Contains(a.CollapsedSliceDims, int64(k)):
+		case slices.Contains(a.OperandBatchingDims, int64(k)):
+			i := slices.Index(a.OperandBatchingDims, int64(k))
+			g.joined = append(g.joined, [2]int{k, int(a.StartIndicesBatchingDims[i])})
+		default:
+			pair := [2]int{k, int(a.OffsetDims[next])}
+			next++
+			if a.SliceSizes[k] == operand.Dim(k) {
+				g.offsets = append(g.offsets, pair)
+			} else {
+				g.partial = append(g.partial, pair)
+			}
+		}
+	}
+	i := 0
+	for k := range result.Rank() {
+		if slices.Contains(a.OffsetDims, int64(k)) {
+			continue
+		}
+		if i == int(a.IndexVectorDim) {
+			i++
+		}
+		g.batches = append(g.batches, [2]int{i, k})
+		i++
+	}
+	return g
+}
+
+func gatherFactors(in hlo.Instruction) (all []factor) {
+	a := hlo.AttrsOf[hlo.GatherAttrs](in)
+	g := gatherDimsOf(&a, in.OperandInstr(0).Shape(), in.OperandInstr(1).Shape(), in.Shape())
+	for _, d := range g.offsets {
+		all = append(all, along(2, passFactor, d[1], [2]int{0, d[0]}))
+	}
+	for _, d := range g.batches {
+		f := along(2, passFactor, d[1], [2]int{1, d[0]})
+		for _, j := range g.joined {
+			if j[1] == d[0] {
+				f.operands[0] = j[0]
+			}
+		}
+		all = append(all, f)
+	}
+	for _, k := range a.StartIndexMap {
+		if a.SliceSizes[k] == 1 && slices.Contains(a.CollapsedSliceDims, k) {
+			all = append(all, along(2, reduceFactor, -1, [2]int{0, int(k)}))
+		}
+	}
+	return all
+}

@@ -1,0 +1,135 @@
+package spmd
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+func init() {
+	factorsOfOp[hlo.OpScatter] = scatterFactors
+	handlers[hlo.OpScatter] = scatter
+}
+
+// scatter writes into tiles where they are: indices are counted from the device's tile, and what is outside of it is dropped. Updates that are
+// split are written into arrays of the identity by all devices but the first, and combined at the end.
+func scatter(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
+	n := in.NumOperands() / 2
+	x := &indexing{d: s.d, vector: int(a.IndexVectorDim)}
+	for _, k := range a.ScatterDimsToOperandDims {
+		x.comps = append(x.comps, int(k))
+	}
+	d := &details{}
+	var id *hlo.Literal
+	if op, ok := binaryOp(s.p.m.MustComputation(in.Callee(0))); ok && n == 1 && op != hlo.OpXor {
+		if id, ok = identity(op, in.Shape().Type()); ok {
+			d.combine = in.Callee(0)
+		}
+	}
+	d.operands = func(p *plan, local []*value) {
+		index := *local[n]
+		index.copies = nil
+		if len(p.result.Unreduced) > 0 {
+			first := s.d.b.Compare(hlo.EQ, s.d.coordinate(p.result.Mesh, p.result.Unreduced), s.d.s32(0))
+			dims := local[0].v.Shape().Dimensions()
+			y := *local[0]
+			y.v, y.copies = s.d.b.Select(s.d.splat(first, dims), y.v, s.d.splat(s.d.b.Constant(id), dims)), nil
+			local[0] = &y
+			for k := range index.t.Dims { // updates beyond the end of a part write nothing
+				if !index.t.isEven(k, index.shape.Dim(k)) {
+					index.v = x.widened(index.v)
+					index.v = s.d.fillPadding(&index, k, s.d.scalar(index.v.Shape().Type(), -1))
+				}
+			}
+		}
+		if len(x.splitComponents(p.operands[0])) > 0 {
+			index.v = x.widened(index.v)
+			index.v = s.d.b.Subtract(index.v, x.offsets(p.operands[0], local[0].v.Shape(), index.v.Shape()))
+		}
+		local[n] = &index
+	}
+	return s.general(in, want, d)
+}
+
+// scatterDims are the dimensions of a scatter that correspond to each other.
+type scatterDims struct {
+	windows [][2]int // operand, updates: windows that are whole
+	partial [][2]int // operand, updates: windows that are parts
+	batches [][2]int // indices, updates
+	joined  [][2]int // operand, indices: batching dimensions
+}
+
+func scatterDimsOf(a *hlo.ScatterAttrs, operand, updates hlo.Shape) (g scatterDims) {
+	next := 0
+	for k := range operand.Rank() {
+		switch {
+		case slices.Contains(a.InsertedWindowDims, int64(k)):
+		case slices.Contains(a.InputBatchingDims, int64(k)):
+			i := slices.Index(a.InputBatchingDims, int64(k))
+			g.joined = append(g.joined, [2]int{k, int(a.ScatterIndicesBatchingDims[i])})
+		default:
+			pair := [2]int{k, int(a.UpdateWindowDims[next])}
+			next++
+			if updates.Dim(pair[1]) == operand.Dim(k) {
+				g.windows = append(g.windows, pair)
+			} else {
+				g.partial = append(g.partial, pair)
+			}
+		}
+	}
+	i := 0
+	for k := range updates.Rank() {
+		if slices.Contains(a.UpdateWindowDims, int64(k)) {
+			continue
+		}
+		if i == int(a.IndexVectorDim) {
+			i++
+		}
+		g.batches = append(g.batches, [2]int{i, k})
+		i++
+	}
+	return g
+}
+
+// scatterFactors: operands and updates of several arrays are tiled alike. Splitting the updates makes results that have to be combined.
+func scatterFactors(in hlo.Instruction) (all []factor) {
+	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
+	n := in.NumOperands()
+	arrays := n / 2
+	g := scatterDimsOf(&a, in.OperandInstr(0).Shape(), in.OperandInstr(arrays+1).Shape())
+	for _, d := range g.windows {
+		f := along(n, passFactor, d[0])
+		for i := range arrays {
+			f.operands[i], f.operands[arrays+1+i] = d[0], d[1]
+		}
+		all = append(all, f)
+	}
+	for _, d := range g.batches {
+		f := along(n, reduceFactor, -1, [2]int{arrays, d[0]})
+		for i := range arrays {
+			f.operands[arrays+1+i] = d[1]
+		}
+		for _, j := range g.joined {
+			if j[1] != d[0] {
+				continue
+			}
+			f.kind, f.result = passFactor, j[0]
+			for i := range arrays {
+				f.operands[i] = j[0]
+			}
+		}
+		all = append(all, f)
+	}
+	for _, k := range a.ScatterDimsToOperandDims {
+		if !slices.Contains(a.InsertedWindowDims, k) {
+			continue
+		}
+		f := along(n, passFactor, int(k))
+		for i := range arrays {
+			f.operands[i] = int(k)
+		}
+		all = append(all, f)
+	}
+	return all
+}

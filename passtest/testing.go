@@ -1,0 +1,57 @@
+package passtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/verifier"
+)
+
+// Run runs the cases of the archives dir/PASS/*.txtar, strictly. Parse reads pipeline text.
+func Run(t *testing.T, dir string, parse func(string) (*pass.Pipeline, error)) {
+	RunWith(t, dir, Options{Parse: parse, Strict: true})
+}
+
+// RunWith is [Run] with options.
+func RunWith(t *testing.T, dir string, o Options) {
+	t.Helper()
+	archives, err := filepath.Glob(filepath.Join(dir, "*", "*.txtar"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("there are no cases %s", filepath.Join(dir, "PASS", "*.txtar"))
+	}
+	for _, path := range archives {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases := Cases(path, data, o.Parse)
+		t.Run(filepath.Base(filepath.Dir(path))+"/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			if len(cases) == 0 {
+				t.Fatal("the archive has no files")
+			}
+			for _, c := range cases {
+				t.Run(c.Name[len(path)+1:], func(t *testing.T) {
+					if _, err := c.Run(t.Context(), o); err != nil {
+						t.Errorf("%s: %v", c.Name, err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Apply runs a pipeline on a module with the verifier around every pass, and returns the result.
+func Apply(t testing.TB, p *pass.Pipeline, m hlo.Module, cfg verifier.Config) hlo.Module {
+	t.Helper()
+	c := Case{Name: "module"}
+	after, _, err := c.transform(t.Context(), p, m, Options{Verify: cfg, Strict: true})
+	if err != nil {
+		t.Fatalf("%v\nmodule:\n%s", err, printer.String(m))
+	}
+	return after
+}

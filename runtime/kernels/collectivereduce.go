@@ -1,0 +1,132 @@
+package kernels
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
+)
+
+// Collectives that reduce fold what the members bring in the order of their ranks, element by element, in the element type of the operand: the
+// bits do not depend on how many threads or processes share the work.
+
+// deviceFold folds arrays of devices into one.
+type deviceFold struct {
+	program *tile.Program // of the reducer, over foldBlock lanes
+	slow    *eval.Prepared
+}
+
+// foldBlock is how many elements are folded at a time: they stay in the nearest cache.
+const foldBlock = 2048
+
+func newDeviceFold(s *site) (*deviceFold, error) {
+	c, ok := s.m.Computation(s.in.Callee(0))
+	if !ok {
+		return nil, fmt.Errorf("there is no reducer")
+	}
+	if c.NumParameters() == 2 && c.Parameter(0).Shape().Type() == c.Root().Shape().Type() && hasType(s, c.Root().Shape().Type()) {
+		if p, ok := compileLanes(s.m, c, foldBlock); ok {
+			return &deviceFold{program: p}, nil
+		}
+	}
+	return &deviceFold{slow: eval.Prepare(s.m, s.in)}, nil
+}
+
+// hasType reports whether all operands are of a type.
+func hasType(s *site, t hlo.PrimitiveType) bool {
+	for i := range s.in.NumOperands() {
+		if s.shape(i).Type() != t {
+			return false
+		}
+	}
+	return true
+}
+
+// foldBuffers is a block of the accumulator and of what is folded into it, as a program sees them.
+type foldBuffers struct{ acc, x, out []byte }
+
+func (b *foldBuffers) In(i int) []byte { return [...][]byte{b.acc, b.x}[i] }
+func (b *foldBuffers) Out(int) []byte  { return b.out }
+
+// into folds operand i of all members into out.
+func (d *deviceFold) into(ctx context.Context, out []byte, t *gathering, i int, f *runtime.TensorFrame) error {
+	if d.slow != nil {
+		on := deviceOf(f)
+		all, err := d.slow.Fold(ctx, on, t.brought, i)
+		if err != nil {
+			return err
+		}
+		copy(out, all.Bytes())
+		return nil
+	}
+	width := t.operand(0, i).Shape().Type().ByteSize()
+	n := len(out) / width
+	f.ParallelFor((n+foldBlock-1)/foldBlock, 8, func(lo, hi int) {
+		var memory [2][]byte
+		for k := range memory {
+			memory[k] = make([]byte, foldBlock*width)
+		}
+		for b := lo; b < hi; b++ {
+			from, to := b*foldBlock*width, min(n, (b+1)*foldBlock)*width
+			acc := t.operand(0, i).Bytes()[from:to]
+			for rank := 1; rank < len(t.group); rank++ {
+				w := foldBuffers{acc, t.operand(rank, i).Bytes()[from:to], memory[rank%2][:to-from]}
+				d.program.Run(0, (to-from)/width, &w)
+				acc = w.out
+			}
+			copy(out[from:to], acc)
+		}
+	})
+	return nil
+}
+
+func allReduce(s *site) (*collective, error) {
+	d, err := newDeviceFold(s)
+	if err != nil {
+		return nil, err
+	}
+	n := s.in.Shape().NumLeaves()
+	return &collective{common: true, visit: func(t *gathering, _ int, f *runtime.TensorFrame) error {
+		for i := range n {
+			if err := d.into(f.Ctx().Context(), f.Out(i).Data, t, i, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// reduceScatter folds only the part of each operand that the device gets.
+func reduceScatter(s *site) (*collective, error) {
+	d, err := newDeviceFold(s)
+	if err != nil {
+		return nil, err
+	}
+	axis := int(hlo.AttrsOf[hlo.ReduceScatterAttrs](s.in).Dimensions[0])
+	out := leafShapes(s.in.Shape())
+	return &collective{visit: func(t *gathering, rank int, f *runtime.TensorFrame) error {
+		for i, shape := range out {
+			part := &gathering{t.group, make([][]*hlo.Literal, len(t.group))}
+			n := shape.Dim(axis)
+			for r := range t.group {
+				x := t.operand(r, i)
+				own := make([]byte, shape.ByteSize())
+				if err := copySlab(own, slab{shape, axis, 0, n}, x.Bytes(), slab{x.Shape(), axis, int64(rank) * n, n}); err != nil {
+					return err
+				}
+				l, err := hlo.NewLiteral(shape, own)
+				if err != nil {
+					return err
+				}
+				part.brought[r] = []*hlo.Literal{l}
+			}
+			if err := d.into(f.Ctx().Context(), f.Out(i).Data, part, 0, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}

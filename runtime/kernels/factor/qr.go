@@ -1,0 +1,171 @@
+package factor
+
+import (
+	"math"
+
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+)
+
+// QR factorises by reflectors H = I - tau·v·vᴴ with v[0] = 1, as LAPACK's geqrf does. It keeps memory from one call to the next; the zero value is ready.
+//
+// Columns are taken panel by panel. The reflectors of a panel act together as I - V·T·Vᴴ with an upper triangular T, so that the columns to the right of
+// the panel are updated by products. A column of the panel is updated by the reflectors before it only when its turn comes: that, too, is a pass over V.
+type QR[T Number] struct {
+	vector gemm.Vector[T]
+	update *Updater[T]
+	v      []T // reflectors as rows, with the 1 and with zeros before it; rows that do not exist are zero
+	vc     []T // their conjugates: v itself where numbers are real
+	t      []T // panelCols by panelCols
+	column []T
+	y, z   []T
+	w, u   []T
+}
+
+// panelCols is how many reflectors act together. It is a multiple of the rows that gemm.Vector combines at a time.
+const panelCols = 16
+
+func (f *QR[T]) init() {
+	if f.update == nil {
+		f.update, f.vector = NewUpdater[T](), gemm.VectorFor[T]()
+		f.t, f.y, f.z = make([]T, panelCols*panelCols), make([]T, panelCols), make([]T, panelCols)
+	}
+}
+
+// Factor replaces the row-major a[m,n] by R, on and above the diagonal, and the reflectors whose product is Q, below it. taus has min(m, n) elements.
+func (f *QR[T]) Factor(a Matrix[T], m, n int, taus []T) {
+	f.init()
+	for j := 0; j < len(taus); j += panelCols {
+		k := min(panelCols, len(taus)-j)
+		f.panel(a.From(j, j), m-j, taus[j:j+k])
+		if right := n - j - k; right > 0 {
+			f.apply(a.From(j, j+k), m-j, right, k, true)
+		}
+	}
+}
+
+// panel factorises a[m,len(taus)] and leaves the reflectors in v and their T in t.
+func (f *QR[T]) panel(a Matrix[T], m int, taus []T) {
+	f.reset(m)
+	f.column = grown(f.column, m)
+	p := f.column[:m]
+	for c := range taus {
+		for i := range p {
+			p[i] = a.Data[a.At+i*a.Row+c]
+		}
+		f.reflect(p, c)
+		taus[c] = reflector(p[c:])
+		copy(f.v[c*m+c:(c+1)*m], p[c:])
+		f.v[c*m+c] = 1
+		f.append(m, c, taus[c])
+		for i, x := range p {
+			a.Data[a.At+i*a.Row+c] = x
+		}
+	}
+}
+
+// reset makes room for reflectors of m elements.
+func (f *QR[T]) reset(m int) {
+	f.v = grown(f.v, panelCols*m)
+	clear(f.v[:panelCols*m])
+	if isComplex[T]() {
+		f.vc = grown(f.vc, panelCols*m)
+	} else {
+		f.vc = f.v
+	}
+}
+
+// append extends T by the reflector that has been put into row c of v.
+func (f *QR[T]) append(m, c int, tau T) {
+	row := f.v[c*m:][:m]
+	if isComplex[T]() {
+		copy(f.vc[c*m:], row)
+		Conjugate(f.vc[c*m:][:m])
+	}
+	if c > 0 {
+		f.vector.Inner(row, f.vc, m, f.y[:c])
+	}
+	for i := range c {
+		var sum T
+		for k := i; k < c; k++ {
+			sum += f.t[i*panelCols+k] * f.y[k]
+		}
+		f.t[i*panelCols+c] = -tau * sum
+	}
+	f.t[c*panelCols+c] = tau
+}
+
+// reflect applies the adjoints of the first c reflectors to a column p, from the first on.
+func (f *QR[T]) reflect(p []T, c int) {
+	if c == 0 {
+		return
+	}
+	f.vector.Inner(p, f.vc, len(p), f.y[:c])
+	clear(f.z)
+	for i := range c {
+		var sum T
+		for k := range i + 1 {
+			sum += conjugate(f.t[k*panelCols+i]) * f.y[k]
+		}
+		f.z[i] = -sum
+	}
+	f.vector.Combine(f.z[:gemm.Padded(c, 8)], f.v, len(p), p)
+}
+
+// apply multiplies a[m,n] from the left by I - V·T·Vᴴ, or by its adjoint, of k reflectors.
+func (f *QR[T]) apply(a Matrix[T], m, n, k int, adjoint bool) {
+	f.w, f.u = grown(f.w, k*n), grown(f.u, k*n)
+	w, u := f.w[:k*n], f.u[:k*n]
+	clear(w)
+	clear(u)
+	for i := range k { // what lies below the diagonal may be left over from another panel
+		clear(f.t[i*panelCols:][:i])
+	}
+	f.update.Subtract(Dense(w, n), Dense(f.vc, m), a, k, n, m, false) // -Vᴴ·a
+	t := Dense(f.t, panelCols)
+	if adjoint {
+		t = t.Adjoint()
+	}
+	f.update.Subtract(Dense(u, n), t, Dense(w, n), k, n, k, false)
+	f.update.Subtract(a, Dense(f.v, m).Transposed(), Dense(u, n), m, n, k, false)
+}
+
+// Expand writes the first n columns of the product of the reflectors that lie below the diagonal of the row-major a[m,n] to q[m,n], n ≤ m.
+func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
+	f.init()
+	for i := range m {
+		row := q.Data[q.At+i*q.Row:][:n]
+		clear(row)
+		if i < n {
+			row[i] = 1
+		}
+	}
+	for j := (len(taus) - 1) / panelCols * panelCols; j >= 0 && len(taus) > 0; j -= panelCols {
+		k := min(panelCols, len(taus)-j)
+		f.reset(m - j)
+		for c := range k {
+			row := f.v[c*(m-j):][:m-j]
+			for i := c + 1; i < len(row); i++ {
+				row[i] = a.Data[a.At+(j+i)*a.Row+j+c]
+			}
+			row[c] = 1
+			f.append(m-j, c, taus[j+c])
+		}
+		f.apply(q.From(j, j), m-j, n-j, k, false)
+	}
+}
+
+// reflector replaces p by the reflector that brings it to a real multiple of the first unit vector: that multiple, and v without its 1. It returns tau.
+func reflector[T Number](p []T) T {
+	rest := norm(p[1:])
+	re, im := realPart(p[0]), imaginaryPart(p[0])
+	if rest == 0 && im == 0 {
+		return 0
+	}
+	beta := -math.Copysign(math.Hypot(math.Hypot(re, im), rest), re)
+	scale := 1 / complexOf[T](re-beta, im)
+	for i := range p[1:] {
+		p[1+i] *= scale
+	}
+	p[0] = Real[T](beta)
+	return complexOf[T]((beta-re)/beta, -im/beta)
+}

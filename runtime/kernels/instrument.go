@@ -1,0 +1,51 @@
+package kernels
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/async"
+)
+
+// instrument is the kernel of a test instrument: it hands its operand on after a time.
+func instrument(s *site) (runtime.Bound, bool) {
+	d, ok := hlo.Instrument(s.in)
+	if !ok || s.in.NumOperands() != 1 || !s.shape(0).Compatible(s.in.Shape()) {
+		return runtime.Bound{}, false // the evaluator says what is wrong with it
+	}
+	if hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target == hlo.TargetSpin {
+		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+			handOn(f)
+			for end := time.Now().Add(d); time.Now().Before(end); {
+			}
+			return nil
+		}}, true
+	}
+	return runtime.Bound{RunAsync: func(f *runtime.TensorFrame) *async.Value {
+		handOn(f)
+		return sleep(f.Ctx().Context(), d)
+	}}, true
+}
+
+func handOn(f *runtime.TensorFrame) {
+	for i := range f.NumOut() {
+		copy(f.Out(i).Data, f.In(i).Data)
+	}
+}
+
+// sleep is available after a time, or when the run has failed.
+func sleep(ctx context.Context, d time.Duration) *async.Value {
+	done := async.MakeUnconstructed[async.Chain]()
+	var once sync.Once
+	stop := context.AfterFunc(ctx, func() { once.Do(func() { done.SetError(context.Cause(ctx)) }) })
+	time.AfterFunc(d, func() {
+		once.Do(func() {
+			stop()
+			done.Emplace(async.Chain{})
+		})
+	})
+	return done.Value()
+}

@@ -1,0 +1,76 @@
+package kernels
+
+import (
+	"sync"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/factor"
+)
+
+// geqrfAs is LAPACK's geqrf: A → (R above reflectors, tau), with an info that is zero if it is asked for.
+func geqrfAs[T factor.Number](s *site) (runtime.Bound, bool) {
+	m, ok := batchOf(s.shape(0))
+	r, k := s.in.Shape(), min(m.rows, m.cols)
+	if !ok || k <= smallMatrix || !r.IsTuple() || r.NumElems() < 2 || !r.Elem(0).EqualIgnoringLayout(s.shape(0)) ||
+		r.Elem(1).Type() != s.shape(0).Type() || r.Elem(1).NumElements() != int64(m.batch*k) || !infoFollows(r, 2, m.batch) {
+		return runtime.Bound{}, false
+	}
+	return reflectors[T](s, m.batch, m.len()*k, func(qr *factor.QR[T], f *runtime.TensorFrame, b int) {
+		out := elems[T](f.Out(0).Data)[b*m.len():][:m.len()]
+		copy(out, elems[T](f.In(0).Data)[b*m.len():])
+		qr.Factor(factor.Dense(out, m.cols), m.rows, m.cols, elems[T](f.Out(1).Data)[b*k:][:k])
+	}), true
+}
+
+// orgqrAs is LAPACK's orgqr: (A, tau) → the first columns of Q, with an info that is zero if it is asked for.
+func orgqrAs[T factor.Number](s *site) (runtime.Bound, bool) {
+	if s.in.NumOperands() != 2 || s.shape(1).Type() != s.shape(0).Type() {
+		return runtime.Bound{}, false
+	}
+	m, ok := batchOf(s.shape(0))
+	r, first := s.in.Shape(), s.in.Shape()
+	if r.IsTuple() && r.NumElems() > 0 {
+		first = r.Elem(0)
+	}
+	taus := int(s.shape(1).NumElements())
+	if !ok || m.cols <= smallMatrix || m.cols > m.rows || taus%m.batch != 0 || taus/m.batch > m.cols || !first.EqualIgnoringLayout(s.shape(0)) ||
+		r.IsTuple() && !infoFollows(r, 1, m.batch) {
+		return runtime.Bound{}, false
+	}
+	k := taus / m.batch
+	return reflectors[T](s, m.batch, m.len()*m.cols, func(qr *factor.QR[T], f *runtime.TensorFrame, b int) {
+		out, in := elems[T](f.Out(0).Data)[b*m.len():][:m.len()], elems[T](f.In(0).Data)[b*m.len():][:m.len()]
+		qr.Expand(factor.Dense(out, m.cols), factor.Dense(in, m.cols), m.rows, m.cols, elems[T](f.In(1).Data)[b*k:][:k])
+	}), true
+}
+
+// reflectors runs a step of a QR factorisation on each matrix of a batch. Results that are not finite are the evaluator's.
+func reflectors[T factor.Number](s *site, batch, work int, step func(qr *factor.QR[T], f *runtime.TensorFrame, b int)) runtime.Bound {
+	slow := evaluated(s)
+	workers := sync.Pool{New: func() any { return new(factor.QR[T]) }}
+	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		qr := workers.Get().(*factor.QR[T])
+		for b := lo; b < hi; b++ {
+			step(qr, f, b)
+		}
+		workers.Put(qr)
+	})
+	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		loop.run(f, batch, 1+(1<<15)/(1+work))
+		if !allFinite(elems[T](f.Out(0).Data)) {
+			return slow.Run(f)
+		}
+		for i := range f.NumOut() {
+			if d := f.Out(i); d.Type == uint8(hlo.S32) {
+				clear(d.Data)
+			}
+		}
+		return nil
+	}}
+}
+
+// infoFollows reports whether the results from i on are at most an info for each matrix of a batch.
+func infoFollows(r hlo.Shape, i, batch int) bool {
+	return r.NumElems() == i || r.NumElems() == i+1 && r.Elem(i).Type() == hlo.S32 && r.Elem(i).NumElements() == int64(batch)
+}
