@@ -73,7 +73,7 @@ func Check(ctx context.Context, r *rules.Rule) *Report {
 		dims    []int64
 		dynamic bool
 		limit   int
-	}{{[]int64{wide}, false, 150}, {nil, false, 60}, {[]int64{4}, false, 100}, {[]int64{2, 3}, false, 60}, {[]int64{2, 3, 2}, false, 60}, {[]int64{2, 2, 2}, false, 60}, {[]int64{4}, true, 60}} {
+	}{{[]int64{wide}, false, 100}, {nil, false, 40}, {[]int64{4}, false, 60}, {[]int64{2, 3}, false, 60}, {[]int64{2, 3, 2}, false, 60}, {[]int64{2, 2, 2}, false, 60}, {[]int64{4}, true, 60}} {
 		r.Instances(shape.dims, shape.dynamic, shape.limit, func(inst rules.Instance) bool {
 			c.try(inst, shape.dynamic)
 			return c.report.Wrong == nil && ctx.Err() == nil
