@@ -145,6 +145,7 @@ func without(s hlo.Shape, axes []int64) hlo.Shape {
 func scalarComputation(op hlo.Opcode, t hlo.PrimitiveType) *pass.NewCallee {
 	return &pass.NewCallee{Key: op.String() + "." + t.String(), Make: func(e *hlo.Editor) hlo.CompID {
 		b := e.NewComputation(op.String() + "_" + t.String())
+		b.SetScheduled(e.Config().IsScheduled)
 		s := array(t)
 		var params []hlo.InstrID
 		for i := range int64(2) {

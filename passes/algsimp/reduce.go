@@ -199,6 +199,7 @@ func unwrapped(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
 	}
 	inner = inner.Making(&pass.NewCallee{Key: "unwrapped." + c.Name(), Make: func(e *hlo.Editor) hlo.CompID {
 		b := e.NewComputation(c.Name())
+		b.SetScheduled(e.Config().IsScheduled)
 		ids := map[hlo.InstrID]hlo.InstrID{}
 		for x := range c.PostOrder() {
 			if x.ID() == c.Root().ID() {

@@ -1,7 +1,9 @@
 package simplify
 
 import (
+	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
@@ -14,14 +16,36 @@ func rewriting(name, doc string, list ...*pass.RewriteRule) *pass.Pass {
 	return &pass.Pass{Name: name, Doc: doc, Rules: r.Document(), Local: r.Local}
 }
 
-// FPConversions drops what floating conversions round away between two others.
-var FPConversions = rewriting("simplify-fp-conversions", `drop floating conversions to a type between
-
-A value that is converted there and back keeps the bits that the type between would have rounded away: results become more precise, so that the
-rules fire under fp=xla only.`, rewrites(rules.Must("simplify-fp-conversions", `
+// conversionRules undo floating conversions.
+var conversionRules = sync.OnceValue(func() []*pass.RewriteRule {
+	return rewrites(rules.Must("simplify-fp-conversions", `
 X1 [nan] r:(convert y:(convert x)) => x if float(x), float(y) -- there and back, without the rounding
 X2 [nan] r:(convert y:(convert x)) => (convert x) if float(x), float(y), float(r) -- one conversion does both
-`))...)
+`))
+})
+
+// NewFPConversions drops what floating conversions round away between two others.
+func NewFPConversions(o pass.Options) (*pass.Pass, error) {
+	if err := o.Known("fp"); err != nil {
+		return nil, err
+	}
+	r := &pass.Rewriter{Rules: conversionRules()}
+	for _, opt := range o {
+		level, err := pass.ParseFP(opt.Value)
+		if err != nil {
+			return nil, fmt.Errorf("fp=%w", err)
+		}
+		r.Allow = &level
+	}
+	return &pass.Pass{Name: "simplify-fp-conversions", Doc: conversionsDoc, Options: o, Rules: r.Document(), Local: r.Local, Params: []pass.Param{
+		{Name: "fp", Doc: "what may change in floating-point results, whatever the policy of the run: strict, xla or fast"},
+	}}, nil
+}
+
+const conversionsDoc = `drop floating conversions to a type between
+
+A value that is converted there and back keeps the bits that the type between would have rounded away: results become more precise, so that the
+rules fire under fp=xla only.`
 
 func rewrites(list []*rules.Rule) (all []*pass.RewriteRule) {
 	for _, r := range list {
