@@ -14,11 +14,15 @@ type Difference struct {
 	MaxAbs, MaxRel float64 // over finite elements
 	FirstBad       int     // flat row-major index, -1 for none
 	Got, Want      complex128
+	ZeroSigns      int // zeros that are of the other sign: no difference in value, and not counted as bad
 }
 
 func (d Difference) String() string {
 	s := fmt.Sprintf("%d elements, largest difference %.3g, relative %.3g", d.Elements, d.MaxAbs, d.MaxRel)
-	if d.Bad > 0 {
+	if d.ZeroSigns > 0 {
+		s += fmt.Sprintf(", %d zeros of the other sign", d.ZeroSigns)
+	}
+	if d.Bad > 0 && d.FirstBad >= 0 {
 		s += fmt.Sprintf(", %d beyond the tolerance, the first at %d: got %v want %v", d.Bad, d.FirstBad, Number(d.Got), Number(d.Want))
 	}
 	return s
@@ -63,6 +67,9 @@ func Compare(got, want *hlo.Literal, rtol, atol float64) Difference {
 			diff = lowDigits(got.Bytes()[8*i:], want.Bytes()[8*i:])
 		}
 		if g == w && diff == 0 || anyNaN(g) && anyNaN(w) {
+			if otherZero(real(g), real(w)) || otherZero(imag(g), imag(w)) {
+				d.ZeroSigns++
+			}
 			continue
 		}
 		ok := diff <= atol+rtol*modulus(w) && !math.IsInf(modulus(w), 0)
@@ -87,6 +94,8 @@ func lowDigits(a, b []byte) float64 {
 	d := int64(binary.LittleEndian.Uint64(a) - binary.LittleEndian.Uint64(b))
 	return math.Abs(float64(d))
 }
+
+func otherZero(x, y float64) bool { return x == 0 && y == 0 && math.Signbit(x) != math.Signbit(y) }
 
 func anyNaN(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }
 

@@ -57,11 +57,11 @@ func (c *bisectCmd) Run(e *env) error {
 	defer os.RemoveAll(dir)
 	c.Reproducer = "none"
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		pipeline, err := catalogue.Parse(c.Passes)
+		pipeline, err := catalogue.Parse(c.ownRules(c.Passes))
 		if err != nil {
 			return usageError{err}
 		}
-		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+		m, err := e.loadModule(in, moduleOptions{profile: c.Profile, mixed: c.MixedPrecision})
 		if err != nil {
 			return err
 		}

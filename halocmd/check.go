@@ -10,9 +10,9 @@ import (
 	"github.com/gohalo/halo/verifier"
 )
 
-// checkCmd runs tests of passes.
+// checkCmd runs tests of passes, and proves rules.
 type checkCmd struct {
-	Files  []string `arg:"" name:"file" help:"Tests: .hlo, of one module or several separated by // -----, or .txtar."`
+	Files  []string `arg:"" name:"file" help:"Tests: .hlo, of one module or several separated by // -----, or .txtar. Rules: .rules."`
 	Passes string   `help:"Passes for tests that name none." placeholder:"TEXT"`
 	Exec   bool     `help:"Also evaluate each module before and after the passes, and require equal results." default:"true" negatable:""`
 	Update bool     `help:"Rewrite the CHECK lines of each test from the current output. Read the diff before you commit it."`
@@ -34,11 +34,17 @@ func (checkCmd) Help() string {
   }
 
 Archives in a folder that is named for a pass need no such line. In an archive a test whose name ends in .same.hlo must stay as it is. A line // RUN: hlo-opt %s --passes=a,b | FileCheck %s is read too. // CHECK-UNCHANGED requires that the passes change nothing; // NOEXEC: reason skips
-evaluation. It is verified before and after, and read back from its text.`
+evaluation. It is verified before and after, and read back from its text.
+
+A file of rules is proven: each rule is instantiated for every element type and shape, and both of its sides are evaluated on the values that expose wrong
+algebra. docs/rules.md describes the language of rules.`
 }
 
 func (c *checkCmd) Run(e *env) error {
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		if isRules(in.name) {
+			return c.checkRules(context.Background(), e, in, r)
+		}
 		cases := passcases.Cases(in.name, in.data, catalogue.Parse)
 		outputs := make([]string, len(cases))
 		r.add("tests", len(cases))

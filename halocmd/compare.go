@@ -165,7 +165,12 @@ func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *
 	bad := 0
 	for i, want := range found.A {
 		got := found.B[i]
-		if !want.Shape().IsArray() || !got.Shape().Compatible(want.Shape()) {
+		if !got.Shape().Compatible(want.Shape()) {
+			bad++ // nothing can be compared, and that is no success
+			say("result %d is %v in a and %v in b", i, want.Shape(), got.Shape())
+			continue
+		}
+		if !want.Shape().IsArray() {
 			continue
 		}
 		d := c.measure(got, want)

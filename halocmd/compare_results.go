@@ -97,12 +97,16 @@ type difference struct {
 
 func (t *tolerances) measure(got, want *hlo.Literal) difference {
 	rtol, atol := t.of(got.Shape().Type())
-	return difference{arrays.Compare(got, want, rtol, atol), arrays.CountUlps(got, want), got.Shape()}
+	d := arrays.Compare(got, want, rtol, atol)
+	if rtol == 0 && atol == 0 {
+		d.Bad += d.ZeroSigns // the same bits were asked for
+	}
+	return difference{d, arrays.CountUlps(got, want), got.Shape()}
 }
 
 func (d difference) String() string {
 	s := d.Difference.String()
-	if d.Bad > 0 && d.shape.Rank() > 1 {
+	if d.Bad > 0 && d.FirstBad >= 0 && d.shape.Rank() > 1 {
 		s += fmt.Sprintf(" at index %v", indexOf(d.shape, d.FirstBad))
 	}
 	if histogram := d.ulps.String(); histogram != "" {
@@ -120,7 +124,10 @@ func (d difference) fields() map[string]any {
 	if d.ulps.NaN > 0 {
 		f["nan"] = d.ulps.NaN
 	}
-	if d.Bad > 0 {
+	if d.ZeroSigns > 0 {
+		f["zero_signs"] = d.ZeroSigns
+	}
+	if d.Bad > 0 && d.FirstBad >= 0 {
 		f["first_bad"] = map[string]any{"index": indexOf(d.shape, d.FirstBad), "got": fmt.Sprint(arrays.Number(d.Got)), "want": fmt.Sprint(arrays.Number(d.Want))}
 	}
 	return f

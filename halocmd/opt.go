@@ -176,13 +176,16 @@ func (c *optCmd) report(e *env, r *record, w *watch, plan *optPlan) error {
 
 // pipelineText is the passes that the flags ask for.
 func (c *optCmd) pipelineText() string {
-	switch {
-	case c.Passes != "":
-		return c.Passes
+	text := c.Passes
+	switch own := c.ownRules(""); {
 	case c.O != "":
-		return "O" + c.O
+		text = "O" + c.O
+	case text == "" && own != "":
+		return own
+	case text == "":
+		text = "O2"
 	}
-	return "O2"
+	return c.ownRules(text)
 }
 
 // title is the first line of a documentation.

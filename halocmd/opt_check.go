@@ -26,7 +26,7 @@ type passChecks struct {
 	MixedPrecision        bool     `help:"Accept operands of different floating-point widths where XLA's verifier can."`
 	Check                 string   `help:"exec or exec:N: evaluate the module before and after each pass that changed it, on N sets of inputs." placeholder:"exec[:N]"`
 	Fuel                  []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
-	Rules                 []string `help:"Take rules out: -algsimp.A12." placeholder:"-PASS.RULE"`
+	Rules                 []string `help:"Take rules out, -algsimp.A12, or add a file of them: mine.rules." placeholder:"-PASS.RULE|FILE"`
 	FP                    string   `name:"fp" help:"Floating-point changes that rewrites may make: strict (none), xla (those of XLA's), fast (anything that holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
 	Budget                []string `help:"Bound what each pass may take: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
 	thorough, countMemory bool
@@ -216,13 +216,26 @@ func (c *passChecks) head(passes string) string {
 	return head + "\n"
 }
 
+// ownRules is a pipeline with the files of --rules behind it.
+func (c *passChecks) ownRules(pipeline string) string {
+	for _, a := range c.Rules {
+		if isRules(a) {
+			pipeline = strings.TrimPrefix(fmt.Sprintf("%s,rules{file=%q},dce", pipeline, a), ",")
+		}
+	}
+	return pipeline
+}
+
 // fuel reads --fuel, and --rules: a rule without fuel is out.
 func (c *passChecks) fuel() (map[string]int, error) {
 	fuel := map[string]int{}
 	for _, a := range c.Rules {
+		if isRules(a) {
+			continue // part of the pipeline
+		}
 		rule, out := strings.CutPrefix(a, "-")
 		if err := knownRule(rule); !out || err != nil {
-			return nil, errors.Join(fmt.Errorf("--rules=%s: want -pass.rule", a), err)
+			return nil, errors.Join(fmt.Errorf("--rules=%s: want -pass.rule, or a file that ends in .rules", a), err)
 		}
 		fuel[rule] = 0
 	}

@@ -27,6 +27,9 @@ func explainPass(out io.Writer, name string) error {
 		for _, r := range p.Rules {
 			if strings.EqualFold(r.ID, rule) {
 				fmt.Fprintf(out, "%s.%s: %s\n", p.Name, r.ID, r.Doc)
+				if r.Text != "" {
+					fmt.Fprintf(out, "\n  %s\n", r.Text)
+				}
 				return nil
 			}
 		}

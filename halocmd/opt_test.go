@@ -107,7 +107,7 @@ ENTRY main {
 	assert.Zero(t, code)
 	assert.Equal(t, `%m = s32[4]{0} multiply(%n, %k)
   is in the input, line 8
-  removed by O2/simplify/algsimp, rewrite 1, B03: -x·-y → x·y: the signs cancel
+  removed by O2/simplify/algsimp, rewrite 1, B03: (-x)·(-y) → x·y
     replaced by %multiply = s32[4]{0} multiply(%x, %y)
 `, last(explain("%m")))
 	assert.Contains(t, text, "made by O2/simplify/algsimp, rewrite 1, B03")

@@ -46,7 +46,7 @@ func All() []*pass.Pass { return standard.All() }
 // runtime needs.
 var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},
@@ -56,7 +56,7 @@ var pipelines = []Pipeline{
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
-	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp,tuple-simplifier,cse,dce"},
+	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,cse,dce"},
 	{"O2", "everything that makes a module simpler, until nothing changes", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
 	{"O3", "O2, barriers removed, loops counted, elementwise code fused",
 		"O2,optimization-barrier-expander,simplify,while-loop-trip-count-annotator,fusion,dce"},

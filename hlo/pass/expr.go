@@ -10,6 +10,7 @@ type Expr struct {
 	shape    hlo.Shape
 	spec     *hlo.InstrSpec
 	operands []Expr
+	makes    []*NewCallee
 	settled  bool // right although operands differ in width
 }
 
@@ -78,3 +79,25 @@ func (e Expr) Calling(callees ...hlo.CompID) Expr {
 	e.spec = &spec
 	return e
 }
+
+// NewCallee is a computation to make for an instruction to call. Those of one key, unless it is empty, are made once for each computation that
+// is rewritten.
+type NewCallee struct {
+	Key  string
+	Make func(e *hlo.Editor) hlo.CompID
+}
+
+// Making is the value with computations to make, and to call.
+func (e Expr) Making(callees ...*NewCallee) Expr {
+	e.makes = callees
+	return e
+}
+
+// WithShape is the value with another statement of its shape, as ops need whose shape does not follow from their operands.
+func (e Expr) WithShape(s hlo.Shape) Expr { return e.ofShape(s) }
+
+// Operands lists the values that a value to make is computed from.
+func (e Expr) Operands() []Expr { return e.operands }
+
+// Attrs are the attributes of a value to make.
+func (e Expr) Attrs() hlo.OpAttrs { return e.spec.Attrs }

@@ -47,8 +47,8 @@ type Pass struct {
 	Local func(ctx *Context, m hlo.Module, c hlo.CompEdit) error
 }
 
-// Rule is the documentation of one named rewrite. Fuel is spent by its id.
-type Rule struct{ ID, Doc string }
+// Rule is the documentation of one named rewrite. Fuel is spent by its id. Text is the rule itself, if it is one of package rules.
+type Rule struct{ ID, Doc, Text string }
 
 // Param is the documentation of an option: `{limit=4}`.
 type Param struct{ Name, Doc string }

@@ -63,6 +63,8 @@ type RewriteRule struct {
 	Operands [][]hlo.Opcode
 	// Rewrite returns what to put in the place of in, or false. It only looks.
 	Rewrite func(in hlo.Instruction) (Expr, bool)
+	// RewriteAt is Rewrite for rules that look at called computations too.
+	RewriteAt func(s Site, in hlo.Instruction) (Expr, bool)
 	// Forms are several ways to match, tried in order, in the place of Operands and Rewrite: the orders of operands that commute.
 	Forms []RuleForm
 }
@@ -71,6 +73,17 @@ type RewriteRule struct {
 type RuleForm struct {
 	Operands [][]hlo.Opcode
 	Rewrite  func(in hlo.Instruction) (Expr, bool)
+}
+
+// Site is where a rule looks: the session that edits the computation.
+type Site struct{ e *hlo.Editor }
+
+// Computation is a called computation as it is now.
+func (s Site) Computation(id hlo.CompID) (hlo.Computation, bool) {
+	if !s.e.Has(id) {
+		return hlo.Computation{}, false
+	}
+	return s.e.View(id), true
 }
 
 // Rewriter replaces instructions by rules until none applies. The result of a rule must equal the instruction in shape, apart from layout.
@@ -99,7 +112,7 @@ func (r *Rewriter) Document() (rules []Rule) {
 		if rule.FP != Exact {
 			doc = fmt.Sprintf("%s (may change: %v)", doc, rule.FP)
 		}
-		rules = append(rules, Rule{rule.ID, doc})
+		rules = append(rules, Rule{rule.ID, doc, rule.Text})
 	}
 	return rules
 }
@@ -154,6 +167,8 @@ type rewriting struct {
 	operands, users []hlo.InstrID // of the instruction that is replaced: room that is used again
 	// made are the instructions of the expression that is being built: a part that stands in it twice is made once.
 	made map[*hlo.InstrSpec]hlo.InstrID
+	// called are the computations that rules have made, by key.
+	called map[string]hlo.CompID
 }
 
 func (w *rewriting) push(id hlo.InstrID) {
@@ -196,8 +211,14 @@ func (w *rewriting) run(limit int) error {
 func (w *rewriting) visit(id hlo.InstrID) (done bool, err error) {
 	in := w.c.At(id)
 	w.rules.candidates(in, func(rule *RewriteRule, rewrite func(hlo.Instruction) (Expr, bool)) bool {
-		to, ok := rewrite(in)
-		if !ok || !w.fitsPlace(in, to) || !sound(rule, in, to) || !w.ctx.Spend(rule.ID) {
+		var to Expr
+		var ok bool
+		if rule.RewriteAt != nil {
+			to, ok = rule.RewriteAt(Site{w.c.Editor()}, in)
+		} else {
+			to, ok = rewrite(in)
+		}
+		if !ok || !to.shape.IsValid() || !w.fitsPlace(in, to) || !sound(rule, in, to) || !w.ctx.Spend(rule.ID) {
 			return true
 		}
 		if err = w.apply(in, to); err != nil {
@@ -286,12 +307,28 @@ func (w *rewriting) make(before hlo.InstrID, e Expr, common *hlo.Common, pos hlo
 	for _, o := range e.operands {
 		spec.Operands = append(spec.Operands, w.make(before, o, inner, pos))
 	}
+	for _, c := range e.makes {
+		spec.Callees = append(spec.Callees, w.callee(c))
+	}
 	id := w.c.InsertSpecBefore(before, spec).ID()
 	if w.made == nil {
 		w.made = map[*hlo.InstrSpec]hlo.InstrID{}
 	}
 	w.made[e.spec] = id
 	w.push(id)
+	return id
+}
+
+// callee makes a computation, or finds the one that was made before.
+func (w *rewriting) callee(c *NewCallee) hlo.CompID {
+	if id, ok := w.called[c.Key]; ok && c.Key != "" {
+		return id
+	}
+	id := c.Make(w.c.Editor())
+	if w.called == nil {
+		w.called = map[string]hlo.CompID{}
+	}
+	w.called[c.Key] = id
 	return id
 }
 

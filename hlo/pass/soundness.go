@@ -28,8 +28,8 @@ func mixes(in hlo.Instruction) bool {
 		return false
 	}
 	width := 0
-	for x := range in.Operands() {
-		if t := x.Shape().Type(); t.IsFloat() {
+	for i := range in.NumOperands() {
+		if t := in.OperandInstr(i).Shape().Type(); t.IsFloat() {
 			if width != 0 && t.Bits() != width {
 				return true
 			}
@@ -53,8 +53,8 @@ func allStatic(in hlo.Instruction, depth int) bool {
 		return false
 	}
 	if depth > 0 {
-		for x := range in.Operands() {
-			if !allStatic(x, depth-1) {
+		for i := range in.NumOperands() {
+			if !allStatic(in.OperandInstr(i), depth-1) {
 				return false
 			}
 		}

@@ -35,6 +35,8 @@ type names struct {
 const (
 	maxValues = 12
 	maxOther  = 4
+	// Each op that commutes doubles the ways in which a rule is matched.
+	maxCommuting = 5
 )
 
 var classes = map[string]pass.FP{"": pass.Exact, "zero-sign": pass.ZeroSign, "rounding": pass.Rounding, "overflow": pass.Overflow,
@@ -106,11 +108,17 @@ func (c *checker) rule(t *ruleText) *Rule {
 		c.fail(t.Left.Pos.Line, t.Left.Pos.Column, "the left side must be an op with operands")
 	}
 	c.left = false
+	if left == nil {
+		return nil // the right side would only say so again
+	}
 	r.right = c.node(t.Right)
 	for _, k := range t.If {
 		if cond := c.condition(k); cond != nil {
 			r.conds = append(r.conds, cond)
 		}
+	}
+	if left != nil && left.commuting() > maxCommuting {
+		c.fail(t.Pos.Line, t.Pos.Column, "rule %s has more than %d ops that commute on its left side: write add! and the like where the order is known", t.ID, maxCommuting)
 	}
 	if len(c.names.value) > maxValues || len(c.names.op) > maxOther || len(c.names.axes) > maxOther || len(c.names.direction) > maxOther {
 		c.fail(t.Pos.Line, t.Pos.Column, "rule %s has too many names", t.ID)
@@ -121,7 +129,7 @@ func (c *checker) rule(t *ruleText) *Rule {
 	r.names = c.names
 	r.left = left.forms()
 	r.Text = textOf(t)
-	r.RewriteRule = &pass.RewriteRule{ID: r.ID, Doc: docOf(t, r.Reason), Text: r.Text, FP: fp, Root: left.ops, Dynamic: left.keepsSizes() && r.right.keepsSizes()}
+	r.RewriteRule = &pass.RewriteRule{ID: r.ID, Doc: docOf(t), Text: r.Source(), FP: fp, Root: left.ops, Dynamic: left.keepsSizes() && r.right.keepsSizes()}
 	for _, form := range r.left {
 		r.Forms = append(r.Forms, pass.RuleForm{Operands: form.operandOps(), Rewrite: r.rewriteBy(form)})
 	}
@@ -214,6 +222,9 @@ func (c *checker) attrPattern(p *pattern, k *call) bool {
 	case a.Call == nil || a.Call.Args != nil:
 		c.fail(a.Pos.Line, a.Pos.Column, "on the left an attribute is stated or named")
 		return false
+	case kind == directionAttr && len(a.Or) > 0 && !isDirection(a.Call.Name):
+		c.fail(a.Pos.Line, a.Pos.Column, "%s is no direction", a.Call.Name)
+		return false
 	case kind == directionAttr:
 		if d, ok := directionOf(a.Call.Name); ok {
 			p.directions, p.attr = 1<<d, statedAttr
@@ -232,6 +243,23 @@ func (c *checker) attrPattern(p *pattern, k *call) bool {
 	}
 	p.attrOf = kind
 	return true
+}
+
+func isDirection(name string) bool {
+	_, ok := directionOf(name)
+	return ok
+}
+
+// commuting counts the ops whose operands are tried in either order.
+func (p *pattern) commuting() int {
+	n := 0
+	if p.kind == opPattern && p.commutes() {
+		n++
+	}
+	for _, a := range p.args {
+		n += a.commuting()
+	}
+	return n
 }
 
 // number reads a number as text has it.
@@ -326,4 +354,15 @@ func (a *attrCall) String() string {
 		args[i] = x.String()
 	}
 	return a.Name + "(" + strings.Join(args, ",") + ")"
+}
+
+// Source is the rule as it is written.
+func (r *Rule) Source() string {
+	class := ""
+	for name, fp := range classes {
+		if fp == r.FP && name != "" {
+			class = "[" + name + "] "
+		}
+	}
+	return fmt.Sprintf("%s %s%s -- %s", r.ID, class, r.Text, r.Reason)
 }

@@ -48,6 +48,11 @@ func Evaluate(op hlo.Opcode, attrs hlo.OpAttrs, args ...*hlo.Literal) (*hlo.Lite
 	if err != nil {
 		return nil, false
 	}
+	return Compute(m)
+}
+
+// Compute is the value of a small module without parameters.
+func Compute(m hlo.Module) (*hlo.Literal, bool) {
 	l, err := eval.Module(context.Background(), m, nil, eval.Options{MaxSteps: 1000, MaxBytes: 1 << 20})
 	return l, err == nil
 }

@@ -16,8 +16,8 @@ const (
 	comparison
 	logical
 	sum
-	product
 	prefix
+	product
 	tightest
 )
 
@@ -28,8 +28,8 @@ var operators = map[string]operator{
 
 var relations = map[string]string{"LT": " < ", "GT": " > ", "LE": " ≤ ", "GE": " ≥ ", "EQ": " = ", "NE": " ≠ "}
 
-// docOf is a rule as formulas: x - c → x + (-c), if …: reason.
-func docOf(t *ruleText, reason string) string {
+// docOf is a rule as formulas: x - c → x + (-c), if ….
+func docOf(t *ruleText) string {
 	var b strings.Builder
 	t.Left.infix(&b, loosest)
 	b.WriteString(" → ")
@@ -45,7 +45,7 @@ func docOf(t *ruleText, reason string) string {
 		}
 		b.WriteString(k.Name + "(" + strings.Join(args, ", ") + ")")
 	}
-	return b.String() + ": " + reason
+	return b.String()
 }
 
 // infix writes a term that stands beside an operator of some strength.

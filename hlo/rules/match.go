@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/match"
@@ -58,19 +59,42 @@ type bindings struct {
 
 // rewriteBy is the rewrite of one form of the left side.
 func (r *Rule) rewriteBy(form *pattern) func(hlo.Instruction) (pass.Expr, bool) {
+	twins := form.twins()
 	return func(in hlo.Instruction) (pass.Expr, bool) {
-		var b bindings
-		if !form.match(in, &b) {
-			return pass.Expr{}, false
-		}
-		for _, k := range r.conds {
-			if k.holds(&b) == k.not {
+		for _, t := range twins {
+			if in.NumOperands() <= t[1] || in.Operand(t[0]) != in.Operand(t[1]) {
 				return pass.Expr{}, false
 			}
 		}
-		return r.right.whole(in, &b)
+		b := room.Get().(*bindings)
+		defer room.Put(b)
+		b.bound, b.boundAttrs = 0, [2]uint8{}
+		if !form.match(in, b) {
+			return pass.Expr{}, false
+		}
+		for _, k := range r.conds {
+			if k.holds(b) == k.not {
+				return pass.Expr{}, false
+			}
+		}
+		return r.right.whole(in, b)
 	}
 }
+
+// twins lists the pairs of operands that must be one value: most instructions fail there, and it costs nothing to see.
+func (p *pattern) twins() (pairs [][2]int) {
+	for i, a := range p.args {
+		for k := range i {
+			if b := p.args[k]; a.slot >= 0 && a.slot == b.slot {
+				pairs = append(pairs, [2]int{k, i})
+			}
+		}
+	}
+	return pairs
+}
+
+// room is where bindings are kept while a rule is matched: rules are matched often, and on several computations at once.
+var room = sync.Pool{New: func() any { return new(bindings) }}
 
 // match matches in program order: what a name is bound to first, it must be again.
 func (p *pattern) match(in hlo.Instruction, b *bindings) bool {

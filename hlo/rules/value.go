@@ -30,7 +30,7 @@ func nonNegative(x hlo.Instruction, depth int) bool {
 		return t.IsFloat() || dim-1 <= int64(1)<<(t.Bits()-1)-1
 	case hlo.OpConstant:
 		return nonNegativeLiteral(x.Literal())
-	case hlo.OpBroadcast, hlo.OpReshape, hlo.OpTranspose, hlo.OpSlice, hlo.OpReverse, hlo.OpCopy, hlo.OpSqrt, hlo.OpRsqrt, hlo.OpCbrt:
+	case hlo.OpBroadcast, hlo.OpReshape, hlo.OpTranspose, hlo.OpSlice, hlo.OpReverse, hlo.OpCopy, hlo.OpSqrt, hlo.OpRsqrt:
 		return below(0)
 	case hlo.OpSelect:
 		return below(1) && below(2)

@@ -28,12 +28,18 @@ may change. The other options are those of XLA's simplifier, by their names ther
 // Rules is the table with the options at their defaults, in the order in which rules are tried.
 func Rules() []*pass.RewriteRule { return table(&defaults) }
 
+// Every lists the rules whatever options they wait for.
+func Every() []*pass.RewriteRule { return catalogue(&defaults) }
+
 // table lists the rules for some options.
 func table(o *options) []*pass.RewriteRule {
-	all := slices.Concat(
-		written("arithmetic.rules"), integerRules, written("minmax.rules"), written("logic.rules"), written("movement.rules"), shapeRules,
-		sliceRules, valueRules)
-	return slices.DeleteFunc(all, func(r *pass.RewriteRule) bool { gate := gates[r.ID]; return gate != nil && !gate(o) })
+	return slices.DeleteFunc(catalogue(o), func(r *pass.RewriteRule) bool { gate := gates[r.ID]; return gate != nil && !gate(o) })
+}
+
+func catalogue(o *options) []*pass.RewriteRule {
+	return slices.Concat(
+		written("arithmetic.rules"), integerRules, written("minmax.rules"), written("logic.rules"), written("movement.rules"), layoutRules, shapeRules, reshapeRules,
+		sliceRules, dynamicSliceRules, padRules, reduceRules(o), windowRules(o), dotRules(o), convRules, gatherRules(o), callRules, valueRules)
 }
 
 // New makes the pass.
@@ -52,8 +58,8 @@ func rule(id, doc string, rewrite func(hlo.Instruction) (pass.Expr, bool), root 
 	return &pass.RewriteRule{ID: id, Doc: doc, Root: root, Rewrite: rewrite}
 }
 
-// loose is a rule that is not exact.
-func loose(fp pass.FP, r *pass.RewriteRule) *pass.RewriteRule {
+// loosely is a rule that is not exact.
+func loosely(fp pass.FP, r *pass.RewriteRule) *pass.RewriteRule {
 	r.FP = fp
 	return r
 }
@@ -61,6 +67,12 @@ func loose(fp pass.FP, r *pass.RewriteRule) *pass.RewriteRule {
 // over says what the first operands must be for a rule to be asked; nil is anything.
 func over(r *pass.RewriteRule, operands ...[]hlo.Opcode) *pass.RewriteRule {
 	r.Operands = operands
+	return r
+}
+
+// dynamic is a rule that is right for dynamic sizes too.
+func dynamic(r *pass.RewriteRule) *pass.RewriteRule {
+	r.Dynamic = true
 	return r
 }
 

@@ -36,7 +36,7 @@ func TestAgainstXLA(t *testing.T) {
 	defer f.Close()
 	strict, err := algsimp.New(nil)
 	require.NoError(t, err)
-	p, err := algsimp.New(pass.Options{{Key: "fp", Value: "xla"}})
+	p, err := algsimp.New(pass.Options{{Key: "fp", Value: "xla"}, {Key: "executing-on-cpu"}})
 	require.NoError(t, err)
 	ids := []string{}
 	for _, r := range p.Rules {

@@ -18,7 +18,7 @@ type options struct {
 	reorderDots, convSimplification, convAddMultiply, convOperandSwap               bool
 	conditional, foldConverts, scalarMultiply, bitcastConvert, reducePrecision      bool
 	keepDynamicSlice, reshapeTransposeConcat, hoistTranspose, transposeScatter      bool
-	broadcastDegenerate                                                             bool
+	broadcastDegenerate, bitcastReshapes                                            bool
 
 	reorderThreshold, raiseThreshold float64
 	smallGather                      int64
@@ -60,6 +60,7 @@ var switches = []struct {
 	{"use-convert-constant-folding", "conversions of constants are folded", func(o *options) *bool { return &o.foldConverts }},
 	{"enable-scalar-multiply-reduction", "scalars that multiply around a dot gather on its smallest side", func(o *options) *bool { return &o.scalarMultiply }},
 	{"rewrite-no-op-bitcast-convert-to-bitcast", "bitcast-convert becomes bitcast", func(o *options) *bool { return &o.bitcastConvert }},
+	{"add-bitcasts", "reshapes that move nothing in memory become bitcast, where layouts are final", func(o *options) *bool { return &o.bitcastReshapes }},
 	{"enable-remove-no-op-reduce-precision", "reduce-precision to the type's own precision goes", func(o *options) *bool { return &o.reducePrecision }},
 	{"disable-dynamic-slice-to-slice-conversion", "dynamic-slice at constant indices stays", func(o *options) *bool { return &o.keepDynamicSlice }},
 	{"rewrite-reshape-transpose-as-slice-concatenate", "depth to space becomes slices (the default)", func(o *options) *bool { return &o.reshapeTransposeConcat }},
@@ -71,10 +72,41 @@ var switches = []struct {
 // gates are the rules that an option takes out.
 var gates = map[string]func(*options) bool{
 	"B23": func(o *options) bool { return o.onCPU && o.sinkBroadcast },
+	"E09": func(o *options) bool { return o.hoistTranspose },
+	"E18": func(o *options) bool { return o.reshapeTransposeConcat && !o.layoutSensitive },
+	"E25": func(o *options) bool { return o.broadcastDegenerate && !o.layoutSensitive },
+	"E06": insensitive, "E05": insensitive, "E04s": insensitive, "E38": insensitive, "F10": insensitive, "F16": insensitive, "F17": insensitive,
+	"G18": func(o *options) bool { return o.reduceOfReshape && !o.layoutSensitive },
+	"G16": insensitive, "G23": insensitive, "G24": insensitive,
+	"G20": func(o *options) bool { return o.nonCanonicalDots && !o.layoutSensitive },
+	"G28": func(o *options) bool { return o.windowReduce && !o.layoutSensitive },
+	"H02": func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },
+	"H03": func(o *options) bool { return o.dotStrengthReduction && !o.layoutSensitive },
+	"H04": insensitive, "H05": insensitive, "E14": insensitive, "H07": insensitive, "H08": insensitive, "H09": insensitive,
+	"H06": func(o *options) bool { return o.moveDotParam && !o.layoutSensitive },
+	"H10": func(o *options) bool { return o.reorderDots && !o.layoutSensitive },
+	"H11": func(o *options) bool { return o.reorderDots && !o.layoutSensitive },
+	"F08": func(o *options) bool { return o.raiseSlice && !o.layoutSensitive },
+	"A08": insensitive, "A09": insensitive, "G04": insensitive, "G05": insensitive,
+	"D24": func(o *options) bool { return o.foldConverts },
+	"D30": func(o *options) bool { return o.reducePrecision },
+	"D31": func(o *options) bool { return o.conditional },
+	"H17": func(o *options) bool { return o.convSimplification && o.layoutSensitive },
+	"H18": func(o *options) bool { return o.convSimplification && !o.layoutSensitive },
+	"B12": func(o *options) bool { return o.convAddMultiply },
+	"E16": sensitive, "E30": sensitive, "E31": sensitive, "E33b": sensitive, "E34": sensitive, "E39": sensitive,
+	"E10": func(o *options) bool { return o.layoutSensitive && o.bitcastReshapes },
+	"D29": func(o *options) bool { return o.layoutSensitive && o.bitcastConvert },
 	"E27": func(o *options) bool { return o.sinkBroadcast },
 	"F18": func(o *options) bool { return !o.keepDynamicSlice },
 	"F30": func(o *options) bool { return o.negativePadding },
 }
+
+// insensitive is about rules that make values whose layouts nobody has chosen.
+func insensitive(o *options) bool { return !o.layoutSensitive }
+
+// sensitive is about rules that make bitcasts.
+func sensitive(o *options) bool { return o.layoutSensitive }
 
 func params() []pass.Param {
 	all := []pass.Param{

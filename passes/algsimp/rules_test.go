@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write the results of the rules")
 // TestRules shows each rule alone, before and after, and holds what it makes to what it replaced: the same bits for an exact rule.
 func TestRules(t *testing.T) {
 	rules := map[string]*pass.RewriteRule{}
-	for _, r := range algsimp.Rules() {
+	for _, r := range algsimp.Every() {
 		rules[r.ID] = r
 	}
 	shown := map[string]bool{}
@@ -58,10 +58,7 @@ func TestRules(t *testing.T) {
 				} else {
 					assert.Equal(t, string(archive.Files[i+1].Data), text)
 				}
-				cfg := shadow.Config{Rounds: 3}
-				if rule.FP != pass.Exact {
-					cfg.RTol, cfg.ATol = 1e-5, 1e-5
-				}
+				cfg := shadow.Config{Rounds: 3, Class: rule.FP}
 				if err := shadow.Compare(context.Background(), m, after, cfg); !errors.Is(err, shadow.ErrSkipped) {
 					require.NoError(t, err)
 				}

@@ -96,7 +96,7 @@ var shapeRules = []*pass.RewriteRule{
 		}
 		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), nil)
 	}, hlo.OpReshape, hlo.OpReverse, hlo.OpTranspose, hlo.OpSlice, hlo.OpDynamicSlice),
-	{ID: "E27", Doc: "op(broadcast(x), broadcast(y), …) → broadcast(op(x, y, …)), elementwise", Root: elementwiseOps(), Rewrite: sinkBroadcast},
+	{ID: "E27", Doc: "op(broadcast(x), broadcast(y), …) → broadcast(op(x, y, …)), elementwise", Root: elementwiseOps(), Operands: [][]hlo.Opcode{broadcasts, broadcasts, broadcasts}, Rewrite: sinkBroadcast},
 	rule("E29", "copy that keeps the layout → operand", func(in hlo.Instruction) (pass.Expr, bool) {
 		if x := in.OperandInstr(0); x.Shape().Equal(in.Shape()) && in.Shape().IsArray() {
 			return use(x)
@@ -178,26 +178,34 @@ func elementwiseOps() (ops []hlo.Opcode) {
 	return ops
 }
 
-// sinkBroadcast computes on the small arrays that all operands are broadcasts of, along the same axes.
+// sinkBroadcast computes on the small arrays that all operands are broadcasts of, along the same axes; scalars are repeated less.
 func sinkBroadcast(in hlo.Instruction) (pass.Expr, bool) {
 	if c := in.Common(); c != nil && c.ResultAccuracy != nil {
 		return no()
 	}
-	first := in.OperandInstr(0)
-	if first.Opcode() != hlo.OpBroadcast {
-		return no()
-	}
-	x := first.OperandInstr(0).Shape()
+	var like hlo.Instruction // the broadcast whose axes all have
 	for i := range in.NumOperands() {
 		b := in.OperandInstr(i)
-		if b.Opcode() != hlo.OpBroadcast || !slices.Equal(broadcastAxes(b), broadcastAxes(first)) || !static(in, b) ||
-			!b.OperandInstr(0).Shape().WithType(x.Type()).EqualIgnoringLayout(x) {
+		if !is(b, hlo.OpBroadcast) || !b.Shape().IsStatic() {
+			return no()
+		}
+		if like.IsZero() || like.OperandInstr(0).Shape().IsScalar() {
+			like = b
+		}
+	}
+	x := like.OperandInstr(0).Shape()
+	small := make([]pass.Expr, in.NumOperands())
+	for i := range small {
+		b := in.OperandInstr(i)
+		v := b.OperandInstr(0)
+		switch {
+		case v.Shape().IsScalar() && !x.IsScalar() && b.Shape().Rank() == in.Shape().Rank():
+			small[i] = pass.New(hlo.OpBroadcast, x.WithType(v.Shape().Type()), &hlo.BroadcastAttrs{}, pass.Use(v))
+		case slices.Equal(broadcastAxes(b), broadcastAxes(like)) && v.Shape().WithType(x.Type()).EqualIgnoringLayout(x):
+			small[i] = pass.Use(v)
+		default:
 			return no()
 		}
 	}
-	small := make([]pass.Expr, in.NumOperands())
-	for i := range small {
-		small[i] = pass.Use(in.OperandInstr(i).OperandInstr(0))
-	}
-	return broadcast(pass.New(in.Opcode(), x.WithType(in.Shape().Type()), in.Attrs(), small...), in.Shape(), broadcastAxes(first))
+	return broadcast(pass.New(in.Opcode(), x.WithType(in.Shape().Type()), in.Attrs(), small...), in.Shape(), broadcastAxes(like))
 }

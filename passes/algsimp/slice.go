@@ -14,7 +14,7 @@ var sliceRules = []*pass.RewriteRule{
 		}
 		return no()
 	}, hlo.OpSlice),
-	rule("F02", "slice(pad(x)) → x, a slice of x, or the padding", sliceOfPad, hlo.OpSlice),
+	over(rule("F02", "slice(pad(x)) → x, a slice of x, or the padding", sliceOfPad, hlo.OpSlice), []hlo.Opcode{hlo.OpPad}),
 	rule("F03", "slice(slice(x)) → slice(x), unit strides", func(in hlo.Instruction) (pass.Expr, bool) {
 		s := in.OperandInstr(0)
 		if s.Opcode() != hlo.OpSlice || !unit(in) || !unit(s) {
@@ -42,7 +42,34 @@ var sliceRules = []*pass.RewriteRule{
 		}
 		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), broadcastAxes(b))
 	}, hlo.OpSlice),
-	rule("F07", "slice(concatenate(…)) → the operand it lies in, or a slice of that", sliceOfConcatenate, hlo.OpSlice),
+	over(rule("F05", "slice(broadcast(x)) → broadcast(slice(x))", func(in hlo.Instruction) (pass.Expr, bool) {
+		b := in.OperandInstr(0)
+		var ranges []hlo.SliceDim
+		for _, a := range broadcastAxes(b) {
+			ranges = append(ranges, cut(in)[a])
+		}
+		x := pass.Use(b.OperandInstr(0))
+		if len(ranges) > 0 {
+			x = sliced(x, ranges)
+		}
+		return done(shaped(hlo.OpBroadcast, in.Shape(), b.Attrs(), x))
+	}, hlo.OpSlice), broadcasts),
+	over(rule("F07", "slice(concatenate(…)) → a slice of the operands that it reaches", sliceOfConcatenate, hlo.OpSlice), []hlo.Opcode{hlo.OpConcatenate}),
+	over(rule("F10", "slice(reshape(x)) along the first axis → reshape(slice(x)), if rows of x are cut whole", sliceOfReshape, hlo.OpSlice), reshapes),
+	over(rule("F11", "slice(reverse(x)) → reverse(slice(x))", func(in hlo.Instruction) (pass.Expr, bool) {
+		r := in.OperandInstr(0)
+		ranges := slices.Clone(cut(in))
+		for _, a := range axes(r) {
+			n, d := in.Shape().Dim(int(a)), r.Shape().Dim(int(a))
+			if n == 0 {
+				return no()
+			}
+			c := ranges[a]
+			last := c.Start + (n-1)*c.Stride
+			ranges[a] = hlo.SliceDim{Start: d - 1 - last, Limit: d - c.Start, Stride: c.Stride}
+		}
+		return done(shaped(hlo.OpReverse, in.Shape(), r.Attrs(), makeOp(hlo.OpSlice, &hlo.SliceAttrs{Slice: ranges}, pass.Use(r.OperandInstr(0)))))
+	}, hlo.OpSlice), []hlo.Opcode{hlo.OpReverse}),
 	rule("F12", "a stride that selects one element → stride 1", func(in hlo.Instruction) (pass.Expr, bool) {
 		ranges, changed := slices.Clone(cut(in)), false
 		for i, r := range ranges {
@@ -55,84 +82,6 @@ var sliceRules = []*pass.RewriteRule{
 		}
 		return slice(in.Shape(), in.OperandInstr(0), ranges)
 	}, hlo.OpSlice),
-	rule("F13", "dynamic-slice of everything → operand", toOperand, hlo.OpDynamicSlice),
-	rule("F18", "dynamic-slice at constant indices → slice", func(in hlo.Instruction) (pass.Expr, bool) {
-		x := in.OperandInstr(0)
-		if isConstant(x) || in.NumOperands() != 1+in.Shape().Rank() {
-			return no()
-		}
-		var ranges []hlo.SliceDim
-		for i := range in.Shape().Rank() {
-			l, ok := splat(in.OperandInstr(1 + i))
-			if !ok {
-				return no()
-			}
-			at, ok := l.ScalarInt()
-			if !ok || at < 0 {
-				return no()
-			}
-			at = min(at, x.Shape().Dim(i)-in.Shape().Dim(i))
-			ranges = append(ranges, hlo.SliceDim{Start: at, Limit: at + in.Shape().Dim(i), Stride: 1})
-		}
-		return slice(in.Shape(), x, ranges)
-	}, hlo.OpDynamicSlice),
-	rule("F22", "dynamic-update-slice of everything → update", func(in hlo.Instruction) (pass.Expr, bool) { return use(in.OperandInstr(1)) }, hlo.OpDynamicUpdateSlice),
-	rule("F24", "dynamic-update-slice by nothing → operand", func(in hlo.Instruction) (pass.Expr, bool) {
-		if u := in.OperandInstr(1); static(u) && u.Shape().NumElements() == 0 {
-			return use(in.OperandInstr(0))
-		}
-		return no()
-	}, hlo.OpDynamicUpdateSlice),
-	rule("F26", "pad of nothing → broadcast of the padding", func(in hlo.Instruction) (pass.Expr, bool) {
-		if x := in.OperandInstr(0); !static(in, x) || x.Shape().NumElements() != 0 {
-			return no()
-		}
-		return broadcast(pass.Use(in.OperandInstr(1)), in.Shape(), nil)
-	}, hlo.OpPad),
-	rule("F28", "pad by nothing → operand", func(in hlo.Instruction) (pass.Expr, bool) {
-		for _, p := range padding(in) {
-			if p != (hlo.PaddingDim{}) {
-				return no()
-			}
-		}
-		return use(in.OperandInstr(0))
-	}, hlo.OpPad),
-	rule("F31", "concatenate(x) → x", func(in hlo.Instruction) (pass.Expr, bool) {
-		if in.NumOperands() == 1 {
-			return use(in.OperandInstr(0))
-		}
-		return no()
-	}, hlo.OpConcatenate),
-	rule("F32", "operands of concatenate without elements go", func(in hlo.Instruction) (pass.Expr, bool) {
-		var kept []pass.Expr
-		axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
-		for x := range in.Operands() {
-			if x.Shape().Dim(axis) != 0 {
-				kept = append(kept, pass.Use(x))
-			}
-		}
-		if len(kept) == 0 || len(kept) == in.NumOperands() {
-			return no()
-		}
-		return pass.New(hlo.OpConcatenate, in.Shape(), in.Attrs(), kept...), true
-	}, hlo.OpConcatenate),
-	rule("F33", "concatenate(…, concatenate(…), …) along the same axis → one", func(in hlo.Instruction) (pass.Expr, bool) {
-		var flat []pass.Expr
-		for x := range in.Operands() {
-			if x.Opcode() == hlo.OpConcatenate && hlo.EqualAttrs(x.Attrs(), in.Attrs()) && x.UserCount() == 1 {
-				for y := range x.Operands() {
-					flat = append(flat, pass.Use(y))
-				}
-				continue
-			}
-			flat = append(flat, pass.Use(x))
-		}
-		if len(flat) <= in.NumOperands() {
-			return no()
-		}
-		return pass.New(hlo.OpConcatenate, in.Shape(), in.Attrs(), flat...), true
-	}, hlo.OpConcatenate),
-	rule("F34", "concatenate of adjacent slices of one operand → one slice", concatenateOfSlices, hlo.OpConcatenate),
 }
 
 func cut(in hlo.Instruction) []hlo.SliceDim { return hlo.AttrsOf[hlo.SliceAttrs](in).Slice }
@@ -148,72 +97,112 @@ func slice(s hlo.Shape, x hlo.Instruction, ranges []hlo.SliceDim) (pass.Expr, bo
 	return pass.New(hlo.OpSlice, s, &hlo.SliceAttrs{Slice: ranges}, pass.Use(x)), true
 }
 
+// sliceOfPad is what a slice sees of a padded array: the padding alone, the array alone, or part of it.
 func sliceOfPad(in hlo.Instruction) (pass.Expr, bool) {
 	p := in.OperandInstr(0)
-	if p.Opcode() != hlo.OpPad || !unit(in) || !static(in, p, p.OperandInstr(0)) {
+	x := p.OperandInstr(0)
+	if undoes(in, p) {
+		return use(x)
+	}
+	if !unit(in) {
 		return no()
 	}
-	x, ranges, inside := p.OperandInstr(0), slices.Clone(cut(in)), true
+	ranges, inside := slices.Clone(cut(in)), true
 	for i, r := range ranges {
 		dim := padding(p)[i]
 		if dim.Interior != 0 {
 			return no()
 		}
 		if r.Limit <= dim.Low || r.Start >= dim.Low+x.Shape().Dim(i) {
-			return broadcast(pass.Use(p.OperandInstr(1)), in.Shape(), nil) // wholly in the padding
+			return done(shaped(hlo.OpBroadcast, in.Shape(), &hlo.BroadcastAttrs{}, pass.Use(p.OperandInstr(1)))) // wholly in the padding
 		}
 		ranges[i] = hlo.SliceDim{Start: r.Start - dim.Low, Limit: r.Limit - dim.Low, Stride: 1}
 		inside = inside && ranges[i].Start >= 0 && ranges[i].Limit <= x.Shape().Dim(i)
 	}
-	switch {
-	case !inside:
+	if !inside {
 		return no()
-	case sameShape(x, in):
+	}
+	if sameShape(x, in) {
 		return use(x)
 	}
 	return slice(in.Shape(), x, ranges)
 }
 
+// undoes reports whether a slice takes exactly what was padded.
+func undoes(in, p hlo.Instruction) bool {
+	if !sameShape(p.OperandInstr(0), in) {
+		return false
+	}
+	for i, r := range cut(in) {
+		dim := padding(p)[i]
+		n := in.Shape().Dim(i)
+		if r.Start != dim.Low || n > 1 && r.Stride != dim.Interior+1 || dim.Low < 0 || dim.High < 0 {
+			return false
+		}
+	}
+	return in.Shape().NumElements() > 0
+}
+
+// sliceOfConcatenate drops the operands that a slice does not reach.
 func sliceOfConcatenate(in hlo.Instruction) (pass.Expr, bool) {
 	c := in.OperandInstr(0)
-	if c.Opcode() != hlo.OpConcatenate || !static(in, c) || in.Shape().NumElements() == 0 {
+	if in.Shape().NumElements() == 0 {
 		return no()
 	}
 	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](c).Dimensions[0])
 	r, from := cut(in)[axis], int64(0)
+	var kept []pass.Expr
+	start := int64(-1)
 	for x := range c.Operands() {
 		to := from + x.Shape().Dim(axis)
-		if r.Stride == 1 && r.Start >= from && r.Limit <= to {
-			if sameShape(x, in) && unit(in) {
-				return use(x)
+		if r.Start < to && r.Limit > from {
+			if start < 0 {
+				start = from
 			}
-			ranges := slices.Clone(cut(in))
-			ranges[axis] = hlo.SliceDim{Start: r.Start - from, Limit: r.Limit - from, Stride: 1}
-			return slice(in.Shape(), x, ranges)
+			kept = append(kept, pass.Use(x))
 		}
 		from = to
 	}
-	return no()
-}
-
-func concatenateOfSlices(in hlo.Instruction) (pass.Expr, bool) {
-	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
-	first := in.OperandInstr(0)
-	if in.NumOperands() < 2 || first.Opcode() != hlo.OpSlice {
+	if len(kept) == 0 || len(kept) == c.NumOperands() || r.Stride != 1 && len(kept) > 1 {
 		return no()
 	}
-	ranges := slices.Clone(cut(first))
-	for i := range in.NumOperands() {
-		s := in.OperandInstr(i)
-		if s.Opcode() != hlo.OpSlice || !unit(s) || s.Operand(0) != first.Operand(0) || i > 0 && cut(s)[axis].Start != ranges[axis].Limit {
+	ranges := slices.Clone(cut(in))
+	ranges[axis].Start, ranges[axis].Limit = r.Start-start, r.Limit-start
+	whole := kept[0]
+	if len(kept) > 1 {
+		whole = makeOp(hlo.OpConcatenate, c.Attrs(), kept...)
+	}
+	return done(sliced(whole, ranges))
+}
+
+// sliceOfReshape cuts rows before they are given other dimensions. All rows of the sliced axis must be whole rows of x.
+func sliceOfReshape(in hlo.Instruction) (pass.Expr, bool) {
+	r := in.OperandInstr(0)
+	x := r.OperandInstr(0)
+	if in.Shape().Rank() == 0 || x.Shape().Rank() == 0 || !unit(in) || in.Shape().NumElements() == 0 {
+		return no()
+	}
+	for i, c := range cut(in) {
+		if i > 0 && (c.Start != 0 || c.Limit != r.Shape().Dim(i)) {
 			return no()
 		}
-		for k := range ranges {
-			if k != axis && cut(s)[k] != ranges[k] {
-				return no()
-			}
-		}
-		ranges[axis].Limit = cut(s)[axis].Limit
 	}
-	return slice(in.Shape(), first.OperandInstr(0), ranges)
+	row := int64(1) // elements behind one index of the first axis
+	for i := 1; i < r.Shape().Rank(); i++ {
+		row *= r.Shape().Dim(i)
+	}
+	own := int64(1)
+	for i := 1; i < x.Shape().Rank(); i++ {
+		own *= x.Shape().Dim(i)
+	}
+	c := cut(in)[0]
+	if own == 0 || c.Start*row%own != 0 || c.Limit*row%own != 0 {
+		return no()
+	}
+	ranges := make([]hlo.SliceDim, x.Shape().Rank())
+	for i := range ranges {
+		ranges[i] = hlo.SliceDim{Limit: x.Shape().Dim(i), Stride: 1}
+	}
+	ranges[0].Start, ranges[0].Limit = c.Start*row/own, c.Limit*row/own
+	return done(shaped(hlo.OpReshape, in.Shape(), nil, makeOp(hlo.OpSlice, &hlo.SliceAttrs{Slice: ranges}, pass.Use(x))))
 }

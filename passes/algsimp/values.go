@@ -14,22 +14,6 @@ var valueRules = []*pass.RewriteRule{
 		}
 		return use(in.OperandInstr(0))
 	}, hlo.OpSort),
-	rule("G10", "reduce of nothing → broadcast of the initial value", func(in hlo.Instruction) (pass.Expr, bool) {
-		if in.NumOperands() != 2 || !static(in, in.OperandInstr(0)) || in.OperandInstr(0).Shape().NumElements() != 0 {
-			return no()
-		}
-		if in.Shape().Rank() == 0 {
-			return use(in.OperandInstr(1))
-		}
-		return broadcast(pass.Use(in.OperandInstr(1)), in.Shape(), nil)
-	}, hlo.OpReduce),
-	rule("H01", "dot without elements in an operand → 0", func(in hlo.Instruction) (pass.Expr, bool) {
-		x, y := in.OperandInstr(0), in.OperandInstr(1)
-		if !static(in, x, y) || x.Shape().NumElements() != 0 && y.Shape().NumElements() != 0 || in.Shape().Type().IsComplex() {
-			return no()
-		}
-		return pass.Fill(in.Shape(), scalar.FromBits(in.Shape().Type(), 0)), true
-	}, hlo.OpDot),
 	rule("H24", "constant of several equal elements → broadcast of a scalar", func(in hlo.Instruction) (pass.Expr, bool) {
 		l, ok := splat(in)
 		if !ok || in.Shape().Rank() == 0 || !static(in) || in.Shape().NumElements() == 1 {

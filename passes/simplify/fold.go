@@ -129,6 +129,12 @@ func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, kn
 		if in.OperandInstr(0).Opcode() == hlo.OpBroadcast { // says in a few bytes where the padding is
 			return false
 		}
+	case hlo.OpBitcast, hlo.OpBitcastConvert:
+		// A literal gives elements narrower than a byte a byte each: bytes that are seen as others would not be those of the run.
+		from, to := in.OperandInstr(0).Shape(), in.Shape()
+		if from.IsArray() && to.IsArray() && from.Type().Bits() != to.Type().Bits() && min(from.Type().Bits(), to.Type().Bits()) < 8 {
+			return false
+		}
 	case hlo.OpWhile:
 		if !f.aggressive {
 			return false
@@ -197,7 +203,7 @@ func findCallees(m hlo.Module) callees {
 // sameEverywhere reports whether an instruction gives the same whenever and wherever it runs. Loops may take any time.
 func (k callees) sameEverywhere(in hlo.Instruction) bool {
 	op := in.Opcode()
-	if hlo.Info(op).Traits&neverFolded != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
+	if hlo.Info(op).Traits&(neverFolded|hlo.TraitStays) != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
 		return false
 	}
 	return k.allCallable(in)

@@ -22,7 +22,8 @@ var Table = []Row{
 	{Prefix: "arrays/npz", Floor: 0},
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/graph", Floor: 3},
-	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
+	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
+	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
 	{Prefix: "passtest", Floor: 5},
