@@ -116,4 +116,4 @@ func Known(name string) (nearest string, ok bool) {
 	return nearest, ok
 }
 
-func (catalogue) Known(name string) (nearest string, ok bool) { return Known(name) }
+func (lookup) Known(name string) (nearest string, ok bool) { return Known(name) }

@@ -17,7 +17,7 @@ func reduceFactors(in hlo.Instruction) (all []factor) {
 	arrays := n / 2
 	to := 0
 	for k := range in.OperandInstr(0).Shape().Rank() {
-		f := factor{passFactor, dimOfEach(in, k, func(i int) bool { return i < arrays }), to}
+		f := factor{kind: passFactor, operands: dimOfEach(in, k, func(i int) bool { return i < arrays }), result: to}
 		if slices.Contains(dims, int64(k)) {
 			f.kind, f.result = reduceFactor, -1
 		} else {
@@ -42,7 +42,7 @@ func reduce(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	}
 	id, _ := identity(op, t)
 	own := s.d.b.Constant(id)
-	d := &details{combine: in.Callee(0), mask: func(i int) hlo.Value { return own }}
+	d := &details{combine: by(in.Callee(0)), mask: func(i int) hlo.Value { return own }}
 	init := s.values[in.Operand(1)][0]
 	if l := in.OperandInstr(1).Literal(); l != nil && isIdentity(op, l) || !s.splitsReduced(in, want) {
 		return s.general(in, want, d)

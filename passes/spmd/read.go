@@ -35,7 +35,10 @@ func NewWorld(n int64, shardings []*hlo.Sharding) *World {
 			}
 		}
 	}
-	w.Main = &Mesh{N: n}
+	tiled := func(iota bool) func(s *hlo.Sharding) bool {
+		return func(s *hlo.Sharding) bool { return s.Kind == hlo.ShardingTiled && (s.Iota != nil) == iota }
+	}
+	w.Main = &Mesh{N: n, Listed: slices.ContainsFunc(shardings, tiled(false)) && !slices.ContainsFunc(shardings, tiled(true))}
 	for i := len(cuts) - 1; i > 0; i-- {
 		w.Main.Sizes = append(w.Main.Sizes, primes(cuts[i]/cuts[i-1])...)
 	}
@@ -254,8 +257,11 @@ func (w *World) tiling(s *hlo.Sharding, rank int) (*Tiling, error) {
 	if len(s.TileDims) != rank+len(kinds) {
 		return nil, fmt.Errorf("sharding %v: %d dimensions for an array of %d", s, len(s.TileDims)-len(kinds), rank)
 	}
-	if product(s.TileDims) != w.N {
-		return nil, fmt.Errorf("sharding %v: %d devices, of which there are %d", s, product(s.TileDims), w.N)
+	if n := product(s.TileDims); n != w.N {
+		if n < 1 || n > w.N || slices.Contains(kinds, hlo.ShardingManual) {
+			return nil, fmt.Errorf("sharding %v: %d devices, of which there are %d", s, n, w.N)
+		}
+		return t, nil // some devices would have nothing: all have everything instead
 	}
 	m := w.Main
 	g, ok := gridOf(s, w.N)

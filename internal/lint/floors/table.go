@@ -24,16 +24,20 @@ var Table = []Row{
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
+	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
+	{Prefix: "passtest", Floor: 5},
+	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
-	{Prefix: "internal/difftest", Floor: 5}, // runs modules on both engines
-	{Prefix: "internal/diverge", Floor: 5},  // finds where executions part
+	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
+	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
+	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
-	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}},  // origin recovery holds modules as text
+	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}}, // origin recovery holds modules as text
 	{Prefix: "hlo/stablehlo", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser", "hlo/proto"}}, // shardings are read there
 	{Prefix: "hlo/stablehlo/", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser"}},             // errors of text have one form
-	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}}, // passes share facts
+	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},                                   // passes share facts
 	{Prefix: "hlo/scalar", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/rules", Floor: 2, Wing: "hlo", Also: []string{"hlo/pass", "hlo/match", "hlo/scalar", "hlo/eval"}}, // rules are rewrites of a pass
@@ -51,5 +55,6 @@ var Table = []Row{
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
 	{Prefix: "passes", Floor: 4, Wing: "hlo"},
 	{Prefix: "", Floor: 5},
-	{Prefix: "cmd/", Floor: 6},
+	{Prefix: "halocmd", Floor: 7},
+	{Prefix: "cmd/", Floor: 8},
 }
