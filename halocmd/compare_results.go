@@ -143,7 +143,7 @@ type tolerances struct {
 }
 
 func (t *tolerances) check() error {
-	if t.Rtol != nil && *t.Rtol < 0 || t.Atol != nil && *t.Atol < 0 {
+	if t.Rtol != nil && !(*t.Rtol >= 0) || t.Atol != nil && !(*t.Atol >= 0) { // NaN is no tolerance
 		return fmt.Errorf("--rtol, --atol: want a tolerance of at least 0")
 	}
 	return nil

@@ -126,13 +126,14 @@ func (e *env) read(s place) (*input, error) {
 	}
 	var data []byte
 	var err error
+	limit := inputLimit()
 	if s.name == "-" {
-		data, err = io.ReadAll(e.stdin)
+		data, err = readAll(e.stdin, limit)
 	} else {
-		data, err = os.ReadFile(s.name)
+		data, err = readFile(s.name, limit)
 	}
 	if err == nil {
-		data, err = source.Unpack(data, unpackLimit())
+		data, err = source.Unpack(data, limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
@@ -140,10 +141,42 @@ func (e *env) read(s place) (*input, error) {
 	return &input{s, data, source.Detect(s.name, data), false, e.lenient, nil}, nil
 }
 
-// unpackLimit is how much a packed file may hold: a module takes a few times its text.
-func unpackLimit() int64 {
-	if memory := available(); memory > 0 {
-		return min(source.MaxUnpacked, memory/4)
+// inputLimit is how much a file may hold, once it is unpacked: a module takes a few times its text.
+func inputLimit() int64 { return min(source.MaxUnpacked, available()/4) }
+
+// readFile reads a file, which may be a pipe or a device that never ends.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return source.MaxUnpacked
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if info.Size() > limit {
+			return nil, tooLong(limit)
+		}
+		data := make([]byte, info.Size())
+		n, err := io.ReadFull(f, data)
+		if err == io.ErrUnexpectedEOF || err == io.EOF {
+			err = nil // it has become shorter
+		}
+		return data[:n], err
+	}
+	return readAll(f, limit)
+}
+
+// maxStream bounds what does not say how long it is.
+const maxStream = 1 << 30
+
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	limit = min(limit, maxStream)
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, tooLong(limit)
+	}
+	return data, err
+}
+
+func tooLong(limit int64) error {
+	return fmt.Errorf("more than %d bytes", limit)
 }

@@ -90,7 +90,9 @@ type usageError struct{ error }
 // run is the whole command as a function, so that tests can call it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	watch := newProgress(stderr)
-	e := &env{stdin: stdin, stdout: watch.over(stdout), stderr: watch.over(stderr), progress: watch}
+	out := &results{w: stdout}
+	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch}
+	defer func() { code = out.exit(code, stderr) }()
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(stderr, "halo: this is a bug, please report it: %v\n%s", p, debug.Stack())

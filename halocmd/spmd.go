@@ -26,7 +26,7 @@ type spmdFlags struct {
 type spmdProgram struct {
 	*prepared
 	boundary *spmd.Boundary
-	whole    []halo.Value // of the leaves of the parameters
+	whole    []halo.Value // the leaves of the parameters
 }
 
 // spmdOf partitions the program of a file; nil if it runs as it is, for one device or because it is one device's already.

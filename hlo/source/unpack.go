@@ -11,6 +11,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// A compressed file may grow to mayUnpack bytes, and beyond to maxRatio times its size: programs do not shrink more, unless they are small
+// or, which is the same, have large constants of one value.
+const (
+	maxRatio  = 200
+	mayUnpack = 256 << 20
+)
+
 // MaxUnpacked bounds what a file may grow to when nothing else does.
 const MaxUnpacked = 8 << 30
 
@@ -23,12 +30,13 @@ func Unpack(data []byte, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = MaxUnpacked
 	}
+	packed := min(limit, max(int64(len(data))*maxRatio, mayUnpack))
 	var err error
 	switch {
 	case formats[Gzip].is(data):
-		data, err = gunzip(data, limit)
+		data, err = gunzip(data, packed)
 	case formats[Zstd].is(data):
-		data, err = unzstd(data, limit)
+		data, err = unzstd(data, packed)
 	}
 	if err != nil {
 		return nil, err

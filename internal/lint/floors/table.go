@@ -30,6 +30,7 @@ var Table = []Row{
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
 	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
 	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
+	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
