@@ -1,9 +1,12 @@
 package halo_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"log"
+	"testing/fstest"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
@@ -23,15 +26,62 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer p.Close()
-	a, _ := hlo.LiteralOf(hlo.MakeShape(hlo.F32), float32(10))
-	x, _ := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 3), float32(1), 2, 3)
-	y, _ := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 3), float32(0.5), 0.5, 0.5)
-	out, err := p.Run(ctx, a, x, y)
+	x, _ := halo.Array([]float32{1, 2, 3})
+	y, _ := halo.Array([]float32{10, 10, 10})
+	out, err := p.Run(ctx, halo.Scalar(float32(2)), x, y)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(hlo.Values[float32](out[0]))
-	// Output: [10.5 20.5 30.5]
+	// Output: [12 14 16]
+}
+
+// A service keeps a compiled program, and memory for its results.
+func ExampleProgram_RunInto() {
+	p, err := halo.LoadProgramFS(compiled(), "saxpy.bef", halo.Options{Threads: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer p.Close()
+	for _, v := range p.Signature().Parameters {
+		fmt.Println(v.Name, v.Shape.WithoutLayout())
+	}
+	answer := make([]float32, 3)
+	result, _ := halo.Array(answer)
+	x, _ := halo.Array([]float32{1, 2, 3})
+	for _, a := range []float32{1, 10} {
+		if _, err := p.RunInto(context.Background(), []*hlo.Literal{result}, halo.Scalar(a), x, x); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(answer)
+	}
+	_, err = p.Run(context.Background(), halo.Scalar(float32(1)), x, halo.Scalar(float32(2)))
+	fmt.Println(err)
+	// Output:
+	// a f32[]
+	// x f32[3]
+	// y f32[3]
+	// [2 4 6]
+	// [11 22 33]
+	// halo: parameter 2, y: got f32[], want f32[3]
+}
+
+// compiled is a file system with a program that was compiled before; a service embeds it.
+func compiled() fs.FS {
+	m, err := halo.Load("testdata/run/saxpy.hlo")
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := halo.Compile(context.Background(), m, halo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer p.Close()
+	var file bytes.Buffer
+	if err := p.Save(&file); err != nil {
+		log.Fatal(err)
+	}
+	return fstest.MapFS{"saxpy.bef": {Data: file.Bytes()}}
 }
 
 // Load reports what is wrong with a program, and where.

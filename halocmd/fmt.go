@@ -65,7 +65,7 @@ func (c *fmtCmd) Run(e *env) error {
 func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) error, written map[string]string) error {
 	switch {
 	case c.Write:
-		if in.kind != source.HLOText && in.kind != source.HostProgram || strings.HasSuffix(in.name, ".gz") {
+		if in.kind != source.HLOText && in.kind != source.HostProgram || source.CutPacked(in.name) != in.name {
 			return fmt.Errorf("%s: error: -w replaces texts only; use -o DIR", in.name)
 		}
 		return create(in.name, print)
@@ -95,7 +95,7 @@ func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) err
 
 // resultName is the place of a result in the folder of results: nothing is packed there.
 func (c *fmtCmd) resultName(in *input) string {
-	name := strings.TrimSuffix(in.rel, ".gz")
+	name := source.CutPacked(in.rel)
 	switch {
 	case c.To == "proto":
 		return stem(name) + ".hlo.pb"

@@ -32,7 +32,7 @@ type place struct {
 }
 
 // extensions of the files that are taken from a directory. Files with other names are taken if they begin as a program does.
-var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".mlir", ".mlirbc", ".jax_export", ".bef"}
+var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".hlo.zst", ".pb.zst", ".mlir", ".mlirbc", ".jax_export", ".bef"}
 
 // expand lists the files that the arguments name: files as they are, directories by what they hold, "-" for standard input.
 func (e *env) expand(args []string) ([]place, error) {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gohalo/halo/hlo/source"
 )
 
 // writeResult writes to the file that was asked for, or beside the input under another extension; "-" is standard output, unless records
@@ -34,7 +36,7 @@ func (e *env) writeResult(output, input, extension string, data []byte) error {
 
 // stem is the name of a program's file without the extensions that say how it is stored.
 func stem(name string) string {
-	name = strings.TrimSuffix(name, ".gz")
+	name = source.CutPacked(name)
 	for _, x := range []string{".mlir", ".bef", ".txt", ".pb"} {
 		if s, ok := strings.CutSuffix(name, x); ok {
 			name = s

@@ -156,7 +156,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
-	if err := c.deliver(e, in.name, p.grid, arraysOf(results), r); err != nil {
+	if err := c.deliver(e, in.name, p.grid, results, r); err != nil {
 		return err
 	}
 	if own && carried.Result != nil && c.Compare == "" {
@@ -207,6 +207,7 @@ func isNumber(s string) bool {
 
 // deliver prints, writes and compares the results of each device.
 func (c *runCmd) deliver(e *env, name string, g grid, results [][]*hlo.Literal, r *record) error {
+	results = arraysOf(results)
 	if c.Print {
 		if err := c.print(e, g, results, r); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (c *runCmd) spmdOf(ctx context.Context, e *env, in *input, observer halo.Ob
 	cfg := *m.Config()
 	cfg.NumPartitions = n
 	ed.SetConfig(&cfg)
-	pipeline, err := passes.Parse("spmd")
+	pipeline, err := catalogue.Parse("spmd")
 	if err != nil {
 		return nil, err
 	}

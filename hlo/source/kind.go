@@ -15,6 +15,7 @@ const (
 	MLIRBytecode Kind = iota // StableHLO as bytecode, portable artifacts among it
 	BEF                      // a lowered program
 	Gzip                     // compressed files: see Unpack
+	Zstd
 	Zip
 	UTF16
 	ELF
@@ -43,7 +44,8 @@ type format struct {
 var formats = [NumKinds]format{
 	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), extensions: []string{".mlirbc"}, read: readBytecode},
 	BEF:           {noun: "a BEF file", is: begins("\x0b\xef"), extensions: []string{".bef"}},
-	Gzip:          {noun: "a gzip file", is: begins("\x1f\x8b")},
+	Gzip:          {noun: "a gzip file", is: begins("\x1f\x8b"), extensions: []string{".gz"}},
+	Zstd:          {noun: "a zstd file", is: begins("\x28\xb5\x2f\xfd"), extensions: []string{".zst"}},
 	Zip:           {noun: "a zip file", is: begins("PK\x03\x04"), remedy: "unpack it first"},
 	UTF16:         {noun: "UTF-16 text", is: begins("\xff\xfe", "\xfe\xff"), remedy: "save it as UTF-8"},
 	ELF:           {noun: "an ELF file, not a program", is: begins("\x7fELF")},
@@ -83,7 +85,7 @@ func Detect(name string, data []byte) Kind {
 
 // byName is the kind of files with such a name.
 func byName(name string) (Kind, bool) {
-	name = strings.TrimSuffix(name, ".gz")
+	name = CutPacked(name)
 	for k := range Kind(NumKinds) {
 		for _, x := range formats[k].extensions {
 			if strings.HasSuffix(name, x) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -86,6 +87,7 @@ func TestDetect(t *testing.T) {
 
 		{"magic", "m.hlo", "\x0b\xef\x00", source.BEF},
 		{"gzip", "m.hlo", string(gzipped(t, []byte(module))), source.Gzip},
+		{"zstd", "m.hlo", "\x28\xb5\x2f\xfd", source.Zstd},
 		{"zip", "", "PK\x03\x04\x00", source.Zip},
 		{"ELF", "", "\x7fELF", source.ELF},
 		{"UTF-16", "", "\xff\xfeH\x00", source.UTF16},
@@ -210,6 +212,7 @@ func TestRead(t *testing.T) {
 	require.NoError(t, err)
 	for what, data := range map[string][]byte{
 		"text": []byte(module), "proto": proto.Encode(m), "gzip": gzipped(t, []byte(module)), "gzip of a proto": gzipped(t, proto.Encode(m)),
+		"zstd":        zstd.EncodeTo(nil, []byte(module)),
 		"two members": append(gzipped(t, []byte(module[:20])), gzipped(t, []byte(module[20:]))...),
 	} {
 		got, err := source.Read("f", data, source.Options{})
@@ -230,6 +233,12 @@ func TestRead(t *testing.T) {
 }
 
 func TestUnpackLimit(t *testing.T) {
+	packed := zstd.EncodeTo(nil, make([]byte, 4<<20))
+	require.Less(t, len(packed), 8<<10)
+	_, zerr := source.Unpack(packed, 1<<20)
+	assert.EqualError(t, zerr, "unpacks to more than 1048576 bytes")
+	_, zerr = source.Unpack(packed[:len(packed)-3], 0)
+	assert.ErrorContains(t, zerr, "zstd: ")
 	bomb := gzipped(t, make([]byte, 4<<20))
 	require.Less(t, len(bomb), 8<<10)
 	_, err := source.Unpack(bomb, 1<<20)

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A compressed file may grow to mayUnpack bytes, and beyond to maxRatio times its size: programs do not shrink more, unless they are small
@@ -27,19 +30,54 @@ func Unpack(data []byte, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = MaxUnpacked
 	}
-	if formats[Gzip].is(data) {
-		limit = min(limit, max(int64(len(data))*maxRatio, mayUnpack))
-		var err error
-		if data, err = gunzip(data, limit); err != nil {
-			return nil, err
-		}
+	packed := min(limit, max(int64(len(data))*maxRatio, mayUnpack))
+	var err error
+	switch {
+	case formats[Gzip].is(data):
+		data, err = gunzip(data, packed)
+	case formats[Zstd].is(data):
+		data, err = unzstd(data, packed)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return bytes.TrimPrefix(data, byteOrderMark), nil
 }
 
 // IsPlain reports whether [Unpack] has nothing to do.
 func IsPlain(data []byte) bool {
-	return !formats[Gzip].is(data) && !bytes.HasPrefix(data, byteOrderMark)
+	return !formats[Gzip].is(data) && !formats[Zstd].is(data) && !bytes.HasPrefix(data, byteOrderMark)
+}
+
+// CutPacked removes the extension of a compressed file from a name.
+func CutPacked(name string) string {
+	for _, k := range []Kind{Gzip, Zstd} {
+		for _, x := range formats[k].extensions {
+			if cut, ok := strings.CutSuffix(name, x); ok {
+				return cut
+			}
+		}
+	}
+	return name
+}
+
+// unzstd decompresses at most limit bytes.
+func unzstd(data []byte, limit int64) ([]byte, error) {
+	r, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderLowmem(true))
+	var out []byte
+	if err == nil {
+		defer r.Close()
+		out, err = io.ReadAll(io.LimitReader(r, limit+1))
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("zstd: the file is cut short")
+	case err != nil:
+		err = fmt.Errorf("zstd: %w", err)
+	case int64(len(out)) > limit:
+		err = fmt.Errorf("unpacks to more than %d bytes", limit)
+	}
+	return out, err
 }
 
 // gunzip decompresses at most limit bytes.
