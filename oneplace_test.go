@@ -23,8 +23,8 @@ var structural = map[string]string{
 }
 
 // tables are the files of a floor that hold one table of functions for each kind of element or of kernel; an op has a line in each of those
-// that concern it.
-var tables = regexp.MustCompile(`^hlo/eval/|^runtime/kernels/|^runtime/eager/|^passes/|^hlo/builder_ops\.go$|^hlo/opcode\.go$`)
+// that concern it. Passes and the language of their rules are about ops, and so is the conversion of another dialect's ops into these.
+var tables = regexp.MustCompile(`^hlo/eval/|^runtime/kernels/|^runtime/eager/|^passes/|^hlo/rules/|^hlo/stablehlo/|^hlo/builder_ops\.go$|^hlo/opcode\.go$`)
 
 // TestOpIsKnownInOnePlacePerFloor holds what adding an op may cost: its constant and its row in hlo, where its shape rule may stand in a file
 // of the same family, its meaning in hlo/eval, and, if it is to be fast, a line in a table of runtime/kernels. Reader, printer, codec,

@@ -13,7 +13,6 @@ import (
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/eval"
 )
 
 // TestPrograms runs every program of testdata/run on both engines, with one and with several threads, and holds the results to the
@@ -31,8 +30,9 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, json.Unmarshal(text, &meta))
 			m, err := halo.Load(filepath.Join(dir, "prog.hlo"))
 			require.NoError(t, err)
-			args := readLeaves(t, filepath.Join(dir, "in.npz"), paramLeaves(m))
-			want := readLeaves(t, filepath.Join(dir, "out.npz"), leaves(m.Entry().Root().Shape()))
+			signature := halo.SignatureOf(m.HLO())
+			args := readLeaves(t, filepath.Join(dir, "in.npz"), signature.Parameters)
+			want := readLeaves(t, filepath.Join(dir, "out.npz"), signature.Results)
 			check := func(t *testing.T, got []*hlo.Literal) {
 				require.Len(t, got, len(want))
 				for i := range got {
@@ -41,9 +41,12 @@ func TestPrograms(t *testing.T) {
 				}
 			}
 			t.Run("eval", func(t *testing.T) {
-				result, err := eval.Module(t.Context(), m, parameters(m, args), eval.Options{})
+				p, err := halo.Compile(t.Context(), m, halo.Options{Engine: halo.Eval})
 				require.NoError(t, err)
-				check(t, result.Leaves())
+				defer p.Close()
+				got, err := p.Run(t.Context(), args...)
+				require.NoError(t, err)
+				check(t, got)
 			})
 			for _, threads := range []int{1, 4} {
 				t.Run("bef/"+strconv.Itoa(threads), func(t *testing.T) {
@@ -90,49 +93,16 @@ ENTRY main { i = s32[] parameter(0) t = (s32[]) tuple(i) ROOT w = (s32[]) while(
 	require.Error(t, <-done)
 }
 
-func leaves(s hlo.Shape) (all []hlo.Shape) {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { all = append(all, leaf); return true })
-	return all
-}
-
-func paramLeaves(m hlo.Module) (all []hlo.Shape) {
-	for i := range m.Entry().NumParameters() {
-		all = append(all, leaves(m.Entry().Parameter(i).Shape())...)
-	}
-	return all
-}
-
-func readLeaves(t testing.TB, path string, shapes []hlo.Shape) []*hlo.Literal {
+func readLeaves(t testing.TB, path string, values []halo.Value) []*hlo.Literal {
 	t.Helper()
 	byKey, err := arrays.ReadNPZ(path)
 	require.NoError(t, err)
-	require.Len(t, byKey, len(shapes))
-	literals := make([]*hlo.Literal, len(shapes))
-	for i, s := range shapes {
+	require.Len(t, byKey, len(values))
+	literals := make([]*hlo.Literal, len(values))
+	for i, v := range values {
 		require.NotNil(t, byKey[strconv.Itoa(i)], "leaf %d", i)
-		literals[i], err = arrays.Literal(byKey[strconv.Itoa(i)], s)
+		literals[i], err = arrays.Literal(byKey[strconv.Itoa(i)], v.Shape)
 		require.NoError(t, err)
 	}
 	return literals
-}
-
-// parameters groups leaves into one literal for each parameter.
-func parameters(m hlo.Module, args []*hlo.Literal) (params []*hlo.Literal) {
-	var group func(s hlo.Shape) *hlo.Literal
-	group = func(s hlo.Shape) *hlo.Literal {
-		if !s.IsTuple() {
-			l := args[0]
-			args = args[1:]
-			return l
-		}
-		var parts []*hlo.Literal
-		for _, e := range s.Elems() {
-			parts = append(parts, group(e))
-		}
-		return hlo.NewTupleLiteral(parts...)
-	}
-	for i := range m.Entry().NumParameters() {
-		params = append(params, group(m.Entry().Parameter(i).Shape()))
-	}
-	return params
 }

@@ -195,6 +195,22 @@ func (l *Literal) ScalarInt() (int64, bool) {
 	return int64(v), v <= math.MaxInt64
 }
 
+// LiteralOfLeaves puts the literal of a shape together from the first of some leaves, and returns the rest. A nil leaf stands for a
+// token. There must be as many leaves as the shape has.
+func LiteralOfLeaves(s Shape, leaves []*Literal) (l *Literal, rest []*Literal) {
+	if s.IsTuple() {
+		parts := make([]*Literal, s.NumElems())
+		for i := range parts {
+			parts[i], leaves = LiteralOfLeaves(s.Elem(i), leaves)
+		}
+		return NewTupleLiteral(parts...), leaves
+	}
+	if l = leaves[0]; l == nil && s.IsToken() {
+		l = &Literal{shape: s}
+	}
+	return l, leaves[1:]
+}
+
 // Leaves lists the parts of l that are not tuples, in depth-first order.
 func (l *Literal) Leaves() []*Literal {
 	if !l.shape.IsTuple() {

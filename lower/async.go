@@ -11,6 +11,7 @@ import (
 // operands and outputs are in use, so it works in the function's own memory. Chains that are carried elsewhere have detached starts,
 // which work in memory of their own.
 type asyncChain struct {
+	start   hlo.Instruction
 	done    int       // op index of the done, -1 until seen
 	bound   []valueID // operands bound so far; they stay alive until the done
 	outputs []valueID
@@ -34,7 +35,7 @@ func asyncStart(ctx context.Context, f *function, in hlo.Instruction) error {
 	o := op{kernel: "hlo.async-start", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()),
 		callees: []*function{callee}, control: &runtime.Control{Thread: thread}}
 	if isLocal(in) {
-		o.chain = &asyncChain{done: -1, bound: o.args}
+		o.chain = &asyncChain{start: in, done: -1, bound: o.args}
 		f.chains[in.ID()] = o.chain
 	} else {
 		o.control.Detached = true
@@ -100,6 +101,7 @@ func asyncDone(_ context.Context, f *function, in hlo.Instruction) error {
 	f.leaves[in.ID()] = f.add(o, in.Shape())
 	if chain != nil {
 		chain.done, chain.outputs = done, f.leaves[in.ID()]
+		f.ops[done].started = &chain.start
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ func (f *function) emit() {
 		}
 		n++
 	}
+	f.plan.Segments = f.segments.plan()
 	var results []bef.RegID
 	for _, r := range f.roots {
 		results = append(results, regs[r])

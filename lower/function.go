@@ -26,6 +26,9 @@ type function struct {
 	forms    map[hlo.InstrID]hlo.Shape // of values with events among their leaves; see form
 	elements map[hlo.InstrID][]int     // of tuples, where the leaves of each element begin
 	chains   map[hlo.InstrID]*asyncChain
+	opsOf    map[hlo.InstrID][2]int // of instructions: their first op and that after the last
+	orders   map[hlo.InstrID][]int  // of instructions that dissolve: ops that those who use them must come after all the same
+	segments *segments              // nil if the ops run one after the other
 
 	id         bef.FuncID
 	plan       runtime.FunctionPlan
@@ -39,9 +42,10 @@ type valueID int
 // value is one array leaf: what a register will hold.
 type value struct {
 	shape   hlo.Shape
-	def     int // index of the op that defines it; -1 for arguments
-	lastUse int // index of the last op that reads it; len(ops) for results of the function
-	store   int // index into the plan's storages
+	def     int   // index of the op that defines it; -1 for arguments
+	lastUse int   // index of the last op that reads it; len(ops) for results of the function
+	uses    []int // in functions with segments: all of them, and the definition
+	store   int   // index into the plan's storages
 }
 
 // op is a kernel to be: a computing instruction, a control instruction, or a copy that the plan may find unnecessary.
@@ -57,6 +61,10 @@ type op struct {
 	control *runtime.Control // its Frames and Outputs are filled in by the plan
 	chain   *asyncChain      // of an async-start
 	loop    bool             // a while: argument i and result i are one storage
+
+	of      hlo.Instruction  // that it is a part of; zero for copies that the plan adds
+	started *hlo.Instruction // of a done: the start of its chain, if it is in this function
+	after   []int            // ops that it comes after besides those that define its arguments
 }
 
 // sharing says that result may take over the storage of argument arg.
@@ -97,7 +105,7 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 	}
 	comp, _ := l.m.Computation(id)
 	f := &function{l: l, comp: comp, conv: conv,
-		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), elements: make(map[hlo.InstrID][]int),
+		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), elements: make(map[hlo.InstrID][]int), opsOf: make(map[hlo.InstrID][2]int), orders: make(map[hlo.InstrID][]int),
 		forms: make(map[hlo.InstrID]hlo.Shape), chains: make(map[hlo.InstrID]*asyncChain)}
 	for i, pid := range comp.Parameters() {
 		p, _ := comp.At(pid)
@@ -113,12 +121,15 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 		order = updatesLast(comp, order)
 	}
 	for _, in := range order {
+		first := len(f.ops)
 		if err := f.instruction(ctx, in); err != nil {
 			return nil, err
 		}
+		f.noteOrder(in, first)
 	}
 	f.roots = f.leaves[comp.Root().ID()]
 	f.settleRoots()
+	f.divide()
 	if err := f.makePlan(); err != nil {
 		return nil, err
 	}
@@ -126,6 +137,42 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 	l.fns[key] = f
 	l.order = append(l.order, f)
 	return f, nil
+}
+
+// noteOrder ties the ops that in became, from the first on, to in and to what must come before it though it reads nothing of it.
+func (f *function) noteOrder(in hlo.Instruction, first int) {
+	var after []int
+	for id := range in.ControlPredecessors() {
+		after = append(after, f.completes(id)...)
+	}
+	for i := range in.NumOperands() {
+		after = append(after, f.orders[in.Operand(i)]...)
+		if in.Opcode() == hlo.OpAddDependency && i > 0 {
+			after = append(after, f.completes(in.Operand(i))...)
+		}
+	}
+	for k := first; k < len(f.ops); k++ {
+		f.ops[k].of, f.ops[k].after = in, after
+	}
+	if first < len(f.ops) {
+		f.opsOf[in.ID()] = [2]int{first, len(f.ops)}
+	} else if len(after) > 0 {
+		f.orders[in.ID()] = after
+	}
+}
+
+// completes lists the ops with which an instruction has run.
+func (f *function) completes(id hlo.InstrID) []int {
+	if r, ok := f.opsOf[id]; ok {
+		return []int{r[1] - 1}
+	}
+	list := f.orders[id]
+	for _, v := range f.leaves[id] {
+		if d := f.values[v].def; d >= 0 {
+			list = append(list[:len(list):len(list)], d)
+		}
+	}
+	return list
 }
 
 // newValues makes one value for each leaf of shape, defined by op def.

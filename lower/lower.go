@@ -57,7 +57,7 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 }
 
 func newLowering(m hlo.Module) *lowering {
-	return &lowering{m: m, b: bef.NewBuilder(), program: proto.NewProgram(m), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int),
+	return &lowering{m: m, b: bef.NewBuilder(), program: proto.NewProgram(m), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), ordered: make(map[hlo.CompID]bool),
 		effects: analysis.FindSideEffects(m)}
 }
 
@@ -71,7 +71,9 @@ type lowering struct {
 
 	program *proto.Program // the ids of instructions
 	effects *analysis.SideEffects
-	chains  map[hlo.CompID]int // begunIn of computations
+	known   *analysis.Costs
+	ordered map[hlo.CompID]bool // isOrderedWithin
+	chains  map[hlo.CompID]int  // begunIn of computations
 }
 
 // fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 )
 
 // executionOrder is the order in which a computation's instructions become kernels: its schedule if it has one; otherwise its post-order,
@@ -82,9 +83,22 @@ func (l *lowering) overlap(order []hlo.Instruction) []hlo.Instruction {
 			need(id)
 		}
 	}
+	// What a start needs comes before what none needs, but for the waits for other chains.
+	urgent := make([]bool, len(order))
+	for i := len(order) - 1; i >= 0; i-- {
+		for _, u := range users[i] {
+			urgent[i] = urgent[i] || urgent[u] || analysis.IsStart(order[u]) || l.begun(order[u]) > 0
+		}
+	}
 	q := &readyQueue{class: make([]int, len(order))}
 	for i, in := range order {
-		q.class[i] = -l.begun(in)
+		q.class[i] = -4 * l.begun(in)
+		if analysis.IsStart(in) {
+			q.class[i] = -4
+		}
+		if urgent[i] {
+			q.class[i] -= 2
+		}
 	}
 	for i := range order {
 		if waits[i] == 0 {

@@ -13,14 +13,14 @@ import (
 // before; of the functions with more pieces than [searched], the smallest, which hardly add to the size, take turns in places of their size.
 func (f *function) pack() {
 	type piece struct {
-		bytes       int64
-		first, last int
-		place       func(offset int64)
+		bytes int64
+		life
+		place func(offset int64)
 	}
 	var pieces []piece
 	for i := range f.stores {
 		if s := &f.stores[i]; s.slot.Kind == runtime.SlotArena {
-			pieces = append(pieces, piece{align(s.bytes), s.first, s.last, func(at int64) { s.slot.Index = at }})
+			pieces = append(pieces, piece{align(s.bytes), life{s.first, s.last, s.uses}, func(at int64) { s.slot.Index = at }})
 		}
 	}
 	for k := range f.ops {
@@ -41,22 +41,27 @@ func (f *function) pack() {
 		if o.chain != nil {
 			last = o.chain.done
 		}
-		pieces = append(pieces, piece{align(bytes), k, last, func(at int64) {
+		pieces = append(pieces, piece{align(bytes), life{k, last, []int{k, last}}, func(at int64) {
 			for i := range o.control.Frames {
 				o.control.Frames[i] = at
 			}
 		}})
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.bytes, a.bytes) })
-	var space arena
+	space := arena{apart: f.apart}
 	large := pieces[:min(len(pieces), searched)]
 	for _, p := range large {
-		p.place(space.reserve(p.bytes, p.first, p.last))
+		p.place(space.reserve(p.bytes, p.life))
 	}
 	small := pieces[len(large):]
 	slices.SortStableFunc(small, func(a, b piece) int { return cmp.Compare(a.first, b.first) })
 	turns := turns{at: space.size, places: make(map[int64]*readyPlaces)}
 	for _, p := range small {
+		if f.segments != nil { // there are no turns where much runs at the same time
+			p.place(turns.at)
+			turns.at += p.bytes
+			continue
+		}
 		p.place(turns.reserve(p.bytes, p.first, p.last))
 	}
 	f.frameBytes = turns.at
@@ -80,15 +85,15 @@ func (t *turns) reserve(bytes int64, first, last int) int64 {
 		q = new(readyPlaces)
 		t.places[bytes] = q
 	}
-	if q.Len() > 0 && (*q)[0].last < first {
+	if q.Len() > 0 && (*q)[0].life.last < first {
 		at := (*q)[0].at
-		(*q)[0].last = last
+		(*q)[0].life.last = last
 		heap.Fix(q, 0)
 		return at
 	}
 	at := t.at
 	t.at += bytes
-	heap.Push(q, span{at: at, last: last})
+	heap.Push(q, span{at: at, life: life{last: last}})
 	return at
 }
 
@@ -97,7 +102,7 @@ type readyPlaces []span
 
 func (q readyPlaces) Len() int { return len(q) }
 func (q readyPlaces) Less(i, j int) bool {
-	return q[i].last < q[j].last || q[i].last == q[j].last && q[i].at < q[j].at
+	return q[i].life.last < q[j].life.last || q[i].life.last == q[j].life.last && q[i].at < q[j].at
 }
 func (q readyPlaces) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *readyPlaces) Push(x any)   { *q = append(*q, x.(span)) }
@@ -113,21 +118,40 @@ func align(n int64) int64 { return (n + runtime.BufferAlign - 1) &^ (runtime.Buf
 type arena struct {
 	taken []span // ascending by offset
 	size  int64
+	apart func(x, y *life) bool // whether two lives never overlap
 }
 
 type span struct {
-	at, end     int64
-	first, last int
+	at, end int64
+	life    life
 }
 
-// reserve finds the lowest offset where bytes are free during ops first to last.
-func (a *arena) reserve(bytes int64, first, last int) int64 {
+// life is when a piece of memory is in use: from one op to another, or, where ops run beside each other, from one op to all of some others.
+type life struct {
+	first, last int
+	uses        []int
+}
+
+// apart reports whether one life is over before the other begins.
+func (f *function) apart(x, y *life) bool {
+	if f.segments == nil {
+		return x.first > y.last || x.last < y.first
+	}
+	over := func(x, y *life) bool {
+		return !slices.ContainsFunc(x.uses, func(u int) bool { return !f.before(u, y.first) })
+	}
+	return over(x, y) || over(y, x)
+}
+
+// reserve finds the lowest offset where bytes are free during a life.
+func (a *arena) reserve(bytes int64, l life) int64 {
 	if bytes == 0 {
 		return 0
 	}
 	at := int64(0)
-	for _, s := range a.taken {
-		if s.first > last || s.last < first {
+	for i := range a.taken {
+		s := &a.taken[i]
+		if a.apart(&s.life, &l) {
 			continue
 		}
 		if s.at >= at+bytes {
@@ -135,7 +159,7 @@ func (a *arena) reserve(bytes int64, first, last int) int64 {
 		}
 		at = max(at, s.end)
 	}
-	s := span{at, at + bytes, first, last}
+	s := span{at, at + bytes, l}
 	i, _ := slices.BinarySearchFunc(a.taken, s, func(x, y span) int { return cmp.Compare(x.at, y.at) })
 	a.taken = slices.Insert(a.taken, i, s)
 	a.size = max(a.size, s.end)

@@ -11,7 +11,16 @@ import (
 type storage struct {
 	slot        runtime.Slot // of kind SlotArena with Index set by the packer, unless it is somebody else's memory
 	bytes       int64
-	first, last int // ops between which it must not be used for anything else, both included
+	first, last int   // ops between which it must not be used for anything else, both included
+	uses        []int // in functions with segments: the ops that use it, the first among them; last is of no meaning there
+}
+
+// isOverBy reports whether nothing uses s after op k.
+func (f *function) isOverBy(s *storage, k int) bool {
+	if f.segments == nil {
+		return s.last <= k
+	}
+	return !slices.ContainsFunc(s.uses, func(u int) bool { return u != k && !f.before(u, k) })
 }
 
 // constStorage makes the storage of a constant.
@@ -82,7 +91,17 @@ func (f *function) findLastUses() {
 	for i := range f.values {
 		f.values[i].lastUse = f.values[i].def
 	}
-	use := func(v valueID, at int) { f.values[v].lastUse = max(f.values[v].lastUse, at) }
+	use := func(v valueID, at int) {
+		f.values[v].lastUse = max(f.values[v].lastUse, at)
+		if f.segments != nil {
+			f.values[v].uses = append(f.values[v].uses, at)
+		}
+	}
+	for v := range f.values {
+		if d := f.values[v].def; d >= 0 {
+			use(valueID(v), d)
+		}
+	}
 	for k := range f.ops {
 		for _, a := range f.ops[k].args {
 			use(a, k)
@@ -103,7 +122,11 @@ func (f *function) newStorage(slot runtime.Slot, v value, first int) int {
 	if bytes == 0 {
 		slot = runtime.Slot{Kind: runtime.SlotNone}
 	}
-	f.stores = append(f.stores, storage{slot: slot, bytes: bytes, first: first, last: v.lastUse})
+	s := storage{slot: slot, bytes: bytes, first: first, last: v.lastUse, uses: slices.Clone(v.uses)}
+	if f.segments != nil && first >= 0 {
+		s.uses = append(s.uses, first)
+	}
+	f.stores = append(f.stores, s)
 	return len(f.stores) - 1
 }
 
@@ -157,6 +180,7 @@ func (f *function) overwrite(k int, arg, r valueID) {
 func (f *function) join(v valueID, store int) {
 	f.values[v].store = store
 	f.stores[store].last = max(f.stores[store].last, f.values[v].lastUse)
+	f.stores[store].uses = append(f.stores[store].uses, f.values[v].uses...)
 }
 
 // mayOverwrite reports whether op k may put its result r where its argument is: nobody needs the argument's storage after k, no
@@ -165,7 +189,7 @@ func (f *function) join(v valueID, store int) {
 func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) bool {
 	s := f.values[arg].store
 	st := &f.stores[s]
-	if st.last > k || st.bytes == 0 {
+	if st.bytes == 0 || !f.isOverBy(st, k) {
 		return false
 	}
 	// Every argument of k that lives there must be one that k may write over.
@@ -269,9 +293,9 @@ func (f *function) leadsTo(a, arg valueID) bool {
 // placeResults lets results be computed straight into the caller's memory. In a loop body that memory is the argument's: it is free
 // once nothing reads the argument any more.
 func (f *function) placeResults() {
-	var busy []int
+	var busy [][]*storage
 	if f.conv == loopBody {
-		busy = f.stateBusyUntil()
+		busy = f.stateUsers()
 	}
 	for i, r := range f.roots {
 		s := &f.stores[f.values[r].store]
@@ -279,7 +303,7 @@ func (f *function) placeResults() {
 			continue
 		}
 		if f.conv == loopBody {
-			if f.stores[f.values[f.args[i]].store].bytes != s.bytes || busy[i] >= s.first {
+			if f.stores[f.values[f.args[i]].store].bytes != s.bytes || slices.ContainsFunc(busy[i], func(b *storage) bool { return !f.isOverBefore(b, s.first) }) {
 				continue
 			}
 		}
@@ -287,19 +311,24 @@ func (f *function) placeResults() {
 	}
 }
 
-// stateBusyUntil lists, for each part of a loop's state, the last op that reads it, under the name of the argument or of a result that was
-// written over it.
-func (f *function) stateBusyUntil() []int {
-	last := make([]int, len(f.args))
-	for i := range last {
-		last[i] = -1
+// isOverBefore reports whether nothing uses s from op k on.
+func (f *function) isOverBefore(s *storage, k int) bool {
+	if f.segments == nil {
+		return s.last < k
 	}
-	for _, s := range f.stores {
+	return !slices.ContainsFunc(s.uses, func(u int) bool { return !f.before(u, k) })
+}
+
+// stateUsers lists, for each part of a loop's state, the storages in it: of the argument, and of results that were written over it.
+func (f *function) stateUsers() [][]*storage {
+	users := make([][]*storage, len(f.args))
+	for n := range f.stores {
+		s := &f.stores[n]
 		if k := s.slot.Kind; s.bytes > 0 && (k == runtime.SlotArg || k == runtime.SlotOut) {
-			last[s.slot.Index] = max(last[s.slot.Index], s.last)
+			users[s.slot.Index] = append(users[s.slot.Index], s)
 		}
 	}
-	return last
+	return users
 }
 
 // leafType is the name of a register's type in the file.

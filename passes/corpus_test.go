@@ -2,6 +2,7 @@ package passes_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"runtime"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/passes/spmd"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -67,6 +69,9 @@ func staysLegal(t *testing.T, row hlotest.Text) bool {
 		p, err := passes.Parse(name)
 		require.NoError(t, err)
 		_, err = (&pass.Runner{Check: check}).Run(context.Background(), p, m)
+		if refused := (*spmd.Error)(nil); errors.As(err, &refused) {
+			continue // some of the programs have shardings that contradict each other
+		}
 		assert.NoError(t, err, "%s: %s", row.ID, name)
 	}
 	return true

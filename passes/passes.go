@@ -4,10 +4,6 @@
 package passes
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/async"
@@ -17,9 +13,11 @@ import (
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
+	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
 	"github.com/gohalo/halo/passes/spmd"
+	"github.com/gohalo/halo/passes/types"
 )
 
 // catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
@@ -32,26 +30,26 @@ var catalogued = pass.Join(
 	fuse.Family,
 	legalize.Family,
 	loops.Family,
+	motion.Family,
 	schedule.Family,
 	simplify.Family,
+	types.Family,
 	spmd.Family,
 )
 
 // All lists every pass, by name; those with options as they are without.
-func All() []*pass.Pass {
-	all := catalogued.All()
-	slices.SortFunc(all, func(a, b *pass.Pass) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
+func All() []*pass.Pass { return standard.All() }
 
 // Pipelines are the named pipelines: what a user may write for a pass. O0 to O3 are the levels of the command line; cpu is what the
 // runtime needs.
-var pipelines = []struct{ name, doc, text string }{
+var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking,while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
-	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
-	{"cpu-async", "cpu, with expensive work begun early and scheduled beside other work",
-		"cpu,while-loop-trip-count-annotator,async-wrapper,latency-hiding-scheduler,sync-useless-pairs"},
+		"fix(algsimp,tuple-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,fusion,dce"},
+	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
+		"cpu,while-loop-trip-count-annotator,async-wrapper"},
+	{"spmd", "the program of one device out of one with shardings for many, as JAX hands it over",
+		"sdy-import,flatten-call-graph,spmd-constant-splitter,sharding-propagation,spmd-partitioning,cse,dce"},
 	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
@@ -74,55 +72,14 @@ var Orders = []pass.Order{
 	{Before: "async-to-sync", After: "fusion-inliner", Because: "wrapped fusions become plain ones first"},
 }
 
+// standard is the catalogue of this package.
+var standard = &Catalogue{catalogued, pipelines, Orders}
+
 // Parse reads pipeline text with the passes and pipelines of the catalogue.
-func Parse(text string) (*pass.Pipeline, error) { return pass.Parse(text, catalogue{}) }
+func Parse(text string) (*pass.Pipeline, error) { return standard.Parse(text) }
 
 // Check refuses a pattern of [pass.Matches] that is malformed or has a name that the catalogue does not know.
-func Check(pattern string) error { return pass.CheckPattern(pattern, catalogue{}) }
-
-// Standard is a named pipeline of the catalogue.
-type Standard struct{ Doc, Text string }
+func Check(pattern string) error { return standard.Check(pattern) }
 
 // Pipelines calls yield with the name of each standard pipeline and what it is.
-func Pipelines(yield func(name string, p Standard) bool) {
-	for _, p := range pipelines {
-		if !yield(p.name, Standard{p.doc, p.text}) {
-			return
-		}
-	}
-}
-
-// catalogue answers for the tables above.
-type catalogue struct{}
-
-func (catalogue) Pass(name string, o pass.Options) (*pass.Pass, error) {
-	return catalogued.Pass(name, o)
-}
-
-func (catalogue) Pipeline(name string) *pass.Pipeline {
-	for _, p := range pipelines {
-		if p.name == name {
-			q, err := Parse(p.text)
-			if err != nil {
-				panic(fmt.Sprintf("passes: pipeline %s: %v", name, err))
-			}
-			q.Name = name
-			return q
-		}
-	}
-	return nil
-}
-
-func (catalogue) Names() []string {
-	names := pass.Combinators()
-	for _, p := range All() {
-		names = append(names, p.Name)
-	}
-	for _, p := range pipelines {
-		names = append(names, p.name)
-	}
-	for alias := range catalogued.Aliases {
-		names = append(names, alias)
-	}
-	return names
-}
+func Pipelines(yield func(name string, p Standard) bool) { standard.Pipelines(yield) }

@@ -37,7 +37,7 @@ func TestEveryConformanceRowHasATest(t *testing.T) {
 		require.Equal(t, want, rows)
 	}
 	tested := make(map[string]string)
-	for _, root := range []string{".", "../cmd/halo"} {
+	for _, root := range []string{".", "../halocmd"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

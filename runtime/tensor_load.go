@@ -152,6 +152,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		segments.beforeReturn = func() { late.before(&step{in: t.results}) }
 	}
 	writer := make([]int, len(t.regs)) // kernel of each register
+	const anywhere = -1
 	for i := range def.Kernels {
 		segments.reach(i)
 		k := &def.Kernels[i]
@@ -161,7 +162,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		}
 		s := step{kernel: int32(i), site: -1, in: registerList(k.Args), out: registerList(k.Results)}
 		for _, r := range s.in {
-			if !defined[r] || int(r) >= t.numArgs && !segments.sees(i, writer[r]) {
+			if !defined[r] || int(r) >= t.numArgs && writer[r] != anywhere && !segments.sees(i, writer[r]) {
 				return bad("reads register %d before it is written", r)
 			}
 		}
@@ -175,6 +176,9 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		if name == kernelConstant {
 			if err := checkConstant(t, &s); err != nil {
 				return bad("%v", err)
+			}
+			for _, r := range s.out {
+				writer[r] = anywhere
 			}
 			continue
 		}

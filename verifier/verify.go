@@ -42,6 +42,7 @@ func (r *run) phases() {
 	r.schedule()
 	r.aliases()
 	r.donors()
+	r.extra()
 }
 
 // run is the state of one verification.

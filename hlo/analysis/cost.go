@@ -17,6 +17,7 @@ type Cost struct {
 	Messages        int64 // meetings with other devices
 	Kernels         int64 // instructions that compute something; set in sums, where one counts as well as zero
 	Nanoseconds     int64 // what custom calls declare, and test instruments take
+	Sleeps          bool  // all of that holds no thread
 	// Unknown says that a custom call without a declared cost, or a loop of unknown length, which counts as AssumedTrips rounds, is in it.
 	Unknown bool
 }
@@ -29,18 +30,24 @@ func (c Cost) IsZero() bool { return c == Cost{} }
 
 func (c Cost) plus(o Cost) Cost {
 	return Cost{addSat(c.Flops, o.Flops), addSat(c.Transcendentals, o.Transcendentals), addSat(c.Bytes, o.Bytes), addSat(c.Sent, o.Sent),
-		addSat(c.Messages, o.Messages), addSat(c.Kernels, o.Kernels), addSat(c.Nanoseconds, o.Nanoseconds), c.Unknown || o.Unknown}
+		addSat(c.Messages, o.Messages), addSat(c.Kernels, o.Kernels), addSat(c.Nanoseconds, o.Nanoseconds),
+		sleeps(c, o), c.Unknown || o.Unknown}
 }
 
 func (c Cost) times(n int64) Cost {
 	return Cost{mulSat(c.Flops, n), mulSat(c.Transcendentals, n), mulSat(c.Bytes, n), mulSat(c.Sent, n), mulSat(c.Messages, n), mulSat(c.Kernels, n),
-		mulSat(c.Nanoseconds, n), c.Unknown}
+		mulSat(c.Nanoseconds, n), c.Sleeps, c.Unknown}
 }
 
 // most is the greater of each number: of branches, one is taken.
 func (c Cost) most(o Cost) Cost {
 	return Cost{max(c.Flops, o.Flops), max(c.Transcendentals, o.Transcendentals), max(c.Bytes, o.Bytes), max(c.Sent, o.Sent), max(c.Messages, o.Messages),
-		max(c.Kernels, o.Kernels), max(c.Nanoseconds, o.Nanoseconds), c.Unknown || o.Unknown}
+		max(c.Kernels, o.Kernels), max(c.Nanoseconds, o.Nanoseconds), sleeps(c, o), c.Unknown || o.Unknown}
+}
+
+// sleeps reports whether two costs declare something, and nothing of it holds a thread.
+func sleeps(c, o Cost) bool {
+	return (c.Sleeps || c.Nanoseconds == 0) && (o.Sleeps || o.Nanoseconds == 0) && (c.Sleeps || o.Sleeps)
 }
 
 func addSat(a, b int64) int64 {
@@ -200,7 +207,8 @@ func (k *Costs) Trips(while hlo.Instruction) (n int64, known bool) {
 // {"cost_estimate":{"flops":"1000","transcendentals":"0","bytes_accessed":"64"}}.
 func declared(in hlo.Instruction, moved int64) Cost {
 	if d, ok := hlo.Instrument(in); ok {
-		return Cost{Bytes: moved, Nanoseconds: d.Nanoseconds()}
+		sleep := hlo.AttrsOf[hlo.CustomCallAttrs](in).Target == hlo.TargetSleep
+		return Cost{Bytes: moved, Nanoseconds: d.Nanoseconds(), Sleeps: sleep && d > 0}
 	}
 	c := in.Common()
 	if c == nil {

@@ -405,17 +405,17 @@ func (p *parser) setThread(id hlo.CompID, thread string) {
 	c := p.ed.Computation(id)
 	c.SetExecutionThread(thread)
 	var callees []hlo.CompID
-	var starts []hlo.Instruction
+	var starts []hlo.InstrID
 	for in := range c.View().Instructions() {
 		for callee := range in.Callees() {
 			callees = append(callees, callee)
 		}
 		if a, ok := in.Attrs().(*hlo.AsyncStartAttrs); ok && in.Opcode() == hlo.OpAsyncStart && a.ExecutionThread != thread {
-			starts = append(starts, in)
+			starts = append(starts, in.ID())
 		}
 	}
-	for _, in := range starts {
-		p.moveStart(c.Instr(in.ID()), thread)
+	for _, start := range starts {
+		p.moveStart(c.Instr(start), thread)
 	}
 	for _, callee := range callees {
 		p.setThread(callee, thread)

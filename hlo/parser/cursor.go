@@ -24,6 +24,8 @@ type parser struct {
 
 	quiet    bool // warnings wait until the text turns out to have no fault
 	warnings []*Error
+	undo     undo
+	stopped  bool // a computation has no end, or too much is wrong
 	// What a text may be full of is told of once: zeros that lose their signs, threads that do not count.
 	warnedZero, warnedThread bool
 

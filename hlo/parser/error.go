@@ -26,6 +26,9 @@ type Error struct {
 
 // Position is `file:line:col`.
 func (e *Error) Position() string {
+	if e.Line == 0 && e.File != "" {
+		return e.File // of a file that is no text
+	}
 	if e.File == "" {
 		return fmt.Sprintf("%d:%d", e.Line, e.Col)
 	}

@@ -78,6 +78,18 @@ func (c *Context) SpendOn(rule string, cost Cost) bool {
 // FP is the worst class of rewrites that the runner's policy allows.
 func (c *Context) FP() FP { return c.runner.FP }
 
+// SpendAs is [Context.Spend] for a rewrite that may change floating-point results as the class says. It reports false where the policy of the
+// run does not allow that; reports have the class otherwise, so that checks know what may differ.
+func (c *Context) SpendAs(rule string, class FP) bool {
+	if class > c.FP() || !c.Spend(rule) {
+		return false
+	}
+	if class != Exact {
+		c.Count(firedPrefix+class.String(), 1)
+	}
+	return true
+}
+
 // Count adds to a statistic of the pass.
 func (c *Context) Count(name string, n int64) {
 	if c.stats == nil {

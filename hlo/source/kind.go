@@ -22,7 +22,7 @@ const (
 	HLOText
 	StableHLOText
 	HostProgram // MLIR text for TFRT's host runtime
-	OtherMLIR   // MLIR text in dialects that are not read
+	OtherMLIR   // MLIR text in dialects that are not read: the error has the place of the first operation
 	HLOProto    // HloModuleProto, HloProto, HloSnapshot and their like
 
 	// NumKinds is how many kinds there are.
@@ -41,22 +41,27 @@ type format struct {
 
 // formats is the table of formats.
 var formats = [NumKinds]format{
-	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), read: readBytecode},
+	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), extensions: []string{".mlirbc"}, read: readBytecode},
 	BEF:           {noun: "a BEF file", is: begins("\x0b\xef"), extensions: []string{".bef"}},
 	Gzip:          {noun: "a gzip file", is: begins("\x1f\x8b")},
 	Zip:           {noun: "a zip file", is: begins("PK\x03\x04"), remedy: "unpack it first"},
 	UTF16:         {noun: "UTF-16 text", is: begins("\xff\xfe", "\xfe\xff"), remedy: "save it as UTF-8"},
 	ELF:           {noun: "an ELF file, not a program", is: begins("\x7fELF")},
-	JAXExport:     {noun: "a jax.export file", is: isExport, remedy: "export.mlir_module() in JAX has the text of its program"},
+	JAXExport:     {noun: "a jax.export file", is: isExport, extensions: []string{".jax_export"}, read: readExport},
 	HLOText:       {noun: "HLO text", is: isHLOText, extensions: []string{".hlo", ".txt"}, read: readText},
 	StableHLOText: {noun: "StableHLO text", is: isStableHLO, read: readStableHLO},
 	HostProgram:   {noun: "a host program", is: isHostProgram, extensions: []string{".mlir"}},
-	OtherMLIR:     {noun: "MLIR text", is: isMLIR},
+	OtherMLIR:     {noun: "MLIR text", is: isMLIR, read: readStableHLO},
 	HLOProto:      {noun: "a serialized module", is: isProto, extensions: []string{".pb"}, read: readProto},
 }
 
 // String names the kind with its article: "a BEF file".
 func (k Kind) String() string { return formats[k].noun }
+
+// HasArgumentShapes reports whether programs of this kind may have dynamic shapes, which follow from those of the arguments.
+func (k Kind) HasArgumentShapes() bool {
+	return k == StableHLOText || k == MLIRBytecode || k == JAXExport
+}
 
 // HasModule reports whether [Read] reads a module from files of this kind.
 func (k Kind) HasModule() bool { return formats[k].read != nil }
@@ -64,20 +69,39 @@ func (k Kind) HasModule() bool { return formats[k].read != nil }
 // Detect returns the kind of a file by its content, and by its name where the content does not tell. What looks like nothing at all is
 // HLO text, whose reader says what is wrong with it.
 func Detect(name string, data []byte) Kind {
-	for k := range Kind(NumKinds) {
-		if is := formats[k].is; is != nil && is(data) {
-			return k
-		}
+	k, known := Recognise(data)
+	named, ok := byName(name)
+	switch {
+	// Protocol buffers have no mark, and damaged files of other formats look like them.
+	case known && !(ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport)):
+		return k
+	case ok:
+		return named
 	}
+	return HLOText
+}
+
+// byName is the kind of files with such a name.
+func byName(name string) (Kind, bool) {
 	name = strings.TrimSuffix(name, ".gz")
 	for k := range Kind(NumKinds) {
 		for _, x := range formats[k].extensions {
 			if strings.HasSuffix(name, x) {
-				return k
+				return k, true
 			}
 		}
 	}
-	return HLOText
+	return 0, false
+}
+
+// Recognise returns the kind of a file by its content alone; false if the content does not tell.
+func Recognise(data []byte) (Kind, bool) {
+	for k := range Kind(NumKinds) {
+		if is := formats[k].is; is != nil && is(data) {
+			return k, true
+		}
+	}
+	return 0, false
 }
 
 // begins recognises files by their first bytes.

@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo"
 	"github.com/gohalo/halo/hlo/stablehlo/bytecode"
+	"github.com/gohalo/halo/hlo/stablehlo/export"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
 )
 
@@ -25,4 +26,13 @@ func readBytecode(name string, data []byte, o Options) (hlo.Module, error) {
 		return hlo.Module{}, err
 	}
 	return stablehlo.Convert(p, o.StableHLO)
+}
+
+// readExport reads a jax.export file.
+func readExport(name string, data []byte, o Options) (hlo.Module, error) {
+	f, err := export.Open(name, data)
+	if err != nil {
+		return hlo.Module{}, err
+	}
+	return f.Convert(name, o.StableHLO)
 }

@@ -193,7 +193,8 @@ func isTelling(word string) bool {
 	return isOpName(word) && !slices.Contains(structural, dialectOf(word))
 }
 
-// hasTensorMain reports whether an MLIR text has a main function that begins with a tensor, as an argument or as its result.
+// hasTensorMain reports whether an MLIR text has a main function that begins with a tensor, as an argument or as its result, or with an
+// alias: the types of host programs have dialects.
 func hasTensorMain(data []byte) bool {
 	_, signature, _ := bytes.Cut(data, []byte("@main("))
 	colon, arrow := bytes.IndexByte(signature, ':'), bytes.Index(signature, []byte("->"))
@@ -206,5 +207,12 @@ func hasTensorMain(data []byte) bool {
 		return false
 	}
 	signature = bytes.TrimLeft(signature, " (")
+	if rest, ok := bytes.CutPrefix(signature, []byte("!")); ok {
+		n := 0
+		for n < len(rest) && isWordByte(rest[n]) {
+			n++
+		}
+		return bytes.HasPrefix(rest, []byte("stablehlo.")) || n > 0 && bytes.IndexByte(rest[:n], '.') < 0
+	}
 	return bytes.HasPrefix(signature, []byte("tensor<"))
 }

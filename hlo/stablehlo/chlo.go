@@ -1,6 +1,7 @@
 package stablehlo
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -13,23 +14,23 @@ func chloRows() map[string]*row {
 		"erf":              op1(realFloat(hlo.OpErf)),
 		"tan":              unary(hlo.OpTan),
 		"mulhi":            binary(hlo.OpMulhi),
-		"top_k":            {1, 1, 0, 2, (*comp).topK},
+		"top_k":            {1, 1, 0, 2, (*comp).topK, false},
 		"ragged_dot":       op3((*comp).raggedDot),
-		"scan":             {1, -1, 1, -1, (*comp).scan},
+		"scan":             {1, -1, 1, -1, (*comp).scan, false},
 		"constant_like":    op1((*comp).constantLike),
-		"broadcast_select": op3(broadcastOperands("stablehlo.select")),
+		"broadcast_select": expanded(3),
 	}
 	for _, name := range strings.Fields("add and atan2 compare complex divide maximum minimum multiply or power remainder shift_left " +
 		"shift_right_arithmetic shift_right_logical subtract xor") {
-		rows["broadcast_"+name] = op2(broadcastOperands("stablehlo." + name))
+		rows["broadcast_"+name] = expanded(2)
 	}
 	for _, name := range []string{"next_after", "polygamma", "zeta"} {
-		rows[name] = op2(expand(name))
-		rows["broadcast_"+name] = op2(broadcastOperands("chlo." + name))
+		rows[name] = expanded(2)
+		rows["broadcast_"+name] = expanded(2)
 	}
 	for _, name := range strings.Fields("_asin_acos_kernel acos acosh asin asinh atan atanh bessel_i1e conj cosh digamma erf_inv erfc is_inf " +
 		"is_neg_inf is_pos_inf lgamma sinh square") {
-		rows[name] = op1(expand(name))
+		rows[name] = expanded(1)
 	}
 	rows["asin_acos_kernel"] = rows["_asin_acos_kernel"]
 	return rows
@@ -45,32 +46,11 @@ func realFloat(opcode hlo.Opcode) func(*comp, *mlir.Op) {
 	}
 }
 
-// expand is an operation that is written out.
-func expand(name string) func(*comp, *mlir.Op) {
-	return func(c *comp, op *mlir.Op) { c.set(c.expansion(name, c.operands())) }
-}
-
-// expandComplex is an operation of HLO that is written out for complex numbers.
-func expandComplex(name string, opcode hlo.Opcode) func(*comp, *mlir.Op) {
-	return func(c *comp, op *mlir.Op) {
-		if op.Operands[0].Type.Elem.IsComplex() {
-			c.set(c.expansion(name, c.operands()))
-			return
-		}
-		same(opcode)(c, op)
-	}
-}
-
-// substitute converts another operation in the place of the present one.
-func (c *comp) substitute(standIn, op *mlir.Op) {
-	r := rowOf(standIn.Name)
-	c.checkOp(standIn)
-	c.op = standIn
-	r.emit(c, standIn)
-	for i := range op.Results {
-		c.values[&op.Results[i]] = c.values[&standIn.Results[i]]
-	}
-	c.op = op
+// expanded is an operation that is written out before the program is converted: see simplifier.expand.
+func expanded(operands int) *row {
+	return &row{min: operands, max: operands, results: 1, expanded: true, emit: func(c *comp, op *mlir.Op) {
+		c.fail(op, "'%s' of %v is not supported", op.Name, op.Operands[0].Type)
+	}}
 }
 
 // like is an operation at the place of another, with the same operands and results.
@@ -83,47 +63,37 @@ func like(op *mlir.Op, name string, attrs mlir.Attrs) *mlir.Op {
 	return o
 }
 
-// broadcastOperands brings operands to the dimensions of the result, as numpy does, and applies an operation.
-func broadcastOperands(name string) func(*comp, *mlir.Op) {
-	return func(c *comp, op *mlir.Op) {
-		shape := c.resultShape(0)
-		standIn := like(op, name, op.Attrs.Without("broadcast_dimensions"))
-		standIn.Operands = make([]*mlir.Value, len(op.Operands))
-		explicit, given := mlir.Ints(op.Attrs.Get("broadcast_dimensions"))
-		for i, v := range op.Operands {
-			id := c.value(v)
-			s := c.shape(id)
-			t := c.m.Types.WithDims(v.Type, shape.Dimensions())
-			made := &mlir.Value{Type: t}
-			standIn.Operands[i] = made
-			if s.Rank() == shape.Rank() && sameDims(s, shape) {
-				made.Type = v.Type
-				c.values[made] = id
-				continue
-			}
-			if s.Rank() > shape.Rank() {
-				c.fail(op, "operand %d of '%s' has more dimensions than the result", i, op.Name)
-			}
-			dims := make([]int64, s.Rank())
-			for d := range dims {
-				dims[d] = int64(shape.Rank() - s.Rank() + d)
-			}
-			if given && len(explicit) == s.Rank() && s.Rank() < shape.Rank() {
-				dims = explicit
-			}
-			c.values[made] = c.inDim(id, shape.WithType(s.Type()), dims)
-		}
-		c.substitute(standIn, op)
+// broadcastOperands brings operands to the dimensions of the result, as numpy does, and applies the operation without its prefix.
+func (s *simplifier) broadcastOperands(op *mlir.Op, rest string) *mlir.Op {
+	t := op.Results[0].Type
+	name := "stablehlo." + rest
+	if rows[name] == nil {
+		name = "chlo." + rest
 	}
-}
-
-func sameDims(a, b hlo.Shape) bool {
-	for i := range a.Rank() {
-		if a.Dim(i) != b.Dim(i) {
-			return false
+	explicit, given := mlir.Ints(op.Attrs.Get("broadcast_dimensions"))
+	operands := make([]*mlir.Value, len(op.Operands))
+	for i, v := range op.Operands {
+		operands[i] = v
+		if v.Type.Kind != mlir.Tensor || len(v.Type.Dims) > len(t.Dims) {
+			s.fail(op, "operand %d of '%s' is %v, the result %v", i, op.Name, v.Type, t)
 		}
+		if slices.Equal(v.Type.Dims, t.Dims) {
+			continue
+		}
+		rank := len(v.Type.Dims)
+		dims := make([]int64, rank)
+		for d := range dims {
+			dims[d] = int64(len(t.Dims) - rank + d)
+		}
+		if given && len(explicit) == rank && rank < len(t.Dims) {
+			dims = explicit
+		}
+		operands[i] = s.put(op, "stablehlo.broadcast_in_dim", s.m.Types.WithDims(v.Type, t.Dims),
+			mlir.Attrs{{Name: "broadcast_dimensions", Value: s.list(dims...)}}, v)
 	}
-	return true
+	next := instead(op, name, op.Attrs.Without("broadcast_dimensions"), operands...)
+	s.checkOp(next)
+	return next
 }
 
 func (c *comp) constantLike(op *mlir.Op) {
@@ -200,9 +170,9 @@ var compositeOps = map[string]bool{
 }
 
 // compositeOf is the operation of CHLO that a composite stands for, nil when it stands for none.
-func (c *comp) compositeOf(op *mlir.Op, name string) *mlir.Op {
+func (c *converter) compositeOf(op *mlir.Op, name string) *mlir.Op {
 	rest, ok := strings.CutPrefix(name, "chlo.")
-	if !ok || !compositeOps[rest] || c.intOr("version", 0) != 1 {
+	if !ok || !compositeOps[rest] || intOf(op.Attrs.Get("version")) != 1 {
 		return nil
 	}
 	d, _ := op.Attrs.Get("composite_attributes").(mlir.Dict)
@@ -219,7 +189,7 @@ func (c *comp) compositeOf(op *mlir.Op, name string) *mlir.Op {
 }
 
 // raggedAttrs are the attributes of a ragged dot whose dimension numbers are an array of lists, as composites have them.
-func (c *comp) raggedAttrs(op *mlir.Op, attrs mlir.Attrs) mlir.Attrs {
+func (c *converter) raggedAttrs(op *mlir.Op, attrs mlir.Attrs) mlir.Attrs {
 	lists, ok := attrs.Get("ragged_dot_dimension_numbers").(mlir.Array)
 	names, _ := mlir.StructFields("ragged_dot")
 	if !ok {

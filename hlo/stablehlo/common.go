@@ -54,7 +54,7 @@ func (c *converter) argumentCommon(op *mlir.Op, attrs mlir.Attrs, loc *mlir.Loca
 		}
 	}
 	if text, ok := attrs.Get("sdy.sharding").(mlir.Text); ok && out != nil {
-		out.FrontendAttributes = withFrontend(out.FrontendAttributes, "xla.sdy.sharding", quoteMLIR(string(text)))
+		out.FrontendAttributes = withFrontend(out.FrontendAttributes, "xla.sdy.sharding", string(text))
 	}
 	return out
 }

@@ -12,27 +12,37 @@ type comp struct {
 	*converter
 	b      *hlo.ComputationBuilder
 	values map[*mlir.Value]hlo.InstrID
+	consts map[constKey]hlo.InstrID
 
 	// Of the operation that is being converted: what its instructions have in common.
 	op     *mlir.Op
 	common *hlo.Common
 	name   string
 	pos    hlo.Position
-	empty  bool // no operation: helpers around regions
-	last   hlo.InstrID
 	root   hlo.InstrID
 }
 
 func newComp(c *converter, name string) *comp {
-	return &comp{converter: c, b: c.e.NewComputation(hlo.LegalName(name)), values: make(map[*mlir.Value]hlo.InstrID)}
+	return &comp{converter: c, b: c.e.NewComputation(hlo.LegalName(name)), values: make(map[*mlir.Value]hlo.InstrID),
+		consts: make(map[constKey]hlo.InstrID)}
 }
+
+// constKey tells constants apart: each is made once in a computation.
+type constKey struct {
+	typ   *mlir.Type
+	data  string
+	splat bool
+}
+
+// maxShared is how many bytes a constant may have to be looked for among those before it.
+const maxShared = 1 << 16
 
 // finish completes the computation.
 func (c *comp) finish() hlo.CompID { return c.b.Finish(c.root) }
 
 // convert makes the instructions of an operation.
 func (c *comp) convert(op *mlir.Op) {
-	if strings.HasSuffix(op.Name, ".return") {
+	if strings.HasSuffix(op.Name, ".return") || isConstant(op) { // constants are made where they are used
 		return
 	}
 	r := rowOf(op.Name)
@@ -56,17 +66,63 @@ func (c *comp) add(op hlo.Opcode, shape hlo.Shape, attrs hlo.OpAttrs, operands .
 }
 
 func (c *comp) addCalling(op hlo.Opcode, shape hlo.Shape, attrs hlo.OpAttrs, callees []hlo.CompID, operands ...hlo.InstrID) hlo.InstrID {
+	shape = c.laidOut(op, shape, operands)
 	spec := hlo.InstrSpec{
 		Opcode: op, Name: c.name, Shape: shape, Operands: operands, Attrs: attrs, Common: c.common, Callees: callees, Position: c.pos,
 	}
 	if spec.Name == "" {
 		spec.Name = op.String()
 	}
-	c.last = c.b.AppendSpec(&spec)
-	return c.last
+	return c.b.AppendSpec(&spec)
 }
 
-// plain makes a helper without sharding.
+// laidOut is a shape with the layout that XLA's builder gives it: operations of each element, and those that return something of the
+// shape of an operand, keep the layout of that operand.
+func (c *comp) laidOut(op hlo.Opcode, shape hlo.Shape, operands []hlo.InstrID) hlo.Shape {
+	i := 0
+	switch {
+	case op == hlo.OpClamp || op == hlo.OpTriangularSolve:
+		i = 1
+	case hlo.Info(op).Traits&hlo.TraitElementwise != 0:
+	case op == hlo.OpReverse || op == hlo.OpDynamicUpdateSlice || op == hlo.OpSort || op == hlo.OpScatter || op == hlo.OpSelectAndScatter ||
+		op == hlo.OpCholesky || op == hlo.OpAllReduce || op == hlo.OpCollectivePermute || op == hlo.OpSetDimensionSize:
+	default:
+		return shape
+	}
+	if i >= len(operands) {
+		return shape
+	}
+	if shape.IsTuple() { // one part of the result is like one operand
+		parts := shape.Elems()
+		changed := false
+		for k := range parts {
+			if k < len(operands) {
+				l := likeOperand(parts[k], c.shape(operands[k]))
+				changed = changed || l != parts[k]
+				parts[k] = l
+			}
+		}
+		if !changed {
+			return shape
+		}
+		return hlo.MakeTuple(parts...)
+	}
+	return likeOperand(shape, c.shape(operands[i]))
+}
+
+// likeOperand is a shape with the layout of another of its rank.
+func likeOperand(shape, other hlo.Shape) hlo.Shape {
+	if !shape.IsArray() || !other.IsArray() || shape.Rank() != other.Rank() {
+		return shape
+	}
+	l, ok := other.Layout()
+	if !ok || l.IsDefault() {
+		return shape
+	}
+	return shape.WithLayout(l)
+}
+
+// shape is that of an instruction of the computation.
 func (c *comp) shape(id hlo.InstrID) hlo.Shape { return c.b.Shape(id) }
 
 // operand is the instruction of operand i.
@@ -75,16 +131,16 @@ func (c *comp) operand(i int) hlo.InstrID { return c.value(c.op.Operands[i]) }
 func (c *comp) value(v *mlir.Value) hlo.InstrID {
 	id, ok := c.values[v]
 	if !ok {
-		if v.Def != nil && isConstant(v.Def) { // one that a region has from outside
-			return c.constantCopy(v)
+		if v.Def != nil && isConstant(v.Def) {
+			return c.constantOf(v)
 		}
 		c.fail(c.op, "the region of '%s' uses a value from outside, which HLO cannot say", c.op.Name)
 	}
 	return id
 }
 
-// constantCopy makes a constant of an outer computation anew in this one.
-func (c *comp) constantCopy(v *mlir.Value) hlo.InstrID {
+// constantOf makes a constant at its first use, in each computation that uses it.
+func (c *comp) constantOf(v *mlir.Value) hlo.InstrID {
 	save := *c
 	c.begin(v.Def)
 	rowOf(v.Def.Name).emit(c, v.Def)

@@ -12,8 +12,8 @@ func (c *comp) while(op *mlir.Op) {
 	state := append(c.operands(), c.valuesOf(captured)...)
 	first := c.bundle(state)
 	shape := c.shape(first)
-	body := c.loopRegion(op, 1, shape, captured)
-	cond := c.loopRegion(op, 0, shape, captured)
+	body := c.loopRegion(op, 1, captured)
+	cond := c.loopRegion(op, 0, captured)
 	id := c.addCalling(hlo.OpWhile, shape, nil, []hlo.CompID{body, cond}, first)
 	if len(state) == 1 {
 		if len(op.Results) == 1 {
@@ -33,7 +33,7 @@ func (c *comp) bundle(ids []hlo.InstrID) hlo.InstrID {
 }
 
 // loopRegion is the computation of a region of a loop, whose one parameter is the state. The body returns the whole state.
-func (c *comp) loopRegion(op *mlir.Op, n int, state hlo.Shape, captured []*mlir.Value) hlo.CompID {
+func (c *comp) loopRegion(op *mlir.Op, n int, captured []*mlir.Value) hlo.CompID {
 	b := op.Regions[n].Block()
 	inner := c.newRegion()
 	values := make([]*mlir.Value, 0, len(b.Args)+len(captured))
@@ -41,7 +41,7 @@ func (c *comp) loopRegion(op *mlir.Op, n int, state hlo.Shape, captured []*mlir.
 		values = append(values, &b.Args[i])
 	}
 	values = append(values, captured...)
-	inner.unbundle(values, state)
+	inner.unbundle(values)
 	if n == 0 {
 		return inner.body(b)
 	}
@@ -53,7 +53,12 @@ func (c *comp) loopRegion(op *mlir.Op, n int, state hlo.Shape, captured []*mlir.
 }
 
 // unbundle makes the one parameter of a region and takes it apart.
-func (c *comp) unbundle(values []*mlir.Value, shape hlo.Shape) {
+func (c *comp) unbundle(values []*mlir.Value) {
+	shapes := make([]hlo.Shape, len(values))
+	for i, v := range values {
+		shapes[i] = c.shapeOf(c.op, v.Type)
+	}
+	shape := bundled(shapes)
 	switch len(values) {
 	case 0:
 		c.name = "arg_empty_tuple"
@@ -82,7 +87,7 @@ func (c *comp) conditional(op *mlir.Op) {
 		arg := c.bundle(c.valuesOf(captured))
 		ids = append(ids, arg)
 		inner := c.newRegion()
-		inner.unbundle(captured, c.shape(arg))
+		inner.unbundle(captured)
 		b := op.Regions[n].Block()
 		if got := b.Terminator(); len(got.Operands) != len(op.Results) {
 			c.fail(got, "branch %d of '%s' returns %d values, the operation has %d results", n, op.Name, len(got.Operands), len(op.Results))
@@ -157,17 +162,13 @@ func (c *comp) call(op *mlir.Op) {
 
 // callOf makes a call of a function.
 func (c *comp) callOf(f *function, ids []hlo.InstrID, a *hlo.CallAttrs) {
-	id := c.addCalling(hlo.OpCall, c.allShape(), a, []hlo.CompID{c.function(f, c.op)}, ids...)
-	c.setAll(id)
+	callee := c.function(f, c.op)
+	c.setAll(c.addCalling(hlo.OpCall, c.e.View(callee).Root().Shape(), a, []hlo.CompID{callee}, ids...))
 }
 
 // composite is a call of its decomposition, or the operation of CHLO that it stands for.
 func (c *comp) composite(op *mlir.Op) {
 	name := c.str("name")
-	if standIn := c.compositeOf(op, name); standIn != nil {
-		c.substitute(standIn, op)
-		return
-	}
 	f := c.funcs[symbolOf(op.Attrs.Get("decomposition"))]
 	if f == nil || f.body == nil {
 		c.fail(op, "the composite %q has no decomposition @%s", name, symbolOf(op.Attrs.Get("decomposition")))

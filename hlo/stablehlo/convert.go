@@ -13,9 +13,11 @@ import (
 // Options say how to convert.
 type Options struct {
 	// Shapes are those of the arguments of main, for programs with dynamic dimensions; nil when they are not known.
-	Shapes []hlo.Shape
+	Shapes []hlo.Shape // of those that are left, without Values and tokens
 	// Values are integer arguments that are known, by their number: the index of the platform of an export, for instance.
 	Values map[int]*hlo.Literal
+	// DropTokens drops arguments and results of main that are tokens, as the first effect needs no order.
+	DropTokens bool
 }
 
 // converter makes one module:
@@ -100,7 +102,7 @@ func (c *converter) module() hlo.Module {
 	c.e.ReserveNames(c.countOps())
 	c.function(main, nil)
 	for _, op := range c.m.Ops { // public functions that nothing calls are kept
-		if f := c.functionOf(op); f != nil && f != main && f.state == untouched && f.body != nil && isPublic(f) {
+		if f := c.functionOf(op); f != nil && f != main && f.state == untouched && f.body != nil && isPublic(f) && f.op == op {
 			c.function(f, nil)
 		}
 	}

@@ -10,10 +10,6 @@ import (
 // customCall keeps the call, but for those that stand for operations of CHLO and those that exports make of dynamic shapes.
 func (c *comp) customCall(op *mlir.Op) {
 	target := c.str("call_target_name")
-	if standIn := c.customOp(op, target); standIn != nil {
-		c.substitute(standIn, op)
-		return
-	}
 	if strings.HasPrefix(target, "stablehlo.dynamic_") {
 		c.notRefined(op)
 	}
@@ -43,6 +39,7 @@ func (c *comp) customCall(op *mlir.Op) {
 	}
 	a.OutputAliasing = c.outputAliases()
 	c.setBackendConfig()
+	common := c.common
 	var callees []hlo.CompID
 	list, _ := op.Attrs.Get("called_computations").(mlir.Array)
 	for _, s := range list {
@@ -53,6 +50,11 @@ func (c *comp) customCall(op *mlir.Op) {
 		callees = append(callees, c.function(f, op))
 	}
 	id := c.addCalling(hlo.OpCustomCall, shape, a, callees, ids...)
+	if common != nil && common.BackendConfig != "" { // that is not for what the result is taken apart with
+		plain := *common
+		plain.BackendConfig = ""
+		c.common = &plain
+	}
 	c.setAll(id)
 }
 
@@ -61,6 +63,9 @@ var apiVersions = []hlo.APIVersion{hlo.APIOriginal, hlo.APIOriginal, hlo.APIStat
 
 func (c *comp) apiVersion() hlo.APIVersion {
 	n := int64(0)
+	if _, ok := c.op.Attrs.Get("mhlo.backend_config").(mlir.Dict); ok {
+		n = int64(len(apiVersions) - 1) // only this convention has a dictionary
+	}
 	switch v := c.op.Attrs.Get("api_version").(type) {
 	case mlir.Int:
 		n = v.Value
@@ -89,7 +94,8 @@ func (c *comp) setBackendConfig() {
 	if v, ok := c.op.Attrs.Get("mhlo.backend_config").(mlir.Dict); ok && text == "" {
 		text = string(mlir.AppendDict(nil, mlir.Attrs(v)))
 	}
-	if text == "" {
+	rule, ruled := c.op.Attrs.Get("sdy.sharding_rule").(mlir.Text)
+	if text == "" && !ruled {
 		return
 	}
 	var common hlo.Common
@@ -97,6 +103,9 @@ func (c *comp) setBackendConfig() {
 		common = *c.common
 	}
 	common.BackendConfig = text
+	if ruled {
+		common.FrontendAttributes = withFrontend(common.FrontendAttributes, "xla.sdy.sharding_rule", string(rule))
+	}
 	c.common = &common
 }
 
@@ -143,7 +152,7 @@ func (c *comp) outputAliases() []hlo.OutputAlias {
 }
 
 // customOp is the operation of CHLO that a custom call of an older export stands for, nil when it stands for none.
-func (c *comp) customOp(op *mlir.Op, target string) *mlir.Op {
+func (c *converter) customOp(op *mlir.Op, target string) *mlir.Op {
 	d, _ := op.Attrs.Get("mhlo.attributes").(mlir.Dict)
 	attrs := mlir.Attrs(d)
 	rest, ok := strings.CutPrefix(target, "mhlo.")

@@ -46,13 +46,25 @@ func (c *comp) constant(op *mlir.Op) {
 	c.set(c.splat(d, shape))
 }
 
-// splat makes a constant; one that has equal elements is a scalar that is broadcast.
+// splat makes a constant, or finds the one that is there; one that has equal elements is a scalar that is broadcast.
 func (c *comp) splat(d mlir.Dense, shape hlo.Shape) hlo.InstrID {
-	if !d.Splat || shape.Rank() == 0 || shape.NumElements() == 1 {
-		return c.scalar(c.literal(c.op, d, shape))
+	var key constKey
+	if len(d.Data) <= maxShared {
+		key = constKey{d.Type, string(d.Data), d.Splat}
+		if id, ok := c.consts[key]; ok {
+			return id
+		}
 	}
-	one := c.scalar(c.literal(c.op, d, arrayShape(d.Type.Elem)))
-	return c.broadcast(one, shape)
+	var id hlo.InstrID
+	if !d.Splat || shape.Rank() == 0 || shape.NumElements() == 1 {
+		id = c.scalar(c.literal(c.op, d, shape))
+	} else {
+		id = c.broadcast(c.scalar(c.literal(c.op, d, arrayShape(d.Type.Elem))), shape)
+	}
+	if key.typ != nil {
+		c.consts[key] = id
+	}
+	return id
 }
 
 func (c *comp) compare(op *mlir.Op) {
@@ -77,16 +89,17 @@ func (c *comp) compare(op *mlir.Op) {
 
 // selectOp: a scalar predicate chooses between whole arrays, so it is broadcast.
 func (c *comp) selectOp(op *mlir.Op) {
-	ids, shape := c.operands(), c.resultShape(0)
-	ids[0] = c.spread(ids[0], shape)
-	c.set(c.add(hlo.OpSelect, shape, nil, ids...))
+	ids := c.operands()
+	ids[0] = c.spread(ids[0], c.shape(ids[1]))
+	c.set(c.add(hlo.OpSelect, c.resultShape(0), nil, ids...))
 }
 
 // clamp: scalar bounds are broadcast.
 func (c *comp) clamp(op *mlir.Op) {
-	ids, shape := c.operands(), c.resultShape(0)
-	ids[0], ids[2] = c.spread(ids[0], shape), c.spread(ids[2], shape)
-	c.set(c.add(hlo.OpClamp, shape, nil, ids...))
+	ids := c.operands()
+	like := c.shape(ids[1])
+	ids[0], ids[2] = c.spread(ids[0], like), c.spread(ids[2], like)
+	c.set(c.add(hlo.OpClamp, c.resultShape(0), nil, ids...))
 }
 
 // spread broadcasts a scalar to the dimensions of a shape.
@@ -98,12 +111,17 @@ func (c *comp) spread(id hlo.InstrID, like hlo.Shape) hlo.InstrID {
 	return c.broadcast(id, like.WithType(s.Type()))
 }
 
+// convertType of complex numbers to real ones takes the real part first.
 func (c *comp) convertType(op *mlir.Op) {
-	if op.Operands[0].Type == op.Results[0].Type {
-		c.identity(op)
+	id, from := c.operand(0), op.Operands[0].Type
+	switch {
+	case from == op.Results[0].Type:
+		c.set(id)
 		return
+	case from.Elem.IsComplex() && !op.Results[0].Type.Elem.IsComplex():
+		id = c.add(hlo.OpReal, c.shape(id).WithType(from.Elem.ComponentType()), nil, id)
 	}
-	c.set(c.add(hlo.OpConvert, c.resultShape(0), nil, c.operand(0)))
+	c.set(c.add(hlo.OpConvert, c.resultShape(0), nil, id))
 }
 
 func (c *comp) reducePrecision(op *mlir.Op) {

@@ -2,7 +2,9 @@ package stablehlo
 
 import (
 	_ "embed"
+	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,11 +25,11 @@ var expansionText string
 
 // expandedValue is one line of an expansion.
 type expandedValue struct {
-	op       hlo.Opcode
-	typ      hlo.PrimitiveType
-	operands []int
-	attrs    hlo.OpAttrs
-	bits     uint64 // of a constant
+	op        hlo.Opcode
+	typ       hlo.PrimitiveType
+	operands  []int
+	direction string // of a comparison
+	data      []byte // of a constant
 }
 
 // expansions are the texts of all expansions by "name type".
@@ -62,12 +64,13 @@ func readExpansion(lines []string) []expandedValue {
 		v := expandedValue{op: op, typ: typ}
 		switch op {
 		case hlo.OpConstant:
-			v.bits, _ = strconv.ParseUint(f[2], 16, 64)
+			v.data, _ = hex.DecodeString(f[2])
+			slices.Reverse(v.data)
 		default:
 			for _, w := range f[2:] {
 				n, err := strconv.Atoi(w)
 				if err != nil {
-					v.attrs = compareAttrs(w)
+					v.direction = w
 					continue
 				}
 				v.operands = append(v.operands, n)
@@ -78,52 +81,101 @@ func readExpansion(lines []string) []expandedValue {
 	return out
 }
 
-func compareAttrs(direction string) *hlo.CompareAttrs {
-	a := &hlo.CompareAttrs{}
-	for i, name := range a.Direction.EnumNames() {
-		if name == direction {
-			a.Direction = hlo.Direction(i)
+// standIn is the operation that a composite, a custom call or a broadcasting operation stands for; the operation itself when it stands for
+// none.
+func (s *simplifier) standIn(op *mlir.Op) *mlir.Op {
+	var next *mlir.Op
+	switch op.Name {
+	case "stablehlo.composite":
+		next = s.compositeOf(op, stringOf(op.Attrs.Get("name")))
+	case "stablehlo.custom_call":
+		next = s.customOp(op, stringOf(op.Attrs.Get("call_target_name")))
+	default:
+		if rest, ok := strings.CutPrefix(op.Name, "chlo.broadcast_"); ok && op.Results[0].Type.IsStatic() {
+			return s.broadcastOperands(op, rest)
 		}
 	}
-	return a
+	if next == nil || rows[next.Name].results != len(op.Results) {
+		return op
+	}
+	s.checkOp(next)
+	return next
 }
 
-// expansion writes an operation out. Types that have no expansion of their own go through f32, as XLA does it for small types.
-func (c *comp) expansion(name string, operands []hlo.InstrID) hlo.InstrID {
-	shape := c.shape(operands[0])
-	lines, ok := expansions()[name+" "+shape.Type().String()]
-	if !ok {
-		if lines, ok = expansions()[name+" f32"]; !ok || !shape.Type().IsFloat() || shape.Type().Bits() >= 32 {
-			c.fail(c.op, "'%s' of elements of type %s is not supported", c.op.Name, mlir.ElementName(shape.Type()))
+// expansionOf says which expansion an operation is written out by: always, or for complex numbers.
+func expansionOf(op *mlir.Op) (name string, ok bool) {
+	if rest, ok := strings.CutPrefix(op.Name, "chlo."); ok {
+		if rest == "asin_acos_kernel" {
+			rest = "_asin_acos_kernel"
 		}
-		wide := make([]hlo.InstrID, len(operands))
-		for i, id := range operands {
-			wide[i] = c.add(hlo.OpConvert, shape.WithType(hlo.F32), nil, id)
-		}
-		result := c.writeOut(lines, wide)
-		if c.shape(result).Type() == hlo.PRED {
-			return result
-		}
-		return c.add(hlo.OpConvert, shape, nil, result)
+		r := rows[op.Name]
+		return rest, r != nil && r.expanded && !strings.HasPrefix(rest, "broadcast_")
 	}
-	return c.writeOut(lines, operands)
+	switch op.Name {
+	case "stablehlo.exponential", "stablehlo.log", "stablehlo.log_plus_one", "stablehlo.sqrt":
+		return strings.TrimPrefix(op.Name, "stablehlo."), len(op.Operands) == 1 && op.Operands[0].Type.Elem.IsComplex()
+	}
+	return "", false
 }
 
-func (c *comp) writeOut(lines []string, operands []hlo.InstrID) hlo.InstrID {
-	shape := c.shape(operands[0])
-	values := append([]hlo.InstrID(nil), operands...)
-	for _, v := range readExpansion(lines) {
-		s := shape.WithType(v.typ)
-		if v.op == hlo.OpConstant {
-			t := c.m.Types.WithDims(c.m.Types.Tensor(c.m.Types.Scalar(v.typ), nil, nil), shape.Dimensions())
-			values = append(values, c.splat(mlir.Dense{Type: t, Data: mlir.ElementBytes(v.typ, v.bits), Splat: true}, s))
-			continue
-		}
-		ids := make([]hlo.InstrID, len(v.operands))
-		for i, n := range v.operands {
-			ids[i] = values[n]
-		}
-		values = append(values, c.add(v.op, s, v.attrs, ids...))
+// expand writes an operation out. Types that have no expansion of their own go through f32, as XLA does it for small types.
+func (s *simplifier) expand(op *mlir.Op, name string) *mlir.Op {
+	t := op.Operands[0].Type
+	if t.Kind != mlir.Tensor || !t.IsStatic() {
+		return op // once the shape is known
 	}
-	return values[len(values)-1]
+	lines, ok := expansions()[name+" "+t.Elem.String()]
+	if ok {
+		return s.writeOut(op, lines, op.Operands)
+	}
+	if lines, ok = expansions()[name+" f32"]; !ok || !t.Elem.IsFloat() || t.Elem.Bits() >= 32 {
+		s.fail(op, "'%s' of elements of type %s is not supported", op.Name, mlir.ElementName(t.Elem))
+	}
+	wide := make([]*mlir.Value, len(op.Operands))
+	for i, v := range op.Operands {
+		wide[i] = s.put(op, "stablehlo.convert", s.m.Types.WithElem(t, hlo.F32), nil, v)
+	}
+	last := s.writeOut(op, lines, wide)
+	if last.Results[0].Type.Elem == hlo.PRED {
+		return last
+	}
+	return instead(op, "stablehlo.convert", nil, s.add(last))
+}
+
+// put adds an operation with a result of type t before op.
+func (s *simplifier) put(op *mlir.Op, name string, t *mlir.Type, attrs mlir.Attrs, operands ...*mlir.Value) *mlir.Value {
+	o := instead(op, name, attrs, operands...)
+	o.Results[0].Type = t
+	s.op(o)
+	return s.value(&o.Results[0])
+}
+
+// writeOut adds the operations of an expansion but for the last one, which it returns.
+func (s *simplifier) writeOut(op *mlir.Op, lines []string, operands []*mlir.Value) *mlir.Op {
+	shape := operands[0].Type
+	values := append([]*mlir.Value(nil), operands...)
+	list := readExpansion(lines)
+	for i, v := range list {
+		t := s.m.Types.WithElem(shape, v.typ)
+		name := "stablehlo." + strings.ReplaceAll(v.op.String(), "-", "_")
+		var attrs mlir.Attrs
+		switch {
+		case v.op == hlo.OpConstant:
+			attrs = mlir.Attrs{{Name: "value", Value: mlir.Dense{Type: t, Data: v.data, Splat: true}}}
+		case v.direction != "":
+			attrs = mlir.Attrs{{Name: "comparison_direction", Value: mlir.Enum{Kind: "comparison_direction", Value: v.direction}}}
+		}
+		args := make([]*mlir.Value, len(v.operands))
+		for k, n := range v.operands {
+			args[k] = values[n]
+		}
+		if i == len(list)-1 {
+			last := instead(op, name, attrs, args...)
+			last.Results[0].Type = t
+			return last
+		}
+		values = append(values, s.put(op, name, t, attrs, args...))
+	}
+	// No line at all: the operand itself.
+	return instead(op, "stablehlo.convert", nil, operands[0])
 }

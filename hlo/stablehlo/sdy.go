@@ -1,8 +1,6 @@
 package stablehlo
 
 import (
-	"strings"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
@@ -25,16 +23,13 @@ func (c *comp) annotate(s *hlo.Sharding, pairs ...string) {
 	}
 	common.Sharding = s
 	for i := 0; i < len(pairs); i += 2 {
-		common.FrontendAttributes = withFrontend(common.FrontendAttributes, pairs[i], quoteMLIR(pairs[i+1]))
+		common.FrontendAttributes = withFrontend(common.FrontendAttributes, pairs[i], pairs[i+1])
 	}
 	c.common = &common
 }
 
 // perValue is a list of shardings as an attribute of its own.
 func perValue(list string) string { return "#sdy.sharding_per_value<" + list + ">" }
-
-// quoteMLIR is a text of MLIR as frontend attributes have it: quotation marks are escaped.
-func quoteMLIR(text string) string { return strings.ReplaceAll(text, `"`, `\"`) }
 
 // manualComputation is a call of its region between two custom calls, which cut the values into those of a device and put them together.
 func (c *comp) manualComputation(op *mlir.Op) {

@@ -13,6 +13,7 @@ type row struct {
 	regions  int
 	results  int // < 0: any number
 	emit     func(c *comp, op *mlir.Op)
+	expanded bool // written out before it is converted
 }
 
 // rows has every operation that is read. It is filled by init, as converting a region looks operations up.
@@ -43,12 +44,12 @@ func same(op hlo.Opcode) func(*comp, *mlir.Op) {
 }
 
 // unary, binary and ternary are the operations of each element.
-func unary(op hlo.Opcode) *row  { return &row{1, 1, 0, 1, same(op)} }
-func binary(op hlo.Opcode) *row { return &row{2, 2, 0, 1, same(op)} }
+func unary(op hlo.Opcode) *row  { return op1(same(op)) }
+func binary(op hlo.Opcode) *row { return op2(same(op)) }
 
-func op1(emit func(*comp, *mlir.Op)) *row { return &row{1, 1, 0, 1, emit} }
-func op2(emit func(*comp, *mlir.Op)) *row { return &row{2, 2, 0, 1, emit} }
-func op3(emit func(*comp, *mlir.Op)) *row { return &row{3, 3, 0, 1, emit} }
+func op1(emit func(*comp, *mlir.Op)) *row { return &row{1, 1, 0, 1, emit, false} }
+func op2(emit func(*comp, *mlir.Op)) *row { return &row{2, 2, 0, 1, emit, false} }
+func op3(emit func(*comp, *mlir.Op)) *row { return &row{3, 3, 0, 1, emit, false} }
 
 func init() {
 	rows = map[string]*row{
@@ -62,8 +63,8 @@ func init() {
 		"stablehlo.floor":                 op1(realUnary(hlo.OpFloor)),
 		"stablehlo.imag":                  op1((*comp).imag),
 		"stablehlo.is_finite":             unary(hlo.OpIsFinite),
-		"stablehlo.log":                   op1(expandComplex("log", hlo.OpLog)),
-		"stablehlo.log_plus_one":          op1(expandComplex("log_plus_one", hlo.OpLogPlusOne)),
+		"stablehlo.log":                   unary(hlo.OpLog),
+		"stablehlo.log_plus_one":          unary(hlo.OpLogPlusOne),
 		"stablehlo.logistic":              unary(hlo.OpLogistic),
 		"stablehlo.negate":                unary(hlo.OpNegate),
 		"stablehlo.not":                   unary(hlo.OpNot),
@@ -74,7 +75,7 @@ func init() {
 		"stablehlo.rsqrt":                 unary(hlo.OpRsqrt),
 		"stablehlo.sign":                  unary(hlo.OpSign),
 		"stablehlo.sine":                  unary(hlo.OpSine),
-		"stablehlo.sqrt":                  op1(expandComplex("sqrt", hlo.OpSqrt)),
+		"stablehlo.sqrt":                  unary(hlo.OpSqrt),
 		"stablehlo.tan":                   unary(hlo.OpTan),
 		"stablehlo.tanh":                  unary(hlo.OpTanh),
 
@@ -101,24 +102,24 @@ func init() {
 		"stablehlo.convert":          op1((*comp).convertType),
 		"stablehlo.bitcast_convert":  unary(hlo.OpBitcastConvert),
 		"stablehlo.reduce_precision": op1((*comp).reducePrecision),
-		"stablehlo.constant":         {0, 0, 0, 1, (*comp).constant},
-		"arith.constant":             {0, 0, 0, 1, (*comp).constant},
-		"chlo.constant":              {0, 0, 0, 1, (*comp).constant},
-		"sdy.constant":               {0, 0, 0, 1, (*comp).constant},
-		"stablehlo.iota":             {0, 0, 0, 1, (*comp).iota},
+		"stablehlo.constant":         {0, 0, 0, 1, (*comp).constant, false},
+		"arith.constant":             {0, 0, 0, 1, (*comp).constant, false},
+		"chlo.constant":              {0, 0, 0, 1, (*comp).constant, false},
+		"sdy.constant":               {0, 0, 0, 1, (*comp).constant, false},
+		"stablehlo.iota":             {0, 0, 0, 1, (*comp).iota, false},
 		"mhlo.copy":                  unary(hlo.OpCopy),
 		"mhlo.erf":                   unary(hlo.OpErf),
-		"mhlo.topk":                  {1, 1, 0, 2, (*comp).topK},
+		"mhlo.topk":                  {1, 1, 0, 2, (*comp).topK, false},
 
 		"stablehlo.broadcast":            op1((*comp).broadcastOp),
 		"stablehlo.broadcast_in_dim":     op1((*comp).broadcastInDim),
 		"stablehlo.reshape":              op1((*comp).reshapeOp),
 		"stablehlo.transpose":            op1((*comp).transpose),
 		"stablehlo.reverse":              op1((*comp).reverse),
-		"stablehlo.concatenate":          {1, -1, 0, 1, (*comp).concatenate},
+		"stablehlo.concatenate":          {1, -1, 0, 1, (*comp).concatenate, false},
 		"stablehlo.slice":                op1((*comp).slice),
-		"stablehlo.dynamic_slice":        {1, -1, 0, 1, (*comp).dynamicSlice},
-		"stablehlo.dynamic_update_slice": {2, -1, 0, 1, same(hlo.OpDynamicUpdateSlice)},
+		"stablehlo.dynamic_slice":        {1, -1, 0, 1, (*comp).dynamicSlice, false},
+		"stablehlo.dynamic_update_slice": {2, -1, 0, 1, same(hlo.OpDynamicUpdateSlice), false},
 		"stablehlo.pad":                  op2((*comp).pad),
 		"stablehlo.gather":               op2((*comp).gather),
 		"stablehlo.torch_index_select":   op2((*comp).torchIndexSelect),
@@ -128,10 +129,10 @@ func init() {
 		"stablehlo.dynamic_reshape":          op2((*comp).dynamicReshape),
 		"stablehlo.dynamic_broadcast_in_dim": op2((*comp).notRefined),
 		"stablehlo.dynamic_iota":             op1((*comp).notRefined),
-		"stablehlo.dynamic_pad":              {5, 5, 0, 1, (*comp).notRefined},
+		"stablehlo.dynamic_pad":              {5, 5, 0, 1, (*comp).notRefined, false},
 		"stablehlo.dynamic_gather":           op3((*comp).notRefined),
 		"stablehlo.dynamic_conv":             op3((*comp).notRefined),
-		"stablehlo.real_dynamic_slice":       {4, 4, 0, 1, (*comp).notRefined},
+		"stablehlo.real_dynamic_slice":       {4, 4, 0, 1, (*comp).notRefined, false},
 
 		"stablehlo.dot":              op2((*comp).dot),
 		"stablehlo.dot_general":      op2((*comp).dotGeneral),
@@ -142,59 +143,59 @@ func init() {
 		"stablehlo.cholesky":         op1((*comp).cholesky),
 		"stablehlo.triangular_solve": op2((*comp).triangularSolve),
 
-		"stablehlo.batch_norm_training":  {3, 3, 0, 3, batchNorm(hlo.OpBatchNormTraining)},
-		"stablehlo.batch_norm_inference": {5, 5, 0, 1, batchNorm(hlo.OpBatchNormInference)},
-		"stablehlo.batch_norm_grad":      {5, 5, 0, 3, batchNorm(hlo.OpBatchNormGrad)},
+		"stablehlo.batch_norm_training":  {3, 3, 0, 3, batchNorm(hlo.OpBatchNormTraining), false},
+		"stablehlo.batch_norm_inference": {5, 5, 0, 1, batchNorm(hlo.OpBatchNormInference), false},
+		"stablehlo.batch_norm_grad":      {5, 5, 0, 3, batchNorm(hlo.OpBatchNormGrad), false},
 
-		"stablehlo.reduce":             {2, -1, 1, -1, (*comp).reduce},
-		"stablehlo.reduce_window":      {2, -1, 1, -1, (*comp).reduceWindow},
-		"stablehlo.select_and_scatter": {3, 3, 2, 1, (*comp).selectAndScatter},
-		"stablehlo.map":                {1, -1, 1, 1, (*comp).mapOp},
-		"stablehlo.sort":               {1, -1, 1, -1, (*comp).sort},
-		"stablehlo.scatter":            {3, -1, 1, -1, (*comp).scatter},
+		"stablehlo.reduce":             {2, -1, 1, -1, (*comp).reduce, false},
+		"stablehlo.reduce_window":      {2, -1, 1, -1, (*comp).reduceWindow, false},
+		"stablehlo.select_and_scatter": {3, 3, 2, 1, (*comp).selectAndScatter, false},
+		"stablehlo.map":                {1, -1, 1, 1, (*comp).mapOp, false},
+		"stablehlo.sort":               {1, -1, 1, -1, (*comp).sort, false},
+		"stablehlo.scatter":            {3, -1, 1, -1, (*comp).scatter, false},
 
-		"stablehlo.while":                {0, -1, 2, -1, (*comp).while},
-		"stablehlo.if":                   {1, 1, 2, -1, (*comp).conditional},
-		"stablehlo.case":                 {1, 1, 1, -1, (*comp).conditional},
-		"stablehlo.composite":            {0, -1, 0, -1, (*comp).composite},
-		"stablehlo.custom_call":          {0, -1, 0, -1, (*comp).customCall},
-		"func.call":                      {0, -1, 0, -1, (*comp).call},
-		"func.return":                    {0, -1, 0, 0, nil},
-		"stablehlo.return":               {0, -1, 0, 0, nil},
-		"sdy.return":                     {0, -1, 0, 0, nil},
-		"stablehlo.tuple":                {0, -1, 0, 1, (*comp).tupleOp},
+		"stablehlo.while":                {0, -1, 2, -1, (*comp).while, false},
+		"stablehlo.if":                   {1, 1, 2, -1, (*comp).conditional, false},
+		"stablehlo.case":                 {1, 1, 1, -1, (*comp).conditional, false},
+		"stablehlo.composite":            {0, -1, 0, -1, (*comp).composite, false},
+		"stablehlo.custom_call":          {0, -1, 0, -1, (*comp).customCall, false},
+		"func.call":                      {0, -1, 0, -1, (*comp).call, false},
+		"func.return":                    {0, -1, 0, 0, nil, false},
+		"stablehlo.return":               {0, -1, 0, 0, nil, false},
+		"sdy.return":                     {0, -1, 0, 0, nil, false},
+		"stablehlo.tuple":                {0, -1, 0, 1, (*comp).tupleOp, false},
 		"stablehlo.get_tuple_element":    op1((*comp).getTupleElement),
-		"stablehlo.optimization_barrier": {0, -1, 0, -1, (*comp).optimizationBarrier},
+		"stablehlo.optimization_barrier": {0, -1, 0, -1, (*comp).optimizationBarrier, false},
 
 		"stablehlo.rng":               op3((*comp).rng),
-		"stablehlo.rng_bit_generator": {1, 1, 0, 2, (*comp).rngBitGenerator},
-		"stablehlo.partition_id":      {0, 0, 0, 1, same(hlo.OpPartitionId)},
-		"stablehlo.replica_id":        {0, 0, 0, 1, same(hlo.OpReplicaId)},
-		"stablehlo.create_token":      {0, 0, 0, 1, same(hlo.OpAfterAll)},
-		"stablehlo.after_all":         {0, -1, 0, 1, same(hlo.OpAfterAll)},
-		"stablehlo.infeed":            {1, 1, 0, -1, (*comp).infeed},
-		"stablehlo.outfeed":           {1, -1, 0, 1, (*comp).outfeed},
-		"stablehlo.send":              {1, -1, 0, 1, (*comp).send},
-		"stablehlo.recv":              {1, 1, 0, -1, (*comp).recv},
+		"stablehlo.rng_bit_generator": {1, 1, 0, 2, (*comp).rngBitGenerator, false},
+		"stablehlo.partition_id":      {0, 0, 0, 1, same(hlo.OpPartitionId), false},
+		"stablehlo.replica_id":        {0, 0, 0, 1, same(hlo.OpReplicaId), false},
+		"stablehlo.create_token":      {0, 0, 0, 1, same(hlo.OpAfterAll), false},
+		"stablehlo.after_all":         {0, -1, 0, 1, same(hlo.OpAfterAll), false},
+		"stablehlo.infeed":            {1, 1, 0, -1, (*comp).infeed, false},
+		"stablehlo.outfeed":           {1, -1, 0, 1, (*comp).outfeed, false},
+		"stablehlo.send":              {1, -1, 0, 1, (*comp).send, false},
+		"stablehlo.recv":              {1, 1, 0, -1, (*comp).recv, false},
 
-		"stablehlo.all_reduce":           {1, -1, 1, -1, (*comp).allReduce},
+		"stablehlo.all_reduce":           {1, -1, 1, -1, (*comp).allReduce, false},
 		"stablehlo.cross-replica-sum":    op1((*comp).crossReplicaSum),
-		"stablehlo.all_gather":           {1, -1, 0, -1, (*comp).allGather},
-		"stablehlo.all_to_all":           {1, -1, 0, -1, (*comp).allToAll},
-		"stablehlo.reduce_scatter":       {1, -1, 1, -1, (*comp).reduceScatter},
+		"stablehlo.all_gather":           {1, -1, 0, -1, (*comp).allGather, false},
+		"stablehlo.all_to_all":           {1, -1, 0, -1, (*comp).allToAll, false},
+		"stablehlo.reduce_scatter":       {1, -1, 1, -1, (*comp).reduceScatter, false},
 		"stablehlo.collective_permute":   op1((*comp).collectivePermute),
-		"stablehlo.collective_broadcast": {1, -1, 0, -1, (*comp).collectiveBroadcast},
-		"stablehlo.async_start":          {0, -1, 1, 1, (*comp).asyncStart},
-		"stablehlo.async_done":           {1, 1, 0, -1, (*comp).asyncDone},
+		"stablehlo.collective_broadcast": {1, -1, 0, -1, (*comp).collectiveBroadcast, false},
+		"stablehlo.async_start":          {0, -1, 1, 1, (*comp).asyncStart, false},
+		"stablehlo.async_done":           {1, 1, 0, -1, (*comp).asyncDone, false},
 
 		"stablehlo.uniform_quantize":   op1((*comp).quantized),
 		"stablehlo.uniform_dequantize": op1((*comp).quantized),
 
 		"sdy.sharding_constraint": op1((*comp).shardingConstraint),
 		"sdy.reshard":             op1((*comp).shardingConstraint),
-		"sdy.manual_computation":  {0, -1, 1, -1, (*comp).manualComputation},
-		"sdy.named_computation":   {0, -1, 1, -1, (*comp).namedComputation},
-		"sdy.sharding_group":      {1, 1, 0, 0, func(*comp, *mlir.Op) {}},
+		"sdy.manual_computation":  {0, -1, 1, -1, (*comp).manualComputation, false},
+		"sdy.named_computation":   {0, -1, 1, -1, (*comp).namedComputation, false},
+		"sdy.sharding_group":      {1, 1, 0, 0, func(*comp, *mlir.Op) {}, false},
 		"sdy.propagation_barrier": op1((*comp).identity),
 		"sdy.data_flow_edge":      op1((*comp).identity),
 	}

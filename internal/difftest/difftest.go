@@ -9,16 +9,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/lower"
-	"github.com/gohalo/halo/passes"
-	"github.com/gohalo/halo/runtime"
-	"github.com/gohalo/halo/runtime/kernels"
-	"github.com/gohalo/halo/runtime/workqueue"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -130,13 +127,13 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 		}
 		return Outcome{CompileFails, err}
 	}
-	defer p.queue.Close()
-	if evalErr == nil && len(want) != len(p.entry.ResultTypes()) {
-		return Outcome{Differ, fmt.Errorf("%d result leaves, want %d", len(p.entry.ResultTypes()), len(want))}
+	defer p.Close()
+	if n := len(p.Signature().Results); evalErr == nil && len(want) != n {
+		return Outcome{Differ, fmt.Errorf("%d result leaves, want %d", n, len(want))}
 	}
-	var first []runtime.Buffer
+	var first []*hlo.Literal
 	for range cfg.Runs {
-		got, err := p.run(ctx, args, cfg)
+		got, err := run(ctx, p, leaves(args), cfg)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			return Outcome{RunSlow, err}
@@ -153,15 +150,15 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 			first = got
 		}
 		for i := range got {
-			if !bytes.Equal(got[i].Data, first[i].Data) {
+			if !bytes.Equal(got[i].Bytes(), first[i].Bytes()) {
 				return Outcome{Differ, fmt.Errorf("result leaf %d: another run gives other bits", i)}
 			}
 		}
 	}
-	return compare(ctx, m, args, p, first, want, cfg)
+	return compare(ctx, m, args, first, want, cfg)
 }
 
-func compare(ctx context.Context, m hlo.Module, args []*hlo.Literal, p *program, got []runtime.Buffer, want []*hlo.Literal, cfg Config) Outcome {
+func compare(ctx context.Context, m hlo.Module, args, got, want []*hlo.Literal, cfg Config) Outcome {
 	var moved [][]*hlo.Literal
 	atLeast := widened(m)
 	o := Outcome{Verdict: Same}
@@ -169,11 +166,8 @@ func compare(ctx context.Context, m hlo.Module, args []*hlo.Literal, p *program,
 		if !w.Shape().IsArray() {
 			continue
 		}
-		g, err := hlo.LiteralOfBuffer(p.results[i], got[i].Data)
-		if err != nil {
-			return Outcome{Differ, fmt.Errorf("result leaf %d: %w", i, err)}
-		}
-		err = differ(g, w, atLeast)
+		g := got[i]
+		err := differ(g, w, atLeast)
 		if err == nil {
 			continue
 		}
@@ -211,94 +205,67 @@ func probe(ctx context.Context, m hlo.Module, args []*hlo.Literal, leaves int, c
 func evaluate(ctx context.Context, m hlo.Module, args []*hlo.Literal, cfg Config) ([]*hlo.Literal, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
-	l, err := eval.Module(ctx, m, args, eval.Options{MaxBytes: cfg.MaxBytes, MaxSteps: cfg.MaxSteps})
+	p, err := halo.Compile(ctx, halo.Trust(m), halo.Options{Engine: halo.Eval, MaxBytes: cfg.MaxBytes, MaxSteps: cfg.MaxSteps})
 	if err != nil {
 		return nil, err
 	}
-	return l.Leaves(), nil
+	defer p.Close()
+	return p.Run(ctx, leaves(args)...)
 }
 
-// program is a compiled module.
-type program struct {
-	entry           *runtime.Function
-	queue           workqueue.Queue
-	params, results []hlo.Shape // leaves
-}
-
-func compile(ctx context.Context, m hlo.Module, cfg Config) (*program, error) {
+// compile compiles a module and checks the memory plan of the result.
+func compile(ctx context.Context, m hlo.Module, cfg Config) (*halo.Program, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
-	pipeline, err := passes.Parse(cfg.Pipeline)
-	if err != nil {
-		return nil, err
-	}
 	check := func(m hlo.Module) error {
 		return verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: true}).Err()
 	}
-	if m, err = (&pass.Runner{Check: check}).Run(ctx, pipeline, m); err != nil {
-		return nil, err
-	}
-	file, err := lower.Module(ctx, m)
+	p, err := halo.Compile(ctx, halo.Trust(m), halo.Options{Passes: cfg.Pipeline, Threads: cfg.Threads, Runner: &pass.Runner{Check: check}})
 	if err != nil {
 		return nil, err
 	}
-	reg := runtime.NewRegistry()
-	kernels.Register(reg)
-	queue := workqueue.NewMulti(workqueue.Config{Workers: cfg.Threads})
-	loaded, err := runtime.Load(file, reg, runtime.LoadOptions{Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
-	if err == nil {
-		err = loaded.CheckPlans()
-	}
-	if err != nil {
-		queue.Close()
+	if err := p.Runtime().CheckPlans(); err != nil {
+		p.Close()
 		return nil, err
-	}
-	p := &program{entry: loaded.Entry(), queue: queue, results: leaves(nil, m.Entry().Root().Shape())}
-	for i := range m.Entry().NumParameters() {
-		p.params = leaves(p.params, m.Entry().Parameter(i).Shape())
 	}
 	return p, nil
 }
 
-func (p *program) run(ctx context.Context, args []*hlo.Literal, cfg Config) ([]runtime.Buffer, error) {
+// run executes a compiled program with memory of its own for arguments and results.
+func run(ctx context.Context, p *halo.Program, leaves []*hlo.Literal, cfg Config) ([]*hlo.Literal, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
-	var in []runtime.Buffer
-	for _, a := range args {
-		for _, l := range a.Leaves() {
-			s := p.params[len(in)]
-			data, err := l.Buffer(s)
-			if err != nil {
-				return nil, err
-			}
-			s = s.InMemory()
-			in = append(in, runtime.Buffer{Data: bytes.Clone(data), Type: uint8(s.Type()), Dims: s.Dimensions()})
+	args := make([]*hlo.Literal, len(leaves))
+	for i, l := range leaves {
+		var err error
+		if args[i], err = hlo.NewLiteral(l.Shape(), bytes.Clone(l.Bytes())); err != nil {
+			return nil, err
 		}
 	}
-	out := p.entry.NewResults()
-	for i := range out { // what is not written must not pass for a zero
-		for k := range out[i].Data {
-			out[i].Data[k] = 0xA5
+	memory := make([]*hlo.Literal, len(p.Signature().Results))
+	for i, v := range p.Signature().Results {
+		if v.Shape.IsStatic() && v.Shape.IsArray() { // bytes that are not written must not pass for zeros
+			memory[i], _ = hlo.NewLiteral(v.Shape, bytes.Repeat([]byte{0xA5}, int(v.Shape.ByteSize())))
 		}
 	}
-	before := make([][]byte, len(in))
-	for i := range in {
-		before[i] = bytes.Clone(in[i].Data)
-	}
-	if err := p.entry.Run(ctx, runtime.RunOptions{}, in, out); err != nil {
+	results, err := p.RunInto(ctx, memory, args...)
+	if err != nil {
 		return nil, err
 	}
-	for i := range in {
-		if !bytes.Equal(before[i], in[i].Data) {
+	for i := range args {
+		if !bytes.Equal(args[i].Bytes(), leaves[i].Bytes()) {
 			return nil, fmt.Errorf("the program wrote over argument leaf %d", i)
 		}
 	}
-	return out, nil
+	return results, nil
 }
 
-func leaves(to []hlo.Shape, s hlo.Shape) []hlo.Shape {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { to = append(to, leaf); return true })
-	return to
+// leaves flattens one literal for each parameter.
+func leaves(parameters []*hlo.Literal) (all []*hlo.Literal) {
+	for _, p := range parameters {
+		all = append(all, p.Leaves()...)
+	}
+	return all
 }
 
 // drawsRandom reports whether the result of an instruction is the engine's choice.

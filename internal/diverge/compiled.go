@@ -5,25 +5,20 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/lower"
-	"github.com/gohalo/halo/runtime"
-	"github.com/gohalo/halo/runtime/kernels"
-	"github.com/gohalo/halo/runtime/workqueue"
+	"github.com/gohalo/halo/hlo/pass"
 )
 
 // compiled runs a module on the runtime, twice: as it is, for its result, and made to return all values of its entry computation. If the
 // two do not agree on the result, that is an error: it is the memory plan that is wrong, and looking changes it.
 func (o *observation) compiled(ctx context.Context, m hlo.Module, args []*hlo.Literal, cfg *Config) error {
-	plain, err := execute(ctx, m, args, cfg)
-	if err != nil {
-		return err
-	}
-	if o.result, _, err = gather(m.Entry().Root().Shape(), plain); err != nil {
+	var err error
+	if o.result, err = execute(ctx, Side{m, halo.BEF}, args, cfg, nil); err != nil {
 		return err
 	}
 	shown, values := expose(m)
-	leaves, err := execute(ctx, shown, args, cfg)
+	all, err := execute(ctx, Side{shown, halo.BEF}, args, cfg, nil)
 	if err != nil {
 		return fmt.Errorf("made to show its values: %w", err)
 	}
@@ -37,11 +32,8 @@ func (o *observation) compiled(ctx context.Context, m hlo.Module, args []*hlo.Li
 			o.add(c, c.Literal())
 		}
 	}
-	for _, in := range values {
-		var l *hlo.Literal
-		if l, leaves, err = gather(in.Shape(), leaves); err != nil {
-			return err
-		}
+	for i, in := range values {
+		l := all.Part(i)
 		o.add(in, l)
 		if in.ID() == entry.Root().ID() && !sameBits(l, o.result) {
 			return ErrPlan
@@ -94,57 +86,23 @@ func expose(m hlo.Module) (hlo.Module, []hlo.Instruction) {
 	return e.Freeze(), values
 }
 
-// execute runs a module and returns the leaves of its result.
-func execute(ctx context.Context, m hlo.Module, args []*hlo.Literal, cfg *Config) ([]*hlo.Literal, error) {
-	file, err := lower.Module(ctx, m)
+// execute runs a side and returns its result. Values sees every value of the evaluator; it may be nil.
+func execute(ctx context.Context, s Side, args []*hlo.Literal, cfg *Config, values func(hlo.Instruction, *hlo.Literal)) (*hlo.Literal, error) {
+	o := cfg.Options
+	o.Engine, o.Passes, o.Pipeline, o.Observer = s.Engine, "", new(pass.Pipeline), halo.Observer{Values: values}
+	p, err := halo.Compile(ctx, halo.Trust(s.Module), o)
 	if err != nil {
 		return nil, err
 	}
-	reg := runtime.NewRegistry()
-	kernels.Register(reg)
-	queue := workqueue.NewMulti(workqueue.Config{Workers: cfg.Threads})
-	defer queue.Close()
-	program, err := runtime.Load(file, reg, runtime.LoadOptions{Host: runtime.NewHost(runtime.HostOptions{Queue: queue})})
-	if err != nil {
-		return nil, err
-	}
-	var in []runtime.Buffer
-	for _, a := range args {
-		for _, l := range a.Leaves() {
-			in = append(in, runtime.Buffer{Data: l.Bytes(), Type: uint8(l.Shape().Type()), Dims: l.Shape().Dimensions()})
-		}
-	}
-	out := program.Entry().NewResults()
-	if err := program.Entry().Run(ctx, runtime.RunOptions{}, in, out); err != nil {
-		return nil, err
-	}
+	defer p.Close()
 	var leaves []*hlo.Literal
-	i := 0
-	m.Entry().Root().Shape().Leaves(func(_ hlo.ShapeIndex, s hlo.Shape) bool {
-		var l *hlo.Literal
-		if l, err = hlo.NewLiteral(s, out[i].Data); err == nil {
-			leaves = append(leaves, l)
-			i++
-		}
-		return err == nil
-	})
-	return leaves, err
-}
-
-// gather builds the literal of a shape from leaves and returns those left over.
-func gather(s hlo.Shape, leaves []*hlo.Literal) (*hlo.Literal, []*hlo.Literal, error) {
-	if !s.IsTuple() {
-		if len(leaves) == 0 {
-			return nil, nil, fmt.Errorf("no value of shape %v", s)
-		}
-		return leaves[0], leaves[1:], nil
+	for _, a := range args {
+		leaves = append(leaves, a.Leaves()...)
 	}
-	parts := make([]*hlo.Literal, s.NumElems())
-	for i := range parts {
-		var err error
-		if parts[i], leaves, err = gather(s.Elem(i), leaves); err != nil {
-			return nil, nil, err
-		}
+	results, err := p.Run(ctx, leaves...)
+	if err != nil {
+		return nil, err
 	}
-	return hlo.NewTupleLiteral(parts...), leaves, nil
+	result, _ := hlo.LiteralOfLeaves(s.Module.Entry().Root().Shape(), results)
+	return result, nil
 }

@@ -1,6 +1,6 @@
 // Package diverge finds where two executions of a program part: the first instruction whose value differs, and where a NaN is born.
 //
-//	r, err := diverge.Find(ctx, diverge.Side{Module: m}, diverge.Side{Module: optimised, Engine: diverge.BEF}, args, diverge.Config{})
+//	r, err := diverge.Find(ctx, diverge.Side{Module: m, Engine: halo.Eval}, diverge.Side{Module: optimised, Engine: halo.BEF}, args, diverge.Config{})
 //
 // Values of the two sides belong together if their instructions have the same name and shape, execution by execution: passes keep the
 // names of what they do not replace. The reference evaluator shows every value. A compiled program is made to show those of one
@@ -12,23 +12,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 )
 
-// Engine is what executes a side.
-type Engine string
-
-// The engines.
-const (
-	Eval Engine = "eval" // the reference evaluator
-	BEF  Engine = "bef"  // lowered, on the runtime; the module has been through what lowering needs
-)
-
-// Side is one of two executions.
+// Side is one of two executions. On BEF the module has been through the passes that lowering needs.
 type Side struct {
 	Module hlo.Module
-	Engine Engine
+	Engine halo.Engine
 }
 
 // Config says what counts as a difference. The zero value has the tolerances of [arrays.Tolerance].
@@ -37,8 +29,8 @@ type Config struct {
 	Tolerance func(hlo.PrimitiveType) (rtol, atol float64)
 	// MaxBytes bounds the values that are kept of each side; those beyond are not compared. 0 is 1 GB.
 	MaxBytes int64
-	// Threads is the number of compute workers of the runtime; 0 is one for each processor.
-	Threads int
+	// Options are for both sides; engine, passes and observer are chosen here.
+	Options halo.Options
 }
 
 func (c *Config) compare(got, want *hlo.Literal) arrays.Difference {
@@ -102,7 +94,7 @@ func Find(ctx context.Context, a, b Side, args []*hlo.Literal, cfg Config) (*Rep
 	}
 	r := &Report{A: ra.result.Leaves(), B: rb.result.Leaves(), NaNA: ra.birth, NaNB: rb.birth, Unseen: ra.unseen + rb.unseen}
 	r.First = firstDeparture(ra, rb, &cfg)
-	for depth := 0; r.First != nil && b.Engine == BEF && depth < maxOpened; depth++ {
+	for depth := 0; r.First != nil && b.Engine == halo.BEF && depth < maxOpened; depth++ {
 		d, inner, innerArgs := open(ctx, b.Module, args, r.First, &cfg)
 		if d == nil {
 			break

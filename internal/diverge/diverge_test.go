@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/internal/diverge"
@@ -63,16 +64,16 @@ func TestFind(t *testing.T) {
 		instruction string // "" for no departure
 		execution   int
 	}{
-		"same":               {diverge.Side{Module: m, Engine: diverge.Eval}, "", 0},
-		"same on bef":        {diverge.Side{Module: m, Engine: diverge.BEF}, "", 0},
-		"another op":         {diverge.Side{Module: module(t, "abs", "2"), Engine: diverge.Eval}, "y", 1},
-		"another op on bef":  {diverge.Side{Module: module(t, "abs", "2"), Engine: diverge.BEF}, "y", 1},
-		"within a loop":      {diverge.Side{Module: module(t, "negate", "3"), Engine: diverge.Eval}, "fs", 1},
-		"a loop on bef":      {diverge.Side{Module: module(t, "negate", "3"), Engine: diverge.BEF}, "l", 1},
-		"within a tolerance": {diverge.Side{Module: module(t, "negate", "2.000001"), Engine: diverge.Eval}, "", 0},
+		"same":               {diverge.Side{Module: m, Engine: halo.Eval}, "", 0},
+		"same on bef":        {diverge.Side{Module: m, Engine: halo.BEF}, "", 0},
+		"another op":         {diverge.Side{Module: module(t, "abs", "2"), Engine: halo.Eval}, "y", 1},
+		"another op on bef":  {diverge.Side{Module: module(t, "abs", "2"), Engine: halo.BEF}, "y", 1},
+		"within a loop":      {diverge.Side{Module: module(t, "negate", "3"), Engine: halo.Eval}, "fs", 1},
+		"a loop on bef":      {diverge.Side{Module: module(t, "negate", "3"), Engine: halo.BEF}, "l", 1},
+		"within a tolerance": {diverge.Side{Module: module(t, "negate", "2.000001"), Engine: halo.Eval}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := diverge.Find(t.Context(), diverge.Side{Module: m, Engine: diverge.Eval}, c.b, numbers(t, 1, -2, 3), diverge.Config{})
+			r, err := diverge.Find(t.Context(), diverge.Side{Module: m, Engine: halo.Eval}, c.b, numbers(t, 1, -2, 3), diverge.Config{})
 			require.NoError(t, err)
 			if c.instruction == "" {
 				require.Nil(t, r.First)
@@ -92,7 +93,7 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, err)
 	exact := func(hlo.PrimitiveType) (rtol, atol float64) { return 0, 0 }
 	args := numbers(t, 0.1, 0.7, 1.3)
-	r, err := diverge.Find(t.Context(), diverge.Side{Module: m, Engine: diverge.Eval}, diverge.Side{Module: m, Engine: diverge.BEF}, args,
+	r, err := diverge.Find(t.Context(), diverge.Side{Module: m, Engine: halo.Eval}, diverge.Side{Module: m, Engine: halo.BEF}, args,
 		diverge.Config{Tolerance: exact})
 	require.NoError(t, err)
 	if r.First == nil {
@@ -106,12 +107,12 @@ func TestBirthOfNaN(t *testing.T) {
 	inf := float32(math.Inf(1))
 	nan := float32(math.NaN())
 	m := module(t, "negate", "0")
-	for _, engine := range []diverge.Engine{diverge.Eval, diverge.BEF} {
+	for _, engine := range []halo.Engine{halo.Eval, halo.BEF} {
 		side := diverge.Side{Module: m, Engine: engine}
 		r, err := diverge.Find(t.Context(), side, side, numbers(t, 1, inf, 2), diverge.Config{})
 		require.NoError(t, err)
 		require.NotNil(t, r.NaNA)
-		if engine == diverge.Eval {
+		if engine == halo.Eval {
 			assert.Equal(t, "w", r.NaNA.Instruction.Name())
 			assert.Equal(t, []string{"-Inf", "0"}, r.NaNA.Operands)
 			assert.Equal(t, 1, r.NaNA.Element)

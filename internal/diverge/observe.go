@@ -3,8 +3,8 @@ package diverge
 import (
 	"context"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/eval"
 )
 
 // observation is an execution with its values in the order in which they were computed.
@@ -82,10 +82,10 @@ func (o *observation) add(in hlo.Instruction, l *hlo.Literal) {
 // observe executes a side.
 func observe(ctx context.Context, s Side, args []*hlo.Literal, cfg *Config) (*observation, error) {
 	o := newObservation(s.Module, cfg.MaxBytes)
-	if s.Engine == BEF {
+	if s.Engine == halo.BEF {
 		return o, o.compiled(ctx, s.Module, args, cfg)
 	}
 	var err error
-	o.result, err = eval.Module(ctx, s.Module, args, eval.Options{Trace: o.add})
+	o.result, err = execute(ctx, s, args, cfg, o.add)
 	return o, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -20,7 +21,7 @@ func open(ctx context.Context, m hlo.Module, args []*hlo.Literal, at *Departure,
 	if in.NumCallees() == 0 || in.Computation().ID() != m.Entry().ID() {
 		return nil, m, nil
 	}
-	model, err := observe(ctx, Side{m, Eval}, args, cfg)
+	model, err := observe(ctx, Side{m, halo.Eval}, args, cfg)
 	if err != nil {
 		return nil, m, nil
 	}
@@ -34,11 +35,11 @@ func open(ctx context.Context, m hlo.Module, args []*hlo.Literal, at *Departure,
 	}
 	try := func(callee int, args []*hlo.Literal, execution int) (*Departure, hlo.Module, *hlo.Literal) {
 		inner := withEntry(m, in.Callee(callee))
-		want, err1 := observe(ctx, Side{inner, Eval}, args, cfg)
+		want, err1 := observe(ctx, Side{inner, halo.Eval}, args, cfg)
 		if err1 != nil {
 			return nil, m, nil
 		}
-		got, err2 := observe(ctx, Side{inner, BEF}, args, cfg)
+		got, err2 := observe(ctx, Side{inner, halo.BEF}, args, cfg)
 		if err2 != nil {
 			return nil, m, want.result // it cannot be compiled by itself
 		}
@@ -69,7 +70,7 @@ func open(ctx context.Context, m hlo.Module, args []*hlo.Literal, at *Departure,
 	case hlo.OpWhile:
 		state := operands
 		for i := range maxIterations {
-			again, err := observe(ctx, Side{withEntry(m, in.Callee(1)), Eval}, state, cfg)
+			again, err := observe(ctx, Side{withEntry(m, in.Callee(1)), halo.Eval}, state, cfg)
 			if err != nil || len(again.result.Bytes()) != 1 || again.result.Bytes()[0] == 0 {
 				break
 			}

@@ -1,3 +1,7 @@
+// Package hlotest is a generator of random modules, and what tests need of developers' data.
+//
+//	Random    a verified module that evaluates, made from a seed
+//	Shared    a folder of developers' data beside the repository; the test is skipped without it
 package hlotest
 
 import (
@@ -52,4 +56,14 @@ func Files(t testing.TB, up int, folder ...string) (all []Text) {
 		return err
 	}))
 	return all
+}
+
+// Shared is the path of a folder beside the repository, up folders above the package under test. Without it the test is skipped.
+func Shared(t testing.TB, up int, elements ...string) string {
+	t.Helper()
+	path := filepath.Join(strings.Repeat("../", up+1)+"shared", filepath.Join(elements...))
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%s is not beside the repository", filepath.Join(elements...))
+	}
+	return path
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/simplify"
+	"github.com/gohalo/halo/passtest"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
 )
@@ -52,8 +53,8 @@ func TestAgainstXLA(t *testing.T) {
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &c))
 		m, err := parser.Parse(c.ID, c.Before)
 		require.NoError(t, err)
-		exact := hlotest.RunPass(t, pass.Of("", strict, simplify.DCE), m, verifier.Config{})
-		got := hlotest.RunPass(t, pass.Of("", p, simplify.DCE), m, verifier.Config{})
+		exact := passtest.Apply(t, pass.Of("", strict, simplify.DCE), m, verifier.Config{})
+		got := passtest.Apply(t, pass.Of("", p, simplify.DCE), m, verifier.Config{})
 		if err := shadow.Compare(context.Background(), m, exact, shadow.Config{Rounds: 3}); err != nil {
 			require.ErrorIs(t, err, shadow.ErrSkipped, "%s\n%s\n%s", c.ID, c.Before, printer.String(exact))
 		}
@@ -66,7 +67,7 @@ func TestAgainstXLA(t *testing.T) {
 				continue
 			}
 			// Further rewrites are free on either side: XLA stops after one.
-			want = hlotest.RunPass(t, pass.Of("", p, simplify.DCE), want, verifier.Config{})
+			want = passtest.Apply(t, pass.Of("", p, simplify.DCE), want, verifier.Config{})
 		}
 		if further[m.Name()] != "" {
 			continue

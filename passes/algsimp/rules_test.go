@@ -15,10 +15,10 @@ import (
 
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/simplify"
+	"github.com/gohalo/halo/passtest"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
 )
@@ -51,7 +51,7 @@ func TestRules(t *testing.T) {
 				require.NoError(t, err)
 				alone := &pass.Rewriter{Rules: []*pass.RewriteRule{rule}, On: []string{id}}
 				p := &pass.Pass{Name: "alone", Doc: "one rule", Local: alone.Local}
-				after := hlotest.RunPass(t, pass.Of("", p, simplify.DCE), m, verifier.Config{})
+				after := passtest.Apply(t, pass.Of("", p, simplify.DCE), m, verifier.Config{})
 				require.False(t, after == m, "the rule did not fire")
 				if text := printer.String(after); *update {
 					archive.Files[i+1].Data = []byte(text)

@@ -17,6 +17,9 @@ chooses some, min-bytes leaves small ones alone. Copies are made asynchronous on
 var collectiveParams = []pass.Param{
 	{Name: "kinds", Doc: "the opcodes to make asynchronous; all collectives, not copies"},
 	{Name: "min-bytes", Doc: "the size from which it is worth it; 0"},
+	{Name: "all-reduce-min-threshold-in-bytes", Doc: "the same for all-reduce alone"},
+	{Name: "all-gather-min-threshold-in-bytes", Doc: "the same for all-gather alone"},
+	{Name: "use-generic-async-start-done", Doc: "make chains of the general form of all of them; false"},
 }
 
 // isCollective reports whether op is a collective in one step.
@@ -27,10 +30,20 @@ func isCollective(op hlo.Opcode) bool {
 
 // NewCollectiveCreator makes the pass async-collective-creator.
 func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known("kinds", "min-bytes"); err != nil {
+	if err := o.Known("kinds", "min-bytes", "all-reduce-min-threshold-in-bytes", "all-gather-min-threshold-in-bytes", "use-generic-async-start-done"); err != nil {
 		return nil, err
 	}
 	minBytes, err := o.Int("min-bytes", 0)
+	if err != nil {
+		return nil, err
+	}
+	least := map[hlo.Opcode]int{}
+	for op, key := range map[hlo.Opcode]string{hlo.OpAllReduce: "all-reduce-min-threshold-in-bytes", hlo.OpAllGather: "all-gather-min-threshold-in-bytes"} {
+		if least[op], err = o.Int(key, 0); err != nil {
+			return nil, err
+		}
+	}
+	generic, err := o.Bool("use-generic-async-start-done")
 	if err != nil {
 		return nil, err
 	}
@@ -55,16 +68,16 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			for in := range c.Instructions() {
-				if !slices.Contains(kinds, in.Opcode()) || bytesOf(in) < int64(minBytes) || !ctx.Spend(in.Opcode().String()) {
+				if !slices.Contains(kinds, in.Opcode()) || bytesOf(in) < int64(max(minBytes, least[in.Opcode()])) || !ctx.Spend(in.Opcode().String()) {
 					continue
 				}
 				ctx.Count(in.Opcode().String(), 1)
 				ce := e.Computation(c.ID())
 				var err error
-				if pair := hlo.Info(in.Opcode()).Pair; !pair.IsZero() {
+				if pair := hlo.Info(in.Opcode()).Pair; !pair.IsZero() && !generic {
 					err = makePair(ce, in.ID(), pair)
 				} else {
-					_, err = Make(ce, in.ID(), hlo.MainThread)
+					_, err = begin(ce, in.ID(), hlo.MainThread)
 				}
 				if err != nil {
 					return m, err

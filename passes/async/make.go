@@ -5,6 +5,8 @@
 //	wrap.go         async-wrapper: begin expensive work early, if other work can be done beside it
 //	collective.go   async-collective-creator: collectives become pairs of their own opcodes
 //	sync.go         async-unwrapper, sync-useless-pairs: chains become plain instructions again
+//	replace.go      async-collective-replacer, convert-async-collectives-to-sync: the same for collectives, native pairs included
+//	hostcopy.go     host-memory-transfer-asyncifier: copies between host and device become pairs
 package async
 
 import (
@@ -20,10 +22,15 @@ import (
 // async-done in its place. It returns the done. What the instruction calls is copied, since it runs on that thread too. Control predecessors go to the
 // start, control successors to the done. In a schedule the two stand next to each other: moving them apart is a scheduler's work.
 func Make(ce hlo.CompEdit, id hlo.InstrID, thread string) (hlo.InstrID, error) {
-	e, in := ce.Editor(), ce.At(id)
-	if why := cannot(in); why != "" {
-		return 0, fmt.Errorf("%%%s cannot run asynchronously: %s", in.Name(), why)
+	if why := cannot(ce.At(id)); why != "" {
+		return 0, fmt.Errorf("%%%s cannot run asynchronously: %s", ce.At(id).Name(), why)
 	}
+	return begin(ce, id, thread)
+}
+
+// begin is Make for what may have asynchronous opcodes of its own.
+func begin(ce hlo.CompEdit, id hlo.InstrID, thread string) (hlo.InstrID, error) {
+	e, in := ce.Editor(), ce.At(id)
 	name, pos, shape := in.Name(), in.Position(), in.Shape()
 	operands, control := slices.Collect(in.OperandIDs()), slices.Collect(in.ControlPredecessors())
 	done, start := handedOn(in.Common())

@@ -5,6 +5,7 @@ import "github.com/gohalo/halo/hlo/pass"
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
 	Plain: []*pass.Pass{
+		AllGatherBroadcastReorder,
 		AllGatherCSE,
 		AllGatherDecomposer,
 		AllGatherPermutedSimplifier,
@@ -15,19 +16,29 @@ var Family = pass.Family{
 		AllReduceReduceScatterReorder,
 		AllReduceSimplifier,
 		CollectivePermuteCSE,
+		Quantizer,
 		ReduceScatterReassociate,
+		ReorderReduceTranspose,
 		ScheduleLinearizer,
+		TransformationReorder,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"all-gather-combiner":                 NewAllGatherCombiner,
 		"all-gather-dynamic-slice-simplifier": NewAllGatherDynamicSliceSimplifier,
 		"all-reduce-combiner":                 NewAllReduceCombiner,
+		"all-reduce-promotion":                NewAllReducePromotion,
 		"all-reduce-reassociate":              NewAllReduceReassociate,
+		"all-reduce-splitter":                 NewAllReduceSplitter,
 		"collective-permute-combiner":         NewCollectivePermuteCombiner,
+		"collective-pipeliner":                NewPipeliner,
 		"cpu-all-reduce-combiner":             NewCPUAllReduceCombiner,
 		"reduce-scatter-combiner":             NewReduceScatterCombiner,
+		"reorder-convert-reduce-add":          NewReorderConvertReduceAdd,
+		"while-loop-all-reduce-code-motion":   NewLoopMotion,
 	},
 	Aliases: map[string]string{
+		"all-gather-broadcast-reorder":                        "all-gather-bcast-reorder",
+		"collective-transformation-reorder":                   "collective-transformation-reorderer",
 		"all-gather-dynamic-slice-permuted-offset-simplifier": "all-gather-to-collective-permute-simplifier",
 	},
 }

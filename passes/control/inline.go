@@ -2,6 +2,7 @@
 package control
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -102,32 +103,38 @@ func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool)
 			ctx.Count("calls", 1)
 		}
 	}
-	removeUncalled(e, m, callees)
+	removeUncalled(e, callees)
 	return e.Freeze(), nil
 }
 
-// removeUncalled removes callees that nothing calls any more, callers first.
-func removeUncalled(e *hlo.Editor, m hlo.Module, callees map[hlo.CompID]bool) {
+// removeUncalled removes callees that nothing calls any more, and then what they alone called.
+func removeUncalled(e *hlo.Editor, callees map[hlo.CompID]bool) {
 	if len(callees) == 0 {
 		return
 	}
-	order := slices.Collect(m.PostOrder())
-	slices.Reverse(order)
-	for _, c := range order {
-		if !callees[c.ID()] {
-			continue
-		}
-		called := false
-		for id := range e.Computations() {
-			for in := range e.View(id).Instructions() {
-				for callee := range in.Callees() {
-					called = called || callee == c.ID()
-				}
+	calls := make(map[hlo.CompID]int)
+	each := func(id hlo.CompID, by int) {
+		for in := range e.View(id).Instructions() {
+			for callee := range in.Callees() {
+				calls[callee] += by
 			}
 		}
-		if !called {
-			e.RemoveComputation(c.ID())
+	}
+	for id := range e.Computations() {
+		each(id, 1)
+	}
+	for todo := slices.Sorted(maps.Keys(callees)); len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if calls[id] > 0 || !callees[id] {
+			continue
 		}
+		callees[id] = false
+		for in := range e.View(id).Instructions() {
+			todo = slices.AppendSeq(todo, in.Callees())
+		}
+		each(id, -1)
+		e.RemoveComputation(id)
 	}
 }
 

@@ -4,5 +4,5 @@ import "github.com/gohalo/halo/hlo/pass"
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
-	Plain: []*pass.Pass{LoopFusion},
+	Plain: []*pass.Pass{ConstantSinking, LoopFusion},
 }

@@ -4,6 +4,13 @@ import "github.com/gohalo/halo/hlo/pass"
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
-	Plain: []*pass.Pass{ConstantSinking, InvariantCodeMotion, ModuleDCE, Simplifier, TripCountAnnotator},
-	Made:  map[string]func(pass.Options) (*pass.Pass, error){"while-loop-unroller": NewUnroller},
+	Plain: []*pass.Pass{ModuleDCE, Simplifier, TripCountAnnotator},
+	Made: map[string]func(pass.Options) (*pass.Pass, error){
+		"while-loop-expensive-invariant-code-motion": NewExpensiveInvariantCodeMotion,
+		"while-loop-invariant-code-motion":           NewInvariantCodeMotion,
+		"while-loop-fusible-sinking":                 NewFusibleSinking,
+		"while-loop-unroller":                        NewUnroller,
+		"while-loop-constant-sinking":                NewConstantSinking,
+	},
+	Aliases: map[string]string{"simplify-while-loops": "while-loop-simplifier", "hlo-module-dce": "module-dce"},
 }

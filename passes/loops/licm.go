@@ -2,7 +2,10 @@
 package loops
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -10,30 +13,89 @@ import (
 	"github.com/gohalo/halo/passes/control"
 )
 
-// InvariantCodeMotion moves work that is the same in every iteration in front of the loop.
-var InvariantCodeMotion = &pass.Pass{
-	Name: "while-loop-invariant-code-motion",
-	Doc: `compute what does not change in a loop once, before it
+const licmDoc = `compute what does not change in a loop once, before it
 
 A part of the loop's state that the body hands on untouched does not change, and neither does what is computed from such parts and
 constants alone. It is computed before the loop and handed in as a further part of the state. Values that are larger than what they
-are made from (broadcasts, iotas) stay: recomputing them is cheaper than carrying them.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
-		e := ctx.Edit(m)
-		for c := range m.PostOrder() { // bodies before the loops that call them, so that work moves out of several loops at once
-			for in := range c.Instructions() {
-				if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) {
-					continue
-				}
-				l := &loop{e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects}
-				if err := l.hoist(ctx); err != nil {
-					return m, err
-				}
+are made from (broadcasts, iotas) stay: recomputing them is cheaper than carrying them.`
+
+var licmParams = []pass.Param{
+	{Name: "hoist-constants", Doc: "carry constants, too; false"},
+	{Name: "hoist-reshapes", Doc: "carry what lies in memory as its operand does, too; false"},
+	{Name: "hoist-other", Doc: "carry everything else; true"},
+	{Name: "hoist-size-inflation-ratio", Doc: "leave what is that many times as large as its operands, and all made of it; no limit"},
+}
+
+// NewInvariantCodeMotion makes the pass while-loop-invariant-code-motion.
+func NewInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
+	h := &hoister{other: true}
+	if err := o.Known(licmParams[0].Name, licmParams[1].Name, licmParams[2].Name, licmParams[3].Name); err != nil {
+		return nil, err
+	}
+	for key, to := range map[string]*bool{"hoist-constants": &h.constants, "hoist-reshapes": &h.reshapes, "hoist-other": &h.other} {
+		var err error
+		if *to, err = o.BoolOr(key, *to); err != nil {
+			return nil, err
+		}
+	}
+	if text := o.Text("hoist-size-inflation-ratio", ""); text != "" {
+		var err error
+		if h.ratio, err = strconv.ParseFloat(text, 64); err != nil {
+			return nil, err
+		}
+	}
+	return &pass.Pass{Name: "while-loop-invariant-code-motion", Doc: licmDoc, Options: o, Params: licmParams, Run: h.run}, nil
+}
+
+const expensiveDoc = `compute expensive values that do not change in a loop once, before it
+
+The ops that worth-hoisting-individually names are moved out with all that they are made from, unless the result is larger than the values it is made from.`
+
+// NewExpensiveInvariantCodeMotion makes the pass while-loop-expensive-invariant-code-motion.
+func NewExpensiveInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
+	const key = "worth-hoisting-individually"
+	if err := o.Known(key); err != nil {
+		return nil, err
+	}
+	h := &hoister{expensive: []hlo.Opcode{hlo.OpDot, hlo.OpConvolution, hlo.OpReduce, hlo.OpSort, hlo.OpReduceWindow, hlo.OpFft}}
+	if names, ok := o.List(key); ok && !slices.Equal(names, pass.List{"true"}) {
+		h.expensive = []hlo.Opcode{}
+		for _, name := range names {
+			op, ok := hlo.OpcodeByName(name)
+			if !ok && name != "false" {
+				return nil, fmt.Errorf("%s: no opcode %q", key, name)
+			}
+			if ok {
+				h.expensive = append(h.expensive, op)
 			}
 		}
-		return e.Freeze(), nil
-	},
+	}
+	return &pass.Pass{Name: "while-loop-expensive-invariant-code-motion", Doc: expensiveDoc, Options: o,
+		Params: []pass.Param{{Name: key, Doc: "the opcodes to move; dot, convolution, reduce, reduce-window, sort, fft"}}, Run: h.run}, nil
+}
+
+// hoister says what is moved.
+type hoister struct {
+	constants, reshapes, other bool
+	ratio                      float64
+	expensive                  []hlo.Opcode // these alone, if not nil
+}
+
+func (h *hoister) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	effects, repeats := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findRepeatable)
+	e := ctx.Edit(m)
+	for c := range m.PostOrder() { // bodies before the loops that call them, so that work moves out of several loops at once
+		for in := range c.Instructions() {
+			if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) {
+				continue
+			}
+			l := &loop{hoister: h, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects, repeats: repeats}
+			if err := l.hoist(ctx); err != nil {
+				return m, err
+			}
+		}
+	}
+	return e.Freeze(), nil
 }
 
 // ownsCallees reports whether nothing else calls the body and the condition of a loop.
@@ -52,11 +114,13 @@ func ownsCallees(m hlo.Module, while hlo.Instruction) bool {
 
 // loop is one while in a session.
 type loop struct {
+	*hoister
 	e          *hlo.Editor
 	c          hlo.CompEdit // where the loop is
 	while      hlo.InstrID
 	body, cond hlo.CompEdit
 	effects    *analysis.SideEffects
+	repeats    repeatable
 
 	invariant map[hlo.InstrID]bool // instructions of the body
 	moved     map[hlo.InstrID]hlo.InstrID
@@ -73,7 +137,7 @@ func (l *loop) hoist(ctx *pass.Context) error {
 	var frontier []hlo.InstrID
 	for in := range l.body.View().Instructions() {
 		switch {
-		case !l.invariant[in.ID()] || in.NumOperands() == 0 || in.Opcode() == hlo.OpGetTupleElement || !l.leaves(in):
+		case !l.invariant[in.ID()] || in.NumOperands() == 0 && !(l.constants && in.Opcode() == hlo.OpConstant) || in.Opcode() == hlo.OpGetTupleElement || !l.leaves(in):
 		case l.worthMoving(in):
 			frontier = append(frontier, in.ID())
 		default:
@@ -114,7 +178,7 @@ func (l *loop) findInvariant(param, root hlo.Instruction) {
 			back := root.OperandInstr(int(i))
 			l.invariant[in.ID()] = back.Opcode() == hlo.OpGetTupleElement && back.Operand(0) == param.ID() &&
 				hlo.AttrsOf[hlo.TupleElementAttrs](back).Index == i
-		case movable(in, l.effects):
+		case l.movable(in) && !l.inflates(in):
 			all := true
 			for id := range in.OperandIDs() {
 				all = all && l.invariant[id]
@@ -124,24 +188,63 @@ func (l *loop) findInvariant(param, root hlo.Instruction) {
 	}
 }
 
-func movable(in hlo.Instruction, effects *analysis.SideEffects) bool {
+// movable reports whether an instruction may run before the loop, once.
+func (l *loop) movable(in hlo.Instruction) bool {
 	traits := hlo.Info(in.Opcode()).Traits
+	if in.Opcode() == hlo.OpCall {
+		id := in.Callee(0)
+		return in.Shape().IsArray() && in.Shape().IsStatic() && l.repeats[id] && !l.effects.Of(in) && in.NumControlPredecessors() == 0
+	}
 	return in.Shape().IsArray() && in.Shape().IsStatic() && in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpCustomCall &&
 		in.Opcode() != hlo.OpOptBarrier &&
 		traits&(hlo.TraitRandom|hlo.TraitCollective|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitControl) == 0 &&
-		!hlo.IsAsync(in.Opcode()) && !effects.Of(in) && in.NumControlPredecessors() == 0
+		!hlo.IsAsync(in.Opcode()) && !l.effects.Of(in) && in.NumControlPredecessors() == 0
+}
+
+// inflates reports whether a value is larger than the ratio allows.
+func (l *loop) inflates(in hlo.Instruction) bool {
+	if l.ratio == 0 {
+		return false
+	}
+	var bytes int64
+	for o := range in.Operands() {
+		bytes += o.Shape().ByteSize()
+	}
+	return float64(in.Shape().ByteSize()) > l.ratio*float64(bytes)
 }
 
 // worthMoving refuses what costs nothing and what is larger than what it is made from.
 func (l *loop) worthMoving(in hlo.Instruction) bool {
-	if in.NumOperands() == 0 || in.Opcode() == hlo.OpGetTupleElement || in.Opcode() == hlo.OpBroadcast || analysis.SameBytes(in) {
+	switch {
+	case l.expensive != nil:
+		return slices.Contains(l.expensive, in.Opcode()) && in.Shape().ByteSize() <= l.madeFrom(in, map[hlo.InstrID]bool{})
+	case in.Opcode() == hlo.OpConstant:
+		return l.constants
+	case in.NumOperands() == 0 || in.Opcode() == hlo.OpGetTupleElement || in.Opcode() == hlo.OpBroadcast:
 		return false
+	case analysis.SameBytes(in):
+		return l.reshapes
 	}
 	bytes := int64(64)
 	for o := range in.Operands() {
 		bytes = max(bytes, o.Shape().ByteSize())
 	}
-	return in.Shape().ByteSize() <= bytes
+	return l.other && in.Shape().ByteSize() <= bytes
+}
+
+// madeFrom is the size of the parts of the state that a value is made from.
+func (l *loop) madeFrom(in hlo.Instruction, seen map[hlo.InstrID]bool) (bytes int64) {
+	if seen[in.ID()] {
+		return 0
+	}
+	seen[in.ID()] = true
+	if in.Opcode() == hlo.OpGetTupleElement {
+		return in.Shape().ByteSize()
+	}
+	for o := range in.Operands() {
+		bytes += l.madeFrom(o, seen)
+	}
+	return bytes
 }
 
 // leaves reports whether something that stays in the loop uses in.
@@ -196,6 +299,15 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 	widenState(l.body.Instr(root).SetOperands(append(results, taken...)...), state, origins)
 	widenState(l.cond.Instr(l.cond.View().Parameters()[0]), state, origins)
 
+	for _, id := range frontier {
+		l.drop(id)
+	}
+	for _, c := range []hlo.CompEdit{l.body, l.cond} { // as XLA names what it has widened
+		if !strings.HasPrefix(c.Name(), "wide.") {
+			c.SetName("wide." + c.Name())
+		}
+	}
+
 	// Outside, the loop's value is the tuple of its first parts.
 	while.Shape, while.Operands, while.Common = state, []hlo.InstrID{wide}, widerOrigin(while.Common, origins)
 	loop := l.c.InsertSpecBefore(l.while, while).ID()
@@ -205,6 +317,20 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 	}
 	tuple := l.c.InsertSpecBefore(l.while, hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: narrow, Operands: out}).ID()
 	return l.c.ReplaceInstruction(l.while, tuple)
+}
+
+// drop removes what has been moved out and has no users in the body any more.
+func (l *loop) drop(id hlo.InstrID) {
+	if !l.body.Has(id) || l.body.UserCount(id) > 0 || l.body.Root() == id || !l.invariant[id] || l.body.At(id).NumControlSuccessors() > 0 {
+		return
+	}
+	operands := slices.Collect(l.body.At(id).OperandIDs())
+	if l.body.Remove(id) != nil {
+		return
+	}
+	for _, o := range operands {
+		l.drop(o)
+	}
 }
 
 // widenState gives a parameter or the root the wider state.

@@ -2,51 +2,124 @@ package loops
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/emit"
 )
 
-// ConstantSinking brings constants into the loops that only hand them on.
-var ConstantSinking = &pass.Pass{
-	Name: "while-loop-constant-sinking",
-	Doc: `use scalar constants inside of loops that carry them in their state
+const sinkDoc = `use constants inside of loops that carry them in their state
 
 A part of the state that is a constant at first, and that the body hands on untouched, is that constant in every round. JAX carries the bounds of its loops
-in this way. Body and condition get a copy of the constant, so that other passes see what it is, and the part goes when nobody reads it.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+in this way. Body and condition get a copy of the constant, so that other passes see what it is, and the part goes when nobody reads it. Loops that share a body or a
+condition get their own first.`
+
+var sinkParams = []pass.Param{
+	{Name: "sink-broadcast-of-constants", Doc: "also broadcasts of constants; false"},
+	{Name: "sink-only-scalar-constants", Doc: "no other constants than scalars; false"},
+}
+
+// sinker is the pass with its options.
+type sinker struct{ broadcasts, scalars bool }
+
+// NewConstantSinking makes the pass while-loop-constant-sinking.
+func NewConstantSinking(o pass.Options) (*pass.Pass, error) {
+	k := &sinker{}
+	if err := o.Known(sinkParams[0].Name, sinkParams[1].Name); err != nil {
+		return nil, err
+	}
+	var err error
+	if k.broadcasts, err = o.Bool(sinkParams[0].Name); err != nil {
+		return nil, err
+	}
+	if k.scalars, err = o.Bool(sinkParams[1].Name); err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "while-loop-constant-sinking", Doc: sinkDoc, Options: o, Params: sinkParams, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
 			for in := range c.Instructions() {
-				if in.Opcode() == hlo.OpWhile && ownsCallees(m, in) {
-					sinkInto(ctx, e, m, in)
+				if in.Opcode() == hlo.OpWhile && in.Callee(0) != in.Callee(1) {
+					k.sinkInto(ctx, e, m, e.Computation(c.ID()), in)
 				}
 			}
 		}
 		return e.Freeze(), nil
-	},
+	}}, nil
 }
 
 // sinkInto looks at the parts of the state of one loop.
-func sinkInto(ctx *pass.Context, e *hlo.Editor, m hlo.Module, while hlo.Instruction) {
-	init := while.OperandInstr(0)
-	b, c := e.Computation(body(m, while).ID()), e.Computation(condition(m, while).ID())
-	if init.Opcode() != hlo.OpTuple || b.View().Root().Opcode() != hlo.OpTuple || b.View().NumParameters() != 1 || c.View().NumParameters() != 1 {
+func (k *sinker) sinkInto(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, while hlo.Instruction) {
+	init := while.OperandInstr(0) // as it was: this pass changes callees only
+	bv, cv := e.View(while.Callee(calleeNamed("body"))), e.View(while.Callee(calleeNamed("condition")))
+	if init.Opcode() != hlo.OpTuple || bv.Root().Opcode() != hlo.OpTuple || bv.NumParameters() != 1 || cv.NumParameters() != 1 || bv.Parameter(0).IsRoot() || cv.Parameter(0).IsRoot() {
 		return
 	}
+	type found struct {
+		part       int
+		value      hlo.Instruction
+		body, cond bool
+	}
+	var all []found
 	for i := range init.NumOperands() {
-		k := init.OperandInstr(i)
-		if k.Opcode() != hlo.OpConstant || !k.Shape().IsScalar() || k.Literal() == nil || k.Literal().IsElided() || !handsOn(b.View(), i, k.Shape()) {
+		v := init.OperandInstr(i)
+		if !k.sinks(v) || !handsOn(bv, i, v.Shape()) {
 			continue
 		}
-		inBody, inCond := elementsOf(b.View(), i), elementsOf(c.View(), i)
-		if !readBeside(b.View(), inBody, i) && !readBeside(c.View(), inCond, -1) || !ctx.Spend("sink") {
-			continue
+		f := found{part: i, value: v, body: bv.Root().OperandInstr(i).UserCount() > 1}
+		for _, id := range elementsOf(cv, i) {
+			f.cond = f.cond || cv.MustAt(id).UserCount() > 0
 		}
-		useInstead(b, inBody, k, i)
-		useInstead(c, inCond, k, -1)
+		if (f.body || f.cond) && ctx.Spend("sink") {
+			all = append(all, f)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	var b, c hlo.CompEdit
+	if slices.ContainsFunc(all, func(f found) bool { return f.body }) {
+		b = ownCallee(e, m, ce, while.ID(), calleeNamed("body"), bv)
+	}
+	if slices.ContainsFunc(all, func(f found) bool { return f.cond }) {
+		c = ownCallee(e, m, ce, while.ID(), calleeNamed("condition"), cv)
+	}
+	for _, f := range all { // a clone has other ids: its elements are found again
+		if f.body {
+			useInstead(b, []hlo.InstrID{b.At(b.Root()).Operand(f.part)}, f.value, f.part)
+		}
+		if f.cond {
+			useInstead(c, elementsOf(c.View(), f.part), f.value, -1)
+		}
 		ctx.Count("constants", 1)
 	}
+}
+
+// sinks reports whether a value is a constant of the kind to sink.
+func (k *sinker) sinks(in hlo.Instruction) bool {
+	if in.Opcode() == hlo.OpBroadcast && k.broadcasts {
+		in = in.OperandInstr(0)
+	}
+	return in.Opcode() == hlo.OpConstant && in.Literal() != nil && !in.Literal().IsElided() && (!k.scalars || in.Shape().IsScalar()) && in.NumControlPredecessors() == 0
+}
+
+// ownCallee gives a loop a body or condition of its own, named as XLA names it.
+func ownCallee(e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, while hlo.InstrID, which int, v hlo.Computation) hlo.CompEdit {
+	id, name := v.ID(), v.Name()
+	n := 0
+	for range m.Callers(id) {
+		n++
+	}
+	if n > 1 {
+		id = control.CloneComputation(e, id)
+		ce.Instr(while).SetCallee(which, id)
+	}
+	if !strings.HasSuffix(name, ".sunk") {
+		e.Computation(id).SetName(name + ".sunk")
+	}
+	return e.Computation(id)
 }
 
 // handsOn reports whether a body returns part i of its state as it got it.
@@ -66,27 +139,16 @@ func elementsOf(c hlo.Computation, i int) (ids []hlo.InstrID) {
 	return ids
 }
 
-// readBeside reports whether an element is used for anything but operand handed of the root.
-func readBeside(c hlo.Computation, elements []hlo.InstrID, handed int) bool {
-	for _, id := range elements {
-		for user := range c.MustAt(id).Users() {
-			for k := range user.NumOperands() {
-				if user.Operand(k) == id && !(user.IsRoot() && k == handed) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// useInstead replaces the elements by a copy of the constant, but for operand handed of the root.
+// useInstead replaces the elements by a copy of the constant, or of the broadcast of one, but for operand handed of the root.
 func useInstead(c hlo.CompEdit, elements []hlo.InstrID, constant hlo.Instruction, handed int) {
-	if !readBeside(c.View(), elements, handed) {
-		return
+	at := emit.Before(c, c.At(elements[0]))
+	var k hlo.InstrID
+	if constant.Opcode() == hlo.OpBroadcast {
+		of := at.Spec(plainCopy(constant.OperandInstr(0)))
+		k = at.Spec(emit.With(plainCopy(constant), of))
+	} else {
+		k = at.Spec(plainCopy(constant))
 	}
-	k := c.InsertSpecBefore(elements[0], hlo.InstrSpec{Opcode: hlo.OpConstant, Name: constant.Name(), Shape: constant.Shape(),
-		Attrs: constant.Attrs(), Position: constant.Position()}).ID()
 	for _, id := range elements {
 		for _, user := range slices.Collect(c.Users(id)) {
 			in := c.At(user)
@@ -99,4 +161,9 @@ func useInstead(c hlo.CompEdit, elements []hlo.InstrID, constant hlo.Instruction
 			c.Instr(user).SetOperands(operands...)
 		}
 	}
+}
+
+// plainCopy is an instruction without what ties it to its place.
+func plainCopy(in hlo.Instruction) hlo.InstrSpec {
+	return hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Position: in.Position()}
 }

@@ -26,18 +26,22 @@ var unrollParams = []pass.Param{
 	{Name: "max-trip", Doc: "the most rounds of a loop to write out wholly; 64"},
 	{Name: "max-body", Doc: "the largest body, in instructions; 800"},
 	{Name: "max-growth", Doc: "the most instructions that a loop may become; 10000"},
+	{Name: "elementwise", Doc: "only loops over arrays that compute element by element, whose rounds one loop over the elements may become; false"},
 }
 
 // unrolledKey marks loops that do several rounds at once: once is enough.
 const unrolledKey = "_halo_unrolled"
 
 // unroller is the pass with its options.
-type unroller struct{ factor, maxTrip, maxBody, maxGrowth int }
+type unroller struct {
+	factor, maxTrip, maxBody, maxGrowth int
+	elementwise                         bool
+}
 
 // NewUnroller makes the pass while-loop-unroller.
 func NewUnroller(o pass.Options) (*pass.Pass, error) {
 	u := &unroller{}
-	if err := o.Known("factor", "max-trip", "max-body", "max-growth"); err != nil {
+	if err := o.Known("factor", "max-trip", "max-body", "max-growth", "elementwise"); err != nil {
 		return nil, err
 	}
 	for _, n := range []struct {
@@ -51,6 +55,11 @@ func NewUnroller(o pass.Options) (*pass.Pass, error) {
 		}
 		*n.to = v
 	}
+	elementwise, err := o.BoolOr("elementwise", false)
+	if err != nil {
+		return nil, err
+	}
+	u.elementwise = elementwise
 	if u.factor < 2 && u.factor != -1 {
 		return nil, fmt.Errorf("factor=%d: want -1 for all rounds, or at least 2", u.factor)
 	}
@@ -120,6 +129,8 @@ func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, si
 		return fmt.Sprintf("its body has %d instructions, more than %d", size, u.maxBody)
 	case size*rounds > u.maxGrowth:
 		return fmt.Sprintf("it would become %d instructions, more than %d", size*rounds, u.maxGrowth)
+	case u.elementwise && !isElementwise(b):
+		return "its body does not compute arrays element by element"
 	case in.NumControlPredecessors()+in.NumControlSuccessors() > 0:
 		return "control dependencies say when it runs"
 	case effects.OfComputation(b.ID()) || effects.OfComputation(c.ID()) || communicates(m, in):
@@ -130,6 +141,30 @@ func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, si
 		return "its state says something of each of its parts"
 	}
 	return ""
+}
+
+// isElementwise reports whether a body computes arrays of one size, element by element, and besides only scalars.
+func isElementwise(b hlo.Computation) bool {
+	var dims []int64
+	for in := range b.Instructions() {
+		s, traits := in.Shape(), hlo.Info(in.Opcode()).Traits
+		switch {
+		case in.NumCallees() > 0:
+			return false
+		case !s.IsArray() || in.Opcode() == hlo.OpGetTupleElement || s.NumElements() == 1:
+			continue // the state, and scalars
+		case in.Opcode() == hlo.OpBroadcast && in.OperandInstr(0).Shape().NumElements() == 1:
+		case !traits.Has(hlo.TraitElementwise):
+			return false
+		}
+		if dims == nil {
+			dims = s.Dimensions()
+		}
+		if !slices.Equal(dims, s.Dimensions()) {
+			return false
+		}
+	}
+	return dims != nil
 }
 
 // repeatable is the set of computations that may stand in a program several times.

@@ -35,7 +35,7 @@ func NewLatencyHiding(o pass.Options) (*pass.Pass, error) {
 			for c := range m.PostOrder() {
 				order, better := []hlo.Instruction(nil), false
 				if executed.Has(c.ID()) {
-					if g := newGraph(c, costs); len(g.latency) > 0 {
+					if g := newGraph(c, costs, analysis.OneCore); len(g.latency) > 0 {
 						order, better = g.better(ctx, max(limit, 1))
 					}
 				}
@@ -70,16 +70,17 @@ type graph struct {
 	latency map[int]float64 // of a done: from its binder until it is ready
 	binder  map[int]int     // of a done: the step that binds the last operand
 	hint    map[int]int     // -1: early, 1: late
+	rates   analysis.Rates
 }
 
-func newGraph(c hlo.Computation, costs *analysis.Costs) *graph {
-	g := &graph{deps: analysis.FindDependencies(c), latency: map[int]float64{}, binder: map[int]int{}, hint: map[int]int{}}
+func newGraph(c hlo.Computation, costs *analysis.Costs, rates analysis.Rates) *graph {
+	g := &graph{rates: rates, deps: analysis.FindDependencies(c), latency: map[int]float64{}, binder: map[int]int{}, hint: map[int]int{}}
 	g.seconds = make([]float64, len(g.deps.Order))
 	for i, in := range g.deps.Order {
 		traits := hlo.Info(in.Opcode()).Traits
 		async := hlo.IsAsync(in.Opcode()) || traits&(hlo.TraitAsyncStart|hlo.TraitAsyncDone) != 0
 		if k := costs.Of(in); !k.IsZero() && !async {
-			g.seconds[i] = k.Seconds(analysis.OneCore)
+			g.seconds[i] = k.Seconds(g.rates)
 		}
 		if traits.Has(hlo.TraitAsyncDone) {
 			g.chain(i, in, costs)
@@ -118,7 +119,7 @@ func (g *graph) chain(done int, in hlo.Instruction, costs *analysis.Costs) {
 	if !hlo.Info(step.Opcode()).Traits.Has(hlo.TraitAsyncStart) {
 		return // carried into the computation from elsewhere
 	}
-	seconds := costs.Of(step).Seconds(analysis.OneCore)
+	seconds := costs.Of(step).Seconds(g.rates)
 	if ns, ok := frontend(step, "latency_metadata"); ok {
 		if n, err := strconv.ParseFloat(ns, 64); err == nil && n >= 0 {
 			seconds = n * 1e-9

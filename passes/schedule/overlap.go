@@ -34,15 +34,15 @@ func (t *Timeline) Hidden() float64 {
 	return 1 - waited/all
 }
 
-// Estimate makes the timelines of the computations that are executed and have asynchronous chains, in the order of the module.
-func Estimate(m hlo.Module) (all []Timeline) {
+// Estimate makes the timelines of the computations that are executed and have asynchronous chains, in the order of the module, by the rates of a machine.
+func Estimate(m hlo.Module, rates analysis.Rates) (all []Timeline) {
 	costs := analysis.FindCosts(m)
 	executed := analysis.FindExecuted(m)
 	for c := range m.Computations() {
 		if !executed.Has(c.ID()) {
 			continue
 		}
-		if g := newGraph(c, costs); len(g.latency) > 0 {
+		if g := newGraph(c, costs, rates); len(g.latency) > 0 {
 			all = append(all, g.timeline(c))
 		}
 	}

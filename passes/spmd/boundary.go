@@ -98,6 +98,7 @@ func (p *partitioner) setConfig(entry hlo.CompID) {
 	}
 	cfg.EntryLayout = &signature
 	cfg.NumPartitions = p.world.N
+	cfg.IsScheduled = false
 	cfg.AllowSPMDToParameters, cfg.AllowSPMDToOutput = nil, nil
 	cfg.FrontendAttributes = withoutShardy(old.FrontendAttributes)
 	cfg.InputOutputAlias = nil

@@ -13,23 +13,23 @@ type Cost struct {
 	Byte    float64 // microseconds for each byte
 }
 
-// DefaultCost is a link of 10 GB/s with 10 µs of latency.
-var DefaultCost = Cost{Latency: 10, Byte: 1e-4}
+// DefaultCost weighs a message like 1 kB: plans with few bytes win over those with few messages, as long as arrays are not tiny.
+var DefaultCost = Cost{Latency: 1, Byte: 1e-3}
 
 // costParams document the options of the model.
 var costParams = []pass.Param{
-	{Name: "latency", Doc: "microseconds that a collective takes at least (10)"},
-	{Name: "bandwidth", Doc: "bytes per second that a device receives, in GB/s (10)"},
+	{Name: "latency", Doc: "microseconds that a collective takes at least (1)"},
+	{Name: "bandwidth", Doc: "bytes per second that a device receives, in GB/s (1)"},
 }
 
 // readCost reads the options of the model.
 func readCost(o pass.Options) (Cost, error) {
 	c := DefaultCost
-	latency, err := o.Int("latency", 10)
+	latency, err := o.Int("latency", 1)
 	if err != nil {
 		return c, err
 	}
-	bandwidth, err := o.Int("bandwidth", 10)
+	bandwidth, err := o.Int("bandwidth", 1)
 	if err != nil {
 		return c, err
 	}

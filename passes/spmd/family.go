@@ -4,7 +4,9 @@ import "github.com/gohalo/halo/hlo/pass"
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
+	Plain: []*pass.Pass{ConstantSplitter, Import},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"spmd-partitioning": NewPartitioner,
+		"sharding-propagation": NewPropagation,
+		"spmd-partitioning":    NewPartitioner,
 	},
 }

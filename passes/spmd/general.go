@@ -14,6 +14,11 @@ type details struct {
 	combine hlo.CompID
 	// mask replaces padding of reduced dimensions in an operand; nil: none is needed.
 	mask func(operand int) hlo.Value
+	// fill is what lies outside of an operand for slides; nil: they are not split.
+	fill func(operand int) hlo.Value
+	// operands and result adjust what an op is given, and what it gives.
+	operands func(p *plan, local []*value)
+	result   func(p *plan, v hlo.Value) hlo.Value
 }
 
 // general partitions by factors: it brings operands to the cheapest plan, runs the op on parts, and combines what was reduced.
@@ -29,7 +34,7 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 	if d == nil {
 		d = &details{}
 	}
-	q := &question{in: in, factors: f, have: have, want: want[0], mesh: s.meshOf(want, have), combines: d.combine != hlo.NoComp, manual: manualOf(want, have)}
+	q := &question{in: in, factors: f, have: have, want: want[0], mesh: s.meshOf(want, have), combines: d.combine != hlo.NoComp, slides: d.fill != nil, manual: manualOf(want, have)}
 	p := s.d.plans(q)
 	local := make([]*value, len(have))
 	operands := make([]hlo.Value, len(have))
@@ -38,7 +43,15 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 		if d.mask != nil {
 			local[i] = s.masked(q, local[i], i, d.mask)
 		}
-		operands[i] = local[i].v
+		if d.fill != nil {
+			local[i] = s.fetched(q, p, local[i], i, d.fill)
+		}
+	}
+	if d.operands != nil {
+		d.operands(p, local)
+	}
+	for i, x := range local {
+		operands[i] = x.v
 	}
 	attrs := in.Attrs()
 	if d.attrs != nil {
@@ -49,6 +62,9 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 		tilings[i] = p.result
 	}
 	v := s.emit(in, shards(in.Shape(), tilings), attrs, operands)
+	if d.result != nil {
+		v = d.result(p, v)
+	}
 	values := s.split(v, in.Shape(), tilings)
 	for _, x := range values {
 		x.combine = d.combine
@@ -66,6 +82,28 @@ func (s *scope) masked(q *question, x *value, operand int, with func(int) hlo.Va
 		}
 	}
 	return x
+}
+
+// fetched adds to an operand what its slides read of neighbours.
+func (s *scope) fetched(q *question, p *plan, x *value, operand int, fill func(int) hlo.Value) *value {
+	for f := range q.factors {
+		if k := q.factors[f].operands[operand]; q.factors[f].slid(operand) && len(p.axes[f]) > 0 {
+			y := *x
+			y.v, y.copies, y.scalar = s.d.fetch(x, k, q.factors[f].slides[operand].halo(q.mesh.size(p.axes[f])), fill(operand)), nil, hlo.Value{}
+			x = &y
+		}
+	}
+	return x
+}
+
+// slides reports whether a dimension of the result is computed from what was fetched.
+func (p *plan) slides(q []factor, result int) bool {
+	for f := range q {
+		if q[f].kind == slideFactor && q[f].result == result && len(p.axes[f]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // fillPadding replaces what lies beyond the end of dimension k.
@@ -130,14 +168,7 @@ func (s *scope) whole(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	if moved > 0 {
 		s.p.ctx.Missed(in, "%v is computed whole on every device, which gathers %d bytes of its operands", in.Opcode(), moved)
 	}
-	var operands []hlo.Value
-	next := local
-	for o := range in.Operands() {
-		var v hlo.Value
-		v, next = s.joined(o.Shape(), next)
-		operands = append(operands, v)
-	}
-	v := s.emit(in, in.Shape(), in.Attrs(), operands)
+	v := s.emit(in, in.Shape(), in.Attrs(), s.rejoined(in, local))
 	tilings := make([]*Tiling, len(want))
 	i := 0
 	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
@@ -146,7 +177,7 @@ func (s *scope) whole(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 		i++
 		return true
 	})
-	return s.split(v, in.Shape(), tilings), nil
+	return s.results(in, v, tilings), nil
 }
 
 // runsByItself reports whether an instruction is inside a manual region: every device runs it as it is.
@@ -179,14 +210,7 @@ func (s *scope) verbatim(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	if isTarget(in, shardingCall) {
 		return local, nil
 	}
-	var operands []hlo.Value
-	next := local
-	for o := range in.Operands() {
-		var v hlo.Value
-		v, next = s.joined(o.Shape(), next)
-		operands = append(operands, v)
-	}
-	v := s.emit(in, in.Shape(), in.Attrs(), operands)
+	v := s.emit(in, in.Shape(), in.Attrs(), s.rejoined(in, local))
 	tilings := make([]*Tiling, len(want))
 	i := 0
 	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
@@ -195,7 +219,7 @@ func (s *scope) verbatim(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 		i++
 		return true
 	})
-	values := s.split(v, in.Shape(), tilings)
+	values := s.results(in, v, tilings)
 	for i, x := range values { // what every device computes alike is whole outside
 		if len(want[i].Manual) == 0 {
 			x.t = replicated(mesh, x.shape.Rank())

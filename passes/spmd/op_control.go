@@ -12,7 +12,7 @@ func init() {
 
 // inner is a scope for a computation that becomes one of its own.
 func (s *scope) inner(c hlo.Computation) *scope {
-	return &scope{p: s.p, d: s.p.newDevice(s.d.b.Sibling(c.Name())), c: c, values: make(map[hlo.InstrID][]*value)}
+	return s.p.newScope(s.p.newDevice(s.d.b.Sibling(c.Name())), c)
 }
 
 // parameter gives the computation of an inner scope a parameter of parts.
@@ -116,7 +116,7 @@ func conditional(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error)
 // call is replaced by what it calls.
 func call(s *scope, in hlo.Instruction, _ []*Tiling) ([]*value, error) {
 	callee := s.p.m.MustComputation(in.Callee(0))
-	inner := &scope{p: s.p, d: s.d, c: callee, values: make(map[hlo.InstrID][]*value)}
+	inner := s.p.newScope(s.d, callee)
 	for i := range callee.NumParameters() {
 		have := s.values[in.Operand(i)]
 		tilings, err := s.p.world.leafTilings(callee.Parameter(i))

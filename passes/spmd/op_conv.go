@@ -1,12 +1,17 @@
 package spmd
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 func init() {
 	factorsOfOp[hlo.OpConvolution] = convolutionFactors
 	handlers[hlo.OpConvolution] = convolution
 	factorsOfOp[hlo.OpReduceWindow] = windowFactors
 	factorsOfOp[hlo.OpSelectAndScatter] = windowFactors
+	handlers[hlo.OpReduceWindow] = reduceWindow
 }
 
 func convolutionFactors(in hlo.Instruction) (all []factor) {
@@ -21,15 +26,39 @@ func convolutionFactors(in hlo.Instruction) (all []factor) {
 			along(2, reduceFactor, -1, [2]int{0, int(d.InputFeature)}, [2]int{1, int(d.KernelInput)}))
 	}
 	for i := range d.InputSpatial {
-		all = append(all,
-			along(2, wholeFactor, int(d.OutputSpatial[i]), [2]int{0, int(d.InputSpatial[i])}),
-			along(2, wholeFactor, -1, [2]int{1, int(d.KernelSpatial[i])}))
+		from, to := int(d.InputSpatial[i]), int(d.OutputSpatial[i])
+		spatial := along(2, wholeFactor, to, [2]int{0, from})
+		if a.Window != nil && i < len(a.Window.Dims) && a.Window.Dims[i].BaseDilation == 1 {
+			spatial = sliding(2, to, []slide{windowSlide(a.Window.Dims[i], in.OperandInstr(0).Shape().Dim(from), in.Shape().Dim(to))}, [2]int{0, from})
+		}
+		kernel := along(2, wholeFactor, -1, [2]int{1, int(d.KernelSpatial[i])})
+		if spatial.kind == slideFactor && !a.Window.Dims[i].Reversal {
+			// A split kernel reads of the input what its part lies on, for every result.
+			w := a.Window.Dims[i]
+			kernel = sliding(2, -1, []slide{{in: in.OperandInstr(0).Shape().Dim(from), out: w.Size, low: w.PadLow, stride: w.WindowDilation,
+				reach: (in.Shape().Dim(to)-1)*w.Stride + 1}, {}}, [2]int{0, from}, [2]int{1, int(d.KernelSpatial[i])})
+			kernel.combines = true
+		}
+		all = append(all, spatial, kernel)
 	}
 	return all
 }
 
 func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
-	d := &details{mask: func(i int) hlo.Value { return s.d.scalar(in.OperandInstr(i).Shape().Type(), 0) }}
+	zero := func(i int) hlo.Value { return s.d.scalar(in.OperandInstr(i).Shape().Type(), 0) }
+	f := convolutionFactors(in)
+	d := &details{mask: zero, fill: zero, attrs: func(in hlo.Instruction, p *plan, operands []*value) hlo.OpAttrs {
+		a := hlo.AttrsOf[hlo.ConvolutionAttrs](in)
+		a.Window = unpadded(a.Window, func(i int) bool {
+			return p.slides(f, int(a.DimLabels.OutputSpatial[i])) || len(p.operands[1].Dims[a.DimLabels.KernelSpatial[i]]) > 0
+		})
+		if a.Window != nil {
+			for i := range a.Window.Dims {
+				a.Window.Dims[i].Size = operands[1].v.Shape().Dim(int(a.DimLabels.KernelSpatial[i]))
+			}
+		}
+		return &a
+	}}
 	if _, ok := identity(hlo.OpAdd, in.Shape().Type()); ok {
 		d.combine = s.p.binary(hlo.OpAdd, in.Shape().Type())
 	}
@@ -41,7 +70,60 @@ func windowFactors(in hlo.Instruction) (all []factor) {
 	w := hlo.AttrsOf[hlo.WindowAttrs](in).Window
 	for k := range leafRank(in.Shape()) {
 		still := w == nil || w.Dims[k] == hlo.DefaultWindowDim(1)
-		all = append(all, factor{kindIf(!still), dimOfEach(in, k, func(i int) bool { return in.OperandInstr(i).Shape().Rank() > k }), k})
+		f := factor{kind: kindIf(!still), operands: dimOfEach(in, k, func(i int) bool { return in.OperandInstr(i).Shape().Rank() > k }), result: k}
+		if !still && in.Opcode() == hlo.OpReduceWindow && w.Dims[k].BaseDilation == 1 {
+			f.kind, f.slides = slideFactor, make([]slide, in.NumOperands())
+			for i := range f.slides {
+				if f.operands[i] >= 0 {
+					f.slides[i] = windowSlide(w.Dims[k], in.OperandInstr(i).Shape().Dim(k), leafDim(in.Shape(), k))
+				}
+			}
+		}
+		all = append(all, f)
 	}
 	return all
+}
+
+// leafDim is a dimension of an array, or of the arrays of a tuple.
+func leafDim(s hlo.Shape, k int) int64 {
+	for s.IsTuple() {
+		s = s.Elem(0)
+	}
+	return s.Dim(k)
+}
+
+// windowSlide is what a window reads.
+func windowSlide(w hlo.WindowDim, in, out int64) slide {
+	return slide{in: in, out: out, low: w.PadLow, stride: w.Stride, reach: (w.Size-1)*w.WindowDilation + 1}
+}
+
+// unpadded is a window without padding in some dimensions.
+func unpadded(w *hlo.Window, split func(i int) bool) *hlo.Window {
+	if w == nil {
+		return nil
+	}
+	u := &hlo.Window{Dims: slices.Clone(w.Dims)}
+	for i := range u.Dims {
+		if split(i) {
+			u.Dims[i].PadLow, u.Dims[i].PadHigh = 0, 0
+		}
+	}
+	return u
+}
+
+// reduceWindow fetches what windows read of neighbours.
+func reduceWindow(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	f := windowFactors(in)
+	n := in.NumOperands() / 2
+	return s.general(in, want, &details{
+		fill: func(i int) hlo.Value {
+			init := s.values[in.Operand(n+i)][0]
+			return s.d.reshard(init, replicatedLike(init.t, 0)).v
+		},
+		attrs: func(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
+			a := hlo.AttrsOf[hlo.WindowAttrs](in)
+			a.Window = unpadded(a.Window, func(k int) bool { return p.slides(f, k) })
+			return &a
+		},
+	})
 }

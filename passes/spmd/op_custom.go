@@ -47,6 +47,9 @@ func (s *scope) enter(in hlo.Instruction, want *Tiling) ([]*value, error) {
 	if at.Mesh != want.Mesh || len(at.Unreduced) > 0 {
 		return nil, fmt.Errorf("operand is %v, which is no way to split for a region that is %v", x.t, want)
 	}
+	if !at.isTiled() {
+		at = splitBy(at, want.Manual, x.shape, in.Shape())
+	}
 	outer := at.withDims(make([][]int, len(at.Dims)))
 	for k := range outer.Dims {
 		manual := intersect(at.Dims[k], want.Manual)
@@ -58,6 +61,20 @@ func (s *scope) enter(in hlo.Instruction, want *Tiling) ([]*value, error) {
 	outer.Manual = without(at.Manual, want.Manual)
 	y := s.d.reshard(x, outer)
 	return []*value{{v: s.d.b.Copy(y.v), shape: in.Shape(), t: want}}, nil
+}
+
+// splitBy splits a whole array by manual axes, in order, so that its parts are as large as they have to be.
+func splitBy(t *Tiling, manual []int, whole, part hlo.Shape) *Tiling {
+	left := manual
+	for k := range t.Dims {
+		n := 0
+		for n < len(left) && ceilDiv(whole.Dim(k), t.Mesh.size(left[:n])) > part.Dim(k) {
+			n++
+		}
+		t = t.withDim(k, left[:n:n])
+		left = left[n:]
+	}
+	return t
 }
 
 // leave goes out of a manual region: the value of each device becomes its part of the result.

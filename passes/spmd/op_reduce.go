@@ -17,7 +17,7 @@ func reduceFactors(in hlo.Instruction) (all []factor) {
 	arrays := n / 2
 	to := 0
 	for k := range in.OperandInstr(0).Shape().Rank() {
-		f := factor{passFactor, dimOfEach(in, k, func(i int) bool { return i < arrays }), to}
+		f := factor{kind: passFactor, operands: dimOfEach(in, k, func(i int) bool { return i < arrays }), result: to}
 		if slices.Contains(dims, int64(k)) {
 			f.kind, f.result = reduceFactor, -1
 		} else {

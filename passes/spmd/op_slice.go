@@ -13,16 +13,8 @@ func init() {
 	factorsOfOp[hlo.OpReverse] = reverseFactors
 	factorsOfOp[hlo.OpDynamicSlice] = dynamicSliceFactors
 	factorsOfOp[hlo.OpDynamicUpdateSlice] = dynamicUpdateFactors
-	handlers[hlo.OpSlice] = withAttrs(func(in hlo.Instruction, _ *plan, operands []*value) hlo.OpAttrs {
-		a := hlo.AttrsOf[hlo.SliceAttrs](in)
-		a.Slice = slices.Clone(a.Slice)
-		for k := range a.Slice {
-			if isWholeSlice(in, k) {
-				a.Slice[k].Limit = operands[0].v.Shape().Dim(k)
-			}
-		}
-		return &a
-	})
+	handlers[hlo.OpSlice] = slice
+	handlers[hlo.OpPad] = pad
 	handlers[hlo.OpDynamicSlice] = withAttrs(func(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
 		return &hlo.DynamicSliceAttrs{Sizes: p.result.shard(in.Shape()).Dimensions()}
 	})
@@ -33,6 +25,48 @@ func withAttrs(attrs func(in hlo.Instruction, p *plan, operands []*value) hlo.Op
 	return func(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 		return s.general(in, want, &details{attrs: attrs})
 	}
+}
+
+// slice moves nothing along dimensions that stay whole; along others each device fetches what its part of the result is.
+func slice(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	zero := s.d.scalar(in.Shape().Type(), 0)
+	f := sliceFactors(in)
+	return s.general(in, want, &details{
+		fill: func(int) hlo.Value { return zero },
+		attrs: func(in hlo.Instruction, p *plan, operands []*value) hlo.OpAttrs {
+			a := hlo.AttrsOf[hlo.SliceAttrs](in)
+			a.Slice = slices.Clone(a.Slice)
+			for k := range a.Slice {
+				n := operands[0].v.Shape().Dim(k)
+				if isWholeSlice(in, k) {
+					a.Slice[k].Limit = n
+				} else if p.slides(f, k) {
+					a.Slice[k].Start, a.Slice[k].Limit = 0, n
+				}
+			}
+			return &a
+		},
+	})
+}
+
+// pad is a slice beyond the ends of its operand. Elements between others are added by devices that have all of the dimension.
+func pad(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	f := padFactors(in)
+	filler := s.values[in.Operand(1)][0]
+	outside := s.d.reshard(filler, replicatedLike(filler.t, 0)).v
+	return s.general(in, want, &details{
+		fill: func(int) hlo.Value { return outside },
+		attrs: func(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
+			a := hlo.AttrsOf[hlo.PadAttrs](in)
+			a.Padding = slices.Clone(a.Padding)
+			for k := range a.Padding {
+				if p.slides(f, k) {
+					a.Padding[k] = hlo.PaddingDim{}
+				}
+			}
+			return &a
+		},
+	})
 }
 
 // kindIf is whole when a dimension is touched by an op that moves elements along it.
@@ -49,15 +83,25 @@ func isWholeSlice(in hlo.Instruction, k int) bool {
 }
 
 func sliceFactors(in hlo.Instruction) (all []factor) {
-	for k := range in.Shape().Rank() {
-		all = append(all, along(1, kindIf(!isWholeSlice(in, k)), k, [2]int{0, k}))
+	for k, d := range hlo.AttrsOf[hlo.SliceAttrs](in).Slice {
+		if isWholeSlice(in, k) {
+			all = append(all, along(1, passFactor, k, [2]int{0, k}))
+			continue
+		}
+		w := slide{in: in.OperandInstr(0).Shape().Dim(k), out: in.Shape().Dim(k), low: -d.Start, stride: d.Stride, reach: 1}
+		all = append(all, sliding(1, k, []slide{w}, [2]int{0, k}))
 	}
 	return all
 }
 
 func padFactors(in hlo.Instruction) (all []factor) {
 	for k, d := range hlo.AttrsOf[hlo.PadAttrs](in).Padding {
-		all = append(all, along(2, kindIf(d != hlo.PaddingDim{}), k, [2]int{0, k}))
+		if d.Interior != 0 || d == (hlo.PaddingDim{}) {
+			all = append(all, along(2, kindIf(d.Interior != 0), k, [2]int{0, k}))
+			continue
+		}
+		w := slide{in: in.OperandInstr(0).Shape().Dim(k), out: in.Shape().Dim(k), low: d.Low, stride: 1, reach: 1}
+		all = append(all, sliding(2, k, []slide{w}, [2]int{0, k}))
 	}
 	return all
 }
@@ -65,7 +109,7 @@ func padFactors(in hlo.Instruction) (all []factor) {
 func concatenateFactors(in hlo.Instruction) (all []factor) {
 	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
 	for k := range in.Shape().Rank() {
-		all = append(all, factor{kindIf(k == axis), dimOfEach(in, k, func(int) bool { return true }), k})
+		all = append(all, factor{kind: kindIf(k == axis), operands: dimOfEach(in, k, func(int) bool { return true }), result: k})
 	}
 	return all
 }

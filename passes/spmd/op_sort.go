@@ -21,7 +21,10 @@ func init() {
 // except: all dimensions pass but some.
 func except(in hlo.Instruction, whole ...int64) (all []factor) {
 	for k := range leafRank(in.Shape()) {
-		all = append(all, factor{kindIf(slices.Contains(whole, int64(k))), dimOfEach(in, k, func(i int) bool { return in.OperandInstr(i).Shape().Rank() > k }), k})
+		all = append(all, factor{
+			kind: kindIf(slices.Contains(whole, int64(k))), result: k,
+			operands: dimOfEach(in, k, func(i int) bool { return in.OperandInstr(i).Shape().Rank() > k }),
+		})
 	}
 	return all
 }

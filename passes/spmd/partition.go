@@ -31,6 +31,12 @@ type scope struct {
 	d      *device
 	c      hlo.Computation
 	values map[hlo.InstrID][]*value // the arrays of each, in order
+	// chains are results that an op hands to its other half, such as of a send to its done: tuples that must not be taken apart.
+	chains map[hlo.InstrID]hlo.Value
+}
+
+func (p *partitioner) newScope(d *device, c hlo.Computation) *scope {
+	return &scope{p: p, d: d, c: c, values: make(map[hlo.InstrID][]*value), chains: make(map[hlo.InstrID]hlo.Value)}
 }
 
 // handler partitions instructions of an op. want is how the arrays of the result should be tiled; what it returns may be tiled otherwise.
@@ -56,7 +62,7 @@ func (p *partitioner) partition() (hlo.Module, error) {
 	p.cleanAppliedComputations()
 	entry := p.m.Entry()
 	b := p.ed.Builder(entry.Name())
-	s := &scope{p: p, d: p.newDevice(b), c: entry, values: make(map[hlo.InstrID][]*value)}
+	s := p.newScope(p.newDevice(b), entry)
 	if err := s.entryParameters(); err != nil {
 		return p.m, err
 	}
@@ -245,6 +251,47 @@ func (s *scope) split(v hlo.Value, shape hlo.Shape, tilings []*Tiling) (all []*v
 	}
 	walk(v, shape)
 	return all
+}
+
+// results is split, of what an instruction gives; a chain is kept whole.
+func (s *scope) results(in hlo.Instruction, v hlo.Value, tilings []*Tiling) (all []*value) {
+	if !isChain(in) {
+		return s.split(v, in.Shape(), tilings)
+	}
+	s.chains[in.ID()] = v
+	i := 0
+	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		all = append(all, &value{shape: leaf, t: tilings[i]})
+		i++
+		return true
+	})
+	return all
+}
+
+// isChain reports whether an instruction begins what another one ends.
+func isChain(in hlo.Instruction) bool {
+	if !in.Shape().IsTuple() {
+		return false
+	}
+	for u := range in.Users() {
+		if hlo.Info(u.Opcode()).Traits.Has(hlo.TraitAsyncDone) {
+			return true
+		}
+	}
+	return false
+}
+
+// rejoined are the operands of an instruction that runs as it is.
+func (s *scope) rejoined(in hlo.Instruction, local []*value) (operands []hlo.Value) {
+	for o := range in.Operands() {
+		n := o.Shape().NumLeaves()
+		v, chain := s.chains[o.ID()]
+		if !chain {
+			v = s.join(o.Shape(), local[:n])
+		}
+		operands, local = append(operands, v), local[n:]
+	}
+	return operands
 }
 
 // join makes one instruction of arrays: the reverse of split.

@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
@@ -40,6 +41,10 @@ func partition(ctx *pass.Context, m hlo.Module, cost Cost, n int64) (hlo.Module,
 	if n <= 1 {
 		return m, nil
 	}
+	if IsOneDevices(m) || !saysHow(m) {
+		ctx.Remark(m.Entry().Root(), "nothing says how to split: the program is one device's as it is")
+		return m, nil
+	}
 	if !ctx.Spend("partition") {
 		return m, nil
 	}
@@ -51,6 +56,13 @@ func partition(ctx *pass.Context, m hlo.Module, cost Cost, n int64) (hlo.Module,
 		binaries: make(map[binaryKey]hlo.CompID), channels: largestChannel(m),
 	}
 	return p.partition()
+}
+
+// saysHow reports whether some sharding splits an array, or a region is manual.
+func saysHow(m hlo.Module) bool {
+	return slices.ContainsFunc(shardings(m), func(s *hlo.Sharding) bool {
+		return s.Kind != hlo.ShardingReplicated && s.Kind != hlo.ShardingTuple && s.Kind != hlo.ShardingUnknown
+	})
 }
 
 // maxDevices bounds what a header may ask for.

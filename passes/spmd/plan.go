@@ -24,6 +24,8 @@ type question struct {
 	manual  []int
 	// combines says that reduced factors may be split.
 	combines bool
+	// slides says that halos may be fetched.
+	slides bool
 }
 
 // plans chooses the cheapest of the plans that follow from what operands and results are: each in turn says first which axes its dimensions
@@ -78,7 +80,7 @@ func (q *question) assign(order []int) *plan {
 			if source >= 0 {
 				k = q.factors[f].operands[source]
 			}
-			if k < 0 || !q.mayTake(f) || len(p.axes[f]) > 0 {
+			if k < 0 || !q.mayTake(f) || len(p.axes[f]) > 0 || q.taken(p, f) {
 				continue
 			}
 			for _, a := range t.Dims[k] {
@@ -94,18 +96,48 @@ func (q *question) assign(order []int) *plan {
 	return p
 }
 
+// taken reports whether a dimension of a factor belongs to another one as well, which is split.
+func (q *question) taken(p *plan, f int) bool {
+	for g := range q.factors {
+		if g == f || len(p.axes[g]) == 0 {
+			continue
+		}
+		for i, k := range q.factors[f].operands {
+			if k >= 0 && q.factors[g].operands[i] == k {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (q *question) mayTake(f int) bool {
+	if q.factors[f].reduces() && !q.combines {
+		return false
+	}
 	switch q.factors[f].kind {
-	case passFactor:
+	case passFactor, reduceFactor:
 		return true
-	case reduceFactor:
-		return q.combines
+	case slideFactor:
+		return q.slides
 	}
 	return false
 }
 
 // fits reports whether the dimensions of a factor are all as long, or divide.
 func (q *question) fits(f int, axes []int) bool {
+	if q.factors[f].kind == slideFactor {
+		for i, k := range q.factors[f].operands {
+			w := q.factors[f].slides[i]
+			if k >= 0 && w == (slide{}) && q.have[i].shape.Dim(k)%q.mesh.size(axes) != 0 {
+				return false
+			}
+			if h := w.halo(q.mesh.size(axes)); k >= 0 && w != (slide{}) && !h.isLocal() {
+				return false
+			}
+		}
+		return true
+	}
 	n := int64(-1)
 	for i, k := range q.factors[f].operands {
 		if k < 0 {
@@ -126,7 +158,7 @@ func (q *question) project(p *plan) {
 		t := replicated(q.mesh, x.shape.Rank())
 		t.Manual = q.manual
 		for f := range q.factors {
-			if k := q.factors[f].operands[i]; k >= 0 {
+			if k := q.factors[f].operands[i]; k >= 0 && len(p.axes[f]) > 0 {
 				t.Dims[k] = p.axes[f]
 			}
 		}
@@ -135,10 +167,10 @@ func (q *question) project(p *plan) {
 	p.result = replicated(q.mesh, leafRank(q.in.Shape()))
 	p.result.Manual = q.manual
 	for f := range q.factors {
-		if k := q.factors[f].result; k >= 0 {
+		if k := q.factors[f].result; k >= 0 && len(p.axes[f]) > 0 {
 			p.result.Dims[k] = p.axes[f]
 		}
-		if q.factors[f].kind == reduceFactor {
+		if q.factors[f].reduces() {
 			p.result.Unreduced = union(p.result.Unreduced, p.axes[f])
 		}
 	}
@@ -155,6 +187,12 @@ func (d *device) costOf(q *question, p *plan) float64 {
 			total += d.p.routeCost(x.shape, x.t, p.operands[i])
 		}
 		total += float64(p.operands[i].bytes(x.shape)) * d.p.cost.Byte * 0.01
+		for f := range q.factors {
+			if q.factors[f].slid(i) && len(p.axes[f]) > 0 {
+				h := q.factors[f].slides[i].halo(q.mesh.size(p.axes[f]))
+				total += h.cost(d.p.cost, p.operands[i].bytes(x.shape))
+			}
+		}
 	}
 	leaves(q.in.Shape(), func(s hlo.Shape) {
 		total += d.p.routeCost(s, p.result, q.want)

@@ -254,8 +254,11 @@ func (w *World) tiling(s *hlo.Sharding, rank int) (*Tiling, error) {
 	if len(s.TileDims) != rank+len(kinds) {
 		return nil, fmt.Errorf("sharding %v: %d dimensions for an array of %d", s, len(s.TileDims)-len(kinds), rank)
 	}
-	if product(s.TileDims) != w.N {
-		return nil, fmt.Errorf("sharding %v: %d devices, of which there are %d", s, product(s.TileDims), w.N)
+	if n := product(s.TileDims); n != w.N {
+		if n < 1 || n > w.N || slices.Contains(kinds, hlo.ShardingManual) {
+			return nil, fmt.Errorf("sharding %v: %d devices, of which there are %d", s, n, w.N)
+		}
+		return t, nil // some devices would have nothing: all have everything instead
 	}
 	m := w.Main
 	g, ok := gridOf(s, w.N)

@@ -44,13 +44,27 @@ func route(s hlo.Shape, from, to *Tiling) []step {
 		r.changeMesh()
 	}
 	r.changeManual()
-	for !r.at.sameDims(r.target) {
-		if r.slices() || r.exchanges() || r.permutes() {
-			continue
-		}
-		r.gathers()
-	}
+	r.finish()
 	return r.steps
+}
+
+// finish takes the steps that only move tiles, and gathers where none leads on.
+func (r *router) finish() {
+	for !r.at.sameDims(r.target) {
+		if !r.slices() && !r.exchanges() && !r.permutes() && !r.balances() {
+			r.gathers()
+		}
+	}
+}
+
+// received is what the steps so far move, with something for each of them.
+func (r *router) received() (total int64) {
+	for _, s := range r.steps {
+		if s.received >= 0 {
+			total += s.received + 64
+		}
+	}
+	return total
 }
 
 type router struct {
@@ -227,22 +241,55 @@ func (r *router) permutes() bool {
 	return true
 }
 
-// gathers makes the dimension coarser that is furthest from what is wanted.
+// balances moves axes from dimensions with too many tiles to those with too few, whichever axes they are: when the numbers agree, a permutation
+// hands the tiles over.
+func (r *router) balances() bool {
+	if r.at.numTiles() != r.target.numTiles() {
+		return false
+	}
+	for i, have := range r.at.Dims {
+		if len(have) == 0 || r.at.tiles(i) <= r.target.tiles(i) || !r.whole(i, have) {
+			continue
+		}
+		last := have[len(have)-1]
+		for j := range r.at.Dims {
+			next := slices.Concat(r.at.Dims[j], []int{last})
+			if r.at.tiles(j) >= r.target.tiles(j) || r.target.tiles(j)%r.at.Mesh.size(next) != 0 || !r.whole(j, next) {
+				continue
+			}
+			t := r.at.withDim(i, slices.Clone(have[:len(have)-1])).withDim(j, next)
+			r.add(step{kind: exchangeStep, dim: i, to: j, axes: []int{last}, result: t, received: max(r.bytes(r.at), r.bytes(t))})
+			return true
+		}
+	}
+	return false
+}
+
+// gathers makes a dimension coarser: the one from which the rest of the way is shortest.
 func (r *router) gathers() {
+	var best *router
+	try := func(k, n int) {
+		next := &router{shape: r.shape, at: r.at, target: r.target, steps: slices.Clone(r.steps)}
+		next.gather(k, n)
+		next.finish()
+		if best == nil || next.received() < best.received() {
+			best = next
+		}
+	}
 	for k, have := range r.at.Dims {
 		if n := commonPrefix(have, r.target.Dims[k]); n < len(have) {
-			r.gather(k, n)
-			return
+			try(k, n)
 		}
 	}
-	// Every dimension is a beginning of what is wanted, and cannot be split further as it lies: uneven tiles.
-	for k, have := range r.at.Dims {
-		if len(have) > 0 && len(have) < len(r.target.Dims[k]) {
-			r.gather(k, 0)
-			return
+	if best == nil {
+		// Every dimension is a beginning of what is wanted, and cannot be split further as it lies: uneven tiles.
+		for k, have := range r.at.Dims {
+			if len(have) > 0 && len(have) < len(r.target.Dims[k]) {
+				try(k, 0)
+			}
 		}
 	}
-	panic("spmd: a tiling from which no step leads to its target")
+	*r = *best
 }
 
 // gather leaves dimension k the first n of its axes; none if its tiles do not nest.

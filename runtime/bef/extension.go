@@ -10,6 +10,7 @@ const (
 	ConstantsSection   SectionID = 0x85
 	MetadataSection    SectionID = 0x86
 	ModuleSection      SectionID = 0x87
+	SignatureSection   SectionID = 0x88 // JSON of package halo
 )
 
 // Extension returns the bytes of the last section with that id, or nil.

@@ -141,6 +141,14 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 		}
 	case hlo.OpFusion, hlo.OpCall, hlo.OpMap:
 		return 0, false
+	case hlo.OpOr:
+		if x, by, ok := rotation(in); ok {
+			v, ok := c.value(x, at)
+			if !ok {
+				return 0, false
+			}
+			return c.b.Rotate(v, by), true
+		}
 	}
 	if a, axis, split, ok := at.through(c.space, in); ok {
 		return c.value(in.OperandInstr(0), a)
@@ -149,6 +157,43 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 		return 0, false
 	}
 	return c.op(in, at)
+}
+
+// rotation reports whether in is x shifted left by a constant or x shifted right by the rest of its width, which is x rotated left.
+func rotation(in hlo.Instruction) (x hlo.Instruction, by int, ok bool) {
+	left, right := in.OperandInstr(0), in.OperandInstr(1)
+	if left.Opcode() != hlo.OpShiftLeft {
+		left, right = right, left
+	}
+	width := in.Shape().Type().Bits()
+	if left.Opcode() != hlo.OpShiftLeft || right.Opcode() != hlo.OpShiftRightLogical || left.Operand(0) != right.Operand(0) || width != 32 && width != 64 {
+		return x, 0, false
+	}
+	l, ok := constantAmount(left.OperandInstr(1))
+	r, ok2 := constantAmount(right.OperandInstr(1))
+	if !ok || !ok2 || l == 0 || r == 0 || l+r != width {
+		return x, 0, false
+	}
+	return left.OperandInstr(0), l, true
+}
+
+// constantAmount is the one small integer of a constant, or of a constant that is repeated.
+func constantAmount(in hlo.Instruction) (int, bool) {
+	if in.Opcode() == hlo.OpBroadcast {
+		in = in.OperandInstr(0)
+	}
+	l := in.Literal()
+	if l == nil || l.IsElided() || !l.Shape().IsScalar() || !in.Shape().Type().IsInteger() {
+		return 0, false
+	}
+	n := 0
+	for i, b := range l.Bytes() {
+		if i > 0 && b != 0 {
+			return 0, false
+		}
+		n |= int(b) << (8 * min(i, 1))
+	}
+	return n, true
 }
 
 func (c *compiler) input(arg int, s hlo.Shape, at access) (tile.Value, bool) {

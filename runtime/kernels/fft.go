@@ -59,6 +59,11 @@ func fftAs[T fourier.Float](s *site) (runtime.Bound, bool) {
 		return runtime.Bound{}, false
 	}
 	last, outer := in.Rank()-1, in.Rank()-len(a.Length)
+	for i, n := range a.Length { // profile xla lets other lengths through; the evaluator says what is wrong
+		if real := outer+i == last && a.Type == hlo.IRFFT; !real && in.Dim(outer+i) != n || real && out.Dim(last) != n {
+			return runtime.Bound{}, false
+		}
+	}
 	dims := append([]int64(nil), out.Dimensions()...) // of the complex array in between
 	if a.Type == hlo.IRFFT {
 		dims = append(dims[:0], in.Dimensions()...)

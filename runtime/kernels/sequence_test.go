@@ -12,6 +12,13 @@ func TestFusion(t *testing.T) {
 		"f32[6,8] fusion(f32[48]), kind=kLoop, calls={ a = f32[48] parameter(0) b = f32[8,6] reshape(a) n = f32[8,6] negate(b) ROOT e = f32[6,8] transpose(n), dimensions={1,0} }",
 		"f32[12] fusion(f32[3,4]), kind=kLoop, calls={ a = f32[3,4] parameter(0) b = f32[12] reshape(a) i = s32[12] iota(), iota_dimension=0 j = f32[12] convert(i) ROOT c = f32[12] add(b, j) }",
 		"(f32[8], f32[8]) fusion(f32[8]), kind=kLoop, calls={ a = f32[8] parameter(0) b = f32[8] negate(a) c = f32[8] add(a, b) ROOT r = (f32[8], f32[8]) tuple(c, b) }",
+		// A rotation, and two that are none: the shifts are not of one number, or do not add up to the width.
+		"u32[2100] fusion(u32[2100], u32[2100]), kind=kLoop, calls={ a = u32[2100] parameter(0) c = u32[] constant(13) k = u32[2100] broadcast(c), dimensions={} " +
+			"d = u32[] constant(19) m = u32[2100] broadcast(d), dimensions={} l = u32[2100] shift-left(a, k) r = u32[2100] shift-right-logical(a, m) x = u32[2100] or(r, l) " +
+			"b = u32[2100] parameter(1) s = u32[2100] shift-right-logical(b, m) y = u32[2100] or(l, s) q = u32[2100] shift-right-logical(a, k) z = u32[2100] or(l, q) " +
+			"xy = u32[2100] xor(x, y) ROOT w = u32[2100] subtract(xy, z) }",
+		"u64[100] fusion(u64[100]), kind=kLoop, calls={ a = u64[100] parameter(0) c = u64[] constant(60) k = u64[100] broadcast(c), dimensions={} " +
+			"d = u64[] constant(4) m = u64[100] broadcast(d), dimensions={} l = u64[100] shift-left(a, k) r = u64[100] shift-right-logical(a, m) ROOT x = u64[100] or(l, r) }",
 		"f32[8] fusion(f32[8,600]), kind=kInput, calls={ a = f32[8,600] parameter(0) b = f32[8,600] negate(a) c = f32[] constant(0) " +
 			"d = f32[8] reduce(b, c), dimensions={1}, " + add + " ROOT e = f32[8] multiply(d, d) }",
 		"f32[8,7] fusion(f32[8,600], f32[600,7], f32[7]), kind=kOutput, calls={ a = f32[8,600] parameter(0) b = f32[600,7] parameter(1) v = f32[7] parameter(2) " +

@@ -32,8 +32,11 @@ func (d *decoder) attrAt(r *reader, i uint64) *entry {
 	}
 	e := &d.attrs[i]
 	if e.state == done {
+		d.expand(r, e.size)
 		return e
 	}
+	before := d.expanded
+	d.expand(r, len(e.data))
 	inner := d.begin(r, e, "attribute")
 	switch {
 	case !e.custom:
@@ -43,10 +46,27 @@ func (d *decoder) attrAt(r *reader, i uint64) *entry {
 	case e.dialect == "vhlo":
 		e.attr = d.vhloAttr(inner)
 	default:
-		d.foreign(inner, e.dialect)
+		d.refuseStableHLO(inner, e.dialect)
+		// An attribute that means something to others only: it is an error when something here asks for it.
+		e.attr = mlir.Text("#" + e.dialect)
+		inner.pos = len(inner.data)
 	}
 	d.finish(inner, e, "an attribute")
+	if dense, ok := e.attr.(mlir.Dense); ok {
+		d.expanded = before + len(dense.Type.Text) // its data is there once
+	}
+	e.size = d.expanded - before
 	return e
+}
+
+// mayExpand is how large the attributes of a file may be, each counted as often as it is used.
+const mayExpand = 1 << 30
+
+// expand counts an attribute that is used.
+func (d *decoder) expand(r *reader, size int) {
+	if d.expanded += size; d.expanded > mayExpand {
+		r.fail("the attributes stand for more than %d bytes", mayExpand)
+	}
 }
 
 // typ reads the index of a type and finds the type.
@@ -69,7 +89,8 @@ func (d *decoder) typeAt(r *reader, i uint64) *mlir.Type {
 	case e.dialect == "vhlo":
 		e.typ = d.vhloType(inner)
 	default:
-		d.foreign(inner, e.dialect)
+		d.refuseStableHLO(inner, e.dialect)
+		inner.fail("the types of the dialect %s are not read", e.dialect)
 	}
 	d.finish(inner, e, "a type")
 	return e.typ
@@ -91,12 +112,12 @@ func (d *decoder) finish(r *reader, e *entry, what string) {
 	d.depth--
 }
 
-func (d *decoder) foreign(r *reader, dialect string) {
-	if dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "sdy" {
+// refuseStableHLO refuses what the dialects of StableHLO write themselves, which differs from release to release.
+func (d *decoder) refuseStableHLO(r *reader, dialect string) {
+	if dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" {
 		r.fail("this is not a portable artifact: the dialect %s has an encoding of its own; write one with stablehlo.serialize_portable_artifact, "+
 			"or print the program as text", dialect)
 	}
-	r.fail("the dialect %s has an encoding of its own, which is not read; read are vhlo and builtin", dialect)
 }
 
 // text is an entry that stands as text.
@@ -284,7 +305,12 @@ func named(l *mlir.Location) *mlir.Location {
 func small(v uint64) int32 { return int32(min(v, 1<<31-1)) }
 
 // locationAt is the location of an attribute, nil when it is none.
-func (d *decoder) locationAt(r *reader, i uint64) *mlir.Location { return d.attrAt(r, i).loc }
+func (d *decoder) locationAt(r *reader, i uint64) *mlir.Location {
+	before := d.expanded // locations share their parts, and are never written out
+	l := d.attrAt(r, i).loc
+	d.expanded = before
+	return l
+}
 
 func (d *decoder) denseArray(r *reader) mlir.Attr {
 	t := d.typ(r)
@@ -434,8 +460,12 @@ func (d *decoder) element(r *reader) *mlir.Type {
 
 func (d *decoder) typeList(r *reader) []*mlir.Type {
 	list := make([]*mlir.Type, r.count("types"))
+	size := 0
 	for i := range list {
 		list[i] = d.typ(r)
+		if size += len(list[i].Text); size > mlir.MaxTypeText {
+			r.fail("a type of more than %d bytes", mlir.MaxTypeText)
+		}
 	}
 	return list
 }

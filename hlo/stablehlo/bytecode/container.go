@@ -47,6 +47,7 @@ type decoder struct {
 	resources  []resource
 	types      *mlir.Types
 	depth      int
+	expanded   int // bytes that the attributes used so far stand for
 }
 
 // entry is an attribute or type: its bytes, and what they say once they have been read.
@@ -59,6 +60,7 @@ type entry struct {
 	attr    mlir.Attr
 	typ     *mlir.Type
 	loc     *mlir.Location
+	size    int // with the attributes in it
 }
 
 // chunk is a part of the file.
@@ -141,7 +143,7 @@ func (d *decoder) sectionOf(r *reader) (*reader, int) {
 	}
 	id &= 0x7f
 	if id >= numSections {
-		r.fail("section %d is unknown", id)
+		r.fail("there is no section %d", id)
 	}
 	if length > uint64(r.left()) {
 		r.fail("section %s has %d bytes, %d are left", sectionNames[id], length, r.left())

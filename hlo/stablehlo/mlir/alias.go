@@ -11,6 +11,7 @@ type alias struct {
 	attr  Attr
 	typ   *Type
 	loc   *Location
+	size  int // of its text, with that of the aliases in it
 }
 
 // The states of an alias.
@@ -68,7 +69,7 @@ func (r *reader) resolve(a *alias) {
 		r.failAt(a.at, "the alias is defined by itself")
 	}
 	a.state = reading
-	save := r.pos
+	save, size := r.pos, r.expanded
 	r.pos = a.value
 	switch {
 	case r.text[a.at] == '!':
@@ -79,6 +80,7 @@ func (r *reader) resolve(a *alias) {
 	default:
 		a.attr = r.attr()
 	}
+	a.size = r.pos - a.value + r.expanded - size
 	a.end, r.pos, a.state = r.pos, save, resolved
 }
 
@@ -86,13 +88,29 @@ func (r *reader) aliasAttr(a *alias) Attr {
 	r.enter()
 	defer r.leave()
 	r.resolve(a)
+	r.expand(a)
 	return a.attr
+}
+
+// maxExpanded is how often as large as its text, and how large at least, a text may be with its aliases written out. What is printed of
+// attributes has them written out.
+const (
+	maxExpansion = 64
+	mayExpand    = 1 << 26
+)
+
+// expand counts the text of an alias that is used.
+func (r *reader) expand(a *alias) {
+	if r.expanded += a.size; r.expanded > max(mayExpand, maxExpansion*len(r.text)) {
+		r.failAt(a.at, "the aliases stand for more than %d bytes", r.expanded)
+	}
 }
 
 func (r *reader) aliasType(a *alias) *Type {
 	r.enter()
 	defer r.leave()
 	r.resolve(a)
+	r.expand(a)
 	return a.typ
 }
 

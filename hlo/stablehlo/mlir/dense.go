@@ -377,3 +377,6 @@ func ElementBytes(e hlo.PrimitiveType, bits uint64) []byte {
 	l.put(e, bits)
 	return l.out
 }
+
+// FloatBits are the bits of a decimal number in a type.
+func FloatBits(t hlo.PrimitiveType, lit string) uint64 { return floatBits(t, lit) }

@@ -167,11 +167,16 @@ func (r *reader) resultTypes() []*Type {
 // typesUntil reads types with commas between them up to the closing bracket.
 func (r *reader) typesUntil(end string) []*Type {
 	var types []*Type
+	size := 0
 	for !r.accept(end) {
 		if len(types) > 0 {
 			r.expect(",")
 		}
-		types = append(types, r.typ())
+		t := r.typ()
+		types = append(types, t)
+		if size += len(t.Text); size > MaxTypeText {
+			r.fail("a type of more than %d bytes", MaxTypeText)
+		}
 	}
 	return types
 }

@@ -17,6 +17,8 @@ type reader struct {
 	src   *Source
 	types *Types
 	depth int
+	// expanded is how many bytes the aliases that have been used stand for.
+	expanded int
 
 	scope     scope
 	functions map[string]int // where functions are defined

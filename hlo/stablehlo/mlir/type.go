@@ -122,6 +122,9 @@ func ElementByName(name string) (hlo.PrimitiveType, bool) {
 // ElementName is MLIR's name of an element type, "" when it has none.
 func ElementName(t hlo.PrimitiveType) string { return elementText[t] }
 
+// MaxTypeText bounds the text of the parts of a type: each type has its text, and parts may be named more often than they are written.
+const MaxTypeText = 1 << 22
+
 // Types makes types, each once.
 type Types struct{ byText map[string]*Type }
 

@@ -24,10 +24,13 @@ var Table = []Row{
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
+	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
+	{Prefix: "passtest", Floor: 5},
+	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
-	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
-	{Prefix: "internal/difftest", Floor: 5}, // runs modules on both engines
-	{Prefix: "internal/diverge", Floor: 5},  // finds where executions part
+	{Prefix: "internal/attack", Floor: 6},   // runs mutants on both engines
+	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
+	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
@@ -52,5 +55,6 @@ var Table = []Row{
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
 	{Prefix: "passes", Floor: 4, Wing: "hlo"},
 	{Prefix: "", Floor: 5},
-	{Prefix: "cmd/", Floor: 6},
+	{Prefix: "halocmd", Floor: 7},
+	{Prefix: "cmd/", Floor: 8},
 }

@@ -395,7 +395,7 @@ func @forgets() -> (i32, i32) {
 func TestEveryPromiseHasATest(t *testing.T) {
 	exists := make(map[string]bool)
 	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	for _, root := range []string{"../..", "../../../cmd/halo"} {
+	for _, root := range []string{"../..", "../../../halocmd"} {
 		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil || d.IsDir():

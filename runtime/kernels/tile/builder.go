@@ -1,6 +1,9 @@
 package tile
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -109,6 +112,11 @@ func (b *Builder) Constant(t hlo.PrimitiveType, element []byte) Value {
 		widenLoop(t)(1, unsafe.Pointer(&wide[0]), unsafe.Pointer(&s.value[0]), nil, nil)
 		s.value = unsafe.Slice((*byte)(unsafe.Pointer(&wide[0])), 16)
 	}
+	for i, v := range b.values { // each has a tile of memory
+		if v.splat != nil && v.typ == t && bytes.Equal(v.splat.value, s.value) {
+			return Value(i)
+		}
+	}
 	return b.define(value{typ: t, def: -1, same: noValue, splat: s})
 }
 
@@ -149,6 +157,18 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	b.steps[len(b.steps)-1].name = o.name
 	b.values[v].rounded = o.rounded
 	return v, true
+}
+
+// Rotate moves the bits of v, integers of 32 or 64 bits, to the left by a number of places, and those that leave it come back on the right.
+func (b *Builder) Rotate(v Value, by int) Value {
+	t := b.values[v].typ
+	amount := b.Constant(t, binary.LittleEndian.AppendUint64(nil, uint64(by)))
+	o := operation{weight: 1, fn: rotateLeft[uint32]}
+	if t.Bits() == 64 {
+		o.fn = rotateLeft[uint64]
+	}
+	o.vectorize(fmt.Sprintf("rotate-left.i%d", t.Bits()))
+	return b.step(t, b.loopOf(&o), nil, o.weight, v, amount)
 }
 
 // Convert changes the type of v by value.

@@ -98,6 +98,16 @@ func shiftLeft[T integer, U unsignedInt](n int, d, a, b, _ unsafe.Pointer) {
 	}
 }
 
+// rotateLeft takes amounts modulo the width.
+func rotateLeft[T uint32 | uint64](n int, d, a, b, _ unsafe.Pointer) {
+	z, x, y := vec[T](d, n), vec[T](a, n), vec[T](b, n)
+	width := T(8 * unsafe.Sizeof(T(0)))
+	for i := range z {
+		by := y[i] % width
+		z[i] = x[i]<<by | x[i]>>(width-by)
+	}
+}
+
 // shiftRight shifts in zeros for unsigned T and the sign for signed T; large amounts leave nothing else.
 func shiftRight[T integer, U unsignedInt](n int, d, a, b, _ unsafe.Pointer) {
 	z, x, y := vec[T](d, n), vec[T](a, n), vec[U](b, n)

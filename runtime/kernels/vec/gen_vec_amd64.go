@@ -506,6 +506,11 @@ func negateI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func shiftLeftI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// rotateLeftI32AVX512 rotates a left by b, modulo the width.
+//
+//go:noescape
+func rotateLeftI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // shiftRightLogicalI32AVX512 shifts zeros in from the left.
 //
 //go:noescape
@@ -610,6 +615,11 @@ func negateI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //
 //go:noescape
 func shiftLeftI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// rotateLeftI64AVX512 rotates a left by b, modulo the width.
+//
+//go:noescape
+func rotateLeftI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // shiftRightLogicalI64AVX512 shifts zeros in from the left.
 //
@@ -2061,6 +2071,11 @@ func negateI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func shiftLeftI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// rotateLeftI32AVX2 rotates a left by b, modulo the width.
+//
+//go:noescape
+func rotateLeftI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // shiftRightLogicalI32AVX2 shifts zeros in from the left.
 //
 //go:noescape
@@ -2130,6 +2145,11 @@ func negateI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //
 //go:noescape
 func shiftLeftI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// rotateLeftI64AVX2 rotates a left by b, modulo the width.
+//
+//go:noescape
+func rotateLeftI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // shiftRightLogicalI64AVX2 shifts zeros in from the left.
 //

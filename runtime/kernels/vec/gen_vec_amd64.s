@@ -5249,6 +5249,52 @@ done:
 	VZEROUPPER
 	RET
 
+// func rotateLeftI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·rotateLeftI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(SI*4), Z0
+	VMOVUPS (BX)(SI*4), Z1
+	VPROLVD Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(SI*4)
+	VMOVUPS 64(DX)(SI*4), Z0
+	VMOVUPS 64(BX)(SI*4), Z1
+	VPROLVD Z1, Z0, Z0
+	VMOVUPS Z0, 64(CX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VPROLVD   Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func shiftRightLogicalI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·shiftRightLogicalI32AVX512(SB), NOSPLIT, $0-40
@@ -6250,6 +6296,52 @@ rest:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
 	VPSLLVQ   Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func rotateLeftI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·rotateLeftI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(SI*8), Z0
+	VMOVUPD (BX)(SI*8), Z1
+	VPROLVQ Z1, Z0, Z0
+	VMOVUPD Z0, (CX)(SI*8)
+	VMOVUPD 64(DX)(SI*8), Z0
+	VMOVUPD 64(BX)(SI*8), Z1
+	VPROLVQ Z1, Z0, Z0
+	VMOVUPD Z0, 64(CX)(SI*8)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+8, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VPROLVQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(SI*8)
 	ADDQ      $+8, SI
 	SUBQ      $+8, AX
@@ -26604,6 +26696,103 @@ done:
 	VZEROUPPER
 	RET
 
+// func rotateLeftI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·rotateLeftI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPAND   all32_1f<>+0(SB), Y1, Y1
+	VMOVUPS all32_20<>+0(SB), Y2
+	VPSUBD  Y1, Y2, Y2
+	VPSLLVD Y1, Y0, Y1
+	VPSRLVD Y2, Y0, Y0
+	VPOR    Y0, Y1, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VPAND   all32_1f<>+0(SB), Y1, Y1
+	VMOVUPS all32_20<>+0(SB), Y2
+	VPSUBD  Y1, Y2, Y2
+	VPSLLVD Y1, Y0, Y1
+	VPSRLVD Y2, Y0, Y0
+	VPOR    Y0, Y1, Y0
+	VMOVUPS Y0, 32(CX)(SI*4)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+8, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPS    (R8)(DI*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VPAND      all32_1f<>+0(SB), Y2, Y2
+	VMOVUPS    all32_20<>+0(SB), Y3
+	VPSUBD     Y2, Y3, Y3
+	VPSLLVD    Y2, Y1, Y2
+	VPSRLVD    Y3, Y1, Y1
+	VPOR       Y1, Y2, Y1
+	VMASKMOVPS Y1, Y0, (CX)(SI*4)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_1f<>+0(SB)/4, $0x0000001f
+DATA all32_1f<>+4(SB)/4, $0x0000001f
+DATA all32_1f<>+8(SB)/4, $0x0000001f
+DATA all32_1f<>+12(SB)/4, $0x0000001f
+DATA all32_1f<>+16(SB)/4, $0x0000001f
+DATA all32_1f<>+20(SB)/4, $0x0000001f
+DATA all32_1f<>+24(SB)/4, $0x0000001f
+DATA all32_1f<>+28(SB)/4, $0x0000001f
+DATA all32_1f<>+32(SB)/4, $0x0000001f
+DATA all32_1f<>+36(SB)/4, $0x0000001f
+DATA all32_1f<>+40(SB)/4, $0x0000001f
+DATA all32_1f<>+44(SB)/4, $0x0000001f
+DATA all32_1f<>+48(SB)/4, $0x0000001f
+DATA all32_1f<>+52(SB)/4, $0x0000001f
+DATA all32_1f<>+56(SB)/4, $0x0000001f
+DATA all32_1f<>+60(SB)/4, $0x0000001f
+GLOBL all32_1f<>(SB), RODATA|NOPTR, $64
+
+DATA all32_20<>+0(SB)/4, $0x00000020
+DATA all32_20<>+4(SB)/4, $0x00000020
+DATA all32_20<>+8(SB)/4, $0x00000020
+DATA all32_20<>+12(SB)/4, $0x00000020
+DATA all32_20<>+16(SB)/4, $0x00000020
+DATA all32_20<>+20(SB)/4, $0x00000020
+DATA all32_20<>+24(SB)/4, $0x00000020
+DATA all32_20<>+28(SB)/4, $0x00000020
+DATA all32_20<>+32(SB)/4, $0x00000020
+DATA all32_20<>+36(SB)/4, $0x00000020
+DATA all32_20<>+40(SB)/4, $0x00000020
+DATA all32_20<>+44(SB)/4, $0x00000020
+DATA all32_20<>+48(SB)/4, $0x00000020
+DATA all32_20<>+52(SB)/4, $0x00000020
+DATA all32_20<>+56(SB)/4, $0x00000020
+DATA all32_20<>+60(SB)/4, $0x00000020
+GLOBL all32_20<>(SB), RODATA|NOPTR, $64
+
 // func shiftRightLogicalI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·shiftRightLogicalI32AVX2(SB), NOSPLIT, $0-40
@@ -27298,6 +27487,87 @@ rest:
 done:
 	VZEROUPPER
 	RET
+
+// func rotateLeftI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·rotateLeftI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD (DX)(SI*8), Y0
+	VMOVUPD (BX)(SI*8), Y1
+	VPAND   all64_3f<>+0(SB), Y1, Y1
+	VMOVUPD all64_40<>+0(SB), Y2
+	VPSUBQ  Y1, Y2, Y2
+	VPSLLVQ Y1, Y0, Y1
+	VPSRLVQ Y2, Y0, Y0
+	VPOR    Y0, Y1, Y0
+	VMOVUPD Y0, (CX)(SI*8)
+	VMOVUPD 32(DX)(SI*8), Y0
+	VMOVUPD 32(BX)(SI*8), Y1
+	VPAND   all64_3f<>+0(SB), Y1, Y1
+	VMOVUPD all64_40<>+0(SB), Y2
+	VPSUBQ  Y1, Y2, Y2
+	VPSLLVQ Y1, Y0, Y1
+	VPSRLVQ Y2, Y0, Y0
+	VPOR    Y0, Y1, Y0
+	VMOVUPD Y0, 32(CX)(SI*8)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R8, R8
+	MOVQ       $+4, DI
+	SUBQ       AX, DI
+	CMOVQLT    R8, DI
+	LEAQ       tail_masks<>+0(SB), R8
+	VMOVUPD    (R8)(DI*8), Y0
+	VMASKMOVPD (DX)(SI*8), Y0, Y1
+	VMASKMOVPD (BX)(SI*8), Y0, Y2
+	VPAND      all64_3f<>+0(SB), Y2, Y2
+	VMOVUPD    all64_40<>+0(SB), Y3
+	VPSUBQ     Y2, Y3, Y3
+	VPSLLVQ    Y2, Y1, Y2
+	VPSRLVQ    Y3, Y1, Y1
+	VPOR       Y1, Y2, Y1
+	VMASKMOVPD Y1, Y0, (CX)(SI*8)
+	ADDQ       $+4, SI
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3f<>+0(SB)/8, $0x000000000000003f
+DATA all64_3f<>+8(SB)/8, $0x000000000000003f
+DATA all64_3f<>+16(SB)/8, $0x000000000000003f
+DATA all64_3f<>+24(SB)/8, $0x000000000000003f
+DATA all64_3f<>+32(SB)/8, $0x000000000000003f
+DATA all64_3f<>+40(SB)/8, $0x000000000000003f
+DATA all64_3f<>+48(SB)/8, $0x000000000000003f
+DATA all64_3f<>+56(SB)/8, $0x000000000000003f
+GLOBL all64_3f<>(SB), RODATA|NOPTR, $64
+
+DATA all64_40<>+0(SB)/8, $0x0000000000000040
+DATA all64_40<>+8(SB)/8, $0x0000000000000040
+DATA all64_40<>+16(SB)/8, $0x0000000000000040
+DATA all64_40<>+24(SB)/8, $0x0000000000000040
+DATA all64_40<>+32(SB)/8, $0x0000000000000040
+DATA all64_40<>+40(SB)/8, $0x0000000000000040
+DATA all64_40<>+48(SB)/8, $0x0000000000000040
+DATA all64_40<>+56(SB)/8, $0x0000000000000040
+GLOBL all64_40<>(SB), RODATA|NOPTR, $64
 
 // func shiftRightLogicalI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV

@@ -237,6 +237,9 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 		}
 		return b
 	})
+	if bits >= 32 {
+		check(t, "rotate-left.i"+w, 2, func(a, b, _ U) U { return a<<(b%U(bits)) | a>>(U(bits)-b%U(bits)) })
+	}
 	check(t, "shift-left.i"+w, 2, func(a, b, _ U) U { return a << b })
 	check(t, "shift-right-logical.i"+w, 2, func(a, b, _ U) U { return a >> b })
 	check(t, "shift-right-arithmetic.i"+w, 2, func(a S, b, _ U) S { return a >> b })

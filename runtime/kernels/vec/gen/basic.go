@@ -297,6 +297,9 @@ func integers() (all []kernel) {
 		}))
 		if lane >= 4 {
 			instruction("shift-left.i", "shifts a left by b; amounts as large as the type give 0.", "SLLV", false)
+			all = append(all, elementwise("rotate-left.i"+typ, "rotates a left by b, modulo the width.", lane, 2, func(m *machine, in []vector) vector {
+				return m.rotate(in[0], in[1])
+			}))
 			instruction("shift-right-logical.i", "shifts zeros in from the left.", "SRLV", false)
 			instruction("shift-right-arithmetic.i", "shifts signs in from the left.", "SRAV", lane == 8)
 		}
@@ -381,4 +384,14 @@ func counting() kernel {
 		}
 	}
 	return k
+}
+
+// rotate turns lanes of 32 or 64 bits to the left.
+func (m *machine) rotate(x, by vector) vector {
+	if m.wide {
+		return m.integer3("ROLV", x, by)
+	}
+	by = m.bits("AND", by, m.pattern(uint64(8*m.lane-1)))
+	back := m.integer3("SUB", m.copyOf(m.pattern(uint64(8*m.lane))), by)
+	return m.bits("OR", m.integer3("SLLV", x, by), m.integer3("SRLV", x, back))
 }

@@ -1,0 +1,138 @@
+package halo
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// ArgumentError says which argument, or which memory for a result, does not fit the program.
+type ArgumentError struct {
+	Device  int // -1 where one device runs
+	Index   int // of the leaf
+	Result  bool
+	Name    string // as of Value
+	Problem string
+}
+
+// Error names the leaf as the file does.
+func (e *ArgumentError) Error() string {
+	var b strings.Builder
+	b.WriteString("halo: ")
+	if e.Device >= 0 {
+		fmt.Fprintf(&b, "device %d: ", e.Device)
+	}
+	what := "parameter"
+	if e.Result {
+		what = "result"
+	}
+	fmt.Fprintf(&b, "%s %d", what, e.Index)
+	if e.Name != "" {
+		fmt.Fprintf(&b, ", %s", e.Name)
+	}
+	return b.String() + ": " + e.Problem
+}
+
+// check holds arguments, and memory for results, to the signature.
+func (s *Signature) check(x *Execution) error {
+	if x.Results != nil && len(x.Results) != len(x.Args) {
+		return fmt.Errorf("halo: got memory for the results of %d devices, want %d", len(x.Results), len(x.Args))
+	}
+	for d, args := range x.Args {
+		device := d
+		if len(x.Args) == 1 {
+			device = -1
+		}
+		if len(args) != len(s.Parameters) {
+			return fmt.Errorf("halo: got %d arguments, want %d%s", len(args), len(s.Parameters), s.list())
+		}
+		for i, a := range args {
+			v := s.Parameters[i]
+			if problem := v.refuses(a); problem != "" {
+				return &ArgumentError{Device: device, Index: i, Name: v.Name, Problem: problem}
+			}
+		}
+		if x.Results == nil {
+			continue
+		}
+		results := x.Results[d]
+		if len(results) != len(s.Results) {
+			return fmt.Errorf("halo: got memory for %d results, want %d", len(results), len(s.Results))
+		}
+		for i, r := range results {
+			problem := ""
+			if r != nil {
+				if problem = s.Results[i].refuses(r); problem == "" {
+					problem = s.overlap(x, d, i)
+				}
+			}
+			if problem != "" {
+				return &ArgumentError{Device: device, Index: i, Result: true, Name: s.Results[i].Name, Problem: problem}
+			}
+		}
+	}
+	return nil
+}
+
+// refuses says why a literal is not a value of v; "" if it is one.
+func (v *Value) refuses(l *hlo.Literal) string {
+	want := v.Shape.WithoutLayout()
+	switch {
+	case l == nil && v.Shape.IsToken():
+		return ""
+	case l == nil:
+		return fmt.Sprintf("got nil, want %v", want)
+	case l.IsElided():
+		return fmt.Sprintf("got a literal whose value was left out, want %v", want)
+	case !l.Shape().Compatible(v.Shape) && !v.Shape.Accepts(l.Shape()):
+		return fmt.Sprintf("got %v, want %v", l.Shape().WithoutLayout(), want)
+	}
+	return ""
+}
+
+// overlap says which memory the memory for a result shares that it must not share.
+func (s *Signature) overlap(x *Execution, device, result int) string {
+	own := x.Results[device][result].Bytes()
+	for d, args := range x.Args {
+		for i, a := range args {
+			if a != nil && overlaps(own, a.Bytes()) && !(d == device && s.aliased(i, result)) {
+				return fmt.Sprintf("its memory is that of parameter %d, %s, which the program does not write over", i, s.Parameters[i].Name)
+			}
+		}
+	}
+	for d, results := range x.Results[:device+1] {
+		for i, r := range results {
+			if r != nil && (d != device || i < result) && overlaps(own, r.Bytes()) {
+				return fmt.Sprintf("its memory is that of result %d", i)
+			}
+		}
+	}
+	return ""
+}
+
+func overlaps(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+}
+
+// list names the parameters, as far as they fit into a message.
+func (s *Signature) list() string {
+	const most = 8
+	var names []string
+	for i, v := range s.Parameters {
+		if i == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, fmt.Sprintf("%s %v", v.Name, v.Shape.WithoutLayout()))
+	}
+	if names == nil {
+		return ""
+	}
+	return ": " + strings.Join(names, ", ")
+}

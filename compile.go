@@ -1,0 +1,172 @@
+package halo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
+	"github.com/gohalo/halo/runtime/workqueue"
+	"github.com/gohalo/halo/verifier"
+)
+
+// Engine is what executes programs.
+type Engine string
+
+// The engines.
+const (
+	BEF  Engine = "bef"  // lowered to BEF, with fast kernels on the runtime
+	Eval Engine = "eval" // the reference evaluator: plain and slow, one instruction after the other
+)
+
+// Options say how to compile and run. The zero value is ready to use. What is marked BEF does not matter to the evaluator, and the other way
+// around.
+type Options struct {
+	Engine Engine // "" is BEF
+
+	// BEF: the passes, as text in the language of passes.Parse, or as a pipeline. Neither is "cpu", the pipeline that lowering needs;
+	// an empty pipeline runs no pass.
+	Passes   string
+	Pipeline *pass.Pipeline
+	// BEF: Runner runs the passes: it checks, watches and limits them. Nil is the zero Runner.
+	Runner *pass.Runner
+
+	// BEF: Threads is the number of compute workers; 0 is one for each processor. With a Queue, which the program does not close,
+	// several programs share workers.
+	Threads int
+	Queue   workqueue.Queue
+
+	// MaxBytes bounds the memory of an execution: on BEF the arguments, results and arena together, and 0 is the machine's memory;
+	// in the evaluator each array, and 0 is 8 GB. What needs more is an error.
+	MaxBytes int64
+	// MaxSteps bounds the instructions that the evaluator executes; 0 is no bound.
+	MaxSteps int64
+	// BEF: Allocator gives memory for executions. Nil is runtime.NewHeapAllocator.
+	Allocator runtime.HostAllocator
+
+	// Observer sees executions.
+	Observer Observer
+
+	// BEF: Register adds kernels, which custom-calls find by their target: see runtime.Registry.CustomCall.
+	Register func(*runtime.Registry)
+	// CustomCalls are the meanings of custom-calls in the evaluator, by target.
+	CustomCalls map[string]eval.Kernel
+}
+
+// Observer sees what executions do. What is nil is not called. Both must be safe for concurrent use if executions are.
+type Observer struct {
+	Kernels runtime.Tracer                           // on BEF: kernels as they begin and end
+	Values  func(in hlo.Instruction, v *hlo.Literal) // in the evaluator: every value as it is computed
+}
+
+// check finds what is wrong with the options.
+func (o *Options) check() error {
+	switch {
+	case o.Engine != "" && o.Engine != BEF && o.Engine != Eval:
+		return fmt.Errorf("halo: got engine %q, want %q or %q", o.Engine, BEF, Eval)
+	case o.Threads < 0:
+		return fmt.Errorf("halo: got %d threads, want a positive number, or 0 for one on each processor", o.Threads)
+	case o.Passes != "" && o.Pipeline != nil:
+		return fmt.Errorf("halo: got both Passes and a Pipeline, want one of them")
+	case o.MaxBytes < 0 || o.MaxSteps < 0:
+		return fmt.Errorf("halo: got a negative limit")
+	}
+	return nil
+}
+
+// pipeline returns the passes to run.
+func (o *Options) pipeline() (*pass.Pipeline, error) {
+	switch {
+	case o.Pipeline != nil:
+		return o.Pipeline, nil
+	case o.Passes != "":
+		return passes.Parse(o.Passes)
+	}
+	return passes.Parse("cpu")
+}
+
+// Stats say how long the steps to a runnable program took, and how much memory an execution takes besides arguments and results.
+type Stats struct {
+	Passes, Lower, Load time.Duration
+	ArenaBytes          int64
+}
+
+// Compile makes a module ready to run. An hlo.Module is verified first, as XLA verifies after passes, where operands may be of mixed
+// precision; a [Module] has been verified. The error is a verifier.ErrorList, a *pass.Error, a *lower.Error, an *[ElidedError], or says what is wrong
+// with the options or that the program does not fit into memory. The program must be closed.
+func Compile[M hlo.Module | Module](ctx context.Context, m M, o Options) (*Program, error) {
+	v, err := verified(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.Engine == Eval {
+		return newProgram(&evaluated{m: v.module, options: o}, SignatureOf(v.module), Stats{}), nil
+	}
+	file, stats, err := lowered(ctx, v, o)
+	if err != nil {
+		return nil, err
+	}
+	return link(file, o, stats)
+}
+
+// Lower runs the passes of the options on a module and returns its BEF form. [Compile] does this and loads the file.
+func Lower[M hlo.Module | Module](ctx context.Context, m M, o Options) (*bef.File, error) {
+	v, err := verified(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	file, _, err := lowered(ctx, v, o)
+	return file, err
+}
+
+// verified verifies what has not been verified.
+func verified[M hlo.Module | Module](m M) (Module, error) {
+	switch m := any(m).(type) {
+	case Module:
+		if m.IsZero() {
+			return m, errNoModule
+		}
+		return m, nil
+	case hlo.Module:
+		return Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: true})
+	}
+	panic("unreachable: the constraint has two types")
+}
+
+func lowered(ctx context.Context, v Module, o Options) (*bef.File, Stats, error) {
+	var stats Stats
+	pipeline, err := o.pipeline()
+	if err != nil {
+		return nil, stats, err
+	}
+	runner := o.Runner
+	if runner == nil {
+		runner = &pass.Runner{}
+	}
+	began := time.Now()
+	m, err := runner.Run(ctx, pipeline, v.module)
+	if err != nil {
+		return nil, stats, err
+	}
+	stats.Passes = time.Since(began)
+	began = time.Now()
+	file, err := lower.Module(ctx, m)
+	if err != nil {
+		return nil, stats, orElided(err, m)
+	}
+	file.Extensions = append(file.Extensions, SignatureOf(v.module).section()) // as the caller knows the program, before passes
+	stats.Lower = time.Since(began)
+	return file, stats, nil
+}

@@ -1,0 +1,71 @@
+package halo
+
+import (
+	"context"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+)
+
+// evaluated is a program in the reference evaluator.
+type evaluated struct {
+	m       hlo.Module
+	options Options
+}
+
+func (e *evaluated) close() {}
+
+func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([][]*hlo.Literal, error) {
+	o := eval.Options{MaxBytes: e.options.MaxBytes, MaxSteps: e.options.MaxSteps, Host: x.Host, Trace: e.options.Observer.Values, CustomCalls: e.options.CustomCalls}
+	args := make([][]*hlo.Literal, len(x.Args))
+	for d, leaves := range x.Args {
+		args[d] = parameters(e.m, leaves)
+	}
+	var values []*hlo.Literal
+	var err error
+	if len(args) == 1 {
+		values = make([]*hlo.Literal, 1)
+		values[0], err = eval.Module(ctx, e.m, args[0], o)
+	} else {
+		values, err = eval.Devices(ctx, e.m, args, x.Replicas, x.Partitions, o)
+	}
+	if err != nil {
+		return nil, orElided(err, e.m)
+	}
+	all := make([][]*hlo.Literal, len(values))
+	for d, v := range values {
+		all[d] = v.Leaves()
+		if x.Results != nil {
+			if err := store(all[d], x.Results[d]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// store copies results into the caller's memory.
+func store(results, given []*hlo.Literal) error {
+	for i, to := range given {
+		if to == nil || len(to.Bytes()) != len(results[i].Bytes()) { // of another size than its bounds
+			continue
+		}
+		copy(to.Bytes(), results[i].Bytes())
+		var err error
+		if results[i], err = hlo.NewLiteral(results[i].Shape(), to.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parameters puts leaves together to one literal for each parameter.
+func parameters(m hlo.Module, leaves []*hlo.Literal) (all []*hlo.Literal) {
+	entry := m.Entry()
+	for i := range entry.NumParameters() {
+		var l *hlo.Literal
+		l, leaves = hlo.LiteralOfLeaves(entry.Parameter(i).Shape(), leaves)
+		all = append(all, l)
+	}
+	return all
+}

@@ -1,0 +1,158 @@
+package halocmd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
+	"github.com/gohalo/halo/hlo"
+)
+
+// arguments makes, for each device, one literal for each parameter leaf, from the files that are given and the fill. What is given
+// without a device, as 0 and not as d0/0, is for all of them, and so is what is filled in. A key may also be the name of a leaf: p['b'].
+func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error) {
+	given, err := c.files()
+	if err != nil {
+		return nil, err
+	}
+	if c.Fill != "" {
+		if err := fits(params); err != nil {
+			return nil, err
+		}
+	}
+	used := make(map[string]bool)
+	common := make([]*hlo.Literal, len(params)) // for devices without arrays of their own
+	args := make([][]*hlo.Literal, g.devices())
+	for d := range args {
+		args[d] = make([]*hlo.Literal, len(params))
+		for i, v := range params {
+			s := v.Shape
+			own := fmt.Sprintf("d%d/%d", d, i)
+			a := given[own]
+			if used[own] = true; a == nil && common[i] != nil {
+				args[d][i] = common[i]
+				continue
+			}
+			var l *hlo.Literal
+			if a == nil {
+				own = strconv.Itoa(i)
+				a, used[own] = given[own], true
+			}
+			if a == nil {
+				a, used[v.Name] = given[v.Name], true
+			}
+			if l, err = c.argument(a, i, s); err != nil {
+				return nil, fmt.Errorf("%sparameter leaf %d, %v: %w", g.where(d), i, s.WithoutLayout(), err)
+			}
+			if own == strconv.Itoa(i) { // by number or by name
+				common[i] = l
+			}
+			args[d][i] = l
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if used[key] {
+			continue
+		}
+		if strings.HasPrefix(key, "d") {
+			return nil, fmt.Errorf("there is no parameter leaf %q: %s, and the program has %s", key, count(g.devices(), "device runs", "devices run"), numbered(len(params)))
+		}
+		return nil, fmt.Errorf("there is no parameter leaf %q: the program has %s", key, numbered(len(params)))
+	}
+	return args, nil
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "one " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// files reads the arrays that the flags name, by key.
+func (c *runCmd) files() (map[string]*npz.Array, error) {
+	if c.given != nil {
+		return c.given, nil
+	}
+	given := map[string]*npz.Array{}
+	if c.Inputs != "" {
+		all, err := arrays.ReadFile(c.Inputs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Inputs, unwrapPath(err))
+		}
+		given = all
+	}
+	for _, in := range c.Input {
+		key, file, _ := strings.Cut(in, "=")
+		a, err := arrays.ReadOne(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, unwrapPath(err))
+		}
+		given[key] = a
+	}
+	c.given = given
+	return given, nil
+}
+
+// givenShapes are those of the arrays that are given for parameters of all devices, by their numbers; nil when there are none.
+func (c *runCmd) givenShapes() ([]hlo.Shape, error) {
+	given, err := c.files()
+	if err != nil || len(given) == 0 {
+		return nil, err
+	}
+	var shapes []hlo.Shape
+	for i := 0; ; i++ {
+		a := given[strconv.Itoa(i)]
+		if a == nil {
+			return shapes, nil
+		}
+		shapes = append(shapes, hlo.MakeShape(hlo.U8, a.Shape...))
+	}
+}
+
+func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal, error) {
+	switch {
+	case given != nil:
+		return arrays.Literal(given, s)
+	case s.IsToken():
+		return hlo.NewLiteral(s, nil)
+	case c.Fill != "":
+		return arrays.Fill(arrays.FillKind(c.Fill), c.Seed, leaf, s)
+	case c.Inputs != "" || len(c.Input) > 0:
+		return nil, errors.New("no value is given; --fill would make one")
+	}
+	return nil, errors.New("no value: give --inputs, --input or --fill")
+}
+
+// fits refuses parameters that the machine's memory cannot hold.
+func fits(params []halo.Value) error {
+	limit := available()
+	left := limit
+	for i, v := range params {
+		s := v.Shape
+		if limit == 0 || !s.IsArray() || !s.IsStatic() {
+			continue
+		}
+		if left -= min(s.ByteSize(), limit+1); left < 0 {
+			return fmt.Errorf("parameter leaf %d, %v, needs more memory than there is", i, s.WithoutLayout())
+		}
+	}
+	return nil
+}
+
+// numbered says how many leaves there are and what their keys are.
+func numbered(n int) string {
+	switch n {
+	case 0:
+		return "none"
+	case 1:
+		return "one, 0"
+	}
+	return fmt.Sprintf("%d, from 0 to %d", n, n-1)
+}

@@ -1,0 +1,57 @@
+package halocmd
+
+import (
+	"context"
+	"fmt"
+	goruntime "runtime"
+	"slices"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// bench times runs of a program after one to warm up; making the inputs is not part of any figure.
+func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.Literal, r *record) error {
+	var results [][]*hlo.Literal // of the last run; the next one writes over them
+	once := func() (time.Duration, error) {
+		host, err := c.Feeds.host(c, p.grid)
+		if err != nil {
+			return 0, err
+		}
+		began := time.Now()
+		results, err = p.run(ctx, args, results, host)
+		return time.Since(began), err
+	}
+	first, err := once()
+	if err != nil {
+		return err
+	}
+	runs := make([]time.Duration, c.Bench)
+	for i := range runs {
+		if runs[i], err = once(); err != nil {
+			return err
+		}
+	}
+	slices.Sort(runs)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	threads := int(c.Threads)
+	if threads == 0 {
+		threads = goruntime.GOMAXPROCS(0)
+	}
+	t := p.Stats()
+	figures := []struct {
+		name  string
+		value any
+	}{
+		{"parse_ms", ms(p.parse)}, {"passes_ms", ms(p.split + t.Passes)}, {"lower_ms", ms(t.Lower)}, {"load_ms", ms(t.Load)},
+		{"first_ms", ms(first)}, {"median_ms", ms(runs[len(runs)/2])}, {"min_ms", ms(runs[0])},
+		{"runs", len(runs)}, {"threads", threads}, {"arena_bytes", t.ArenaBytes}, {"peak_bytes", peakBytes()},
+	}
+	for _, f := range figures {
+		r.add(f.name, f.value)
+		if !c.JSON {
+			fmt.Fprintf(e.stdout, "%-12s %v\n", f.name, f.value)
+		}
+	}
+	return nil
+}

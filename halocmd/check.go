@@ -1,0 +1,94 @@
+package halocmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gohalo/halo/internal/passcases"
+	"github.com/gohalo/halo/verifier"
+)
+
+// checkCmd runs tests of passes.
+type checkCmd struct {
+	Files  []string `arg:"" name:"file" help:"Tests: .hlo, of one module or several separated by // -----, or .txtar."`
+	Passes string   `help:"Passes for tests that name none." placeholder:"TEXT"`
+	Exec   bool     `help:"Also evaluate each module before and after the passes, and require equal results." default:"true" negatable:""`
+	Update bool     `help:"Rewrite the CHECK lines of each test from the current output. Read the diff before you commit it."`
+	JSON   bool     `name:"json" help:"One JSON object for each file."`
+}
+
+// Help is what --help says beyond the flags.
+func (checkCmd) Help() string {
+	return `A test is a module with CHECK lines, as LLVM's and XLA's tests have them, and a line that says what to run:
+
+  // PASS: fix(algsimp,dce)
+  HloModule m
+  ENTRY e {
+    x = f32[4] parameter(0)
+    // CHECK: ROOT %x
+    // CHECK-NOT: negate
+    n = f32[4] negate(x)
+    ROOT r = f32[4] negate(n)
+  }
+
+Archives in a folder that is named for a pass need no such line. In an archive a test whose name ends in .same.hlo must stay as it is. A line // RUN: hlo-opt %s --passes=a,b | FileCheck %s is read too. // CHECK-UNCHANGED requires that the passes change nothing; // NOEXEC: reason skips
+evaluation. It is verified before and after, and read back from its text.`
+}
+
+func (c *checkCmd) Run(e *env) error {
+	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		cases := passcases.Cases(in.name, in.data, catalogue.Parse)
+		outputs := make([]string, len(cases))
+		r.add("tests", len(cases))
+		var failed several
+		passed := 0
+		for i := range cases {
+			t := &cases[i]
+			if t.Pipeline == "" {
+				t.Pipeline = c.Passes
+			}
+			var err error
+			o := passcases.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
+			if outputs[i], err = t.Run(context.Background(), o); err != nil {
+				failed = append(failed, fmt.Errorf("%s: error: %w", t.Name, err))
+				continue
+			}
+			passed++
+		}
+		r.add("passed", passed)
+		if c.Update && len(failed) == 0 {
+			return updateTests(in, cases, outputs)
+		}
+		if len(failed) > 0 {
+			return failed
+		}
+		if !c.JSON {
+			fmt.Fprintf(e.stdout, "%s: %d passed\n", in.name, passed)
+		}
+		return nil
+	})
+}
+
+// updateTests writes the CHECK lines of a file anew.
+func updateTests(in *input, cases []passcases.Case, outputs []string) error {
+	if in.name == "-" {
+		return fmt.Errorf("%s: error: --update writes files", in.name)
+	}
+	text := string(in.data)
+	for i, t := range cases {
+		if !strings.Contains(text, t.Text) {
+			return fmt.Errorf("%s: error: cannot find the test in its file", t.Name)
+		}
+		text = strings.Replace(text, t.Text, t.Updated(outputs[i]), 1)
+	}
+	if text == string(in.data) {
+		return nil
+	}
+	info, err := os.Stat(in.name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(in.name, []byte(text), info.Mode().Perm())
+}

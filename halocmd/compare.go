@@ -1,0 +1,252 @@
+package halocmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/diverge"
+)
+
+// compareCmd runs a program in two ways and says where they part.
+type compareCmd struct {
+	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
+	A       string   `help:"Passes of the first run: a pipeline such as -O2 or cpu, or pipeline text. Default: none." placeholder:"PASSES"`
+	B       string   `help:"Passes of the second run. The engine bef adds the passes that it needs." placeholder:"PASSES"`
+	Engines string   `help:"Engines of the two runs, eval or bef: A,B. Default: eval,bef, or eval,eval when passes are given." placeholder:"A,B"`
+
+	Input   []string    `help:"Array for one parameter leaf: N=file.npy." placeholder:"N=FILE" sep:"none"`
+	Inputs  string      `help:"Arrays for the parameters, keys 0, 1, ..." placeholder:"FILE.npz"`
+	Fill    string      `help:"Values of missing inputs: zeros, ones, random, uniform or model. Default: random." placeholder:"KIND"`
+	Seed    uint64      `help:"Seed of the fill." placeholder:"S"`
+	Threads threadCount `help:"Compute workers of bef. Default: one for each processor." placeholder:"N"`
+	Profile string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON    bool        `name:"json" help:"One JSON object for each file."`
+
+	tolerances `embed:""`
+}
+
+// way is one of the two ways to run a program.
+type way struct {
+	name   string
+	passes string
+	engine halo.Engine
+}
+
+func (w way) String() string {
+	if w.passes == "" {
+		return string(w.engine)
+	}
+	return fmt.Sprintf("%s after %s", w.engine, w.passes)
+}
+
+func (c *compareCmd) Run(e *env) error {
+	ways, err := c.ways()
+	if err == nil {
+		err = c.tolerances.check()
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return e.each(c.Files, c.JSON, func(in *input, r *record) error { return c.program(ctx, e, in, r, ways) })
+}
+
+// ways reads the flags.
+func (c *compareCmd) ways() (ways [2]way, err error) {
+	engines := []string{"eval", "bef"}
+	switch {
+	case c.Engines != "":
+		engines = strings.Split(c.Engines, ",")
+	case c.A != "" || c.B != "":
+		engines[1] = "eval"
+	}
+	if len(engines) != 2 {
+		return ways, errors.New("--engines: want two, as in eval,bef")
+	}
+	for i, text := range []string{c.A, c.B} {
+		text = strings.TrimPrefix(text, "-")
+		ways[i] = way{"ab"[i : i+1], text, halo.Engine(engines[i])}
+		switch engines[i] {
+		case "eval":
+		case "bef":
+			needed := "cpu"
+			if text == "O0" {
+				needed = "O0"
+			}
+			ways[i].passes = strings.TrimPrefix(text+","+needed, ",")
+		default:
+			return ways, fmt.Errorf("--engines: there is no engine %q: want eval or bef", engines[i])
+		}
+		if _, err := catalogue.Parse(ways[i].passes); ways[i].passes != "" && err != nil {
+			return ways, fmt.Errorf("--%s: %w", ways[i].name, err)
+		}
+	}
+	return ways, nil
+}
+
+func (c *compareCmd) program(ctx context.Context, e *env, in *input, r *record, ways [2]way) error {
+	e.progress.at("reading")
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: true})
+	if err != nil {
+		return err
+	}
+	args, err := c.arguments(m)
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	var sides [2]diverge.Side
+	for i, w := range ways {
+		if sides[i], err = w.side(ctx, m); err != nil {
+			return fmt.Errorf("%s: error: %s: %w", in.name, w.name, err)
+		}
+	}
+	e.progress.at("comparing")
+	cfg := diverge.Config{Tolerance: c.tolerances.of, Options: options(halo.Options{Threads: int(c.Threads)})}
+	found, err := diverge.Find(ctx, sides[0], sides[1], args, cfg)
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	return c.report(e, in.name, r, ways, found)
+}
+
+func (w way) side(ctx context.Context, m hlo.Module) (diverge.Side, error) {
+	if w.passes != "" {
+		pipeline, err := catalogue.Parse(w.passes)
+		if err != nil {
+			return diverge.Side{}, err
+		}
+		if m, err = (&pass.Runner{}).Run(ctx, pipeline, m); err != nil {
+			return diverge.Side{}, err
+		}
+	}
+	return diverge.Side{Module: m, Engine: w.engine}, nil
+}
+
+// arguments makes one literal for each parameter, as halo run does.
+func (c *compareCmd) arguments(m hlo.Module) ([]*hlo.Literal, error) {
+	run := &runCmd{Input: c.Input, Inputs: c.Inputs, Fill: c.Fill, Seed: c.Seed}
+	if run.Fill == "" && c.Inputs == "" && len(c.Input) == 0 {
+		run.Fill = string(arrays.Random)
+	}
+	all, err := run.arguments(halo.SignatureOf(m).Parameters, grid{1, 1})
+	if err != nil {
+		return nil, err
+	}
+	leaves, params := all[0], []*hlo.Literal(nil)
+	for i := range m.Entry().NumParameters() {
+		var p *hlo.Literal
+		p, leaves = hlo.LiteralOfLeaves(m.Entry().Parameter(i).Shape(), leaves)
+		params = append(params, p)
+	}
+	return params, nil
+}
+
+// report says what was found. Results that differ are a failure.
+func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *diverge.Report) error {
+	say := func(format string, args ...any) {
+		if !c.JSON {
+			fmt.Fprintf(e.stdout, name+": "+format+"\n", args...)
+		}
+	}
+	say("a is %v, b is %v", ways[0], ways[1])
+	if len(found.A) != len(found.B) {
+		return fmt.Errorf("%s: error: a has %d results, b %d", name, len(found.A), len(found.B))
+	}
+	var records []any
+	bad := 0
+	for i, want := range found.A {
+		got := found.B[i]
+		if !want.Shape().IsArray() || !got.Shape().Compatible(want.Shape()) {
+			continue
+		}
+		d := c.measure(got, want)
+		if d.Bad > 0 {
+			bad++
+		}
+		fields := d.fields()
+		fields["result"], fields["shape"] = i, want.Shape().WithoutLayout().String()
+		records = append(records, fields)
+		say("result %d, %v: %v", i, want.Shape().WithoutLayout(), d)
+	}
+	r.add("compare", records)
+	if d := found.First; d != nil {
+		measured := c.measure(d.Got, d.Want)
+		fields := measured.fields()
+		fields["instruction"], fields["computation"], fields["execution"] = d.Instruction.Name(), d.Computation, d.Execution
+		fields["opcode"], fields["within"] = d.Instruction.Opcode().String(), d.Within
+		r.add("first", fields)
+		way := ""
+		if len(d.Within) > 0 {
+			way = " (within " + strings.Join(d.Within, ", ") + ")"
+		}
+		say("the first value that departs is %s%s, %v %v, execution %d, in computation %s%s", d.Instruction.Name(), leafText(d.Instruction, d.Leaf),
+			d.Instruction.Shape().WithoutLayout(), d.Instruction.Opcode(), d.Execution, d.Computation, way)
+		say("there, b against a: %v", measured)
+	} else if bad > 0 {
+		say("no value that both have departs before the results do")
+	}
+	for i, born := range []*diverge.Birth{found.NaNA, found.NaNB} {
+		if born == nil {
+			continue
+		}
+		r.add("nan_"+ways[i].name, map[string]any{"instruction": born.Instruction.Name(), "computation": born.Computation,
+			"execution": born.Execution, "element": born.Element, "operands": born.Operands, "given": born.Parameter})
+		say("%s", birthText(ways[i].name, born))
+	}
+	if found.Unseen > 0 {
+		say("%d values were too large to be kept, and are not compared", found.Unseen)
+	}
+	if bad > 0 {
+		return fmt.Errorf("%s: error: %d of %d results differ", name, bad, len(found.A))
+	}
+	return nil
+}
+
+func leafText(in hlo.Instruction, leaf int) string {
+	if in.Shape().IsTuple() {
+		return fmt.Sprintf(", leaf %d", leaf)
+	}
+	return ""
+}
+
+// birthText says where a NaN comes from.
+func birthText(side string, b *diverge.Birth) string {
+	var leaf hlo.Shape
+	i := 0
+	b.Instruction.Shape().Leaves(func(_ hlo.ShapeIndex, s hlo.Shape) bool {
+		leaf = s
+		i++
+		return i <= b.Leaf
+	})
+	where := fmt.Sprintf("%s%s at %v", b.Instruction.Name(), leafText(b.Instruction, b.Leaf), indexOf(leaf, b.Element))
+	if b.Parameter {
+		return fmt.Sprintf("%s is given a NaN: parameter %s", side, where)
+	}
+	text := fmt.Sprintf("%s makes its first NaN in %s, execution %d, in computation %s", side, where, b.Execution, b.Computation)
+	if len(b.Operands) > 0 {
+		text += fmt.Sprintf(": %v(%s)", b.Instruction.Opcode(), strings.Join(b.Operands, ", "))
+	}
+	return text
+}
+
+// joinLevels lets a level stand by itself, --a -O2, which kong would take for a flag.
+func joinLevels(args []string) (out []string) {
+	for i := 0; i < len(args); i++ {
+		if (args[i] == "--a" || args[i] == "--b") && i+1 < len(args) {
+			out = append(out, args[i]+"="+args[i+1])
+			i++
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+package halocmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/lower"
+)
+
+// prepared is a program that is ready to run, on the devices that the flags or its header ask for.
+type prepared struct {
+	*halo.Program
+	grid  grid
+	parse time.Duration
+	split time.Duration // partitioning
+}
+
+// prepare compiles the program in a file as the flags say.
+func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.Observer) (*prepared, error) {
+	o := c.options(observer)
+	if in.kind == source.BEF {
+		if o.Engine == halo.Eval {
+			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
+		}
+		p, err := halo.LoadProgramBytes(in.name, in.data, o)
+		if err != nil {
+			return nil, err
+		}
+		return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
+	}
+	if in.kind.HasArgumentShapes() {
+		shapes, err := c.givenShapes()
+		if err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		in.shapes = shapes
+	}
+	e.progress.at("reading")
+	began := time.Now()
+	m, err := e.verifiedModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})
+	if err != nil {
+		return nil, err
+	}
+	parse := time.Since(began)
+	p, err := c.compile(ctx, e, in, m, observer)
+	if err != nil {
+		return nil, err
+	}
+	p.parse = parse
+	return p, nil
+}
+
+// options are those of compiling and loading.
+func (c *runCmd) options(observer halo.Observer) halo.Options {
+	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: int(c.Threads), MaxBytes: available(), Observer: observer})
+}
+
+// compile compiles a module that was read from a file.
+func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, observer halo.Observer) (_ *prepared, err error) {
+	o := c.options(observer)
+	if o.Pipeline, err = c.Level.pipeline("cpu"); err != nil {
+		return nil, usageError{err}
+	}
+	e.progress.at("compiling")
+	p, err := halo.Compile(ctx, m, o)
+	if err != nil {
+		return nil, in.compileError(err)
+	}
+	return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
+}
+
+// compileError puts the file's name before an error that has no position of its own.
+func (in *input) compileError(err error) error {
+	if errors.As(err, new(*lower.Error)) || errors.As(err, new(*halo.ElidedError)) {
+		return err
+	}
+	return fmt.Errorf("%s: error: %w", in.name, err)
+}
+
+// fillElided says whether constants that the text leaves out get filler: a run on made-up inputs may as well make up constants.
+func (c *runCmd) fillElided() bool {
+	return c.Elided == "fill" || c.Elided == "auto" && c.Fill != ""
+}
+
+// run executes the program. The results of an earlier run, which may be nil, are written over.
+func (p *prepared) run(ctx context.Context, args, results [][]*hlo.Literal, h *host) ([][]*hlo.Literal, error) {
+	return p.Execute(ctx, halo.Execution{Replicas: p.grid.replicas, Partitions: p.grid.partitions, Args: args, Results: results, Host: h})
+}

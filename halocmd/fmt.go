@@ -1,0 +1,170 @@
+package halocmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/printer"
+)
+
+// fmtCmd parses programs and prints them.
+type fmtCmd struct {
+	Files []string `arg:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
+
+	printFlags `embed:""`
+	readFlags  `embed:""`
+
+	To         string `help:"Write text; proto: HloModuleProto, as .hlo.pb; dot: a drawing for graphviz; or html: a drawing for a browser." default:"text" enum:"text,proto,dot,html"`
+	graphFlags `embed:""`
+	Generic    bool   `help:"Host programs: print every op in its generic form."`
+	Write      bool   `short:"w" help:"Write the result back to the file."`
+	Output     string `short:"o" help:"Write each result to a file of the same name below this folder." placeholder:"DIR" `
+	JSON       bool   `name:"json" help:"One JSON object for each file."`
+}
+
+func (c *fmtCmd) Run(e *env) error {
+	cfg, err := c.config()
+	if err != nil {
+		return usageError{err}
+	}
+	switch {
+	case c.Write && c.Output != "":
+		return usageError{errors.New("-w and -o cannot be used together")}
+	case c.Write && slices.Contains(c.Files, "-"):
+		return usageError{errors.New("-w cannot write to standard input")}
+	case c.To != "text" && (c.Write || c.JSON):
+		return usageError{fmt.Errorf("--to=%s goes with neither -w nor --json; -o DIR takes several files", c.To)}
+	case c.To != "text" && c.Output == "" && len(c.Files) > 1:
+		return usageError{fmt.Errorf("--to=%s of several files wants -o DIR", c.To)}
+	case c.Around != "" && c.To != "dot" && c.To != "html":
+		return usageError{errors.New("--around goes with --to=dot and --to=html")}
+	}
+	e.mapInputs = true
+	written := map[string]string{} // path in the folder of results → input
+	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		print, err := c.printed(in, cfg)
+		if err != nil {
+			return err
+		}
+		return c.deliver(e, in, r, print, written)
+	})
+}
+
+// deliver puts the print where the flags say: the file itself, a folder, or standard output; the record, when records go there.
+func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) error, written map[string]string) error {
+	switch {
+	case c.Write:
+		if in.kind != source.HLOText && in.kind != source.HostProgram || strings.HasSuffix(in.name, ".gz") {
+			return fmt.Errorf("%s: error: -w replaces texts only; use -o DIR", in.name)
+		}
+		return create(in.name, print)
+	case c.Output != "":
+		path := filepath.Join(c.Output, c.resultName(in))
+		if _, taken := written[path]; taken && in.kind == source.HLOProto && c.To == "text" {
+			path = filepath.Join(c.Output, in.rel+".hlo") // x.hlo and x.hlo.pb are two modules
+		}
+		if other, ok := written[path]; ok {
+			return fmt.Errorf("%s: error: %s is the print of %s already", in.name, path, other)
+		}
+		written[path] = in.name
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("%s: error: %w", filepath.Dir(path), unwrapPath(err))
+		}
+		return create(path, print)
+	case c.JSON:
+		var text strings.Builder
+		if err := print(&text); err != nil {
+			return err
+		}
+		r.add("text", text.String())
+		return nil
+	}
+	return print(e.stdout)
+}
+
+// resultName is the place of a result in the folder of results: nothing is packed there.
+func (c *fmtCmd) resultName(in *input) string {
+	name := strings.TrimSuffix(in.rel, ".gz")
+	switch {
+	case c.To == "proto":
+		return stem(name) + ".hlo.pb"
+	case c.To != "text":
+		return stem(name) + "." + c.To
+	case in.kind == source.HLOProto:
+		return stem(name) + ".hlo"
+	}
+	return name
+}
+
+// printed reads a file and returns what writes its print: every module of a text, separated as they were read.
+func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, error) {
+	switch {
+	case c.To == "proto":
+		m, err := parseModule(in)
+		if err != nil {
+			return nil, err
+		}
+		return writes(proto.Encode(m)), nil
+	case c.To != "text":
+		m, err := parseModule(in)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		if err := c.draw(&b, c.To, m); err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		return writes(b.Bytes()), nil
+	case in.kind == source.HostProgram:
+		out, err := formatHost(in, c.Generic)
+		return writes(out), err
+	case in.kind != source.HLOText:
+		m, err := parseModule(in)
+		if err != nil {
+			return nil, err
+		}
+		out, err := printer.Append(nil, m, cfg)
+		return writes(out), err
+	}
+	var out []byte
+	var errs parser.ErrorList
+	parts := parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data)))
+	for i, part := range parts {
+		m, err := parser.Config{Lenient: c.Lenient, LinesBefore: part.LinesBefore, Progress: in.passed, ProgressBytes: keptPages}.Parse(in.name, part.Text)
+		if list, ok := err.(parser.ErrorList); ok {
+			errs = append(errs, list...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(parts) == 1 && cfg.Bodies < printer.BodyFull && cfg.MaxBytes == 0 { // nothing can be wrong with its print
+			return func(w io.Writer) error { return printer.Fprint(in.forgetting(w), m, cfg) }, nil
+		}
+		if i > 0 {
+			out = append(out, "// -----\n\n"...)
+		}
+		if out, err = printer.Append(out, m, cfg); err != nil {
+			return nil, err
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return writes(out), nil
+}
+
+// writes returns what writes b.
+func writes(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(b); return err }
+}

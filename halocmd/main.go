@@ -1,0 +1,166 @@
+// Package halocmd is the command halo as a package, for programs that add passes, pipelines, rules and kernels of their own to it:
+//
+//	func main() {
+//		halocmd.Main(halocmd.Extension{Passes: pass.Family{Plain: []*pass.Pass{mine.DoubleToAdd}}})
+//	}
+//
+// The folder examples/extension is such a program, with its tests.
+package halocmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit codes people script against.
+const (
+	exitOK    = 0
+	exitInput = 1
+	exitUsage = 2
+	exitBug   = 3
+)
+
+// Main runs the command, with what a program adds to it, on the arguments of the process, and ends the process.
+func Main(extensions ...Extension) {
+	os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, extensions...))
+}
+
+// Run is [Main] as a function, for tests. It returns the exit status, and must not be called by several goroutines at once.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, extensions ...Extension) int {
+	if err := extend(extensions); err != nil {
+		fmt.Fprintf(stderr, "halo: this program is at fault: %v\n", err)
+		return exitBug
+	}
+	return run(args, stdin, stdout, stderr)
+}
+
+// commands is the command line: one field, and one file, for each subcommand.
+type commands struct {
+	Fmt    fmtCmd    `cmd:"" help:"Parse programs and print them."`
+	Verify verifyCmd `cmd:"" help:"Verify programs; report every finding with its rule."`
+	Opt    optCmd    `cmd:"" help:"Run passes and print the module."`
+	Replay replayCmd `cmd:"" help:"Run the reproducer of a failing pass."`
+	Reduce reduceCmd `cmd:"" help:"Minimise a program that makes a pass or a command fail."`
+	Lower  lowerCmd  `cmd:"" help:"Lower HLO to a BEF file."`
+	Asm    asmCmd    `cmd:"" help:"Assemble host program text to a BEF file."`
+	Dis    disCmd    `cmd:"" help:"Disassemble a BEF file to host program text."`
+	Run    runCmd    `cmd:"" help:"Run a program."`
+
+	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
+
+	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
+	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
+	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
+	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`
+	Calibrate  calibrateCmd  `cmd:"" help:"Measure this machine for the cost model."`
+	Extract    extractCmd    `cmd:"" help:"Extract an instruction and its operands as a program."`
+	Bisect     bisectCmd     `cmd:"" help:"Find the pass, and the rewrite, that makes a command fail."`
+	Check      checkCmd      `cmd:"" help:"Run tests of passes that have CHECK lines."`
+	Explain    explainCmd    `cmd:"" help:"Explain a pass, a rule, a pipeline, a rule of the verifier, or an opcode."`
+	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
+	Archive    archiveCmd    `cmd:"" help:"Show the versions in an archive that halo opt dumped."`
+
+	MaxMemory memorySize       `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
+	Version   kong.VersionFlag `help:"Print the version."`
+}
+
+// env is what a subcommand works with.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	progress       *progress
+	records        bool // standard output is for records
+	lenient        bool // what is not known is kept as it is written
+	mapInputs      bool // large texts are mapped; what is read from an input lives no longer than it
+}
+
+// failure is an error that has been reported already; it carries the exit code.
+type failure int
+
+func (f failure) Error() string { return fmt.Sprintf("exit status %d", int(f)) }
+
+// usageError is a mistake in the command line that kong cannot see.
+type usageError struct{ error }
+
+// run is the whole command as a function, so that tests can call it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	watch := newProgress(stderr)
+	out := &results{w: stdout}
+	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch}
+	defer func() { code = out.exit(code, stderr) }()
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(stderr, "halo: this is a bug, please report it: %v\n%s", p, debug.Stack())
+			code = exitBug
+		}
+	}()
+	if len(args) == 0 {
+		args, e.stdout = []string{"--help"}, e.stderr
+		defer func() { code = exitUsage }()
+	}
+	if args[0] == "--version" { // no grammar is needed for that
+		fmt.Fprintln(e.stdout, version())
+		return exitOK
+	}
+	exited := -1
+	limitMemory()
+	parser, err := kong.New(grammarFor(args), kong.Name("halo"),
+		kong.Description("The HLO toolchain: read, check, transform, lower and run HLO programs."),
+		kong.Writers(e.stdout, e.stderr), kong.Exit(func(c int) { exited = c; panic(exitRequest{}) }),
+		kong.Vars{"version": version()}, printVars(), kong.Bind(e), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		panic(err)
+	}
+	args, err = xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "halo: %v\n", err)
+		return exitUsage
+	}
+	ctx, err := parseArgs(parser, args, &exited)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "halo: %v\nRun \"halo %s--help\" for usage.\n", err, commandOf(err))
+		return exitUsage
+	}
+	defer watchMemory(e)()
+	err = ctx.Run(e)
+	code = exitCode(err)
+	if err != nil && !errors.As(err, new(failure)) {
+		prefix := ""
+		if code == exitUsage {
+			prefix = "halo: "
+		}
+		fmt.Fprintf(stderr, "%s%v\n", prefix, err)
+	}
+	return code
+}
+
+// commandOf is the subcommand, and a space, that a mistake was made in; "" when it is not known.
+func commandOf(err error) string {
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
+		return p.Context.Selected().Name + " "
+	}
+	return ""
+}
+
+// exitRequest unwinds kong when it wants the process to end, after --help say.
+type exitRequest struct{}
+
+func parseArgs(parser *kong.Kong, args []string, exited *int) (ctx *kong.Context, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(exitRequest); !ok {
+				panic(p)
+			}
+		}
+	}()
+	return parser.Parse(expandOptions(args))
+}

@@ -1,0 +1,192 @@
+package halocmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/printer"
+)
+
+// optCmd runs passes and prints the module.
+type optCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"HLO programs; for host programs --passes=canonicalize or print-stream."`
+
+	printFlags `embed:""`
+	readFlags  `embed:""`
+
+	Passes      string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
+	O           string   `short:"O" aliases:"xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
+	ListPasses  bool     `help:"List the passes and pipelines."`
+	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%%add.7) comes from and what became of it." placeholder:"NAME"`
+	PrintIR     []string `name:"print" help:"Print on standard error: changed (the module after each pass that changed it), diff (what it changed, as text), instructions (what it changed, instruction by instruction), before, after." enum:"changed,diff,instructions,before,after"`
+	Where       string   `help:"Show what became of an instruction of the input (%%dot.3), and what computes its value in the result." placeholder:"NAME"`
+	Remarks     []string `help:"Print remarks of passes on standard error: all (the default), passed, missed or analysis, or those of one pass: missed:fusion." placeholder:"KIND[:PASS]"`
+	Timing      bool     `help:"Print time, memory, statistics of each pass, and what it added to the module, on standard error; --json has them always."`
+	Trace       string   `help:"Write when each pass ran as a Chrome trace." placeholder:"FILE" type:"path"`
+	StrictFlags bool     `help:"Refuse unknown flags that begin with --xla_ instead of warning."`
+	Thorough    bool     `help:"Run every pass on everything, even where nothing changed since its last run."`
+
+	passSelection `embed:""`
+	passChecks    `embed:""`
+	dumpFlags     `embed:""`
+
+	Output string `short:"o" help:"Write the module here." type:"path" default:"-"`
+	JSON   bool   `name:"json" help:"One JSON object for each file."`
+}
+
+// Help is what --help says beyond the flags.
+func (optCmd) Help() string {
+	return `The module is verified before the passes and after each that changed it. A pass that fails leaves a reproducer for halo replay.
+
+  halo opt -O2 model.hlo
+  halo opt --passes='fix{limit=5}(algsimp,cse,dce),cpu{fp=xla}' model.hlo
+  halo opt -O2 --check=exec model.hlo            does each pass keep the results? which rewrite does not?
+  halo opt -O2 --timing model.hlo                time, memory, statistics, sizes
+  halo opt -O2 --remarks=missed:fusion model.hlo why was something not done?
+  halo opt -O2 --where=%dot.3 model.hlo          what became of an instruction
+  halo opt -O2 --disable-pass=O2/simplify#2/cse model.hlo
+
+halo list-passes and halo explain list and explain passes; docs/passes.md is the manual.`
+}
+
+func (c *optCmd) Run(e *env) error {
+	switch {
+	case c.ListPasses:
+		return listPasses(e.stdout, c.JSON)
+	case c.Explain != "" && !strings.HasPrefix(c.Explain, "%"):
+		return explainPass(e.stdout, c.Explain)
+	case len(c.Files) == 0:
+		return usageError{fmt.Errorf("opt needs a file")}
+	case c.Passes != "" && c.O != "":
+		return usageError{fmt.Errorf("--passes and -O exclude each other: a level is a pass too, --passes=O1,dce")}
+	case c.Where != "" && c.Explain != "":
+		return usageError{fmt.Errorf("--where and --explain exclude each other")}
+	}
+	plan, err := c.plan()
+	if err != nil {
+		return usageError{err}
+	}
+	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		if in.kind == source.HostProgram {
+			return e.optHost(in, c.Passes)
+		}
+		err := c.module(context.Background(), e, in, r, plan)
+		plan.number++
+		return err
+	})
+}
+
+// optPlan is what the flags mean for every module.
+type optPlan struct {
+	cfg     printer.Config
+	skip    func() pass.Instrument
+	remarks remarkFilter
+	number  int // of the module
+}
+
+func (c *optCmd) plan() (*optPlan, error) {
+	p := &optPlan{}
+	var err error
+	if p.cfg, err = c.config(); err == nil {
+		p.skip, err = c.skip()
+	}
+	if err == nil {
+		p.remarks, err = readRemarkFilter(c.Remarks)
+	}
+	return p, err
+}
+
+// module runs the passes on one module and says what was asked about it.
+func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan *optPlan) error {
+	pipeline, err := catalogue.Parse(c.pipelineText())
+	if err != nil {
+		return usageError{err}
+	}
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, mixed: c.MixedPrecision})
+	if err != nil {
+		return err
+	}
+	w := &watch{stderr: e.stderr, cfg: plan.cfg, remarks: []remark{}}
+	w.sizes.off = !c.Timing && !c.JSON && c.Trace == ""
+	instruments := append(w.print(c.PrintIR), plan.skip(), w.unstable(), w.time(c.Timing))
+	if plan.remarks != nil {
+		instruments = append(instruments, w.remark(plan.remarks))
+	}
+	if c.DumpTo != "" {
+		d, err := c.newDump(plan.number, m, plan.cfg)
+		if err != nil {
+			return usageError{err}
+		}
+		if d != nil {
+			instruments = append(instruments, d.instrument())
+			defer d.finish(e.stderr)
+		}
+	}
+	var history pass.History
+	if c.Explain != "" || c.Where != "" {
+		instruments = append(instruments, history.Instrument())
+	}
+	if c.Passes != "" {
+		adviseOrder(e.stderr, pipeline)
+	}
+	c.thorough, c.countMemory = c.Thorough, !w.sizes.off
+	after, err := c.run(ctx, e.stderr, pipeline, m, instruments)
+	if err := c.report(e, r, w, plan); err != nil {
+		return err
+	}
+	if err == nil {
+		err = c.adviseLegal(ctx, e.stderr, after)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	switch {
+	case c.Explain != "":
+		return e.explainInstruction(ctx, r, &history, m, after, c.Explain)
+	case c.Where != "":
+		return e.where(ctx, r, &history, m, after, c.Where)
+	}
+	out, err := printer.Append(nil, after, plan.cfg)
+	if err != nil {
+		return err
+	}
+	if c.JSON && c.Output == "-" {
+		r.add("text", string(out))
+	}
+	return e.writeResult(c.Output, in.name, ".opt.hlo", out)
+}
+
+// report says what the passes did.
+func (c *optCmd) report(e *env, r *record, w *watch, plan *optPlan) error {
+	r.add("passes", w.steps)
+	if plan.remarks != nil {
+		r.add("remarks", w.remarks)
+	}
+	if c.Timing {
+		summary(e.stderr, w.reports)
+	}
+	if c.Trace != "" {
+		return writeTrace(c.Trace, w.reports, w.steps)
+	}
+	return nil
+}
+
+// pipelineText is the passes that the flags ask for.
+func (c *optCmd) pipelineText() string {
+	switch {
+	case c.Passes != "":
+		return c.Passes
+	case c.O != "":
+		return "O" + c.O
+	}
+	return "O2"
+}
+
+// title is the first line of a documentation.
+func title(doc string) string {
+	first, _, _ := strings.Cut(doc, "\n")
+	return first
+}

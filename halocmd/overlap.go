@@ -1,0 +1,243 @@
+package halocmd
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/internal/deadlock"
+	"github.com/gohalo/halo/passes/schedule"
+	"github.com/gohalo/halo/runtime/devices"
+)
+
+// overlapCmd simulates programs.
+type overlapCmd struct {
+	Files    []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
+	Workers  int      `help:"Threads that compute: 2." default:"2"`
+	Link     float64  `help:"How many times as fast other devices are reached." default:"1"`
+	Speed    float64  `help:"How many times as fast this machine computes." default:"1"`
+	Free     []string `help:"Instructions that take no time, by name." placeholder:"NAME"`
+	Timeline string   `help:"Write what runs when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
+	Devices  int      `help:"Devices on which it runs, for the search for deadlocks: those of the module." placeholder:"N"`
+	Profile  string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON     bool     `name:"json" help:"One JSON object for each file."`
+}
+
+// Help is what --help says beyond the flags.
+func (overlapCmd) Help() string {
+	return `Runs each computation that has asynchronous chains, and the entry, in a simulation of the executor: what is ready runs on the workers, in program order;
+in a module with a schedule everything but asynchronous work runs as written. Times are those of the cost model (halo calibrate).
+
+Exposed is the time in which chains are under way and nothing else is, counted once however many chains there are. For each chain: how much
+of it other work hides, and what stands in the way of the rest: a dependency, the limit of workers, or the order of the schedule. Last comes
+what would change with a link twice as fast, with a worker more, and if the longest operations were free.
+
+Of a module for several devices all threads of all devices are followed through their collectives and transfers; if some wait for one another,
+the cycle is printed, and the exit status is 1.
+
+  halo overlap --workers=4 --link=2 step.hlo
+  halo overlap --timeline=step.json step.hlo`
+}
+
+// simulated is a simulation as --json shows it.
+type simulated struct {
+	Computation string        `json:"computation"`
+	Scheduled   bool          `json:"scheduled"`
+	Workers     int           `json:"workers"`
+	Seconds     float64       `json:"seconds"`
+	Serial      float64       `json:"serial_seconds"`
+	Exposed     float64       `json:"exposed_seconds"`
+	Chains      []hiddenChain `json:"chains"`
+	WhatIf      []whatIf      `json:"what_if"`
+}
+
+type hiddenChain struct {
+	Start   string  `json:"start"`
+	Done    string  `json:"done"`
+	Begin   float64 `json:"begin"`
+	End     float64 `json:"end"`
+	Hidden  float64 `json:"hidden_seconds"`
+	Exposed float64 `json:"exposed_seconds"`
+	Why     string  `json:"why,omitempty"`
+}
+
+// whatIf is a change and the time that it would give.
+type whatIf struct {
+	Change  string  `json:"change"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (c *overlapCmd) Run(e *env) error {
+	if c.Workers < 1 || c.Link <= 0 || c.Speed <= 0 {
+		return usageError{fmt.Errorf("--workers=%d --link=%v --speed=%v: want positive numbers", c.Workers, c.Link, c.Speed)}
+	}
+	var lines []traceEvent
+	err := e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+		if err != nil {
+			return err
+		}
+		costs := analysis.FindCosts(m)
+		all := []simulated{}
+		for comp := range analysis.FindExecuted(m).In(m) {
+			s := schedule.Simulate(comp, costs, c.machine())
+			if len(s.Chains) == 0 && comp.ID() != m.Entry().ID() {
+				continue
+			}
+			line := simulationOf(s)
+			line.WhatIf = c.whatIf(comp, costs, s)
+			all = append(all, line)
+			lines = append(lines, trace(s, len(lines))...)
+			if !c.JSON {
+				line.print(e.stdout)
+			}
+		}
+		r.add("computations", all)
+		if g := c.grid(m); g.NumDevices() > 1 {
+			cycle, err := deadlock.Find(m, g)
+			switch {
+			case err != nil:
+				return fmt.Errorf("%s: error: %w", in.name, err)
+			case cycle != nil:
+				return fmt.Errorf("%s: error: devices wait for one another: %v", in.name, cycle)
+			case !c.JSON:
+				fmt.Fprintf(e.stdout, "%d devices never wait for one another\n", g.NumDevices())
+			}
+		}
+		return nil
+	})
+	if err == nil && c.Timeline != "" {
+		err = writeTimeline(c.Timeline, lines)
+	}
+	return err
+}
+
+// grid is the devices that the module is for, or as many partitions as the flag says.
+func (c *overlapCmd) grid(m hlo.Module) devices.Grid {
+	g := devices.Grid{Replicas: int(max(m.Config().ReplicaCount, 1)), Partitions: int(max(m.Config().NumPartitions, 1))}
+	if c.Devices > 0 {
+		g = devices.Grid{Replicas: 1, Partitions: c.Devices}
+	}
+	return g
+}
+
+func (c *overlapCmd) machine() schedule.Machine {
+	on := schedule.Machine{Rates: rates(), Workers: c.Workers, Free: map[string]bool{}}
+	on.Rates.Link *= c.Link
+	on.Rates.Latency /= c.Link
+	on.Rates.Flops *= c.Speed
+	on.Rates.Transcendentals *= c.Speed
+	on.Rates.Bytes *= c.Speed
+	for _, name := range c.Free {
+		on.Free[strings.TrimPrefix(name, "%")] = true
+	}
+	return on
+}
+
+// whatIf simulates changes of the machine and of the longest operations.
+func (c *overlapCmd) whatIf(comp hlo.Computation, costs *analysis.Costs, s *schedule.Simulation) []whatIf {
+	list := []whatIf{}
+	try := func(change string, on schedule.Machine) {
+		list = append(list, whatIf{change, schedule.Simulate(comp, costs, on).Seconds})
+	}
+	fast := c.machine()
+	fast.Rates.Link *= 2
+	fast.Rates.Latency /= 2
+	try("link twice as fast", fast)
+	more := c.machine()
+	more.Workers++
+	try("one worker more", more)
+	spans := slices.Clone(s.Spans)
+	slices.SortStableFunc(spans, func(a, b schedule.Span) int { return cmp.Compare(b.End-b.Begin, a.End-a.Begin) })
+	for _, x := range spans[:min(3, len(spans))] {
+		free := c.machine()
+		free.Free[x.Instr.Name()] = true
+		try("%"+x.Instr.Name()+" free", free)
+	}
+	return list
+}
+
+func simulationOf(s *schedule.Simulation) simulated {
+	line := simulated{Computation: s.Computation.Name(), Scheduled: s.Computation.IsScheduled(), Workers: s.Workers, Seconds: s.Seconds, Serial: s.Serial,
+		Exposed: s.Exposed(), Chains: []hiddenChain{}}
+	for _, h := range s.Chains {
+		line.Chains = append(line.Chains, hiddenChain{h.Start.Name(), h.Done.Name(), h.Begin, h.End, h.Hidden, h.Exposed, h.Why})
+	}
+	return line
+}
+
+func (s *simulated) print(out io.Writer) {
+	order := ""
+	if s.Scheduled {
+		order = ", in the order of its schedule"
+	}
+	fmt.Fprintf(out, "%%%s: %.1f µs on %d workers%s; %.1f one after the other; %.1f exposed\n", s.Computation, s.Seconds*1e6, s.Workers, order, s.Serial*1e6, s.Exposed*1e6)
+	for _, c := range s.Chains {
+		at := func(seconds float64) int { return min(int(seconds/max(s.Seconds, 1e-12)*columns), columns) }
+		from, until := at(c.Begin), at(c.End)
+		bar := strings.Repeat(" ", from) + strings.Repeat("=", max(until-from, 1))
+		fmt.Fprintf(out, "  |%-*s| %%%s: hidden %.1f µs, exposed %.1f", columns, bar, c.Start, c.Hidden*1e6, c.Exposed*1e6)
+		if c.Why != "" {
+			fmt.Fprintf(out, "; %s", c.Why)
+		}
+		fmt.Fprintln(out)
+	}
+	for _, w := range s.WhatIf {
+		fmt.Fprintf(out, "  %s: %.1f µs (%+.1f%%)\n", w.Change, w.Seconds*1e6, 100*(w.Seconds/max(s.Seconds, 1e-12)-1))
+	}
+}
+
+// traceEvent is an event in the format that Chrome's trace viewer and Perfetto read.
+type traceEvent struct {
+	Name     string         `json:"name"`
+	Category string         `json:"cat,omitempty"`
+	Phase    string         `json:"ph"`
+	Time     float64        `json:"ts"`
+	Duration float64        `json:"dur"`
+	Process  int            `json:"pid"`
+	Thread   int            `json:"tid"`
+	Args     map[string]any `json:"args,omitempty"`
+}
+
+// trace is a simulation as events: a process for the computation, a thread for each lane.
+func trace(s *schedule.Simulation, process int) (events []traceEvent) {
+	events = append(events, traceEvent{Name: "process_name", Phase: "M", Process: process, Args: map[string]any{"name": s.Computation.Name()}})
+	named := map[int]bool{}
+	for _, x := range s.Spans {
+		if !named[x.Lane] {
+			named[x.Lane] = true
+			lane := fmt.Sprintf("worker %d", x.Lane)
+			if x.Lane >= s.Workers {
+				lane = fmt.Sprintf("waiting %d", x.Lane-s.Workers)
+			}
+			events = append(events, traceEvent{Name: "thread_name", Phase: "M", Process: process, Thread: x.Lane, Args: map[string]any{"name": lane}})
+		}
+		args := map[string]any{"shape": x.Instr.Shape().String(), "opcode": x.Instr.Opcode().String()}
+		if c := x.Instr.Common(); c != nil && c.Metadata != nil && c.Metadata.OpName != "" {
+			args["op_name"] = c.Metadata.OpName
+		}
+		category := "kernel"
+		if x.Async {
+			category = "async"
+		}
+		events = append(events, traceEvent{x.Instr.Name(), category, "X", x.Begin * 1e6, (x.End - x.Begin) * 1e6, process, x.Lane, args})
+	}
+	return events
+}
+
+func writeTimeline(path string, events []traceEvent) error {
+	if events == nil {
+		events = []traceEvent{}
+	}
+	text, err := json.Marshal(events)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}

@@ -1,0 +1,111 @@
+package halocmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// progress tells a person who watches a terminal what goes on when it takes long: one line, written over and over and erased at the
+// end. A nil progress says nothing.
+type progress struct {
+	mu    sync.Mutex
+	out   io.Writer
+	file  string
+	stage string
+	began time.Time
+	shown bool
+	timer *time.Timer
+}
+
+// When the line first appears, and how often it is renewed.
+const (
+	patience = 2 * time.Second
+	renewal  = time.Second
+)
+
+// newProgress is nil unless diagnostics go to a terminal.
+func newProgress(stderr io.Writer) *progress {
+	f, ok := stderr.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return &progress{out: f}
+}
+
+// begin says that work on a file begins.
+func (p *progress) begin(file string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.file, p.stage, p.began = file, "reading", time.Now()
+	p.timer = time.AfterFunc(patience, p.show)
+}
+
+// at says which stage the work is at.
+func (p *progress) at(stage string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.stage = stage
+	p.mu.Unlock()
+}
+
+// end says that the work is over.
+func (p *progress) end() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer.Stop()
+	p.file = ""
+	p.erase()
+}
+
+func (p *progress) show() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.file == "" {
+		return
+	}
+	p.erase()
+	fmt.Fprintf(p.out, "%s: %s, %d s", p.file, p.stage, int(time.Since(p.began).Seconds()))
+	p.shown = true
+	p.timer.Reset(renewal)
+}
+
+func (p *progress) erase() {
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// over is w, with the progress line out of the way whenever something is written.
+func (p *progress) over(w io.Writer) io.Writer {
+	if p == nil {
+		return w
+	}
+	return overProgress{p, w}
+}
+
+type overProgress struct {
+	p *progress
+	w io.Writer
+}
+
+func (o overProgress) Write(b []byte) (int, error) {
+	o.p.mu.Lock()
+	defer o.p.mu.Unlock()
+	o.p.erase()
+	return o.w.Write(b)
+}

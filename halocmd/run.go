@@ -1,0 +1,254 @@
+package halocmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/arrays/npz"
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/hlo/source"
+)
+
+// runCmd runs programs: HLO in text, proto or BEF form, and host programs.
+type runCmd struct {
+	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
+	Level optLevel `embed:""`
+
+	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
+	Inputs  string        `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
+	Fill    string        `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
+	Seed    uint64        `help:"Seed of the fill." placeholder:"S"`
+	Elided  string        `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
+	Output  string        `short:"o" help:"Write the results to this file, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
+	Print   bool          `help:"Print the results as HLO literals."`
+	Engine  string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
+	Compare string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
+	Bench   int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
+	Timeout time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
+	Threads threadCount   `help:"Compute workers. Default: one for each processor." placeholder:"N"`
+	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON    bool          `name:"json" help:"One JSON object for each file."`
+
+	tolerances `embed:""`
+
+	Devices deviceFlags  `embed:""`
+	Split   spmdFlags    `embed:""`
+	Feeds   feedFlags    `embed:""`
+	Host    hostRunFlags `embed:""`
+
+	given map[string]*npz.Array // see files
+}
+
+func (c *runCmd) Run(e *env) error {
+	if err := c.check(); err != nil {
+		return usageError{err}
+	}
+	if err := c.Host.check(); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(e, c.Timeout)
+	defer stop()
+	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
+			return c.Host.run(ctx, e, in)
+		}
+		return c.program(ctx, e, in, r)
+	})
+}
+
+// maxBench bounds the runs of which times are kept.
+const maxBench = 10_000_000
+
+// check finds what is wrong with the flags before any file is read.
+func (c *runCmd) check() error {
+	if c.Fill != "" {
+		if _, err := arrays.Fill(arrays.FillKind(c.Fill), 0, 0, hlo.MakeShape(hlo.F32)); err != nil {
+			return fmt.Errorf("--fill: %w", err)
+		}
+	}
+	for _, in := range c.Input {
+		key, file, ok := strings.Cut(in, "=")
+		if !ok || !isKey(key) || file == "" {
+			return fmt.Errorf("--input %s: want N=FILE.npy, where N is the number of a parameter leaf", in)
+		}
+	}
+	if err := c.Devices.check(); err != nil {
+		return err
+	}
+	switch {
+	case c.Output != "" && len(c.Files) > 1:
+		return fmt.Errorf("--output names one file, but there are %d programs", len(c.Files))
+	case c.Bench < 0:
+		return errors.New("--bench: want a positive number of runs")
+	case c.Bench > 0 && (c.Print || c.Output != "" || c.Compare != ""):
+		return errors.New("--bench only times: it goes with none of --print, --output and --compare")
+	case c.Bench > 0 && c.Host.Trace != "":
+		return errors.New("--bench only times: a trace would be part of the time")
+	case c.Engine == "eval" && c.Host.Trace != "":
+		return errors.New("--trace shows what the runtime does: it goes with --engine=bef")
+	case c.Bench > maxBench:
+		return fmt.Errorf("--bench: want at most %d runs", maxBench)
+	case c.Timeout < 0:
+		return errors.New("--timeout: want a positive time")
+	}
+	return c.tolerances.check()
+}
+
+// program runs an HLO program.
+func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
+	var observer halo.Observer
+	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
+		t, err := newHostTracer(c.Host.Trace, "debug")
+		if err != nil {
+			return err
+		}
+		observer.Kernels = t
+		defer func() {
+			if closeErr := t.finish(e.stdout); err == nil {
+				err = closeErr
+			}
+		}()
+	}
+	if c.Split.SPMD {
+		if p, err := c.spmdOf(ctx, e, in, observer); err != nil {
+			return err
+		} else if p != nil {
+			return c.runSPMD(ctx, e, in, r, p)
+		}
+	}
+	p, err := c.prepare(ctx, e, in, observer)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	e.progress.at("making the inputs")
+	var carried *proto.Snapshot
+	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) && p.grid.devices() == 1 {
+		if carried, err = proto.DecodeSnapshot(in.data); err != nil {
+			return fmt.Errorf("%s: error: %w", in.name, err)
+		}
+	}
+	args, own, err := c.argumentsOf(p, carried)
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	e.progress.at("running")
+	if c.Bench > 0 {
+		return c.bench(ctx, e, p, args, r)
+	}
+	host, err := c.Feeds.host(c, p.grid)
+	if err != nil {
+		return err
+	}
+	results, err := p.run(ctx, args, nil, host)
+	if err != nil {
+		return err
+	}
+	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
+		return err
+	}
+	if err := c.deliver(e, in.name, p.grid, arraysOf(results), r); err != nil {
+		return err
+	}
+	if own && carried.Result != nil && c.Compare == "" {
+		return c.compareWith(e, in.name, results[0], carried.Result.Leaves(), r)
+	}
+	return nil
+}
+
+// arraysOf leaves out tokens, of which there is nothing to show.
+func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
+	all := make([][]*hlo.Literal, len(results))
+	for d := range results {
+		for _, l := range results[d] {
+			if l.Shape().IsArray() {
+				all[d] = append(all[d], l)
+			}
+		}
+	}
+	return all
+}
+
+// argumentsOf makes the arguments: those that a snapshot carries, unless the flags give others.
+func (c *runCmd) argumentsOf(p *prepared, carried *proto.Snapshot) (args [][]*hlo.Literal, own bool, err error) {
+	if carried != nil && len(carried.Arguments) > 0 && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
+		var leaves []*hlo.Literal
+		for _, a := range carried.Arguments {
+			leaves = append(leaves, a.Leaves()...)
+		}
+		return [][]*hlo.Literal{leaves}, true, nil
+	}
+	args, err = c.arguments(p.Signature().Parameters, p.grid)
+	return args, false, err
+}
+
+// isKey reports whether a key names a parameter leaf, as 3 or as d0/3.
+func isKey(key string) bool {
+	if device, leaf, ok := strings.Cut(key, "/"); ok {
+		number, isDevice := strings.CutPrefix(device, "d")
+		return isDevice && isNumber(number) && isNumber(leaf)
+	}
+	return isNumber(key)
+}
+
+func isNumber(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 32)
+	return err == nil && strconv.FormatUint(n, 10) == s
+}
+
+// deliver prints, writes and compares the results of each device.
+func (c *runCmd) deliver(e *env, name string, g grid, results [][]*hlo.Literal, r *record) error {
+	if c.Print {
+		if err := c.print(e, g, results, r); err != nil {
+			return err
+		}
+	}
+	if c.Output != "" {
+		if err := create(c.Output, func(w io.Writer) error { return arrays.WriteFile(w, c.Output, named(g, results)) }); err != nil {
+			return err
+		}
+	}
+	if c.Compare != "" {
+		return c.compare(e, name, g, results, r)
+	}
+	return nil
+}
+
+// named gives the leaves of each device their keys.
+func named(g grid, results [][]*hlo.Literal) (all []arrays.Named) {
+	for d, leaves := range results {
+		for i, l := range leaves {
+			all = append(all, arrays.Named{Key: g.key(d, i), Literal: l})
+		}
+	}
+	return all
+}
+
+func (c *runCmd) print(e *env, g grid, results [][]*hlo.Literal, r *record) error {
+	var records []any
+	for d, leaves := range results {
+		for i, l := range leaves {
+			shape, value := string(l.Shape().AppendText(nil, false)), string(l.AppendText(nil))
+			fields, prefix := map[string]any{"shape": shape, "value": value}, ""
+			if g.devices() > 1 {
+				fields["device"], fields["result"], prefix = d, i, g.key(d, i)+" "
+			}
+			records = append(records, fields)
+			if !c.JSON {
+				if _, err := fmt.Fprintf(e.stdout, "%s%s %s\n", prefix, shape, value); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	r.add("results", records)
+	return nil
+}

@@ -1,0 +1,175 @@
+package halocmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+)
+
+// statsCmd counts.
+type statsCmd struct {
+	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
+	Top     natural  `help:"List so many of the most expensive instructions." default:"10" placeholder:"N"`
+	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON    bool     `name:"json" help:"One JSON object for each file."`
+
+	readFlags `embed:""`
+}
+
+// Help is what --help says beyond the flags.
+func (statsCmd) Help() string {
+	return `How often each opcode occurs, how large parameters, results and constants are, and what one execution takes by the cost model: floating-point
+operations, transcendental functions, and bytes read and written outside of fusions. The time is what one core of a server would take; it is
+for comparing parts of a program, not for predicting it. What is in a loop counts once for each round if the number of rounds is known
+(halo opt --passes=while-loop-trip-count-annotator finds it), else once, and the total is then a lower bound.`
+}
+
+func (c *statsCmd) Run(e *env) error {
+	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+		if err != nil {
+			return err
+		}
+		s := statsOf(m, int(c.Top))
+		if !c.JSON {
+			s.print(e.stdout, m.Name())
+			return nil
+		}
+		r.add("stats", s)
+		return nil
+	})
+}
+
+// stats is what a module consists of and takes.
+type stats struct {
+	size
+	Parameters      int            `json:"parameters"` // leaves
+	ParameterBytes  int64          `json:"parameter_bytes"`
+	ResultBytes     int64          `json:"result_bytes"`
+	Transcendentals int64          `json:"transcendentals"`
+	Seconds         float64        `json:"seconds"`
+	LowerBound      bool           `json:"lower_bound"` // something of unknown cost is in it
+	Opcodes         map[string]int `json:"opcodes"`
+	Top             []expensive    `json:"top,omitempty"`
+}
+
+// expensive is an instruction with its cost, all rounds of the loops around it together.
+type expensive struct {
+	Instruction string  `json:"instruction"`
+	Computation string  `json:"computation"`
+	Opcode      string  `json:"opcode"`
+	Shape       string  `json:"shape"`
+	Rounds      int64   `json:"rounds"`
+	Flops       int64   `json:"flops"`
+	Bytes       int64   `json:"bytes"`
+	Seconds     float64 `json:"seconds"`
+}
+
+func statsOf(m hlo.Module, top int) *stats {
+	s := &stats{size: sizeOf(m), Opcodes: map[string]int{}}
+	leaves := func(shape hlo.Shape) (n int, bytes int64) {
+		shape.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			if leaf.IsArray() {
+				n++
+				bytes += leaf.ByteSize()
+			}
+			return true
+		})
+		return n, bytes
+	}
+	for i := range m.Entry().NumParameters() {
+		n, bytes := leaves(m.Entry().Parameter(i).Shape())
+		s.Parameters += n
+		s.ParameterBytes += bytes
+	}
+	_, s.ResultBytes = leaves(m.Entry().Root().Shape())
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			s.Opcodes[in.Opcode().String()]++
+		}
+	}
+	costs := analysis.FindCosts(m)
+	total := costs.OfComputation(m.Entry().ID())
+	s.Flops, s.Transcendentals, s.LowerBound = total.Flops, total.Transcendentals, total.Unknown
+	for c, rounds := range executions(m) {
+		for in := range c.Instructions() {
+			k := costs.Of(in)
+			// What runs computations of its own is listed by its parts.
+			if k.IsZero() || in.Opcode() != hlo.OpFusion && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
+				continue
+			}
+			x := expensive{in.Name(), c.Name(), in.Opcode().String(), in.Shape().String(), rounds, (k.Flops + k.Transcendentals) * rounds,
+				k.Bytes * rounds, k.Seconds(rates()) * float64(rounds)}
+			s.Seconds += x.Seconds
+			s.Top = append(s.Top, x)
+		}
+	}
+	slices.SortStableFunc(s.Top, func(a, b expensive) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	s.Top = slices.Clip(s.Top[:min(len(s.Top), max(top, 0))])
+	return s
+}
+
+// executions yields each computation that is executed as such, and how often: loops of unknown length count as one round.
+func executions(m hlo.Module) func(func(hlo.Computation, int64) bool) {
+	rounds := map[hlo.CompID]int64{m.Entry().ID(): 1}
+	order := slices.Collect(m.PostOrder())
+	slices.Reverse(order) // callers first
+	for _, c := range order {
+		if rounds[c.ID()] == 0 {
+			continue
+		}
+		for in := range c.Instructions() {
+			if in.Opcode() == hlo.OpFusion || !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
+				continue
+			}
+			n := int64(1)
+			if trips, ok := analysis.TripCount(in); ok && in.Opcode() == hlo.OpWhile {
+				n = max(trips, 1)
+			}
+			for id := range in.Callees() {
+				rounds[id] += rounds[c.ID()] * n
+			}
+		}
+	}
+	return func(yield func(hlo.Computation, int64) bool) {
+		for _, c := range order {
+			if n := rounds[c.ID()]; n > 0 && !yield(c, n) {
+				return
+			}
+		}
+	}
+}
+
+func (s *stats) print(out io.Writer, name string) {
+	bound := ""
+	if s.LowerBound {
+		bound = ", at least: a loop of unknown length or a custom call is in it"
+	}
+	fmt.Fprintf(out, "%s: %d instructions in %d computations\n", name, s.Instructions, s.Computations)
+	fmt.Fprintf(out, "  parameters %d, %s; results %s; constants %s\n", s.Parameters, orNothing(s.ParameterBytes), orNothing(s.ResultBytes), orNothing(s.ConstantBytes))
+	fmt.Fprintf(out, "  %.4g flops, %.4g transcendentals, %s moved, %.4g ms%s\n", float64(s.Flops), float64(s.Transcendentals), orNothing(s.Bytes), s.Seconds*1e3, bound)
+	byCount := slices.SortedFunc(maps.Keys(s.Opcodes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Opcodes[b], s.Opcodes[a]), strings.Compare(a, b))
+	})
+	for _, op := range byCount {
+		fmt.Fprintf(out, "%10d  %s\n", s.Opcodes[op], op)
+	}
+	for i, x := range s.Top {
+		if i == 0 {
+			fmt.Fprint(out, "most expensive:\n")
+		}
+		times := ""
+		if x.Rounds > 1 {
+			times = fmt.Sprintf(", %d times", x.Rounds)
+		}
+		fmt.Fprintf(out, "%10.4f ms  %%%s = %s %s in %%%s%s\n", x.Seconds*1e3, x.Instruction, x.Shape, x.Opcode, x.Computation, times)
+	}
+}
+
+func orNothing(n int64) string { return cmp.Or(bytesText(n), "nothing") }

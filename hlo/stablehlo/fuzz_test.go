@@ -1,0 +1,69 @@
+package stablehlo_test
+
+import (
+	"testing"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/stablehlo"
+	"github.com/gohalo/halo/hlo/stablehlo/bytecode"
+	"github.com/gohalo/halo/hlo/stablehlo/export"
+	"github.com/gohalo/halo/hlo/stablehlo/mlir"
+	"github.com/gohalo/halo/verifier"
+)
+
+// FuzzConvert: any text is converted, or refused with an error.
+func FuzzConvert(f *testing.F) {
+	rows(f, "ops", func(r opRow) { f.Add(r.MLIR) })
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := mlir.Parse("fuzz.mlir", text)
+		if err != nil {
+			return
+		}
+		convert(t, p)
+	})
+}
+
+// convert converts a program, and verifies what comes of it: rules must stand whatever they are given.
+func convert(t *testing.T, p *mlir.Module) {
+	t.Helper()
+	shapes := []hlo.Shape{hlo.MakeShape(hlo.F32, 2, 3), hlo.MakeShape(hlo.F32, 2)}
+	m, err := stablehlo.Convert(p, stablehlo.Options{Shapes: shapes})
+	if err != nil {
+		return
+	}
+	_ = verifier.Verify(m, verifier.Config{Profile: verifier.XLA})
+}
+
+// FuzzBytecode: any bytes are read or refused.
+func FuzzBytecode(f *testing.F) {
+	n := 0
+	rows(f, "tests", func(r struct{ Bytecode map[string][]byte }) {
+		if n++; n%40 == 0 {
+			for _, b := range r.Bytecode {
+				f.Add(b)
+			}
+		}
+	})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := bytecode.Decode("fuzz.mlirbc", data)
+		if err != nil {
+			return
+		}
+		convert(t, p)
+	})
+}
+
+// FuzzExport: any bytes are read or refused.
+func FuzzExport(f *testing.F) {
+	rows(f, "poly", func(r struct{ Export []byte }) { f.Add(r.Export) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := export.Open("fuzz.jax_export", data)
+		if err != nil {
+			return
+		}
+		m, err := file.Convert("fuzz.jax_export", stablehlo.Options{})
+		if err == nil && m == (hlo.Module{}) {
+			t.Fatal("no module and no error")
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package halo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/verifier"
+)
+
+// Module is a module that the verifier has accepted. It has all methods of hlo.Module. [Load], [Verify] and [Trust] make Modules; the
+// zero Module is none.
+type Module struct{ module }
+
+type module = hlo.Module
+
+// HLO returns the module, for functions of the packages below.
+func (m Module) HLO() hlo.Module { return m.module }
+
+// Load reads and verifies the module in a file: HLO text, or a serialized HloModuleProto, HloProto or HloSnapshot, which may be
+// compressed; the form is recognised by its content. What XLA accepts is accepted; [Verify] with the verifier's zero Config is
+// stricter. Errors carry positions: they are a parser.ErrorList, a verifier.ErrorList, a *source.KindError, or wrap a
+// *proto.FormatError or the error of the file system.
+func Load(path string) (Module, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Module{}, err
+	}
+	return LoadBytes(path, data)
+}
+
+// LoadFS is [Load] from a file system, such as one that is embedded in the program.
+func LoadFS(fsys fs.FS, path string) (Module, error) {
+	data, err := fs.ReadFile(fsys, path)
+	if err != nil {
+		return Module{}, err
+	}
+	return LoadBytes(path, data)
+}
+
+// LoadReader is [Load] from a stream, which is read to its end. The name is for messages.
+func LoadReader(name string, r io.Reader) (Module, error) {
+	data, err := io.ReadAll(io.LimitReader(r, source.MaxUnpacked+1))
+	if err != nil {
+		return Module{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) > source.MaxUnpacked {
+		return Module{}, fmt.Errorf("%s: more than %d bytes", name, int64(source.MaxUnpacked))
+	}
+	return LoadBytes(name, data)
+}
+
+// LoadBytes is [Load] from memory, which must not be written afterwards. The name is for messages.
+func LoadBytes(name string, data []byte) (Module, error) {
+	m, err := source.Read(name, data, source.Options{})
+	if err != nil {
+		return Module{}, err
+	}
+	return Verify(m, verifier.Config{Profile: verifier.XLA})
+}
+
+var errNoModule = errors.New("halo: got the zero hlo.Module, want a module")
+
+// Verify verifies a module. The error is a verifier.ErrorList. In the profile xla a module may break one rule that XLA did not have
+// when many dumps were written, and that does not bear on what a module means: that asynchronous computations of several instructions
+// are not on the main thread.
+func Verify(m hlo.Module, cfg verifier.Config) (Module, error) {
+	if m.IsZero() {
+		return Module{}, errNoModule
+	}
+	findings := verifier.Verify(m, cfg)
+	if cfg.Profile != verifier.XLA || !meaningIsClear(findings) {
+		if err := findings.Err(); err != nil {
+			return Module{}, err
+		}
+	}
+	return Module{m}, nil
+}
+
+func meaningIsClear(findings verifier.ErrorList) bool {
+	for _, f := range findings {
+		if f.Severity == verifier.SeverityError && f.Rule != "ASYNC-30" {
+			return false
+		}
+	}
+	return true
+}
+
+// Trust takes a module as verified that comes from a place that verifies, such as a pass that is checked. Whoever is wrong about that
+// gets errors of lowering, or wrong numbers.
+func Trust(m hlo.Module) Module { return Module{m} }

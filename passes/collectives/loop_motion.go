@@ -1,0 +1,361 @@
+package collectives
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/match"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
+)
+
+const loopMotionDoc = `reduce once after a loop rather than in every round
+
+	state + all-reduce(x), in every round                     → state' + x, and one all-reduce of state' behind the loop
+	state, of which each round writes one row of reduced values → the rows as they are, and one all-reduce of all rows
+
+Conversions, scalings by values that are the same on all devices, and selections between the value and 0 may stand between. Floating-point sums are added in another
+order: policy xla or fast. enable-reduce-scatter does it for reduce-scatters, too; the state is as large as their operand then. run-setup-passes first runs
+reorder-reduce-transpose and reorder-convert-reduce-add.`
+
+var loopMotionParams = []pass.Param{
+	{Name: "enable-reduce-scatter", Doc: "also for reduce-scatters; false"},
+	{Name: "run-setup-passes", Doc: "bring the reductions next to the additions first; false"},
+	{Name: "require-flat-control-flow", Doc: "leave loops alone whose body something else runs, too; false"},
+}
+
+// NewLoopMotion makes the pass while-loop-all-reduce-code-motion.
+func NewLoopMotion(o pass.Options) (*pass.Pass, error) {
+	var known []string
+	flags := make([]bool, len(loopMotionParams))
+	for i, p := range loopMotionParams {
+		known = append(known, p.Name)
+		var err error
+		if flags[i], err = o.Bool(p.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.Known(known...); err != nil {
+		return nil, err
+	}
+	scatter, setup, flat := flags[0], flags[1], flags[2]
+	return &pass.Pass{Name: "while-loop-all-reduce-code-motion", Doc: loopMotionDoc, Options: o, Params: loopMotionParams,
+		Run: func(ctx *pass.Context, m hlo.Module) (after hlo.Module, err error) {
+			after = m
+			if setup {
+				if after, err = ReorderReduceTranspose.Run(ctx, after); err != nil {
+					return m, err
+				}
+				if after, err = reorderConverts(ctx, after, scatter); err != nil {
+					return m, err
+				}
+			}
+			e := ctx.Edit(after)
+			for c := range after.PostOrder() { // bodies first: what leaves an inner loop may leave the outer one as well
+				l := loopMotion{ctx: ctx, m: after, e: e, body: c.ID(), scatter: scatter}
+				if l.sites(flat) {
+					if err := l.move(); err != nil {
+						return m, err
+					}
+				}
+			}
+			return e.Freeze(), nil
+		}}, nil
+}
+
+// loopMotion is the work on the body of loops.
+type loopMotion struct {
+	ctx     *pass.Context
+	m       hlo.Module
+	e       *hlo.Editor
+	body    hlo.CompID
+	scatter bool
+	loops   []loopSite
+}
+
+type loopSite struct {
+	comp hlo.CompID
+	id   hlo.InstrID
+}
+
+// sites finds the loops that run the body; false if something else does.
+func (l *loopMotion) sites(flat bool) bool {
+	for comp, id := range l.m.Callers(l.body) {
+		in := l.m.MustComputation(comp).MustAt(id)
+		if in.Opcode() != hlo.OpWhile || in.Callee(0) != l.body || in.Callee(1) == l.body || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 {
+			return false
+		}
+		l.loops = append(l.loops, loopSite{comp, id})
+	}
+	return len(l.loops) > 0 && (!flat || len(l.loops) == 1)
+}
+
+// moving is one reduction that leaves: the part of the state that it is added to, or written into.
+type moving struct {
+	part   int
+	reduce hlo.InstrID
+	path   []hlo.InstrID // from the addition down to the reduction
+	add    hlo.InstrID
+	rows   bool // each round writes a row of the state
+}
+
+func (l *loopMotion) move() error {
+	b := l.e.View(l.body)
+	root := b.Root()
+	if b.NumParameters() != 1 || root.Opcode() != hlo.OpTuple || root.UserCount() > 0 {
+		return nil
+	}
+	var all []moving
+	for i := range root.NumOperands() {
+		mv, ok := l.find(b, i)
+		if ok && !slices.ContainsFunc(all, func(o moving) bool { return o.reduce == mv.reduce }) && l.ctx.Spend("reduction") {
+			all = append(all, mv)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	specs := map[hlo.InstrID]hlo.InstrSpec{}
+	operand := map[hlo.InstrID]hlo.Shape{}
+	for _, mv := range all {
+		in := b.MustAt(mv.reduce)
+		specs[mv.reduce], operand[mv.reduce] = emit.Again(in), in.OperandInstr(0).Shape()
+	}
+	for _, mv := range all {
+		if err := l.take(mv, specs[mv.reduce], operand[mv.reduce]); err != nil {
+			return err
+		}
+	}
+	l.ctx.Count("reductions", int64(len(all)))
+	for _, s := range l.loops {
+		if err := l.behind(s, all, specs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find looks whether part i of the state collects reductions.
+func (l *loopMotion) find(b hlo.Computation, i int) (mv moving, ok bool) {
+	root, param := b.Root(), b.Parameter(0)
+	v := root.OperandInstr(i)
+	if u, ok := soleUser(v); !ok || u.ID() != root.ID() || slices.Index(slices.Collect(root.OperandIDs()), v.ID()) != i {
+		return mv, false
+	}
+	var state hlo.Instruction
+	n := 0
+	for u := range param.Users() {
+		if u.Opcode() != hlo.OpGetTupleElement {
+			return mv, false
+		}
+		if hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == int64(i) {
+			state, n = u, n+1
+		}
+	}
+	if n != 1 || state.IsRoot() || !l.unreadByConditions(i) {
+		return mv, false
+	}
+	mv.part = i
+	if v.Opcode() == hlo.OpDynamicUpdateSlice && v.Operand(0) == state.ID() {
+		if state.UserCount() == 1 {
+			mv.rows = true
+			mv.add = v.ID()
+			mv.reduce, mv.path, ok = l.trace(b, v.OperandInstr(1), v, false)
+			return mv, ok && l.writesEveryRow(b, v) && b.MustAt(mv.reduce).Opcode() == hlo.OpAllReduce
+		}
+		return l.findBlock(b, mv, v, state)
+	}
+	if v.Opcode() != hlo.OpAdd || state.UserCount() != 1 || v.Operand(0) == v.Operand(1) {
+		return mv, false
+	}
+	for k := range 2 {
+		if v.Operand(1-k) != state.ID() {
+			continue
+		}
+		mv.add = v.ID()
+		mv.reduce, mv.path, ok = l.trace(b, v.OperandInstr(k), v, true)
+		return mv, ok
+	}
+	return mv, false
+}
+
+// findBlock recognises a state of which every round adds to one block, the same on all devices that reduce together.
+func (l *loopMotion) findBlock(b hlo.Computation, mv moving, write, state hlo.Instruction) (moving, bool) {
+	add := write.OperandInstr(1)
+	if u, ok := soleUser(add); !ok || u.ID() != write.ID() || add.Opcode() != hlo.OpAdd || state.UserCount() != 2 {
+		return mv, false
+	}
+	for k := range 2 {
+		read := add.OperandInstr(1 - k)
+		if read.Opcode() != hlo.OpDynamicSlice || read.Operand(0) != state.ID() || read.UserCount() != 1 ||
+			!slices.Equal(slices.Collect(read.OperandIDs())[1:], slices.Collect(write.OperandIDs())[2:]) {
+			continue
+		}
+		var ok bool
+		mv.add = add.ID()
+		if mv.reduce, mv.path, ok = l.trace(b, add.OperandInstr(k), add, true); !ok || b.MustAt(mv.reduce).Opcode() != hlo.OpAllReduce {
+			return mv, false
+		}
+		d := devicesOf(l.m)
+		_, members, ok := d.places(factsOf(l.m, b.MustAt(mv.reduce)))
+		if !ok {
+			return mv, false
+		}
+		for j := 1; j < read.NumOperands(); j++ {
+			at, ok := d.onEach(read.OperandInstr(j))
+			if !ok {
+				return mv, false
+			}
+			for device, group := range members {
+				if at[device] != at[group[0]] {
+					return mv, false
+				}
+			}
+		}
+		return mv, true
+	}
+	return mv, false
+}
+
+// unreadByConditions reports whether no loop looks at part i to decide whether it goes on.
+func (l *loopMotion) unreadByConditions(i int) bool {
+	for _, s := range l.loops {
+		c := l.e.View(l.e.View(s.comp).MustAt(s.id).Callee(1))
+		for u := range c.Parameter(0).Users() {
+			if u.Opcode() != hlo.OpGetTupleElement || hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == int64(i) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// trace goes from an operand of user down to a reduction, through ops that are linear if sums are collected, else through those that
+// only change type and shape.
+func (l *loopMotion) trace(b hlo.Computation, v, user hlo.Instruction, linear bool) (hlo.InstrID, []hlo.InstrID, bool) {
+	var path []hlo.InstrID
+	shaped := false
+	for {
+		if u, ok := soleUser(v); !ok || u.ID() != user.ID() || v.NumControlPredecessors() > 0 {
+			return 0, nil, false
+		}
+		next := 0
+		switch v.Opcode() {
+		case hlo.OpAllReduce, hlo.OpReduceScatter:
+			r := factsFrom(l.e.View, v).reducer
+			scatter := v.Opcode() == hlo.OpReduceScatter
+			ok := v.NumOperands() == 1 && v.Shape().IsArray() && r.ok && (!linear || r.op == hlo.OpAdd) && (!scatter || l.scatter && !shaped) &&
+				mayReorder(l.ctx, r.op, v.Shape().Type())
+			return v.ID(), path, ok
+		case hlo.OpConvert:
+		case hlo.OpReshape, hlo.OpBitcast, hlo.OpCopy, hlo.OpTranspose:
+			shaped = true
+			if !linear && v.Opcode() != hlo.OpReshape {
+				return 0, nil, false
+			}
+		case hlo.OpSelect:
+			if next = l.selected(v); next == 0 || !linear {
+				return 0, nil, false
+			}
+		case hlo.OpMultiply:
+			if next = l.scaled(b, v); next < 0 || !linear {
+				return 0, nil, false
+			}
+			shaped = true
+		default:
+			return 0, nil, false
+		}
+		path = append(path, v.ID())
+		user, v = v, v.OperandInstr(next)
+	}
+}
+
+// selected is the operand of a select whose other one is 0, if a scalar decides; 0 if it is not such a one.
+func (l *loopMotion) selected(in hlo.Instruction) int {
+	p := in.OperandInstr(0)
+	if p.Opcode() == hlo.OpBroadcast {
+		p = p.OperandInstr(0)
+	}
+	if !p.Shape().IsScalar() {
+		return 0
+	}
+	for k := 1; k <= 2; k++ {
+		if x, ok := match.SplatValue(in.OperandInstr(3 - k)); ok && x.Equal(emit.Zero(x.Shape().Type())) {
+			return k
+		}
+	}
+	return 0
+}
+
+// scaled is the operand of a product whose other factor is the same on all devices that reduce: a constant, or made of results of
+// scalar reductions between the same devices; -1 if there is none.
+func (l *loopMotion) scaled(b hlo.Computation, in hlo.Instruction) int {
+	for k := range 2 {
+		factor := in.OperandInstr(1 - k)
+		if factor.Opcode() != hlo.OpBroadcast || !factor.OperandInstr(0).Shape().IsScalar() {
+			continue
+		}
+		f := factor.OperandInstr(0)
+		for f.Opcode() == hlo.OpConvert {
+			f = f.OperandInstr(0)
+		}
+		if f.Opcode() == hlo.OpConstant {
+			return k
+		}
+		below := in.OperandInstr(k)
+		for below.Opcode() == hlo.OpConvert {
+			below = below.OperandInstr(0)
+		}
+		if f.Opcode() == hlo.OpAllReduce && below.Opcode() == hlo.OpAllReduce &&
+			hlo.EqualAttr(factsFrom(l.e.View, f).groups, factsFrom(l.e.View, below).groups) && factsFrom(l.e.View, f).global == factsFrom(l.e.View, below).global {
+			return k
+		}
+	}
+	return -1
+}
+
+// writesEveryRow reports whether the rounds of every loop write each row of an array once: the index is the counter, from either end.
+func (l *loopMotion) writesEveryRow(b hlo.Computation, write hlo.Instruction) bool {
+	whole, row := write.Shape(), write.OperandInstr(1).Shape()
+	for _, s := range l.loops {
+		loop, ok := analysis.FindLoop(l.m, l.m.MustComputation(s.comp).MustAt(s.id))
+		if !ok || loop.First != 0 || loop.Step != 1 {
+			return false
+		}
+		counted := false
+		for d := range whole.Rank() {
+			index := write.OperandInstr(2 + d)
+			if row.Dim(d) == whole.Dim(d) {
+				continue
+			}
+			if row.Dim(d) != 1 || whole.Dim(d) != loop.Trip || counted || !countsThrough(index, loop.Induction, loop.Trip) {
+				return false
+			}
+			counted = true
+		}
+		if !counted {
+			return false
+		}
+	}
+	return true
+}
+
+// countsThrough reports whether an index is the counter, or trip - 1 minus it.
+func countsThrough(index hlo.Instruction, counter int, trip int64) bool {
+	isCounter := func(in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpGetTupleElement && in.OperandInstr(0).Opcode() == hlo.OpParameter && hlo.AttrsOf[hlo.TupleElementAttrs](in).Index == int64(counter)
+	}
+	if isCounter(index) {
+		return true
+	}
+	if index.Opcode() != hlo.OpSubtract || !isCounter(index.OperandInstr(1)) {
+		return false
+	}
+	l, ok := match.SplatValue(index.OperandInstr(0))
+	if !ok {
+		return false
+	}
+	v, ok := l.ScalarInt()
+	return ok && v == trip-1
+}

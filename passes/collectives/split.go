@@ -1,0 +1,125 @@
+package collectives
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
+)
+
+const splitterDoc = `reduce in two steps what is sliced in between
+
+dynamic-slice(all-reduce(x)), of which each device of a group keeps one of a few parts, becomes an all-reduce between devices with different parts, the slice, and an
+all-reduce of the parts between devices with the same one. It is done where another all-reduce runs between the groups of the first step already, so that the two can be
+combined; ignore-profitability-check does it everywhere. Floating-point sums are added in another order: policy xla or fast.`
+
+// NewAllReduceSplitter makes the pass all-reduce-splitter.
+func NewAllReduceSplitter(o pass.Options) (*pass.Pass, error) {
+	const key = "ignore-profitability-check"
+	if err := o.Known(key); err != nil {
+		return nil, err
+	}
+	always, err := o.Bool(key)
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "all-reduce-splitter", Doc: splitterDoc, Options: o, Params: []pass.Param{{Name: key, Doc: "split although nothing else runs between the groups; false"}},
+		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+			e := ctx.Edit(m)
+			for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
+				for in := range c.PostOrder() {
+					if in.Opcode() != hlo.OpDynamicSlice {
+						continue
+					}
+					first, second, ok := splitGroups(ctx, m, in)
+					if !ok || !always && !runsBetween(m, c, first, in.Operand(0)) || !ctx.Spend("split") {
+						continue
+					}
+					if err := split(e.Computation(c.ID()), in.ID(), first, second); err != nil {
+						return m, err
+					}
+					ctx.Count("all-reduces", 1)
+				}
+			}
+			return e.Freeze(), nil
+		}}, nil
+}
+
+// splitGroups finds the groups of the two steps.
+func splitGroups(ctx *pass.Context, m hlo.Module, slice hlo.Instruction) (first, second [][]int64, ok bool) {
+	all := slice.OperandInstr(0)
+	if _, ok := soleUser(all); !ok || all.Opcode() != hlo.OpAllReduce || all.NumOperands() != 1 || !all.Shape().IsArray() || all.NumControlPredecessors() > 0 {
+		return nil, nil, false
+	}
+	f, d := factsOf(m, all), devicesOf(m)
+	lists, listed := f.lists()
+	cut, one := slicedDim(slice)
+	if !f.global || !f.reducer.ok || !listed || !one || d.replicas != 1 || d.partitions < 2 || !mayReorder(ctx, f.reducer.op, slice.Shape().Type()) {
+		return nil, nil, false
+	}
+	offsets, known := d.onEach(slice.OperandInstr(1 + cut))
+	size, whole := slice.Shape().Dim(cut), all.Shape().Dim(cut)
+	if !known || size == 0 || whole%size != 0 {
+		return nil, nil, false
+	}
+	parts := whole / size
+	for _, g := range lists {
+		if parts < 2 || int64(len(g)) <= parts || int64(len(g))%parts != 0 {
+			return nil, nil, false
+		}
+		with := make([][]int64, parts) // the devices of the group that take a part
+		for _, id := range g {
+			if id < 0 || id >= d.count() || offsets[id]%size != 0 || offsets[id]/size >= parts {
+				return nil, nil, false
+			}
+			with[offsets[id]/size] = append(with[offsets[id]/size], id)
+		}
+		for j := range len(g) / int(parts) {
+			var step []int64
+			for _, same := range with {
+				if len(same) != len(g)/int(parts) {
+					return nil, nil, false
+				}
+				step = append(step, same[j])
+			}
+			first = append(first, step)
+		}
+		second = append(second, with...)
+	}
+	return first, second, true
+}
+
+// runsBetween reports whether another all-reduce of the computation runs between groups.
+func runsBetween(m hlo.Module, c hlo.Computation, groups [][]int64, but hlo.InstrID) bool {
+	for in := range c.Instructions() {
+		if in.Opcode() != hlo.OpAllReduce || in.ID() == but {
+			continue
+		}
+		if lists, ok := factsOf(m, in).lists(); ok && slices.EqualFunc(lists, groups, slices.Equal[[]int64]) {
+			return true
+		}
+	}
+	return false
+}
+
+func split(c hlo.CompEdit, id hlo.InstrID, first, second [][]int64) error {
+	in := c.At(id)
+	all, cut := emit.Again(in.OperandInstr(0)), emit.Again(in)
+	at, gone := emit.Before(c, in), in.Operand(0)
+	with := func(groups [][]int64) *hlo.AllReduceAttrs {
+		a := *all.Attrs.(*hlo.AllReduceAttrs)
+		a.ReplicaGroups = &hlo.ReplicaGroups{Lists: groups}
+		return &a
+	}
+	one := all
+	one.Attrs = with(first)
+	cut.Operands = append([]hlo.InstrID{at.Spec(one)}, cut.Operands[1:]...)
+	two := emit.With(all, at.Spec(cut))
+	two.Attrs, two.Shape = with(second), cut.Shape
+	if err := c.ReplaceInstruction(id, at.Spec(two)); err != nil {
+		return err
+	}
+	return c.Remove(gone)
+}

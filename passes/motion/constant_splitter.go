@@ -1,0 +1,117 @@
+package motion
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
+)
+
+const splitterDoc = `give each user of a constant a copy of its own
+
+What one user wants of a constant, such as a sharding or a place in memory, then does not bind the others. split-expressions also copies what is computed from constants and iotas
+alone, by elementwise ops, broadcasts and slices.`
+
+// NewConstantSplitter makes the pass hlo-constant-splitter.
+func NewConstantSplitter(o pass.Options) (*pass.Pass, error) {
+	if err := o.Known("split-expressions"); err != nil {
+		return nil, err
+	}
+	expressions, err := o.Bool("split-expressions")
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "hlo-constant-splitter", Doc: splitterDoc, Options: o, Params: []pass.Param{{Name: "split-expressions", Doc: "also what is computed from constants; false"}},
+		Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+			v := m.MustComputation(c.ID())
+			constant := map[hlo.InstrID]bool{} // to be copied
+			taken := map[hlo.InstrID]bool{}    // by one user
+			for in := range v.PostOrder() {
+				if isConstant(in, expressions, constant) {
+					constant[in.ID()] = true
+					continue
+				}
+				for i := range in.NumOperands() {
+					o := in.Operand(i)
+					if !constant[o] {
+						continue
+					}
+					if !overlaps(in.OperandInstr(i), constant, taken) {
+						take(in.OperandInstr(i), constant, taken)
+						continue
+					}
+					if slices.Index(slices.Collect(in.OperandIDs()), o) < i || !ctx.Spend("copy") {
+						continue // the same user: one copy is enough
+					}
+					at := emit.At{C: c, Before: in.ID()}
+					copied := copyTree(at, in.OperandInstr(i), constant, map[hlo.InstrID]hlo.InstrID{})
+					operands := slices.Collect(c.At(in.ID()).OperandIDs())
+					for k, id := range operands {
+						if id == o {
+							operands[k] = copied
+						}
+					}
+					c.Instr(in.ID()).SetOperands(operands...)
+					ctx.Count("copies", 1)
+				}
+			}
+			return nil
+		}}, nil
+}
+
+// isConstant reports whether an instruction is to be copied for each user.
+func isConstant(in hlo.Instruction, expressions bool, constant map[hlo.InstrID]bool) bool {
+	if in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 || in.IsRoot() {
+		return false
+	}
+	if in.Opcode() == hlo.OpConstant {
+		return true
+	}
+	t := hlo.Info(in.Opcode()).Traits
+	if !expressions || in.NumCallees() > 0 || t.Has(hlo.TraitSideEffect) || t.Has(hlo.TraitRandom) {
+		return false
+	}
+	if in.NumOperands() == 0 {
+		return t.Has(hlo.TraitNullaryValue)
+	}
+	for o := range in.OperandIDs() {
+		if !constant[o] {
+			return false
+		}
+	}
+	return t.Has(hlo.TraitElementwise) || in.Opcode() == hlo.OpBroadcast || in.Opcode() == hlo.OpSlice
+}
+
+// overlaps reports whether another user has taken a part of an expression.
+func overlaps(in hlo.Instruction, constant, taken map[hlo.InstrID]bool) bool {
+	if taken[in.ID()] {
+		return true
+	}
+	for o := range in.Operands() {
+		if overlaps(o, constant, taken) {
+			return true
+		}
+	}
+	return false
+}
+
+func take(in hlo.Instruction, constant, taken map[hlo.InstrID]bool) {
+	taken[in.ID()] = true
+	for o := range in.Operands() {
+		take(o, constant, taken)
+	}
+}
+
+func copyTree(at emit.At, in hlo.Instruction, constant map[hlo.InstrID]bool, copied map[hlo.InstrID]hlo.InstrID) hlo.InstrID {
+	if id, ok := copied[in.ID()]; ok {
+		return id
+	}
+	spec := emit.Again(in)
+	for i := range spec.Operands {
+		spec.Operands[i] = copyTree(at, in.OperandInstr(i), constant, copied)
+	}
+	id := at.Spec(spec)
+	copied[in.ID()] = id
+	return id
+}

@@ -1,0 +1,22 @@
+// Package motion holds the passes that bring instructions of a computation to a better place or form without changing what it computes:
+// slices behind what they feed, constants beside what reads them, roots to the end.
+package motion
+
+import "github.com/gohalo/halo/hlo/pass"
+
+// Family is the part of the catalogue that is here.
+var Family = pass.Family{
+	Plain: []*pass.Pass{
+		BroadcastCanonicalizer,
+		DeadUpdateElimination,
+		RootInstructionSinker,
+		SliceSinker,
+	},
+	Made: map[string]func(pass.Options) (*pass.Pass, error){
+		"hlo-constant-splitter": NewConstantSplitter,
+	},
+	Aliases: map[string]string{
+		"constant-splitter":                     "hlo-constant-splitter",
+		"dead-dynamic-update-slice-elimination": "dead-dus-elimination",
+	},
+}

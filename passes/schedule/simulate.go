@@ -1,0 +1,313 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+)
+
+// Machine is what a simulation runs on.
+type Machine struct {
+	Rates   analysis.Rates
+	Workers int             // threads that compute; at least one
+	Free    map[string]bool // names of instructions that take no time
+}
+
+// Span is a piece of work in a simulation, from Begin to End in seconds from the beginning of the computation.
+type Span struct {
+	Instr      hlo.Instruction
+	Lane       int // a worker, or the number of workers and more for what holds none: waiting, and talking to other devices
+	Begin, End float64
+	Ready      float64 // when all that it needs was there
+	Async      bool    // it was begun by a start
+}
+
+// Simulation is one computation, run as the executor runs it: what is ready runs, on the workers, in the order of the program; in a schedule,
+// all but asynchronous work runs in the written order.
+type Simulation struct {
+	Computation hlo.Computation
+	Workers     int
+	Seconds     float64
+	Serial      float64 // the sum of all work
+	Spans       []Span  // by Begin
+	Chains      []Hidden
+}
+
+// Hidden is how much of a chain's time other work fills.
+type Hidden struct {
+	Start, Done     hlo.Instruction
+	Begin, End      float64
+	Hidden, Exposed float64 // their sum is the chain's time
+	Why             string  // what keeps the exposed part from being hidden; empty if there is none
+}
+
+// Exposed is the time in which chains are under way and nothing else is, counted once however many chains there are.
+func (s *Simulation) Exposed() float64 {
+	var chains, work []interval
+	for _, x := range s.Spans {
+		if x.Async {
+			chains = append(chains, interval{x.Begin, x.End})
+		} else {
+			work = append(work, interval{x.Begin, x.End})
+		}
+	}
+	return uncovered(chains, work)
+}
+
+// task is an instruction, or what a start begins, as the simulation sees it.
+type task struct {
+	in      hlo.Instruction
+	seconds float64
+	holds   bool // a worker
+	async   bool
+	needs   []int
+	waits   int
+	users   []int
+	ready   float64
+	end     float64
+	done    bool
+}
+
+// Simulate runs a computation on a machine.
+func Simulate(c hlo.Computation, costs *analysis.Costs, on Machine) *Simulation {
+	d := analysis.FindDependencies(c)
+	tasks := make([]task, len(d.Order), 2*len(d.Order))
+	job := map[int]int{} // of a start, or the update that binds the last operand: the task of what it begins
+	previous := -1
+	for i, in := range d.Order {
+		t := &tasks[i]
+		t.in, t.needs = in, slices.Clone(d.Before(i))
+		if k := costs.Of(in); !k.IsZero() && !hlo.IsAsync(in.Opcode()) && !analysis.IsStart(in) && !analysis.IsDone(in) && !on.Free[in.Name()] {
+			t.seconds, t.holds = k.Seconds(on.Rates), holdsThread(k)
+		}
+		if c.IsScheduled() {
+			if previous >= 0 {
+				t.needs = append(t.needs, previous)
+			}
+			previous = i
+		}
+	}
+	for i, in := range d.Order {
+		if !analysis.IsDone(in) || in.NumOperands() == 0 {
+			continue
+		}
+		binder, start := binderOf(in)
+		if start.IsZero() {
+			continue
+		}
+		k := costs.Of(start)
+		j := len(tasks)
+		t := task{in: start, async: true, needs: []int{d.Position(binder.ID())}, holds: holdsThread(k)}
+		if !on.Free[start.Name()] {
+			t.seconds = k.Seconds(on.Rates)
+		}
+		tasks = append(tasks, t)
+		job[i] = j
+		tasks[i].needs = append(tasks[i].needs, j)
+	}
+	s := &Simulation{Computation: c, Workers: max(on.Workers, 1)}
+	s.run(tasks)
+	for i, j := range job {
+		s.Chains = append(s.Chains, s.hidden(tasks, i, j))
+	}
+	slices.SortFunc(s.Chains, func(a, b Hidden) int {
+		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Start.ID(), b.Start.ID()))
+	})
+	return s
+}
+
+// holdsThread reports whether work keeps a thread while it runs: what sleeps, or waits for other devices, does not.
+func holdsThread(k analysis.Cost) bool { return k.Messages == 0 && !k.Sleeps }
+
+// binderOf finds the start of a done's chain in the same computation, and the step that gives it its last operand.
+func binderOf(done hlo.Instruction) (binder, start hlo.Instruction) {
+	step := done.OperandInstr(0)
+	binder = step
+	for step.Opcode() == hlo.OpAsyncUpdate {
+		if binder.Opcode() == hlo.OpAsyncUpdate && binder.NumOperands() == 1 {
+			binder = step.OperandInstr(0) // it bound nothing
+		}
+		step = step.OperandInstr(0)
+	}
+	if !hlo.Info(step.Opcode()).Traits.Has(hlo.TraitAsyncStart) {
+		return hlo.Instruction{}, hlo.Instruction{}
+	}
+	return binder, step
+}
+
+// run advances from event to event: what is ready begins, in program order, while there are workers for it.
+func (s *Simulation) run(tasks []task) {
+	var ready []int
+	for i := range tasks {
+		for _, n := range tasks[i].needs {
+			tasks[n].users = append(tasks[n].users, i)
+			tasks[i].waits++
+		}
+	}
+	for i := range tasks {
+		if tasks[i].waits == 0 {
+			ready = append(ready, i)
+		}
+	}
+	workers := make([]bool, s.Workers) // busy
+	var outside []bool                 // lanes of what holds no worker
+	lanes := map[int]int{}
+	var running []int
+	now := 0.0
+	finish := func(i int) {
+		tasks[i].done, tasks[i].end = true, now
+		for _, u := range tasks[i].users {
+			if tasks[u].waits--; tasks[u].waits == 0 {
+				tasks[u].ready = now
+				ready = append(ready, u)
+			}
+		}
+	}
+	for len(ready)+len(running) > 0 {
+		// Starts first, as the executor does; then in program order.
+		slices.SortStableFunc(ready, func(a, b int) int {
+			return cmp.Or(cmp.Compare(rankOf(&tasks[a]), rankOf(&tasks[b])), cmp.Compare(a, b))
+		})
+		progressed := false
+		for k := 0; k < len(ready); k++ {
+			i := ready[k]
+			t := &tasks[i]
+			if t.seconds == 0 {
+				ready = slices.Delete(ready, k, k+1)
+				finish(i)
+				progressed = true
+				break
+			}
+			lane := -1
+			if t.holds {
+				if lane = slices.Index(workers, false); lane < 0 {
+					continue
+				}
+				workers[lane] = true
+			} else {
+				if lane = slices.Index(outside, false); lane < 0 {
+					outside, lane = append(outside, false), len(outside)
+				}
+				outside[lane] = true
+				lane += s.Workers
+			}
+			ready = slices.Delete(ready, k, k+1)
+			k--
+			lanes[i] = lane
+			t.end = now + t.seconds
+			s.Serial += t.seconds
+			s.Spans = append(s.Spans, Span{t.in, lane, now, t.end, t.ready, t.async})
+			running = append(running, i)
+		}
+		if progressed {
+			continue
+		}
+		if len(running) == 0 {
+			break
+		}
+		slices.SortFunc(running, func(a, b int) int { return cmp.Or(cmp.Compare(tasks[a].end, tasks[b].end), cmp.Compare(a, b)) })
+		first := running[0]
+		running = running[1:]
+		now = tasks[first].end
+		if lane := lanes[first]; lane < s.Workers {
+			workers[lane] = false
+		} else {
+			outside[lane-s.Workers] = false
+		}
+		finish(first)
+	}
+	s.Seconds = now
+}
+
+func rankOf(t *task) int {
+	switch {
+	case analysis.IsStart(t.in) && !t.async:
+		return 0
+	case t.async:
+		return 1
+	case analysis.IsDone(t.in):
+		return 3
+	}
+	return 2
+}
+
+// hidden measures a chain against everything else, and finds what stands in its way.
+func (s *Simulation) hidden(tasks []task, done, job int) Hidden {
+	t := &tasks[job]
+	h := Hidden{Start: t.in, Done: tasks[done].in, Begin: t.end - t.seconds, End: t.end}
+	var others []interval
+	for _, x := range s.Spans {
+		if x.Instr.ID() != t.in.ID() {
+			others = append(others, interval{x.Begin, x.End})
+		}
+	}
+	h.Exposed = uncovered([]interval{{h.Begin, h.End}}, others)
+	h.Hidden = t.seconds - h.Exposed
+	const noticeable = 1e-9
+	switch late := h.Begin - t.ready; {
+	case h.Exposed <= noticeable && late <= noticeable:
+	case late > noticeable:
+		h.Why = fmt.Sprintf("limit: it waited %.1f µs for one of %d workers", late*1e6, s.Workers)
+	default:
+		h.Why = s.obstacle(tasks, done, job)
+	}
+	return h
+}
+
+// obstacle says why nothing runs beside the rest of a chain.
+func (s *Simulation) obstacle(tasks []task, done, job int) string {
+	d := analysis.FindDependencies(s.Computation)
+	related, needs := d.Related(tasks[job].in.ID()), d.Related(tasks[done].in.ID())
+	for i, in := range d.Order {
+		if tasks[i].seconds == 0 || related[i] && needs[i] || tasks[i].end-tasks[i].seconds < tasks[job].end {
+			continue
+		}
+		if s.Computation.IsScheduled() && !needs[i] {
+			return fmt.Sprintf("order: %%%s does not need it, and the schedule has it behind %%%s", in.Name(), tasks[done].in.Name())
+		}
+	}
+	for _, u := range d.After(d.Position(tasks[done].in.ID())) {
+		return fmt.Sprintf("dependency: %%%s needs it, and nothing else is left to do", d.Order[u].Name())
+	}
+	return "dependency: the result of the computation needs it, and nothing else is left to do"
+}
+
+// interval is a time from one moment to another.
+type interval struct{ from, to float64 }
+
+// uncovered is how much of the union of some intervals no other covers.
+func uncovered(of, by []interval) (sum float64) {
+	of, by = union(of), union(by)
+	for _, x := range of {
+		at := x.from
+		for _, y := range by {
+			if y.to <= at || y.from >= x.to {
+				continue
+			}
+			if y.from > at {
+				sum += y.from - at
+			}
+			at = max(at, y.to)
+		}
+		if at < x.to {
+			sum += x.to - at
+		}
+	}
+	return sum
+}
+
+func union(list []interval) (u []interval) {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	for _, x := range list {
+		if n := len(u); n > 0 && x.from <= u[n-1].to {
+			u[n-1].to = max(u[n-1].to, x.to)
+		} else {
+			u = append(u, x)
+		}
+	}
+	return u
+}

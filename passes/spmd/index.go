@@ -1,0 +1,77 @@
+package spmd
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// indexing adjusts the indices of a gather or scatter to tiles of the dimensions that they index.
+type indexing struct {
+	d      *device
+	vector int   // the dimension of the indices that holds their components; the rank if there is one component
+	comps  []int // the operand dimension of each component
+}
+
+// widened is indices of a type that differences fit in.
+func (x *indexing) widened(v hlo.Value) hlo.Value {
+	t := v.Shape().Type()
+	switch {
+	case t == hlo.U32 || t == hlo.U64:
+		// Larger ones are out of range all the same.
+		top := x.d.b.Constant(bitsLiteral(t, 1<<31-1))
+		return x.d.b.Convert(x.d.b.Binary(hlo.OpMinimum, v, x.d.splat(top, v.Shape().Dimensions())), hlo.S64)
+	case t.Bits() < 32:
+		return x.d.b.Convert(v, hlo.S32)
+	}
+	return v
+}
+
+// vectorOf is a number for each component, as an array like the indices.
+func (x *indexing) vectorOf(of func(dim int) hlo.Value, like hlo.Shape) hlo.Value {
+	dims := like.Dimensions()
+	if x.vector >= len(dims) {
+		return x.d.splat(x.typed(of(x.comps[0]), like.Type()), dims)
+	}
+	var parts []hlo.Value
+	for _, k := range x.comps {
+		parts = append(parts, x.d.b.Reshape(x.typed(of(k), like.Type()), 1))
+	}
+	v := parts[0]
+	if len(parts) > 1 {
+		v = x.d.b.Concatenate(0, parts...)
+	}
+	return x.d.b.Broadcast(v, []int64{int64(x.vector)}, dims...)
+}
+
+func (x *indexing) typed(v hlo.Value, t hlo.PrimitiveType) hlo.Value {
+	if v.Shape().Type() == t {
+		return v
+	}
+	return x.d.b.Convert(v, t)
+}
+
+// component is the part of the indices about an operand dimension, without the dimension of components.
+func (x *indexing) component(v hlo.Value, dim int) hlo.Value {
+	dims := v.Shape().Dimensions()
+	if x.vector >= len(dims) {
+		return v
+	}
+	i := int64(slices.Index(x.comps, dim))
+	return x.d.b.Reshape(x.d.slice(v, x.vector, i, i+1), slices.Delete(dims, x.vector, x.vector+1)...)
+}
+
+// offsets is where the device's tile of each component's dimension begins; zero where it is whole.
+func (x *indexing) offsets(t *Tiling, part hlo.Shape, like hlo.Shape) hlo.Value {
+	return x.vectorOf(func(k int) hlo.Value { return x.d.offset(t, k, part.Dim(k)) }, like)
+}
+
+// splitComponents are the components whose dimension a tiling splits.
+func (x *indexing) splitComponents(t *Tiling) (dims []int) {
+	for _, k := range x.comps {
+		if len(t.Dims[k]) > 0 {
+			dims = append(dims, k)
+		}
+	}
+	return dims
+}

@@ -1,0 +1,331 @@
+package spmd
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// splitList is the words of a list behind a head: those between it and the next bracket.
+func splitList(text, head string) iter.Seq[string] {
+	_, rest, ok := strings.Cut(text, head)
+	list, _, closed := strings.Cut(rest, "]")
+	if !ok || !closed {
+		return func(func(string) bool) {}
+	}
+	return strings.SplitSeq(list, ",")
+}
+
+// goesThrough reports whether an op takes part in this round.
+func (p *propagator) goesThrough(in hlo.Instruction) bool {
+	op := in.Opcode()
+	traits := hlo.Info(op).Traits
+	if p.round == 0 {
+		return traits.Has(hlo.TraitElementwise) || traits.Has(hlo.TraitControl) || traits.Has(hlo.TraitForwards) || passesInRound0[op] || isTarget(in, shardingCall)
+	}
+	return p.round >= 2 || op != hlo.OpBroadcast
+}
+
+// passesInRound0 are ops that only move what they get. Others are elementwise, or hand arrays on.
+var passesInRound0 [hlo.NumOpcodes]bool
+
+func init() {
+	for _, op := range []hlo.Opcode{hlo.OpTranspose, hlo.OpReshape, hlo.OpCopy, hlo.OpConcatenate} {
+		passesInRound0[op] = true
+	}
+	for _, op := range []hlo.Opcode{hlo.OpDynamicSlice, hlo.OpDynamicUpdateSlice, hlo.OpTuple, hlo.OpGetTupleElement} {
+		passesInRound0[op] = true
+	}
+}
+
+// forward offers the tilings of operands to the result.
+func (p *propagator) forward(in hlo.Instruction) {
+	if !p.goesThrough(in) || in.Opcode() == hlo.OpBroadcast && p.round < 3 {
+		return
+	}
+	switch {
+	case in.Opcode() == hlo.OpTuple:
+		p.tuple(in, func(whole, part *node) { p.offer(whole, part.t, true, part, in, "operand") })
+	case in.Opcode() == hlo.OpGetTupleElement:
+		p.element(in, func(whole, part *node) { p.offer(part, whole.t, true, whole, in, "operand") })
+	case in.Opcode() == hlo.OpWhile:
+		p.pairs(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
+	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.NumCallees() > 0:
+	case isTarget(in, toShards), isTarget(in, toFull):
+		from, to := p.node(in.OperandInstr(0), 0), p.node(in, 0)
+		p.offer(to, across(from.t, to.t), true, from, in, "operand")
+	case in.Opcode() == hlo.OpOptBarrier:
+		p.pairs(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
+	case p.manualOperand(in):
+	default:
+		p.arraysForward(in)
+	}
+}
+
+// across is what the tiling on one side of the border of a manual region means for the other: the same axes, behind those that are manual inside.
+func across(from, to *Tiling) *Tiling {
+	if from == nil || to == nil || from.Mesh != to.Mesh || from.Maximal || to.Maximal || len(from.Dims) != len(to.Dims) {
+		return nil
+	}
+	manual := union(from.Manual, to.Manual)
+	t := to.withDims(make([][]int, len(to.Dims)))
+	for k := range t.Dims {
+		t.Dims[k] = slices.Concat(intersect(to.Dims[k], manual), without(from.Dims[k], manual))
+	}
+	return t
+}
+
+// manualOperand makes the result of a manual operand manual.
+func (p *propagator) manualOperand(in hlo.Instruction) bool {
+	for o := range in.Operands() {
+		if o.Shape().NumLeaves() == 0 {
+			continue
+		}
+		n := p.node(o, 0)
+		if n.t == nil || !n.t.isManual() {
+			continue
+		}
+		for i := range in.Shape().NumLeaves() {
+			r := p.node(in, i)
+			t := replicated(n.t.Mesh, r.rank)
+			t.Manual = n.t.Manual
+			p.offer(r, t, true, n, in, "manual operand")
+		}
+		return true
+	}
+	return false
+}
+
+func (p *propagator) offer(n *node, t *Tiling, aggressive bool, from *node, in hlo.Instruction, what string) {
+	if n.find() == from.find() {
+		return
+	}
+	p.improve(n.find(), t, aggressive, from, func() string { return fmt.Sprintf("%s of %v %s, round %d", what, in.Opcode(), in.Name(), p.round) })
+}
+
+// tuple, element and pairs call f with arrays that correspond to each other.
+func (p *propagator) tuple(in hlo.Instruction, f func(whole, part *node)) {
+	at := 0
+	for o := range in.Operands() {
+		for i := range o.Shape().NumLeaves() {
+			f(p.node(in, at), p.node(o, i))
+			at++
+		}
+	}
+}
+
+func (p *propagator) element(in hlo.Instruction, f func(whole, part *node)) {
+	o := in.OperandInstr(0)
+	at := 0
+	for i := range int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index) {
+		at += o.Shape().Elem(i).NumLeaves()
+	}
+	for i := range in.Shape().NumLeaves() {
+		f(p.node(o, at+i), p.node(in, i))
+	}
+}
+
+func (p *propagator) pairs(in hlo.Instruction, f func(operand, result *node)) {
+	for i := range min(in.Shape().NumLeaves(), in.OperandInstr(0).Shape().NumLeaves()) {
+		f(p.node(in.OperandInstr(0), i), p.node(in, i))
+	}
+}
+
+// spreading are the factors of an op for propagation: unlike for computing, tiles go along where elements are moved within a dimension.
+func spreading(in hlo.Instruction) []factor {
+	f, ok := factors(in)
+	if !ok {
+		return nil
+	}
+	for i := range f {
+		if f[i].kind == slideFactor || f[i].kind == wholeFactor && f[i].result >= 0 && keepsTiles[in.Opcode()] {
+			f[i].kind = passFactor
+		}
+	}
+	return f
+}
+
+// keepsTiles are ops that keep the order of what they move along a dimension, so that tiles correspond roughly.
+var keepsTiles [hlo.NumOpcodes]bool
+
+func init() {
+	for _, op := range []hlo.Opcode{hlo.OpSlice, hlo.OpPad, hlo.OpConcatenate, hlo.OpReverse, hlo.OpReduceWindow} {
+		keepsTiles[op] = true
+	}
+	for _, op := range []hlo.Opcode{hlo.OpSelectAndScatter, hlo.OpConvolution} {
+		keepsTiles[op] = true
+	}
+}
+
+// toResult is what an operand's tiling means for the result.
+func toResult(fs []factor, operand int, t *Tiling, rank int) *Tiling {
+	r := t.withDims(make([][]int, rank))
+	r.Unreduced = nil
+	for _, f := range fs {
+		if k := f.operands[operand]; k >= 0 && f.result >= 0 && f.kind == passFactor {
+			r.Dims[f.result] = t.Dims[k]
+		}
+	}
+	return r
+}
+
+// toOperand is what the result's tiling, or another operand's, means for an operand.
+func toOperand(fs []factor, operand int, dim func(f *factor) int, t *Tiling, rank int) *Tiling {
+	r := t.withDims(make([][]int, rank))
+	r.Unreduced = nil
+	for i := range fs {
+		if k, from := fs[i].operands[operand], dim(&fs[i]); k >= 0 && from >= 0 && fs[i].kind != wholeFactor {
+			r.Dims[k] = t.Dims[from]
+		}
+	}
+	return r
+}
+
+// arraysForward offers what each operand means for the result, those with more to say first.
+func (p *propagator) arraysForward(in hlo.Instruction) {
+	if in.NumOperands() == 0 {
+		return
+	}
+	aggressive := p.nonRootUsers(in) == 1
+	if in.Opcode() == hlo.OpReshape {
+		from := p.node(in.OperandInstr(0), 0)
+		if from.t != nil && in.Shape().IsStatic() {
+			_, t := through(from.t, in.OperandInstr(0).Shape().Dimensions(), in.Shape().Dimensions())
+			p.offer(p.node(in, 0), t, aggressive, from, in, "operand")
+		}
+		return
+	}
+	fs := spreading(in)
+	if fs == nil {
+		return
+	}
+	for _, i := range p.ranked(in) {
+		from := p.node(in.OperandInstr(i), 0)
+		for leaf := range in.Shape().NumLeaves() {
+			n := p.node(in, leaf)
+			if in.Shape().IsTuple() && i%max(1, in.Shape().NumLeaves()) != leaf && i < in.Shape().NumLeaves() {
+				// The arrays of a variadic op are tiled alike.
+				p.offer(n, toResult(fs, i, from.t, n.rank), aggressive, from, in, "operand")
+				continue
+			}
+			p.offer(n, toResult(fs, i, from.t, n.rank), aggressive, from, in, "operand")
+		}
+		if !p.mayCombine() {
+			break
+		}
+	}
+}
+
+// ranked are the operands with a tiling that says something, the most specific first.
+func (p *propagator) ranked(in hlo.Instruction) (order []int) {
+	for i := range in.NumOperands() {
+		o := in.OperandInstr(i)
+		if !o.Shape().IsArray() {
+			continue
+		}
+		if t := p.node(o, 0).t; t != nil && !t.Maximal && (t.isTiled() || len(t.Manual) > 0) {
+			order = append(order, i)
+		}
+	}
+	weight := func(i int) int64 {
+		s := in.OperandInstr(i).Shape()
+		if in.Opcode() == hlo.OpDot {
+			return s.ByteSize()
+		}
+		return p.node(in.OperandInstr(i), 0).t.numTiles()
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(max(-1, min(1, weight(b)-weight(a)))) })
+	return order
+}
+
+func (p *propagator) nonRootUsers(in hlo.Instruction) int {
+	n := 0
+	for u := range in.Users() {
+		if !u.IsRoot() {
+			n++
+		}
+	}
+	return n
+}
+
+// backward offers the tiling of an instruction's results to its operands.
+func (p *propagator) backward(in hlo.Instruction) {
+	if !p.goesThrough(in) {
+		return
+	}
+	switch {
+	case in.Opcode() == hlo.OpTuple:
+		p.tuple(in, func(whole, part *node) { p.offer(part, whole.t, false, whole, in, "result") })
+	case in.Opcode() == hlo.OpGetTupleElement:
+		p.element(in, func(whole, part *node) { p.offer(whole, part.t, false, part, in, "result") })
+	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier:
+		p.pairs(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
+	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.NumCallees() > 0:
+	case isTarget(in, toShards), isTarget(in, toFull):
+		from, to := p.node(in, 0), p.node(in.OperandInstr(0), 0)
+		p.offer(to, across(from.t, to.t), true, from, in, "result")
+	default:
+		p.arraysBackward(in)
+	}
+}
+
+func (p *propagator) arraysBackward(in hlo.Instruction) {
+	if in.NumOperands() == 0 || in.Shape().NumLeaves() == 0 {
+		return
+	}
+	result := p.node(in, 0)
+	if in.Opcode() == hlo.OpReshape {
+		if result.t != nil && in.Shape().IsStatic() && !result.t.isManual() {
+			o := in.OperandInstr(0)
+			_, t := through(result.t, in.Shape().Dimensions(), o.Shape().Dimensions())
+			p.offer(p.node(o, 0), t, p.nonRootUsers(o) == 1, result, in, "result")
+		}
+		return
+	}
+	fs := spreading(in)
+	if fs == nil {
+		return
+	}
+	for i := range in.NumOperands() {
+		o := in.OperandInstr(i)
+		if !o.Shape().IsArray() || o.Shape().Rank() == 0 {
+			continue
+		}
+		n := p.node(o, 0)
+		aggressive := p.nonRootUsers(o) == 1
+		if result.t != nil && !result.t.isManual() && !result.t.Maximal && (in.Opcode() != hlo.OpConcatenate || p.round > 0) {
+			t := toOperand(fs, i, func(f *factor) int { return f.result }, result.t, n.rank)
+			if in.Opcode() == hlo.OpDot {
+				t = p.withOther(in, fs, i, t)
+			}
+			p.offer(n, t, aggressive, result, in, "result")
+		}
+		if in.Opcode() == hlo.OpDot && p.round > 0 {
+			if t := p.withOther(in, fs, i, nil); t != nil {
+				p.offer(n, t, aggressive, p.node(in.OperandInstr(1-i), 0), in, "other operand")
+			}
+		}
+	}
+}
+
+// withOther adds to what the result of a dot means for an operand what the other operand does: contracted dimensions are best split alike.
+func (p *propagator) withOther(in hlo.Instruction, fs []factor, i int, t *Tiling) *Tiling {
+	if i > 1 || in.NumOperands() != 2 {
+		return t
+	}
+	other := p.node(in.OperandInstr(1-i), 0).t
+	if other == nil || other.Maximal || other.isManual() {
+		return t
+	}
+	u := toOperand(fs, i, func(f *factor) int { return f.operands[1-i] }, other, in.OperandInstr(i).Shape().Rank())
+	if t == nil {
+		return u
+	}
+	if m := mergedTiling(t, u); m != nil {
+		return m
+	}
+	return t
+}

@@ -1,0 +1,288 @@
+package spmd_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/passes/spmd"
+	"github.com/gohalo/halo/verifier"
+)
+
+// programs are whole programs, which TestRandomShardings splits in random ways. Numbers are small integers: sums are exact in any order.
+var programs = map[string]string{
+	"elementwise": `x = f32[6,10] parameter(0)
+  y = f32[6,10] parameter(1)
+  a = f32[6,10] add(x, y)
+  m = f32[6,10] multiply(a, x)
+  z = f32[] constant(0)
+  b = f32[6,10] broadcast(z), dimensions={}
+  p = pred[6,10] compare(m, b), direction=GT
+  ROOT s = f32[6,10] select(p, m, y)`,
+	"dot": `x = f32[6,10] parameter(0)
+  y = f32[10,8] parameter(1)
+  ROOT d = f32[6,8] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}`,
+	"batch-dot": `x = f32[4,6,5] parameter(0)
+  y = f32[4,5,3] parameter(1)
+  ROOT d = f32[4,6,3] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}`,
+	"reduce": `x = f32[6,10,4] parameter(0)
+  i = f32[] constant(3)
+  ROOT r = f32[6,4] reduce(x, i), dimensions={1}, to_apply=add`,
+	"maximum": `x = f32[6,10,4] parameter(0)
+  i = f32[] constant(-inf)
+  ROOT r = f32[10] reduce(x, i), dimensions={0,2}, to_apply=max`,
+	"argmax": `x = f32[6,10] parameter(0)
+  n = s32[6,10] iota(), iota_dimension=1
+  i = f32[] constant(-inf)
+  j = s32[] constant(0)
+  ROOT r = (f32[6], s32[6]) reduce(x, n, i, j), dimensions={1}, to_apply=pick`,
+	"reshape": `x = f32[6,10,4] parameter(0)
+  a = f32[60,4] reshape(x)
+  b = f32[6,40] reshape(a)
+  c = f32[2,3,40] reshape(b)
+  d = f32[3,2,40] transpose(c), dimensions={1,0,2}
+  ROOT e = f32[1,6,1,40] reshape(d)`,
+	"move": `x = f32[6,10] parameter(0)
+  s = f32[4,10] slice(x), slice={[1:5], [0:10]}
+  t = f32[4,5] slice(s), slice={[0:4], [1:10:2]}
+  z = f32[] constant(7)
+  p = f32[7,6] pad(t, z), padding=1_2x0_1
+  r = f32[7,6] reverse(p), dimensions={0}
+  ROOT c = f32[7,12] concatenate(r, p), dimensions={1}`,
+	"dynamic": `x = f32[6,10] parameter(0)
+  i = s32[] parameter(1)
+  z = s32[] constant(0)
+  s = f32[1,10] dynamic-slice(x, i, z), dynamic_slice_sizes={1,10}
+  ROOT u = f32[6,10] dynamic-update-slice(x, s, z, z)`,
+	"gather": `x = f32[10,6] parameter(0)
+  i = s32[4,3] parameter(1)
+  ROOT g = f32[4,3,6] gather(x, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,6}`,
+	"batched-gather": `x = f32[4,10,6] parameter(0)
+  i = s32[4,3] parameter(1)
+  ROOT g = f32[4,3,6] gather(x, i), offset_dims={2}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1,6}`,
+	"scatter": `x = f32[10,6] parameter(0)
+  i = s32[4,1] parameter(1)
+  u = f32[4,6] parameter(2)
+  ROOT s = f32[10,6] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add`,
+	"sort": `x = f32[6,10] parameter(0)
+  ROOT s = f32[6,10] sort(x), dimensions={1}, is_stable=true, to_apply=less`,
+	"convolution": `x = f32[4,9,6] parameter(0)
+  k = f32[3,6,8] parameter(1)
+  ROOT c = f32[4,9,8] convolution(x, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f`,
+	"strided-convolution": `x = f32[2,13,3] parameter(0)
+  k = f32[4,3,5] parameter(1)
+  ROOT c = f32[2,6,5] convolution(x, k), window={size=4 stride=2 pad=1_0}, dim_labels=b0f_0io->b0f`,
+	"dilated-convolution": `x = f32[2,8,3] parameter(0)
+  k = f32[3,3,5] parameter(1)
+  ROOT c = f32[2,13,5] convolution(x, k), window={size=3 pad=1_1 lhs_dilate=2 rhs_dilate=2}, dim_labels=b0f_0io->b0f`,
+	"cumulative": `x = f32[10,3] parameter(0)
+  z = f32[] constant(0)
+  ROOT c = f32[10,3] reduce-window(x, z), window={size=10x1 pad=9_0x0_0}, to_apply=add`,
+	"pool": `x = f32[12,3] parameter(0)
+  z = f32[] constant(-inf)
+  ROOT c = f32[6,3] reduce-window(x, z), window={size=3x1 stride=2x1 pad=0_1x0_0}, to_apply=max`,
+	"loop": `x = f32[6,4] parameter(0)
+  n = s32[] constant(0)
+  t = (s32[], f32[6,4]) tuple(n, x)
+  w = (s32[], f32[6,4]) while(t), condition=condition, body=body
+  ROOT r = f32[6,4] get-tuple-element(w), index=1`,
+	"counting": `i = s32[6,10] iota(), iota_dimension=1
+  j = s32[6,10] iota(), iota_dimension=0
+  ROOT a = s32[6,10] add(i, j)`,
+}
+
+const applied = `
+add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }
+max { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] maximum(x, y) }
+less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = pred[] compare(x, y), direction=LT }
+pick {
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  p = pred[] compare(a, b), direction=GE
+  v = f32[] select(p, a, b)
+  k = s32[] select(p, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k)
+}
+condition { p = (s32[], f32[6,4]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(3) ROOT c = pred[] compare(i, n), direction=LT }
+body {
+  p = (s32[], f32[6,4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[6,4] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[6,4] add(x, x)
+  ROOT t = (s32[], f32[6,4]) tuple(j, y)
+}
+`
+
+// TestRandomShardings: a program computes the same, whatever it is split into.
+func TestRandomShardings(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 10
+	}
+	for name, text := range programs {
+		t.Run(name, func(t *testing.T) {
+			whole, err := parser.Parse(name, "HloModule m\n"+applied+"ENTRY main {\n  "+text+"\n}\n")
+			require.NoError(t, err)
+			for seed := range rounds {
+				checkSplit(t, whole, rand.New(rand.NewPCG(1, uint64(seed))), seed)
+			}
+		})
+	}
+}
+
+func checkSplit(t *testing.T, whole hlo.Module, r *rand.Rand, seed int) {
+	t.Helper()
+	n := []int64{2, 3, 4, 6, 8, 12}[r.IntN(6)]
+	given := withShardings(whole, r, n)
+	var args []*hlo.Literal
+	for i := range whole.Entry().NumParameters() {
+		l, err := arrays.Fill("random", uint64(seed), i, whole.Entry().Parameter(i).Shape())
+		require.NoError(t, err)
+		if s := l.Shape(); s.Type() == hlo.F32 {
+			v := slices.Clone(hlo.Values[float32](l))
+			for k := range v {
+				v[k] = float32(int(v[k] * 8))
+			}
+			l, err = hlo.LiteralOf(s, v...)
+			require.NoError(t, err)
+		}
+		args = append(args, l)
+	}
+	want, err := eval.Module(context.Background(), whole, args, eval.Options{})
+	require.NoError(t, err)
+	p, err := passes.Parse("spmd")
+	require.NoError(t, err)
+	check := func(m hlo.Module) error { return verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err() }
+	local, err := (&pass.Runner{Check: check}).Run(t.Context(), p, given)
+	require.NoError(t, err, "seed %d\n%v", seed, given)
+	b, err := spmd.NewBoundary(whole, local)
+	require.NoError(t, err)
+	parts := make([][]*hlo.Literal, n)
+	for d := range parts {
+		for i, a := range args {
+			part, err := b.Params[i].Part(a, int64(d))
+			require.NoError(t, err)
+			parts[d] = append(parts[d], poisoned(t, &b.Params[i], part, int64(d)))
+		}
+	}
+	got, err := eval.Devices(context.Background(), local, parts, 1, int(n), eval.Options{})
+	require.NoError(t, err, "seed %d\n%v\n%v", seed, given, local)
+	for i, w := range want.Leaves() {
+		var pieces []*hlo.Literal
+		for d := range got {
+			pieces = append(pieces, got[d].Leaves()[i])
+		}
+		joined, err := b.Results[i].Whole(pieces)
+		require.NoError(t, err, "seed %d\n%v\n%v", seed, given, local)
+		require.Equal(t, w.Bytes(), joined.Bytes(), "seed %d, result %d\n%v\n%v", seed, i, given, local)
+	}
+}
+
+// poisoned is a part whose padding is what no result may depend on.
+func poisoned(t *testing.T, l *spmd.Leaf, part *hlo.Literal, device int64) *hlo.Literal {
+	t.Helper()
+	if l.Shape.IsScalar() {
+		return part
+	}
+	ones := bytes.Repeat([]byte{1}, int(l.Shape.ByteSize()))
+	whole, err := hlo.NewLiteral(l.Shape, ones)
+	require.NoError(t, err)
+	inside, err := l.Part(whole, device)
+	require.NoError(t, err)
+	data := slices.Clone(part.Bytes())
+	for i := 0; i < len(data); i += 4 {
+		if inside.Bytes()[i] == 0 {
+			copy(data[i:], []byte{0, 0, 0xc0, 0x7f}) // NaN, or a large integer
+		}
+	}
+	out, err := hlo.NewLiteral(part.Shape(), data)
+	require.NoError(t, err)
+	return out
+}
+
+// withShardings gives most instructions of the entry a random sharding over n devices.
+func withShardings(m hlo.Module, r *rand.Rand, n int64) hlo.Module {
+	e := m.Edit()
+	cfg := *m.Config()
+	cfg.NumPartitions = n
+	e.SetConfig(&cfg)
+	for in := range m.Entry().Instructions() {
+		if !in.Shape().IsArray() && !in.IsRoot() || r.IntN(4) == 0 {
+			continue
+		}
+		var s *hlo.Sharding
+		if in.Shape().IsTuple() {
+			s = &hlo.Sharding{Kind: hlo.ShardingTuple}
+			for _, leaf := range in.Shape().Elems() {
+				s.Elements = append(s.Elements, randomSharding(r, leaf, n))
+			}
+		} else {
+			s = randomSharding(r, in.Shape(), n)
+		}
+		e.Computation(m.Entry().ID()).Instr(in.ID()).SetCommon(&hlo.Common{Sharding: s})
+	}
+	return e.Freeze()
+}
+
+// randomSharding splits dimensions by random factors of n, over devices in some order.
+func randomSharding(r *rand.Rand, s hlo.Shape, n int64) *hlo.Sharding {
+	left := n
+	dims := make([]int64, s.Rank())
+	for k := range dims {
+		dims[k] = 1
+	}
+	for range 4 {
+		for _, p := range []int64{2, 3} {
+			if s.Rank() > 0 && left%p == 0 && r.IntN(3) > 0 {
+				dims[r.IntN(s.Rank())] *= p
+				left /= p
+			}
+		}
+	}
+	out := &hlo.Sharding{Kind: hlo.ShardingTiled, TileDims: dims}
+	if left == n {
+		return &hlo.Sharding{Kind: hlo.ShardingReplicated}
+	}
+	if left > 1 {
+		out.TileDims = append(out.TileDims, left)
+		out.ReplicateOnLastTileDim = true
+	}
+	switch r.IntN(4) {
+	case 0: // any order
+		for _, d := range r.Perm(int(n)) {
+			out.Devices = append(out.Devices, int64(d))
+		}
+	case 1:
+		for _, p := range []int64{2, 3} {
+			if n%p == 0 && n > p {
+				out.Iota = &hlo.IotaTile{Reshape: []int64{p, n / p}, Transpose: []int{1, 0}}
+			}
+		}
+	}
+	if out.Iota == nil && out.Devices == nil {
+		out.Iota = &hlo.IotaTile{Reshape: []int64{n}}
+	}
+	return out
+}
+
+func ExampleDevices() {
+	m, err := parser.Parse("m", `HloModule m
+ENTRY main { ROOT x = f32[8] parameter(0), sharding={devices=[4]<=[4]} }`)
+	fmt.Println(spmd.Devices(m), err)
+	// Output: 4 <nil>
+}

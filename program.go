@@ -1,0 +1,119 @@
+package halo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/runtime"
+)
+
+// Program is a module that is ready to run. It may run many times at once. Close it when it is no longer needed.
+type Program struct {
+	engine    engine
+	signature *Signature
+	stats     Stats
+
+	open   sync.RWMutex // read-locked by executions, so that Close waits for them
+	closed bool
+}
+
+// engine executes a program, whose arguments are checked.
+type engine interface {
+	execute(ctx context.Context, s *Signature, x *Execution) ([][]*hlo.Literal, error)
+	close()
+}
+
+func newProgram(e engine, s *Signature, stats Stats) *Program {
+	return &Program{engine: e, signature: s, stats: stats}
+}
+
+// ErrClosed is the error of a program that is run after it was closed.
+var ErrClosed = errors.New("halo: the program is closed")
+
+// Signature describes the parameters and results. It must not be written.
+func (p *Program) Signature() *Signature { return p.signature }
+
+// Stats returns how long compiling took.
+func (p *Program) Stats() Stats { return p.stats }
+
+// Runtime returns the program as the runtime has it, nil in the evaluator. It is for tools that look below this package.
+func (p *Program) Runtime() *runtime.Program {
+	if c, ok := p.engine.(*compiled); ok {
+		return c.program
+	}
+	return nil
+}
+
+// Run executes the program on one literal for each leaf of its parameters and returns one for each leaf of its result, row-major.
+// Where a leaf has dynamic dimensions, with bounds, its literal has the actual sizes; the argument for a token may be nil. Arguments that do not fit are an
+// *[ArgumentError]. Cancelling ctx ends the execution with an error.
+//
+// A failure reaches what depends on it and nothing else: with the error, Run returns the results that do not, and nil in the places of those that
+// do.
+func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal, error) {
+	return p.RunInto(ctx, nil, args...)
+}
+
+// RunInto is [Program.Run] with memory for the results: results[i] is a literal, or nil, over the caller's memory, as [Array] makes them. It
+// returns the literals of the results, which lie in that memory where there is some. Results with dynamic dimensions have memory of
+// their own.
+func (p *Program) RunInto(ctx context.Context, results []*hlo.Literal, args ...*hlo.Literal) ([]*hlo.Literal, error) {
+	x := Execution{Args: [][]*hlo.Literal{args}}
+	if results != nil {
+		x.Results = [][]*hlo.Literal{results}
+	}
+	out, err := p.Execute(ctx, x)
+	if len(out) == 0 {
+		return nil, err
+	}
+	return out[0], err
+}
+
+// RunDevices executes the program on replicas times partitions devices at once, which meet in its collectives. args[d] are the arguments
+// of device d, and its results are the d-th returned; devices are counted partition by partition of the first replica, then of the next.
+// When every device waits for another, the error says who waits for whom.
+func (p *Program) RunDevices(ctx context.Context, replicas, partitions int, args [][]*hlo.Literal) ([][]*hlo.Literal, error) {
+	return p.Execute(ctx, Execution{Replicas: replicas, Partitions: partitions, Args: args})
+}
+
+// Execution is one run of a program, with everything that can be said about one.
+type Execution struct {
+	Replicas, Partitions int // devices; both 0 is one device
+	Args                 [][]*hlo.Literal
+	Results              [][]*hlo.Literal // memory for the results of each device, see [Program.RunInto]; may be nil
+	// Host answers infeed, outfeed, send and recv; without one they fail.
+	Host eval.Host
+}
+
+// Execute runs the program. One device that fails still returns the results that do not depend on the failure, see [Program.Run].
+func (p *Program) Execute(ctx context.Context, x Execution) ([][]*hlo.Literal, error) {
+	if x.Replicas == 0 && x.Partitions == 0 {
+		x.Replicas, x.Partitions = 1, 1
+	}
+	if x.Replicas < 1 || x.Partitions < 1 || len(x.Args)/x.Replicas != x.Partitions || len(x.Args)%x.Replicas != 0 {
+		return nil, fmt.Errorf("halo: got arguments for %d devices, want %d×%d", len(x.Args), x.Replicas, x.Partitions)
+	}
+	if err := p.signature.check(&x); err != nil {
+		return nil, err
+	}
+	p.open.RLock()
+	defer p.open.RUnlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	return p.engine.execute(ctx, p.signature, &x)
+}
+
+// Close waits for executions to end and frees what the program holds. Afterwards it refuses to run. Closing it again does nothing.
+func (p *Program) Close() {
+	p.open.Lock()
+	defer p.open.Unlock()
+	if !p.closed {
+		p.closed = true
+		p.engine.close()
+	}
+}
