@@ -33,7 +33,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		}
 		return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
 	}
-	if in.kind.HasArgumentShapes() {
+	if in.kind.HasArgumentShapes() && in.shapes == nil {
 		shapes, err := c.givenShapes()
 		if err != nil {
 			return nil, fmt.Errorf("%s: error: %w", in.name, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/hlo/stablehlo"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -24,7 +25,7 @@ type fmtCmd struct {
 	printFlags `embed:""`
 	readFlags  `embed:""`
 
-	To         string `help:"Write text; proto: HloModuleProto, as .hlo.pb; dot: a drawing for graphviz; or html: a drawing for a browser." default:"text" enum:"text,proto,dot,html"`
+	To         string `help:"Write text; proto: HloModuleProto, as .hlo.pb; stablehlo: StableHLO text, as .mlir; dot: a drawing for graphviz; or html: a drawing for a browser." default:"text" enum:"text,proto,stablehlo,dot,html"`
 	graphFlags `embed:""`
 	Generic    bool   `help:"Host programs: print every op in its generic form."`
 	Write      bool   `short:"w" help:"Write the result back to the file."`
@@ -98,6 +99,8 @@ func (c *fmtCmd) resultName(in *input) string {
 	switch {
 	case c.To == "proto":
 		return stem(name) + ".hlo.pb"
+	case c.To == "stablehlo":
+		return stem(name) + ".mlir"
 	case c.To != "text":
 		return stem(name) + "." + c.To
 	case in.kind == source.HLOProto:
@@ -115,6 +118,16 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 			return nil, err
 		}
 		return writes(proto.Encode(m)), nil
+	case c.To == "stablehlo":
+		m, err := parseModule(in)
+		if err != nil {
+			return nil, err
+		}
+		text, err := stablehlo.Write(m)
+		if err != nil {
+			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		return writes(text), nil
 	case c.To != "text":
 		m, err := parseModule(in)
 		if err != nil {

@@ -119,7 +119,7 @@ func (e *env) read(s place) (*input, error) {
 	if e.mapInputs && s.name != "-" {
 		if data, ok := mapFile(s.name); ok {
 			if source.IsPlain(data) {
-				return &input{s, data, source.Detect(s.name, data), true, e.lenient, nil}, nil
+				return &input{s, data, source.Detect(s.name, data), true, e.lenient, e.shapes}, nil
 			}
 			unmap(data)
 		}
@@ -138,7 +138,7 @@ func (e *env) read(s place) (*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
 	}
-	return &input{s, data, source.Detect(s.name, data), false, e.lenient, nil}, nil
+	return &input{s, data, source.Detect(s.name, data), false, e.lenient, e.shapes}, nil
 }
 
 // inputLimit is how much a file may hold, once it is unpacked: a module takes a few times its text.

@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 
 	"github.com/alecthomas/kong"
+	"github.com/gohalo/halo/hlo"
 )
 
 // The exit codes people script against.
@@ -74,9 +75,10 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	progress       *progress
-	records        bool // standard output is for records
-	lenient        bool // what is not known is kept as it is written
-	mapInputs      bool // large texts are mapped; what is read from an input lives no longer than it
+	records        bool        // standard output is for records
+	lenient        bool        // what is not known is kept as it is written
+	shapes         []hlo.Shape // see shapeFlags
+	mapInputs      bool        // large texts are mapped; what is read from an input lives no longer than it
 }
 
 // failure is an error that has been reported already; it carries the exit code.

@@ -21,13 +21,32 @@ type moduleOptions struct {
 
 // readFlags say how texts are read, for the commands that look at programs and do not run them.
 type readFlags struct {
-	Lenient bool `help:"Keep unrecognised attributes, opcodes and attribute values verbatim."`
+	Lenient    bool `help:"Keep unrecognised attributes, opcodes and attribute values verbatim."`
+	shapeFlags `embed:""`
+}
+
+// shapeFlags make the shapes of StableHLO programs known.
+type shapeFlags struct {
+	Shapes string `help:"Shapes of the arguments, for StableHLO programs with dynamic shapes." placeholder:"f32[5,4],f32[8]"`
+}
+
+// AfterApply is called by kong when the flags are there.
+func (f *shapeFlags) AfterApply(e *env) error {
+	if f.Shapes == "" {
+		return nil
+	}
+	shapes, err := parser.ParseShapeList("{" + f.Shapes + "}")
+	if err != nil {
+		return usageError{fmt.Errorf("--shapes %s: want shapes with commas between them: f32[5,4],f32[8]", f.Shapes)}
+	}
+	e.shapes = shapes
+	return nil
 }
 
 // AfterApply is called by kong when the flags are there.
 func (f *readFlags) AfterApply(e *env) error {
 	e.lenient = f.Lenient
-	return nil
+	return f.shapeFlags.AfterApply(e)
 }
 
 // loadModule reads and verifies the one module of a file.

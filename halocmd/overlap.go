@@ -86,12 +86,12 @@ func (c *overlapCmd) Run(e *env) error {
 		costs := analysis.FindCosts(m)
 		all := []simulated{}
 		for comp := range analysis.FindExecuted(m).In(m) {
-			s := schedule.Simulate(comp, costs, c.machine())
+			s := schedule.Simulate(m, comp, costs, c.machine())
 			if len(s.Chains) == 0 && comp.ID() != m.Entry().ID() {
 				continue
 			}
 			line := simulationOf(s)
-			line.WhatIf = c.whatIf(comp, costs, s)
+			line.WhatIf = c.whatIf(m, comp, costs, s)
 			all = append(all, line)
 			lines = append(lines, trace(s, len(lines))...)
 			if !c.JSON {
@@ -141,10 +141,10 @@ func (c *overlapCmd) machine() schedule.Machine {
 }
 
 // whatIf simulates changes of the machine and of the longest operations.
-func (c *overlapCmd) whatIf(comp hlo.Computation, costs *analysis.Costs, s *schedule.Simulation) []whatIf {
+func (c *overlapCmd) whatIf(m hlo.Module, comp hlo.Computation, costs *analysis.Costs, s *schedule.Simulation) []whatIf {
 	list := []whatIf{}
 	try := func(change string, on schedule.Machine) {
-		list = append(list, whatIf{change, schedule.Simulate(comp, costs, on).Seconds})
+		list = append(list, whatIf{change, schedule.Simulate(m, comp, costs, on).Seconds})
 	}
 	fast := c.machine()
 	fast.Rates.Link *= 2

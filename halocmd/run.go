@@ -39,10 +39,11 @@ type runCmd struct {
 
 	tolerances `embed:""`
 
-	Devices deviceFlags  `embed:""`
-	Split   spmdFlags    `embed:""`
-	Feeds   feedFlags    `embed:""`
-	Host    hostRunFlags `embed:""`
+	Devices    deviceFlags `embed:""`
+	Split      spmdFlags   `embed:""`
+	Feeds      feedFlags   `embed:""`
+	shapeFlags `embed:""`
+	Host       hostRunFlags `embed:""`
 
 	given map[string]*npz.Array // see files
 }

@@ -12,6 +12,8 @@ import (
 type scheduleCmd struct {
 	Files      []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
 	MinOverlap float64  `help:"Fail if less than this part of the asynchronous time is hidden: 0.8." placeholder:"PART"`
+	Devices    int64    `help:"Say what collectives take among so many devices: groups grow in proportion. Needs --link." placeholder:"N"`
+	Link       string   `help:"What connects devices: a latency and a bandwidth, as 10us,25GB/s." placeholder:"LINK"`
 	Profile    string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON       bool     `name:"json" help:"One JSON object for each file."`
 }
@@ -48,10 +50,21 @@ func (c *scheduleCmd) Run(e *env) error {
 	if c.MinOverlap < 0 || c.MinOverlap > 1 {
 		return usageError{fmt.Errorf("--min-overlap=%v: want a part of 1", c.MinOverlap)}
 	}
+	link, err := c.link()
+	if err != nil {
+		return usageError{err}
+	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
 		if err != nil {
 			return err
+		}
+		if c.Link != "" {
+			s := scaleOf(m, c.Devices, link)
+			r.add("communication", s)
+			if !c.JSON {
+				s.print(e.stdout)
+			}
 		}
 		all := []timeline{}
 		latency, wait := 0.0, 0.0

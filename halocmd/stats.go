@@ -27,7 +27,10 @@ func (statsCmd) Help() string {
 	return `How often each opcode occurs, how large parameters, results and constants are, and what one execution takes by the cost model: floating-point
 operations, transcendental functions, and bytes read and written outside of fusions. The time is what one core of a server would take; it is
 for comparing parts of a program, not for predicting it. What is in a loop counts once for each round if the number of rounds is known
-(halo opt --passes=while-loop-trip-count-annotator finds it), else once, and the total is then a lower bound.`
+(halo opt --passes=while-loop-trip-count-annotator finds it), else once, and the total is then a lower bound.
+
+Collectives are listed by kind and size of group, with what each device sends when neighbours pass things on in a ring; for up to 64 devices also
+the links from device to device.`
 }
 
 func (c *statsCmd) Run(e *env) error {
@@ -49,6 +52,7 @@ func (c *statsCmd) Run(e *env) error {
 // stats is what a module consists of and takes.
 type stats struct {
 	size
+	traffic
 	Parameters      int            `json:"parameters"` // leaves
 	ParameterBytes  int64          `json:"parameter_bytes"`
 	ResultBytes     int64          `json:"result_bytes"`
@@ -72,7 +76,7 @@ type expensive struct {
 }
 
 func statsOf(m hlo.Module, top int) *stats {
-	s := &stats{size: sizeOf(m), Opcodes: map[string]int{}}
+	s := &stats{size: sizeOf(m), traffic: trafficOf(m), Opcodes: map[string]int{}}
 	leaves := func(shape hlo.Shape) (n int, bytes int64) {
 		shape.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 			if leaf.IsArray() {
@@ -160,6 +164,7 @@ func (s *stats) print(out io.Writer, name string) {
 	for _, op := range byCount {
 		fmt.Fprintf(out, "%10d  %s\n", s.Opcodes[op], op)
 	}
+	s.traffic.print(out)
 	for i, x := range s.Top {
 		if i == 0 {
 			fmt.Fprint(out, "most expensive:\n")

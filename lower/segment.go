@@ -253,6 +253,9 @@ func (f *function) candidates() (list []int, seconds []float64) {
 				seconds[k] = secondsOf(o.of, costs.Of(*o.started))
 			}
 		}
+		if hlo.Info(o.of.Opcode()).Traits.Has(hlo.TraitCollective) {
+			seconds[k] = max(seconds[k], worthForking) // others may come late
+		}
 		if seconds[k] >= worthForking && !dividesItself(o.of) {
 			list = append(list, k)
 		}

@@ -49,7 +49,7 @@ var pipelines = []Pipeline{
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},
 	{"spmd", "the program of one device out of one with shardings for many, as JAX hands it over",
-		"sdy-import,flatten-call-graph,spmd-constant-splitter,sharding-propagation,spmd-partitioning,cse,dce"},
+		"sdy-import,flatten-call-graph,hlo-constant-splitter{split-expressions=true},sharding-propagation,spmd-partitioning,cse,dce"},
 	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},

@@ -122,13 +122,9 @@ func (c *converter) metadata(l *mlir.Location) *hlo.Metadata {
 	if i := strings.LastIndexByte(m.OpName, ':'); i > 0 {
 		m.OpName, m.OpType = m.OpName[:i], m.OpName[i+1:]
 	}
-	if p := l.Place(); p != nil {
-		m.SourceFile, m.SourceLine, m.SourceColumn = p.File, p.Line, p.Col
-		m.SourceEndLine, m.SourceEndColumn = p.EndLine, p.EndCol
-	}
-	if m.OpName == "" && m.SourceFile == "" {
+	// Places are frames of a stack, be it of one; the fields for them stay empty.
+	if m.StackFrameID = c.frames.of(l); m.OpName == "" && m.StackFrameID == 0 {
 		return nil
 	}
-	m.StackFrameID = c.frames.of(l)
 	return &m
 }

@@ -227,9 +227,13 @@ func (c *comp) tuple(ids ...hlo.InstrID) hlo.InstrID {
 	return c.add(hlo.OpTuple, hlo.MakeTuple(shapes...), nil, ids...)
 }
 
-// scalar makes a constant of one element.
+// scalar makes a constant. It may stand for several of the program, so it is called a constant and does not say where it is from.
 func (c *comp) scalar(l *hlo.Literal) hlo.InstrID {
-	return c.add(hlo.OpConstant, l.Shape(), &hlo.ConstantAttrs{Literal: l})
+	common, name := c.common, c.name
+	c.common, c.name = nil, ""
+	id := c.add(hlo.OpConstant, l.Shape(), &hlo.ConstantAttrs{Literal: l})
+	c.common, c.name = common, name
+	return id
 }
 
 // broadcast repeats a value over a shape; dims are the axes of the result that the axes of the operand become.
@@ -252,7 +256,7 @@ func arrayShape(t hlo.PrimitiveType, dims ...int64) hlo.Shape {
 
 // instructionName is the part of the name of a location after the last slash, "" without one.
 func instructionName(l *mlir.Location) string {
-	name := l.OpName()
+	name := strings.TrimSuffix(l.OpName(), ":")
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}

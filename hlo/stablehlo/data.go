@@ -233,6 +233,6 @@ func (c *comp) dynamicReshape(op *mlir.Op) {
 
 // notRefined refuses an operation whose shape depends on a value that is not known.
 func (c *comp) notRefined(op *mlir.Op) {
-	c.failHint(op, "give the shapes of the arguments, or their values: halo run has them from its inputs",
+	c.failHint(op, "a shape may depend on the shapes of the arguments, not on their values",
 		"'%s' has a shape that depends on values: it must be known before the program runs", op.Name)
 }

@@ -14,7 +14,7 @@ type stackFrames struct {
 	table            hlo.StackFrames
 }
 
-// of is the frame of a location, 0 when it has no calls.
+// of is the frame of a location, 0 when it has no place in a file.
 func (s *stackFrames) of(l *mlir.Location) int32 {
 	if l == nil {
 		return 0
@@ -34,7 +34,7 @@ func (s *stackFrames) of(l *mlir.Location) int32 {
 		}
 	}
 	var id int32
-	if call != nil && call.Caller != nil {
+	if call != nil {
 		id = s.chain(call, 0)
 	}
 	if s.known == nil {

@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
@@ -63,8 +64,13 @@ func (c *comp) region(r *mlir.Region, order []int) hlo.CompID {
 	for n, i := range order {
 		v := &b.Args[i]
 		inner.op, inner.pos = c.op, c.pos
+		inner.common = nil
+		if name := argLoc(b, i).OpName(); name != "" { // the name alone
+			inner.common = &hlo.Common{Metadata: &hlo.Metadata{OpName: strings.TrimSuffix(name, ":")}}
+		}
 		inner.values[v] = inner.parameter(n, c.shapeOf(c.op, v.Type), argLoc(b, i))
 	}
+	inner.common = nil
 	return inner.body(b)
 }
 

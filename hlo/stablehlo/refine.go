@@ -39,7 +39,7 @@ func (c *converter) refine(main *function) {
 		if !c.needsShapes() {
 			return // XLA can name such shapes
 		}
-		c.failHint(main.op, "halo run has the shapes from its inputs; halo.Load takes them as an option",
+		c.failHint(main.op, "--shapes gives them; halo run has them from its inputs",
 			"argument %d of @%s is %v: the shapes of the arguments must be known", unknown, main.name, types[unknown])
 	}
 	r := &refiner{converter: c, made: make(map[string]*function)}
@@ -276,12 +276,23 @@ func (b *body) unchanged(op *mlir.Op) *mlir.Value {
 	return nil
 }
 
+// dimensionOps are the operations that arithmetic of dimensions is made of.
+var dimensionOps = map[string]bool{}
+
+func init() {
+	for name := range strings.FieldsSeq("abs add and broadcast_in_dim clamp compare concatenate convert divide get_dimension_size iota maximum " +
+		"minimum multiply negate not or reduce remainder reshape select shift_left shift_right_arithmetic shift_right_logical sign slice " +
+		"subtract xor") {
+		dimensionOps["stablehlo."+name] = true
+	}
+}
+
 // maxKnown is how many elements a value may have to be kept as known.
 const maxKnown = 1024
 
 // knownValue computes an operation on integers whose operands are known.
 func (b *body) knownValue(op *mlir.Op) (d mlir.Dense, ok bool) {
-	if len(op.Results) != 1 || isConstant(op) || len(op.Regions) > 0 || !strings.HasPrefix(op.Name, "stablehlo.") {
+	if len(op.Results) != 1 || !dimensionOps[op.Name] {
 		return d, false
 	}
 	t := op.Results[0].Type
@@ -295,9 +306,6 @@ func (b *body) knownValue(op *mlir.Op) (d mlir.Dense, ok bool) {
 			return d, false
 		}
 		return splatOf(t, uint64(from.Dims[i.Value])), true
-	}
-	if len(op.Operands) == 0 && op.Name != "stablehlo.iota" || !isPure(op) || op.Name == "stablehlo.custom_call" {
-		return d, false
 	}
 	for _, v := range op.Operands {
 		if v.Type.Kind != mlir.Tensor || !isIntegral(v.Type.Elem) || !v.Type.IsStatic() || v.Type.NumElements() > maxKnown {

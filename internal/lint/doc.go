@@ -3,6 +3,7 @@
 //	useaftermove   a linear handle (hlo.Owned) is used once and then gone
 //	framecapture   a kernel's frame does not outlive the kernel
 //	irescape       nodes of the IR stay inside package hlo
+//	attrwrite      slices in attributes of instructions are not written to
 //	opswitch       lists of opcodes live in the op table, not in passes
 //	floors         imports go down
 //

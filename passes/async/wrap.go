@@ -24,7 +24,7 @@ var wrapParams = []pass.Param{
 	{Name: "ops", Doc: "the opcodes to look at: ops=[dot,fft]"},
 	{Name: "always", Doc: "wrap those whatever they cost"},
 	{Name: "min-us", Doc: "the time that is worth it, in microseconds; 20"},
-	{Name: "thread", Doc: "the execution thread that they run on; compute"},
+	{Name: "thread", Doc: "the execution thread that they run on, one after the other; main, which is any worker"},
 	{Name: "max-in-flight", Doc: "how many chains of one computation may be under way; 8"},
 }
 
@@ -39,7 +39,7 @@ type wrapper struct {
 
 // NewWrapper makes the pass async-wrapper.
 func NewWrapper(o pass.Options) (*pass.Pass, error) {
-	w := &wrapper{seconds: 20e-6, thread: "compute", maxInFlight: 8}
+	w := &wrapper{seconds: 20e-6, thread: hlo.MainThread, maxInFlight: 8}
 	if err := o.Known("ops", "always", "min-us", "thread", "max-in-flight"); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (w *wrapper) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		if c.ExecutionThread() != hlo.MainThread {
 			continue
 		}
-		for _, id := range w.choose(ctx, c, costs, effects) {
+		for _, id := range w.choose(ctx, m, c, costs, effects) {
 			if !ctx.Spend("wrap") {
 				return e.Freeze(), nil
 			}
@@ -106,11 +106,11 @@ type candidate struct {
 }
 
 // choose picks instructions by the time that each can hide, the greatest first; what is chosen is no longer work to do beside others.
-func (w *wrapper) choose(ctx *pass.Context, c hlo.Computation, costs *analysis.Costs, effects *analysis.SideEffects) []hlo.InstrID {
+func (w *wrapper) choose(ctx *pass.Context, m hlo.Module, c hlo.Computation, costs *analysis.Costs, effects *analysis.SideEffects) []hlo.InstrID {
 	var all []candidate
 	for in := range c.Instructions() {
 		attr, _ := frontend(in, "_halo_async")
-		if attr == "never" || !w.eligible(in, effects) {
+		if attr == "never" || !w.eligible(m, in, effects) {
 			continue
 		}
 		s := costs.Of(in).Seconds(analysis.OneCore)
@@ -160,7 +160,7 @@ func (w *wrapper) choose(ctx *pass.Context, c hlo.Computation, costs *analysis.C
 	return chosen
 }
 
-func (w *wrapper) eligible(in hlo.Instruction, effects *analysis.SideEffects) bool {
+func (w *wrapper) eligible(m hlo.Module, in hlo.Instruction, effects *analysis.SideEffects) bool {
 	traits := hlo.Info(in.Opcode()).Traits
 	if cannot(in) != "" || traits&(hlo.TraitCollective|hlo.TraitRandom|hlo.TraitForwards|hlo.TraitAsyncDone) != 0 || effects.Of(in) || in.NumOperands() == 0 {
 		return false
@@ -168,8 +168,19 @@ func (w *wrapper) eligible(in hlo.Instruction, effects *analysis.SideEffects) bo
 	if w.ops != nil {
 		return slices.Contains(w.ops, in.Opcode())
 	}
-	// What calls computations is left to those who name it: chains may be inside.
-	return in.Opcode() != hlo.OpCustomCall && in.Opcode() != hlo.OpConditional && in.Opcode() != hlo.OpCall && in.Opcode() != hlo.OpWhile
+	return in.Opcode() != hlo.OpCustomCall && !beginsWithin(m, in)
+}
+
+// beginsWithin reports whether chains begin or end in what an instruction calls: they have threads of their own.
+func beginsWithin(m hlo.Module, in hlo.Instruction) bool {
+	for id := range in.Callees() {
+		for inner := range m.MustComputation(id).Instructions() {
+			if analysis.IsStart(inner) || analysis.IsDone(inner) || beginsWithin(m, inner) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func frontend(in hlo.Instruction, key string) (string, bool) {

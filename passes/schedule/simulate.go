@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -23,6 +24,8 @@ type Span struct {
 	Begin, End float64
 	Ready      float64 // when all that it needs was there
 	Async      bool    // it was begun by a start
+
+	chain hlo.InstrID
 }
 
 // Simulation is one computation, run as the executor runs it: what is ready runs, on the workers, in the order of the program; in a schedule,
@@ -60,6 +63,7 @@ func (s *Simulation) Exposed() float64 {
 // task is an instruction, or what a start begins, as the simulation sees it.
 type task struct {
 	in      hlo.Instruction
+	chain   hlo.Instruction // the start that began it, if it is asynchronous
 	seconds float64
 	holds   bool // a worker
 	async   bool
@@ -72,10 +76,11 @@ type task struct {
 }
 
 // Simulate runs a computation on a machine.
-func Simulate(c hlo.Computation, costs *analysis.Costs, on Machine) *Simulation {
+func Simulate(m hlo.Module, c hlo.Computation, costs *analysis.Costs, on Machine) *Simulation {
 	d := analysis.FindDependencies(c)
 	tasks := make([]task, len(d.Order), 2*len(d.Order))
-	job := map[int]int{} // of a start, or the update that binds the last operand: the task of what it begins
+	job := map[int]int{}   // of a done: the task of what its start begins, or the first of several
+	parts := map[int]int{} // of the first of several: the task after the last
 	previous := -1
 	for i, in := range d.Order {
 		t := &tasks[i]
@@ -98,9 +103,17 @@ func Simulate(c hlo.Computation, costs *analysis.Costs, on Machine) *Simulation 
 		if start.IsZero() {
 			continue
 		}
+		if late := lateSteps(in); len(late) > 0 && start.Opcode() == hlo.OpAsyncStart {
+			first := len(tasks)
+			tasks = expand(tasks, m, start, late, d, costs, on)
+			job[i] = first
+			tasks[i].needs = append(tasks[i].needs, len(tasks)-1)
+			parts[first] = len(tasks)
+			continue
+		}
 		k := costs.Of(start)
 		j := len(tasks)
-		t := task{in: start, async: true, needs: []int{d.Position(binder.ID())}, holds: holdsThread(k)}
+		t := task{in: start, chain: start, async: true, needs: []int{d.Position(binder.ID())}, holds: holdsThread(k)}
 		if !on.Free[start.Name()] {
 			t.seconds = k.Seconds(on.Rates)
 		}
@@ -111,7 +124,7 @@ func Simulate(c hlo.Computation, costs *analysis.Costs, on Machine) *Simulation 
 	s := &Simulation{Computation: c, Workers: max(on.Workers, 1)}
 	s.run(tasks)
 	for i, j := range job {
-		s.Chains = append(s.Chains, s.hidden(tasks, i, j))
+		s.Chains = append(s.Chains, s.hidden(tasks, i, j, max(parts[j], j+1)))
 	}
 	slices.SortFunc(s.Chains, func(a, b Hidden) int {
 		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Start.ID(), b.Start.ID()))
@@ -121,6 +134,51 @@ func Simulate(c hlo.Computation, costs *analysis.Costs, on Machine) *Simulation 
 
 // holdsThread reports whether work keeps a thread while it runs: what sleeps, or waits for other devices, does not.
 func holdsThread(k analysis.Cost) bool { return k.Messages == 0 && !k.Sleeps }
+
+// lateSteps lists the updates of a chain that bind operands.
+func lateSteps(done hlo.Instruction) (late []hlo.Instruction) {
+	for step := done.OperandInstr(0); step.Opcode() == hlo.OpAsyncUpdate; step = step.OperandInstr(0) {
+		if step.NumOperands() > 1 {
+			late = append(late, step)
+		}
+	}
+	slices.Reverse(late)
+	return late
+}
+
+// expand makes a task of each instruction that a start runs: one after the other, those that read a late operand not before it is bound.
+func expand(tasks []task, m hlo.Module, start hlo.Instruction, late []hlo.Instruction, d *analysis.Dependencies, costs *analysis.Costs, on Machine) []task {
+	binders := slices.Repeat([]int{d.Position(start.ID())}, start.NumOperands()) // of each parameter
+	for _, u := range late {
+		binders = append(binders, slices.Repeat([]int{d.Position(u.ID())}, u.NumOperands()-1)...)
+	}
+	first := len(tasks)
+	at := make(map[hlo.InstrID]int)
+	for in := range m.MustComputation(start.Callee(0)).PostOrder() {
+		if n, ok := in.ParameterNumber(); ok && int(n) < len(binders) {
+			at[in.ID()] = binders[n]
+			continue
+		}
+		t := task{in: in, chain: start, async: true, needs: []int{binders[0]}}
+		if len(tasks) > first {
+			t.needs[0] = len(tasks) - 1
+		}
+		for id := range in.OperandIDs() {
+			if k := at[id]; !slices.Contains(t.needs, k) {
+				t.needs = append(t.needs, k)
+			}
+		}
+		if k := costs.Of(in); !k.IsZero() && !on.Free[in.Name()] {
+			t.seconds, t.holds = k.Seconds(on.Rates), holdsThread(k)
+		}
+		at[in.ID()] = len(tasks)
+		tasks = append(tasks, t)
+	}
+	if len(tasks) == first { // it hands on a parameter
+		tasks = append(tasks, task{in: start, chain: start, async: true, needs: slices.Clone(binders)})
+	}
+	return tasks
+}
 
 // binderOf finds the start of a done's chain in the same computation, and the step that gives it its last operand.
 func binderOf(done hlo.Instruction) (binder, start hlo.Instruction) {
@@ -199,7 +257,10 @@ func (s *Simulation) run(tasks []task) {
 			lanes[i] = lane
 			t.end = now + t.seconds
 			s.Serial += t.seconds
-			s.Spans = append(s.Spans, Span{t.in, lane, now, t.end, t.ready, t.async})
+			s.Spans = append(s.Spans, Span{Instr: t.in, Lane: lane, Begin: now, End: t.end, Ready: t.ready, Async: t.async})
+			if t.async {
+				s.Spans[len(s.Spans)-1].chain = t.chain.ID()
+			}
 			running = append(running, i)
 		}
 		if progressed {
@@ -235,34 +296,41 @@ func rankOf(t *task) int {
 }
 
 // hidden measures a chain against everything else, and finds what stands in its way.
-func (s *Simulation) hidden(tasks []task, done, job int) Hidden {
+func (s *Simulation) hidden(tasks []task, done, job, after int) Hidden {
 	t := &tasks[job]
-	h := Hidden{Start: t.in, Done: tasks[done].in, Begin: t.end - t.seconds, End: t.end}
-	var others []interval
+	start := t.chain
+	h := Hidden{Start: start, Done: tasks[done].in, Begin: math.Inf(1)}
+	var own, others []interval
 	for _, x := range s.Spans {
-		if x.Instr.ID() != t.in.ID() {
+		if x.chain == start.ID() && x.Async {
+			own = append(own, interval{x.Begin, x.End})
+		} else {
 			others = append(others, interval{x.Begin, x.End})
 		}
 	}
-	h.Exposed = uncovered([]interval{{h.Begin, h.End}}, others)
-	h.Hidden = t.seconds - h.Exposed
+	for k := job; k < after; k++ {
+		h.Begin, h.End = min(h.Begin, tasks[k].end-tasks[k].seconds), max(h.End, tasks[k].end)
+	}
+	all := uncovered(own, nil)
+	h.Exposed = uncovered(own, others)
+	h.Hidden = all - h.Exposed
 	const noticeable = 1e-9
-	switch late := h.Begin - t.ready; {
+	switch late := t.end - t.seconds - t.ready; {
 	case h.Exposed <= noticeable && late <= noticeable:
 	case late > noticeable:
 		h.Why = fmt.Sprintf("limit: it waited %.1f µs for one of %d workers", late*1e6, s.Workers)
 	default:
-		h.Why = s.obstacle(tasks, done, job)
+		h.Why = s.obstacle(tasks, done, start, h.End)
 	}
 	return h
 }
 
 // obstacle says why nothing runs beside the rest of a chain.
-func (s *Simulation) obstacle(tasks []task, done, job int) string {
+func (s *Simulation) obstacle(tasks []task, done int, start hlo.Instruction, end float64) string {
 	d := analysis.FindDependencies(s.Computation)
-	related, needs := d.Related(tasks[job].in.ID()), d.Related(tasks[done].in.ID())
+	related, needs := d.Related(start.ID()), d.Related(tasks[done].in.ID())
 	for i, in := range d.Order {
-		if tasks[i].seconds == 0 || related[i] && needs[i] || tasks[i].end-tasks[i].seconds < tasks[job].end {
+		if tasks[i].seconds == 0 || related[i] && needs[i] || tasks[i].end-tasks[i].seconds < end {
 			continue
 		}
 		if s.Computation.IsScheduled() && !needs[i] {

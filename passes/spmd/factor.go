@@ -39,7 +39,8 @@ var factorsOfOp [hlo.NumOpcodes]factored
 // factors are those of an instruction; ok is false for an op without.
 func factors(in hlo.Instruction) (f []factor, ok bool) {
 	if get := factorsOfOp[in.Opcode()]; get != nil {
-		return get(in), true
+		f = get(in)
+		return f, len(f) > 0 || in.Shape().IsScalar()
 	}
 	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) {
 		return elementwiseFactors(in), true

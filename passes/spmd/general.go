@@ -10,8 +10,8 @@ import (
 type details struct {
 	// attrs are the attributes of the op on parts: what contains sizes changes.
 	attrs func(in hlo.Instruction, p *plan, operands []*value) hlo.OpAttrs
-	// combine is the computation that combines parts of reduced factors.
-	combine hlo.CompID
+	// combine is the computation that combines parts of reduced factors; nil: they must not be split.
+	combine *hlo.CompID
 	// mask replaces padding of reduced dimensions in an operand; nil: none is needed.
 	mask func(operand int) hlo.Value
 	// fill is what lies outside of an operand for slides; nil: they are not split.
@@ -20,6 +20,8 @@ type details struct {
 	operands func(p *plan, local []*value)
 	result   func(p *plan, v hlo.Value) hlo.Value
 }
+
+func by(id hlo.CompID) *hlo.CompID { return &id }
 
 // general partitions by factors: it brings operands to the cheapest plan, runs the op on parts, and combines what was reduced.
 func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*value, error) {
@@ -34,7 +36,7 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 	if d == nil {
 		d = &details{}
 	}
-	q := &question{in: in, factors: f, have: have, want: want[0], mesh: s.meshOf(want, have), combines: d.combine != hlo.NoComp, slides: d.fill != nil, manual: manualOf(want, have)}
+	q := &question{in: in, factors: f, have: have, want: want[0], mesh: s.meshOf(want, have), combines: d.combine != nil, slides: d.fill != nil, manual: manualOf(want, have)}
 	p := s.d.plans(q)
 	local := make([]*value, len(have))
 	operands := make([]hlo.Value, len(have))

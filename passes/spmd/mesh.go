@@ -12,6 +12,8 @@ type Mesh struct {
 	Sizes []int64 // of the axes; each is prime, their product is N
 	// Order is the device at each position; nil: a device's position is its number.
 	Order []int64
+	// Listed says that shardings are written as lists of devices, as those of the module are.
+	Listed bool
 }
 
 // stride is the distance of positions that differ by one along an axis.

@@ -60,7 +60,7 @@ func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error)
 		return &a
 	}}
 	if _, ok := identity(hlo.OpAdd, in.Shape().Type()); ok {
-		d.combine = s.p.binary(hlo.OpAdd, in.Shape().Type())
+		d.combine = by(s.p.binary(hlo.OpAdd, in.Shape().Type()))
 	}
 	return s.general(in, want, d)
 }

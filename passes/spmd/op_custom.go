@@ -3,6 +3,7 @@ package spmd
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -14,13 +15,86 @@ const (
 	toFull       = "SPMDShardToFullShape"
 )
 
-func init() { handlers[hlo.OpCustomCall] = customCall }
+func init() {
+	handlers[hlo.OpCustomCall] = customCall
+	factorsOfOp[hlo.OpCustomCall] = customFactors
+}
 
 // identities are custom-calls whose result is their operand.
-var identities = []string{shardingCall, "annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint"}
+var identities = []string{shardingCall, barrierFrom, barrierTo, "annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint"}
 
-// leadingBatch are custom-calls that treat matrices one by one: dimensions before the last two do not matter to them.
-var leadingBatch = []string{"lapack_", "blas_"}
+// elementwiseCalls are custom-calls that compute element by element.
+var elementwiseCalls = []string{"annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint", "X64Combine", "X64SplitLow", "X64SplitHigh"}
+
+// customFactors are those of a rule that JAX wrote, of batch dimensions that it counted, or of a call that is known.
+func customFactors(in hlo.Instruction) []factor {
+	a := hlo.AttrsOf[hlo.CustomCallAttrs](in)
+	if slices.Contains(elementwiseCalls, a.Target) {
+		return elementwiseFactors(in)
+	}
+	if a.HasSideEffect {
+		return nil
+	}
+	k := in.Common()
+	if k == nil {
+		return nil
+	}
+	if text, ok := k.FrontendAttributes.Get(sdyRuleKey); ok {
+		if rule, err := parseShardRule(text); err == nil {
+			return rule.factors(in)
+		}
+	}
+	if text, ok := k.FrontendAttributes.Get("num_batch_dims"); ok {
+		if n, err := strconv.Atoi(text); err == nil {
+			return batchFactors(in, n)
+		}
+	}
+	return nil
+}
+
+// batchFactors: the first n dimensions of every array pass, all others stay whole.
+func batchFactors(in hlo.Instruction, n int) (all []factor) {
+	least := n
+	leaves(in.Shape(), func(s hlo.Shape) { least = min(least, s.Rank()) })
+	for k := range least {
+		all = append(all, factor{kind: passFactor, operands: dimOfEach(in, k, func(i int) bool { return in.OperandInstr(i).Shape().Rank() > k }), result: k})
+	}
+	return all
+}
+
+// factors are the dimensions that a rule lets pass: those that are a factor of their own, at one place in every result.
+func (r *sdyRule) factors(in hlo.Instruction) (all []factor) {
+	if len(r.Operands) != in.NumOperands() || len(r.Results) != in.Shape().NumLeaves() {
+		return nil
+	}
+	kinds := make(map[string]bool) // those that must not be split
+	for _, set := range r.Sets {
+		for _, name := range set.Names {
+			kinds[name] = true
+		}
+	}
+	for _, f := range r.Sizes {
+		place := -1
+		for i, t := range r.Results {
+			k := slices.Index(t.Dims, f.Name)
+			if i > 0 && k != place {
+				k = -1
+			}
+			place = k
+			if k < 0 {
+				break
+			}
+		}
+		if place < 0 || kinds[f.Name] {
+			continue
+		}
+		all = append(all, factor{kind: passFactor, result: place, operands: make([]int, in.NumOperands())})
+		for i, t := range r.Operands {
+			all[len(all)-1].operands[i] = slices.Index(t.Dims, f.Name)
+		}
+	}
+	return all
+}
 
 func customCall(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	a := hlo.AttrsOf[hlo.CustomCallAttrs](in)
@@ -31,6 +105,9 @@ func customCall(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) 
 		return s.enter(in, want[0])
 	case a.Target == toFull && in.NumOperands() == 1:
 		return s.leave(in, want[0])
+	}
+	if f := customFactors(in); len(f) > 0 && slices.ContainsFunc(s.operands(in), func(x *value) bool { return x.t.isTiled() }) && a.OperandLayouts == nil && len(a.OutputAliasing) == 0 {
+		return s.general(in, want, nil)
 	}
 	return s.whole(in, want)
 }

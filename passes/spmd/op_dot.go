@@ -42,7 +42,7 @@ func dot(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	t := in.Shape().Type()
 	d := &details{mask: func(i int) hlo.Value { return s.d.scalar(in.OperandInstr(i).Shape().Type(), 0) }}
 	if _, ok := identity(hlo.OpAdd, t); ok && in.NumOperands() == 2 {
-		d.combine = s.p.binary(hlo.OpAdd, t)
+		d.combine = by(s.p.binary(hlo.OpAdd, t))
 	}
 	return s.general(in, want, d)
 }

@@ -33,7 +33,7 @@ func gather(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	if !ok || in.Shape().Type().IsComplex() {
 		return s.general(in, want, d)
 	}
-	d.combine = s.p.binary(op, in.Shape().Type())
+	d.combine = by(s.p.binary(op, in.Shape().Type()))
 	x := &indexing{d: s.d, vector: int(a.IndexVectorDim)}
 	for _, k := range a.StartIndexMap {
 		x.comps = append(x.comps, int(k))

@@ -42,7 +42,7 @@ func reduce(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	}
 	id, _ := identity(op, t)
 	own := s.d.b.Constant(id)
-	d := &details{combine: in.Callee(0), mask: func(i int) hlo.Value { return own }}
+	d := &details{combine: by(in.Callee(0)), mask: func(i int) hlo.Value { return own }}
 	init := s.values[in.Operand(1)][0]
 	if l := in.OperandInstr(1).Literal(); l != nil && isIdentity(op, l) || !s.splitsReduced(in, want) {
 		return s.general(in, want, d)

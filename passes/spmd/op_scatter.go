@@ -24,7 +24,7 @@ func scatter(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	var id *hlo.Literal
 	if op, ok := binaryOp(s.p.m.MustComputation(in.Callee(0))); ok && n == 1 && op != hlo.OpXor {
 		if id, ok = identity(op, in.Shape().Type()); ok {
-			d.combine = in.Callee(0)
+			d.combine = by(in.Callee(0))
 		}
 	}
 	d.operands = func(p *plan, local []*value) {

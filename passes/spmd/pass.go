@@ -79,6 +79,11 @@ func Devices(m hlo.Module) int64 {
 		switch {
 		case s.Kind == hlo.ShardingTiled:
 			n = max(n, product(s.TileDims))
+			for _, d := range s.Devices {
+				if d < maxDevices {
+					n = max(n, d+1)
+				}
+			}
 		case s.Kind == hlo.ShardingMaximal && len(s.Devices) == 1 && s.Devices[0] < maxDevices:
 			n = max(n, s.Devices[0]+1)
 		case s.Kind == hlo.ShardingNamed && s.Named.Mesh != nil:

@@ -22,6 +22,7 @@ type propagator struct {
 	m       hlo.Module
 	world   *World
 	nodes   map[place]*node
+	allow   permissions
 	round   int
 	changed bool
 }
@@ -68,8 +69,11 @@ func (p *propagator) begin() error {
 			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 				n := &node{rank: leaf.Rank()}
 				if t := tilings[i]; t != nil {
-					n.t, n.fixed, n.why = t, true, "given"
+					n.t, n.fixed, n.why = t, !p.mayChange(in, i), "given"
 					n.open = openDims(in)
+				}
+				if isTarget(in, barrierTo) || isTarget(in, barrierFrom) {
+					n.t, n.fixed, n.why = replicated(p.world.Main, leaf.Rank()), true, "a barrier"
 				}
 				p.nodes[place{c.ID(), in.ID(), i}] = n
 				i++
@@ -77,12 +81,45 @@ func (p *propagator) begin() error {
 			})
 		}
 	}
+	groups := make(map[int64]hlo.Instruction)
 	for c := range p.m.Computations() {
 		for in := range c.Instructions() {
 			p.joinCallees(in)
+			if k := in.Common(); k != nil && k.Sharding != nil && k.Sharding.Group != hlo.NoShardGroup && in.Shape().IsArray() {
+				if k.Sharding.Kind == hlo.ShardingUnknown && in.NumOperands() == 1 {
+					p.join(in.OperandInstr(0), in)
+				}
+				if first, ok := groups[k.Sharding.GroupID]; ok && first.Shape().Rank() == in.Shape().Rank() {
+					p.join(first, in)
+				} else {
+					groups[k.Sharding.GroupID] = in
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// Targets of custom-calls that shardings do not pass.
+const (
+	barrierFrom = "ShardBarrierFrom"
+	barrierTo   = "ShardBarrierTo"
+)
+
+// mayChange reports whether the caller allows another sharding of an array than the one that is given.
+func (p *propagator) mayChange(in hlo.Instruction, leaf int) bool {
+	entry := p.m.Entry()
+	if in.Computation().ID() != entry.ID() {
+		return false
+	}
+	if number, ok := in.ParameterNumber(); ok {
+		at := int(number)
+		if entry.NumParameters() == 1 && in.Shape().IsTuple() {
+			at = leaf
+		}
+		return allowed(p.allow.parameters, at)
+	}
+	return in.IsRoot() && allowed(p.allow.output, leaf)
 }
 
 // joinCallees makes one node of arrays that computations pass on as they are.

@@ -71,16 +71,26 @@ func propagate(ctx *pass.Context, m hlo.Module, n int64, allow permissions) (hlo
 	if n == 0 {
 		n = Devices(m)
 	}
+	if n <= 1 && saysHow(m) {
+		n = 2 // manual arrays are so on any number
+	}
 	if n <= 1 || n > maxDevices || !ctx.Spend("propagate") {
 		return m, nil
 	}
+	cfg := m.Config()
+	if allow.parameters == nil {
+		allow.parameters = cfg.AllowSPMDToParameters
+	}
+	if allow.output == nil {
+		allow.output = cfg.AllowSPMDToOutput
+	}
 	m = constraintsToCopies(ctx, m)
-	p := &propagator{ctx: ctx, m: m, world: NewWorld(n, shardings(m)), nodes: make(map[place]*node)}
+	p := &propagator{ctx: ctx, m: m, world: NewWorld(n, shardings(m)), nodes: make(map[place]*node), allow: allow}
 	if err := p.begin(); err != nil {
 		return m, err
 	}
 	p.run()
-	return p.write(allow), nil
+	return p.write(), nil
 }
 
 // constraintsToCopies replaces custom-calls to Sharding: copies need no care of their own.
@@ -121,15 +131,8 @@ func coverRoot(c hlo.CompEdit) {
 }
 
 // write puts what was found on the instructions.
-func (p *propagator) write(allow permissions) hlo.Module {
+func (p *propagator) write() hlo.Module {
 	e := p.ctx.Edit(p.m)
-	cfg := p.m.Config()
-	if allow.parameters == nil {
-		allow.parameters = cfg.AllowSPMDToParameters
-	}
-	if allow.output == nil {
-		allow.output = cfg.AllowSPMDToOutput
-	}
 	entry := p.m.Entry()
 	for c := range p.m.Computations() {
 		if p.isApplied(c) {
@@ -142,14 +145,8 @@ func (p *propagator) write(allow permissions) hlo.Module {
 			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 				n := p.node(in, i)
 				tilings[i] = n.t
-				if number, ok := in.ParameterNumber(); c.ID() == entry.ID() && ok {
-					at := int(number)
-					if entry.NumParameters() == 1 && in.Shape().IsTuple() {
-						at = i
-					}
-					tilings[i] = p.atBoundary(in, i, leaf, allowed(allow.parameters, at))
-				} else if c.ID() == entry.ID() && in.IsRoot() {
-					tilings[i] = p.atBoundary(in, i, leaf, allowed(allow.output, i))
+				if _, parameter := in.ParameterNumber(); c.ID() == entry.ID() && (parameter || in.IsRoot()) {
+					tilings[i] = p.atBoundary(in, i, leaf, p.mayChange(in, i))
 				}
 				known = known || tilings[i] != nil
 				i++
@@ -188,15 +185,21 @@ func (p *propagator) unchanged(in hlo.Instruction, tilings []*Tiling) bool {
 // atBoundary is the tiling of an array that a caller sees: what was given, unless it may change; then tiles are even.
 func (p *propagator) atBoundary(in hlo.Instruction, leaf int, shape hlo.Shape, free bool) *Tiling {
 	given, err := p.world.leafTilings(in)
-	if err == nil && given[leaf] != nil {
+	if err == nil && given[leaf] != nil && !free {
 		return given[leaf]
 	}
 	t := p.node(in, leaf).t
+	if t != nil && t.isManual() {
+		return t
+	}
 	if !free || t == nil || len(t.Manual) > 0 {
 		return replicated(p.world.Main, shape.Rank())
 	}
 	for k := range t.Dims {
 		if !t.isEven(k, shape.Dim(k)) {
+			if err == nil && given[leaf] != nil {
+				return given[leaf]
+			}
 			t = t.untiled(k)
 		}
 	}

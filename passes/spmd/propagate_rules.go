@@ -205,18 +205,30 @@ func (p *propagator) arraysForward(in hlo.Instruction) {
 	for _, i := range p.ranked(in) {
 		from := p.node(in.OperandInstr(i), 0)
 		for leaf := range in.Shape().NumLeaves() {
-			n := p.node(in, leaf)
-			if in.Shape().IsTuple() && i%max(1, in.Shape().NumLeaves()) != leaf && i < in.Shape().NumLeaves() {
-				// The arrays of a variadic op are tiled alike.
-				p.offer(n, toResult(fs, i, from.t, n.rank), aggressive, from, in, "operand")
+			if own := leafOf(in, i); own >= 0 && own != leaf {
 				continue
 			}
+			n := p.node(in, leaf)
 			p.offer(n, toResult(fs, i, from.t, n.rank), aggressive, from, in, "operand")
 		}
 		if !p.mayCombine() {
 			break
 		}
 	}
+}
+
+// leafOf is the array of the result that goes with an operand of a variadic scatter; -1: with all of them.
+func leafOf(in hlo.Instruction, operand int) int {
+	n := in.Shape().NumLeaves()
+	switch {
+	case in.Opcode() != hlo.OpScatter || !in.Shape().IsTuple() || n == 1:
+		return -1
+	case operand < n:
+		return operand
+	case operand > n:
+		return operand - n - 1
+	}
+	return -1
 }
 
 // ranked are the operands with a tiling that says something, the most specific first.
@@ -276,8 +288,8 @@ func (p *propagator) arraysBackward(in hlo.Instruction) {
 	if in.NumOperands() == 0 || in.Shape().NumLeaves() == 0 {
 		return
 	}
-	result := p.node(in, 0)
 	if in.Opcode() == hlo.OpReshape {
+		result := p.node(in, 0)
 		if result.t != nil && in.Shape().IsStatic() && !result.t.isManual() {
 			o := in.OperandInstr(0)
 			_, t := through(result.t, in.Shape().Dimensions(), o.Shape().Dimensions())
@@ -295,6 +307,7 @@ func (p *propagator) arraysBackward(in hlo.Instruction) {
 			continue
 		}
 		n := p.node(o, 0)
+		result := p.node(in, max(0, leafOf(in, i)))
 		aggressive := p.nonRootUsers(o) == 1
 		if result.t != nil && !result.t.isManual() && !result.t.Maximal && (in.Opcode() != hlo.OpConcatenate || p.round > 0) {
 			t := toOperand(fs, i, func(f *factor) int { return f.result }, result.t, n.rank)
@@ -307,6 +320,18 @@ func (p *propagator) arraysBackward(in hlo.Instruction) {
 			if t := p.withOther(in, fs, i, nil); t != nil {
 				p.offer(n, t, aggressive, p.node(in.OperandInstr(1-i), 0), in, "other operand")
 			}
+		}
+		if in.Opcode() == hlo.OpScatter && p.round > 0 {
+			p.fromSiblings(in, fs, i, n, aggressive)
+		}
+	}
+}
+
+// fromSiblings offers an operand of a scatter what the others are: updates and their indices are split alike.
+func (p *propagator) fromSiblings(in hlo.Instruction, fs []factor, i int, n *node, aggressive bool) {
+	for j := in.NumOperands() / 2; j < in.NumOperands(); j++ {
+		if from := p.node(in.OperandInstr(j), 0); j != i && i >= in.NumOperands()/2 && from.t != nil && !from.t.Maximal && !from.t.isManual() {
+			p.offer(n, toOperand(fs, i, func(f *factor) int { return f.operands[j] }, from.t, n.rank), aggressive, from, in, "sibling operand")
 		}
 	}
 }

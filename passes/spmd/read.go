@@ -35,7 +35,10 @@ func NewWorld(n int64, shardings []*hlo.Sharding) *World {
 			}
 		}
 	}
-	w.Main = &Mesh{N: n}
+	tiled := func(iota bool) func(s *hlo.Sharding) bool {
+		return func(s *hlo.Sharding) bool { return s.Kind == hlo.ShardingTiled && (s.Iota != nil) == iota }
+	}
+	w.Main = &Mesh{N: n, Listed: slices.ContainsFunc(shardings, tiled(false)) && !slices.ContainsFunc(shardings, tiled(true))}
 	for i := len(cuts) - 1; i > 0; i-- {
 		w.Main.Sizes = append(w.Main.Sizes, primes(cuts[i]/cuts[i-1])...)
 	}

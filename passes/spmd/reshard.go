@@ -11,8 +11,8 @@ type value struct {
 	v     hlo.Value
 	shape hlo.Shape
 	t     *Tiling
-	// combine is the computation that reduces along unreduced axes; none: a sum.
-	combine hlo.CompID
+	// combine is the computation that reduces along unreduced axes; nil: what the tiling says.
+	combine *hlo.CompID
 	// scalar is what v is a broadcast of, if it is.
 	scalar hlo.Value
 	copies map[string]*value
@@ -81,8 +81,8 @@ func (d *device) take(x *value, s *step) hlo.Value {
 
 // reducer is the computation that combines parts of an unreduced value.
 func (d *device) reducer(x *value) hlo.CompID {
-	if x.combine != hlo.NoComp {
-		return x.combine
+	if x.combine != nil {
+		return *x.combine
 	}
 	op := [...]hlo.Opcode{hlo.ReductionSum: hlo.OpAdd, hlo.ReductionMax: hlo.OpMaximum, hlo.ReductionMin: hlo.OpMinimum}[x.t.Reduction]
 	return d.p.binary(op, x.shape.Type())

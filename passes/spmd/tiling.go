@@ -151,7 +151,7 @@ func (t *Tiling) Sharding() *hlo.Sharding {
 	if len(s.Subgroups) == 1 && s.Subgroups[0] == hlo.ShardingReplicated {
 		s.ReplicateOnLastTileDim, s.Subgroups = true, nil
 	}
-	if t.Mesh.Order == nil {
+	if t.Mesh.Order == nil && !t.Mesh.Listed {
 		s.Iota = t.Mesh.iota(order)
 	} else {
 		s.Devices = t.Mesh.listed(order)

@@ -154,7 +154,7 @@ func TestIndirect(t *testing.T) {
 		assert.EqualValues(t, 1, b.released.Load())
 		in.DropRef()
 	})
-	for n := 1; n <= 5; n++ {
+	for _, n := range []int{1, 2, 3, 4, 5, 64, 65, 66, 5000} {
 		t.Run(fmt.Sprintf("cycle of %d", n), func(t *testing.T) {
 			ins := make([]*Indirect, n)
 			for i := range ins {
@@ -169,4 +169,15 @@ func TestIndirect(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTooManyDrops: a reference that nobody had is found out, even when it is the one after the last.
+func TestTooManyDrops(t *testing.T) {
+	if debug {
+		t.Skip("debug builds say more")
+	}
+	r := MakeAvailable(newBuffer(1))
+	v := r.Release()
+	v.DropRef()
+	assert.PanicsWithValue(t, "async: DropRef of a destroyed value", func() { v.DropRef() })
 }

@@ -68,8 +68,11 @@ func (in *Indirect) ForwardLater(target *Value) Ready {
 	if target.IsAvailable() {
 		return in.resolve(target)
 	}
-	// Order matters: of two indirects forwarded to each other at the same
-	// time, at least one sees the other's target.
+	// Order matters: of the forwards that close a cycle at the same time, the
+	// one whose target is stored last finds its own mark, and all targets.
+	if target.has(bitIndirect) {
+		target.setBit(bitAwaited)
+	}
 	in.target.Store(target)
 	if in.waitsForItself() {
 		in.target.Store(nil)
@@ -123,13 +126,18 @@ func (in *Indirect) claim(op string) bool {
 	return false
 }
 
-// maxForwardSteps bounds the search for a cycle of pending forwards. Longer
-// cycles never resolve, and show as open values in the leak accounting.
-const maxForwardSteps = 64
-
+// waitsForItself follows pending forwards from in. Only an indirect that others
+// are forwarded to can close a cycle, so chains that grow at their beginning,
+// as those of nested calls do, are not followed again and again.
 func (in *Indirect) waitsForItself() bool {
 	v := in.target.Load()
-	for range maxForwardSteps {
+	if v == &in.Value {
+		return true
+	}
+	if !in.has(bitAwaited) {
+		return false
+	}
+	for {
 		next, ok := v.self.(*Indirect)
 		if !ok {
 			return false
@@ -141,7 +149,6 @@ func (in *Indirect) waitsForItself() bool {
 			return false
 		}
 	}
-	return false
 }
 
 func (in *Indirect) destroy() {

@@ -33,13 +33,14 @@ type Value struct {
 // The two final heads. They are compared by address and never run.
 var concreteMark, errorMark Waiter
 
-// Bits of Value.bits. All but the last two are fixed at creation.
+// Bits of Value.bits. All but the last three are fixed at creation.
 const (
 	bitIndirect uint32 = 1 << iota // self is an *Indirect
 	bitCounted                     // refs is maintained
 	bitTracked                     // seen by the leak accounting
 	bitPayload                     // an unpublished or failed value holds a payload
 	bitClaimed                     // ForwardTo or SetError of an indirect has been called
+	bitAwaited                     // another indirect has been forwarded to this one
 )
 
 // holder is what a header needs of the object around it.
@@ -171,6 +172,7 @@ func (v *Value) DropRefs(n int) {
 	}
 	// The only owner needs no read-modify-write: nobody else can add or drop.
 	if !debug && atomic.LoadInt32(&v.refs) == int32(n) {
+		v.refs = 0 // so that a reference too many is found out
 		v.destroy()
 		return
 	}

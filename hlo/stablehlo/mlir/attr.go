@@ -50,8 +50,9 @@ type (
 	Enum struct{ Kind, Value string }
 	// Struct is a record of a dialect: #stablehlo.gather<offset_dims = [0]>. The name has no dialect.
 	Struct struct {
-		Name   string
-		Fields Attrs
+		Name    string
+		Fields  Attrs
+		Dialect string // "" is stablehlo
 	}
 	// Text is an attribute of which only the text is known.
 	Text string
@@ -160,3 +161,11 @@ func intAt(b []byte, t hlo.PrimitiveType) int64 {
 
 // IntAt is the element at the beginning of data, of an integer type or as the bits of a float; data must be long enough.
 func IntAt(data []byte, t hlo.PrimitiveType) int64 { return int64(elementBits(data, t)) }
+
+// FloatOf is a float of type f32 or f64.
+func FloatOf(t *Type, x float64) Float {
+	if t.Elem == hlo.F32 {
+		return Float{uint64(math.Float32bits(float32(x))), t}
+	}
+	return Float{math.Float64bits(x), t}
+}

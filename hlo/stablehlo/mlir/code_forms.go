@@ -276,6 +276,9 @@ func (r *reader) reduceForm(op *Op) {
 		if len(inputs) != 1 {
 			r.failAt(op.Pos, "'%s' applies an operation to %d inputs: want one", op.Name, len(inputs))
 		}
+		if r.is("loc") {
+			op.Loc = r.trailingLocation()
+		}
 		op.Regions = []Region{r.applied(op, applies)}
 		return
 	}
@@ -292,9 +295,9 @@ func (r *reader) applied(op *Op, name string) Region {
 		r.unknownOp(op.Pos, name)
 	}
 	elem := r.types.WithDims(op.Operands[0].Type, nil)
-	b := &Block{Args: []Value{{Type: elem, N: 0}, {Type: elem, N: 1}}, Pos: op.Pos}
+	b := &Block{Args: []Value{{Type: elem, N: 0}, {Type: elem, N: 1}}, ArgLocs: []*Location{op.Loc, op.Loc}, Pos: op.Pos}
 	apply := r.newOp(op.Pos)
-	apply.Name, apply.Operands, apply.Loc = name, []*Value{&b.Args[0], &b.Args[1]}, nil
+	apply.Name, apply.Operands, apply.Loc = name, []*Value{&b.Args[0], &b.Args[1]}, op.Loc
 	r.results(apply, []*Type{elem})
 	end := r.newOp(op.Pos)
 	end.Name, end.Operands = op.Dialect()+".return", []*Value{&apply.Results[0]}

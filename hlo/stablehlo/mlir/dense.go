@@ -3,10 +3,8 @@ package mlir
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
@@ -80,9 +78,9 @@ func (r *reader) denseHex(from, to int, t *Type) Attr {
 	if len(digits)%2 != 0 {
 		r.failAt(from, "an odd number of hexadecimal digits")
 	}
-	data := make([]byte, len(digits)/2)
-	if n, err := hex.Decode(data, unsafe.Slice(unsafe.StringData(digits), len(digits))); err != nil {
-		r.failAt(from+2+2*n, "expected a hexadecimal digit")
+	data, bad, ok := decodeHex(digits)
+	if !ok {
+		r.failAt(from+2+bad, "expected a hexadecimal digit")
 	}
 	d, msg := MakeDense(t, data)
 	if msg != "" {

@@ -25,7 +25,19 @@ import (
 // What the language has no words for is code: [form.code].
 type form struct {
 	steps []step
+	room  int // for attributes
 	code  func(r *reader, op *Op)
+}
+
+// room counts the attributes of a form.
+func room(steps []step) (n int) {
+	for i := range steps {
+		if steps[i].kind == attribute {
+			n++
+		}
+		n += room(steps[i].group)
+	}
+	return n
 }
 
 // step is one element of a form.
@@ -80,7 +92,9 @@ func compile(text string) *form {
 	if err != nil {
 		panic(fmt.Sprintf("mlir: form %q: %v", text, err))
 	}
-	return &form{steps: syntax.steps()}
+	f := &form{steps: syntax.steps()}
+	f.room = room(f.steps)
+	return f
 }
 
 func (f *formSyntax) steps() []step {
@@ -112,6 +126,9 @@ func (f *form) read(r *reader, op *Op) {
 		f.code(r, op)
 		return
 	}
+	if f.room > 0 {
+		op.Attrs = cutOf(&r.attrs, f.room)[:0]
+	}
 	r.steps(f.steps, op)
 }
 
@@ -127,7 +144,11 @@ func (r *reader) steps(steps []step, op *Op) {
 			uses[len(op.Operands)] = r.use()
 			op.Operands = uses
 		case operands:
-			op.Operands = append(slices.Clip(op.Operands), r.useList()...)
+			if list := r.useList(); op.Operands == nil {
+				op.Operands = list
+			} else {
+				op.Operands = append(slices.Clip(op.Operands), list...)
+			}
 		case attribute:
 			r.setAttr(op, s.text, r.attrOf(s.value))
 		case optional:

@@ -1,6 +1,7 @@
 package mlir
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -209,7 +210,7 @@ func elementBits(b []byte, t hlo.PrimitiveType) uint64 {
 }
 
 func appendStruct(b []byte, s Struct) []byte {
-	b = append(b, "#stablehlo."+s.Name+"<"...)
+	b = append(b, "#"+cmp.Or(s.Dialect, "stablehlo")+"."+s.Name+"<"...)
 	if s.Name == "conv" {
 		b = append(b, "raw "...)
 	}

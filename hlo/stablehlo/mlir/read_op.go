@@ -193,10 +193,11 @@ func (r *reader) region(args []Value) Region {
 	r.expect("{")
 	var region Region
 	block := &Block{Args: args, Pos: r.pos}
+	first := len(r.stack)
 	labelled := false
 	for !r.accept("}") {
 		if r.peek() == '^' {
-			if labelled || len(block.Ops) > 0 {
+			if labelled || len(r.stack) > first {
 				r.failAt(r.pos, "a second block: unstructured control flow is not StableHLO")
 			}
 			labelled = true
@@ -206,13 +207,13 @@ func (r *reader) region(args []Value) Region {
 		if r.peek() == 0 {
 			r.failAt(at, "the region is never closed")
 		}
-		block.Ops = append(block.Ops, r.op())
+		op := r.op()
+		r.stack = append(r.stack, op)
 	}
-	if len(block.Ops) > 0 || len(block.Args) > 0 || labelled {
-		region.Blocks = []*Block{block}
-	} else {
-		region.Blocks = []*Block{{Pos: block.Pos}}
-	}
+	block.Ops = slices.Clone(r.stack[first:])
+	clear(r.stack[first:])
+	r.stack = r.stack[:first]
+	region.Blocks = []*Block{block}
 	r.scope.forget(mark)
 	return region
 }

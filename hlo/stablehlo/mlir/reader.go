@@ -29,6 +29,8 @@ type reader struct {
 	ops    []Op // what is left of slabs
 	values []Value
 	uses   []*Value
+	attrs  []NamedAttr
+	stack  []*Op // of the regions that are being read
 }
 
 // maxDepth bounds nesting of regions, attributes, types and locations.

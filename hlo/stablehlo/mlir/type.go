@@ -126,10 +126,18 @@ func ElementName(t hlo.PrimitiveType) string { return elementText[t] }
 const MaxTypeText = 1 << 22
 
 // Types makes types, each once.
-type Types struct{ byText map[string]*Type }
+type Types struct {
+	byText map[string]*Type
+	funcs  map[fewTypes]*Type // those of few operands and one result, which are most
+}
+
+// fewTypes are the types of a short signature.
+type fewTypes struct{ in0, in1, in2, out *Type }
 
 // NewTypes makes an empty set of types.
-func NewTypes() *Types { return &Types{byText: make(map[string]*Type)} }
+func NewTypes() *Types {
+	return &Types{byText: make(map[string]*Type), funcs: make(map[fewTypes]*Type)}
+}
 
 // intern is the type that is written as t is.
 func (ts *Types) intern(t Type) *Type {
@@ -215,6 +223,22 @@ func (ts *Types) Future(parts []*Type) *Type {
 
 // Func is a function type. The slices are kept.
 func (ts *Types) Func(in, out []*Type) *Type {
+	if len(in) > 3 || len(out) != 1 {
+		return ts.makeFunc(in, out)
+	}
+	key := fewTypes{out: out[0]}
+	for i, p := range []**Type{&key.in0, &key.in1, &key.in2}[:len(in)] {
+		*p = in[i]
+	}
+	if t := ts.funcs[key]; t != nil {
+		return t
+	}
+	t := ts.makeFunc(append([]*Type(nil), in...), append([]*Type(nil), out...))
+	ts.funcs[key] = t
+	return t
+}
+
+func (ts *Types) makeFunc(in, out []*Type) *Type {
 	text := "(" + joinTypes(in) + ") -> "
 	if len(out) == 1 && out[0].Kind != Func {
 		text += out[0].Text

@@ -28,16 +28,16 @@ var Table = []Row{
 	{Prefix: "passtest", Floor: 5},
 	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
-	{Prefix: "internal/attack", Floor: 6},   // runs mutants on both engines
 	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
 	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
+	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/proto", Floor: 2, Wing: "hlo", Also: []string{"hlo/parser"}}, // origin recovery holds modules as text
-	{Prefix: "hlo/stablehlo", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser", "hlo/proto"}}, // shardings are read there
-	{Prefix: "hlo/stablehlo/", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser"}},             // errors of text have one form
-	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},                                   // passes share facts
+	{Prefix: "hlo/stablehlo", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo/", "hlo/parser", "hlo/proto", "hlo/eval"}}, // shardings are read there; known values are computed
+	{Prefix: "hlo/stablehlo/", Floor: 2, Wing: "hlo", Also: []string{"hlo/stablehlo", "hlo/stablehlo/", "hlo/parser"}},        // errors of text have one form; exports are converted
+	{Prefix: "hlo/pass", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},                                               // passes share facts
 	{Prefix: "hlo/scalar", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/match", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/rules", Floor: 2, Wing: "hlo", Also: []string{"hlo/pass", "hlo/match", "hlo/scalar", "hlo/eval"}}, // rules are rewrites of a pass

@@ -7,6 +7,7 @@ package main
 import (
 	"golang.org/x/tools/go/analysis/multichecker"
 
+	"github.com/gohalo/halo/internal/lint/attrwrite"
 	"github.com/gohalo/halo/internal/lint/floors"
 	"github.com/gohalo/halo/internal/lint/framecapture"
 	"github.com/gohalo/halo/internal/lint/irescape"
@@ -15,5 +16,5 @@ import (
 )
 
 func main() {
-	multichecker.Main(useaftermove.Analyzer, framecapture.Analyzer, irescape.Analyzer, opswitch.Analyzer, floors.Analyzer)
+	multichecker.Main(attrwrite.Analyzer, useaftermove.Analyzer, framecapture.Analyzer, irescape.Analyzer, opswitch.Analyzer, floors.Analyzer)
 }
