@@ -9,7 +9,7 @@ const (
 	// growthStep is how many nodes a session makes between two looks at what they are for; most take the place of others.
 	growthStep = 1 << 16
 	// growthRoom and growthFactor bound the instructions of a module: so many, and so many for each that it has had before.
-	growthRoom   = 1 << 19
+	growthRoom   = 1 << 18
 	growthFactor = 4
 )
 

@@ -63,7 +63,7 @@ func refused(message string) bool {
 func execute(m hlo.Module) error {
 	m, err := hlo.FillElided(m)
 	if err != nil {
-		return err
+		return eval.ErrBudget
 	}
 	var args []*hlo.Literal
 	for i := range m.Entry().NumParameters() {

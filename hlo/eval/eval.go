@@ -225,6 +225,9 @@ func (e *evaluator) instruction(s *step, operands []*hlo.Literal) (v *hlo.Litera
 		if err := s.call.affordable(in.Shape()); err != nil {
 			return nil, err
 		}
+		if in.Shape().IsArray() && in.Shape().IsStatic() && in.Shape().NumElements() == 0 && e.hasOnlyValue(in) {
+			return hlo.NewLiteral(in.Shape(), nil) // its other dimensions may be too large to walk
+		}
 	}
 	if v, err = k(&s.call); err == nil && e.o.Trace != nil {
 		e.o.Trace(in, v)
@@ -307,6 +310,13 @@ func (c *Call) keepsType() error {
 		return fmt.Errorf("elements of %v as %v", from, to)
 	}
 	return nil
+}
+
+// hasOnlyValue reports whether there is nothing to an instruction but its result.
+func (e *evaluator) hasOnlyValue(in hlo.Instruction) bool {
+	op := in.Opcode()
+	return e.o.Trace == nil && op != hlo.OpParameter && op != hlo.OpConstant && op != hlo.OpCustomCall && hlo.Info(op).Traits&changing == 0 && in.NumCallees() == 0 ||
+		op == hlo.OpSort
 }
 
 // affordable refuses arrays that are too large, for the options or for what memory there is.
