@@ -22,11 +22,11 @@ func NewPropagation(o pass.Options) (*pass.Pass, error) {
 		Options: o,
 		Params: []pass.Param{
 			{Name: "num-partitions", Doc: "devices (what the header says, or the shardings)"},
-			{Name: "is-spmd", Doc: "the program is to be partitioned, rather than placed"},
-			{Name: "propagate-metadata", Doc: "shardings carry the metadata of those that they come from"},
+			{Name: "is-spmd", Doc: "read for the sake of XLA's pipelines; no effect: programs are always partitioned"},
+			{Name: "propagate-metadata", Doc: "read for the sake of XLA's pipelines; no effect: shardings that follow carry no metadata"},
 			{Name: "allow-spmd-sharding-propagation-to-parameters", Doc: "which parameters may get another sharding (what the header says)"},
 			{Name: "allow-spmd-sharding-propagation-to-output", Doc: "which results may (what the header says)"},
-			{Name: "cse-prevention-only", Doc: "only what keeps common subexpressions apart"},
+			{Name: "cse-prevention-only", Doc: "read for the sake of XLA's pipelines; no effect"},
 		},
 		Doc: `find a sharding for every instruction
 
