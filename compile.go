@@ -98,7 +98,7 @@ type Stats struct {
 }
 
 // Compile makes a module ready to run. An hlo.Module is verified first, as XLA verifies after passes, where operands may be of mixed
-// precision; a [Module] has been verified. The error is a verifier.ErrorList, a *pass.Error, a *lower.Error, or says what is wrong
+// precision; a [Module] has been verified. The error is a verifier.ErrorList, a *pass.Error, a *lower.Error, an *[ElidedError], or says what is wrong
 // with the options or that the program does not fit into memory. The program must be closed.
 func Compile[M hlo.Module | Module](ctx context.Context, m M, o Options) (*Program, error) {
 	v, err := verified(m)
@@ -164,7 +164,7 @@ func lowered(ctx context.Context, v Module, o Options) (*bef.File, Stats, error)
 	began = time.Now()
 	file, err := lower.Module(ctx, m)
 	if err != nil {
-		return nil, stats, err
+		return nil, stats, orElided(err, m)
 	}
 	file.Extensions = append(file.Extensions, SignatureOf(v.module).section()) // as the caller knows the program, before passes
 	stats.Lower = time.Since(began)

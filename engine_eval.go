@@ -30,7 +30,7 @@ func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([]
 		values, err = eval.Devices(ctx, e.m, args, x.Replicas, x.Partitions, o)
 	}
 	if err != nil {
-		return nil, err
+		return nil, orElided(err, e.m)
 	}
 	all := make([][]*hlo.Literal, len(values))
 	for d, v := range values {

@@ -22,13 +22,17 @@ func isRaw(path string) bool {
 
 func isNPY(path string) bool { return strings.EqualFold(filepath.Ext(path), ".npy") }
 
+func isSafetensors(path string) bool { return strings.EqualFold(filepath.Ext(path), ".safetensors") }
+
 // ReadFile reads the arrays of a file by their keys. What it holds follows from its name: .npy is one array, whose key is 0; so are .raw and
-// .bin, the elements row by row as they lie in memory, lowest byte first, those narrower than a byte in one each; all else is npz.
+// .bin, the elements row by row as they lie in memory, lowest byte first, those narrower than a byte in one each; .safetensors has names for keys; all else is npz.
 func ReadFile(path string) (map[string]*npz.Array, error) {
 	switch {
 	case isNPY(path):
 		a, err := ReadNPY(path)
 		return map[string]*npz.Array{"0": a}, err
+	case isSafetensors(path):
+		return readSafetensorsFile(path)
 	case isRaw(path):
 		data, err := os.ReadFile(path)
 		return map[string]*npz.Array{"0": {Descr: rawItems, ItemSize: 1, Shape: []int64{int64(len(data))}, Data: data}}, err
@@ -45,8 +49,11 @@ func ReadOne(path string) (*npz.Array, error) {
 	return all["0"], err
 }
 
-// WriteFile writes literals in the form that belongs to the name of a file, see [ReadFile]. All but npz hold one.
+// WriteFile writes literals in the form that belongs to the name of a file, see [ReadFile]. Files of .npy, .raw and .bin hold one.
 func WriteFile(w io.Writer, path string, literals []Named) error {
+	if isSafetensors(path) {
+		return WriteSafetensors(w, literals)
+	}
 	raw := isRaw(path)
 	if !raw && !isNPY(path) {
 		return WriteNPZ(w, literals)

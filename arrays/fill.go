@@ -1,5 +1,11 @@
-// Package arrays makes, reads, writes and compares the arrays that programs take and give: fills by rule, npy and npz files, and
-// comparison with a reference.
+// Package arrays makes, reads, writes and compares the arrays that programs take and give: literals in npz, npy, safetensors and raw files, fills by
+// rule, and comparison with a reference.
+//
+//	given, err := arrays.ReadFile("weights.safetensors")       // arrays by name
+//	l, err := arrays.Literal(given["dense.bias"], value.Shape) // with the type and dimensions that a program declares
+//	err = arrays.WriteFile(w, "out.npz", results)
+//
+// Files of NumPy have no types for half of HLO's elements, so an array gets its type only when a program says what it wants.
 package arrays
 
 import (

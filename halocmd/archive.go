@@ -12,8 +12,8 @@ import (
 // archiveCmd reads archives of the versions that a module went through.
 type archiveCmd struct {
 	Files []string `arg:"" name:"file" help:"Archives: module_0000.name.halo.zip, as halo opt --dump-layout=archive leaves them."`
-	At    string   `help:"Print the module as it was after this version: its number in the list, or the pass (O2/simplify#2/dce)." placeholder:"N|PASS"`
-	Diff  string   `help:"Print what this version changed, as text." placeholder:"N|PASS"`
+	At    string   `help:"Print this version of the module, by its number or its pass (O2/simplify#2/dce)." placeholder:"N|PASS"`
+	Diff  string   `help:"Print the changes of this version as a text diff." placeholder:"N|PASS"`
 	JSON  bool     `name:"json" help:"One JSON object for each file."`
 }
 

@@ -8,14 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 )
 
 // arguments makes, for each device, one literal for each parameter leaf, from the files that are given and the fill. What is given
-// without a device, as 0 and not as d0/0, is for all of them, and so is what is filled in.
-func (c *runCmd) arguments(params []hlo.Shape, g grid) ([][]*hlo.Literal, error) {
+// without a device, as 0 and not as d0/0, is for all of them, and so is what is filled in. A key may also be the name of a leaf: p['b'].
+func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error) {
 	given, err := c.files()
 	if err != nil {
 		return nil, err
@@ -30,7 +31,8 @@ func (c *runCmd) arguments(params []hlo.Shape, g grid) ([][]*hlo.Literal, error)
 	args := make([][]*hlo.Literal, g.devices())
 	for d := range args {
 		args[d] = make([]*hlo.Literal, len(params))
-		for i, s := range params {
+		for i, v := range params {
+			s := v.Shape
 			own := fmt.Sprintf("d%d/%d", d, i)
 			a := given[own]
 			if used[own] = true; a == nil && common[i] != nil {
@@ -42,10 +44,13 @@ func (c *runCmd) arguments(params []hlo.Shape, g grid) ([][]*hlo.Literal, error)
 				own = strconv.Itoa(i)
 				a, used[own] = given[own], true
 			}
+			if a == nil {
+				a, used[v.Name] = given[v.Name], true
+			}
 			if l, err = c.argument(a, i, s); err != nil {
 				return nil, fmt.Errorf("%sparameter leaf %d, %v: %w", g.where(d), i, s.WithoutLayout(), err)
 			}
-			if own == strconv.Itoa(i) {
+			if own == strconv.Itoa(i) { // by number or by name
 				common[i] = l
 			}
 			args[d][i] = l
@@ -126,10 +131,11 @@ func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal
 }
 
 // fits refuses parameters that the machine's memory cannot hold.
-func fits(params []hlo.Shape) error {
+func fits(params []halo.Value) error {
 	limit := available()
 	left := limit
-	for i, s := range params {
+	for i, v := range params {
+		s := v.Shape
 		if limit == 0 || !s.IsArray() || !s.IsStatic() {
 			continue
 		}

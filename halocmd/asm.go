@@ -12,7 +12,7 @@ import (
 // asmCmd assembles host programs.
 type asmCmd struct {
 	Files              []string `arg:"" name:"file" help:"Host programs (.mlir), - for standard input."`
-	NoOptionalSections bool     `help:"Leave out what only tools need: names and types of attributes, types of registers."`
+	NoOptionalSections bool     `help:"Omit optional sections: names and types of attributes, types of registers."`
 	Output             string   `short:"o" help:"The BEF file; - is standard output. Default: FILE with .bef."`
 	JSON               bool     `name:"json" help:"One JSON object for each file."`
 }

@@ -34,7 +34,7 @@ func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.L
 	}
 	slices.Sort(runs)
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	threads := c.Threads
+	threads := int(c.Threads)
 	if threads == 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}

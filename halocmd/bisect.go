@@ -16,7 +16,7 @@ import (
 // bisectCmd finds out which pass, and which of its rewrites, makes a command fail.
 type bisectCmd struct {
 	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
-	Command string   `required:"" help:"A command that fails on the optimised program and not on the given one: run by the shell with the file's name appended." placeholder:"TEXT"`
+	Command string   `required:"" help:"A shell command that fails on the optimised program and not on the original; the file's name is appended." placeholder:"TEXT"`
 	Passes  string   `help:"The passes: fix(algsimp,dce),cse." placeholder:"TEXT" default:"O2"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 

@@ -18,8 +18,8 @@ import (
 
 // calibrateCmd measures the machine.
 type calibrateCmd struct {
-	Output string `short:"o" help:"Write there, and not where other commands look." placeholder:"FILE"`
-	Show   bool   `help:"Show what is believed now, and measure nothing."`
+	Output string `short:"o" help:"Write to this file instead of the one that other commands read." placeholder:"FILE"`
+	Show   bool   `help:"Show the current rates without measuring."`
 }
 
 // Help is what --help says beyond the flags.

@@ -6,16 +6,16 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gohalo/halo/passtest"
+	"github.com/gohalo/halo/internal/passcases"
 	"github.com/gohalo/halo/verifier"
 )
 
 // checkCmd runs tests of passes.
 type checkCmd struct {
 	Files  []string `arg:"" name:"file" help:"Tests: .hlo, of one module or several separated by // -----, or .txtar."`
-	Passes string   `help:"The passes of tests that do not say them." placeholder:"TEXT"`
-	Exec   bool     `help:"Evaluate each module before and after as well: the results must be the same." default:"true" negatable:""`
-	Update bool     `help:"Write the CHECK lines of each test anew, after what the passes make now. Read the difference before you commit it."`
+	Passes string   `help:"Passes for tests that name none." placeholder:"TEXT"`
+	Exec   bool     `help:"Also evaluate each module before and after the passes, and require equal results." default:"true" negatable:""`
+	Update bool     `help:"Rewrite the CHECK lines of each test from the current output. Read the diff before you commit it."`
 	JSON   bool     `name:"json" help:"One JSON object for each file."`
 }
 
@@ -33,13 +33,13 @@ func (checkCmd) Help() string {
     ROOT r = f32[4] negate(n)
   }
 
-Archives in a folder that is named for a pass need no such line. In an archive a test whose name ends in .same.hlo must stay as it is. A line // RUN: hlo-opt %s --passes=a,b | FileCheck %s is understood too. // CHECK-UNCHANGED asks that the passes change nothing, // NOEXEC: reason that the
-module is not evaluated. It is verified before and after, and read back from its text.`
+Archives in a folder that is named for a pass need no such line. In an archive a test whose name ends in .same.hlo must stay as it is. A line // RUN: hlo-opt %s --passes=a,b | FileCheck %s is read too. // CHECK-UNCHANGED requires that the passes change nothing; // NOEXEC: reason skips
+evaluation. It is verified before and after, and read back from its text.`
 }
 
 func (c *checkCmd) Run(e *env) error {
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		cases := passtest.Cases(in.name, in.data, catalogue.Parse)
+		cases := passcases.Cases(in.name, in.data, catalogue.Parse)
 		outputs := make([]string, len(cases))
 		r.add("tests", len(cases))
 		var failed several
@@ -50,7 +50,7 @@ func (c *checkCmd) Run(e *env) error {
 				t.Pipeline = c.Passes
 			}
 			var err error
-			o := passtest.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
+			o := passcases.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
 			if outputs[i], err = t.Run(context.Background(), o); err != nil {
 				failed = append(failed, fmt.Errorf("%s: error: %w", t.Name, err))
 				continue
@@ -72,7 +72,7 @@ func (c *checkCmd) Run(e *env) error {
 }
 
 // updateTests writes the CHECK lines of a file anew.
-func updateTests(in *input, cases []passtest.Case, outputs []string) error {
+func updateTests(in *input, cases []passcases.Case, outputs []string) error {
 	if in.name == "-" {
 		return fmt.Errorf("%s: error: --update writes files", in.name)
 	}

@@ -18,17 +18,17 @@ import (
 // compareCmd runs a program in two ways and says where they part.
 type compareCmd struct {
 	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
-	A       string   `help:"Passes of the first way: a pipeline's name as -O2 or cpu, or pipeline text. Default: none." placeholder:"PASSES"`
-	B       string   `help:"Passes of the second way. The engine bef runs what it needs behind them." placeholder:"PASSES"`
-	Engines string   `help:"Engines of the two ways, eval or bef: A,B. Default: eval,bef, or eval,eval when passes are given." placeholder:"A,B"`
+	A       string   `help:"Passes of the first run: a pipeline such as -O2 or cpu, or pipeline text. Default: none." placeholder:"PASSES"`
+	B       string   `help:"Passes of the second run. The engine bef adds the passes that it needs." placeholder:"PASSES"`
+	Engines string   `help:"Engines of the two runs, eval or bef: A,B. Default: eval,bef, or eval,eval when passes are given." placeholder:"A,B"`
 
-	Input   []string `help:"Array for one parameter leaf: N=file.npy." placeholder:"N=FILE" sep:"none"`
-	Inputs  string   `help:"Arrays for the parameters, keys 0, 1, ..." placeholder:"FILE.npz"`
-	Fill    string   `help:"Make the inputs that are not given: zeros, ones, random, uniform or model. Default: random." placeholder:"KIND"`
-	Seed    uint64   `help:"Seed of the fill." placeholder:"S"`
-	Threads int      `help:"Compute workers of bef. Default: one for each processor." placeholder:"N"`
-	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
-	JSON    bool     `name:"json" help:"One JSON object for each file."`
+	Input   []string    `help:"Array for one parameter leaf: N=file.npy." placeholder:"N=FILE" sep:"none"`
+	Inputs  string      `help:"Arrays for the parameters, keys 0, 1, ..." placeholder:"FILE.npz"`
+	Fill    string      `help:"Values of missing inputs: zeros, ones, random, uniform or model. Default: random." placeholder:"KIND"`
+	Seed    uint64      `help:"Seed of the fill." placeholder:"S"`
+	Threads threadCount `help:"Compute workers of bef. Default: one for each processor." placeholder:"N"`
+	Profile string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON    bool        `name:"json" help:"One JSON object for each file."`
 
 	tolerances `embed:""`
 }
@@ -110,7 +110,7 @@ func (c *compareCmd) program(ctx context.Context, e *env, in *input, r *record, 
 		}
 	}
 	e.progress.at("comparing")
-	cfg := diverge.Config{Tolerance: c.tolerances.of, Options: options(halo.Options{Threads: c.Threads})}
+	cfg := diverge.Config{Tolerance: c.tolerances.of, Options: options(halo.Options{Threads: int(c.Threads)})}
 	found, err := diverge.Find(ctx, sides[0], sides[1], args, cfg)
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
@@ -137,11 +137,7 @@ func (c *compareCmd) arguments(m hlo.Module) ([]*hlo.Literal, error) {
 	if run.Fill == "" && c.Inputs == "" && len(c.Input) == 0 {
 		run.Fill = string(arrays.Random)
 	}
-	var shapes []hlo.Shape
-	for _, v := range halo.SignatureOf(m).Parameters {
-		shapes = append(shapes, v.Shape)
-	}
-	all, err := run.arguments(shapes, grid{1, 1})
+	all, err := run.arguments(halo.SignatureOf(m).Parameters, grid{1, 1})
 	if err != nil {
 		return nil, err
 	}

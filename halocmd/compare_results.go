@@ -55,6 +55,39 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 	return nil
 }
 
+// compareWith reports how far the results of a snapshot's program are from the result that the snapshot carries.
+func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Literal, r *record) error {
+	if len(results) != len(carried) {
+		return fmt.Errorf("%s: error: the snapshot carries %d results, and the program has %d", name, len(carried), len(results))
+	}
+	var records []any
+	bad := 0
+	for i, got := range results {
+		want := carried[i]
+		if !got.Shape().IsArray() {
+			continue
+		}
+		if !got.Shape().Compatible(want.Shape()) {
+			return fmt.Errorf("%s: error: result %d: the snapshot carries %v, and the program computes %v", name, i, want.Shape().WithoutLayout(), got.Shape().WithoutLayout())
+		}
+		diff := c.measure(got, want)
+		if diff.Bad > 0 {
+			bad++
+		}
+		fields := diff.fields()
+		fields["result"], fields["shape"] = i, got.Shape().WithoutLayout().String()
+		records = append(records, fields)
+		if !c.JSON {
+			fmt.Fprintf(e.stderr, "%s: result %d, %v, against the snapshot: %v\n", name, i, got.Shape().WithoutLayout(), diff)
+		}
+	}
+	r.add("compare", records)
+	if bad > 0 {
+		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries", name, bad, len(results))
+	}
+	return nil
+}
+
 // difference is how far a result is from its reference.
 type difference struct {
 	arrays.Difference
@@ -110,7 +143,7 @@ type tolerances struct {
 }
 
 func (t *tolerances) check() error {
-	if t.Rtol != nil && *t.Rtol < 0 || t.Atol != nil && *t.Atol < 0 {
+	if t.Rtol != nil && !(*t.Rtol >= 0) || t.Atol != nil && !(*t.Atol >= 0) { // NaN is no tolerance
 		return fmt.Errorf("--rtol, --atol: want a tolerance of at least 0")
 	}
 	return nil

@@ -15,7 +15,7 @@ func (g grid) devices() int { return g.replicas * g.partitions }
 
 // deviceFlags say how many devices run.
 type deviceFlags struct {
-	Replicas   int `help:"Number of replicas. Default: what the module's header says, if the program has collectives; else one." placeholder:"R"`
+	Replicas   int `help:"Number of replicas. Default: the module's replica_count if the program has collectives, else 1." placeholder:"R"`
 	Partitions int `help:"Number of partitions of each replica. Default as of --replicas." placeholder:"P"`
 }
 

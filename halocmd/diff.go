@@ -20,9 +20,9 @@ type diffCmd struct {
 
 	readFlags `embed:""`
 
-	Passes  string `help:"Run these passes on both first: names of what differs in dumps of several tools often vanish after simplify." placeholder:"TEXT"`
+	Passes  string `help:"Run these passes on both programs first; simplify removes many irrelevant differences." placeholder:"TEXT"`
 	Profile string `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
-	Quiet   bool   `short:"q" help:"Say nothing: the exit status is the answer."`
+	Quiet   bool   `short:"q" help:"Print nothing; the exit status is the result."`
 	JSON    bool   `name:"json" help:"One JSON object for the pair."`
 }
 

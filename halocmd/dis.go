@@ -13,7 +13,7 @@ import (
 type disCmd struct {
 	Files   []string `arg:"" name:"file" help:"BEF files."`
 	Generic bool     `help:"Print every op in its generic form."`
-	Exact   bool     `help:"Print all that the file says: positions, streams, numbering, sections of halo's own. halo asm makes the same bytes of it."`
+	Exact   bool     `help:"Print everything in the file: positions, streams, numbering, halo's own sections. halo asm makes the same bytes from it."`
 	Output  string   `short:"o" help:"Write the text here." default:"-"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }

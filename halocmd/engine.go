@@ -57,7 +57,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 
 // options are those of compiling and loading.
 func (c *runCmd) options(observer halo.Observer) halo.Options {
-	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: c.Threads, MaxBytes: available(), Observer: observer})
+	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: int(c.Threads), MaxBytes: available(), Observer: observer})
 }
 
 // compile compiles a module that was read from a file.
@@ -76,7 +76,7 @@ func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, 
 
 // compileError puts the file's name before an error that has no position of its own.
 func (in *input) compileError(err error) error {
-	if errors.As(err, new(*lower.Error)) {
+	if errors.As(err, new(*lower.Error)) || errors.As(err, new(*halo.ElidedError)) {
 		return err
 	}
 	return fmt.Errorf("%s: error: %w", in.name, err)
@@ -85,15 +85,6 @@ func (in *input) compileError(err error) error {
 // fillElided says whether constants that the text leaves out get filler: a run on made-up inputs may as well make up constants.
 func (c *runCmd) fillElided() bool {
 	return c.Elided == "fill" || c.Elided == "auto" && c.Fill != ""
-}
-
-// params are the shapes of the leaves of the parameters.
-func (p *prepared) params() []hlo.Shape {
-	shapes := make([]hlo.Shape, len(p.Signature().Parameters))
-	for i, v := range p.Signature().Parameters {
-		shapes[i] = v.Shape
-	}
-	return shapes
 }
 
 // run executes the program. The results of an earlier run, which may be nil, are written over.

@@ -17,8 +17,7 @@ type explainCmd struct {
 
 // Help is what --help says beyond the flags.
 func (explainCmd) Help() string {
-	return `What a pass does, which options, rules and phases it has and what it must precede; what a rule rewrites; what a pipeline runs; what the
-verifier asks and programs that break it; what an op takes.
+	return `Explains a pass with its options, rules, phases and order; a rewrite rule; a pipeline; a rule of the verifier with programs that break it; an op.
 
 Instructions have a history once passes have run:
   halo opt -O2 --explain=%add.7 model.hlo     where an instruction comes from

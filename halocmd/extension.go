@@ -31,12 +31,16 @@ type Extension struct {
 
 // What the process was started with. It is set once, before any command runs.
 var (
-	catalogue, _ = passes.With(nil, nil, nil)
-	added        Extension // all of them as one
+	catalogue = passes.Builtin()
+	added     Extension // all of them as one
 )
 
 // extend adds extensions to the command. The error says which promise they break.
 func extend(extensions []Extension) error {
+	if len(extensions) == 0 {
+		catalogue, added = passes.Builtin(), Extension{}
+		return nil
+	}
 	all := Extension{CustomCalls: map[string]eval.Kernel{}}
 	var families []pass.Family
 	var kernels []func(*runtime.Registry)

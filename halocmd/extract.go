@@ -18,7 +18,7 @@ import (
 type extractCmd struct {
 	File        string `arg:"" help:"A program."`
 	Instruction string `required:"" help:"The instruction that the new program returns." placeholder:"%NAME"`
-	Height      int    `help:"How many levels of operands to take along: 0 for the instruction alone, -1 for all. What is beyond becomes a parameter; constants come along." default:"-1" placeholder:"N"`
+	Height      int    `help:"Levels of operands to include: 0 for the instruction alone, -1 for all. Other operands become parameters; constants are included." default:"-1" placeholder:"N"`
 
 	printFlags `embed:""`
 	readFlags  `embed:""`

@@ -16,7 +16,7 @@ import (
 // feedFlags say what the host gives to a program that asks, and where it puts what it gets.
 type feedFlags struct {
 	Infeed  string `help:"Arrays for infeeds, leaf by leaf in the order of the program: keys 0, 1, ... or, for one device alone, d0/0, ... Without it --fill makes them." placeholder:"FILE.npz"`
-	Outfeed string `help:"Write what outfeeds give here, keys as of --infeed." placeholder:"FILE.npz"`
+	Outfeed string `help:"Write the values of outfeeds to this file, keys as of --infeed." placeholder:"FILE.npz"`
 }
 
 // host is the other side of a program's infeeds, outfeeds and host transfers, for one run. What is sent to it on a channel is there to be

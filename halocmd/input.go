@@ -31,11 +31,11 @@ type place struct {
 	rel  string // its place in a folder of results: the path below the directory that was named, else the last part of the name
 }
 
-// extensions of the files that are taken from a directory. Texts with another extension are taken if they begin as XLA's dumps do.
-var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".mlir", ".bef"}
+// extensions of the files that are taken from a directory. Files with other names are taken if they begin as a program does.
+var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".mlir", ".mlirbc", ".jax_export", ".bef"}
 
 // expand lists the files that the arguments name: files as they are, directories by what they hold, "-" for standard input.
-func expand(args []string) ([]place, error) {
+func (e *env) expand(args []string) ([]place, error) {
 	var files []place
 	for i, a := range args {
 		if a == "-" {
@@ -50,7 +50,7 @@ func expand(args []string) ([]place, error) {
 			files = append(files, place{a, filepath.Base(a)})
 			continue
 		}
-		found, err := programs(a)
+		found, err := e.programs(a)
 		if err != nil {
 			return nil, err
 		}
@@ -59,44 +59,59 @@ func expand(args []string) ([]place, error) {
 	return files, nil
 }
 
-// programs lists the programs below a directory, sorted by path.
-func programs(dir string) ([]place, error) {
+// programs lists the programs below a directory, sorted by path, and says how many other files there are.
+func (e *env) programs(dir string) ([]place, error) {
 	var files []place
+	var others []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !isProgram(path) {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		files = append(files, place{path, rel})
+		if isProgram(path) {
+			files = append(files, place{path, rel})
+		} else {
+			others = append(others, rel)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", dir, err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: error: no programs in this directory: looked for %s, and .txt that begins with HloModule",
+		return nil, fmt.Errorf("%s: error: no programs in this directory: looked for %s, and files that begin as a program does",
 			dir, strings.Join(extensions, ", "))
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(e.stderr, "%s: note: skipped %s without a program: %s\n", dir, count(len(others), "file", "files"), abridged(others))
 	}
 	return files, nil
 }
 
-// isProgram tells the programs of a directory from other files. XLA dumps modules, and much else, as .txt.
+// abridged lists a few names.
+func abridged(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
+}
+
+// isProgram reports whether a file of a directory holds a program. XLA dumps modules, and much else, as .txt. Binary files need an extension:
+// anything may be a protocol buffer.
 func isProgram(path string) bool {
 	if slices.ContainsFunc(extensions, func(x string) bool { return strings.HasSuffix(path, x) }) {
 		return true
-	}
-	if !strings.HasSuffix(path, ".txt") {
-		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	const first = "HloModule "
-	head := make([]byte, len(first))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == first
+	head := make([]byte, 16<<10)
+	n, _ := io.ReadFull(f, head)
+	kind, ok := source.Recognise(head[:n])
+	return ok && (kind == source.HLOText || kind == source.StableHLOText || kind == source.MLIRBytecode || kind == source.BEF)
 }
 
 // read loads a file and finds out what it is.
@@ -111,13 +126,14 @@ func (e *env) read(s place) (*input, error) {
 	}
 	var data []byte
 	var err error
+	limit := inputLimit()
 	if s.name == "-" {
-		data, err = io.ReadAll(e.stdin)
+		data, err = readAll(e.stdin, limit)
 	} else {
-		data, err = os.ReadFile(s.name)
+		data, err = readFile(s.name, limit)
 	}
 	if err == nil {
-		data, err = source.Unpack(data, unpackLimit())
+		data, err = source.Unpack(data, limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
@@ -125,10 +141,42 @@ func (e *env) read(s place) (*input, error) {
 	return &input{s, data, source.Detect(s.name, data), false, e.lenient, nil}, nil
 }
 
-// unpackLimit is how much a packed file may hold: a module takes a few times its text.
-func unpackLimit() int64 {
-	if memory := available(); memory > 0 {
-		return min(source.MaxUnpacked, memory/4)
+// inputLimit is how much a file may hold, once it is unpacked: a module takes a few times its text.
+func inputLimit() int64 { return min(source.MaxUnpacked, available()/4) }
+
+// readFile reads a file, which may be a pipe or a device that never ends.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return source.MaxUnpacked
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if info.Size() > limit {
+			return nil, tooLong(limit)
+		}
+		data := make([]byte, info.Size())
+		n, err := io.ReadFull(f, data)
+		if err == io.ErrUnexpectedEOF || err == io.EOF {
+			err = nil // it has become shorter
+		}
+		return data[:n], err
+	}
+	return readAll(f, limit)
+}
+
+// maxStream bounds what does not say how long it is.
+const maxStream = 1 << 30
+
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	limit = min(limit, maxStream)
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, tooLong(limit)
+	}
+	return data, err
+}
+
+func tooLong(limit int64) error {
+	return fmt.Errorf("more than %d bytes", limit)
 }

@@ -15,7 +15,7 @@ type listPassesCmd struct {
 }
 
 func (listPassesCmd) Help() string {
-	return `Passes first, then the pipelines and what they run. halo explain NAME tells more about one.`
+	return `Passes first, then the pipelines and what they run. halo explain NAME explains one.`
 }
 
 func (c *listPassesCmd) Run(e *env) error { return listPasses(e.stdout, c.JSON) }

@@ -14,7 +14,7 @@ type lowerCmd struct {
 	Files   []string `arg:"" name:"file" help:"HLO programs."`
 	Level   optLevel `embed:""`
 	Output  string   `short:"o" help:"The BEF file; - is standard output. Default: FILE with .bef."`
-	Elided  string   `help:"What to do with constants that the text leaves out: error, or fill with XLA's filler." default:"error" enum:"error,fill"`
+	Elided  string   `help:"Constants that the text elides: error, or fill (with XLA's filler)." default:"error" enum:"error,fill"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }

@@ -44,26 +44,26 @@ type commands struct {
 	Fmt    fmtCmd    `cmd:"" help:"Parse programs and print them."`
 	Verify verifyCmd `cmd:"" help:"Verify programs; report every finding with its rule."`
 	Opt    optCmd    `cmd:"" help:"Run passes and print the module."`
-	Replay replayCmd `cmd:"" help:"Run a reproducer that a failing pass left."`
-	Reduce reduceCmd `cmd:"" help:"Make a program small on which passes, or a command, fail."`
+	Replay replayCmd `cmd:"" help:"Run the reproducer of a failing pass."`
+	Reduce reduceCmd `cmd:"" help:"Minimise a program that makes a pass or a command fail."`
 	Lower  lowerCmd  `cmd:"" help:"Lower HLO to a BEF file."`
 	Asm    asmCmd    `cmd:"" help:"Assemble host program text to a BEF file."`
 	Dis    disCmd    `cmd:"" help:"Disassemble a BEF file to host program text."`
 	Run    runCmd    `cmd:"" help:"Run a program."`
 
-	Compare compareCmd `cmd:"" help:"Run a program in two ways, by passes or engines, and say where they part."`
+	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
-	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, whatever their names."`
-	Stats      statsCmd      `cmd:"" help:"Count what programs consist of, and what executing them takes."`
-	Schedule   scheduleCmd   `cmd:"" help:"Tell how well asynchronous work is hidden, by the cost model."`
-	Overlap    overlapCmd    `cmd:"" help:"Simulate what runs beside what, and say what keeps the rest from it."`
+	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
+	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
+	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
+	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`
 	Calibrate  calibrateCmd  `cmd:"" help:"Measure this machine for the cost model."`
-	Extract    extractCmd    `cmd:"" help:"Make a program of an instruction and what it is computed from."`
-	Bisect     bisectCmd     `cmd:"" help:"Find the pass, and the rewrite, with which a command begins to fail."`
-	Check      checkCmd      `cmd:"" help:"Run the CHECK lines of tests of passes."`
+	Extract    extractCmd    `cmd:"" help:"Extract an instruction and its operands as a program."`
+	Bisect     bisectCmd     `cmd:"" help:"Find the pass, and the rewrite, that makes a command fail."`
+	Check      checkCmd      `cmd:"" help:"Run tests of passes that have CHECK lines."`
 	Explain    explainCmd    `cmd:"" help:"Explain a pass, a rule, a pipeline, a rule of the verifier, or an opcode."`
 	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
-	Archive    archiveCmd    `cmd:"" help:"Read an archive of versions that halo opt has dumped."`
+	Archive    archiveCmd    `cmd:"" help:"Show the versions in an archive that halo opt dumped."`
 
 	MaxMemory memorySize       `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
 	Version   kong.VersionFlag `help:"Print the version."`
@@ -90,7 +90,9 @@ type usageError struct{ error }
 // run is the whole command as a function, so that tests can call it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	watch := newProgress(stderr)
-	e := &env{stdin: stdin, stdout: watch.over(stdout), stderr: watch.over(stderr), progress: watch}
+	out := &results{w: stdout}
+	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch}
+	defer func() { code = out.exit(code, stderr) }()
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(stderr, "halo: this is a bug, please report it: %v\n%s", p, debug.Stack())
@@ -100,6 +102,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if len(args) == 0 {
 		args, e.stdout = []string{"--help"}, e.stderr
 		defer func() { code = exitUsage }()
+	}
+	if args[0] == "--version" { // no grammar is needed for that
+		fmt.Fprintln(e.stdout, version())
+		return exitOK
 	}
 	exited := -1
 	limitMemory()

@@ -21,7 +21,7 @@ type moduleOptions struct {
 
 // readFlags say how texts are read, for the commands that look at programs and do not run them.
 type readFlags struct {
-	Lenient bool `help:"Keep what is not known as it is written: attributes, opcodes, values of attributes."`
+	Lenient bool `help:"Keep unrecognised attributes, opcodes and attribute values verbatim."`
 }
 
 // AfterApply is called by kong when the flags are there.

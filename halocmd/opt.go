@@ -22,12 +22,12 @@ type optCmd struct {
 	ListPasses  bool     `help:"List the passes and pipelines."`
 	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%%add.7) comes from and what became of it." placeholder:"NAME"`
 	PrintIR     []string `name:"print" help:"Print on standard error: changed (the module after each pass that changed it), diff (what it changed, as text), instructions (what it changed, instruction by instruction), before, after." enum:"changed,diff,instructions,before,after"`
-	Where       string   `help:"Tell what became of an instruction of the input (%%dot.3): what happened to it, and what computes its value in the result." placeholder:"NAME"`
-	Remarks     []string `help:"Print what passes say about instructions on standard error: all, passed, missed or analysis, perhaps of one pass: missed:fusion. Alone it is all." placeholder:"KIND[:PASS]"`
+	Where       string   `help:"Show what became of an instruction of the input (%%dot.3), and what computes its value in the result." placeholder:"NAME"`
+	Remarks     []string `help:"Print remarks of passes on standard error: all (the default), passed, missed or analysis, or those of one pass: missed:fusion." placeholder:"KIND[:PASS]"`
 	Timing      bool     `help:"Print time, memory, statistics of each pass, and what it added to the module, on standard error; --json has them always."`
 	Trace       string   `help:"Write when each pass ran as a Chrome trace." placeholder:"FILE" type:"path"`
-	StrictFlags bool     `help:"Refuse flags that begin with --xla_ and that nobody knows, instead of warning."`
-	Thorough    bool     `help:"Run every pass on everything, also where nothing changed since its last run."`
+	StrictFlags bool     `help:"Refuse unknown flags that begin with --xla_ instead of warning."`
+	Thorough    bool     `help:"Run every pass on everything, even where nothing changed since its last run."`
 
 	passSelection `embed:""`
 	passChecks    `embed:""`
@@ -49,7 +49,7 @@ func (optCmd) Help() string {
   halo opt -O2 --where=%dot.3 model.hlo          what became of an instruction
   halo opt -O2 --disable-pass=O2/simplify#2/cse model.hlo
 
-halo list-passes and halo explain tell what there is; docs/passes.md is the manual.`
+halo list-passes and halo explain list and explain passes; docs/passes.md is the manual.`
 }
 
 func (c *optCmd) Run(e *env) error {

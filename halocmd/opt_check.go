@@ -27,10 +27,10 @@ type passChecks struct {
 	Check                 string   `help:"exec or exec:N: evaluate the module before and after each pass that changed it, on N sets of inputs." placeholder:"exec[:N]"`
 	Fuel                  []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
 	Rules                 []string `help:"Take rules out: -algsimp.A12." placeholder:"-PASS.RULE"`
-	FP                    string   `name:"fp" help:"What rewrites may change in floating-point results: strict (nothing), xla (what XLA's do), fast (what holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
+	FP                    string   `name:"fp" help:"Floating-point changes that rewrites may make: strict (none), xla (those of XLA's), fast (anything that holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
 	Budget                []string `help:"Bound what each pass may take: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
 	thorough, countMemory bool
-	Reproducer            string `help:"Where a failing pass leaves a reproducer for halo replay; none: nowhere." placeholder:"DIR" default:"."`
+	Reproducer            string `help:"Folder for the reproducers of failing passes; none writes no reproducer." placeholder:"DIR" default:"."`
 }
 
 // run runs a pipeline under the checks. When a pass fails it leaves a reproducer.

@@ -19,7 +19,7 @@ import (
 // dumpFlags say which versions of modules are written, and how.
 type dumpFlags struct {
 	DumpTo       string   `aliases:"xla_dump_to" help:"Write the module into this folder before and after, and after each pass that --dump-pass selects." placeholder:"DIR" type:"path"`
-	DumpPass     string   `aliases:"xla_dump_hlo_pass_re" help:"Passes to dump after: a regular expression; .* is all that changed something." placeholder:"REGEXP"`
+	DumpPass     string   `aliases:"xla_dump_hlo_pass_re" help:"Dump after passes that match this regular expression; .* is all that changed something." placeholder:"REGEXP"`
 	DumpPipeline string   `aliases:"xla_dump_hlo_pipeline_re" help:"Dump only after passes of these pipelines." placeholder:"REGEXP"`
 	DumpModule   string   `aliases:"xla_dump_hlo_module_re" help:"Dump only modules of these names." placeholder:"REGEXP"`
 	DumpMax      int      `aliases:"xla_dump_max_hlo_modules" help:"Dump at most so many modules." placeholder:"N" default:"-1"`

@@ -19,7 +19,7 @@ type passSelection struct {
 	DisableAll  bool     `name:"disable-all-passes" aliases:"xla_disable_all_hlo_passes" help:"Run no pass."`
 	StartFrom   string   `aliases:"xla_run_hlo_passes_starting_from,skip-to" help:"Leave out all passes before this one." placeholder:"PATTERN"`
 	StopAfter   string   `help:"Leave out all passes after the first run of this one." placeholder:"PATTERN"`
-	KeepLegal   bool     `help:"Run the passes that lowering needs even if they are left out otherwise."`
+	KeepLegal   bool     `help:"Run the passes that lowering needs even if they are excluded."`
 }
 
 // skip checks the patterns and returns a maker of instruments, one for each module: where to start and stop is a state.

@@ -23,10 +23,10 @@ import (
 
 // reduceCmd makes a module small on which something fails.
 type reduceCmd struct {
-	File string `arg:"" help:"A program, or a reproducer that a failing pass left: that says itself what to run."`
+	File string `arg:"" help:"A program, or the reproducer of a failing pass, which names the passes itself."`
 
-	Passes  string        `help:"Passes that fail on it: fix(algsimp,dce),cse." placeholder:"TEXT"`
-	Command string        `help:"A command that fails on it: run by the shell with the file's name appended; a status other than 0 means that it still fails." placeholder:"TEXT"`
+	Passes  string        `help:"Passes that fail: fix(algsimp,dce),cse." placeholder:"TEXT"`
+	Command string        `help:"A shell command that fails on the program; the file's name is appended. A status other than 0 means failure." placeholder:"TEXT"`
 	Time    time.Duration `help:"Stop after this time with what there is." default:"5m"`
 	Output  string        `short:"o" help:"Write the module here." type:"path" default:"-"`
 

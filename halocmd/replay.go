@@ -12,7 +12,7 @@ import (
 
 // replayCmd runs a reproducer: a module whose first lines say which passes to run on it, and how.
 type replayCmd struct {
-	Files []string `arg:"" name:"file" help:"Reproducers, as a failing pass leaves them."`
+	Files []string `arg:"" name:"file" help:"Reproducers of failing passes."`
 }
 
 const (

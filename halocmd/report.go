@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
@@ -61,10 +62,18 @@ func exitCode(err error) int {
 		return int(reported)
 	case errors.As(err, &usage):
 		return exitUsage
+	case errors.As(err, &ours) && isGrowth(ours.value):
+		return exitInput
 	case errors.As(err, &ours), errors.As(err, &inPass), kernelPanicked(err):
 		return exitBug
 	}
 	return exitInput
+}
+
+// isGrowth reports whether a panic says that the module has grown too large, which is the module's fault.
+func isGrowth(v any) bool {
+	_, ok := v.(*hlo.GrowthError)
+	return ok
 }
 
 // atWork is called before a command works on a file. Tests plant bugs here.
@@ -73,7 +82,7 @@ var atWork = func(name string) {}
 // each works on every file that the arguments name. A failure on one does not keep it from the others. Errors go to standard error, or
 // with asJSON into one record a file on standard output. The result is nil or a failure with the exit code.
 func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) error) error {
-	files, err := expand(args)
+	files, err := e.expand(args)
 	if err != nil {
 		return err
 	}

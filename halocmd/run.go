@@ -13,6 +13,7 @@ import (
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/source"
 )
 
@@ -21,18 +22,18 @@ type runCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
 	Level optLevel `embed:""`
 
-	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D alone; .raw or .bin for elements without a header." placeholder:"N=FILE" sep:"none"`
-	Inputs  string        `help:"Arrays for the parameters, keys 0, 1, ...; with several devices d0/0, d0/1, ..., d1/0, ... A .npy, .raw or .bin file is the only parameter." placeholder:"FILE.npz"`
-	Fill    string        `help:"Make the inputs that are not given: zeros, ones, random, uniform or model." placeholder:"KIND"`
+	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
+	Inputs  string        `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
+	Fill    string        `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
 	Seed    uint64        `help:"Seed of the fill." placeholder:"S"`
-	Elided  string        `help:"What to do with constants that the text leaves out: error, fill with XLA's filler, or auto: fill if the inputs are filled too." default:"auto" enum:"auto,error,fill"`
-	Output  string        `short:"o" help:"Write the results here, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
+	Elided  string        `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
+	Output  string        `short:"o" help:"Write the results to this file, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
 	Print   bool          `help:"Print the results as HLO literals."`
-	Engine  string        `help:"bef: lower and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
-	Compare string        `help:"Compare the results with these." placeholder:"REF.npz"`
-	Bench   int           `help:"Time this many runs after one to warm up." placeholder:"N"`
+	Engine  string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
+	Compare string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
+	Bench   int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
 	Timeout time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
-	Threads int           `help:"Compute workers. Default: one for each processor." placeholder:"N"`
+	Threads threadCount   `help:"Compute workers. Default: one for each processor." placeholder:"N"`
 	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool          `name:"json" help:"One JSON object for each file."`
 
@@ -63,11 +64,8 @@ func (c *runCmd) Run(e *env) error {
 	})
 }
 
-// Ranges of flags.
-const (
-	maxThreads = 1 << 12
-	maxBench   = 100_000_000
-)
+// maxBench bounds the runs of which times are kept.
+const maxBench = 10_000_000
 
 // check finds what is wrong with the flags before any file is read.
 func (c *runCmd) check() error {
@@ -98,8 +96,6 @@ func (c *runCmd) check() error {
 		return errors.New("--trace shows what the runtime does: it goes with --engine=bef")
 	case c.Bench > maxBench:
 		return fmt.Errorf("--bench: want at most %d runs", maxBench)
-	case c.Threads < 0 || c.Threads > maxThreads:
-		return fmt.Errorf("--threads: want a number of threads up to %d, or 0 for one on each processor", maxThreads)
 	case c.Timeout < 0:
 		return errors.New("--timeout: want a positive time")
 	}
@@ -134,7 +130,13 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	}
 	defer p.Close()
 	e.progress.at("making the inputs")
-	args, err := c.arguments(p.params(), p.grid)
+	var carried *proto.Snapshot
+	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) && p.grid.devices() == 1 {
+		if carried, err = proto.DecodeSnapshot(in.data); err != nil {
+			return fmt.Errorf("%s: error: %w", in.name, err)
+		}
+	}
+	args, own, err := c.argumentsOf(p, carried)
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
@@ -153,7 +155,39 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
-	return c.deliver(e, in.name, p.grid, results, r)
+	if err := c.deliver(e, in.name, p.grid, arraysOf(results), r); err != nil {
+		return err
+	}
+	if own && carried.Result != nil && c.Compare == "" {
+		return c.compareWith(e, in.name, results[0], carried.Result.Leaves(), r)
+	}
+	return nil
+}
+
+// arraysOf leaves out tokens, of which there is nothing to show.
+func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
+	all := make([][]*hlo.Literal, len(results))
+	for d := range results {
+		for _, l := range results[d] {
+			if l.Shape().IsArray() {
+				all[d] = append(all[d], l)
+			}
+		}
+	}
+	return all
+}
+
+// argumentsOf makes the arguments: those that a snapshot carries, unless the flags give others.
+func (c *runCmd) argumentsOf(p *prepared, carried *proto.Snapshot) (args [][]*hlo.Literal, own bool, err error) {
+	if carried != nil && len(carried.Arguments) > 0 && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
+		var leaves []*hlo.Literal
+		for _, a := range carried.Arguments {
+			leaves = append(leaves, a.Leaves()...)
+		}
+		return [][]*hlo.Literal{leaves}, true, nil
+	}
+	args, err = c.arguments(p.Signature().Parameters, p.grid)
+	return args, false, err
 }
 
 // isKey reports whether a key names a parameter leaf, as 3 or as d0/3.

@@ -26,7 +26,7 @@ type spmdFlags struct {
 type spmdProgram struct {
 	*prepared
 	boundary *spmd.Boundary
-	whole    []hlo.Shape // of the leaves of the parameters
+	whole    []halo.Value // the leaves of the parameters
 }
 
 // spmdOf partitions the program of a file; nil if it runs as it is, for one device or because it is one device's already.
@@ -76,12 +76,7 @@ func (c *runCmd) spmdOf(ctx context.Context, e *env, in *input, observer halo.Ob
 	if p.boundary, err = spmd.NewBoundary(whole, local); err != nil {
 		return nil, fmt.Errorf("%s: error: %w", in.name, err)
 	}
-	for i := range whole.Entry().NumParameters() {
-		whole.Entry().Parameter(i).Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
-			p.whole = append(p.whole, leaf)
-			return true
-		})
-	}
+	p.whole = halo.SignatureOf(whole).Parameters
 	verified, err := halo.Verify(local, verifierConfig(verifier.Config{Profile: verifier.XLA}))
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: the partitioned program: %w", in.name, err)
@@ -140,7 +135,7 @@ func (c *runCmd) spmdArguments(p *spmdProgram) ([][]*hlo.Literal, error) {
 	}
 	for key := range given {
 		if strings.HasPrefix(key, "d") {
-			return c.arguments(p.params(), p.grid)
+			return c.arguments(p.Signature().Parameters, p.grid)
 		}
 	}
 	whole, err := c.arguments(p.whole, grid{1, 1})

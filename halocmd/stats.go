@@ -15,7 +15,7 @@ import (
 // statsCmd counts.
 type statsCmd struct {
 	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
-	Top     int      `help:"List so many of the most expensive instructions." default:"10" placeholder:"N"`
+	Top     natural  `help:"List so many of the most expensive instructions." default:"10" placeholder:"N"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 
@@ -36,7 +36,7 @@ func (c *statsCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		s := statsOf(m, c.Top)
+		s := statsOf(m, int(c.Top))
 		if !c.JSON {
 			s.print(e.stdout, m.Name())
 			return nil

@@ -17,8 +17,8 @@ import (
 // verifyCmd reports every finding of the verifier.
 type verifyCmd struct {
 	Files   []string `arg:"" optional:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
-	Profile string   `help:"doc: what the documents promise; xla: what XLA accepts." default:"doc" enum:"doc,xla"`
-	Explain string   `help:"Explain a rule: what it says, a program that breaks it, one that does not." placeholder:"RULE"`
+	Profile string   `help:"doc: halo's documented rules; xla: XLA's rules." default:"doc" enum:"doc,xla"`
+	Explain string   `help:"Explain a rule, with a program that breaks it and one that does not." placeholder:"RULE"`
 	Option  []string `help:"An option of the verifier, name or name=value; each is also a flag of its own, see --list-options." placeholder:"NAME=VALUE" sep:"none"`
 	List    bool     `name:"list-options" help:"List the options."`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`

@@ -25,6 +25,7 @@ type Editor struct {
 	slab               *instrNode // the next one
 
 	stats CopyStats
+	grown growth
 
 	first compState   // of the computation touched first; many sessions touch no other
 	side  *sideTables // nil until needed
@@ -95,7 +96,7 @@ func (st *compState) more() *compTables {
 
 // Edit opens a session on m. Nothing is copied before the first edit.
 func (m Module) Edit() *Editor {
-	return &Editor{epoch: epochs.Add(1), gen: 1, root: m.m}
+	return &Editor{epoch: epochs.Add(1), gen: 1, root: m.m, grown: growth{next: growthStep}}
 }
 
 // NewModule opens a session on an empty module of the given name.

@@ -14,6 +14,9 @@ func (e *Editor) takeNode(limit int) *instrNode {
 	if e.slabLeft == 0 {
 		e.slabSize = uint8(min(max(1, 2*int(e.slabSize)), limit))
 		e.slab, e.slabLeft = &make([]instrNode, e.slabSize)[0], e.slabSize
+		if e.grown.made += int(e.slabSize); e.grown.made > e.grown.next && e.grown.next > 0 {
+			e.checkGrowth()
+		}
 	}
 	n := e.slab
 	if e.slabLeft--; e.slabLeft > 0 {

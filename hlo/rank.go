@@ -108,7 +108,8 @@ func (st *compState) rankBefore(at InstrID) uint64 {
 }
 
 // spread opens gaps before at: it takes ever more predecessors until the room up to the one before them allows a gap of rankStep
-// each, and deals that room out evenly. At the start of the computation without such room, all ranks are dealt anew.
+// each, and deals that room out evenly. At the start of the computation without such room, all ranks are dealt anew, with
+// room before at for as many instructions as there are.
 func (st *compState) spread(at InstrID) {
 	high := st.instr(at).rank
 	var window []InstrID // backwards from at
@@ -130,9 +131,14 @@ func (st *compState) spread(at InstrID) {
 		id = p.id
 		window = append(window, id)
 	}
-	for i, n := range st.node.computeOrder() {
-		st.setRank(n.id, uint64(i+1)*rankGap)
-		st.node.maxRank = uint64(i+1) * rankGap
+	order := st.node.computeOrder()
+	room := uint64(0)
+	for i, n := range order {
+		if n.id == at { // there will be more: as much as there is now, before this is done again
+			room = uint64(len(order)) * rankGap
+		}
+		st.node.maxRank = uint64(i+1)*rankGap + room
+		st.setRank(n.id, st.node.maxRank)
 	}
 }
 

@@ -115,6 +115,9 @@ func raggedDotShape(c *ShapeContext) (Shape, error) {
 	if !groups.IsArray() || groups.Rank() == 0 {
 		return Shape{}, c.operand(2, "RDOT-03", "expected group_sizes to have rank of at least 1, got %v", groups)
 	}
+	if c.Defined && !groups.Type().IsInteger() {
+		return Shape{}, c.undefined(2)
+	}
 	for _, g := range a.RHSGroup {
 		if !inRange(g, rhs.Rank()) {
 			return Shape{}, c.attr("rhs_group_dims", "RDOT-02", "An rhs group dimension number is out of range: %d of %v", g, rhs)

@@ -379,4 +379,17 @@ func constantShape(c *ShapeContext) (Shape, error) {
 	return lit.Shape(), nil
 }
 
-func bitcastShape(c *ShapeContext) (Shape, error) { return c.stated() }
+// bitcastShape takes the stated shape. Where layouts count, padding does too, and the verifier compares sizes (SHP-12).
+func bitcastShape(c *ShapeContext) (Shape, error) {
+	out, err := c.stated()
+	if err != nil {
+		return Shape{}, err
+	}
+	if x := c.Operands[0]; c.Defined && !c.LayoutSensitive && wholeBytes(x) && wholeBytes(out) && x.ByteSize() != out.ByteSize() {
+		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast keeps the bytes of its operand: %v has %d, %v has %d", x, x.ByteSize(), out, out.ByteSize())
+	}
+	return out, nil
+}
+
+// wholeBytes reports whether s is an array of known size whose elements take bytes of their own.
+func wholeBytes(s Shape) bool { return s.IsArray() && s.IsStatic() && storageBits(s.Type()) >= 8 }

@@ -161,10 +161,13 @@ func compareShape(c *ShapeContext) (Shape, error) {
 	if a.Direction == DirectionInvalid || int(a.Direction) >= len(directions) {
 		return Shape{}, c.attr("direction", "GEN-09", "comparison direction is invalid")
 	}
+	t := c.Operands[0].Type()
+	if c.Defined && t.IsComplex() && a.Direction != EQ && a.Direction != NE {
+		return Shape{}, c.attr("direction", "HALO-DEFINED", "complex numbers have no order, so %v is not defined on %v", a.Direction, c.Operands[0])
+	}
 	if a.Type == CompareDefault {
 		return s, nil
 	}
-	t := c.Operands[0].Type()
 	if want := DefaultCompareType(t); t.IsFloat() && a.Type != CompareFloat && a.Type != CompareTotalOrder {
 		return Shape{}, c.attr("type", "ELT-13", "Expected comparison type %v or %v, got %v", CompareFloat, CompareTotalOrder, a.Type)
 	} else if !t.IsFloat() && a.Type != want {
@@ -320,6 +323,8 @@ func stochasticConvertShape(c *ShapeContext) (Shape, error) {
 		return Shape{}, c.operand(1, "ELT-17", "Random numbers for stochastic convert must be unsigned integers, but got %v", r)
 	case !x.Type().IsFloat():
 		return Shape{}, c.operand(0, "ELT-17", "Stochastic convert supports only floating point operand conversion, but got %v", x)
+	case c.Defined && to.IsArray() && !to.Type().IsSigned():
+		return Shape{}, c.operand(0, "HALO-DEFINED", "stochastic convert gives signed integers, not %v", to)
 	case x.Type().Bits() != r.Type().Bits():
 		return Shape{}, c.operand(1, "ELT-17", "The random number is required to have same bits as the operand. But got random bits: %d, operand bits: %d", r.Type().Bits(), x.Type().Bits())
 	case !x.EqualExcept(r, IgnoreElementType):

@@ -20,7 +20,7 @@ func fftShape(c *ShapeContext) (Shape, error) {
 		}
 	}
 	first, last, length := x.Rank()-n, x.Rank()-1, a.Length[n-1]
-	inner := func(upTo int) error {
+	inner := func(rule string, upTo int) error {
 		for i := range upTo {
 			if !sizesAgree(x.Dim(first+i), a.Length[i]) {
 				return c.operand(0, rule, "%v requires innermost dimensions match fft_length: %v, {%s}", a.Type, x, intsText(a.Length))
@@ -40,13 +40,18 @@ func fftShape(c *ShapeContext) (Shape, error) {
 		if !x.Type().IsComplex() {
 			return Shape{}, c.operand(0, rule, "%v requires complex input type, found %v", a.Type, x.Type())
 		}
+		if c.Defined { // XLA leaves this unchecked
+			if err := inner("HALO-DEFINED", n); err != nil {
+				return Shape{}, err
+			}
+		}
 		return x, nil
 	case RFFT:
 		z, ok := x.Type().ComplexOf()
 		if !ok {
 			return Shape{}, c.operand(0, rule, "RFFT requires F32 or F64 input type, found %v", x.Type())
 		}
-		if err := inner(n); err != nil {
+		if err := inner(rule, n); err != nil {
 			return Shape{}, err
 		}
 		if length == 0 {
@@ -57,7 +62,7 @@ func fftShape(c *ShapeContext) (Shape, error) {
 		if !x.Type().IsComplex() {
 			return Shape{}, c.operand(0, rule, "IRFFT requires complex input type, found %v", x.Type())
 		}
-		if err := inner(n - 1); err != nil {
+		if err := inner(rule, n-1); err != nil {
 			return Shape{}, err
 		}
 		if d := x.Dim(last); !(length == 0 && d == 0) && !sizesAgree(d, length/2+1) {

@@ -27,6 +27,8 @@ type ShapeContext struct {
 	LayoutSensitive bool
 	// FlatAsync admits the older form of an async value, (operand, output, ...) without a tuple around its only operand.
 	FlatAsync bool
+	// Defined refuses what XLA's shape inference lets through although the op is not defined there (HALO-DEFINED).
+	Defined bool
 	// GroupSize is the number of devices in each replica group of a collective; 0 when it is not known.
 	GroupSize int64
 }
@@ -133,6 +135,23 @@ func WithoutLayouts(args []any) []any {
 		}
 	}
 	return brief
+}
+
+// undefined reports an operand on which the op is not defined.
+func (c *ShapeContext) undefined(i int) error {
+	return c.operand(i, "HALO-DEFINED", "%v is not defined on %v", c.Op, c.Operands[i])
+}
+
+// onIntegers is a shape rule of an op that is defined on integers alone.
+func onIntegers(rule ShapeRule) ShapeRule {
+	return func(c *ShapeContext) (Shape, error) {
+		for i, x := range c.Operands {
+			if c.Defined && x.IsArray() && !x.Type().IsInteger() {
+				return Shape{}, c.undefined(i)
+			}
+		}
+		return rule(c)
+	}
 }
 
 // array demands that operand i is an array.

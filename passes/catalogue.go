@@ -23,6 +23,9 @@ type Pipeline struct{ Name, Doc, Text string }
 // Standard is a named pipeline of the catalogue.
 type Standard struct{ Doc, Text string }
 
+// Builtin returns the standard catalogue.
+func Builtin() *Catalogue { return standard }
+
 // With returns the standard catalogue with more passes, pipelines and constraints. Their names must be new, the passes documented, and
 // the pipelines must keep the constraints.
 func With(families []pass.Family, more []Pipeline, orders []pass.Order) (*Catalogue, error) {

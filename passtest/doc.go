@@ -26,10 +26,4 @@
 //
 // Every case is verified before and after each pass, printed and read back, run a second time, and evaluated before and after on several
 // inputs. The command halo check runs the same files, and halo check --update writes their CHECK lines.
-//
-//	file        what
-//	case.go     files to cases
-//	run.go      running a case, and what is asked of it
-//	update.go   writing CHECK lines
-//	testing.go  the front for go test
 package passtest

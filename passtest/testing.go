@@ -1,6 +1,8 @@
 package passtest
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,9 +10,15 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/filecheck"
+	"github.com/gohalo/halo/internal/passcases"
+	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
 )
+
+// Options say how cases are run.
+type Options = passcases.Options
 
 // Run runs the cases of the archives dir/PASS/*.txtar, strictly. Parse reads pipeline text.
 func Run(t *testing.T, dir string, parse func(string) (*pass.Pipeline, error)) {
@@ -29,7 +37,7 @@ func RunWith(t *testing.T, dir string, o Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cases := Cases(path, data, o.Parse)
+		cases := passcases.Cases(path, data, o.Parse)
 		t.Run(filepath.Base(filepath.Dir(path))+"/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			if len(cases) == 0 {
 				t.Fatal("the archive has no files")
@@ -48,10 +56,25 @@ func RunWith(t *testing.T, dir string, o Options) {
 // Apply runs a pipeline on a module with the verifier around every pass, and returns the result.
 func Apply(t testing.TB, p *pass.Pipeline, m hlo.Module, cfg verifier.Config) hlo.Module {
 	t.Helper()
-	c := Case{Name: "module"}
-	after, _, err := c.transform(t.Context(), p, m, Options{Verify: cfg, Strict: true})
+	c := passcases.Case{Name: "module"}
+	after, _, err := c.Transform(t.Context(), p, m, Options{Verify: cfg, Strict: true})
 	if err != nil {
 		t.Fatalf("%v\nmodule:\n%s", err, printer.String(m))
 	}
 	return after
+}
+
+// CheckLines holds an output to the CHECK lines of a text. The names are for messages.
+func CheckLines(name string, checks []byte, outputName string, output []byte) error {
+	return filecheck.Check(checks, output, filecheck.Options{CheckName: name, OutputName: outputName})
+}
+
+// SameResults evaluates two versions of a module on several inputs, among them infinities, NaN and zeros of both signs, and says where they
+// differ beyond what rewrites of a class may change. It is nil, too, when the first version cannot be evaluated.
+func SameResults(ctx context.Context, before, after hlo.Module, class pass.FP) error {
+	err := shadow.Compare(ctx, before, after, shadow.Config{Rounds: 3, Class: class})
+	if errors.Is(err, shadow.ErrSkipped) {
+		return nil
+	}
+	return err
 }

@@ -60,6 +60,9 @@ func (r *run) asyncUpdate(in hlo.Instruction) {
 		return
 	}
 	before := in.OperandInstr(0).Shape()
+	if r.cfg.Profile == Doc && !r.contextStays(in, before) {
+		return
+	}
 	for _, p := range hlo.AttrsOf[hlo.AsyncUpdateAttrs](in).OutputAliasing {
 		switch {
 		case p.Operand != 0:
@@ -87,6 +90,26 @@ func (r *run) asyncUpdate(in hlo.Instruction) {
 			return
 		}
 	}
+}
+
+// contextStays checks that an update hands on what follows operands and result. What that is is the implementation's own affair, so a
+// change of its shape is only worth a warning.
+func (r *run) contextStays(update hlo.Instruction, before hlo.Shape) bool {
+	after := update.Shape()
+	if !before.IsTuple() || !after.IsTuple() {
+		return true
+	}
+	if after.NumElems() < before.NumElems() {
+		r.report(update, "ASYNC-S3", "async-update drops context of its operand, the elements from 2 on: got %v, the operand is %v", after, before)
+		return false
+	}
+	for i := 2; i < before.NumElems(); i++ {
+		if !r.same(before.Elem(i), after.Elem(i), 0) {
+			r.warn(update, "ASYNC-S3", "async-update changes element %d of the context: got %v, the operand is %v", i, after, before)
+			break
+		}
+	}
+	return true
 }
 
 func (r *run) asyncDone(in hlo.Instruction) { r.ownCallee(in) }

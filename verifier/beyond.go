@@ -4,6 +4,10 @@ import "github.com/gohalo/halo/hlo"
 
 // What XLA leaves unchecked and programs rely on (verifier section 10): opt-in, since modules that XLA accepts break it.
 
+// executable reports whether rules without which an instruction has no value are checked: profile doc promises that what it accepts can be
+// executed, and profile xla accepts what XLA accepts unless the option of the rules is on.
+func (r *run) executable(option bool) bool { return option || r.cfg.Profile == Doc }
+
 // beyond checks an instruction whose shape is right.
 func (r *run) beyond(in hlo.Instruction) {
 	c, op := &r.cfg, in.Opcode()
@@ -12,7 +16,7 @@ func (r *run) beyond(in hlo.Instruction) {
 		r.reducerSignature(in)
 	}
 	switch {
-	case c.RNGState && op == hlo.OpRngBitGenerator:
+	case r.executable(c.RNGState) && op == hlo.OpRngBitGenerator:
 		r.rngState(in)
 	case c.CollectiveGroups && info.Pair.Begins(op):
 		if id := hlo.AttrsOf[hlo.AllReduceAttrs](in).ChannelID; id.Set && id.Value <= 0 {

@@ -67,10 +67,12 @@ type Config struct {
 
 	// What XLA leaves unchecked, and programs that keep to XLA's rules may break.
 
-	RNGState           bool // random states are as large as their algorithm wants
+	RNGState           bool // random states are as large as their algorithm wants; always on in profile doc
 	ReducerSignatures  bool // all-reduce and reduce-scatter combine two scalars of the elements' type into one
 	TransferTokens     bool // send and recv take tokens
 	CollectiveGroups   bool // collective-broadcast has proper groups, all-reduce-start a positive channel
+	Defined            bool // ops are defined on the types and sizes of their operands; always on in profile doc
+	BatchingAxes       bool // batching axes of gather and scatter have no other role, and the sizes of their partners; always on in profile doc
 	ReductionDeadlocks bool // all-reduce and reduce-scatter count in the search for deadlocks
 }
 

@@ -58,7 +58,11 @@ func (r Rule) note() string {
 		notes = append(notes, "A warning: modules that break it are legal.")
 	}
 	if r.Option != "" {
-		notes = append(notes, "Checked with --"+strings.ReplaceAll(r.Option, " ", " --")+".")
+		checked := "Checked with --" + strings.ReplaceAll(r.Option, " ", " --")
+		if r.InDoc {
+			checked += ", and always in profile doc"
+		}
+		notes = append(notes, checked+".")
 	}
 	return strings.Join(notes, " ")
 }

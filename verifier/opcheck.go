@@ -170,7 +170,7 @@ func (r *run) context(in hlo.Instruction) *hlo.ShapeContext {
 	}
 	r.ctx = hlo.ShapeContext{
 		Op: op, Operands: r.operands, Attrs: in.Attrs(), Callees: r.callees, Stated: in.Shape(), MixedPrecision: r.cfg.MixedPrecision,
-		LayoutSensitive: r.cfg.LayoutSensitive, FlatAsync: r.cfg.Profile == Doc,
+		LayoutSensitive: r.cfg.LayoutSensitive, FlatAsync: r.cfg.Profile == Doc, Defined: r.executable(r.cfg.Defined),
 	}
 	if hlo.Info(op).Traits.Has(hlo.TraitCollective) {
 		r.ctx.GroupSize = r.groupSize(in)
@@ -273,14 +273,14 @@ func (r *run) bitcast(in hlo.Instruction) {
 
 func (r *run) gather(in hlo.Instruction) {
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
-	if len(a.OperandBatchingDims) > 0 {
+	if r.executable(r.cfg.BatchingAxes) && len(a.OperandBatchingDims) > 0 {
 		r.batching(in, 1, a.IndexVectorDim, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.CollapsedSliceDims, a.StartIndexMap)
 	}
 }
 
 func (r *run) scatter(in hlo.Instruction) {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
-	if len(a.InputBatchingDims) > 0 {
+	if r.executable(r.cfg.BatchingAxes) && len(a.InputBatchingDims) > 0 {
 		r.batching(in, in.NumOperands()/2, a.IndexVectorDim, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.InsertedWindowDims, a.ScatterDimsToOperandDims)
 	}
 }

@@ -89,6 +89,8 @@ func Options() []Option {
 		flag("verify-reducer-signatures", "beyond XLA: all-reduce and reduce-scatter combine two scalars into one", func(c *Config) *bool { return &c.ReducerSignatures }),
 		flag("verify-transfer-tokens", "beyond XLA: send and recv take tokens", func(c *Config) *bool { return &c.TransferTokens }),
 		flag("verify-collective-groups", "beyond XLA: groups of collective-broadcast, channels of all-reduce-start", func(c *Config) *bool { return &c.CollectiveGroups }),
+		flag("verify-defined", "beyond XLA: ops are defined on the types and sizes of their operands", func(c *Config) *bool { return &c.Defined }),
+		flag("verify-batching-axes", "beyond XLA: batching axes of gather and scatter have no other role, and the sizes of their partners", func(c *Config) *bool { return &c.BatchingAxes }),
 		flag("verify-reduction-deadlocks", "beyond XLA, with --deadlocks: all-reduce and reduce-scatter are collectives, too", func(c *Config) *bool { return &c.ReductionDeadlocks }),
 		{"beyond-xla", "all of the checks that XLA has not", true, "false", func(c *Config, v string) error {
 			b, err := parseSwitch("beyond-xla", v)
@@ -102,7 +104,7 @@ func Options() []Option {
 
 // beyondXLA are the fields of Config that XLA has no option for.
 func (c *Config) beyondXLA() []*bool {
-	return []*bool{&c.RNGState, &c.ReducerSignatures, &c.TransferTokens, &c.CollectiveGroups, &c.ReductionDeadlocks}
+	return []*bool{&c.RNGState, &c.ReducerSignatures, &c.TransferTokens, &c.CollectiveGroups, &c.Defined, &c.BatchingAxes, &c.ReductionDeadlocks}
 }
 
 func always(hlo.Instruction) bool { return true }

@@ -12,6 +12,8 @@ type Rule struct {
 	What string
 	// Option is the option without which the rule is not checked, or several with spaces between them; "" when it always is.
 	Option string
+	// InDoc says that profile doc checks the rule without its option, too.
+	InDoc bool
 	// Kind says who keeps the rule.
 	Kind Kind
 	// As is the rule that reports what breaks this one; "" when it has findings of its own.
@@ -130,12 +132,13 @@ var rules = []Rule{
 	{ID: "HALO-RECURSION", What: "no computation calls itself, directly or through others"},
 	{ID: "HALO-PARAMETERS", What: "parameters of a computation are numbered without gaps"},
 	{ID: "HALO-BROADCAST", What: "broadcast sends each axis to one of its own"},
-	{ID: "HALO-BATCHING", What: "batching axes of gather and scatter are there for that alone, and have the size of their partners"},
+	{ID: "HALO-DEFINED", What: "ops are defined on the types and sizes of their operands", Option: "verify-defined", InDoc: true},
+	{ID: "HALO-BATCHING", What: "batching axes of gather and scatter have no other role, and the sizes of their partners", Option: "verify-batching-axes", InDoc: true},
 	{ID: "HALO-TOKENS", What: "after-all takes tokens", Severity: SeverityWarning},
 	{ID: "HALO-EFFECTS", What: "what is applied to elements has no side effects", Severity: SeverityWarning},
 	{ID: "HALO-SCALARS", What: "what is applied to elements is made of scalars", Severity: SeverityWarning},
 	{ID: "HALO-REPLACED", What: "the written shape of an op that has but one is that one; others are replaced", Kind: ByReader, Severity: SeverityWarning},
-	{ID: "HALO-RNG", What: "random states are u64[2], or u64[3] except for rng_three_fry, and come with bits of numbers", Option: "verify-rng-state"},
+	{ID: "HALO-RNG", What: "random states are u64[2], or u64[3] except for rng_three_fry, and come with bits of numbers", Option: "verify-rng-state", InDoc: true},
 	{ID: "HALO-REDUCER", What: "all-reduce and reduce-scatter combine two scalars of their elements' type into one", Option: "verify-reducer-signatures"},
 	{ID: "HALO-TRANSFER", What: "send and recv take a token last", Option: "verify-transfer-tokens"},
 	{ID: "HALO-GROUPS", What: "the groups of collective-broadcast name devices that exist, each once", Option: "verify-collective-groups"},
@@ -428,6 +431,7 @@ var rules = []Rule{
 	{ID: "ASYNC-32", What: "an async-done is not continued", Kind: ByReader},
 	{ID: "ASYNC-33", What: "sugared steps name the op, thread and computation of their chain", Kind: ByReader},
 	{ID: "ASYNC-S1", What: "in profile doc, each async-start and async-update has one user: its update or done"},
+	{ID: "ASYNC-S3", What: "in profile doc, async-update keeps the elements of the context of its operand; a change of their shape is worth a warning"},
 	{ID: "ASYNC-S2", What: "in profile doc, ops with asynchronous opcodes of their own are not wrapped"},
 	{ID: "PAIR-01", What: "one instruction uses a start"},
 	{ID: "PAIR-02", What: "that is its done, or hands it on to it"},

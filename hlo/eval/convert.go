@@ -58,6 +58,24 @@ func convertLanes(from, to hlo.PrimitiveType) (laneOp, error) {
 			copy(d.z, a.z)
 			roundComplex(d.z, to)
 		}, nil
+	case cf == complexes && to == hlo.PRED:
+		return func(d, a, _, _ *lanes) {
+			for k, z := range a.z {
+				d.i[k] = fromBool(z != 0)
+			}
+		}, nil
+	case cf == complexes: // the real part
+		convert, err := convertLanes(from.ComponentType(), to)
+		if err != nil {
+			return nil, err
+		}
+		return func(d, a, b, c *lanes) {
+			re := lanes{f: make([]float64, len(a.z))}
+			for k, z := range a.z {
+				re.f[k] = real(z)
+			}
+			convert(d, &re, b, c)
+		}, nil
 	}
 	return nil, fmt.Errorf("%v cannot be converted to %v", from, to)
 }

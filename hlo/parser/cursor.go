@@ -17,12 +17,15 @@ type parser struct {
 
 	tellAt int // where Progress is called next
 
-	errs    ErrorList
-	attrKey string // the attribute whose value is being read, for messages
-	depth   int
+	errs     ErrorList
+	lastLine textLine // of the last error
+	attrKey  string   // the attribute whose value is being read, for messages
+	depth    int
 
 	quiet    bool // warnings wait until the text turns out to have no fault
 	warnings []*Error
+	undo     undo
+	stopped  bool // a computation has no end, or too much is wrong
 	// What a text may be full of is told of once: zeros that lose their signs, threads that do not count.
 	warnedZero, warnedThread bool
 

@@ -182,17 +182,34 @@ func (p *parser) before(what string, off int) string {
 	return fmt.Sprintf("%s previously defined here: %s: %s", what, e.Position(), strings.TrimSpace(e.Source))
 }
 
+// textLine is a line of the text, counted from 0. A text may have faults by the thousand, most of them in order and many in one line, so the
+// line of the last one is where the next is looked for.
+type textLine struct{ number, start, end int }
+
+// around moves l to the line that off is in. The zero textLine is at the beginning of the text.
+func (l *textLine) around(text string, off int) textLine {
+	if l.end < l.start || off < l.start {
+		*l = textLine{}
+	}
+	if off > l.end || l.end == 0 {
+		from := l.start
+		l.number += strings.Count(text[from:off], "\n")
+		l.start = max(from, strings.LastIndexByte(text[from:off], '\n')+1+from)
+		l.end = len(text)
+		if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
+			l.end = off + i
+		}
+	}
+	return *l
+}
+
 // errorAt makes an Error for byte offset off of the whole text.
 func (p *parser) errorAt(off int, msg string) *Error {
 	text := p.text
 	off = min(max(off, 0), len(text))
-	start := strings.LastIndexByte(text[:off], '\n') + 1
-	end := len(text)
-	if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
-		end = off + i
-	}
-	e := &Error{File: p.file, Line: strings.Count(text[:off], "\n") + 1 + p.LinesBefore, Col: off - start + 1, Msg: msg, Caret: off - start}
-	e.Source = strings.TrimRight(text[start:end], "\r")
+	line := p.lastLine.around(text, off)
+	e := &Error{File: p.file, Line: line.number + 1 + p.LinesBefore, Col: off - line.start + 1, Msg: msg, Caret: off - line.start}
+	e.Source = strings.TrimRight(text[line.start:line.end], "\r")
 	e.Caret = min(e.Caret, len(e.Source))
 	if len(e.Source) > maxSource {
 		from := max(0, e.Caret-maxSource/2)

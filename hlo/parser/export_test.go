@@ -2,13 +2,15 @@ package parser
 
 import "github.com/gohalo/halo/hlo"
 
-// ParseInPlace reads a module in place only.
-func ParseInPlace(c Config, file, text string) (hlo.Module, bool) {
-	return newParser(c, file, text).inPlace()
+// ParseAlone reads a module by one goroutine.
+func ParseAlone(c Config, file, text string) (hlo.Module, error) {
+	p := newParser(c, file, text)
+	p.chunk = len(text) + 1
+	return p.whole(false)
 }
 
-// ParseAhead reads a module in place, after the reader ahead has been through all of it. read is how many instructions it has read.
-func ParseAhead(c Config, file, text string) (m hlo.Module, ok bool, read int) {
+// ParseAhead reads a module after the reader ahead has been through all of it. read is how many instructions it has read.
+func ParseAhead(c Config, file, text string) (m hlo.Module, err error, read int) {
 	const size = 4096
 	p := newParser(c, file, text)
 	whole := new(chunk)
@@ -18,27 +20,15 @@ func ParseAhead(c Config, file, text string) (m hlo.Module, ok bool, read int) {
 	}
 	whole.ready.Store(true)
 	p.ahead = &aheadReader{current: whole, end: len(text) + 1}
-	m, ok = p.inPlace()
-	return m, ok, len(whole.readings)
+	m, err = p.whole(false)
+	return m, err, len(whole.readings)
 }
 
-// ParseByTwo reads a module in place by two goroutines, however short it is.
-func ParseByTwo(c Config, file, text string) (m hlo.Module, ok bool) {
+// ParseByTwo reads a module by two goroutines, however short it is.
+func ParseByTwo(c Config, file, text string) (hlo.Module, error) {
 	p := newParser(c, file, text)
 	p.chunk = max(1, len(text)/64)
-	return p.inPlace()
-}
-
-// ParseByStatements reads a module by statements only.
-func ParseByStatements(c Config, file, text string) (hlo.Module, error) {
-	p := newParser(c, file, text)
-	var m hlo.Module
-	p.guard(func() { m = p.module() })
-	if len(p.errs) > 0 {
-		p.errs.sort()
-		return hlo.Module{}, p.errs
-	}
-	return m, nil
+	return p.whole(false)
 }
 
 // IsSingleInstruction reports whether a text is one instruction and no module.

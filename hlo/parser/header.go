@@ -190,7 +190,7 @@ func (p *parser) outputAliases() []hlo.OutputAlias {
 		a := hlo.OutputAlias{Output: p.shapeIndex()}
 		p.expect(':', format)
 		p.expect('(', format)
-		a.Operand = p.parameterNumber()
+		a.Operand = p.int() // any number: the verifier knows how many operands there are
 		p.expect(',', format)
 		a.OperandIndex = p.shapeIndex()
 		p.expect(')', format)

@@ -313,6 +313,9 @@ func (p *parser) checkParameter(f *scope, n int64, at int) {
 		f.params = append(f.params, make([]bool, int(n)+1-len(f.params))...)
 	}
 	f.params[n] = true
+	if p.undo.scope == f {
+		p.undo.parameters = append(p.undo.parameters, int(n))
+	}
 }
 
 // arityRule is the rule that a wrong number of operands breaks.

@@ -28,8 +28,8 @@ func (p *parser) constant(d *draft) {
 	}
 	l := p.literal(shape)
 	a := &hlo.ConstantAttrs{Literal: l}
-	// Elided constants differ although their texts are equal.
-	if end >= 0 && p.pos <= start+end && !strings.Contains(p.src[start:start+end], "...") {
+	// The text up to the parenthesis has to be the literal and nothing more. Elided constants differ although their texts are equal.
+	if end >= 0 && skipSpace(p.src, p.pos) == start+end && !strings.Contains(p.src[start:start+end], "...") {
 		p.constants[constantKey{shape, p.src[start : start+end]}] = a
 	}
 	d.spec.Attrs = a

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/alecthomas/participle/v2/lexer"
-
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -51,163 +49,155 @@ func (p *parser) beginModule(name string) {
 	}
 }
 
-// module reads a module of computations: the outline, piece by piece; in the first piece the header and the debug tables; the
-// computations, one by one; and last what needs the whole: entry, schedule, stack frames, layouts, aliases.
+// module reads a module of computations in one pass: the grammar of frontSyntax finds the header and the debug tables, and from there on the
+// cursor goes through the text computation by computation, with no token in between; last comes what needs the whole: entry, schedule, stack
+// frames, layouts, aliases. Behind a fault it goes on with the next statement (recover.go).
 func (p *parser) module() hlo.Module {
+	p.quiet = true
 	p.beginModule("")
+	p.ed.ReserveNames(estimate(p.text))
 	p.config.FileName = p.file
-	o := outline{lex: &statementLexer{s: p.text}}
-	entry, last := "", ""
-	named := false
-	for {
-		piece, broken := o.next()
-		if piece == nil {
-			break
-		}
-		if o.parts == 1 {
-			if named = len(piece.Header) > 0; named {
-				p.guard(func() { p.header(piece.Header[0]) })
-			}
-			p.guard(func() { p.tables(piece.Tables) })
-		}
-		for _, c := range piece.Computations {
-			if c.Body.Close.Type != tokenClose {
-				break
-			}
-			name, isEntry := p.namedComputation(c)
-			if isEntry {
-				if entry != "" {
-					p.report(&failure{off: c.Head.Pos.Offset, msg: "expects only one ENTRY"})
-				}
-				entry = name
-			}
-			last = name
-			if len(p.errs) >= maxErrors {
-				return hlo.Module{}
-			}
-		}
-		if broken != nil {
-			p.report(p.blame(piece, broken))
-			break
-		}
+	front, fault := readFront(p.text)
+	named, entry := len(front.Header) > 0, ""
+	if named {
+		p.guard(func() { p.header(front.Header[0]) })
 	}
-	if last == "" && len(p.errs) == 0 {
+	p.guard(func() { p.tables(front.Tables) })
+	if len(front.Computations) > 0 {
+		at := front.Computations[0].At
+		done := p.readAhead(at)
+		entry = p.computations(at)
+		done()
+	}
+	switch {
+	case fault != nil && (len(p.errs) == 0 || p.errs[len(p.errs)-1].Msg != fault.msg): // else the header has it already
+		p.report(fault)
+	case entry == "" && len(p.errs) == 0:
 		p.report(&failure{off: len(p.text), msg: "expects name", note: []string{"a module has at least one computation"}})
 	}
-	if len(p.errs) > 0 {
-		return hlo.Module{}
+	var m hlo.Module
+	if len(p.errs) == 0 {
+		p.ed.SetEntry(p.comps[entry].id)
+		if !named {
+			p.ed.SetName("module_" + entry)
+		}
+		p.guard(func() { m = p.finishModule() })
 	}
-	if entry == "" {
+	for _, w := range p.warnings {
+		p.Warn(w)
+	}
+	return m
+}
+
+// estimate is about how many instructions a text has: it counts lines in a few places.
+func estimate(text string) int {
+	const samples, size = 4, 8 << 10
+	if len(text) < 2*samples*size {
+		return strings.Count(text, "\n")
+	}
+	lines := 0
+	for i := range samples {
+		from := len(text) / samples * i
+		lines += strings.Count(text[from:from+size], "\n")
+	}
+	return len(text) / (samples * size) * lines
+}
+
+// computations reads computations from offset at to the end of the text, and returns the name of the entry.
+func (p *parser) computations(at int) (entry string) {
+	p.src, p.pos = p.text, at
+	last, marked := "", false
+	for !p.atEnd() && len(p.errs) < maxErrors {
+		start := p.pos
+		c, ok := p.computation()
+		if !ok {
+			break
+		}
+		if c.isEntry {
+			if marked {
+				p.report(&failure{off: start, msg: "expects only one ENTRY"})
+			}
+			entry, marked = c.name, true
+		}
+		last = c.name
+	}
+	if !marked {
 		entry = last
 	}
-	p.ed.SetEntry(p.comps[entry].id)
-	if !named {
-		p.ed.SetName("module_" + entry)
-	}
-	return p.finishModule()
+	return entry
 }
 
-// blame moves the fault of a computation that does not end to the bracket that is at fault.
-func (p *parser) blame(piece *moduleSyntax, f *failure) *failure {
-	n := len(piece.Computations)
-	if f.msg != noClose || n == 0 || piece.Computations[n-1].Body.Close.Type == tokenClose {
-		return f
-	}
-	head := piece.Computations[n-1].Head
-	off, msg := unclosed(p.text, head.Pos.Offset+len(head.Value)-1)
-	if msg == "" {
-		return f
-	}
-	note := []string{f.msg}
-	if off == head.Pos.Offset+len(head.Value)-1 {
-		note = append(note, fmt.Sprintf("the text ends in line %d: it may be cut off", p.errorAt(len(p.text), "").Line))
-	}
-	return &failure{off: off, msg: msg, note: note}
+// head is what stands before the body of a computation: `ENTRY? name signature? {`.
+type head struct {
+	name     string
+	at       int // of the name
+	isEntry  bool
+	result   hlo.Shape // of the signature, if there is one
+	resultAt int
 }
 
-// at limits the parser to the text of a token and puts the cursor at its beginning.
-func (p *parser) at(t lexer.Token) {
-	p.pos = t.Pos.Offset
-	p.src = p.text[:t.Pos.Offset+len(t.Value)]
-}
-
-// namedComputation reads a computation of the module.
-func (p *parser) namedComputation(c *computationSyntax) (name string, isEntry bool) {
-	before := len(p.errs)
-	p.at(c.Head)
-	at, id := p.pos, hlo.NoComp
-	p.guard(func() {
-		if p.acceptWord("ENTRY") {
-			isEntry = true
-			p.space()
-			at = p.pos
-		}
-		name = p.name("expects name")
-		if old, ok := p.comps[name]; ok {
-			p.failHint(at, p.before("computation", int(old.at)), "computation already exists: %s", name)
-		}
-	})
-	behind := p.pos
-	name, _ = p.keep(name)
-	f := p.openScope(name)
-	for _, t := range c.Body.Statements {
-		p.statement(f, t)
-		if len(p.errs) >= maxErrors {
-			return name, isEntry
+// computation reads a computation; false when the text cannot be followed any further.
+func (p *parser) computation() (h head, ok bool) {
+	before, start := len(p.errs), p.pos
+	var f *scope
+	if fault := p.try(func() {
+		p.headName(&h)
+		p.headSignature(&h)
+	}); fault != nil {
+		if ok = p.headAgain(&h, start, fault); !ok {
+			return h, false
 		}
 	}
-	p.guard(func() {
-		p.at(c.Body.Close)
-		p.pos++
-		for p.accept(',') {
-			p.computationAttribute(f)
+	h.name, _ = p.keep(h.name)
+	f = p.openScope(h.name)
+	if !p.body(f, start, before) {
+		return h, false
+	}
+	end, id := p.pos, hlo.NoComp
+	if fault := p.try(func() { p.closing(f) }); fault != nil {
+		if !p.closingAgain(f, end, fault) {
+			return h, false
 		}
-		p.at(c.Head)
-		if p.pos = behind; p.peek() == '(' {
-			result, at := p.signature()
-			p.checkSignature(f, result, at)
-		}
-		p.expect('{', "expects '{' at the beginning of instruction list.")
-	})
-	p.src = p.text
+	}
+	p.guard(func() { p.checkSignature(f, h.result, h.resultAt) })
 	if len(p.errs) == before {
-		p.guard(func() { id = p.closeScope(f, c.Body.Close.Pos.Offset) })
+		p.guard(func() { id = p.closeScope(f, end) })
 	}
-	if old, ok := p.comps[name]; !ok || old.bad() {
-		p.comps[name] = definition{id, uint32(at)}
+	if old, ok := p.comps[h.name]; !ok || old.bad() {
+		p.comps[h.name] = definition{id, uint32(h.at)}
 	}
-	return name, isEntry
+	return h, true
 }
 
-// statement reads the instruction in t; a fault costs this statement only.
-func (p *parser) statement(f *scope, t lexer.Token) {
-	p.at(t)
-	ok := p.guard(func() {
-		p.instruction(f)
-		if !p.atEnd() {
-			p.failTrailing()
-		}
-		if t.Type == tokenBroken {
-			p.failAt(t.Pos.Offset, "brackets or quotes of the instruction do not match")
-		}
-	})
-	if !ok {
-		f.poison(p.text[t.Pos.Offset : t.Pos.Offset+len(t.Value)])
-		p.operands, p.level = p.operands[:0], 0
+// headName reads `ENTRY? name`.
+func (p *parser) headName(h *head) {
+	h.at = p.pos
+	if h.isEntry = p.acceptWord("ENTRY"); h.isEntry {
+		p.space()
+		h.at = p.pos
+	}
+	p.space()
+	h.at = p.pos
+	h.name = p.name("expects name")
+	if old, ok := p.comps[h.name]; ok {
+		p.failHint(h.at, p.before("computation", int(old.at)), "computation already exists: %s", h.name)
 	}
 }
 
-// failTrailing explains what follows a complete instruction.
-func (p *parser) failTrailing() {
-	at := p.pos
-	if p.src[at] == ',' {
-		p.failAt(at, "expects attribute name")
+// headSignature reads the rest of a head.
+func (p *parser) headSignature(h *head) {
+	if p.peek() == '(' {
+		h.result, h.resultAt = p.signature()
 	}
-	hint := ""
-	if k := p.key(); k != "" {
-		hint = "attributes are separated by commas"
+	p.expect('{', "expects '{' at the beginning of instruction list.")
+}
+
+// closing reads the brace that closes a body, and the attributes behind it.
+func (p *parser) closing(f *scope) {
+	p.pos++
+	for p.accept(',') {
+		p.computationAttribute(f)
 	}
-	p.failHint(at, hint, "expects ',' or the next instruction, sees %s", tokenKind(p.src, at))
 }
 
 func (p *parser) computationAttribute(f *scope) {

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gohalo/halo/hlo"
@@ -8,9 +9,9 @@ import (
 
 // operand reads one operand and pushes it on p.operands.
 //
-//	operand := shape? name ('#' INT)*  |  shape? opcode args
+//	operand := shape? name ('#' INT)*  |  shape? opcode args  |  shape
 //
-// A word before a parenthesis is an opcode, any other a name.
+// A shape alone does not count. A word before a parenthesis is an opcode, any other a name.
 func (p *parser) operand(f *scope) {
 	p.enter()
 	p.space()
@@ -34,6 +35,11 @@ func (p *parser) operand(f *scope) {
 			p.depth--
 			return
 		}
+	}
+	if c := p.peek(); declared.IsValid() && (c == ',' || c == ')') { // XLA passes over it
+		p.warn(at, "a shape without an operand is left out")
+		p.depth--
+		return
 	}
 	name := p.name("expects an operand: a name or a nested instruction")
 	if p.part != nil {
@@ -78,6 +84,7 @@ func (p *parser) undefined(f *scope, name string, declared hlo.Shape, at int) hl
 	f.names.each(&p.stored, func(n string) { near = append(near, n) })
 	hint := ""
 	if len(near) <= 10000 {
+		slices.Sort(near) // of several as near, the same every time
 		hint = didYouMean(name, near)
 	}
 	p.failHint(at, hint, "instruction does not exist: %s", name)

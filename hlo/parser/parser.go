@@ -12,10 +12,12 @@
 //
 // # How it works
 //
-//	statement.go    one token per statement, whatever lines it spans
-//	structure.go    the grammar of modules and computations over these tokens (participle)
-//	module.go       header, computations and debug tables become a module of package hlo
-//	instruction.go  one statement becomes one instruction: read by hand, since most of the time goes here
+//	front.go        the grammar of what stands before the computations: header and debug tables (participle)
+//	module.go       header, debug tables and computations become a module of package hlo
+//	instruction.go  instructions: read by hand, since most of the time goes here
+//	ahead.go        a second goroutine reads ahead in large texts
+//	recover.go      what is read again, and where reading goes on, behind a fault
+//	statement.go    where a statement ends, whatever lines it spans
 //	operand.go      operands: names, tuple elements, instructions in place
 //	attribute.go    attributes, driven by the op table: the reader of a value is chosen by the Go type of the struct field
 //	grammar*.go     structured attribute values: participle grammars over the tokens of token.go
@@ -32,6 +34,8 @@
 package parser
 
 import (
+	"errors"
+	"math"
 	"strings"
 	"unsafe"
 
@@ -80,15 +84,22 @@ func (c Config) Parse(file, text string) (hlo.Module, error) {
 	if len(text) > maxText {
 		return hlo.Module{}, ErrorList{p.errorAt(0, errTooLong.Error())}
 	}
-	read := (*parser).single
-	if !p.isSingleInstruction() {
-		if m, ok := p.inPlace(); ok {
-			return m, nil
-		}
-		p, read = newParser(c, file, text), (*parser).module
+	return p.whole(p.isSingleInstruction())
+}
+
+// maxText is the longest text: offsets of 32 bits are kept in many places.
+const maxText = math.MaxUint32
+
+// errTooLong refuses a text whose offsets do not fit.
+var errTooLong = errors.New("a text of 4 GiB and more cannot be read")
+
+// whole reads the text as a single instruction or as a module.
+func (p *parser) whole(single bool) (m hlo.Module, err error) {
+	if single {
+		p.guard(func() { m = p.single() })
+	} else {
+		m = p.module()
 	}
-	var m hlo.Module
-	p.guard(func() { m = read(p) })
 	if len(p.errs) > 0 {
 		p.errs.sort()
 		return hlo.Module{}, p.errs

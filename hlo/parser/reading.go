@@ -131,7 +131,7 @@ func (p *parser) read() {
 	c.readings = append(c.readings, r)
 }
 
-// adopt adds an instruction that was read ahead to the scope. Faults are told where the text is read by statements.
+// adopt adds an instruction that was read ahead to the scope. One with a fault is read again, which tells what is wrong.
 func (p *parser) adopt(f *scope, c *chunk, r *reading) {
 	if p.pos >= p.tellAt {
 		p.tell()
@@ -162,7 +162,7 @@ func (p *parser) adopt(f *scope, c *chunk, r *reading) {
 	for _, callee := range c.called[r.called:][:r.callees] {
 		if callee != hlo.NoComp {
 			def, ok := p.comps[c.names[callee]]
-			if !ok {
+			if !ok || def.bad() {
 				p.failAt(at, "computation does not exist: %s", c.names[callee])
 			}
 			callee = def.id

@@ -2,7 +2,6 @@ package parser
 
 import (
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -17,7 +16,7 @@ const (
 	tokenInstruction
 	tokenBroken       // an instruction whose brackets do not match, up to the end of a line
 	tokenClose        // the closing brace and the attributes behind it
-	tokenComputations // all that follows the header and the tables, for frontSyntax
+	tokenComputations // all that follows the header and the tables
 )
 
 var statementSymbols = map[string]lexer.TokenType{
@@ -25,29 +24,12 @@ var statementSymbols = map[string]lexer.TokenType{
 	"Close": tokenClose, "Computations": tokenComputations,
 }
 
-// statementDefinition is the lexer as participle wants it.
-type statementDefinition struct{}
-
-func (statementDefinition) Symbols() map[string]lexer.TokenType { return statementSymbols }
-
-func (d statementDefinition) Lex(file string, r io.Reader) (lexer.Lexer, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	return d.LexString(file, string(text))
-}
-
-func (statementDefinition) LexString(_, text string) (lexer.Lexer, error) {
-	return &statementLexer{s: text}, nil
-}
-
 // statementLexer fills only the offset of positions: lines are counted where they are needed.
 type statementLexer struct {
 	s      string
 	i      int
 	inBody bool
-	front  bool // the computations are one token
+	inside bool // the computations are cut into statements; else they are one token
 }
 
 // textError is a fault at a byte offset.
@@ -136,7 +118,7 @@ func (l *statementLexer) topWord(i int) (lexer.Token, error) {
 		}
 		end = skipWord(s, next+1)
 	}
-	if kind == tokenHead && l.front {
+	if kind == tokenHead && !l.inside {
 		return l.token(tokenComputations, i, len(s))
 	}
 	end, err := find(end)

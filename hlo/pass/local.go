@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -94,7 +93,7 @@ func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.Co
 func (p *Pass) callLocal(ctx *Context, m hlo.Module, c hlo.CompEdit) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &Panic{Value: v, Stack: debug.Stack()}
+			err = panicked(v)
 		}
 	}()
 	if err := ctx.Err(); err != nil {

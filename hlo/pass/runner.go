@@ -225,11 +225,19 @@ func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module,
 	return next, nil
 }
 
+// panicked is the error of a pass that has panicked. A module that has grown beyond bounds is not the pass's fault.
+func panicked(v any) error {
+	if g, ok := v.(*hlo.GrowthError); ok {
+		return g
+	}
+	return &Panic{Value: v, Stack: debug.Stack()}
+}
+
 // call runs the pass on what has changed since its last run, and turns a panic into an error.
 func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.Module, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			next, err = m, &Panic{Value: v, Stack: debug.Stack()}
+			next, err = m, panicked(v)
 		}
 	}()
 	last, ran := r.last[r.key(p)]

@@ -100,7 +100,11 @@ func (o Options) Bool(key string) (bool, error) {
 func (o Options) Int(key string, def int) (int, error) {
 	for _, opt := range o {
 		if opt.Key == key {
-			return strconv.Atoi(opt.Value)
+			n, err := strconv.Atoi(opt.Value)
+			if err == nil && n < 0 && def >= 0 {
+				err = fmt.Errorf("got %d, want a number from 0 on", n)
+			}
+			return n, err
 		}
 	}
 	return def, nil

@@ -43,6 +43,19 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	return s, nil
 }
 
+// IsSnapshot reports whether data is an HloSnapshot that has arguments or a result: [Decode] reads its module.
+func IsSnapshot(data []byte) bool {
+	data, err := unpack(data)
+	return err == nil && !looksLikeModule(data) && looksLikeModule(first(first(data, modulesModule), modulesModule)) &&
+		(first(data, snapshotArguments) != nil || first(data, snapshotResult) != nil)
+}
+
+// The fields of an HloSnapshot beside its program.
+const (
+	snapshotArguments = 2
+	snapshotResult    = 3
+)
+
 // EncodeSnapshot writes an HloSnapshot.
 func EncodeSnapshot(s *Snapshot) []byte {
 	e := newEncoder(s.Module)

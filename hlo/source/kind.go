@@ -69,17 +69,14 @@ func (k Kind) HasModule() bool { return formats[k].read != nil }
 // Detect returns the kind of a file by its content, and by its name where the content does not tell. What looks like nothing at all is
 // HLO text, whose reader says what is wrong with it.
 func Detect(name string, data []byte) Kind {
-	for k := range Kind(NumKinds) {
-		if is := formats[k].is; is != nil && is(data) {
-			// Protocol buffers have no mark, and damaged files of other formats look like them.
-			if named, ok := byName(name); ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport) {
-				return named
-			}
-			return k
-		}
-	}
-	if k, ok := byName(name); ok {
+	k, known := Recognise(data)
+	named, ok := byName(name)
+	switch {
+	// Protocol buffers have no mark, and damaged files of other formats look like them.
+	case known && !(ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport)):
 		return k
+	case ok:
+		return named
 	}
 	return HLOText
 }
@@ -92,6 +89,16 @@ func byName(name string) (Kind, bool) {
 			if strings.HasSuffix(name, x) {
 				return k, true
 			}
+		}
+	}
+	return 0, false
+}
+
+// Recognise returns the kind of a file by its content alone; false if the content does not tell.
+func Recognise(data []byte) (Kind, bool) {
+	for k := range Kind(NumKinds) {
+		if is := formats[k].is; is != nil && is(data) {
+			return k, true
 		}
 	}
 	return 0, false

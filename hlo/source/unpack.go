@@ -8,6 +8,13 @@ import (
 	"io"
 )
 
+// A compressed file may grow to mayUnpack bytes, and beyond to maxRatio times its size: programs do not shrink more, unless they are small
+// or, which is the same, have large constants of one value.
+const (
+	maxRatio  = 200
+	mayUnpack = 256 << 20
+)
+
 // MaxUnpacked bounds what a file may grow to when nothing else does.
 const MaxUnpacked = 8 << 30
 
@@ -21,6 +28,7 @@ func Unpack(data []byte, limit int64) ([]byte, error) {
 		limit = MaxUnpacked
 	}
 	if formats[Gzip].is(data) {
+		limit = min(limit, max(int64(len(data))*maxRatio, mayUnpack))
 		var err error
 		if data, err = gunzip(data, limit); err != nil {
 			return nil, err

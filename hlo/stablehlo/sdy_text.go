@@ -3,6 +3,7 @@ package stablehlo
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -56,17 +57,23 @@ type setSyntax struct {
 	Axes []*refSyntax `parser:"'{' ( @@ ( ',' @@ )* )? '}'"`
 }
 
-var sdyLexer = lexer.MustSimple([]lexer.SimpleRule{
-	{Name: "String", Pattern: `"[^"]*"`},
-	{Name: "Ident", Pattern: `[A-Za-z_][\w$.]*`},
-	{Name: "Int", Pattern: `-?\d+`},
-	{Name: "Punct", Pattern: `[<>\[\]{}(),=:@?]`},
-	{Name: "space", Pattern: `\s+`},
+var sdyLexer = sync.OnceValue(func() *lexer.StatefulDefinition {
+	return lexer.MustSimple([]lexer.SimpleRule{
+		{Name: "String", Pattern: `"[^"]*"`},
+		{Name: "Ident", Pattern: `[A-Za-z_][\w$.]*`},
+		{Name: "Int", Pattern: `-?\d+`},
+		{Name: "Punct", Pattern: `[<>\[\]{}(),=:@?]`},
+		{Name: "space", Pattern: `\s+`},
+	})
 })
 
 var (
-	meshParser     = participle.MustBuild[meshSyntax](participle.Lexer(sdyLexer), participle.Unquote("String"))
-	shardingParser = participle.MustBuild[shardingSyntax](participle.Lexer(sdyLexer), participle.Unquote("String"), participle.UseLookahead(2))
+	meshParser = sync.OnceValue(func() *participle.Parser[meshSyntax] {
+		return participle.MustBuild[meshSyntax](participle.Lexer(sdyLexer()), participle.Unquote("String"))
+	})
+	shardingParser = sync.OnceValue(func() *participle.Parser[shardingSyntax] {
+		return participle.MustBuild[shardingSyntax](participle.Lexer(sdyLexer()), participle.Unquote("String"), participle.UseLookahead(2))
+	})
 )
 
 // trimSDY is the text of a mesh or sharding from its opening bracket.
@@ -78,7 +85,7 @@ func trimSDY(text string) string {
 }
 
 func readMesh(text string) (*meshSyntax, error) {
-	m, err := meshParser.ParseString("", trimSDY(text))
+	m, err := meshParser().ParseString("", trimSDY(text))
 	if err != nil {
 		return nil, fmt.Errorf("mesh %s: %w", text, err)
 	}
@@ -86,7 +93,7 @@ func readMesh(text string) (*meshSyntax, error) {
 }
 
 func readSharding(text string) (*shardingSyntax, error) {
-	s, err := shardingParser.ParseString("", trimSDY(text))
+	s, err := shardingParser().ParseString("", trimSDY(text))
 	if err != nil {
 		return nil, fmt.Errorf("sharding %s: %w", text, err)
 	}

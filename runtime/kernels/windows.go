@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
@@ -57,6 +58,10 @@ func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch,
 	}
 	byBatch := make([]int, len(dims))
 	for i, a := range indexBatch {
+		// Profile xla lets axes have several roles or sizes that differ; the evaluator does with them as much as has a meaning.
+		if a == vectorDim || slices.Contains(startMap, arrayBatch[i]) || array.Dim(int(arrayBatch[i])) < dims[a] || sizes[arrayBatch[i]] > 1 {
+			return nil, false
+		}
 		byBatch[a] = w.strides[arrayBatch[i]]
 	}
 	w.base = offsetsOver(axes, dims, byBatch)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -62,18 +63,20 @@ type formItem struct {
 	Kind    string      `parser:"  @Name"`
 }
 
-var formParser = participle.MustBuild[formSyntax](participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
-	{Name: "Literal", Pattern: `'[^']*'`},
-	{Name: "Operand", Pattern: `\$\*?`},
-	{Name: "Dict", Pattern: `\{\}`},
-	{Name: "Name", Pattern: `[a-zA-Z_]\w*`},
-	{Name: "Punct", Pattern: `[\[\]:]`},
-	{Name: "space", Pattern: `\s+`},
-})), participle.UseLookahead(2))
+var formParser = sync.OnceValue(func() *participle.Parser[formSyntax] {
+	return participle.MustBuild[formSyntax](participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
+		{Name: "Literal", Pattern: `'[^']*'`},
+		{Name: "Operand", Pattern: `\$\*?`},
+		{Name: "Dict", Pattern: `\{\}`},
+		{Name: "Name", Pattern: `[a-zA-Z_]\w*`},
+		{Name: "Punct", Pattern: `[\[\]:]`},
+		{Name: "space", Pattern: `\s+`},
+	})), participle.UseLookahead(2))
+})
 
 // compile makes a form of its text. The texts are constants of this package.
 func compile(text string) *form {
-	syntax, err := formParser.ParseString("", text)
+	syntax, err := formParser().ParseString("", text)
 	if err != nil {
 		panic(fmt.Sprintf("mlir: form %q: %v", text, err))
 	}

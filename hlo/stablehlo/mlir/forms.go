@@ -1,6 +1,9 @@
 package mlir
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // formTexts are the forms of operations, without their dialect; mhlo has those of stablehlo.
 var formTexts = map[string]string{
@@ -51,14 +54,13 @@ var formTexts = map[string]string{
 	"{} value:attr ":                                            "sdy: constant",
 }
 
-// codeForms are the forms that are code.
-var codeForms map[string]func(r *reader, op *Op)
+// forms makes all forms, by the full name of the operation, when the first one is needed. Words of the table that end in a colon are dialects.
+var forms func() map[string]*form
 
-// forms has all forms by the full name of the operation. Words of the table that end in a colon are dialects.
-var forms map[string]*form
+func init() { forms = sync.OnceValue(makeForms) }
 
-func init() {
-	codeForms = map[string]func(r *reader, op *Op){
+func makeForms() map[string]*form {
+	codeForms := map[string]func(r *reader, op *Op){
 		"builtin.module":             (*reader).moduleForm,
 		"func.func":                  (*reader).functionForm,
 		"stablehlo.slice":            (*reader).sliceForm,
@@ -74,7 +76,7 @@ func init() {
 		"sdy.manual_computation":     (*reader).manualForm,
 		"sdy.named_computation":      (*reader).namedComputationForm,
 	}
-	forms = make(map[string]*form)
+	forms := make(map[string]*form)
 	for text, ops := range formTexts {
 		f := compile(text)
 		dialect := ""
@@ -100,14 +102,15 @@ func init() {
 	for _, name := range []string{"stablehlo.constant", "mhlo.constant", "chlo.constant", "arith.constant", "sdy.constant"} {
 		forms[name] = &form{code: (*reader).constantForm}
 	}
+	return forms
 }
 
-func formOf(name string) *form { return forms[name] }
+func formOf(name string) *form { return forms()[name] }
 
 // nearestForm is the known operation whose name is most like a name, "" when none is.
 func nearestForm(name string) string {
 	best, near := 4, ""
-	for other := range forms {
+	for other := range forms() {
 		if d := editDistance(name, other, best); d < best || d == best && near != "" && other < near {
 			best, near = d, other
 		}

@@ -24,11 +24,13 @@ var Table = []Row{
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/shadow", Floor: 3}, // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
-	{Prefix: "passtest", Floor: 4},          // cases of passes as text
+	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
+	{Prefix: "passtest", Floor: 5},
 	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
 	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
 	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
 	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
+	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},

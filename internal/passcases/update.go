@@ -1,4 +1,4 @@
-package passtest
+package passcases
 
 import (
 	"fmt"

@@ -1,4 +1,11 @@
-package passtest
+// Package passcases runs cases of passes that are text. Package passtest describes them, and is the front of this one for go test; the command
+// halo check is the other.
+//
+//	file        what
+//	case.go     files to cases
+//	run.go      running a case, and what is asked of it
+//	update.go   writing CHECK lines
+package passcases
 
 import (
 	"context"
@@ -45,7 +52,7 @@ func (c *Case) Run(ctx context.Context, o Options) (output string, err error) {
 	if err != nil {
 		return "", err
 	}
-	after, worst, err := c.transform(ctx, pipeline, m, o)
+	after, worst, err := c.Transform(ctx, pipeline, m, o)
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +60,7 @@ func (c *Case) Run(ctx context.Context, o Options) (output string, err error) {
 	if _, err := parser.Parse(c.Name, output); err != nil {
 		return output, fmt.Errorf("the result does not read back: %w", err)
 	}
-	if again, _, err := c.transform(ctx, pipeline, m, o); err != nil || printer.String(again) != output {
+	if again, _, err := c.Transform(ctx, pipeline, m, o); err != nil || printer.String(again) != output {
 		return output, errors.New("a second run does something else")
 	}
 	if _, skip := c.says("NOEXEC"); !o.NoExec && !skip {
@@ -76,8 +83,8 @@ func (c *Case) Run(ctx context.Context, o Options) (output string, err error) {
 	return output, c.check(m, after, output, o.Strict)
 }
 
-// transform runs the passes with the verifier around each, and returns the worst class of the rewrites that they made.
-func (c *Case) transform(ctx context.Context, p *pass.Pipeline, m hlo.Module, o Options) (after hlo.Module, worst pass.FP, err error) {
+// Transform runs the passes with the verifier around each, and returns the worst class of the rewrites that they made.
+func (c *Case) Transform(ctx context.Context, p *pass.Pipeline, m hlo.Module, o Options) (after hlo.Module, worst pass.FP, err error) {
 	cfg := o.Verify
 	switch profile, _ := c.says("PROFILE"); {
 	case profile == "xla":
@@ -126,19 +133,4 @@ func (c *Case) check(before, after hlo.Module, output string, strict bool) error
 		return fmt.Errorf("%w\nthe output:\n%s", err, output)
 	}
 	return nil
-}
-
-// CheckLines holds an output to the CHECK lines of a text. The names are for messages.
-func CheckLines(name string, checks []byte, outputName string, output []byte) error {
-	return filecheck.Check(checks, output, filecheck.Options{CheckName: name, OutputName: outputName})
-}
-
-// SameResults evaluates two versions of a module on several inputs, among them infinities, NaN and zeros of both signs, and says where they
-// differ beyond what rewrites of a class may change. It is nil, too, when the first version cannot be evaluated.
-func SameResults(ctx context.Context, before, after hlo.Module, class pass.FP) error {
-	err := shadow.Compare(ctx, before, after, shadow.Config{Rounds: 3, Class: class})
-	if errors.Is(err, shadow.ErrSkipped) {
-		return nil
-	}
-	return err
 }

@@ -1,0 +1,215 @@
+//go:build unix
+
+package attack
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/proto"
+	"github.com/gohalo/halo/internal/hlotest"
+	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
+)
+
+var (
+	attackFor  = flag.Duration("attack.for", 0, "how long to go on; 0 tries a few thousand mutants")
+	attackFrom = flag.Uint64("attack.from", 1, "the first mutant")
+	attackLog  = flag.String("attack.log", "", "a file that names the mutant under way, for what ends the process")
+)
+
+// campaign tries mutants one after the other.
+func campaign(t *testing.T, some int, try func(seed uint64) (Fate, error)) {
+	if testing.Short() {
+		some /= 10
+	}
+	began := time.Now()
+	fates := make(map[Fate]int)
+	failures, slow := 0, 0
+	n := 0
+	for seed := *attackFrom; ; seed++ {
+		if *attackFor == 0 && n >= some || *attackFor > 0 && time.Since(began) > *attackFor {
+			break
+		}
+		n++
+		if *attackLog != "" {
+			_ = os.WriteFile(*attackLog, fmt.Appendf(nil, "%s -attack.from=%d\n", t.Name(), seed), 0o666)
+		}
+		start := time.Now()
+		watchdog := time.AfterFunc(2*time.Minute, func() { panic(fmt.Sprintf("%s: mutant %d hangs", t.Name(), seed)) })
+		fate, err := try(seed)
+		watchdog.Stop()
+		fates[fate]++
+		if time.Since(start) > 5*time.Second {
+			slow++
+		}
+		if err != nil {
+			if failures++; failures <= 5 {
+				t.Errorf("mutant %d: %.2000s", seed, err)
+			}
+		}
+	}
+	t.Logf("%d mutants in %v: %v; %d failures, %d slow", n, time.Since(began).Round(time.Second), fates, failures, slow)
+}
+
+// seeds are the texts that mutants are made of: small programs of every op.
+func seeds(t testing.TB) (texts []string) {
+	files, err := filepath.Glob("../../testdata/run/*.hlo")
+	require.NoError(t, err)
+	more, err := filepath.Glob("testdata/*.hlo")
+	require.NoError(t, err)
+	for _, f := range append(files, more...) {
+		data, err := os.ReadFile(f)
+		require.NoError(t, err)
+		if len(data) < 4000 {
+			texts = append(texts, string(data))
+		}
+	}
+	for seed := range uint64(60) {
+		if m, err := hlotest.Kernels(seed, 1+int(seed%3)); err == nil {
+			texts = append(texts, printer.String(m))
+		}
+		if m, err := hlotest.Wide(seed, 6); err == nil {
+			texts = append(texts, printer.String(m))
+		}
+	}
+	require.NotEmpty(t, texts)
+	return texts
+}
+
+// files are the seeds as files, with the module section decompressed so that mutants of it are read.
+func files(t testing.TB) (all [][]byte, modules [][]byte) {
+	target, err := NewTarget()
+	require.NoError(t, err)
+	for _, text := range seeds(t) {
+		m, err := parser.Parse("seed", text)
+		if err != nil {
+			continue
+		}
+		if m, err = (&pass.Runner{}).Run(t.Context(), target.cpu, m); err != nil {
+			continue
+		}
+		f, err := lower.Module(t.Context(), m)
+		if err != nil {
+			continue
+		}
+		module := f.Extension(runtime.SectionModule)
+		if r, err := gzip.NewReader(bytes.NewReader(module)); err == nil {
+			module, err = io.ReadAll(r)
+			require.NoError(t, err)
+		}
+		for i := range f.Extensions {
+			if f.Extensions[i].ID == runtime.SectionModule {
+				f.Extensions[i].Data = module
+			}
+		}
+		data, err := bef.Marshal(f, bef.EncodeOptions{Extensions: true})
+		require.NoError(t, err)
+		all, modules = append(all, data), append(modules, module)
+	}
+	require.NotEmpty(t, all)
+	return all, modules
+}
+
+func TestFiles(t *testing.T) {
+	target, err := NewTarget()
+	require.NoError(t, err)
+	all, _ := files(t)
+	campaign(t, 4000, func(seed uint64) (Fate, error) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		return target.File(Bytes(rng, all[rng.IntN(len(all))]), seed)
+	})
+}
+
+// TestFilesModules changes what the instructions of files say.
+func TestFilesModules(t *testing.T) {
+	target, err := NewTarget()
+	require.NoError(t, err)
+	all, modules := files(t)
+	campaign(t, 8000, func(seed uint64) (Fate, error) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		i := rng.IntN(len(all))
+		at := bytes.Index(all[i], modules[i])
+		b := bytes.Clone(all[i])
+		copy(b[at:], Message(rng, modules[i]))
+		return target.File(b, seed)
+	})
+}
+
+func TestTexts(t *testing.T) {
+	target, err := NewTarget()
+	require.NoError(t, err)
+	texts := seeds(t)
+	campaign(t, 4000, func(seed uint64) (Fate, error) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		return target.Text(Text(rng, texts[rng.IntN(len(texts))]), seed)
+	})
+}
+
+func TestMessages(t *testing.T) {
+	target, err := NewTarget()
+	require.NoError(t, err)
+	var messages [][]byte
+	for _, text := range seeds(t) {
+		if m, err := parser.Parse("seed", text); err == nil {
+			messages = append(messages, proto.Encode(m))
+		}
+	}
+	campaign(t, 4000, func(seed uint64) (Fate, error) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		return target.Message(Message(rng, messages[rng.IntN(len(messages))]), seed)
+	})
+}
+
+// TestFindings tries what has been found so far.
+func TestFindings(t *testing.T) {
+	target, err := NewTarget()
+	require.NoError(t, err)
+	paths, err := filepath.Glob("testdata/findings/*")
+	require.NoError(t, err)
+	shared, _ := filepath.Glob("../../../shared/corpus/hostile/*")
+	for _, path := range append(paths, shared...) {
+		if strings.HasPrefix(filepath.Base(path), "callbomb") {
+			continue // running it takes for ever by right
+		}
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			switch filepath.Ext(path) {
+			case ".bef":
+				_, err = target.File(data, 1)
+			case ".hlo":
+				_, err = target.Text(string(data), 1)
+			case ".pb":
+				_, err = target.Message(data, 1)
+			}
+			require.NoError(t, err)
+		})
+	}
+}
+
+// TestGuard holds the guards to their promise.
+func TestGuard(t *testing.T) {
+	g := &Guard{}
+	b, err := g.Allocate(100, 64)
+	require.NoError(t, err)
+	*(*byte)(unsafe.Add(unsafe.Pointer(&b[0]), 100)) = 1
+	g.Deallocate(b)
+	require.Len(t, g.Close(), 1)
+}

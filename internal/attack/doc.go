@@ -1,0 +1,9 @@
+// Package attack mutates files and runs what comes of them, to hold the promise of SECURITY.md: no file makes halo read or write outside of
+// its buffers, panic, hang or take memory without bound.
+//
+//	mutate.go   changes of bytes, of numbers in messages, and of texts
+//	guard.go    memory between pages that nobody may touch
+//	target.go   from bytes to results on both engines
+//
+// The tests try some thousands of mutants. With -attack.for=3h they go on, with seeds that nobody has tried; -attack.from repeats one.
+package attack
