@@ -44,7 +44,7 @@ func agreeAhead(tb testing.TB, c parser.Config, id, text string) (read int) {
 	}
 	alone := of(func(c parser.Config) (hlo.Module, error) { return parser.ParseAlone(c, id, text) })
 	ahead := of(func(c parser.Config) (m hlo.Module, err error) {
-		m, err, read = parser.ParseAhead(c, id, text)
+		m, read, err = parser.ParseAhead(c, id, text)
 		return m, err
 	})
 	require.Equal(tb, alone, ahead, id)

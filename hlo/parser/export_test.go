@@ -10,7 +10,7 @@ func ParseAlone(c Config, file, text string) (hlo.Module, error) {
 }
 
 // ParseAhead reads a module after the reader ahead has been through all of it. read is how many instructions it has read.
-func ParseAhead(c Config, file, text string) (m hlo.Module, err error, read int) {
+func ParseAhead(c Config, file, text string) (m hlo.Module, read int, err error) {
 	const size = 4096
 	p := newParser(c, file, text)
 	whole := new(chunk)
@@ -21,7 +21,7 @@ func ParseAhead(c Config, file, text string) (m hlo.Module, err error, read int)
 	whole.ready.Store(true)
 	p.ahead = &aheadReader{current: whole, end: len(text) + 1}
 	m, err = p.whole(false)
-	return m, err, len(whole.readings)
+	return m, len(whole.readings), err
 }
 
 // ParseByTwo reads a module by two goroutines, however short it is.

@@ -2,7 +2,6 @@ package stablehlo
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -398,14 +397,4 @@ func plural(n int) string {
 		return words[n]
 	}
 	return "more"
-}
-
-// sortedNames are the names of the functions.
-func (c *converter) sortedNames() []string {
-	var names []string
-	for n := range c.funcs {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

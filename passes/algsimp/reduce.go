@@ -120,23 +120,14 @@ func (c combiner) neutralSoFar(l *hlo.Literal) bool {
 	if l.Shape().Type() != c.t {
 		return false
 	}
-	switch c.op {
-	case hlo.OpAdd:
-		return isAnyZero(l)
-	case hlo.OpXor:
-		return scalar.IsZero(l)
-	case hlo.OpMultiply:
-		return scalar.IsOne(l) && !c.t.IsComplex()
-	case hlo.OpAnd:
-		return scalar.AllOnes(l)
-	case hlo.OpOr:
-		return scalar.IsZero(l)
-	case hlo.OpMaximum:
-		return scalar.IsLowest(l)
-	case hlo.OpMinimum:
-		return scalar.IsHighest(l)
-	}
-	return false
+	is := neutrals[c.op]
+	return is != nil && is(l) && !(c.op == hlo.OpMultiply && c.t.IsComplex())
+}
+
+// neutrals recognise the neutral element of each op that folds.
+var neutrals = [hlo.NumOpcodes]func(*hlo.Literal) bool{
+	hlo.OpAdd: isAnyZero, hlo.OpXor: scalar.IsZero, hlo.OpMultiply: scalar.IsOne, hlo.OpAnd: scalar.AllOnes, hlo.OpOr: scalar.IsZero,
+	hlo.OpMaximum: scalar.IsLowest, hlo.OpMinimum: scalar.IsHighest,
 }
 
 func (c combiner) idempotent() bool {

@@ -125,15 +125,6 @@ func axes(in hlo.Instruction) []int64 { return hlo.AttrsOf[hlo.DimensionsAttrs](
 
 func broadcastAxes(in hlo.Instruction) []int64 { return hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions }
 
-// compose is outer[inner[i]] for each i.
-func compose(outer, inner []int64) []int64 {
-	both := make([]int64, len(inner))
-	for i, a := range inner {
-		both[i] = outer[a]
-	}
-	return both
-}
-
 func reshape(x hlo.Instruction, s hlo.Shape) (pass.Expr, bool) {
 	return pass.New(hlo.OpReshape, s, nil, pass.Use(x)), true
 }

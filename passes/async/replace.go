@@ -118,6 +118,8 @@ const replacerDoc = `make asynchronous collectives synchronous, kind by kind
 convert-all-reduce=true and its like choose; without any, all kinds are made synchronous. The op stands where its result was waited for.`
 
 // replaceable are the kinds that async-collective-replacer has options for.
+//
+//halo:allow opswitch XLA's pass has options for these and no others
 var replaceable = []hlo.Opcode{hlo.OpAllReduce, hlo.OpAllGather, hlo.OpAllToAll, hlo.OpCollectiveBroadcast, hlo.OpCollectivePermute,
 	hlo.OpReduceScatter, hlo.OpRaggedAllToAll}
 

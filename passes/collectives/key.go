@@ -104,18 +104,6 @@ func isCollective(in hlo.Instruction) bool {
 	return t.Has(hlo.TraitCollective) && !t.Has(hlo.TraitAsyncDone)
 }
 
-// without is the frontend attributes with one key less.
-func without(f *hlo.FrontendAttributes, key string) *hlo.FrontendAttributes {
-	if _, ok := f.Get(key); !ok {
-		return f
-	}
-	rest := slices.DeleteFunc(slices.Clone(f.Entries), func(e hlo.FrontendAttribute) bool { return e.Key == key })
-	if len(rest) == 0 {
-		return nil
-	}
-	return &hlo.FrontendAttributes{Entries: rest}
-}
-
 // soleUser reports whether nothing but one instruction uses in, and what.
 func soleUser(in hlo.Instruction) (hlo.Instruction, bool) {
 	if in.IsRoot() || in.UserCount() != 1 || in.NumControlSuccessors() > 0 {

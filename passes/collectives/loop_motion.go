@@ -241,6 +241,7 @@ func (l *loopMotion) trace(b hlo.Computation, v, user hlo.Instruction, linear bo
 			return 0, nil, false
 		}
 		next := 0
+		//halo:allow opswitch each of these is linear in its own way
 		switch v.Opcode() {
 		case hlo.OpAllReduce, hlo.OpReduceScatter:
 			r := factsFrom(l.e.View, v).reducer

@@ -39,10 +39,10 @@ var pipelinerParams = []pass.Param{
 
 // pipeliner is the pass with its options.
 type pipeliner struct {
-	kinds, formatting []hlo.Opcode
-	sink, backward    bool
-	marks, reuse      bool
-	limit             int
+	kinds          []hlo.Opcode
+	sink, backward bool
+	marks, reuse   bool
+	limit          int
 }
 
 // NewPipeliner makes the pass collective-pipeliner.

@@ -58,6 +58,7 @@ func NewExpensiveInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 	if err := o.Known(key); err != nil {
 		return nil, err
 	}
+	//halo:allow opswitch the default of XLA's option
 	h := &hoister{expensive: []hlo.Opcode{hlo.OpDot, hlo.OpConvolution, hlo.OpReduce, hlo.OpSort, hlo.OpReduceWindow, hlo.OpFft}}
 	if names, ok := o.List(key); ok && !slices.Equal(names, pass.List{"true"}) {
 		h.expensive = []hlo.Opcode{}

@@ -63,6 +63,8 @@ becomes convert(pad(x)). No bit of any result changes.`,
 	&pass.RewriteRule{ID: "down", Doc: "move(widen(x)) → widen(move(x))", Root: movers, Rewrite: moveDown})
 
 // movers are the ops that conversions pass through: each result element is an element of an operand.
+//
+//halo:allow opswitch what XLA's pass moves conversions through is a list of its own
 var movers = []hlo.Opcode{hlo.OpBroadcast, hlo.OpConcatenate, hlo.OpPad, hlo.OpReshape, hlo.OpReverse, hlo.OpSlice, hlo.OpTranspose}
 
 func convertTo(t hlo.PrimitiveType, x hlo.Instruction) pass.Expr {

@@ -45,8 +45,7 @@ func runs(from, to []int64) (all []run) {
 // through is how the result of a reshape can be tiled without moving anything, if the operand is tiled as t; and how much of t that uses. Both
 // are the same number of axes for each run of dimensions.
 func through(t *Tiling, from, to []int64) (operand, result *Tiling) {
-	operand, result = t.untiled(), t.withDims(make([][]int, len(to)))
-	operand = t.withDims(make([][]int, len(from)))
+	operand, result = t.withDims(make([][]int, len(from))), t.withDims(make([][]int, len(to)))
 	for _, r := range runs(from, to) {
 		axes := carried(t, r, from)
 		spread(operand, axes, r.from, from)

@@ -41,7 +41,6 @@ type importer struct {
 	meshes map[string]*hlo.Mesh
 	// regions are the manual axes of computations that are the bodies of manual regions.
 	regions map[hlo.CompID][]string
-	failure error
 }
 
 func (i *importer) run() (hlo.Module, error) {

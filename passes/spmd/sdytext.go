@@ -2,8 +2,6 @@ package spmd
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/alecthomas/participle/v2"
@@ -30,7 +28,7 @@ func sdyParser[T any]() func(text string) (*T, error) {
 	return func(text string) (*T, error) {
 		v, err := parser().ParseString("", text)
 		if err != nil {
-			return nil, fmt.Errorf("Shardy's %q: %w", text, err)
+			return nil, fmt.Errorf("sharding %q of Shardy: %w", text, err)
 		}
 		return v, nil
 	}
@@ -119,15 +117,6 @@ type sdyFactor struct {
 type sdySet struct {
 	Kind  string   `parser:"@Ident '=' '{'"`
 	Names []string `parser:"(@Ident (',' @Ident)*)? '}'"`
-}
-
-// priority is that of a dimension; 0 comes first.
-func (d *sdyDim) priority() int {
-	n, err := strconv.Atoi(strings.TrimPrefix(d.Priority, "p"))
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // mesh is the mesh in the form of package hlo.

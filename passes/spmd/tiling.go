@@ -3,7 +3,6 @@ package spmd
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -168,9 +167,6 @@ func (t *Tiling) Sharding() *hlo.Sharding {
 	}
 	return s
 }
-
-// describe lists the axes, for messages about decisions.
-func (t *Tiling) describe() string { return strings.TrimSpace(t.String()) }
 
 // without is a list less the members of another.
 func without(list, drop []int) []int {

@@ -85,6 +85,7 @@ func typeOf(name string) (hlo.PrimitiveType, error) {
 // handsOn reports ops that are not looked at: they hand values on, whatever their type, or say what the bits mean.
 func handsOn(in hlo.Instruction) bool {
 	t := hlo.Info(in.Opcode()).Traits
+	//halo:allow opswitch what XLA's passes over types leave alone is a list of theirs
 	switch in.Opcode() {
 	case hlo.OpParameter, hlo.OpConstant, hlo.OpConvert, hlo.OpBitcast, hlo.OpBitcastConvert, hlo.OpCustomCall:
 		return true

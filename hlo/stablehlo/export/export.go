@@ -204,16 +204,6 @@ func names(t table, place string, depth int, list []string) []string {
 	return list
 }
 
-// hidden is how many arguments of the program stand before those of the function: the index of the platform, and a token for each
-// ordered effect.
-func (f *File) hidden() int {
-	n := len(f.Ordered)
-	if len(f.Platforms) > 1 {
-		n++
-	}
-	return n
-}
-
 // platform is the number of the platform to run as, the processor's own where there is one.
 func (f *File) platform() int { return max(0, slices.Index(f.Platforms, "cpu")) }
 
