@@ -264,6 +264,7 @@ func (w *pipelined) apply() error {
 	}
 	state := hlo.MakeTuple(shapes...)
 	w.exchangeFirst(state, n)
+	spec.Common = emit.WiderOrigin(spec.Common, make([]*hlo.Origin, len(shapes)-narrow.NumElems()))
 	spec.Operands, spec.Shape = []hlo.InstrID{at.OpOf(hlo.OpTuple, state, nil, parts...)}, state
 	loop := at.Spec(spec)
 	var last []hlo.InstrID
@@ -300,9 +301,9 @@ func (w *pipelined) exchangeFirst(state hlo.Shape, n int) {
 			results = append(results, b.At(x.update).Operand(2+d))
 		}
 	}
-	b.Instr(param).SetShape(state)
-	w.cond.Instr(w.cond.View().Parameters()[0]).SetShape(state)
-	b.Instr(root).SetOperands(results...).SetShape(state)
+	emit.Widen(b.Instr(param), state)
+	emit.Widen(w.cond.Instr(w.cond.View().Parameters()[0]), state)
+	emit.Widen(b.Instr(root).SetOperands(results...), state)
 	next := n
 	for _, x := range w.moves {
 		at := emit.Before(b, b.At(x.update))

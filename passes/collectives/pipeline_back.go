@@ -50,12 +50,13 @@ func (w *pipelined) early(ctx *pass.Context, body hlo.Computation) error {
 		parts, shapes = append(parts, first), append(shapes, w.c.At(first).Shape())
 	}
 	state := hlo.MakeTuple(shapes...)
+	spec.Common = emit.WiderOrigin(spec.Common, make([]*hlo.Origin, len(shapes)-narrow.NumElems()))
 	spec.Operands, spec.Shape = []hlo.InstrID{at.OpOf(hlo.OpTuple, state, nil, parts...)}, state
 	loop := at.Spec(spec)
 
 	b := w.body
 	param, root := b.View().Parameters()[0], b.Root()
-	b.Instr(param).SetShape(state)
+	emit.Widen(b.Instr(param), state)
 	inside := emit.Before(b, b.At(firstOf(b)))
 	for k, ch := range chains {
 		b.ReplaceAllUses(ch.collective, inside.Element(param, n+k))
@@ -73,7 +74,7 @@ func (w *pipelined) early(ctx *pass.Context, body hlo.Computation) error {
 			return elements[i]
 		}))
 	}
-	b.Instr(root).SetOperands(results...).SetShape(state)
+	emit.Widen(b.Instr(root).SetOperands(results...), state)
 	for _, ch := range chains {
 		if err := b.Remove(ch.collective); err != nil {
 			return err
@@ -172,7 +173,7 @@ func (w *pipelined) lastRound(loop, root hlo.InstrID, chains []chain) hlo.InstrI
 func (w *pipelined) endEarlier(state hlo.Shape) {
 	c := w.cond
 	param := c.View().Parameters()[0]
-	c.Instr(param).SetShape(state)
+	emit.Widen(c.Instr(param), state)
 	for _, u := range slices.Collect(c.Users(param)) {
 		in := c.At(u)
 		if in.Opcode() != hlo.OpGetTupleElement || hlo.AttrsOf[hlo.TupleElementAttrs](in).Index != int64(w.loop.Induction) {

@@ -141,14 +141,15 @@ func (w *pipelined) applyTail(body hlo.Computation, t *tail) error {
 		parts, shapes = append(parts, copied[id]), append(shapes, body.MustAt(id).Shape())
 	}
 	state := hlo.MakeTuple(shapes...)
+	spec.Common = emit.WiderOrigin(spec.Common, make([]*hlo.Origin, len(shapes)-narrow.NumElems()))
 	spec.Operands, spec.Shape = []hlo.InstrID{at.OpOf(hlo.OpTuple, state, nil, parts...)}, state
 	loop := at.Spec(spec)
 
 	b := w.body
 	param := body.Parameter(0).ID()
-	b.Instr(param).SetShape(state)
-	w.cond.Instr(w.cond.View().Parameters()[0]).SetShape(state)
-	b.Instr(root.ID()).SetOperands(append(slices.Collect(root.OperandIDs()), t.inputs...)...).SetShape(state)
+	emit.Widen(b.Instr(param), state)
+	emit.Widen(w.cond.Instr(w.cond.View().Parameters()[0]), state)
+	emit.Widen(b.Instr(root.ID()).SetOperands(append(slices.Collect(root.OperandIDs()), t.inputs...)...), state)
 	inside := emit.Before(b, b.At(firstOf(b)))
 	before := map[hlo.InstrID]hlo.InstrID{}
 	for k, id := range t.inputs {

@@ -91,7 +91,7 @@ func (k *conditional) dropResults() error {
 		b.SetRoot(at.Tuple(elems...))
 		pass.Release(b, old, nil)
 	}
-	k.c.Instr(k.id).SetShape(hlo.MakeTuple(shapes...))
+	emit.Narrow(k.c.Instr(k.id), hlo.MakeTuple(shapes...), read)
 	for _, u := range slices.Collect(k.c.Users(k.id)) {
 		k.c.Instr(u).SetAttrs(&hlo.TupleElementAttrs{Index: place[hlo.AttrsOf[hlo.TupleElementAttrs](k.c.At(u)).Index]})
 	}
@@ -135,7 +135,7 @@ func (k *conditional) dropArguments() error {
 		tuple := at.Tuple(elems...)
 		k.c.Instr(k.id).SetOperand(i+1, tuple)
 		pass.Release(k.c, argID, nil)
-		b.Instr(p).SetShape(k.c.At(tuple).Shape())
+		emit.Narrow(b.Instr(p), k.c.At(tuple).Shape(), read)
 		for _, u := range slices.Collect(b.Users(p)) {
 			b.Instr(u).SetAttrs(&hlo.TupleElementAttrs{Index: place[hlo.AttrsOf[hlo.TupleElementAttrs](b.At(u)).Index]})
 		}

@@ -54,7 +54,7 @@ func tupled(e *hlo.Editor, c hlo.CompEdit, m hlo.Module, in hlo.Instruction) (ch
 			tuple := emit.At{C: c, Before: in.ID()}.Tuple(argID)
 			c.Instr(in.ID()).SetOperand(i+1, tuple)
 			p := branch.View().Parameters()[0]
-			branch.Instr(p).SetShape(hlo.MakeTuple(s))
+			branch.Instr(p).SetShape(hlo.MakeTuple(s)).SetCommon(emit.TupledOrigin(branch.At(p).Common()))
 			element := emit.At{C: branch, Before: afterParameters(branch)}.Element(p, 0)
 			branch.ReplaceAllUses(p, element)
 			branch.Instr(element).SetOperands(p)
@@ -67,7 +67,7 @@ func tupled(e *hlo.Editor, c hlo.CompEdit, m hlo.Module, in hlo.Instruction) (ch
 	if changed && !result.IsTuple() {
 		at := emit.Before(c, in)
 		spec := emit.Again(c.At(in.ID()))
-		spec.Shape = hlo.MakeTuple(result)
+		spec.Shape, spec.Common = hlo.MakeTuple(result), emit.TupledOrigin(spec.Common)
 		err = c.ReplaceInstruction(in.ID(), at.Element(at.Spec(spec), 0))
 	}
 	return changed, err

@@ -76,21 +76,22 @@ func takeFromArguments(e *hlo.Editor, callee hlo.CompID, sites []site, back map[
 	root := c.At(c.Root())
 	var kept []hlo.InstrID
 	var shapes []hlo.Shape
+	live := make([]bool, root.NumOperands())
 	place := map[int]int{} // of the parts that stay
 	for i := range root.NumOperands() {
 		if _, ok := back[i]; !ok {
-			place[i] = len(kept)
+			live[i], place[i] = true, len(kept)
 			kept, shapes = append(kept, root.Operand(i)), append(shapes, root.Shape().Elem(i))
 		}
 	}
 	n, old := root.NumOperands(), root.Shape()
 	narrow := hlo.MakeTuple(shapes...)
-	c.Instr(root.ID()).SetOperands(kept...).SetShape(narrow)
+	emit.Narrow(c.Instr(root.ID()).SetOperands(kept...), narrow, live)
 	for _, s := range sites {
 		ce := e.Computation(s.comp)
 		spec := emit.Again(ce.At(s.id))
 		at := emit.Before(ce, ce.At(s.id))
-		spec.Shape = narrow
+		spec.Shape, spec.Common = narrow, emit.KeptOrigin(spec.Common, live)
 		call := at.Spec(spec)
 		parts := make([]hlo.InstrID, n)
 		for i := range parts {

@@ -216,9 +216,9 @@ func (s *fusing) carry(leaves []hlo.InstrID) (map[hlo.InstrID]int, error) {
 	widenState(s.cond.Instr(s.cond.View().Parameters()[0]), state, origins)
 
 	out := emit.Before(s.c, s.c.At(s.while))
-	init.Shape, init.Operands, init.Common = state, append(init.Operands, added...), widerOrigin(init.Common, origins)
+	init.Shape, init.Operands, init.Common = state, append(init.Operands, added...), emit.WiderOrigin(init.Common, origins)
 	was := spec.Operands[0]
-	spec.Shape, spec.Operands, spec.Common = state, []hlo.InstrID{out.Spec(init)}, widerOrigin(spec.Common, origins)
+	spec.Shape, spec.Operands, spec.Common = state, []hlo.InstrID{out.Spec(init)}, emit.WiderOrigin(spec.Common, origins)
 	name := spec.Name
 	loop := out.Spec(spec)
 	parts := make([]hlo.InstrID, n)

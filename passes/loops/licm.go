@@ -11,6 +11,7 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 const licmDoc = `compute what does not change in a loop once, before it
@@ -310,7 +311,7 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 	}
 
 	// Outside, the loop's value is the tuple of its first parts.
-	while.Shape, while.Operands, while.Common = state, []hlo.InstrID{wide}, widerOrigin(while.Common, origins)
+	while.Shape, while.Operands, while.Common = state, []hlo.InstrID{wide}, emit.WiderOrigin(while.Common, origins)
 	loop := l.c.InsertSpecBefore(l.while, while).ID()
 	var out []hlo.InstrID
 	for i := range n {
@@ -336,7 +337,7 @@ func (l *loop) drop(id hlo.InstrID) {
 
 // widenState gives a parameter or the root the wider state.
 func widenState(in hlo.InstrEdit, state hlo.Shape, origins []*hlo.Origin) {
-	in.SetShape(state).SetCommon(widerOrigin(in.View().Common(), origins))
+	in.SetShape(state).SetCommon(emit.WiderOrigin(in.View().Common(), origins))
 }
 
 func originOf(in hlo.Instruction) *hlo.Origin {
@@ -344,27 +345,6 @@ func originOf(in hlo.Instruction) *hlo.Origin {
 		return c.Origin
 	}
 	return nil
-}
-
-// widerOrigin appends the origins of further parts to that of a tuple; of a part without one nothing is known. A tuple that does not say
-// where it comes from goes on saying nothing.
-func widerOrigin(c *hlo.Common, more []*hlo.Origin) *hlo.Common {
-	if c == nil || c.Origin == nil || c.Origin.Tree == nil || !c.Origin.Tree.IsTuple {
-		return c
-	}
-	tree := *c.Origin.Tree
-	tree.Elements = slices.Clone(tree.Elements)
-	for _, o := range more {
-		if o == nil || o.Tree == nil || o.Tree.IsTuple {
-			tree.Elements = append(tree.Elements, &hlo.OriginNode{})
-		} else {
-			tree.Elements = append(tree.Elements, o.Tree)
-		}
-	}
-	origin, wider := *c.Origin, *c
-	origin.Tree = &tree
-	wider.Origin = &origin
-	return &wider
 }
 
 // specOf is an instruction as something to make again.

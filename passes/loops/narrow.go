@@ -48,7 +48,7 @@ func dropDead(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, i
 func (n *narrowing) canLook() bool {
 	init := n.c.At(n.c.At(n.while.ID()).Operand(0))
 	b, c := n.body, n.cond
-	if init.Opcode() != hlo.OpTuple || b.Root().Opcode() != hlo.OpTuple || b.Root().UserCount() > 0 || n.e.View(b.ID()) != b || n.e.View(c.ID()) != c ||
+	if init.Opcode() != hlo.OpTuple || b.Root().Opcode() != hlo.OpTuple || !init.Shape().Compatible(n.while.Shape()) || b.Root().UserCount() > 0 || n.e.View(b.ID()) != b || n.e.View(c.ID()) != c ||
 		hasSharding(n.while) || hasSharding(b.Root()) || n.while.NumControlSuccessors()+n.while.NumControlPredecessors() > 0 && (n.while.IsRoot()) {
 		return false
 	}
@@ -234,8 +234,8 @@ func (n *narrowing) apply() error {
 	initSpec := emit.Again(n.c.At(spec.Operands[0]))
 	was, old := spec.Operands[0], spec.Shape
 	common := spec.Common
-	initSpec.Operands, initSpec.Shape, initSpec.Common, initSpec.Control = kept, state, keptOrigin(initSpec.Common, n.live), nil
-	spec.Operands, spec.Shape, spec.Common = []hlo.InstrID{at.Spec(initSpec)}, state, keptOrigin(renumbered(common, place), n.live)
+	initSpec.Operands, initSpec.Shape, initSpec.Common, initSpec.Control = kept, state, emit.KeptOrigin(initSpec.Common, n.live), nil
+	spec.Operands, spec.Shape, spec.Common = []hlo.InstrID{at.Spec(initSpec)}, state, emit.KeptOrigin(renumbered(common, place), n.live)
 	loop := at.Spec(spec)
 	results := make([]hlo.InstrID, len(n.init))
 	for i := range results {
@@ -292,8 +292,7 @@ func (n *narrowing) inBody(state hlo.Shape, place []int) {
 			kept = append(kept, id)
 		}
 	}
-	common := b.At(root).Common()
-	b.Instr(root).SetOperands(kept...).SetShape(state).SetCommon(keptOrigin(common, n.live))
+	emit.Narrow(b.Instr(root).SetOperands(kept...), state, n.live)
 	for i, id := range old {
 		if !n.live[i] {
 			pass.Release(b, id, nil)
@@ -305,7 +304,6 @@ func (n *narrowing) inBody(state hlo.Shape, place []int) {
 // inside makes a computation read the narrow state.
 func (n *narrowing) inside(c hlo.CompEdit, state hlo.Shape, place []int) {
 	param := c.View().Parameters()[0]
-	common := c.At(param).Common()
 	for _, u := range slices.Collect(c.Users(param)) {
 		i := int(hlo.AttrsOf[hlo.TupleElementAttrs](c.At(u)).Index)
 		switch to := n.alias[i]; {
@@ -319,25 +317,7 @@ func (n *narrowing) inside(c hlo.CompEdit, state hlo.Shape, place []int) {
 			removeWithUsers(c, u)
 		}
 	}
-	c.Instr(param).SetShape(state).SetCommon(keptOrigin(common, n.live))
-}
-
-// keptOrigin is the common attributes with the origins of the parts that stay.
-func keptOrigin(c *hlo.Common, live []bool) *hlo.Common {
-	if c == nil || c.Origin == nil || c.Origin.Tree == nil || !c.Origin.Tree.IsTuple || len(c.Origin.Tree.Elements) != len(live) {
-		return c
-	}
-	tree := *c.Origin.Tree
-	tree.Elements = nil
-	for i, l := range live {
-		if l {
-			tree.Elements = append(tree.Elements, c.Origin.Tree.Elements[i])
-		}
-	}
-	origin, own := *c.Origin, *c
-	origin.Tree = &tree
-	own.Origin = &origin
-	return &own
+	emit.Narrow(c.Instr(param), state, n.live)
 }
 
 // originOnly is what the tuple of all parts has of the loop's attributes.

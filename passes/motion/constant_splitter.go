@@ -53,6 +53,7 @@ func NewConstantSplitter(o pass.Options) (*pass.Pass, error) {
 						}
 					}
 					c.Instr(in.ID()).SetOperands(operands...)
+					pass.Release(c, o, nil) // what only other expressions were made from has no users left
 					ctx.Count("copies", 1)
 				}
 			}

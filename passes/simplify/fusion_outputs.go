@@ -5,6 +5,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // dropFusionOutputs narrows the fusions of a computation with several results of which some are not read. What computed these goes too, and with
@@ -62,13 +63,14 @@ func readParts(in hlo.Instruction) (kept []int) {
 
 func narrowFusion(e *hlo.Editor, c hlo.CompEdit, id hlo.InstrID, kept []int) error {
 	in := c.At(id)
-	shapes := make([]hlo.Shape, len(kept))
+	shapes, live := make([]hlo.Shape, len(kept)), make([]bool, in.Shape().NumElems())
 	for k, i := range kept {
+		live[i] = true
 		shapes[k] = in.Shape().Elem(i)
 	}
-	shape := shapes[0]
-	if len(kept) > 1 {
-		shape = hlo.MakeTuple(shapes...)
+	shape, common := hlo.MakeTuple(shapes...), emit.KeptOrigin(in.Common(), live)
+	if len(kept) == 1 {
+		shape, common = shapes[0], emit.OnlyOrigin(common)
 	}
 	fused := e.Computation(in.Callee(0))
 	root := fused.Root()
@@ -78,7 +80,7 @@ func narrowFusion(e *hlo.Editor, c hlo.CompEdit, id hlo.InstrID, kept []int) err
 		results[k] = old[i]
 	}
 	if len(kept) > 1 {
-		fused.Instr(root).SetOperands(results...).SetShape(shape)
+		emit.Narrow(fused.Instr(root).SetOperands(results...), shape, live)
 	} else {
 		fused.SetRoot(results[0])
 		if err := fused.Remove(root); err != nil {
@@ -100,7 +102,7 @@ func narrowFusion(e *hlo.Editor, c hlo.CompEdit, id hlo.InstrID, kept []int) err
 	}
 	in = c.At(id)
 	narrow := c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name(), Shape: shape, Operands: operands, Attrs: in.Attrs(),
-		Common: in.Common(), Callees: slices.Collect(in.Callees()), Position: in.Position()}).ID()
+		Common: common, Callees: slices.Collect(in.Callees()), Position: in.Position()}).ID()
 	for _, user := range slices.Collect(c.Users(id)) {
 		if len(kept) == 1 {
 			if err := c.ReplaceInstruction(user, narrow); err != nil {

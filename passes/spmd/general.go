@@ -60,9 +60,12 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 		attrs = d.attrs(in, p, local)
 	}
 	tilings := make([]*Tiling, len(want))
-	for i := range tilings {
-		tilings[i] = p.result
-	}
+	i := 0
+	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		tilings[i] = p.result.ofRank(leaf.Rank())
+		i++
+		return true
+	})
 	v := s.emit(in, shards(in.Shape(), tilings), attrs, operands)
 	if d.result != nil {
 		v = d.result(p, v)

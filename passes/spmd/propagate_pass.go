@@ -32,7 +32,7 @@ func NewPropagation(o pass.Options) (*pass.Pass, error) {
 
 Shardings that are given stay. Those of other instructions follow from their operands and users, in rounds of growing eagerness: first through
 ops that cannot be wrong, then through all but broadcasts, then through these. A custom-call to Sharding becomes a copy. Parameters and results
-change only if the header allows it.`,
+change only if the header allows it. A program that is one device's already stays as it is.`,
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			return propagate(ctx, m, int64(n), permissions{flags(o, "allow-spmd-sharding-propagation-to-parameters"), flags(o, "allow-spmd-sharding-propagation-to-output")})
 		},
@@ -74,7 +74,7 @@ func propagate(ctx *pass.Context, m hlo.Module, n int64, allow permissions) (hlo
 	if n <= 1 && saysHow(m) {
 		n = 2 // manual arrays are so on any number
 	}
-	if n <= 1 || n > maxDevices || !ctx.Spend("propagate") {
+	if n <= 1 || n > maxDevices || IsOneDevices(m) || !ctx.Spend("propagate") {
 		return m, nil
 	}
 	cfg := m.Config()

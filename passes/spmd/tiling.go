@@ -30,6 +30,16 @@ func (t *Tiling) withDims(dims [][]int) *Tiling {
 	return &Tiling{Mesh: t.Mesh, Dims: dims, Manual: t.Manual, Unreduced: t.Unreduced, Reduction: t.Reduction}
 }
 
+// ofRank is t for an array of another rank, whose first dimensions lie alike: those that a factor splits are the same of all results.
+func (t *Tiling) ofRank(rank int) *Tiling {
+	if len(t.Dims) == rank {
+		return t
+	}
+	dims := make([][]int, rank)
+	copy(dims, t.Dims)
+	return t.withDims(dims)
+}
+
 // withDim is t with other axes for one dimension.
 func (t *Tiling) withDim(k int, axes []int) *Tiling {
 	dims := slices.Clone(t.Dims)
