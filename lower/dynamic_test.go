@@ -102,5 +102,5 @@ func TestDynamicDimensionsThatAreRefused(t *testing.T) {
 	six, err := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 6), make([]float32, 6)...)
 	require.NoError(t, err)
 	_, err = p.Run(t.Context(), six)
-	assert.ErrorContains(t, err, "argument 0: got an array of shape f32[6], want f32[<=5]{0}")
+	assert.ErrorContains(t, err, "parameter 0, p: got f32[6], want f32[<=5]")
 }

@@ -274,31 +274,27 @@ func (r *run) bitcast(in hlo.Instruction) {
 func (r *run) gather(in hlo.Instruction) {
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
 	if r.executable(r.cfg.BatchingAxes) && len(a.OperandBatchingDims) > 0 {
-		r.batching(in, 1, a.IndexVectorDim, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.CollapsedSliceDims, a.StartIndexMap)
+		r.batching(in, 1, a.OperandBatchingDims, a.StartIndicesBatchingDims)
 	}
 }
 
 func (r *run) scatter(in hlo.Instruction) {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
 	if r.executable(r.cfg.BatchingAxes) && len(a.InputBatchingDims) > 0 {
-		r.batching(in, in.NumOperands()/2, a.IndexVectorDim, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.InsertedWindowDims, a.ScatterDimsToOperandDims)
+		r.batching(in, in.NumOperands()/2, a.InputBatchingDims, a.ScatterIndicesBatchingDims)
 	}
 }
 
-// batching checks the batching axes of gather and scatter, which XLA leaves unchecked: those of the operand are neither left out nor indexed,
-// those of the indices do not hold the index vectors, and the two agree in size. The shape rule has seen that all of them exist.
-func (r *run) batching(in hlo.Instruction, indices int, vector int64, axes, indexAxes, left, indexed []int64) {
+// batching checks the batching axes of gather and scatter, which XLA leaves unchecked: they have no other role, and those of the operand and
+// of the indices agree in size. The shape rule has seen that all of them exist.
+func (r *run) batching(in hlo.Instruction, indices int, axes, indexAxes []int64) {
+	if err := hlo.CheckBatching(in); err != nil {
+		r.report(in, "HALO-BATCHING", "%v", err)
+		return
+	}
 	x, index := in.OperandInstr(0).Shape(), in.OperandInstr(indices).Shape()
 	for k, axis := range axes {
 		at := indexAxes[k]
-		if slices.Contains(left, axis) || slices.Contains(indexed, axis) {
-			r.report(in, "HALO-BATCHING", "batching axis %d of operand 0, %v, is also left out of the windows or indexed", axis, x)
-			return
-		}
-		if at == vector || at >= int64(index.Rank()) {
-			r.report(in, "HALO-BATCHING", "batching axis %d of the indices, %v, is the one that holds the index vectors", at, index)
-			return
-		}
 		if n, m := x.Dim(int(axis)), index.Dim(int(at)); n != m && n != hlo.UnboundedSize && m != hlo.UnboundedSize {
 			r.report(in, "HALO-BATCHING", "batching axis %d of operand 0 has size %d, batching axis %d of the indices has size %d: %v and %v", axis, n, at, m, x, index)
 			return

@@ -159,6 +159,9 @@ func gather(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := hlo.CheckBatching(c.In); err != nil {
+		return nil, err
+	}
 	operand := c.Args[0]
 	m, err := newIndexMap(operand.Shape(), c.Args[1], a.IndexVectorDim, a.StartIndexMap, a.OperandBatchingDims, a.StartIndicesBatchingDims)
 	if err != nil {
@@ -190,7 +193,7 @@ func gather(c *Call) (*hlo.Literal, error) {
 	from := rowMajor(m.dims)
 	w := s.Type().ByteSize()
 	out := make([]byte, s.ByteSize())
-	if len(out) == 0 || len(operand.Bytes()) == 0 {
+	if len(out) == 0 || len(operand.Bytes()) == 0 || a.PicksNothing() {
 		return hlo.NewLiteral(s, out)
 	}
 	dst := place{out, 0, picked(to, offsetAxes)}
@@ -222,6 +225,9 @@ func scatter(c *Call) (*hlo.Literal, error) {
 		if !slices.Equal(dimsOf(operands[i].Shape()), dimsOf(operands[0].Shape())) || !slices.Equal(dimsOf(updates[i].Shape()), dimsOf(updates[0].Shape())) {
 			return nil, fmt.Errorf("operand of %v and updates of %v", operands[i].Shape(), updates[i].Shape())
 		}
+	}
+	if err := hlo.CheckBatching(c.In); err != nil {
+		return nil, err
 	}
 	m, err := newIndexMap(operands[0].Shape(), c.Args[n], a.IndexVectorDim, a.ScatterDimsToOperandDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims)
 	if err != nil {

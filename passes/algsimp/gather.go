@@ -17,8 +17,8 @@ func gatherRules(o *options) []*pass.RewriteRule {
 			return fill(in.Shape(), 0), true
 		}, hlo.OpGather),
 		rule("G02", "gather from one element → broadcast", func(in hlo.Instruction) (pass.Expr, bool) {
-			x := in.OperandInstr(0)
-			if x.Shape().NumElements() != 1 {
+			x, a := in.OperandInstr(0), hlo.AttrsOf[hlo.GatherAttrs](in)
+			if x.Shape().NumElements() != 1 || a.PicksNothing() {
 				return no()
 			}
 			return done(likeShape(in.Shape(), reshaped(pass.Use(x))))
@@ -49,7 +49,7 @@ func gatherFromFew(in hlo.Instruction, most int64) (pass.Expr, bool) {
 	x, i := in.OperandInstr(0), in.OperandInstr(1)
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
 	t := i.Shape().Type()
-	if x.Shape().Rank() != 1 || x.Shape().Dim(0) > most || x.Shape().Dim(0) < 1 || len(a.OffsetDims) > 0 || len(a.OperandBatchingDims) > 0 ||
+	if x.Shape().Rank() != 1 || x.Shape().Dim(0) > most || x.Shape().Dim(0) < 1 || a.PicksNothing() || len(a.OffsetDims) > 0 || len(a.OperandBatchingDims) > 0 ||
 		!slices.Equal(a.CollapsedSliceDims, []int64{0}) || a.IndexVectorDim != int64(i.Shape().Rank()) || !slices.Equal(i.Shape().Dimensions(), in.Shape().Dimensions()) {
 		return no()
 	}
@@ -103,6 +103,9 @@ func batchAxis(a hlo.GatherAttrs, result hlo.Shape, i int64) int {
 // the padding of the operand's.
 func gatherOfPad(in hlo.Instruction) (pass.Expr, bool) {
 	p, idx := in.OperandInstr(0), in.OperandInstr(1)
+	if hlo.CheckBatching(in) != nil {
+		return no()
+	}
 	x := p.OperandInstr(0)
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
 	through := passing(a, p.Shape(), in.Shape())

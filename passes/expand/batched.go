@@ -36,9 +36,9 @@ var BatchedGatherScatterNormalizer = expander("batched-gather-scatter-normalizer
 func batched(in hlo.Instruction) bool {
 	switch a := in.Attrs().(type) {
 	case *hlo.GatherAttrs:
-		return len(a.OperandBatchingDims) > 0 && in.OperandInstr(1).Shape().IsStatic()
+		return len(a.OperandBatchingDims) > 0 && hlo.CheckBatching(in) == nil && in.OperandInstr(1).Shape().IsStatic()
 	case *hlo.ScatterAttrs:
-		return len(a.InputBatchingDims) > 0 && in.OperandInstr(in.NumOperands()/2).Shape().IsStatic()
+		return len(a.InputBatchingDims) > 0 && hlo.CheckBatching(in) == nil && in.OperandInstr(in.NumOperands()/2).Shape().IsStatic()
 	}
 	return false
 }

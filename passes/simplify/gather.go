@@ -24,7 +24,7 @@ func oneForm(in hlo.Instruction) (pass.Expr, bool) {
 		return pass.Expr{}, false
 	case x.Shape().IsScalar():
 		return pass.New(hlo.OpBroadcast, in.Shape(), &hlo.BroadcastAttrs{}, pass.Use(x)), true
-	case slices.Contains(a.SliceSizes, 0):
+	case a.PicksNothing():
 		return pass.Fill(in.Shape(), scalar.FromBits(t, 0)), !t.IsComplex()
 	}
 	n := len(a.SliceSizes)

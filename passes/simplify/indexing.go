@@ -115,7 +115,7 @@ func isPlain(in hlo.Instruction) bool {
 
 func sliceOfGather(in hlo.Instruction) (pass.Expr, bool) {
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
-	if !isPlain(in) || len(a.OperandBatchingDims) > 0 {
+	if !isPlain(in) || len(a.OperandBatchingDims) > 0 || a.PicksNothing() {
 		return pass.Expr{}, false
 	}
 	x, ok := newOneIndex(in.OperandInstr(1), a.IndexVectorDim, a.StartIndexMap)

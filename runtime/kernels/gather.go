@@ -11,8 +11,11 @@ import (
 func gather(s *site) (runtime.Bound, bool) {
 	a := hlo.AttrsOf[hlo.GatherAttrs](s.in)
 	array, out := s.shape(0), s.in.Shape()
+	if array.Type() != out.Type() || a.PicksNothing() || hlo.CheckBatching(s.in) != nil {
+		return runtime.Bound{}, false
+	}
 	w, ok := newWindows(array, s.shape(1), a.IndexVectorDim, a.StartIndexMap, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.SliceSizes)
-	if !ok || array.Type() != out.Type() || array.NumElements() == 0 {
+	if !ok {
 		return runtime.Bound{}, false
 	}
 	width := out.Type().ByteSize()

@@ -1,6 +1,15 @@
 package kernels
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+)
 
 func TestGatherAndScatter(t *testing.T) {
 	for _, typ := range []string{"pred", "f32", "bf16", "f64", "s32", "c64"} {
@@ -41,4 +50,28 @@ func TestGatherAndScatter(t *testing.T) {
 			kernelCase{text: replaceType(c+combine, typ), small: true}.check(t)
 		}
 	}
+}
+
+// What has no meaning, or no elements to move, is left to the evaluator, which refuses it or gives 0.
+func TestGathersThatAreLeftToTheEvaluator(t *testing.T) {
+	const batched = "s32[5] gather(s32[5], s32[5,1]), offset_dims={}, start_index_map={0}, collapsed_slice_dims={}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1}"
+	nothing := siteOf(t, "s32[5,4] gather(s32[7,4], s32[5,1]), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0,4}")
+	indexed := siteOf(t, batched)
+	for name, s := range map[string]*site{"nothing": nothing, "indexed": indexed} {
+		_, ok := gather(s)
+		assert.False(t, ok, name)
+	}
+	table := hlo.MakeShape(hlo.S32, 7, 4)
+	x, err := hlo.NewLiteral(table, bytes.Repeat([]byte{1}, int(table.ByteSize())))
+	require.NoError(t, err)
+	at, err := hlo.LiteralOf(hlo.MakeShape(hlo.S32, 5, 1), int32(0), 3, 6, 7, -1)
+	require.NoError(t, err)
+	got, err := eval.Instruction(t.Context(), nothing.m, nothing.in, []*hlo.Literal{x, at})
+	require.NoError(t, err)
+	assert.Equal(t, make([]byte, 5*4*4), got.Bytes())
+
+	five, err := hlo.LiteralOf(hlo.MakeShape(hlo.S32, 5), int32(0), 1, 2, 3, 4)
+	require.NoError(t, err)
+	_, err = eval.Instruction(t.Context(), indexed.m, indexed.in, []*hlo.Literal{five, at})
+	assert.ErrorContains(t, err, "batching axis 0 of operand 0, s32[5]{0}, is also left out of the windows or indexed")
 }

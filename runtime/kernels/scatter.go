@@ -16,7 +16,7 @@ func scatter(s *site) (runtime.Bound, bool) {
 	}
 	out, updates := s.in.Shape(), s.shape(2)
 	t := out.Type()
-	if s.shape(0).Type() != t || updates.Type() != t {
+	if s.shape(0).Type() != t || updates.Type() != t || hlo.CheckBatching(s.in) != nil {
 		return runtime.Bound{}, false
 	}
 	if n, ok := comp.Root().ParameterNumber(); ok {

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
@@ -25,7 +24,7 @@ type windows struct {
 	base    []int // what batching axes add to the offset of window i, if there are some
 }
 
-// newWindows understands the index array of gather and scatter.
+// newWindows understands the index array of gather and scatter, whose batching axes have no other role.
 func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch, indexBatch, sizes []int64) (*windows, bool) {
 	t := indices.Type()
 	if !t.IsInteger() || t.Bits() < 8 {
@@ -58,8 +57,7 @@ func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch,
 	}
 	byBatch := make([]int, len(dims))
 	for i, a := range indexBatch {
-		// Profile xla lets axes have several roles or sizes that differ; the evaluator does with them as much as has a meaning.
-		if a == vectorDim || slices.Contains(startMap, arrayBatch[i]) || array.Dim(int(arrayBatch[i])) < dims[a] || sizes[arrayBatch[i]] > 1 {
+		if array.Dim(int(arrayBatch[i])) < dims[a] { // profile xla lets them differ; the evaluator keeps such windows inside
 			return nil, false
 		}
 		byBatch[a] = w.strides[arrayBatch[i]]
