@@ -10,8 +10,8 @@ import (
 // reader reads the language of the grammar by hand. The simplifier's own rules are read each time a pipeline is made, and for that building and
 // running the grammar is ten times too slow. What the reader does not understand it leaves to the grammar, which also reports the mistakes.
 type reader struct {
-	tokens []token
-	at     int
+	scanner
+	ahead  [3]token // the next ones
 	depth  int
 	failed bool
 }
@@ -31,6 +31,7 @@ const (
 	numberToken tokenKind = '0'
 	reasonToken tokenKind = '"'
 	arrowToken  tokenKind = '>'
+	noToken     tokenKind = '?'
 )
 
 // maxReaderDepth is how deep terms nest before they are left to the grammar.
@@ -38,11 +39,10 @@ const maxReaderDepth = 100
 
 // read reads rules; it is false if the grammar must.
 func read(name, text string) (*file, bool) {
-	tokens, ok := tokensOf(name, text)
-	if !ok {
-		return nil, false
+	r := &reader{scanner: scanner{name: name, text: text, line: 1, column: 1}}
+	for range r.ahead {
+		r.shift()
 	}
-	r := &reader{tokens: tokens}
 	f := &file{}
 	for !r.failed && r.next().kind != endToken {
 		f.Rules = append(f.Rules, r.rule())
@@ -50,22 +50,20 @@ func read(name, text string) (*file, bool) {
 	return f, !r.failed
 }
 
-func (r *reader) next() *token { return &r.tokens[r.at] }
-
-// after is the class of a token further on.
-func (r *reader) after(n int) tokenKind {
-	if r.at+n >= len(r.tokens) {
-		return endToken
-	}
-	return r.tokens[r.at+n].kind
+func (r *reader) shift() {
+	copy(r.ahead[:], r.ahead[1:])
+	r.ahead[len(r.ahead)-1] = r.scan()
 }
+
+// next is a copy: what it was is asked after it is taken.
+func (r *reader) next() token { return r.ahead[0] }
 
 // take goes on behind a token if it is of a class.
 func (r *reader) take(kind tokenKind) bool {
 	if r.failed || r.next().kind != kind {
 		return false
 	}
-	r.at++ // the end is never taken
+	r.shift()
 	return true
 }
 
@@ -119,7 +117,7 @@ func (r *reader) term() *term {
 		r.failed = true
 	}
 	defer func() { r.depth-- }()
-	if after := r.after(2); r.after(1) == ':' && (after == '(' || after == wordToken || after == numberToken) {
+	if after := r.ahead[2].kind; r.ahead[1].kind == ':' && (after == '(' || after == wordToken || after == numberToken) {
 		t.Name = r.want(wordToken)
 		r.want(':')
 	}
@@ -200,36 +198,41 @@ func (r *reader) condition() *condition {
 	return k
 }
 
-// tokensOf cuts a text into tokens, of which the last is the end.
-func tokensOf(name, text string) ([]token, bool) {
-	all := make([]token, 0, len(text)/5+1)
-	line, column, counted := 1, 1, 0 // column is that of byte counted
-	position := func(at int) lexer.Position {
-		column, counted = column+utf8.RuneCountInString(text[counted:at]), at
-		return lexer.Position{Filename: name, Offset: at, Line: line, Column: column}
-	}
-	for at := 0; at < len(text); {
-		rest := text[at:]
-		switch c := text[at]; {
+// scanner cuts a text into tokens.
+type scanner struct {
+	name, text   string
+	at           int
+	line, column int // of byte counted
+	counted      int
+}
+
+// scan is the next token: the last one again and again is that of the end, or one of no class.
+func (s *scanner) scan() token {
+	for s.at < len(s.text) {
+		rest := s.text[s.at:]
+		switch c := rest[0]; {
 		case c == '\n':
-			at++
-			line, column, counted = line+1, 1, at
+			s.at++
+			s.line, s.column, s.counted = s.line+1, 1, s.at
 			continue
 		case c == ' ' || c == '\t' || c == '\r' || c == '\f':
-			at++
+			s.at++
 			continue
 		case strings.HasPrefix(rest, "//"):
-			at += lineEnd(rest)
+			s.at += lineEnd(rest)
 			continue
 		}
 		kind, n := tokenAt(rest)
-		if n == 0 {
-			return nil, false
-		}
-		all = append(all, token{kind, rest[:n], position(at)})
-		at += n
+		t := token{kind, rest[:n], s.position()}
+		s.at += n
+		return t
 	}
-	return append(all, token{pos: position(len(text))}), true
+	return token{pos: s.position()}
+}
+
+func (s *scanner) position() lexer.Position {
+	s.column, s.counted = s.column+utf8.RuneCountInString(s.text[s.counted:s.at]), s.at
+	return lexer.Position{Filename: s.name, Offset: s.at, Line: s.line, Column: s.column}
 }
 
 func lineEnd(s string) int {
@@ -239,7 +242,7 @@ func lineEnd(s string) int {
 	return len(s)
 }
 
-// tokenAt is the first token of a text and its length, 0 if there is none.
+// tokenAt is the first token of a text and its length.
 func tokenAt(s string) (tokenKind, int) {
 	if strings.HasPrefix(s, "--") {
 		return reasonToken, lineEnd(s)
@@ -256,7 +259,7 @@ func tokenAt(s string) (tokenKind, int) {
 	if strings.IndexByte("()[]:,|!-", s[0]) >= 0 {
 		return tokenKind(s[0]), 1
 	}
-	return endToken, 0
+	return noToken, 0
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
