@@ -32,7 +32,10 @@ func (s *passSelection) skip() (func() pass.Instrument, error) {
 			return nil, err
 		}
 	}
-	legal := legalising()
+	var legal []*pass.Pass
+	if s.KeepLegal && s.selects() { // the whole catalogue is made for it
+		legal = legalising()
+	}
 	return func() pass.Instrument {
 		started, stopped := s.StartFrom == "", false
 		return pass.Instrument{Skip: func(at string) bool {

@@ -364,5 +364,5 @@ func (r *Rule) Source() string {
 			class = "[" + name + "] "
 		}
 	}
-	return fmt.Sprintf("%s %s%s -- %s", r.ID, class, r.Text, r.Reason)
+	return r.ID + " " + class + r.Text + " -- " + r.Reason
 }

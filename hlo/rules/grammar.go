@@ -109,6 +109,13 @@ func (l ErrorList) Error() string {
 }
 
 func parse(name, text string) (*file, error) {
+	if f, ok := read(name, text); ok {
+		return f, nil
+	}
+	return parseByGrammar(name, text)
+}
+
+func parseByGrammar(name, text string) (*file, error) {
 	f, err := grammar().ParseString(name, text)
 	if err == nil {
 		return f, nil

@@ -138,15 +138,20 @@ func (p *pattern) matchOp(in hlo.Instruction, b *bindings) bool {
 	if in.NumOperands() != len(p.args) || p.attrOf != noAttr && !p.matchAttr(in, b) || op == hlo.OpCompare && !plainCompare(in) {
 		return false
 	}
+	var first hlo.Instruction
 	for i, a := range p.args {
 		x := in.OperandInstr(i)
-		if i > 0 && a.kind != numberPattern && a.kind != constPattern && p.args[0].kind != numberPattern && p.args[0].kind != constPattern &&
-			widthsDiffer(in.OperandInstr(0), x) || !a.match(x, b) {
+		if i == 0 {
+			first = x
+		}
+		if !a.match(x, b) || i > 0 && !a.isConstant() && !p.args[0].isConstant() && widthsDiffer(first, x) {
 			return false
 		}
 	}
 	return true
 }
+
+func (p *pattern) isConstant() bool { return p.kind == numberPattern || p.kind == constPattern }
 
 // widthsDiffer reports mixed precision, about which algebra says nothing.
 func widthsDiffer(x, y hlo.Instruction) bool {

@@ -15,6 +15,7 @@ package algsimp
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
@@ -44,6 +45,23 @@ func catalogue(o *options) []*pass.RewriteRule {
 
 // New makes the pass.
 func New(o pass.Options) (*pass.Pass, error) {
+	if len(o) > 0 {
+		return made(o)
+	}
+	p := *plain()
+	return &p, nil
+}
+
+// plain is the pass without options. Pipelines have it several times: they share its rules and the tables that find them.
+var plain = sync.OnceValue(func() *pass.Pass {
+	p, err := made(nil)
+	if err != nil {
+		panic(err) // there is no option to be wrong
+	}
+	return p
+})
+
+func made(o pass.Options) (*pass.Pass, error) {
 	opts, r := defaults, &pass.Rewriter{}
 	if err := opts.read(o, r); err != nil {
 		return nil, err

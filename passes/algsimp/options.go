@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo/pass"
 )
@@ -180,13 +181,25 @@ func allow(r *pass.Rewriter, policy string) error {
 	return err
 }
 
+// known are the ids of all rules, whatever options they wait for.
+var known = sync.OnceValue(func() map[string]bool {
+	ids := map[string]bool{}
+	for _, r := range Every() {
+		ids[r.ID] = true
+	}
+	for id := range gates {
+		ids[id] = true
+	}
+	return ids
+})
+
 // choose reads -ID and +ID.
 func choose(r *pass.Rewriter, ids []string) error {
 	for _, id := range ids {
 		id, off := strings.CutPrefix(strings.TrimPrefix(id, "+"), "-")
 		switch {
 		case id == "":
-		case !slices.ContainsFunc(Rules(), func(rule *pass.RewriteRule) bool { return rule.ID == id }) && gates[id] == nil:
+		case !known()[id]:
 			return fmt.Errorf("there is no rule %s", id)
 		case off:
 			r.Off = append(r.Off, id)
