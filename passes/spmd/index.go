@@ -11,6 +11,7 @@ type indexing struct {
 	d      *device
 	vector int   // the dimension of the indices that holds their components; the rank if there is one component
 	comps  []int // the operand dimension of each component
+	whole  []int // operand dimensions that windows span: they begin at 0, or nowhere, whatever part of them a device has
 }
 
 // widened is indices of a type that differences fit in.
@@ -61,15 +62,20 @@ func (x *indexing) component(v hlo.Value, dim int) hlo.Value {
 	return x.d.b.Reshape(x.d.slice(v, x.vector, i, i+1), slices.Delete(dims, x.vector, x.vector+1)...)
 }
 
-// offsets is where the device's tile of each component's dimension begins; zero where it is whole.
+// offsets is where the device's tile of each component's dimension begins; zero where it, or the window, is whole.
 func (x *indexing) offsets(t *Tiling, part hlo.Shape, like hlo.Shape) hlo.Value {
-	return x.vectorOf(func(k int) hlo.Value { return x.d.offset(t, k, part.Dim(k)) }, like)
+	return x.vectorOf(func(k int) hlo.Value {
+		if slices.Contains(x.whole, k) {
+			return x.d.s32(0)
+		}
+		return x.d.offset(t, k, part.Dim(k))
+	}, like)
 }
 
-// splitComponents are the components whose dimension a tiling splits.
+// splitComponents are the components whose dimension a tiling splits, but for those that windows span.
 func (x *indexing) splitComponents(t *Tiling) (dims []int) {
 	for _, k := range x.comps {
-		if len(t.Dims[k]) > 0 {
+		if len(t.Dims[k]) > 0 && !slices.Contains(x.whole, k) {
 			dims = append(dims, k)
 		}
 	}

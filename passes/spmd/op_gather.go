@@ -37,6 +37,9 @@ func gather(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	x := &indexing{d: s.d, vector: int(a.IndexVectorDim)}
 	for _, k := range a.StartIndexMap {
 		x.comps = append(x.comps, int(k))
+		if a.SliceSizes[k] == in.OperandInstr(0).Shape().Dim(int(k)) && !slices.Contains(a.CollapsedSliceDims, k) {
+			x.whole = append(x.whole, int(k))
+		}
 	}
 	var valid hlo.Value
 	d.operands = func(p *plan, local []*value) {

@@ -20,6 +20,9 @@ func scatter(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	for _, k := range a.ScatterDimsToOperandDims {
 		x.comps = append(x.comps, int(k))
 	}
+	for _, pair := range scatterDimsOf(&a, in.OperandInstr(0).Shape(), in.OperandInstr(n+1).Shape()).windows {
+		x.whole = append(x.whole, pair[0])
+	}
 	d := &details{}
 	var id *hlo.Literal
 	if op, ok := binaryOp(s.p.m.MustComputation(in.Callee(0))); ok && n == 1 && op != hlo.OpXor {

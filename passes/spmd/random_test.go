@@ -68,6 +68,13 @@ var programs = map[string]string{
 	"gather": `x = f32[10,6] parameter(0)
   i = s32[4,3] parameter(1)
   ROOT g = f32[4,3,6] gather(x, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,6}`,
+	"gather-spanned": `x = f32[10,6] parameter(0)
+  i = s32[4,2] parameter(1)
+  ROOT g = f32[4,1,6] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,6}`,
+	"scatter-spanned": `x = f32[10,6] parameter(0)
+  i = s32[4,2] parameter(1)
+  u = f32[4,1,6] parameter(2)
+  ROOT s = f32[10,6] scatter(x, i, u), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add`,
 	"batched-gather": `x = f32[4,10,6] parameter(0)
   i = s32[4,3] parameter(1)
   ROOT g = f32[4,3,6] gather(x, i), offset_dims={2}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1,6}`,
