@@ -55,6 +55,7 @@ type commands struct {
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
+	View       viewCmd       `cmd:"" help:"Show programs in a browser."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
 	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`
