@@ -107,13 +107,12 @@ func (c *runCmd) check() error {
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
 	var observer halo.Observer
 	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
-		t, err := newHostTracer(c.Host.Trace, "debug")
+		finish, err := traceRun(c.Host.Trace, int(c.Threads), e.stdout, &observer)
 		if err != nil {
 			return err
 		}
-		observer.Kernels = t
 		defer func() {
-			if closeErr := t.finish(e.stdout); err == nil {
+			if closeErr := finish(); err == nil {
 				err = closeErr
 			}
 		}()

@@ -21,6 +21,9 @@ type tensorRun struct {
 	tracer Tracer
 	lanes  int
 
+	worked  WorkTracer // the tracer, if it is one
+	workers workers    // counted for it
+
 	stop      atomic.Pointer[Error] // the first failure; everything goes on carefully from it, or stops
 	cancelled atomic.Bool           // everything stops
 	pending   atomic.Int32          // fibers that have not ended, and the watcher of the caller's context

@@ -42,7 +42,7 @@ func Devices(ctx context.Context, p *runtime.Program, w *World, args, results []
 		d := mesh.Device(i)
 		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest}
 		if tracer != nil {
-			o.Tracer = &deviceTracer{tracer, i, n}
+			o.Tracer = deviceTracerOf(tracer, i, n)
 		}
 		run := p.Entry().Start(ctx, o, args[i], results[i])
 		done[i] = run.Value()
@@ -69,6 +69,14 @@ func Devices(ctx context.Context, p *runtime.Program, w *World, args, results []
 type deviceTracer struct {
 	to            runtime.Tracer
 	device, count int
+}
+
+// deviceTracerOf is the tracer of a device. One of work is told the device by the runtime.
+func deviceTracerOf(t runtime.Tracer, device, count int) runtime.Tracer {
+	if _, ok := t.(runtime.WorkTracer); ok {
+		return t
+	}
+	return &deviceTracer{t, device, count}
 }
 
 func (t *deviceTracer) Begin(lane int, category, name string) {

@@ -45,6 +45,15 @@ func Module(p *runtime.Program) (hlo.Module, bool) {
 	return program.Module(), true
 }
 
+// Instruction is the instruction of the program's module that a kernel was lowered from; false if there is none.
+func Instruction(p *runtime.Program, w runtime.Work) (hlo.Instruction, bool) {
+	program, ok := p.Module().(*proto.Program)
+	if !ok || w.Instr < 0 {
+		return hlo.Instruction{}, false
+	}
+	return program.Instruction(w.Instr)
+}
+
 // Subject makes a binding be about an instruction of a module in memory, for kernels outside of any program.
 func Subject(b *runtime.Binding, m hlo.Module, in hlo.Instruction) *runtime.Binding {
 	return b.WithModule(subject{m, in})
