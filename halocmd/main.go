@@ -15,7 +15,9 @@ import (
 	"runtime/debug"
 
 	"github.com/alecthomas/kong"
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // The exit codes people script against.
@@ -79,6 +81,8 @@ type env struct {
 	lenient        bool        // what is not known is kept as it is written
 	shapes         []hlo.Shape // see shapeFlags
 	mapInputs      bool        // large texts are mapped; what is read from an input lives no longer than it
+	args           []string    // of the command
+	job            *distributed.Job
 }
 
 // failure is an error that has been reported already; it carries the exit code.
@@ -93,7 +97,7 @@ type usageError struct{ error }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	watch := newProgress(stderr)
 	out := &results{w: stdout}
-	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch}
+	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch, args: args}
 	defer func() { code = out.exit(code, stderr) }()
 	defer func() {
 		if p := recover(); p != nil {
@@ -106,7 +110,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		defer func() { code = exitUsage }()
 	}
 	if args[0] == "--version" { // no grammar is needed for that
-		fmt.Fprintln(e.stdout, version())
+		fmt.Fprintln(e.stdout, halo.Version())
 		return exitOK
 	}
 	exited := -1
@@ -114,7 +118,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	parser, err := kong.New(grammarFor(args), kong.Name("halo"),
 		kong.Description("The HLO toolchain: read, check, transform, lower and run HLO programs."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(c int) { exited = c; panic(exitRequest{}) }),
-		kong.Vars{"version": version()}, printVars(), kong.Bind(e), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Vars{"version": halo.Version()}, printVars(), kong.Bind(e), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		panic(err)
 	}
