@@ -14,9 +14,11 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/commandline"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // The exit codes people script against.
@@ -80,6 +82,8 @@ type env struct {
 	lenient        bool        // what is not known is kept as it is written
 	shapes         []hlo.Shape // see shapeFlags
 	mapInputs      bool        // large texts are mapped; what is read from an input lives no longer than it
+	args           []string    // of the command
+	job            *distributed.Job
 }
 
 // failure is an error that has been reported already; it carries the exit code.
@@ -94,7 +98,7 @@ type usageError struct{ error }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	watch := newProgress(stderr)
 	out := &results{w: stdout}
-	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch}
+	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch, args: args}
 	defer func() { code = out.exit(code, stderr) }()
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +111,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		defer func() { code = exitUsage }()
 	}
 	if args[0] == "--version" { // no grammar is needed for that
-		fmt.Fprintln(e.stdout, version())
+		fmt.Fprintln(e.stdout, halo.Version())
 		return exitOK
 	}
 	limitMemory()

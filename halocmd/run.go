@@ -39,9 +39,10 @@ type runCmd struct {
 
 	tolerances `embed:""`
 
-	Devices    deviceFlags `embed:""`
-	Split      spmdFlags   `embed:""`
-	Feeds      feedFlags   `embed:""`
+	Devices    deviceFlags      `embed:""`
+	Processes  distributedFlags `embed:""`
+	Split      spmdFlags        `embed:""`
+	Feeds      feedFlags        `embed:""`
 	shapeFlags `embed:""`
 	Host       hostRunFlags `embed:""`
 
@@ -55,14 +56,22 @@ func (c *runCmd) Run(e *env) error {
 	if err := c.Host.check(); err != nil {
 		return err
 	}
+	leave, err := c.Processes.join(e)
+	if err != nil {
+		return err
+	}
+	if e.job != nil && len(c.Files) > 1 {
+		return leave(usageError{errors.New("several processes run one program at a time")})
+	}
 	ctx, stop := interruptible(e, c.Timeout)
-	defer stop()
-	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+	err = e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
 			return c.Host.run(ctx, e, in)
 		}
 		return c.program(ctx, e, in, r)
 	})
+	stop()
+	return leave(err)
 }
 
 // maxBench bounds the runs of which times are kept.
@@ -152,6 +161,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err != nil {
 		return err
 	}
+	if results, err = c.collected(ctx, e, p, results); results == nil {
+		return err
+	}
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
@@ -162,6 +174,18 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return c.compareWith(e, in.name, results[0], carried.Result.Leaves(), r)
 	}
 	return nil
+}
+
+// collected is the results that this process delivers: all of them, those of its devices if it has a file of its own, or nil.
+func (c *runCmd) collected(ctx context.Context, e *env, p *prepared, results [][]*hlo.Literal) ([][]*hlo.Literal, error) {
+	if e.job == nil {
+		return results, nil
+	}
+	var own bool
+	if c.Output, own = e.ownFile(c.Output); own {
+		return results, nil
+	}
+	return e.collect(ctx, p.Signature(), results)
 }
 
 // arraysOf leaves out tokens, of which there is nothing to show.
