@@ -58,6 +58,7 @@ type commands struct {
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
+	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
 	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`
@@ -78,11 +79,14 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	progress       *progress
-	records        bool        // standard output is for records
-	lenient        bool        // what is not known is kept as it is written
-	shapes         []hlo.Shape // see shapeFlags
-	mapInputs      bool        // large texts are mapped; what is read from an input lives no longer than it
-	args           []string    // of the command
+	records        bool            // standard output is for records
+	lenient        bool            // what is not known is kept as it is written
+	shapes         []hlo.Shape     // see shapeFlags
+	manyModules    bool            // the command takes HLO texts of several modules as they are
+	wrote          map[string]bool // what writeResult has written
+	archives       bool            // the command takes archives as they are
+	mapInputs      bool            // large texts are mapped; what is read from an input lives no longer than it
+	args           []string        // of the command
 	job            *distributed.Job
 }
 
