@@ -44,6 +44,7 @@ type MeterCall struct {
 	Function   *Function
 	Executions int64
 	Timed      int64 // of these
+	Parallel   bool  // its steps run beside each other: see Segment
 	Steps      []MeterStep
 }
 
@@ -61,6 +62,7 @@ type StepInfo struct {
 	Scratch   int64 // bytes
 	Evaluated bool  // the kernel has no fast implementation: see [Bound.Evaluated]
 	Compiled  bool  // a loop that is one program over scalars
+	Starts    bool  // what it calls runs beside it
 	Suspends  bool  // it may wait for other sequences, devices or operands
 }
 
@@ -73,6 +75,16 @@ type MeterSpan struct {
 	Device     int           // replica times partitions and partition, as the run says
 	Worker     uintptr       // a number of the goroutine that it ended on
 	Begin, End time.Duration // since the meter was made
+}
+
+// Reset forgets what was measured. No execution that is measured may be under way.
+func (m *Meter) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.runs {
+		r.eachActivation(func(a *activation) { a.attach(m) })
+		r.eachFiber(func(f *fiber) { f.spans = f.spans[:0] })
+	}
 }
 
 // Calls returns the measurements, merged over all instances of each entry function, and the spans that were kept. No execution that is measured may
@@ -112,6 +124,7 @@ func (g *gather) call(c *MeterCall, a *activation) {
 	}
 	g.times(c, a.meter)
 	if a.parallel != nil {
+		c.Parallel = true
 		for i := range a.parallel.views[1:] {
 			view := &a.parallel.views[i+1]
 			g.of[view] = c
@@ -157,7 +170,8 @@ func (g *gather) times(c *MeterCall, m *meter) {
 
 func (s *step) info() StepInfo {
 	suspends := s.kind == stepAsyncKernel || s.kind == stepAsyncDone || s.kind == stepAwaitArgument
-	return StepInfo{Kernel: int(s.kernel), Scratch: s.scratch, Evaluated: s.evaluated, Compiled: s.scalar != nil, Suspends: suspends}
+	return StepInfo{Kernel: int(s.kernel), Scratch: s.scratch, Evaluated: s.evaluated, Compiled: s.scalar != nil, Starts: s.kind == stepAsyncStart,
+		Suspends: suspends}
 }
 
 // StepsOf describes the steps of a tensor function in their order.
