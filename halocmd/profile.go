@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	goruntime "runtime"
+	"slices"
 	"time"
 
 	"github.com/gohalo/halo"
@@ -83,7 +84,7 @@ func (c *profileCmd) Run(e *env) error {
 const spansKept = 20_000
 
 func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) (*profile.Profile, error) {
-	meter := runtime.NewMeter(runtime.MeterOptions{Spans: spansKept})
+	meter := runtime.NewMeter(runtime.MeterOptions{Spans: spansKept, Alike: true})
 	p, err := r.prepare(ctx, e, in, halo.Observer{Meter: meter})
 	if err != nil {
 		return nil, err
@@ -96,10 +97,13 @@ func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) 
 	}
 	e.progress.at("running")
 	var results [][]*hlo.Literal
+	var took []time.Duration
 	once := func() error {
 		host, err := r.Feeds.host(r, p.grid)
 		if err == nil {
+			began := time.Now()
 			results, err = p.run(ctx, args, results, host)
+			took = append(took, time.Since(began))
 		}
 		return err
 	}
@@ -107,16 +111,25 @@ func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) 
 		return nil, err
 	}
 	meter.Reset()
-	runs := 0
-	began := time.Now()
-	for runs == 0 || c.Runs == 0 && time.Since(began) < c.For || runs < c.Runs {
+	took = nil
+	for began := time.Now(); len(took) == 0 || c.Runs == 0 && time.Since(began) < c.For || len(took) < c.Runs; {
 		if err := once(); err != nil {
 			return nil, err
 		}
-		runs++
 	}
-	took := time.Since(began).Seconds() / float64(runs)
-	return r.profileOf(p, meter, runs, took), nil
+	return r.profileOf(p, meter, len(took), undisturbed(took)), nil
+}
+
+// undisturbed is the mean, in seconds, of the runs that take not much longer than the shortest: the others had to share the processor.
+func undisturbed(runs []time.Duration) float64 {
+	shortest, sum, n := slices.Min(runs), time.Duration(0), 0
+	for _, t := range runs {
+		if float64(t) <= runtime.MuchLonger*float64(shortest) {
+			sum += t
+			n++
+		}
+	}
+	return sum.Seconds() / float64(n)
 }
 
 // profileOf makes the profile of runs that took so long each.

@@ -12,7 +12,8 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-// Profile is what executions of a program took. Times are of one execution on average, in seconds.
+// Profile is what executions of a program took. Times are of one execution, in seconds: the mean of those that no other
+// process disturbed.
 type Profile struct {
 	Module  string `json:"module"`
 	File    string `json:"file,omitempty"` // of the text

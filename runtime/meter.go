@@ -16,6 +16,7 @@ type Meter struct {
 	start time.Time
 	cost  int64 // of reading the clock, in nanoseconds
 	spans int   // that each fiber may keep
+	alike bool
 
 	mu   sync.Mutex
 	runs []*tensorRun
@@ -25,11 +26,14 @@ type Meter struct {
 type MeterOptions struct {
 	// Spans is how many steps each sequence of steps keeps with the times at which it began and ended; 0 is none.
 	Spans int
+	// Alike says that all executions do the same work. Then those that take much longer than the shortest do not count: another process had the
+	// processor.
+	Alike bool
 }
 
 // NewMeter returns a meter of which the clock begins now.
 func NewMeter(o MeterOptions) *Meter {
-	m := &Meter{start: time.Now(), spans: o.Spans, cost: 1 << 30}
+	m := &Meter{start: time.Now(), spans: o.Spans, alike: o.Alike, cost: 1 << 30}
 	for range 64 {
 		from := m.now()
 		m.cost = min(m.cost, m.now()-from)
@@ -122,13 +126,13 @@ func (g *gather) call(c *MeterCall, a *activation) {
 			c.Steps[i].StepInfo = a.fn.steps[i].info()
 		}
 	}
-	g.times(c, a.meter)
+	g.times(c, a.meter, false)
 	if a.parallel != nil {
 		c.Parallel = true
 		for i := range a.parallel.views[1:] {
 			view := &a.parallel.views[i+1]
 			g.of[view] = c
-			g.times(c, &meter{ns: view.meter.ns, executions: view.meter.executions, timed: view.meter.timed, view: true})
+			g.times(c, view.meter, true)
 		}
 	}
 	for i := range a.fn.steps {
@@ -154,16 +158,20 @@ func (g *gather) call(c *MeterCall, a *activation) {
 	}
 }
 
-func (g *gather) times(c *MeterCall, m *meter) {
-	if !m.view {
-		c.Executions += m.executions
-		c.Timed += m.timed
+func (g *gather) times(c *MeterCall, m *meter, view bool) {
+	steps, timed := m.ns, m.timed
+	if m.alike != nil {
+		steps, timed = m.alike.ns, m.alike.timed
 	}
-	if m.timed == 0 {
+	if !view {
+		c.Executions += m.executions
+		c.Timed += timed
+	}
+	if timed == 0 {
 		return
 	}
-	scale := float64(m.executions) / float64(m.timed)
-	for i, ns := range m.ns {
+	scale := float64(m.executions) / float64(timed)
+	for i, ns := range steps {
 		c.Steps[i].Nanoseconds += int64(float64(ns) * scale)
 	}
 }
@@ -190,10 +198,36 @@ type meter struct {
 	timed      int64
 	due        int64 // execution that is timed next
 	on         bool  // this one is
-	view       bool  // of a segment, which does not count as an execution
 	first      int64 // when this execution began
 	last       int64 // when the step before ended
 	ns         []int64
+	alike      *alike // of entry functions whose executions are alike, or nil
+}
+
+// alike keeps the executions that count: those that take at most [MuchLonger] times as long as the shortest.
+type alike struct {
+	shortest int64
+	ns       []int64 // of all that count
+	timed    int64
+}
+
+// MuchLonger is how many times as long as the shortest an execution may take that counts, of those that are alike.
+const MuchLonger = 1.25
+
+// take counts an execution whose steps took ns, or does not, and clears ns for the next one.
+func (k *alike) take(ns []int64, took int64) {
+	switch {
+	case k.timed == 0 || float64(took)*MuchLonger < float64(k.shortest):
+		copy(k.ns, ns)
+		k.shortest, k.timed = took, 1
+	case float64(took) <= float64(k.shortest)*MuchLonger:
+		for i := range ns {
+			k.ns[i] += ns[i]
+		}
+		k.timed++
+		k.shortest = min(k.shortest, took)
+	}
+	clear(ns)
 }
 
 // span is a MeterSpan of an activation.
@@ -221,6 +255,9 @@ func (a *activation) attach(m *Meter) {
 	a.meter = nil
 	if m != nil {
 		a.meter = &meter{of: m, due: 1, ns: make([]int64, len(a.fn.steps))}
+		if m.alike && a.caller == nil {
+			a.meter.alike = &alike{ns: make([]int64, len(a.fn.steps))}
+		}
 	}
 }
 
@@ -277,6 +314,9 @@ const clockShare = 50
 // A little chance keeps it from seeing always the same rounds of loops within loops.
 func (m *meter) end() {
 	m.on = false
+	if m.alike != nil {
+		m.alike.take(m.ns, m.last-m.first)
+	}
 	period := int64(len(m.ns))*(m.of.cost+1)*clockShare/max(m.last-m.first, 1) + 1
 	period = min(period, m.executions)
 	m.due = m.executions + 1 + (period-1)/2 + rand.Int64N(period)
