@@ -14,9 +14,11 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/commandline"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // The exit codes people script against.
@@ -55,7 +57,9 @@ type commands struct {
 
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
+	Profile    profileCmd    `cmd:"" help:"Measure what a program spends its time on: by op, source line and loop."`
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
+	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
 	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`
@@ -76,10 +80,15 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	progress       *progress
-	records        bool        // standard output is for records
-	lenient        bool        // what is not known is kept as it is written
-	shapes         []hlo.Shape // see shapeFlags
-	mapInputs      bool        // large texts are mapped; what is read from an input lives no longer than it
+	records        bool            // standard output is for records
+	lenient        bool            // what is not known is kept as it is written
+	shapes         []hlo.Shape     // see shapeFlags
+	manyModules    bool            // the command takes HLO texts of several modules as they are
+	wrote          map[string]bool // what writeResult has written
+	archives       bool            // the command takes archives as they are
+	mapInputs      bool            // large texts are mapped; what is read from an input lives no longer than it
+	args           []string        // of the command
+	job            *distributed.Job
 }
 
 // failure is an error that has been reported already; it carries the exit code.
@@ -94,7 +103,7 @@ type usageError struct{ error }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	watch := newProgress(stderr)
 	out := &results{w: stdout}
-	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch}
+	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch, args: args}
 	defer func() { code = out.exit(code, stderr) }()
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +116,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		defer func() { code = exitUsage }()
 	}
 	if args[0] == "--version" { // no grammar is needed for that
-		fmt.Fprintln(e.stdout, version())
+		fmt.Fprintln(e.stdout, halo.Version())
 		return exitOK
 	}
 	limitMemory()

@@ -156,7 +156,7 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	if c.JSON && c.Output == "-" {
 		r.add("text", string(out))
 	}
-	return e.writeResult(c.Output, in.name, ".opt.hlo", out)
+	return e.writeResult(c.Output, in.beside(), ".opt.hlo", out)
 }
 
 // report says what the passes did.

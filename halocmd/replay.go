@@ -29,6 +29,7 @@ func (replayCmd) Help() string {
 }
 
 func (c *replayCmd) Run(e *env) error {
+	e.manyModules = true
 	return e.each(c.Files, false, func(in *input, r *record) error {
 		text, ok := marked(string(in.data), replayMark)
 		if !ok {
