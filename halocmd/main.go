@@ -61,6 +61,7 @@ type commands struct {
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
 	View       viewCmd       `cmd:"" help:"Show programs in a browser."`
 	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve editors: the Language Server Protocol."`
+	Play       playCmd       `cmd:"" help:"Make a page in which halo runs, as WebAssembly."`
 	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
