@@ -20,11 +20,13 @@ type named struct {
 	} `json:"values"`
 	// Profile is what halo profile --json writes.
 	Profile *struct {
-		Runs int `json:"runs"`
-		Ops  []struct {
+		Runs    int     `json:"runs"`
+		Seconds float64 `json:"seconds"`
+		Ops     []struct {
 			origin.Origin
 			Calls   float64 `json:"calls"`
 			Seconds float64 `json:"seconds"`
+			Total   float64 `json:"total_seconds"` // with what it calls
 			Limit   string  `json:"limit"`
 		} `json:"ops"`
 	} `json:"profile"`
@@ -57,17 +59,19 @@ func ReadOverlay(name string, data []byte, p *Program) (*Overlay, error) {
 	return o, nil
 }
 
-// profile takes over measured times. The time of what passes have made, such as a fusion, is shared by the instructions of the text that it stands for.
+// profile takes over measured times, for the page's lists too. The time of what passes have made, such as a fusion, is shared by the instructions of
+// the text that it stands for.
 func (o *Overlay) profile(p *Program, n *named) {
-	o.Title, o.Unit, o.About = "Time (measured)", "s", fmt.Sprintf("Measured in %d runs: the time of a run.", n.Profile.Runs)
-	sums := map[int]*Value{}
-	var order []int
+	o.ID, o.Title, o.Unit = "profile", "Time (measured)", "s"
+	o.About = fmt.Sprintf("The time of a run, measured in %d runs. A fusion's time is shared by what it stands for.", n.Profile.Runs)
+	measured := make(figures, len(p.Seconds))
+	at := map[int]int{} // where in o.Values an instruction is
 	for _, op := range n.Profile.Ops {
 		names := op.Of
 		if _, ok := p.Index(op.Name); ok || len(names) == 0 {
 			names = []string{op.Name}
 		}
-		label := fmt.Sprintf("%.4g µs in %.4g calls", op.Seconds*1e6, op.Calls)
+		label := fmt.Sprintf("%.4g µs, called %.4g ×", op.Seconds*1e6, op.Calls)
 		if len(names) > 1 {
 			label = fmt.Sprintf("part of %s: %s", op.Name, label)
 		}
@@ -79,16 +83,17 @@ func (o *Overlay) profile(p *Program, n *named) {
 			if !ok {
 				continue
 			}
-			if sums[i] == nil {
-				sums[i] = &Value{Instr: i, Label: label}
-				order = append(order, i)
+			if k, twice := at[i]; twice {
+				o.Values[k].Label += "; " + label
 			} else {
-				sums[i].Label += "; " + label
+				at[i] = len(o.Values)
+				o.Values = append(o.Values, Value{Instr: i, Label: label})
 			}
-			sums[i].Number += op.Seconds / float64(len(names))
+			o.Values[at[i]].Number += op.Seconds / float64(len(names))
+			measured[i] += op.Total / float64(len(names))
 		}
 	}
-	for _, i := range order {
-		o.Values = append(o.Values, *sums[i])
+	if len(o.Values) > 0 {
+		p.Seconds, p.Total, p.Measured = measured, n.Profile.Seconds, true
 	}
 }

@@ -108,6 +108,24 @@ func TestReadOverlay(t *testing.T) {
 	assert.ErrorContains(t, err, "this is no overlay")
 }
 
+func TestReadProfile(t *testing.T) {
+	p, err := view.New("m.hlo", parsed(t, loop), analysis.OneCore)
+	require.NoError(t, err)
+	o, err := view.ReadOverlay("p.json", []byte(`{"file":"m.hlo","ok":true,"profile":{"runs":3,"seconds":0.5,"ops":[
+		{"name":"w","calls":1,"seconds":0.1,"total_seconds":0.4,"limit":"memory"},
+		{"name":"fusion.1","of":["q","e"],"calls":2,"seconds":0.2,"total_seconds":0.2}]}}`), p)
+	require.NoError(t, err)
+	var said []string
+	for _, v := range o.Values {
+		said = append(said, fmt.Sprintf("%s %.2g %s", p.Names[v.Instr], v.Number, v.Label))
+	}
+	assert.Equal(t, []string{"w 0.1 1e+05 µs, called 1 ×, limited by memory", "q 0.1 part of fusion.1: 2e+05 µs, called 2 ×", "e 0.1 part of fusion.1: 2e+05 µs, called 2 ×"}, said)
+	w, _ := p.Index("w")
+	assert.True(t, p.Measured)
+	assert.InDelta(t, 0.4, p.Seconds[w], 1e-9, "a loop takes what is in it")
+	assert.InDelta(t, 0.5, p.Total, 1e-9)
+}
+
 func TestWritePage(t *testing.T) {
 	p, err := view.New(`<m>.hlo`, parsed(t, loop), analysis.OneCore)
 	require.NoError(t, err)
