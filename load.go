@@ -90,6 +90,6 @@ func meaningIsClear(findings verifier.ErrorList) bool {
 	return true
 }
 
-// Trust takes a module as verified that comes from a place that verifies, such as a pass that is checked. Whoever is wrong about that
+// Trust takes a module as verified that comes from a place that verifies, such as a pass that is checked. A caller that is wrong about that
 // gets errors of lowering, or wrong numbers.
 func Trust(m hlo.Module) Module { return Module{m} }
