@@ -63,7 +63,6 @@ var known = map[string]string{
 	"instruction-hoister":                                 "latency-hiding-scheduler",
 	"latency-hiding-scheduler-preparation":                "latency-hiding-scheduler",
 	"layout-assignment":                                   "",
-	"layout-normalization":                                "algsimp",
 	"literal-canonicalizer":                               "cse",
 	"logistic-expander":                                   "algsimp",
 	"loop-schedule-linearizer":                            "collectives-schedule-linearizer",
