@@ -13,7 +13,6 @@ var known = map[string]string{
 	"async-collective-custom-call-rewriter":               "async-collective-creator",
 	"batched-gather-scatter-normalizer":                   "gather-expander",
 	"batchnorm-expander":                                  "",
-	"bfloat16-propagation":                                "float-normalization",
 	"bitcast-dtypes-expander":                             "",
 	"call-marker":                                         "propagate-call-metadata",
 	"call-outliner":                                       "computation-deduplicator",
