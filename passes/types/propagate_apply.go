@@ -77,6 +77,7 @@ func (p *propagation) retypes(in hlo.Instruction) bool {
 	case in.NumCallees() > 0:
 		return false
 	}
+	some := false
 	for i := range in.NumOperands() {
 		o := in.OperandInstr(i)
 		if !o.Shape().IsArray() || o.Shape().Type() != p.high {
@@ -85,8 +86,9 @@ func (p *propagation) retypes(in hlo.Instruction) bool {
 		if at, _ := p.places(o); !p.narrow(at) || !p.handsDown(in, i) {
 			return false
 		}
+		some = true
 	}
-	return true
+	return some
 }
 
 func (p *propagation) mixes(in hlo.Instruction) bool {
