@@ -31,7 +31,9 @@ var Family = pass.Family{
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"batchnorm-expander": NewBatchNorm,
+		"gather-expander":    NewGatherExpander,
 		"reduce-decomposer":  NewReduceDecomposer,
+		"scatter-expander":   NewScatterExpander,
 		"scan-expander":      NewScan,
 	},
 	Aliases: map[string]string{
