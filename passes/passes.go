@@ -12,6 +12,7 @@ import (
 	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/expand"
 	"github.com/gohalo/halo/passes/fuse"
+	"github.com/gohalo/halo/passes/host"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
 	"github.com/gohalo/halo/passes/motion"
@@ -30,6 +31,7 @@ var catalogued = pass.Join(
 	dots.Family,
 	expand.Family,
 	fuse.Family,
+	host.Family,
 	legalize.Family,
 	loops.Family,
 	motion.Family,
