@@ -13,6 +13,7 @@ var Family = pass.Family{
 		ConditionalSimplifier,
 		FlattenCallGraph,
 		FusionInliner,
+		InfeedTokenPropagation,
 		MapInliner,
 		OptimizationBarrierExpander,
 		PropagateCallMetadata,

@@ -45,10 +45,10 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 	return nil
 }
 
-// onlyBarred reports whether a value is used by barriers alone, which are there so that nothing is known of it.
+// onlyBarred reports whether a value is used by what is never folded alone: barriers, which are there so that nothing is known of it, and Fourier transforms.
 func onlyBarred(c hlo.Computation, id hlo.InstrID) bool {
 	for u := range c.MustAt(id).Users() {
-		if u.Opcode() != hlo.OpOptBarrier {
+		if u.Opcode() != hlo.OpOptBarrier && u.Opcode() != hlo.OpFft {
 			return false
 		}
 	}
