@@ -12,6 +12,7 @@ import (
 	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/expand"
 	"github.com/gohalo/halo/passes/fuse"
+	"github.com/gohalo/halo/passes/host"
 	"github.com/gohalo/halo/passes/layout"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
@@ -32,6 +33,7 @@ var catalogued = pass.Join(
 	expand.Family,
 	fuse.Family,
 	layout.Family,
+	host.Family,
 	legalize.Family,
 	loops.Family,
 	motion.Family,

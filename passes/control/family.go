@@ -5,12 +5,15 @@ import "github.com/gohalo/halo/hlo/pass"
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
 	Plain: []*pass.Pass{
+		CallMarker,
+		CallOutliner,
 		CallParameterCleanup,
 		ComputationDeduplicator,
 		ConditionalCanonicalizer,
 		ConditionalSimplifier,
 		FlattenCallGraph,
 		FusionInliner,
+		InfeedTokenPropagation,
 		MapInliner,
 		OptimizationBarrierExpander,
 		PropagateCallMetadata,
