@@ -391,6 +391,9 @@ func (r *tensorRun) newDetached(site *site, s *step) (*asyncOp, error) {
 	op := &asyncOp{step: s, callee: callee, site: site}
 	b := instanceBuilder{run: r, scratch: mem[scratch:], owner: op}
 	b.fiber(&op.fiber, callee, mem[:callee.frame:callee.frame], op)
+	if r.meter != nil {
+		op.fiber.base.each(func(a *activation) { a.attach(r.meter) }, func(*fiber) {})
+	}
 	op.outs = op.fiber.base.outs
 	op.args = make([][]byte, callee.numArgs)
 	for i := range op.args {

@@ -15,6 +15,8 @@ type RunOptions struct {
 	Replica, Partition int
 	// Tracer sees every kernel. Nil, the usual case, costs one test per kernel.
 	Tracer Tracer
+	// Meter measures what the steps take. Nil, the usual case, costs nothing more.
+	Meter *Meter
 	// Rest, if set, is called with true when the execution comes to rest, since all parts of it have ended or wait for
 	// something outside of it, and with false when it goes on. Of two calls that cross each other the later may come
 	// first, so count them: an execution begins at work. It is for who has to know that nobody of several can go on.
@@ -162,6 +164,10 @@ func (f *Function) prepare(ctx context.Context, o *RunOptions, args, results []B
 	r.ctx.Replica, r.ctx.Partition = o.Replica, o.Partition
 	r.tracer = o.Tracer
 	r.worked, _ = o.Tracer.(WorkTracer)
+	if r.meter != o.Meter {
+		r.attach(o.Meter)
+	}
+	r.seen = r.tracer != nil || r.meter != nil
 	r.rest = o.Rest
 	r.awakened.Store(1)
 	r.parent = ctx
