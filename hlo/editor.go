@@ -24,12 +24,16 @@ type Editor struct {
 	slabLeft, slabSize uint8      // see takeNode
 	slab               *instrNode // the next one
 
-	stats CopyStats
-	grown growth
+	stats  CopyStats
+	writes uint64 // grows with every edit
+	grown  growth
 
 	first compState   // of the computation touched first; many sessions touch no other
 	side  *sideTables // nil until needed
 	fork  *forkState  // nil: neither a fork nor split into forks
+
+	edited []CompID // see Owned.Edited
+	known  CompID   // one past the computations that it has listed
 
 	holder holder
 
@@ -126,6 +130,7 @@ func (e *Editor) retire(why ending) {
 
 // own returns the module header, writable.
 func (e *Editor) own() *moduleNode {
+	e.writes++
 	if e.root.epoch != e.epoch {
 		room := &e.header
 		if room.moduleInfo != nil { // in use
@@ -459,6 +464,32 @@ func (e *Editor) Changed(m Module) bool {
 	e.check()
 	e.settle()
 	return e.root != m.m
+}
+
+// ViewModule is the module as it is now, to read, on the terms of [CompEdit.View]: of computations that the session has written to, it
+// has views. When nothing was edited, it is the version that the session started from.
+func (e *Editor) ViewModule() Module {
+	e.checkWhole("ViewModule")
+	e.settle()
+	if e.root.epoch != e.epoch {
+		return Module{e.root}
+	}
+	v := e.root.cloneTo(new(smallModule), e.epoch, new(CopyStats))
+	epoch := epochs.Add(1) // the table is the view's alone
+	for _, id := range e.root.order {
+		if c := e.root.comps.get(uint32(id)); c.epoch == e.epoch {
+			*v.comps.slot(epoch, new(CopyStats), uint32(id)) = e.Computation(id).View().c
+		}
+	}
+	v.epoch = epoch
+	return Module{v}
+}
+
+// Edits grows with every edit: it is the same as before exactly when nothing was edited since.
+func (e *Editor) Edits() uint64 {
+	e.check()
+	e.settle()
+	return e.writes
 }
 
 // Stats is what the session has copied so far. It may be called after the end.
