@@ -209,11 +209,14 @@ ENTRY e {
 
 // Corpus are the programs for many devices below a folder of cases, if it is there.
 func Corpus(shared string) (all []Program) {
-	for pattern, whole := range map[string]bool{"corpus/spmd/*/before.hlo": true, "corpus/reference/programs/spmd_*/prog.hlo": false} {
-		files, _ := filepath.Glob(filepath.Join(shared, pattern))
+	for _, kind := range []struct {
+		pattern string
+		spmd    bool
+	}{{"corpus/spmd/*/before.hlo", true}, {"corpus/reference/programs/spmd_*/prog.hlo", false}} {
+		files, _ := filepath.Glob(filepath.Join(shared, kind.pattern))
 		for _, f := range files {
 			if text, err := os.ReadFile(f); err == nil {
-				all = append(all, Program{Name: filepath.Base(filepath.Dir(f)), Text: string(text), SPMD: whole})
+				all = append(all, Program{Name: filepath.Base(filepath.Dir(f)), Text: string(text), SPMD: kind.spmd})
 			}
 		}
 	}
