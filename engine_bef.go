@@ -18,7 +18,7 @@ import (
 type compiled struct {
 	program   *runtime.Program
 	queue     workqueue.Queue // to close; nil if it is the caller's
-	tracer    runtime.Tracer
+	watch     kernels.Watch
 	needsMesh bool // even where one device runs
 }
 
@@ -64,7 +64,7 @@ func (c *compiled) execute(ctx context.Context, s *Signature, x *Execution) ([][
 // together.
 func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runtime.Buffer, valid []bool) error {
 	if len(args) == 1 && !c.needsMesh {
-		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.tracer, Valid: valid}, args[0], results[0])
+		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.watch.Tracer, Meter: c.watch.Meter, Valid: valid}, args[0], results[0])
 	}
 	m, _ := kernels.Module(c.program)
 	transport, err := x.transport(ctx, BEF, m, c.hash)
@@ -72,7 +72,7 @@ func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runt
 		return err
 	}
 	world := &kernels.World{Mesh: devices.NewMeshOver(transport, x.Replicas, x.Partitions), Host: x.Host}
-	return kernels.Devices(ctx, c.program, world, args, results, c.tracer)
+	return kernels.Devices(ctx, c.program, world, args, results, c.watch)
 }
 
 // hash hashes the program.

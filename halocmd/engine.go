@@ -17,6 +17,7 @@ import (
 type prepared struct {
 	*halo.Program
 	grid  grid
+	text  hlo.Module // as it was read; zero of a BEF file
 	parse time.Duration
 	split time.Duration // partitioning
 	job   *distributed.Job
@@ -53,7 +54,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 	if err != nil {
 		return nil, err
 	}
-	p.parse = parse
+	p.parse, p.text = parse, m.HLO()
 	return p, nil
 }
 

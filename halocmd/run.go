@@ -116,13 +116,12 @@ func (c *runCmd) check() error {
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
 	var observer halo.Observer
 	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
-		t, err := newHostTracer(c.Host.Trace, "debug")
+		finish, err := traceRun(c.Host.Trace, int(c.Threads), e.stdout, &observer)
 		if err != nil {
 			return err
 		}
-		observer.Kernels = t
 		defer func() {
-			if closeErr := t.finish(e.stdout); err == nil {
+			if closeErr := finish(); err == nil {
 				err = closeErr
 			}
 		}()
@@ -141,7 +140,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	defer p.Close()
 	e.progress.at("making the inputs")
 	var carried *proto.Snapshot
-	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) && p.grid.devices() == 1 {
+	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) {
 		if carried, err = proto.DecodeSnapshot(in.data); err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
@@ -204,12 +203,24 @@ func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
 
 // argumentsOf makes the arguments: those that a snapshot carries, unless the flags give others.
 func (c *runCmd) argumentsOf(p *prepared, carried *proto.Snapshot) (args [][]*hlo.Literal, own bool, err error) {
-	if carried != nil && len(carried.Arguments) > 0 && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
-		var leaves []*hlo.Literal
-		for _, a := range carried.Arguments {
-			leaves = append(leaves, a.Leaves()...)
+	if carried != nil && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
+		devices := carried.Devices
+		if devices == nil && len(carried.Arguments) > 0 {
+			devices = [][]*hlo.Literal{carried.Arguments}
 		}
-		return [][]*hlo.Literal{leaves}, true, nil
+		if len(devices) > 0 {
+			if n := p.grid.devices(); len(devices) != n {
+				return nil, false, fmt.Errorf("the snapshot carries the arguments of %s, and %s", count(len(devices), "device", "devices"), count(n, "device runs", "devices run"))
+			}
+			for _, list := range devices {
+				var leaves []*hlo.Literal
+				for _, a := range list {
+					leaves = append(leaves, a.Leaves()...)
+				}
+				args = append(args, leaves)
+			}
+			return args, true, nil
+		}
 	}
 	args, err = c.arguments(p.Signature().Parameters, p.grid)
 	return args, false, err
