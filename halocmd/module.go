@@ -30,7 +30,7 @@ type shapeFlags struct {
 	Shapes string `help:"Shapes of the arguments, for StableHLO programs with dynamic shapes." placeholder:"f32[5,4],f32[8]"`
 }
 
-// AfterApply is called by kong when the flags are there.
+// AfterApply reads the shapes.
 func (f *shapeFlags) AfterApply(e *env) error {
 	if f.Shapes == "" {
 		return nil
@@ -43,7 +43,7 @@ func (f *shapeFlags) AfterApply(e *env) error {
 	return nil
 }
 
-// AfterApply is called by kong when the flags are there.
+// AfterApply hands the flags to what reads texts.
 func (f *readFlags) AfterApply(e *env) error {
 	e.lenient = f.Lenient
 	return f.shapeFlags.AfterApply(e)

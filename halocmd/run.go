@@ -41,9 +41,10 @@ type runCmd struct {
 
 	tolerances `embed:""`
 
-	Devices    deviceFlags `embed:""`
-	Split      spmdFlags   `embed:""`
-	Feeds      feedFlags   `embed:""`
+	Devices    deviceFlags      `embed:""`
+	Processes  distributedFlags `embed:""`
+	Split      spmdFlags        `embed:""`
+	Feeds      feedFlags        `embed:""`
 	shapeFlags `embed:""`
 	Host       hostRunFlags `embed:""`
 
@@ -59,14 +60,22 @@ func (c *runCmd) Run(e *env) error {
 	if err := c.Host.check(); err != nil {
 		return err
 	}
+	leave, err := c.Processes.join(e)
+	if err != nil {
+		return err
+	}
+	if e.job != nil && len(c.Files) > 1 {
+		return leave(usageError{errors.New("several processes run one program at a time")})
+	}
 	ctx, stop := interruptible(e, c.Timeout)
-	defer stop()
-	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+	err = e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
 			return c.Host.run(ctx, e, in)
 		}
 		return c.program(ctx, e, in, r)
 	})
+	stop()
+	return leave(err)
 }
 
 // maxBench bounds the runs of which times are kept.
@@ -111,13 +120,12 @@ func (c *runCmd) check() error {
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
 	var observer halo.Observer
 	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
-		t, err := newHostTracer(c.Host.Trace, "debug")
+		finish, err := traceRun(c.Host.Trace, int(c.Threads), e.stdout, &observer)
 		if err != nil {
 			return err
 		}
-		observer.Kernels = t
 		defer func() {
-			if closeErr := t.finish(e.stdout); err == nil {
+			if closeErr := finish(); err == nil {
 				err = closeErr
 			}
 		}()
@@ -160,6 +168,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err != nil {
 		return err
 	}
+	if results, err = c.collected(ctx, e, p, results); results == nil {
+		return err
+	}
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
@@ -170,6 +181,18 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return c.compareWith(e, in.name, results[0], carried.Result.Leaves(), r)
 	}
 	return nil
+}
+
+// collected is the results that this process delivers: all of them, those of its devices if it has a file of its own, or nil.
+func (c *runCmd) collected(ctx context.Context, e *env, p *prepared, results [][]*hlo.Literal) ([][]*hlo.Literal, error) {
+	if e.job == nil {
+		return results, nil
+	}
+	var own bool
+	if c.Output, own = e.ownFile(c.Output); own {
+		return results, nil
+	}
+	return e.collect(ctx, p.Signature(), results)
 }
 
 // arraysOf leaves out tokens, of which there is nothing to show.

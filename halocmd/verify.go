@@ -26,15 +26,8 @@ type verifyCmd struct {
 	readFlags `embed:""`
 }
 
-// expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option, which kong
-// knows.
+// expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option.
 func expandOptions(args []string) []string {
-	if len(args) > 0 && args[0] == "compare" {
-		return joinLevels(args)
-	}
-	if len(args) > 0 && args[0] == "opt" {
-		return bareRemarks(args)
-	}
 	if len(args) == 0 || args[0] != "verify" {
 		return args
 	}
