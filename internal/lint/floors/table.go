@@ -54,6 +54,7 @@ var Table = []Row{
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
 	{Prefix: "runtime/eager", Floor: 5},                                   // HLO ops one by one: it lowers them, and binds their kernels
 	{Prefix: "passes/", Floor: 3, Wing: "hlo", Also: []string{"passes/"}}, // families share clones and inlining
+	{Prefix: "memplan", Floor: 5},                                         // what the memory of executions is for
 	{Prefix: "profile", Floor: 5},                                         // what executions spend their time on
 	{Prefix: "lower", Floor: 4},                                           // a bridge between the wings
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
