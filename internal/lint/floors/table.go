@@ -48,7 +48,8 @@ var Table = []Row{
 	{Prefix: "hlo/origin", Floor: 2, Wing: "hlo"}, // where instructions come from
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
 	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
-	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"}, // programs in any form
+	{Prefix: "hlo/diff", Floor: 3, Wing: "hlo", Also: []string{"internal/moddiff"}}, // reports on differences
+	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"},                                   // programs in any form
 	{Prefix: "runtime/workqueue", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime/hostprog", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
