@@ -1,11 +1,13 @@
 package memplan_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -101,7 +103,9 @@ func TestAllocator(t *testing.T) {
 				require.NoError(t, err)
 				args = append(args, a)
 			}
-			if _, err := p.Run(t.Context(), args...); err != nil {
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second) // some loop for ever on zeros
+			defer stop()
+			if _, err := p.Run(ctx, args...); err != nil && len(l.asked) == 0 {
 				t.Skipf("it does not run on zeros: %v", err)
 			}
 			require.NotEmpty(t, l.asked)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // XLA is what XLA says that the same module needs, from the files that it dumps beside the module.
@@ -47,12 +48,14 @@ func ParseXLA(file string, data []byte) (*XLA, error) {
 	return nil, fmt.Errorf("%s: error: this is neither a buffer assignment nor a memory usage report of XLA", file)
 }
 
-var (
-	allocationLine = regexp.MustCompile(`^allocation (\d+): (?:0x[0-9a-f]+, )?size (\d+)(.*)$`)
-	valueLine      = regexp.MustCompile(`^\s*value: <\d+ (\S+?)(?:\{[\d,]*\})? @\d+>`)
-	usageLine      = regexp.MustCompile(`^\s*\S+\(\s*\d+%\);\s*([\d.]+)(B|KiB|MiB|GiB|TiB);\s*\d+;\s*\d+;\s*(.*)$`)
-	totalLine      = regexp.MustCompile(`^Total bytes(?: used)?: (\d+)`)
-)
+// lines are the forms of lines in XLA's files.
+var lines = sync.OnceValue(func() (l struct{ allocation, value, usage, total *regexp.Regexp }) {
+	l.allocation = regexp.MustCompile(`^allocation (\d+): (?:0x[0-9a-f]+, )?size (\d+)(.*)$`)
+	l.value = regexp.MustCompile(`^\s*value: <\d+ (\S+?)(?:\{[\d,]*\})? @\d+>`)
+	l.usage = regexp.MustCompile(`^\s*\S+\(\s*\d+%\);\s*([\d.]+)(B|KiB|MiB|GiB|TiB);\s*\d+;\s*\d+;\s*(.*)$`)
+	l.total = regexp.MustCompile(`^Total bytes(?: used)?: (\d+)`)
+	return l
+})
 
 func (x *XLA) assignment(data []byte) error {
 	scan := bufio.NewScanner(bytes.NewReader(data))
@@ -62,7 +65,7 @@ func (x *XLA) assignment(data []byte) error {
 		if strings.HasPrefix(line, "Total bytes used:") || line == "Used values:" || line == "" && len(x.Allocations) > 0 {
 			break
 		}
-		if m := allocationLine.FindStringSubmatch(line); m != nil {
+		if m := lines().allocation.FindStringSubmatch(line); m != nil {
 			n, err := strconv.ParseInt(m[2], 10, 64)
 			if err != nil {
 				return fmt.Errorf("%s: error: %q: %w", x.File, line, err)
@@ -71,7 +74,7 @@ func (x *XLA) assignment(data []byte) error {
 			x.Total += n
 			continue
 		}
-		if m := valueLine.FindStringSubmatch(line); m != nil && len(x.Allocations) > 0 {
+		if m := lines().value.FindStringSubmatch(line); m != nil && len(x.Allocations) > 0 {
 			a := &x.Allocations[len(x.Allocations)-1]
 			a.Values = append(a.Values, m[1])
 		}
@@ -103,7 +106,7 @@ func (x *XLA) usage(data []byte) error {
 	open := false
 	for scan.Scan() {
 		line := scan.Text()
-		if m := totalLine.FindStringSubmatch(line); m != nil {
+		if m := lines().total.FindStringSubmatch(line); m != nil {
 			n, err := strconv.ParseInt(m[1], 10, 64)
 			if err != nil {
 				return fmt.Errorf("%s: error: %q: %w", x.File, line, err)
@@ -116,7 +119,7 @@ func (x *XLA) usage(data []byte) error {
 			x.Allocations = append(x.Allocations, Allocation{Values: []string{}})
 			continue
 		}
-		if m := usageLine.FindStringSubmatch(line); m != nil && open {
+		if m := lines().usage.FindStringSubmatch(line); m != nil && open {
 			n, err := sizeOf(m[1], m[2])
 			if err != nil {
 				return fmt.Errorf("%s: error: %q: %w", x.File, line, err)
