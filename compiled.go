@@ -92,6 +92,9 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 		return nil, err
 	}
 	c.program, c.needsMesh = program, kernels.NeedsMesh(program)
+	if work := o.Observer.Work; work != nil {
+		c.watch.Tracer = newWorkTracer(program, work)
+	}
 	stats.Load, stats.ArenaBytes = time.Since(began), program.Entry().ArenaBytes()
 	return newProgram(c, signature, stats), nil
 }

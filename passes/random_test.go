@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,7 +33,16 @@ var inexact = map[string]shadow.Config{
 	"logistic-expander":   {RTol: 1e-2, ATol: 1e-2, Class: pass.Rounding},
 	"change-op-data-type": {RTol: 1e-2, ATol: 1e-2, Class: pass.Rounding},
 	"float-normalization": {RTol: 1e-2, ATol: 1e-2, Class: pass.Rounding},
+	// The evaluator keeps a sum that it recognises wide, and rounds once; a combiner that converts rounds each of the n partial sums, by at most
+	// half a step: n/2 steps, of up to 8 elements.
+	"element-type-converter": {Class: pass.Rounding},
+	// Sums in another order, and quotients written as products.
+	"batchnorm-expander":           {Class: pass.Rounding},
+	"scatter-determinism-expander": {Class: pass.Rounding},
 }
+
+// other lists what is there to change what a program computes: only that the result verifies, and is the same when made again, is tested.
+var other = []string{"control-flow-flattening"}
 
 // TestRandom runs every pass and every standard pipeline over random modules: the result verifies, evaluates to the same bits, is the same when
 // made again, and the input is not written to. Odd seeds make modules of all kinds of op.
@@ -110,7 +120,7 @@ func keepsMeaning(seed uint64, names []string, pipelines map[string]*pass.Pipeli
 			switch a, b := printer.String(after), printer.String(again); {
 			case a != b:
 				err = fmt.Errorf("the same input gave another output:\n%s\nand\n%s", a, b)
-			default:
+			case !slices.Contains(other, name):
 				err = ref.Compare(context.Background(), after)
 			}
 		}

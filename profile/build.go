@@ -137,7 +137,7 @@ func (b *builder) kind(c *runtime.MeterCall, i int) (hlo.Instruction, Kind) {
 		}
 		return hlo.Instruction{}, ""
 	}
-	if in, ok := kernels.Instruction(c.Function, b.program, s.Kernel); ok {
+	if in, ok := kernels.KernelInstruction(c.Function, b.program, s.Kernel); ok {
 		if s.Suspends {
 			return in, Wait
 		}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/workqueue"
@@ -17,19 +18,22 @@ type fiber struct {
 	top    *activation
 	op     *asyncOp // nil for the main fiber
 	lane   int      // for traces
+	worker int      // for traces of work: its number while it runs
 	resume func()   // f.task, bound once
 
 	segment bool // the fiber of a segment, whose base is a view
 	first   int  // step of its base where it begins
 
-	fresh  bool // it has not begun, and a meter wants to know when it does
-	worker uintptr
-	spans  []span // that a meter keeps
+	fresh     bool // it has not begun, and a meter wants to know when it does
+	goroutine uintptr
+	spans     []span // that a meter keeps
 
 	executor async.Executor
 	waiter   async.Waiter
 	waitFor  *async.Value // of the async kernel at top.pc
 	waitOp   *asyncOp     // of the done at top.pc
+
+	began, ready time.Time // for traces of work: of the async kernel at top.pc
 }
 
 // outcome is what a control step leaves to the loop.
@@ -67,6 +71,11 @@ func (f *fiber) advance() (next *fiber) {
 	if f.run.rest != nil {
 		f.run.pending.Add(1) // the run stays ours until it knows that this fiber rests
 		defer f.run.rested()
+	}
+	if run := f.run; run.worked != nil {
+		worker := run.workers.take()
+		f.worker = worker
+		defer run.workers.release(worker)
 	}
 	for {
 		switch f.guarded() {
@@ -142,7 +151,7 @@ func (f *fiber) loop() outcome {
 
 // metered tells the meter that the fiber runs on this goroutine now.
 func (f *fiber) metered() {
-	f.worker = workqueue.Worker()
+	f.goroutine = workqueue.Worker()
 	if f.fresh {
 		f.fresh = false
 		f.base.meter.begin()
@@ -163,6 +172,13 @@ func (f *fiber) watched(a *activation, s *step) (err error) {
 }
 
 func (f *fiber) traced(t Tracer, a *activation, s *step) error {
+	if to := f.run.worked; to != nil {
+		w := f.work(a, s, time.Now())
+		err := s.run(&a.frames[a.pc])
+		w.End = time.Now()
+		to.Work(w)
+		return err
+	}
 	name, loc := a.fn.kernelName(s)
 	if _, _, _, ok := loc.Position(); ok {
 		name += " " + statusLocation(loc).String()

@@ -23,6 +23,9 @@ type tensorRun struct {
 	seen   bool   // there is a tracer or a meter
 	lanes  int
 
+	worked  WorkTracer // the tracer, if it is one
+	workers workers    // counted for it
+
 	stop      atomic.Pointer[Error] // the first failure; everything goes on carefully from it, or stops
 	cancelled atomic.Bool           // everything stops
 	pending   atomic.Int32          // fibers that have not ended, and the watcher of the caller's context

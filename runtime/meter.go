@@ -339,7 +339,7 @@ func (f *fiber) keep(a *activation, pc int, begin, end int64) {
 		f.spans = make([]span, 0, min(f.run.meter.spans, 1<<12))
 	}
 	ctx := &f.run.ctx
-	f.spans = append(f.spans, span{a, pc, a.meter.executions, ctx.Replica<<16 | ctx.Partition, f.worker, begin, end})
+	f.spans = append(f.spans, span{a, pc, a.meter.executions, ctx.Replica<<16 | ctx.Partition, f.goroutine, begin, end})
 }
 
 // straightTimed is straight in an execution that is timed.

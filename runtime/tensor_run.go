@@ -163,6 +163,7 @@ func (f *Function) prepare(ctx context.Context, o *RunOptions, args, results []B
 	r.ctx.Request, r.ctx.Queue = o.Request, host.queue
 	r.ctx.Replica, r.ctx.Partition = o.Replica, o.Partition
 	r.tracer = o.Tracer
+	r.worked, _ = o.Tracer.(WorkTracer)
 	if r.meter != o.Meter {
 		r.attach(o.Meter)
 	}
@@ -316,7 +317,7 @@ func (r *tensorRun) reset() {
 	}
 	r.late = r.late[:0]
 	r.derived, r.cancel, r.parent, r.unwatch, r.done = nil, nil, nil, nil, nil
-	r.ctx.Request, r.tracer, r.rest = nil, nil, nil
+	r.ctx.Request, r.tracer, r.worked, r.rest = nil, nil, nil, nil
 	base := r.main.base
 	for i := range base.fn.argRegs {
 		base.bindArg(i, nil)

@@ -17,7 +17,8 @@ var Family = pass.Family{
 		UnflattenCallGraph,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"call-inliner": NewCallInliner,
+		"call-inliner":            NewCallInliner,
+		"control-flow-flattening": NewFlattening,
 	},
 	Aliases: map[string]string{
 		"simplify-conditional": "conditional-simplifier",

@@ -45,9 +45,18 @@ func Module(p *runtime.Program) (hlo.Module, bool) {
 	return program.Module(), true
 }
 
-// Instruction returns the instruction of the program's module that kernel i of a function is. It reports false for copies that only the
+// Instruction is the instruction of the program's module that a kernel was lowered from; false if there is none.
+func Instruction(p *runtime.Program, w runtime.Work) (hlo.Instruction, bool) {
+	program, ok := p.Module().(*proto.Program)
+	if !ok || w.Instr < 0 {
+		return hlo.Instruction{}, false
+	}
+	return program.Instruction(w.Instr)
+}
+
+// KernelInstruction returns the instruction of the program's module that kernel i of a function is. It reports false for copies that only the
 // plan knows of.
-func Instruction(f *runtime.Function, p *runtime.Program, i int) (hlo.Instruction, bool) {
+func KernelInstruction(f *runtime.Function, p *runtime.Program, i int) (hlo.Instruction, bool) {
 	program, ok := p.Module().(*proto.Program)
 	if !ok || i < 0 {
 		return hlo.Instruction{}, false

@@ -16,6 +16,8 @@ var Table = []Row{
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/devices", Floor: 1, Also: []string{"hlo"}}, // both engines meet there
+	{Prefix: "runtime/distributed", Floor: 2}, // carries what devices exchange between processes
+	{Prefix: "runtime/mpi", Floor: 3},
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
 	{Prefix: "arrays", Floor: 2},                                                    // literals in files
