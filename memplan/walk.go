@@ -90,7 +90,7 @@ func (w *walk) step(in hlo.Instruction, scratch int64) {
 
 // instruction is what kernel k of a function belongs to: the instruction that it is, or that it copies something for.
 func (w *walk) instruction(f *runtime.Function, comp hlo.Computation, k int) hlo.Instruction {
-	if in, ok := kernels.Instruction(f, w.p, k); ok {
+	if in, ok := kernels.KernelInstruction(f, w.p, k); ok {
 		return in
 	}
 	file := w.p.File()
