@@ -294,3 +294,30 @@ func (r *tensorRun) free() {
 		r.host.allocator.Deallocate(b)
 	}
 }
+
+// DetachedBytes is the memory that each execution of the function takes that an asynchronous start begins whose done the plan cannot see.
+func (f *Function) DetachedBytes() int64 { return f.tensor.detached().size }
+
+// detachedLayout is where an execution in memory of its own has what: the frame first, then arguments, results and scratch.
+type detachedLayout struct {
+	size    int64
+	offsets []int64 // of arguments and results
+	scratch int64
+}
+
+func (t *tensorFunction) detached() (l detachedLayout) {
+	l.size = alignUp(t.frame, BufferAlign)
+	place := func(bytes int64) (offset int64) {
+		offset = l.size
+		l.size += alignUp(bytes, BufferAlign)
+		return offset
+	}
+	for i := range t.numArgs {
+		l.offsets = append(l.offsets, place(t.argType(i).Bytes))
+	}
+	for i := range t.results {
+		l.offsets = append(l.offsets, place(t.resultType(i).Bytes))
+	}
+	l.scratch = place(t.scratch + t.asyncScratch)
+	return l
+}
