@@ -25,6 +25,8 @@ var Table = []Row{
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
+	{Prefix: "internal/view", Floor: 4},      // programs in a browser
+	{Prefix: "internal/lsp", Floor: 4},       // reads, verifies and prints what editors hold
 	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
 	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
