@@ -62,7 +62,12 @@ type Options struct {
 // Observer sees what executions do. What is nil is not called. Both must be safe for concurrent use if executions are.
 type Observer struct {
 	Kernels runtime.Tracer                           // on BEF: kernels as they begin and end
+	Meter   *runtime.Meter                           // on BEF: measures what the steps of executions take
 	Values  func(in hlo.Instruction, v *hlo.Literal) // in the evaluator: every value as it is computed
+
+	// On BEF, in the place of Kernels: kernels when they have run, with the instructions that they are: the start, of what
+	// a start wraps. It is zero for a kernel that is no instruction.
+	Work func(in hlo.Instruction, w runtime.Work)
 }
 
 // check finds what is wrong with the options.

@@ -15,6 +15,7 @@
 //	arguments.go   arguments and results against the signature
 //	signature.go   Signature: names, shapes, layouts, donation, shardings
 //	elided.go      constants whose values a dump leaves out
+//	observe.go     instructions of the kernels that observers see
 //	engine_*.go    the two engines: BEF on the runtime, and the reference evaluator
 //
 // The parts are packages of their own: hlo (the IR), hlo/source and its readers, printer, verifier, hlo/pass and passes, lower, runtime,

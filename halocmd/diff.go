@@ -74,7 +74,7 @@ func (c *diffCmd) Run(e *env) error {
 			return err
 		}
 		if len(pair) != before+1 {
-			return usageError{fmt.Errorf("%s: diff takes two programs, not folders", name)}
+			return usageError{fmt.Errorf("%s: error: diff takes two programs: name one of the %d in it, as DIR/FILE, ARCHIVE/FILE or FILE#2", name, len(pair)-before)}
 		}
 	}
 	d := moddiff.Find(pair[0], pair[1])

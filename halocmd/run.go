@@ -39,9 +39,10 @@ type runCmd struct {
 
 	tolerances `embed:""`
 
-	Devices    deviceFlags `embed:""`
-	Split      spmdFlags   `embed:""`
-	Feeds      feedFlags   `embed:""`
+	Devices    deviceFlags      `embed:""`
+	Processes  distributedFlags `embed:""`
+	Split      spmdFlags        `embed:""`
+	Feeds      feedFlags        `embed:""`
 	shapeFlags `embed:""`
 	Host       hostRunFlags `embed:""`
 
@@ -55,14 +56,22 @@ func (c *runCmd) Run(e *env) error {
 	if err := c.Host.check(); err != nil {
 		return err
 	}
+	leave, err := c.Processes.join(e)
+	if err != nil {
+		return err
+	}
+	if e.job != nil && len(c.Files) > 1 {
+		return leave(usageError{errors.New("several processes run one program at a time")})
+	}
 	ctx, stop := interruptible(e, c.Timeout)
-	defer stop()
-	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+	err = e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
 			return c.Host.run(ctx, e, in)
 		}
 		return c.program(ctx, e, in, r)
 	})
+	stop()
+	return leave(err)
 }
 
 // maxBench bounds the runs of which times are kept.
@@ -107,13 +116,12 @@ func (c *runCmd) check() error {
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
 	var observer halo.Observer
 	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
-		t, err := newHostTracer(c.Host.Trace, "debug")
+		finish, err := traceRun(c.Host.Trace, int(c.Threads), e.stdout, &observer)
 		if err != nil {
 			return err
 		}
-		observer.Kernels = t
 		defer func() {
-			if closeErr := t.finish(e.stdout); err == nil {
+			if closeErr := finish(); err == nil {
 				err = closeErr
 			}
 		}()
@@ -132,7 +140,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	defer p.Close()
 	e.progress.at("making the inputs")
 	var carried *proto.Snapshot
-	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) && p.grid.devices() == 1 {
+	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) {
 		if carried, err = proto.DecodeSnapshot(in.data); err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
@@ -153,6 +161,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err != nil {
 		return err
 	}
+	if results, err = c.collected(ctx, e, p, results); results == nil {
+		return err
+	}
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
@@ -163,6 +174,18 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return c.compareWith(e, in.name, results[0], carried.Result.Leaves(), r)
 	}
 	return nil
+}
+
+// collected is the results that this process delivers: all of them, those of its devices if it has a file of its own, or nil.
+func (c *runCmd) collected(ctx context.Context, e *env, p *prepared, results [][]*hlo.Literal) ([][]*hlo.Literal, error) {
+	if e.job == nil {
+		return results, nil
+	}
+	var own bool
+	if c.Output, own = e.ownFile(c.Output); own {
+		return results, nil
+	}
+	return e.collect(ctx, p.Signature(), results)
 }
 
 // arraysOf leaves out tokens, of which there is nothing to show.
@@ -180,12 +203,24 @@ func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
 
 // argumentsOf makes the arguments: those that a snapshot carries, unless the flags give others.
 func (c *runCmd) argumentsOf(p *prepared, carried *proto.Snapshot) (args [][]*hlo.Literal, own bool, err error) {
-	if carried != nil && len(carried.Arguments) > 0 && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
-		var leaves []*hlo.Literal
-		for _, a := range carried.Arguments {
-			leaves = append(leaves, a.Leaves()...)
+	if carried != nil && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
+		devices := carried.Devices
+		if devices == nil && len(carried.Arguments) > 0 {
+			devices = [][]*hlo.Literal{carried.Arguments}
 		}
-		return [][]*hlo.Literal{leaves}, true, nil
+		if len(devices) > 0 {
+			if n := p.grid.devices(); len(devices) != n {
+				return nil, false, fmt.Errorf("the snapshot carries the arguments of %s, and %s", count(len(devices), "device", "devices"), count(n, "device runs", "devices run"))
+			}
+			for _, list := range devices {
+				var leaves []*hlo.Literal
+				for _, a := range list {
+					leaves = append(leaves, a.Leaves()...)
+				}
+				args = append(args, leaves)
+			}
+			return args, true, nil
+		}
 	}
 	args, err = c.arguments(p.Signature().Parameters, p.grid)
 	return args, false, err

@@ -104,14 +104,18 @@ func (c *runCmd) runSPMD(ctx context.Context, e *env, in *input, r *record, p *s
 	if err != nil {
 		return err
 	}
+	output := c.Output
 	results, err := p.run(ctx, args, nil, host)
 	if err != nil {
+		return err
+	}
+	if results, err = c.collected(ctx, e, p.prepared, results); results == nil {
 		return err
 	}
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
-	if c.Split.Shards {
+	if _, own := e.ownFile(output); c.Split.Shards || own {
 		return c.deliver(e, in.name, p.grid, results, r)
 	}
 	whole := make([]*hlo.Literal, len(p.boundary.Results))

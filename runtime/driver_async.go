@@ -3,6 +3,7 @@ package runtime
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gohalo/halo/runtime/async"
 )
@@ -36,12 +37,23 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 	const waited = 1
 	v := f.waitFor
 	if a.phase != waited {
+		if f.run.worked != nil {
+			f.began, f.ready = time.Now(), time.Time{}
+		}
 		if v = s.runAsync(&a.frames[a.pc]); v != nil && v.IsUnavailable() {
 			a.phase = waited
 			f.waitFor = v
 			v.AndThenCall(&f.waiter, resumeFiber, f)
 			return suspended
 		}
+	}
+	if to := f.run.worked; to != nil {
+		w := f.work(a, s, f.began)
+		w.Waits = a.phase == waited
+		if w.End = f.ready; w.End.IsZero() {
+			w.End = time.Now()
+		}
+		to.Work(w)
 	}
 	a.phase, f.waitFor = 0, nil
 	if v != nil {
@@ -57,7 +69,11 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 
 // resumeFiber hands a fiber to its queue: whoever made the value available has other things to do.
 func resumeFiber(arg any) async.Ready {
-	arg.(*fiber).wake()
+	f := arg.(*fiber)
+	if f.run.worked != nil {
+		f.ready = time.Now()
+	}
+	f.wake()
 	return async.Ready{}
 }
 
@@ -375,6 +391,9 @@ func (r *tensorRun) newDetached(site *site, s *step) (*asyncOp, error) {
 	op := &asyncOp{step: s, callee: callee, site: site}
 	b := instanceBuilder{run: r, scratch: mem[scratch:], owner: op}
 	b.fiber(&op.fiber, callee, mem[:callee.frame:callee.frame], op)
+	if r.meter != nil {
+		op.fiber.base.each(func(a *activation) { a.attach(r.meter) }, func(*fiber) {})
+	}
 	op.outs = op.fiber.base.outs
 	op.args = make([][]byte, callee.numArgs)
 	for i := range op.args {

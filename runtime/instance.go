@@ -19,7 +19,12 @@ type tensorRun struct {
 	main   fiber
 	ctx    ExecContext
 	tracer Tracer
+	meter  *Meter // for which the activations measure
+	seen   bool   // there is a tracer or a meter
 	lanes  int
+
+	worked  WorkTracer // the tracer, if it is one
+	workers workers    // counted for it
 
 	stop      atomic.Pointer[Error] // the first failure; everything goes on carefully from it, or stops
 	cancelled atomic.Bool           // everything stops
@@ -66,6 +71,8 @@ type activation struct {
 	moved     bool          // the memory of arguments or results has changed since its stretches were bound
 	stretches [][]boundCall // of fn.stretches
 	moves     []boundCall   // of fn.copies
+
+	meter *meter // nil if nobody measures
 
 	pc    int
 	phase int   // of the control step at pc; 0 before it starts

@@ -15,6 +15,8 @@ type RunOptions struct {
 	Replica, Partition int
 	// Tracer sees every kernel. Nil, the usual case, costs one test per kernel.
 	Tracer Tracer
+	// Meter measures what the steps take. Nil, the usual case, costs nothing more.
+	Meter *Meter
 	// Rest, if set, is called with true when the execution comes to rest, since all parts of it have ended or wait for
 	// something outside of it, and with false when it goes on. Of two calls that cross each other the later may come
 	// first, so count them: an execution begins at work. It is for who has to know that nobody of several can go on.
@@ -161,6 +163,11 @@ func (f *Function) prepare(ctx context.Context, o *RunOptions, args, results []B
 	r.ctx.Request, r.ctx.Queue = o.Request, host.queue
 	r.ctx.Replica, r.ctx.Partition = o.Replica, o.Partition
 	r.tracer = o.Tracer
+	r.worked, _ = o.Tracer.(WorkTracer)
+	if r.meter != o.Meter {
+		r.attach(o.Meter)
+	}
+	r.seen = r.tracer != nil || r.meter != nil
 	r.rest = o.Rest
 	r.awakened.Store(1)
 	r.parent = ctx
@@ -310,7 +317,7 @@ func (r *tensorRun) reset() {
 	}
 	r.late = r.late[:0]
 	r.derived, r.cancel, r.parent, r.unwatch, r.done = nil, nil, nil, nil, nil
-	r.ctx.Request, r.tracer, r.rest = nil, nil, nil
+	r.ctx.Request, r.tracer, r.worked, r.rest = nil, nil, nil, nil
 	base := r.main.base
 	for i := range base.fn.argRegs {
 		base.bindArg(i, nil)

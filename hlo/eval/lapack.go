@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -258,7 +259,7 @@ func lapackGtsv(c *Call) (*hlo.Literal, error) {
 	return (&output{c: c}).numbers(dl).numbers(d).numbers(du).numbers(m.v).ints(info).value()
 }
 
-// lapackSyevd is eigenvectors and eigenvalues, ascending, of Hermitian matrices: A → (V, w, info).
+// lapackSyevd is eigenvectors and eigenvalues, ascending, of Hermitian matrices: A → (V, w, info). Mode N leaves A in the place of V.
 func lapackSyevd(c *Call) (*hlo.Literal, error) {
 	m, err := matricesOf(c.Args[0])
 	if err != nil || m.rows != m.cols {
@@ -266,6 +267,10 @@ func lapackSyevd(c *Call) (*hlo.Literal, error) {
 	}
 	lower := c.option("uplo", 'L') == 'L'
 	var values []complex128
+	vectors := m.v
+	if c.option("mode", 'V') == 'N' {
+		vectors = slices.Clone(m.v)
+	}
 	for k := range m.batch {
 		if !m.s.Type().IsComplex() {
 			if w, ok := eigenSymmetric(m.at(k), m.rows, lower); ok {
@@ -275,10 +280,10 @@ func lapackSyevd(c *Call) (*hlo.Literal, error) {
 		}
 		values = append(values, eigenHermitian(m.at(k), m.rows, lower)...)
 	}
-	return (&output{c: c}).numbers(m.v).numbers(values).ints(make([]int64, m.batch)).value()
+	return (&output{c: c}).numbers(vectors).numbers(values).ints(make([]int64, m.batch)).value()
 }
 
-// lapackGesdd is the singular value decomposition: A → (A, s, U, Vᴴ, info). Mode N leaves U and Vᴴ out, A makes them square.
+// lapackGesdd is the singular value decomposition: A → (A, s, U, Vᴴ, info). Mode N leaves zeros in the place of U and Vᴴ, A makes them square.
 func lapackGesdd(c *Call) (*hlo.Literal, error) {
 	m, err := matricesOf(c.Args[0])
 	if err != nil {
@@ -303,6 +308,10 @@ func lapackGesdd(c *Call) (*hlo.Literal, error) {
 			d, u, v = singularValues(m.at(k), m.rows, m.cols, columns, rows)
 		}
 		values, us, vs = append(values, d...), append(us, u...), append(vs, v...)
+	}
+	if c.option("mode", 'S') == 'N' {
+		clear(us)
+		clear(vs)
 	}
 	return (&output{c: c}).numbers(m.v).numbers(values).numbers(us).numbers(vs).ints(make([]int64, m.batch)).value()
 }

@@ -16,6 +16,7 @@ var Family = pass.Family{
 		AllReduceReduceScatterReorder,
 		AllReduceSimplifier,
 		CollectivePermuteCSE,
+		P2PSchedulePreparation,
 		Quantizer,
 		ReduceScatterReassociate,
 		ReorderReduceTranspose,
@@ -39,6 +40,7 @@ var Family = pass.Family{
 	Aliases: map[string]string{
 		"all-gather-broadcast-reorder":                        "all-gather-bcast-reorder",
 		"collective-transformation-reorder":                   "collective-transformation-reorderer",
+		"p2-p-schedule-preparation":                           "latency-hiding-scheduler-preparation",
 		"all-gather-dynamic-slice-permuted-offset-simplifier": "all-gather-to-collective-permute-simplifier",
 	},
 }

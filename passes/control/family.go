@@ -19,6 +19,7 @@ var Family = pass.Family{
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"call-inliner":               NewCallInliner,
 		"cpu-parallel-task-assigner": NewParallelTasks,
+		"control-flow-flattening":    NewFlattening,
 	},
 	Aliases: map[string]string{
 		"simplify-conditional":   "conditional-simplifier",

@@ -302,6 +302,10 @@ func lapackCall(s *site) (runtime.Bound, bool) {
 		return byType(s, luAs[float32], luAs[float64], luAs[complex64], luAs[complex128])
 	case "geqrf_ffi":
 		return byType(s, geqrfAs[float32], geqrfAs[float64], geqrfAs[complex64], geqrfAs[complex128])
+	case "syevd_ffi", "heevd_ffi":
+		return byType(s, syevdAs[float32, float32], syevdAs[float64, float64], syevdAs[complex64, float32], syevdAs[complex128, float64])
+	case "gesdd_ffi", "gesvd_ffi":
+		return byType(s, gesddAs[float32, float32], gesddAs[float64, float64], gesddAs[complex64, float32], gesddAs[complex128, float64])
 	case "orgqr_ffi", "ungqr_ffi":
 		return byType(s, orgqrAs[float32], orgqrAs[float64], orgqrAs[complex64], orgqrAs[complex128])
 	}

@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 
@@ -168,6 +169,58 @@ func TestReflectors(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestSpectralCalls compares values, and products of vectors that do not depend on their signs, with the evaluator.
+func TestSpectralCalls(t *testing.T) {
+	letters := map[string]string{"f32": "s", "f64": "d", "c64": "c"}
+	parts := map[string]string{"f32": "f32", "f64": "f64", "c64": "f32"}
+	for _, typ := range matrixTypes {
+		name := map[bool]string{true: "heevd", false: "syevd"}[typ == "c64"]
+		for _, c := range []string{
+			`(%[1]s[2,20,20], %[3]s[2,20], s32[2]) custom-call(%[1]s[2,20,20]), custom_call_target="lapack_%[2]s%[4]s_ffi", backend_config="{mode = 78 : ui8, uplo = 76 : ui8}"`,
+			`(%[1]s[30,30], %[3]s[30], s32[]) custom-call(%[1]s[30,30]), custom_call_target="lapack_%[2]s%[4]s_ffi", backend_config="{mode = 78 : ui8, uplo = 85 : ui8}"`,
+			`(%[1]s[2,20,30], %[3]s[2,20], %[1]s[2,20,20], %[1]s[2,30,30], s32[2]) custom-call(%[1]s[2,20,30]), custom_call_target="lapack_%[2]sgesdd_ffi", backend_config="{mode = 78 : ui8}"`,
+			`(%[1]s[50,20], %[3]s[20], %[1]s[50,50], %[1]s[20,20], s32[]) custom-call(%[1]s[50,20]), custom_call_target="lapack_%[2]sgesdd_ffi", backend_config="{mode = 78 : ui8}"`,
+			`(%[1]s[5,3,3], %[3]s[5,3], s32[5]) custom-call(%[1]s[5,3,3]), custom_call_target="lapack_%[2]s%[4]s_ffi", backend_config="{mode = 78 : ui8}"`,
+			`(%[1]s[1,4], %[3]s[1], %[1]s[1,1], %[1]s[1,4], s32[]) custom-call(%[1]s[1,4]), custom_call_target="lapack_%[2]sgesdd_ffi", backend_config="{mode = 78 : ui8}"`,
+		} {
+			matrixCase(t, fmt.Sprintf(c, typ, letters[typ], parts[typ], name)+", api_version=API_VERSION_TYPED_FFI", nil)
+		}
+	}
+}
+
+// TestSpectralVectors multiplies what the calls give, for all shapes of results.
+func TestSpectralVectors(t *testing.T) {
+	for _, c := range []string{"20,30;20,20;20,30", "20,30;20,20;30,30", "30,20;30,20;20,20", "30,20;30,30;20,20", "60,20;60,20;20,20", "60,20;60,60;20,20", "25,25;25,25;25,25", "3,2;3,3;2,2", "1,5;1,1;5,5"} {
+		var m, n, columns, rows int
+		_, err := fmt.Sscanf(c, "%d,%d;%d,%d;%d,%d", &m, &n, &m, &columns, &rows, &n)
+		require.NoError(t, err)
+		k := min(m, n)
+		s := siteOf(t, fmt.Sprintf(`(c128[%d,%d], f64[%d], c128[%[1]d,%[4]d], c128[%[5]d,%[2]d], s32[]) custom-call(c128[%[1]d,%[2]d]), custom_call_target="lapack_zgesdd_ffi", `+
+			`backend_config="{mode = 65 : ui8}", api_version=API_VERSION_TYPED_FFI`, m, n, k, columns, rows))
+		bound, ok := chooseFast(s)
+		require.True(t, ok, c)
+		b := runtime.AlignedBytes(s.shape(0).ByteSize())
+		a := elems[complex128](b)
+		rng := rand.New(rand.NewPCG(7, 8))
+		for i := range a {
+			a[i] = complex(rng.NormFloat64(), rng.NormFloat64())
+		}
+		l, err := hlo.NewLiteral(s.shape(0), b)
+		require.NoError(t, err)
+		got := run(t, s, bound, []*hlo.Literal{l}, 1)
+		values, u, vh := elems[float64](got[1].Data), elems[complex128](got[2].Data), elems[complex128](got[3].Data)
+		for i := range m {
+			for j := range n {
+				sum := -a[i*n+j]
+				for x, w := range values {
+					sum += u[i*columns+x] * complex(w, 0) * vh[x*n+j]
+				}
+				require.Less(t, cmplx.Abs(sum), 1e-12, "%s: (%d, %d)", c, i, j)
+			}
 		}
 	}
 }

@@ -16,11 +16,14 @@ var Table = []Row{
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/devices", Floor: 1, Also: []string{"hlo"}}, // both engines meet there
+	{Prefix: "runtime/distributed", Floor: 2}, // carries what devices exchange between processes
+	{Prefix: "runtime/mpi", Floor: 3},
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
 	{Prefix: "arrays", Floor: 2},                                                    // literals in files
 	{Prefix: "arrays/npz", Floor: 0},
 	{Prefix: "internal/moddiff", Floor: 2},
+	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
 	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
@@ -44,6 +47,7 @@ var Table = []Row{
 	{Prefix: "hlo/rules", Floor: 2, Wing: "hlo", Also: []string{"hlo/pass", "hlo/match", "hlo/scalar", "hlo/eval"}}, // rules are rewrites of a pass
 	{Prefix: "hlo/eval", Floor: 2, Wing: "hlo"},
 	{Prefix: "hlo/analysis", Floor: 2, Wing: "hlo"},
+	{Prefix: "hlo/origin", Floor: 2, Wing: "hlo"}, // where instructions come from
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
 	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
 	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"}, // programs in any form
@@ -52,6 +56,7 @@ var Table = []Row{
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
 	{Prefix: "runtime/eager", Floor: 5},                                   // HLO ops one by one: it lowers them, and binds their kernels
 	{Prefix: "passes/", Floor: 3, Wing: "hlo", Also: []string{"passes/"}}, // families share clones and inlining
+	{Prefix: "profile", Floor: 5},                                         // what executions spend their time on
 	{Prefix: "lower", Floor: 4},                                           // a bridge between the wings
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
 	{Prefix: "passes", Floor: 4, Wing: "hlo"},

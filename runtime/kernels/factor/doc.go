@@ -11,6 +11,9 @@
 //	cholesky.go  Cholesky
 //	lu.go        LU, with partial pivoting
 //	qr.go        QR, by reflectors
+//	rotate.go    rotations of neighbouring rows, which gen writes in assembly
+//	tridiagonal.go, eigen.go                      Eigen: eigenvalues and eigenvectors of Hermitian matrices
+//	bidiagonal.go, bidiagonalqr.go, singular.go   Singular: singular values and vectors
 //
 // A value of these types is for one goroutine at a time, but for a packed Triangle, which any number may use.
 package factor

@@ -95,16 +95,17 @@ func (m *Matrix[T]) get(i, j int) T {
 	return x
 }
 
-// offsets is the view as package gemm sees it.
-func (m *Matrix[T]) offsets(rows, cols int) gemm.Matrix {
-	r, c := make([]int, rows), make([]int, cols)
+// offsets is the view as package gemm sees it. room is memory that it may reuse, and returns.
+func (m *Matrix[T]) offsets(rows, cols int, room []int) (gemm.Matrix, []int) {
+	room = grown(room, rows+cols)
+	r, c := room[:rows], room[rows:][:cols]
 	for i := range r {
 		r[i] = m.At + i*m.Row
 	}
 	for j := range c {
 		c[j] = j * m.Col
 	}
-	return gemm.NewMatrix(r, c)
+	return gemm.NewMatrix(r, c), room
 }
 
 // packed writes rows [i0, i1) over columns [0, k) as panels of r rows, negated if so told.

@@ -154,6 +154,21 @@ func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
 	}
 }
 
+// Multiply replaces c[m,n] by the product of reflectors and c, where reflector i is row i of v, with its 1 at column i and zeros before it. Rows of v are
+// stride apart.
+func (f *QR[T]) Multiply(c Matrix[T], m, n int, v []T, stride int, taus []T) {
+	f.init()
+	for j := (len(taus) - 1) / panelCols * panelCols; j >= 0 && len(taus) > 0; j -= panelCols {
+		k := min(panelCols, len(taus)-j)
+		f.reset(m - j)
+		for i := range k {
+			copy(f.v[i*(m-j):][:m-j], v[(j+i)*stride+j:])
+			f.append(m-j, i, taus[j+i])
+		}
+		f.apply(c.From(j, 0), m-j, n, k, false)
+	}
+}
+
 // reflector replaces p by the reflector that brings it to a real multiple of the first unit vector: that multiple, and v without its 1. It returns tau.
 func reflector[T Number](p []T) T {
 	rest := norm(p[1:])
@@ -162,10 +177,29 @@ func reflector[T Number](p []T) T {
 		return 0
 	}
 	beta := -math.Copysign(math.Hypot(math.Hypot(re, im), rest), re)
-	scale := 1 / complexOf[T](re-beta, im)
+	grow := growth[T](beta)
+	scale := 1 / complexOf[T]((re-beta)*grow, im*grow)
+	if grow != 1 {
+		for i := range p[1:] {
+			p[1+i] *= Real[T](grow)
+		}
+	}
 	for i := range p[1:] {
 		p[1+i] *= scale
 	}
 	p[0] = Real[T](beta)
 	return complexOf[T]((beta-re)/beta, -im/beta)
+}
+
+// growth is 1, or for a length whose inverse is not a number of T a power of two that makes it large enough.
+func growth[T Number](length float64) float64 {
+	exponent := 1000
+	switch any(*new(T)).(type) {
+	case float32, complex64:
+		exponent = 100
+	}
+	if math.Abs(length) >= math.Ldexp(1, -exponent) {
+		return 1
+	}
+	return math.Ldexp(1, exponent)
 }

@@ -8,12 +8,13 @@ import "github.com/gohalo/halo/runtime/kernels/gemm"
 // panel, and for each column of the diagonal block what is below its diagonal, negated, with zeros above: subtracting multiples of a row of the
 // solution from the rows below it is then a product too.
 type Triangle[T Number] struct {
-	kernel gemm.Kernel[T]
-	n      int
-	unit   bool
-	panels []T // block by block: i·MR numbers for the block that begins at row i
-	below  []T // MR·MR for each block
-	diag   []T
+	kernel  gemm.Kernel[T]
+	n       int
+	unit    bool
+	panels  []T // block by block: i·MR numbers for the block that begins at row i
+	below   []T // MR·MR for each block
+	diag    []T
+	offsets []int
 }
 
 // Pack reads the lower triangle of a[n,n]; with unit, the diagonal is taken to be 1 and not read. It may be used again for another matrix.
@@ -27,7 +28,8 @@ func (t *Triangle[T]) Pack(a Matrix[T], n int, unit bool) {
 	t.panels = grown(t.panels, mr*mr*blocks*(blocks-1)/2)
 	t.below = grown(t.below, blocks*mr*mr)
 	t.diag = grown(t.diag, n)
-	g := a.offsets(n, n)
+	var g gemm.Matrix
+	g, t.offsets = a.offsets(n, n, t.offsets)
 	at := 0
 	for i := 0; i < n; i += mr {
 		rows := min(mr, n-i)

@@ -6,6 +6,7 @@ import "github.com/gohalo/halo/runtime/kernels/gemm"
 type Updater[T Number] struct {
 	kernel            gemm.Kernel[T]
 	left, right, tile []T
+	lefts, rights     []int // offsets
 }
 
 // NewUpdater is an updater with the best kernel for this processor.
@@ -31,7 +32,9 @@ func (u *Updater[T]) Subtract(c, a, b Matrix[T], m, n, k int, lower bool) {
 		panic("factor: the rows of the result are scattered")
 	}
 	b = b.Transposed() // package gemm takes the columns of the right side as rows
-	left, right := a.offsets(m, k), b.offsets(n, k)
+	var left, right gemm.Matrix
+	left, u.lefts = a.offsets(m, k, u.lefts)
+	right, u.rights = b.offsets(n, k, u.rights)
 	mr, nr := u.kernel.MR, u.kernel.NR
 	kc := min(k, gemm.KC)
 	u.left = grown(u.left, gemm.Padded(min(m, blockRows), mr)*kc)
