@@ -25,7 +25,7 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		if first.Opcode() != hlo.OpConstant || lit == nil || lit.IsElided() || c.UserCount(p) == 0 && c.Root().ID() != p || c.MustAt(p).NumControlSuccessors() > 0 {
 			continue
 		}
-		same := true
+		same := !isHidden(c.MustAt(p))
 		for _, site := range sites[1:] {
 			other := site.OperandInstr(i)
 			same = same && other.Opcode() == hlo.OpConstant && other.Literal() != nil && other.Literal().Equal(lit)
@@ -43,6 +43,16 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		ctx.Count("arguments", 1)
 	}
 	return nil
+}
+
+// isHidden reports whether all that reads a value is there to hide what it is.
+func isHidden(in hlo.Instruction) bool {
+	for u := range in.Users() {
+		if u.Opcode() != hlo.OpOptBarrier {
+			return false
+		}
+	}
+	return in.UserCount() > 0
 }
 
 // insertFirst puts an instruction without operands in front of everything that is computed.

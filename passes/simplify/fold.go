@@ -24,6 +24,7 @@ computes nothing with floating-point numbers, and only moves them: their last bi
 var foldingParams = []pass.Param{
 	{Name: "level", Doc: "default, or aggressive: loops, and what is made of broadcasts and iotas alone"},
 	{Name: "float-arith", Doc: "false: compute with integers and predicates only, and move data of any type; true"},
+	{Name: "is-layout-sensitive", Doc: "layouts are final: a result of several parts is folded into its elements, and stays if it is used in another way; false"},
 	{Name: "max-bytes", Doc: "the largest constant to make; 1048576"},
 	{Name: "max-elements", Doc: "the most elements of a constant to make; any number"},
 	{Name: "max-ops", Doc: "the most operations to spend on one constant; 67108864"},
@@ -34,14 +35,14 @@ const maxLeaves = 1 << 12
 
 // folding is the pass with its options.
 type folding struct {
-	aggressive, exact          bool
+	aggressive, exact, layouts bool
 	maxBytes, maxElems, maxOps int
 }
 
 // NewConstantFolding makes the pass constant-folding.
 func NewConstantFolding(o pass.Options) (*pass.Pass, error) {
 	f := &folding{}
-	if err := o.Known("level", "float-arith", "max-bytes", "max-elements", "max-ops"); err != nil {
+	if err := o.Known("level", "float-arith", "is-layout-sensitive", "max-bytes", "max-elements", "max-ops"); err != nil {
 		return nil, err
 	}
 	for _, n := range []struct {
@@ -67,6 +68,10 @@ func NewConstantFolding(o pass.Options) (*pass.Pass, error) {
 			f.exact = opt.Value == "false"
 		}
 	}
+	var err error
+	if f.layouts, err = o.Bool("is-layout-sensitive"); err != nil {
+		return nil, err
+	}
 	return &pass.Pass{Name: "constant-folding", Doc: foldingDoc, Options: o, Params: foldingParams, Local: f.local}, nil
 }
 
@@ -83,7 +88,7 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !f.foldable(in, effects, known) {
+		if !f.foldable(in, effects, known) || f.layouts && in.Shape().IsTuple() && !onlyElements(in) {
 			continue
 		}
 		lit, err := f.fold(ctx, m, ce.At(in.ID()))
@@ -96,14 +101,42 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		if err != nil || lit == nil || !ctx.SpendOn("fold", pass.Cost{Bytes: byteSize(in.Shape())}) {
 			continue
 		}
+		ctx.Count("instructions", 1)
+		if f.layouts && in.Shape().IsTuple() {
+			if err := foldElements(ce, in, lit); err != nil {
+				return err
+			}
+			continue
+		}
 		k := placeConstant(ce, in, lit, in.Shape())
 		ce.Instr(k).SetCommon(in.Common())
 		if err := ce.ReplaceInstruction(in.ID(), k); err != nil {
 			return err
 		}
-		ctx.Count("instructions", 1)
 	}
 	return nil
+}
+
+// onlyElements reports whether all that reads a tuple takes arrays out of it.
+func onlyElements(in hlo.Instruction) bool {
+	for u := range in.Users() {
+		if u.Opcode() != hlo.OpGetTupleElement || !u.Shape().IsArray() || u.NumControlPredecessors()+u.NumControlSuccessors() > 0 {
+			return false
+		}
+	}
+	return !in.IsRoot() && in.UserCount() > 0
+}
+
+// foldElements makes constants of the elements that are taken out of a tuple, and removes it.
+func foldElements(ce hlo.CompEdit, in hlo.Instruction, lit *hlo.Literal) error {
+	for u := range in.Users() {
+		k := placeConstant(ce, in, lit.Part(int(hlo.AttrsOf[hlo.TupleElementAttrs](u).Index)), u.Shape())
+		ce.Instr(k).SetCommon(u.Common())
+		if err := ce.ReplaceInstruction(u.ID(), k); err != nil {
+			return err
+		}
+	}
+	return ce.Remove(in.ID())
 }
 
 // placeConstant makes a constant, or a tuple of them, in front of an instruction.
@@ -221,7 +254,7 @@ func (k callees) allCallable(in hlo.Instruction) bool {
 
 // movesOrCounts reports whether no floating-point number is computed.
 func (k callees) movesOrCounts(in hlo.Instruction) bool {
-	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitMovesData) {
+	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitMovesData) || in.Opcode() == hlo.OpSelect {
 		return true
 	}
 	floating := func(s hlo.Shape) (found bool) {
