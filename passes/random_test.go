@@ -41,13 +41,13 @@ var inexact = map[string]shadow.Config{
 	"scatter-determinism-expander": {Class: pass.Rounding},
 }
 
+// other lists what is there to change what a program computes: only that the result verifies, and is the same when made again, is tested.
+var other = []string{"control-flow-flattening"}
+
 // asked are passes that are only exact when asked to be.
 var asked = map[string]string{
 	"bfloat16-propagation": "bfloat16-propagation{effective-low-precision=none}", // the evaluator's dots do not round their operands
 }
-
-// other lists what is there to change what a program computes: only that the result verifies, and is the same when made again, is tested.
-var other = []string{"control-flow-flattening"}
 
 // TestRandom runs every pass and every standard pipeline over random modules: the result verifies, evaluates to the same bits, is the same when
 // made again, and the input is not written to. Odd seeds make modules of all kinds of op.

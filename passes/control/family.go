@@ -5,12 +5,15 @@ import "github.com/gohalo/halo/hlo/pass"
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
 	Plain: []*pass.Pass{
+		CallMarker,
+		CallOutliner,
 		CallParameterCleanup,
 		ComputationDeduplicator,
 		ConditionalCanonicalizer,
 		ConditionalSimplifier,
 		FlattenCallGraph,
 		FusionInliner,
+		InfeedTokenPropagation,
 		MapInliner,
 		OptimizationBarrierExpander,
 		PropagateCallMetadata,
@@ -18,8 +21,8 @@ var Family = pass.Family{
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"call-inliner":               NewCallInliner,
-		"cpu-parallel-task-assigner": NewParallelTasks,
 		"control-flow-flattening":    NewFlattening,
+		"cpu-parallel-task-assigner": NewParallelTasks,
 	},
 	Aliases: map[string]string{
 		"simplify-conditional":   "conditional-simplifier",

@@ -25,12 +25,12 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		if first.Opcode() != hlo.OpConstant || lit == nil || lit.IsElided() || c.UserCount(p) == 0 && c.Root().ID() != p || c.MustAt(p).NumControlSuccessors() > 0 {
 			continue
 		}
-		same := !isHidden(c.MustAt(p))
+		same := true
 		for _, site := range sites[1:] {
 			other := site.OperandInstr(i)
 			same = same && other.Opcode() == hlo.OpConstant && other.Literal() != nil && other.Literal().Equal(lit)
 		}
-		if !same || !ctx.Spend("argument") {
+		if !same || onlyBarred(c, p) || !ctx.Spend("argument") {
 			continue
 		}
 		shape := c.MustAt(p).Shape()
@@ -45,14 +45,14 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 	return nil
 }
 
-// isHidden reports whether all that reads a value is there to hide what it is.
-func isHidden(in hlo.Instruction) bool {
-	for u := range in.Users() {
-		if u.Opcode() != hlo.OpOptBarrier {
+// onlyBarred reports whether a value is used by what is never folded alone: barriers, which are there so that nothing is known of it, and Fourier transforms.
+func onlyBarred(c hlo.Computation, id hlo.InstrID) bool {
+	for u := range c.MustAt(id).Users() {
+		if u.Opcode() != hlo.OpOptBarrier && u.Opcode() != hlo.OpFft {
 			return false
 		}
 	}
-	return in.UserCount() > 0
+	return c.Root().ID() != id
 }
 
 // insertFirst puts an instruction without operands in front of everything that is computed.
