@@ -54,6 +54,7 @@ type commands struct {
 	Asm    asmCmd    `cmd:"" help:"Assemble host program text to a BEF file."`
 	Dis    disCmd    `cmd:"" help:"Disassemble a BEF file to host program text."`
 	Run    runCmd    `cmd:"" help:"Run a program."`
+	Launch launchCmd `cmd:"" help:"Run a command in several processes, over Open MPI."`
 
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
