@@ -30,11 +30,13 @@ var Family = pass.Family{
 		TopKRewriter,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"batchnorm-expander": NewBatchNorm,
-		"gather-expander":    NewGatherExpander,
-		"reduce-decomposer":  NewReduceDecomposer,
-		"scatter-expander":   NewScatterExpander,
-		"scan-expander":      NewScan,
+		"associative-scan-rewriter": NewAssociativeScan,
+		"batchnorm-expander":        NewBatchNorm,
+		"gather-expander":           NewGatherExpander,
+		"reduce-window-rewriter":    NewReduceWindowRewriter,
+		"reduce-decomposer":         NewReduceDecomposer,
+		"scatter-expander":          NewScatterExpander,
+		"scan-expander":             NewScan,
 	},
 	Aliases: map[string]string{
 		"permutation-sort-simplifier": "permutation-sort-expander",
