@@ -31,6 +31,7 @@ type runCmd struct {
 	Print   bool          `help:"Print the results as HLO literals."`
 	Engine  string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
 	Compare string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
+	Verbose bool          `short:"v" help:"With --compare, show how far each result is apart."`
 	Bench   int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
 	Timeout time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
 	Threads threadCount   `help:"Compute workers. Default: one for each processor." placeholder:"N"`
