@@ -40,7 +40,11 @@ func (s *Signature) check(x *Execution) error {
 	if x.Results != nil && len(x.Results) != len(x.Args) {
 		return fmt.Errorf("halo: got memory for the results of %d devices, want %d", len(x.Results), len(x.Args))
 	}
+	from, to := x.held()
 	for d, args := range x.Args {
+		if d < from || d >= to {
+			continue
+		}
 		device := d
 		if len(x.Args) == 1 {
 			device = -1

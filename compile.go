@@ -57,12 +57,20 @@ type Options struct {
 	Register func(*runtime.Registry)
 	// CustomCalls are the meanings of custom-calls in the evaluator, by target.
 	CustomCalls map[string]eval.Kernel
+	// HostCallback answers calls of the program into the Python process that it comes from (jax.debug.print, jax.pure_callback, io_callback). Nil
+	// makes them a *[NoHostCallback]. It must be safe for concurrent use, and must not keep the literals.
+	HostCallback func(*HostCall) error
 }
 
 // Observer sees what executions do. What is nil is not called. Both must be safe for concurrent use if executions are.
 type Observer struct {
 	Kernels runtime.Tracer                           // on BEF: kernels as they begin and end
+	Meter   *runtime.Meter                           // on BEF: measures what the steps of executions take
 	Values  func(in hlo.Instruction, v *hlo.Literal) // in the evaluator: every value as it is computed
+
+	// On BEF, in the place of Kernels: kernels when they have run, with the instructions that they are: the start, of what
+	// a start wraps. It is zero for a kernel that is no instruction.
+	Work func(in hlo.Instruction, w runtime.Work)
 }
 
 // check finds what is wrong with the options.

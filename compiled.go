@@ -69,10 +69,11 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 	began := time.Now()
 	reg := runtime.NewRegistry()
 	kernels.Register(reg)
+	o.registerCallbacks(reg)
 	if o.Register != nil {
 		o.Register(reg)
 	}
-	c := &compiled{tracer: o.Observer.Kernels}
+	c := &compiled{watch: kernels.Watch{Tracer: o.Observer.Kernels, Meter: o.Observer.Meter}}
 	queue := o.Queue
 	if queue == nil {
 		queue = workqueue.NewMulti(workqueue.Config{Workers: o.Threads})
@@ -92,6 +93,9 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 		return nil, err
 	}
 	c.program, c.needsMesh = program, kernels.NeedsMesh(program)
+	if work := o.Observer.Work; work != nil {
+		c.watch.Tracer = newWorkTracer(program, work)
+	}
 	stats.Load, stats.ArenaBytes = time.Since(began), program.Entry().ArenaBytes()
 	return newProgram(c, signature, stats), nil
 }

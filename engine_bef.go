@@ -2,10 +2,13 @@ package halo
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/kernels"
 	"github.com/gohalo/halo/runtime/workqueue"
@@ -15,7 +18,7 @@ import (
 type compiled struct {
 	program   *runtime.Program
 	queue     workqueue.Queue // to close; nil if it is the caller's
-	tracer    runtime.Tracer
+	watch     kernels.Watch
 	needsMesh bool // even where one device runs
 }
 
@@ -27,7 +30,8 @@ func (c *compiled) close() {
 
 func (c *compiled) execute(ctx context.Context, s *Signature, x *Execution) ([][]*hlo.Literal, error) {
 	args, results := make([][]runtime.Buffer, len(x.Args)), make([][]runtime.Buffer, len(x.Args))
-	for d := range x.Args {
+	from, to := x.held()
+	for d := from; d < to; d++ {
 		var err error
 		if args[d], err = argumentBuffers(s, x.Args[d]); err != nil {
 			return nil, err
@@ -38,13 +42,13 @@ func (c *compiled) execute(ctx context.Context, s *Signature, x *Execution) ([][
 		}
 		results[d] = c.resultBuffers(s, given)
 	}
-	valid := make([]bool, len(results[0]))
+	valid := make([]bool, len(results[from]))
 	failed := c.run(ctx, x, args, results, valid)
 	if failed != nil && !slices.Contains(valid, true) {
 		return nil, failed
 	}
 	all := make([][]*hlo.Literal, len(results))
-	for d := range all {
+	for d := from; d < to; d++ {
 		if failed == nil {
 			valid = nil // all of them
 		}
@@ -60,10 +64,21 @@ func (c *compiled) execute(ctx context.Context, s *Signature, x *Execution) ([][
 // together.
 func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runtime.Buffer, valid []bool) error {
 	if len(args) == 1 && !c.needsMesh {
-		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.tracer, Valid: valid}, args[0], results[0])
+		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.watch.Tracer, Meter: c.watch.Meter, Valid: valid}, args[0], results[0])
 	}
-	world := &kernels.World{Mesh: devices.NewMesh(x.Replicas, x.Partitions), Host: x.Host}
-	return kernels.Devices(ctx, c.program, world, args, results, c.tracer)
+	m, _ := kernels.Module(c.program)
+	transport, err := x.transport(ctx, BEF, m, c.hash)
+	if err != nil {
+		return err
+	}
+	world := &kernels.World{Mesh: devices.NewMeshOver(transport, x.Replicas, x.Partitions), Host: x.Host}
+	return kernels.Devices(ctx, c.program, world, args, results, c.watch)
+}
+
+// hash hashes the program.
+func (c *compiled) hash() (string, error) {
+	data, err := bef.Marshal(c.program.File(), bef.EncodeOptions{Extensions: true})
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
 // argumentBuffers are the arguments as the runtime takes them. They share the literals' memory where nothing is dynamic.

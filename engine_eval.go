@@ -2,9 +2,12 @@ package halo
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/printer"
 )
 
 // evaluated is a program in the reference evaluator.
@@ -15,14 +18,25 @@ type evaluated struct {
 
 func (e *evaluated) close() {}
 
+// hash hashes the program.
+func (e *evaluated) hash() (string, error) {
+	h := sha256.New()
+	err := printer.Fprint(h, e.m, printer.Config{LargeConstants: true})
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}
+
 func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([][]*hlo.Literal, error) {
-	o := eval.Options{MaxBytes: e.options.MaxBytes, MaxSteps: e.options.MaxSteps, Host: x.Host, Trace: e.options.Observer.Values, CustomCalls: e.options.CustomCalls}
+	o := eval.Options{MaxBytes: e.options.MaxBytes, MaxSteps: e.options.MaxSteps, Host: x.Host, Trace: e.options.Observer.Values, CustomCalls: e.options.evalCalls(e.m)}
 	args := make([][]*hlo.Literal, len(x.Args))
-	for d, leaves := range x.Args {
-		args[d] = parameters(e.m, leaves)
+	from, to := x.held()
+	for d := from; d < to; d++ {
+		args[d] = parameters(e.m, x.Args[d])
 	}
 	var values []*hlo.Literal
 	var err error
+	if o.Transport, err = x.transport(ctx, Eval, e.m, e.hash); err != nil {
+		return nil, err
+	}
 	if len(args) == 1 {
 		values = make([]*hlo.Literal, 1)
 		values[0], err = eval.Module(ctx, e.m, args[0], o)
@@ -33,8 +47,8 @@ func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([]
 		return nil, orElided(err, e.m)
 	}
 	all := make([][]*hlo.Literal, len(values))
-	for d, v := range values {
-		all[d] = v.Leaves()
+	for d := from; d < to; d++ {
+		all[d] = values[d].Leaves()
 		if x.Results != nil {
 			if err := store(all[d], x.Results[d]); err != nil {
 				return nil, err

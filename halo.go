@@ -10,11 +10,13 @@
 //	file           what
 //	load.go        Load and its kin, Verify, Module
 //	compile.go     Compile and Lower: Options, engines
+//	partition.go   Partition: programs for many devices
 //	compiled.go    Save and LoadProgram: compiled programs in files
 //	program.go     Program: Run, RunInto, RunDevices, Execute, Close
 //	arguments.go   arguments and results against the signature
 //	signature.go   Signature: names, shapes, layouts, donation, shardings
 //	elided.go      constants whose values a dump leaves out
+//	observe.go     instructions of the kernels that observers see
 //	engine_*.go    the two engines: BEF on the runtime, and the reference evaluator
 //
 // The parts are packages of their own: hlo (the IR), hlo/source and its readers, printer, verifier, hlo/pass and passes, lower, runtime,

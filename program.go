@@ -9,6 +9,8 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/devices"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // Program is a module that is ready to run. It may run many times at once. Close it when it is no longer needed.
@@ -87,6 +89,33 @@ type Execution struct {
 	Results              [][]*hlo.Literal // memory for the results of each device, see [Program.RunInto]; may be nil
 	// Host answers infeed, outfeed, send and recv; without one they fail.
 	Host eval.Host
+	// Job is processes that share the devices, an equal number of consecutive ones each; nil: this process has all. All processes of the
+	// job execute the same program. Args, Results and what Execute returns are nil for devices of other processes.
+	Job *distributed.Job
+}
+
+// held is the range of the devices that this process runs.
+func (x *Execution) held() (from, to int) {
+	if x.Job == nil {
+		return 0, len(x.Args)
+	}
+	return x.Job.Devices(len(x.Args))
+}
+
+// transport is what carries values between the processes of the execution; nil without a job.
+func (x *Execution) transport(ctx context.Context, e Engine, m hlo.Module, hash func() (string, error)) (devices.Transport, error) {
+	if x.Job == nil {
+		return nil, nil
+	}
+	identify := func() (distributed.Identity, error) {
+		program, err := hash()
+		return distributed.Identity{Version: Version(), Engine: string(e), Module: m.Name(), Program: program, Replicas: x.Replicas, Devices: len(x.Args)}, err
+	}
+	t, err := x.Job.NewTransport(ctx, m, devices.Grid{Replicas: x.Replicas, Partitions: x.Partitions}, identify)
+	if err != nil {
+		return nil, fmt.Errorf("halo: %w", err)
+	}
+	return t, nil
 }
 
 // Execute runs the program. One device that fails still returns the results that do not depend on the failure, see [Program.Run].
@@ -96,6 +125,9 @@ func (p *Program) Execute(ctx context.Context, x Execution) ([][]*hlo.Literal, e
 	}
 	if x.Replicas < 1 || x.Partitions < 1 || len(x.Args)/x.Replicas != x.Partitions || len(x.Args)%x.Replicas != 0 {
 		return nil, fmt.Errorf("halo: got arguments for %d devices, want %d×%d", len(x.Args), x.Replicas, x.Partitions)
+	}
+	if x.Job != nil && len(x.Args)%x.Job.Size() != 0 {
+		return nil, fmt.Errorf("halo: %d processes cannot share %d devices: their number has to divide that of devices", x.Job.Size(), len(x.Args))
 	}
 	if err := p.signature.check(&x); err != nil {
 		return nil, err

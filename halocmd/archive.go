@@ -31,6 +31,7 @@ func (c *archiveCmd) Run(e *env) error {
 	if c.At != "" && c.Diff != "" {
 		return usageError{fmt.Errorf("--at and --diff exclude each other")}
 	}
+	e.archives = true
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		a, err := openArchive(in.data)
 		if err != nil {

@@ -18,7 +18,10 @@ import (
 // hash, however many versions have it: an archive of a whole pipeline is little larger than the module and what the passes changed.
 // It is a zip file, so that other tools can read it: index.json lists the versions, blocks/HASH is a piece of text.
 
-const archiveExtension = ".halo.zip"
+const (
+	archiveExtension = ".halo.zip"
+	archiveIndexName = "index.json"
+)
 
 // archiveIndex is index.json.
 type archiveIndex struct {
@@ -76,7 +79,7 @@ func (a *archiveWriter) entry(name string, data []byte) {
 func (a *archiveWriter) finish(w io.Writer) error {
 	index, err := json.MarshalIndent(a.index, "", " ")
 	a.err = errors.Join(a.err, err)
-	a.entry("index.json", index)
+	a.entry(archiveIndexName, index)
 	if err := errors.Join(a.err, a.zip.Close()); err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func openArchive(data []byte) (*archiveReader, error) {
 		return nil, errors.New("not an archive that halo opt --dump-layout=archive has made")
 	}
 	a := &archiveReader{zip: z}
-	index, err := a.entry("index.json")
+	index, err := a.entry(archiveIndexName)
 	if err == nil {
 		err = json.Unmarshal(index, &a.archiveIndex)
 	}

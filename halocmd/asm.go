@@ -21,6 +21,7 @@ func (c *asmCmd) Run(e *env) error {
 	if c.Output != "" && len(c.Files) > 1 {
 		return usageError{fmt.Errorf("-o names one file, but there are %d programs", len(c.Files))}
 	}
+	e.manyModules = true
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.BEF || in.kind == source.HLOProto {
 			return fmt.Errorf("%s: error: this is a binary file; want a host program in text", in.name)

@@ -41,6 +41,7 @@ algebra. docs/rules.md describes the language of rules.`
 }
 
 func (c *checkCmd) Run(e *env) error {
+	e.manyModules = true
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if isRules(in.name) {
 			return c.checkRules(context.Background(), e, in, r)

@@ -242,16 +242,3 @@ func birthText(side string, b *diverge.Birth) string {
 	}
 	return text
 }
-
-// joinLevels lets a level stand by itself, --a -O2, which kong would take for a flag.
-func joinLevels(args []string) (out []string) {
-	for i := 0; i < len(args); i++ {
-		if (args[i] == "--a" || args[i] == "--b") && i+1 < len(args) {
-			out = append(out, args[i]+"="+args[i+1])
-			i++
-			continue
-		}
-		out = append(out, args[i])
-	}
-	return out
-}

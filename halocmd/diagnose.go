@@ -73,7 +73,7 @@ func quote(in *input, pos hlo.Position) string {
 		return ""
 	}
 	data := in.data
-	for range pos.Line - 1 {
+	for range int(pos.Line) - 1 - in.linesBefore {
 		_, rest, ok := bytes.Cut(data, []byte("\n"))
 		if !ok {
 			return ""

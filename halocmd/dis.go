@@ -22,6 +22,7 @@ func (c *disCmd) Run(e *env) error {
 	if c.Output != "-" && len(c.Files) > 1 {
 		return usageError{fmt.Errorf("-o names one file, but there are %d BEF files", len(c.Files))}
 	}
+	e.manyModules = true
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind != source.BEF {
 			return fmt.Errorf("%s: error: not a BEF file: it does not begin with the bytes 0B EF", in.name)

@@ -10,14 +10,17 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // prepared is a program that is ready to run, on the devices that the flags or its header ask for.
 type prepared struct {
 	*halo.Program
 	grid  grid
+	text  hlo.Module // as it was read; zero of a BEF file
 	parse time.Duration
 	split time.Duration // partitioning
+	job   *distributed.Job
 }
 
 // prepare compiles the program in a file as the flags say.
@@ -31,7 +34,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		if err != nil {
 			return nil, err
 		}
-		return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
+		return c.prepared(e, p, c.Devices.gridOf(p))
 	}
 	if in.kind.HasArgumentShapes() && in.shapes == nil {
 		shapes, err := c.givenShapes()
@@ -51,13 +54,13 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 	if err != nil {
 		return nil, err
 	}
-	p.parse = parse
+	p.parse, p.text = parse, m.HLO()
 	return p, nil
 }
 
 // options are those of compiling and loading.
 func (c *runCmd) options(observer halo.Observer) halo.Options {
-	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: int(c.Threads), MaxBytes: available(), Observer: observer})
+	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: c.threads(), MaxBytes: available(), Observer: observer, HostCallback: c.callback})
 }
 
 // compile compiles a module that was read from a file.
@@ -71,7 +74,16 @@ func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, 
 	if err != nil {
 		return nil, in.compileError(err)
 	}
-	return &prepared{Program: p, grid: c.Devices.gridOf(p)}, nil
+	return c.prepared(e, p, c.Devices.gridOf(p))
+}
+
+// prepared checks that the processes can share the devices.
+func (c *runCmd) prepared(e *env, p *halo.Program, g grid) (*prepared, error) {
+	if err := e.checkJob(g); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return &prepared{Program: p, grid: g, job: e.job}, nil
 }
 
 // compileError puts the file's name before an error that has no position of its own.
@@ -89,5 +101,5 @@ func (c *runCmd) fillElided() bool {
 
 // run executes the program. The results of an earlier run, which may be nil, are written over.
 func (p *prepared) run(ctx context.Context, args, results [][]*hlo.Literal, h *host) ([][]*hlo.Literal, error) {
-	return p.Execute(ctx, halo.Execution{Replicas: p.grid.replicas, Partitions: p.grid.partitions, Args: args, Results: results, Host: h})
+	return p.Execute(ctx, halo.Execution{Replicas: p.grid.replicas, Partitions: p.grid.partitions, Args: args, Results: results, Host: h, Job: p.job})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/distributed"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -27,6 +28,9 @@ type Extension struct {
 	Kernels func(*runtime.Registry)
 	// CustomCalls are the meanings of custom-calls in the reference evaluator, by target.
 	CustomCalls map[string]eval.Kernel
+	// Wire reaches the processes that a launcher has started together with this one. Without it, the command runs programs in one process,
+	// and executes halo-mpi under a launcher.
+	Wire func() (distributed.Wire, error)
 }
 
 // What the process was started with. It is set once, before any command runs.
@@ -49,6 +53,9 @@ func extend(extensions []Extension) error {
 		all.Pipelines = append(all.Pipelines, x.Pipelines...)
 		all.Orders = append(all.Orders, x.Orders...)
 		all.Rules = append(all.Rules, x.Rules...)
+		if x.Wire != nil {
+			all.Wire = x.Wire
+		}
 		if x.Kernels != nil {
 			kernels = append(kernels, x.Kernels)
 		}

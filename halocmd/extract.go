@@ -61,7 +61,7 @@ func (c *extractCmd) Run(e *env) error {
 		if c.JSON && c.Output == "-" {
 			r.add("text", string(out))
 		}
-		return e.writeResult(c.Output, in.name, ".extract.hlo", out)
+		return e.writeResult(c.Output, in.beside(), ".extract.hlo", out)
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
@@ -52,6 +51,7 @@ func (c *fmtCmd) Run(e *env) error {
 	}
 	e.mapInputs = true
 	written := map[string]string{} // path in the folder of results → input
+	e.manyModules = c.To == "text"
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		print, err := c.printed(in, cfg)
 		if err != nil {
@@ -82,6 +82,8 @@ func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) err
 			return fmt.Errorf("%s: error: %w", filepath.Dir(path), unwrapPath(err))
 		}
 		return create(path, print)
+	case c.To != "text" && in.part != "":
+		return fmt.Errorf("%s: error: the file holds several modules: --to=%s of them wants -o DIR", in.name, c.To)
 	case c.JSON:
 		var text strings.Builder
 		if err := print(&text); err != nil {
@@ -151,9 +153,9 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 	}
 	var out []byte
 	var errs parser.ErrorList
-	parts := parser.Split(unsafe.String(unsafe.SliceData(in.data), len(in.data)))
+	parts := source.Parts(in.kind, in.data)
 	for i, part := range parts {
-		m, err := parser.Config{Lenient: c.Lenient, LinesBefore: part.LinesBefore, Progress: in.passed, ProgressBytes: keptPages}.Parse(in.name, part.Text)
+		m, err := parser.Config{Lenient: c.Lenient, LinesBefore: in.linesBefore + part.LinesBefore, Progress: in.passed, ProgressBytes: keptPages}.Parse(in.name, part.Text)
 		if list, ok := err.(parser.ErrorList); ok {
 			errs = append(errs, list...)
 			continue

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/source"
@@ -20,19 +18,38 @@ type input struct {
 	data []byte // gunzipped
 	kind source.Kind
 
-	mapped  bool        // data is the file itself
-	lenient bool        // see readFlags
-	shapes  []hlo.Shape // of the arguments, for programs with dynamic shapes; nil when they are not known
+	linesBefore int         // of the file, where data is a part of it
+	mapped      bool        // data is the file itself
+	lenient     bool        // see readFlags
+	shapes      []hlo.Shape // of the arguments, for programs with dynamic shapes; nil when they are not known
 }
 
 // place is where an input comes from.
 type place struct {
 	name string // as it is opened, "-" for standard input
 	rel  string // its place in a folder of results: the path below the directory that was named, else the last part of the name
+
+	inArchive bool
+
+	part   string // the number of the module in a file of several; "" is a file of its own
+	member string // the member of an archive, or the number of the module among several, that is asked for; "" is all of them
 }
 
-// extensions of the files that are taken from a directory. Files with other names are taken if they begin as a program does.
-var extensions = []string{".hlo", ".pb", ".hlo.gz", ".pb.gz", ".hlo.zst", ".pb.zst", ".mlir", ".mlirbc", ".jax_export", ".bef"}
+// label names a place in records: all.hlo#2 is the second module of a file.
+func (p place) label() string {
+	if p.part != "" {
+		return p.name + "#" + p.part
+	}
+	return p.name
+}
+
+// beside is the name that results next to the file are made from.
+func (p place) beside() string {
+	if p.part != "" && p.name != "-" {
+		return filepath.Join(filepath.Dir(p.name), filepath.Base(p.rel))
+	}
+	return p.name
+}
 
 // expand lists the files that the arguments name: files as they are, directories by what they hold, "-" for standard input.
 func (e *env) expand(args []string) ([]place, error) {
@@ -42,12 +59,17 @@ func (e *env) expand(args []string) ([]place, error) {
 			if slices.Contains(args[:i], a) {
 				return nil, usageError{errors.New("standard input, -, can be read only once")}
 			}
-			files = append(files, place{a, "stdin.hlo"})
+			files = append(files, place{name: a, rel: "stdin.hlo"})
 			continue
 		}
 		// What cannot be opened is reported when it is read, like any other broken input.
-		if info, err := os.Stat(a); err != nil || !info.IsDir() {
-			files = append(files, place{a, filepath.Base(a)})
+		info, err := os.Stat(a)
+		if err != nil {
+			files = append(files, within(a))
+			continue
+		}
+		if !info.IsDir() {
+			files = append(files, place{name: a, rel: filepath.Base(a)})
 			continue
 		}
 		found, err := e.programs(a)
@@ -59,67 +81,12 @@ func (e *env) expand(args []string) ([]place, error) {
 	return files, nil
 }
 
-// programs lists the programs below a directory, sorted by path, and says how many other files there are.
-func (e *env) programs(dir string) ([]place, error) {
-	var files []place
-	var others []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if isProgram(path) {
-			files = append(files, place{path, rel})
-		} else {
-			others = append(others, rel)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: error: %w", dir, err)
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: error: no programs in this directory: looked for %s, and files that begin as a program does",
-			dir, strings.Join(extensions, ", "))
-	}
-	if len(others) > 0 {
-		fmt.Fprintf(e.stderr, "%s: note: skipped %s without a program: %s\n", dir, count(len(others), "file", "files"), abridged(others))
-	}
-	return files, nil
-}
-
-// abridged lists a few names.
-func abridged(names []string) string {
-	const most = 3
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", ..."
-	}
-	return strings.Join(names, ", ")
-}
-
-// isProgram reports whether a file of a directory holds a program. XLA dumps modules, and much else, as .txt. Binary files need an extension:
-// anything may be a protocol buffer.
-func isProgram(path string) bool {
-	if slices.ContainsFunc(extensions, func(x string) bool { return strings.HasSuffix(path, x) }) {
-		return true
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 16<<10)
-	n, _ := io.ReadFull(f, head)
-	kind, ok := source.Recognise(head[:n])
-	return ok && (kind == source.HLOText || kind == source.StableHLOText || kind == source.MLIRBytecode || kind == source.BEF)
-}
-
 // read loads a file and finds out what it is.
 func (e *env) read(s place) (*input, error) {
 	if e.mapInputs && s.name != "-" {
 		if data, ok := mapFile(s.name); ok {
 			if source.IsPlain(data) {
-				return &input{s, data, source.Detect(s.name, data), true, e.lenient, e.shapes}, nil
+				return e.inputOf(s, data, true), nil
 			}
 			unmap(data)
 		}
@@ -138,7 +105,11 @@ func (e *env) read(s place) (*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", s.name, unwrapPath(err))
 	}
-	return &input{s, data, source.Detect(s.name, data), false, e.lenient, e.shapes}, nil
+	return e.inputOf(s, data, false), nil
+}
+
+func (e *env) inputOf(s place, data []byte, mapped bool) *input {
+	return &input{place: s, data: data, kind: source.Detect(s.name, data), mapped: mapped, lenient: e.lenient, shapes: e.shapes}
 }
 
 // inputLimit is how much a file may hold, once it is unpacked: a module takes a few times its text.

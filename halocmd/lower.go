@@ -41,7 +41,7 @@ func (c *lowerCmd) Run(e *env) error {
 		if err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
-		return e.writeResult(c.Output, in.name, ".bef", data)
+		return e.writeResult(c.Output, in.beside(), ".bef", data)
 	})
 }
 

@@ -14,8 +14,11 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/alecthomas/kong"
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/commandline"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // The exit codes people script against.
@@ -54,7 +57,12 @@ type commands struct {
 
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
+	Mem        memCmd        `cmd:"" help:"Report what the memory of a program is for, and what would save some."`
+	Profile    profileCmd    `cmd:"" help:"Measure what a program spends its time on: by op, source line and loop."`
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
+	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
+	View       viewCmd       `cmd:"" help:"Show programs in a browser."`
+	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve editors: the Language Server Protocol."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
 	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`
@@ -66,8 +74,8 @@ type commands struct {
 	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
 	Archive    archiveCmd    `cmd:"" help:"Show the versions in an archive that halo opt dumped."`
 
-	MaxMemory memorySize       `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
-	Version   kong.VersionFlag `help:"Print the version."`
+	MaxMemory memorySize `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
+	Version   bool       `help:"Print the version."`
 }
 
 // env is what a subcommand works with.
@@ -75,10 +83,15 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	progress       *progress
-	records        bool        // standard output is for records
-	lenient        bool        // what is not known is kept as it is written
-	shapes         []hlo.Shape // see shapeFlags
-	mapInputs      bool        // large texts are mapped; what is read from an input lives no longer than it
+	records        bool            // standard output is for records
+	lenient        bool            // what is not known is kept as it is written
+	shapes         []hlo.Shape     // see shapeFlags
+	manyModules    bool            // the command takes HLO texts of several modules as they are
+	wrote          map[string]bool // what writeResult has written
+	archives       bool            // the command takes archives as they are
+	mapInputs      bool            // large texts are mapped; what is read from an input lives no longer than it
+	args           []string        // of the command
+	job            *distributed.Job
 }
 
 // failure is an error that has been reported already; it carries the exit code.
@@ -86,14 +99,14 @@ type failure int
 
 func (f failure) Error() string { return fmt.Sprintf("exit status %d", int(f)) }
 
-// usageError is a mistake in the command line that kong cannot see.
+// usageError is a mistake in the command line that the grammar does not show.
 type usageError struct{ error }
 
 // run is the whole command as a function, so that tests can call it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	watch := newProgress(stderr)
 	out := &results{w: stdout}
-	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch}
+	e := &env{stdin: stdin, stdout: watch.over(out), stderr: watch.over(stderr), progress: watch, args: args}
 	defer func() { code = out.exit(code, stderr) }()
 	defer func() {
 		if p := recover(); p != nil {
@@ -106,33 +119,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		defer func() { code = exitUsage }()
 	}
 	if args[0] == "--version" { // no grammar is needed for that
-		fmt.Fprintln(e.stdout, version())
+		fmt.Fprintln(e.stdout, halo.Version())
 		return exitOK
 	}
-	exited := -1
 	limitMemory()
-	parser, err := kong.New(grammarFor(args), kong.Name("halo"),
-		kong.Description("The HLO toolchain: read, check, transform, lower and run HLO programs."),
-		kong.Writers(e.stdout, e.stderr), kong.Exit(func(c int) { exited = c; panic(exitRequest{}) }),
-		kong.Vars{"version": version()}, printVars(), kong.Bind(e), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
-	if err != nil {
-		panic(err)
-	}
-	args, err = xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
+	args, err := xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "halo: %v\n", err)
 		return exitUsage
 	}
-	ctx, err := parseArgs(parser, args, &exited)
-	if exited >= 0 {
-		return exited
+	defer watchMemory(e)()
+	line := commandline.Program[*env]{
+		Name: "halo", Help: "The HLO toolchain: read, check, transform, lower and run HLO programs.",
+		Commands: &commands{}, Vars: printVars(), Env: e, Out: e.stdout, Err: e.stderr, Nearest: pass.Nearest,
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "halo: %v\nRun \"halo %s--help\" for usage.\n", err, commandOf(err))
+	err = line.Run(expandOptions(args))
+	if usage := (*commandline.UsageError)(nil); errors.As(err, &usage) {
+		command := ""
+		if usage.Command != "" {
+			command = usage.Command + " "
+		}
+		fmt.Fprintf(stderr, "halo: %v\nRun \"halo %s--help\" for usage.\n", err, command)
 		return exitUsage
 	}
-	defer watchMemory(e)()
-	err = ctx.Run(e)
 	code = exitCode(err)
 	if err != nil && !errors.As(err, new(failure)) {
 		prefix := ""
@@ -142,27 +151,4 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		fmt.Fprintf(stderr, "%s%v\n", prefix, err)
 	}
 	return code
-}
-
-// commandOf is the subcommand, and a space, that a mistake was made in; "" when it is not known.
-func commandOf(err error) string {
-	var p *kong.ParseError
-	if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
-		return p.Context.Selected().Name + " "
-	}
-	return ""
-}
-
-// exitRequest unwinds kong when it wants the process to end, after --help say.
-type exitRequest struct{}
-
-func parseArgs(parser *kong.Kong, args []string, exited *int) (ctx *kong.Context, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			if _, ok := p.(exitRequest); !ok {
-				panic(p)
-			}
-		}
-	}()
-	return parser.Parse(expandOptions(args))
 }

@@ -30,7 +30,7 @@ type shapeFlags struct {
 	Shapes string `help:"Shapes of the arguments, for StableHLO programs with dynamic shapes." placeholder:"f32[5,4],f32[8]"`
 }
 
-// AfterApply is called by kong when the flags are there.
+// AfterApply reads the shapes.
 func (f *shapeFlags) AfterApply(e *env) error {
 	if f.Shapes == "" {
 		return nil
@@ -43,7 +43,7 @@ func (f *shapeFlags) AfterApply(e *env) error {
 	return nil
 }
 
-// AfterApply is called by kong when the flags are there.
+// AfterApply hands the flags to what reads texts.
 func (f *readFlags) AfterApply(e *env) error {
 	e.lenient = f.Lenient
 	return f.shapeFlags.AfterApply(e)
@@ -89,6 +89,6 @@ func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 // parseModule reads the one module of a file.
 func parseModule(in *input) (hlo.Module, error) {
 	return source.ReadKind(in.name, in.data, in.kind, source.Options{
-		Text: parser.Config{Lenient: in.lenient}, StableHLO: stablehlo.Options{Shapes: in.shapes},
+		Text: parser.Config{Lenient: in.lenient, LinesBefore: in.linesBefore}, StableHLO: stablehlo.Options{Shapes: in.shapes},
 	})
 }

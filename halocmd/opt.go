@@ -20,10 +20,10 @@ type optCmd struct {
 	Passes      string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
 	O           string   `short:"O" aliases:"xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
 	ListPasses  bool     `help:"List the passes and pipelines."`
-	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%%add.7) comes from and what became of it." placeholder:"NAME"`
+	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%add.7) comes from and what became of it." placeholder:"NAME"`
 	PrintIR     []string `name:"print" help:"Print on standard error: changed (the module after each pass that changed it), diff (what it changed, as text), instructions (what it changed, instruction by instruction), before, after." enum:"changed,diff,instructions,before,after"`
-	Where       string   `help:"Show what became of an instruction of the input (%%dot.3), and what computes its value in the result." placeholder:"NAME"`
-	Remarks     []string `help:"Print remarks of passes on standard error: all (the default), passed, missed or analysis, or those of one pass: missed:fusion." placeholder:"KIND[:PASS]"`
+	Where       string   `help:"Show what became of an instruction of the input (%dot.3), and what computes its value in the result." placeholder:"NAME"`
+	Remarks     []string `bare:"all" help:"Print remarks of passes on standard error: all (the default), passed, missed or analysis, or those of one pass: missed:fusion." placeholder:"KIND[:PASS]"`
 	Timing      bool     `help:"Print time, memory, statistics of each pass, and what it added to the module, on standard error; --json has them always."`
 	Trace       string   `help:"Write when each pass ran as a Chrome trace." placeholder:"FILE" type:"path"`
 	StrictFlags bool     `help:"Refuse unknown flags that begin with --xla_ instead of warning."`
@@ -156,7 +156,7 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	if c.JSON && c.Output == "-" {
 		r.add("text", string(out))
 	}
-	return e.writeResult(c.Output, in.name, ".opt.hlo", out)
+	return e.writeResult(c.Output, in.beside(), ".opt.hlo", out)
 }
 
 // report says what the passes did.

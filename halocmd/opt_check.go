@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/shadow"
@@ -171,7 +172,7 @@ func (c *passChecks) reproduce(failed *pass.Error) (string, error) {
 	}
 	run := *c
 	run.FP = failed.FP.Policy() // a part of the pipeline may have had its own
-	head := run.head(pass.Of("", failed.Failed).String()) + "// made by " + version() + "\n"
+	head := run.head(pass.Of("", failed.Failed).String()) + "// made by " + halo.Version() + "\n"
 	head += "// " + strings.ReplaceAll(strings.TrimSpace(failed.Error()), "\n", "\n// ") + "\n\n"
 	if err := os.MkdirAll(c.Reproducer, 0o777); err != nil {
 		return "", err

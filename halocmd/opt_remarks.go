@@ -2,7 +2,6 @@ package halocmd
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
@@ -33,20 +32,6 @@ func readRemarkFilter(texts []string) (f remarkFilter, err error) {
 		f = append(f, c)
 	}
 	return f, nil
-}
-
-// bareRemarks reads --remarks alone as all of them: kong wants a value.
-func bareRemarks(args []string) []string {
-	args = slices.Clone(args)
-	for i, a := range args {
-		if a == "--" {
-			break
-		}
-		if a == "--remarks" {
-			args[i] = "--remarks=all"
-		}
-	}
-	return args
 }
 
 func (f remarkFilter) wants(r pass.Remark) bool {

@@ -25,7 +25,13 @@ func (e *env) writeResult(output, input, extension string, data []byte) error {
 		}
 	}
 	switch {
+	case output != "-" && e.wrote[output]:
+		return fmt.Errorf("%s: error: it holds the result of another program already", output)
 	case output != "-":
+		if e.wrote == nil {
+			e.wrote = map[string]bool{}
+		}
+		e.wrote[output] = true
 		return writeFile(output, data)
 	case !e.records:
 		_, err := e.stdout.Write(data)

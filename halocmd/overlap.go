@@ -2,16 +2,15 @@ package halocmd
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/internal/deadlock"
+	"github.com/gohalo/halo/internal/timeline"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/runtime/devices"
 )
@@ -77,7 +76,7 @@ func (c *overlapCmd) Run(e *env) error {
 	if c.Workers < 1 || c.Link <= 0 || c.Speed <= 0 {
 		return usageError{fmt.Errorf("--workers=%d --link=%v --speed=%v: want positive numbers", c.Workers, c.Link, c.Speed)}
 	}
-	var lines []traceEvent
+	var lines []timeline.Process
 	err := e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
 		if err != nil {
@@ -93,7 +92,7 @@ func (c *overlapCmd) Run(e *env) error {
 			line := simulationOf(s)
 			line.WhatIf = c.whatIf(m, comp, costs, s)
 			all = append(all, line)
-			lines = append(lines, trace(s, len(lines))...)
+			lines = append(lines, timeline.Process{Name: s.Computation.Name(), Workers: s.Workers, Spans: spansOf(s)})
 			if !c.JSON {
 				line.print(e.stdout)
 			}
@@ -193,51 +192,12 @@ func (s *simulated) print(out io.Writer) {
 	}
 }
 
-// traceEvent is an event in the format that Chrome's trace viewer and Perfetto read.
-type traceEvent struct {
-	Name     string         `json:"name"`
-	Category string         `json:"cat,omitempty"`
-	Phase    string         `json:"ph"`
-	Time     float64        `json:"ts"`
-	Duration float64        `json:"dur"`
-	Process  int            `json:"pid"`
-	Thread   int            `json:"tid"`
-	Args     map[string]any `json:"args,omitempty"`
-}
-
-// trace is a simulation as events: a process for the computation, a thread for each lane.
-func trace(s *schedule.Simulation, process int) (events []traceEvent) {
-	events = append(events, traceEvent{Name: "process_name", Phase: "M", Process: process, Args: map[string]any{"name": s.Computation.Name()}})
-	named := map[int]bool{}
+// spansOf are the pieces of a simulation as a timeline shows them.
+func spansOf(s *schedule.Simulation) (spans []timeline.Span) {
 	for _, x := range s.Spans {
-		if !named[x.Lane] {
-			named[x.Lane] = true
-			lane := fmt.Sprintf("worker %d", x.Lane)
-			if x.Lane >= s.Workers {
-				lane = fmt.Sprintf("waiting %d", x.Lane-s.Workers)
-			}
-			events = append(events, traceEvent{Name: "thread_name", Phase: "M", Process: process, Thread: x.Lane, Args: map[string]any{"name": lane}})
-		}
-		args := map[string]any{"shape": x.Instr.Shape().String(), "opcode": x.Instr.Opcode().String()}
-		if c := x.Instr.Common(); c != nil && c.Metadata != nil && c.Metadata.OpName != "" {
-			args["op_name"] = c.Metadata.OpName
-		}
-		category := "kernel"
-		if x.Async {
-			category = "async"
-		}
-		events = append(events, traceEvent{x.Instr.Name(), category, "X", x.Begin * 1e6, (x.End - x.Begin) * 1e6, process, x.Lane, args})
+		span := spanOf(x.Instr)
+		span.Async, span.Waits, span.Worker, span.Begin, span.End = x.Async, x.Lane >= s.Workers, x.Lane, x.Begin, x.End
+		spans = append(spans, span)
 	}
-	return events
-}
-
-func writeTimeline(path string, events []traceEvent) error {
-	if events == nil {
-		events = []traceEvent{}
-	}
-	text, err := json.Marshal(events)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
+	return spans
 }

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/gohalo/halo/printer"
 )
 
@@ -89,12 +87,12 @@ func styleNames() (names []string) {
 }
 
 // printVars are what the help of the flags takes from the tables of the printer.
-func printVars() kong.Vars {
+func printVars() map[string]string {
 	var styles []string
 	for _, s := range printer.Styles() {
 		styles = append(styles, s.Name+": "+s.Doc)
 	}
-	return kong.Vars{
+	return map[string]string{
 		"styles": "How to print. " + strings.Join(styles, "; ") + ".",
 		"bodies": oneOf(printer.BodiesNames()), "groups": oneOf(printer.GroupsNames()),
 	}

@@ -84,7 +84,7 @@ func (c *reduceCmd) Run(e *env) error {
 		if c.Passes != "" {
 			out = append([]byte(checks.head(c.Passes)+"\n"), out...)
 		}
-		return e.writeResult(c.Output, in.name, ".reduced.hlo", out)
+		return e.writeResult(c.Output, in.beside(), ".reduced.hlo", out)
 	})
 }
 

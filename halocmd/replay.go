@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/gohalo/halo/internal/commandline"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -30,6 +29,7 @@ func (replayCmd) Help() string {
 }
 
 func (c *replayCmd) Run(e *env) error {
+	e.manyModules = true
 	return e.each(c.Files, false, func(in *input, r *record) error {
 		text, ok := marked(string(in.data), replayMark)
 		if !ok {
@@ -57,15 +57,11 @@ func (c *replayCmd) Run(e *env) error {
 // replayChecks reads the line of flags. A reproducer does not make another one.
 func replayChecks(text string) (*passChecks, error) {
 	c := &passChecks{}
-	p, err := kong.New(c, kong.NoDefaultHelp())
-	if err != nil {
-		return nil, err
-	}
 	flags, ok := marked(text, replayFlags)
 	if !ok {
 		flags = "--profile=xla" // written by hand: nothing stricter than what XLA asks
 	}
-	if _, err := p.Parse(strings.Fields(flags)); err != nil {
+	if err := commandline.Flags(c, strings.Fields(flags)); err != nil {
 		return nil, fmt.Errorf("flags of the reproducer: %w", err)
 	}
 	c.Reproducer = "none"

@@ -89,26 +89,49 @@ func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) e
 	e.records = asJSON
 	code := exitOK
 	for _, s := range files {
-		r := &record{File: s.name, OK: true}
-		text, err := e.one(s, r, work)
-		code = max(code, exitCode(err))
+		read := func() (*input, error) { return e.read(s) }
+		fileCode, err := e.file(s, read, asJSON, work)
 		if err != nil {
-			r.OK, r.Error = false, text
+			return err
 		}
-		if !asJSON {
-			if text != "" {
-				fmt.Fprintln(e.stderr, text)
-			}
-			continue
-		}
-		if err := e.writeRecord(r); err != nil {
-			return err // nobody reads any more
-		}
+		code = max(code, fileCode)
 	}
 	if code != exitOK {
 		return failure(code)
 	}
 	return nil
+}
+
+// file works on one file, or on each of its programs, and reports what has become of it. An error is one of writing the reports.
+func (e *env) file(s place, read func() (*input, error), asJSON bool, work func(*input, *record) error) (code int, unwritable error) {
+	r := &record{File: s.label(), OK: true}
+	hasParts := false
+	text, err := e.one(s, r, read, func(in *input, r *record) (err error) {
+		hasParts, err = e.eachPart(in, func(part *input) {
+			if unwritable == nil {
+				var partCode int
+				partCode, unwritable = e.file(part.place, func() (*input, error) { return part, nil }, asJSON, work)
+				code = max(code, partCode)
+			}
+		})
+		if hasParts || err != nil {
+			return err
+		}
+		return work(in, r)
+	})
+	code = max(code, exitCode(err))
+	if err != nil {
+		r.OK, r.Error = false, text
+	}
+	switch {
+	case unwritable != nil:
+		return code, unwritable // nobody reads any more
+	case asJSON && (!hasParts || err != nil):
+		return code, e.writeRecord(r)
+	case !asJSON && text != "":
+		fmt.Fprintln(e.stderr, text)
+	}
+	return code, nil
 }
 
 // writeRecord prints a record on a line.
@@ -121,9 +144,9 @@ func (e *env) writeRecord(r *record) error {
 }
 
 // one works on one file and turns a panic into an error. The text says what went wrong, unless the command has done so itself.
-func (e *env) one(s place, r *record, work func(*input, *record) error) (text string, err error) {
+func (e *env) one(s place, r *record, read func() (*input, error), work func(*input, *record) error) (text string, err error) {
 	var in *input
-	e.progress.begin(s.name)
+	e.progress.begin(s.label())
 	defer e.progress.end()
 	defer func() { in.close() }()
 	defer func() {
@@ -137,7 +160,7 @@ func (e *env) one(s place, r *record, work func(*input, *record) error) (text st
 			text = fmt.Sprintf("%s: this is a bug in halo, please report it with the file\n%s", s.name, text)
 		}
 	}()
-	if in, err = e.read(s); err != nil {
+	if in, err = read(); err != nil {
 		return "", err
 	}
 	atWork(s.name)

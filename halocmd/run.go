@@ -15,6 +15,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/hlo/stablehlo/export"
 )
 
 // runCmd runs programs: HLO in text, proto or BEF form, and host programs.
@@ -22,30 +23,36 @@ type runCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
 	Level optLevel `embed:""`
 
-	Input   []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
-	Inputs  string        `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
-	Fill    string        `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
-	Seed    uint64        `help:"Seed of the fill." placeholder:"S"`
-	Elided  string        `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
-	Output  string        `short:"o" help:"Write the results to this file, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
-	Print   bool          `help:"Print the results as HLO literals."`
-	Engine  string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
-	Compare string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
-	Bench   int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
-	Timeout time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
-	Threads threadCount   `help:"Compute workers. Default: one for each processor." placeholder:"N"`
-	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
-	JSON    bool          `name:"json" help:"One JSON object for each file."`
+	Input         []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only, or by its name, x=file.npy; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
+	Inputs        string        `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
+	Weights       []string      `help:"Arrays for parameters by their names: .safetensors, .npz, or a folder of .npy, .npz and .safetensors files. Names need only end alike: params['layers'][0]['w'] takes layers.0.w. Arrays that no parameter wants are left alone." placeholder:"FILE" sep:"none"`
+	Fill          string        `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
+	Seed          uint64        `help:"Seed of the fill." placeholder:"S"`
+	Elided        string        `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
+	Output        string        `short:"o" help:"Write the results to this file, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
+	Print         bool          `help:"Print the results as HLO literals."`
+	Engine        string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
+	Compare       string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
+	Bench         int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
+	HostCallbacks string        `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
+	Timeout       time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
+	Threads       threadCount   `help:"Compute workers. Default: one for each processor." placeholder:"N"`
+	Profile       string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON          bool          `name:"json" help:"One JSON object for each file."`
 
 	tolerances `embed:""`
 
-	Devices    deviceFlags `embed:""`
-	Split      spmdFlags   `embed:""`
-	Feeds      feedFlags   `embed:""`
+	Devices    deviceFlags      `embed:""`
+	Processes  distributedFlags `embed:""`
+	Split      spmdFlags        `embed:""`
+	Feeds      feedFlags        `embed:""`
 	shapeFlags `embed:""`
 	Host       hostRunFlags `embed:""`
 
-	given map[string]*npz.Array // see files
+	given    map[string]*npz.Array // see files
+	weights  map[string]*npz.Array // see allWeights
+	callback func(*halo.HostCall) error
+	exported *export.File // the file that is run, when it is one of jax.export
 }
 
 func (c *runCmd) Run(e *env) error {
@@ -55,14 +62,22 @@ func (c *runCmd) Run(e *env) error {
 	if err := c.Host.check(); err != nil {
 		return err
 	}
+	leave, err := c.Processes.join(e)
+	if err != nil {
+		return err
+	}
+	if e.job != nil && len(c.Files) > 1 {
+		return leave(usageError{errors.New("several processes run one program at a time")})
+	}
 	ctx, stop := interruptible(e, c.Timeout)
-	defer stop()
-	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
+	err = e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
 			return c.Host.run(ctx, e, in)
 		}
 		return c.program(ctx, e, in, r)
 	})
+	stop()
+	return leave(err)
 }
 
 // maxBench bounds the runs of which times are kept.
@@ -77,8 +92,8 @@ func (c *runCmd) check() error {
 	}
 	for _, in := range c.Input {
 		key, file, ok := strings.Cut(in, "=")
-		if !ok || !isKey(key) || file == "" {
-			return fmt.Errorf("--input %s: want N=FILE.npy, where N is the number of a parameter leaf", in)
+		if !ok || key == "" || file == "" {
+			return fmt.Errorf("--input %s: want N=FILE.npy, where N is the number or the name of a parameter leaf", in)
 		}
 	}
 	if err := c.Devices.check(); err != nil {
@@ -107,13 +122,12 @@ func (c *runCmd) check() error {
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
 	var observer halo.Observer
 	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
-		t, err := newHostTracer(c.Host.Trace, "debug")
+		finish, err := traceRun(c.Host.Trace, int(c.Threads), e.stdout, &observer)
 		if err != nil {
 			return err
 		}
-		observer.Kernels = t
 		defer func() {
-			if closeErr := t.finish(e.stdout); err == nil {
+			if closeErr := finish(); err == nil {
 				err = closeErr
 			}
 		}()
@@ -125,6 +139,10 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 			return c.runSPMD(ctx, e, in, r, p)
 		}
 	}
+	if c.exported, err = openExport(in); err != nil {
+		return err
+	}
+	c.callback = c.hostCallback(e)
 	p, err := c.prepare(ctx, e, in, observer)
 	if err != nil {
 		return err
@@ -132,7 +150,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	defer p.Close()
 	e.progress.at("making the inputs")
 	var carried *proto.Snapshot
-	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) && p.grid.devices() == 1 {
+	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) {
 		if carried, err = proto.DecodeSnapshot(in.data); err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
@@ -153,6 +171,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err != nil {
 		return err
 	}
+	if results, err = c.collected(ctx, e, p, results); results == nil {
+		return err
+	}
 	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
 		return err
 	}
@@ -163,6 +184,18 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return c.compareWith(e, in.name, results[0], carried.Result.Leaves(), r)
 	}
 	return nil
+}
+
+// collected is the results that this process delivers: all of them, those of its devices if it has a file of its own, or nil.
+func (c *runCmd) collected(ctx context.Context, e *env, p *prepared, results [][]*hlo.Literal) ([][]*hlo.Literal, error) {
+	if e.job == nil {
+		return results, nil
+	}
+	var own bool
+	if c.Output, own = e.ownFile(c.Output); own {
+		return results, nil
+	}
+	return e.collect(ctx, p.Signature(), results)
 }
 
 // arraysOf leaves out tokens, of which there is nothing to show.
@@ -180,12 +213,24 @@ func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
 
 // argumentsOf makes the arguments: those that a snapshot carries, unless the flags give others.
 func (c *runCmd) argumentsOf(p *prepared, carried *proto.Snapshot) (args [][]*hlo.Literal, own bool, err error) {
-	if carried != nil && len(carried.Arguments) > 0 && c.Inputs == "" && len(c.Input) == 0 && c.Fill == "" {
-		var leaves []*hlo.Literal
-		for _, a := range carried.Arguments {
-			leaves = append(leaves, a.Leaves()...)
+	if carried != nil && c.Inputs == "" && len(c.Input) == 0 && len(c.Weights) == 0 && c.Fill == "" {
+		devices := carried.Devices
+		if devices == nil && len(carried.Arguments) > 0 {
+			devices = [][]*hlo.Literal{carried.Arguments}
 		}
-		return [][]*hlo.Literal{leaves}, true, nil
+		if len(devices) > 0 {
+			if n := p.grid.devices(); len(devices) != n {
+				return nil, false, fmt.Errorf("the snapshot carries the arguments of %s, and %s", count(len(devices), "device", "devices"), count(n, "device runs", "devices run"))
+			}
+			for _, list := range devices {
+				var leaves []*hlo.Literal
+				for _, a := range list {
+					leaves = append(leaves, a.Leaves()...)
+				}
+				args = append(args, leaves)
+			}
+			return args, true, nil
+		}
 	}
 	args, err = c.arguments(p.Signature().Parameters, p.grid)
 	return args, false, err

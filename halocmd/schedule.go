@@ -29,8 +29,8 @@ each chain when it begins, how long it takes, and how long its done is waited fo
 The times are of halo's scheduler: they compare schedules and do not predict what a machine takes. halo run --trace shows what was.`
 }
 
-// timeline is a timeline as --json shows it.
-type timeline struct {
+// estimated is a timeline as --json shows it.
+type estimated struct {
 	Computation string  `json:"computation"`
 	Seconds     float64 `json:"seconds"`
 	Sync        float64 `json:"sync_seconds"`
@@ -66,10 +66,10 @@ func (c *scheduleCmd) Run(e *env) error {
 				s.print(e.stdout)
 			}
 		}
-		all := []timeline{}
+		all := []estimated{}
 		latency, wait := 0.0, 0.0
 		for _, t := range schedule.Estimate(m, rates()) {
-			line := timeline{t.Computation.Name(), t.Seconds, t.Sync, t.Hidden(), nil}
+			line := estimated{t.Computation.Name(), t.Seconds, t.Sync, t.Hidden(), nil}
 			for _, k := range t.Chains {
 				line.Chains = append(line.Chains, chain{k.Start.Name(), k.Done.Name(), k.Begins, k.Latency, k.Wait})
 				latency += k.Latency
@@ -99,7 +99,7 @@ func (c *scheduleCmd) Run(e *env) error {
 // columns is the width of the bars.
 const columns = 60
 
-func (t *timeline) print(out io.Writer) {
+func (t *estimated) print(out io.Writer) {
 	fmt.Fprintf(out, "%%%s: %.1f µs, %.1f without asynchrony, %.0f%% hidden\n", t.Computation, t.Seconds*1e6, t.Sync*1e6, t.Hidden*100)
 	for _, c := range t.Chains {
 		at := func(seconds float64) int { return min(int(seconds/max(t.Seconds, 1e-12)*columns), columns) }

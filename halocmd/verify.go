@@ -26,15 +26,8 @@ type verifyCmd struct {
 	readFlags `embed:""`
 }
 
-// expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option, which kong
-// knows.
+// expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option.
 func expandOptions(args []string) []string {
-	if len(args) > 0 && args[0] == "compare" {
-		return joinLevels(args)
-	}
-	if len(args) > 0 && args[0] == "opt" {
-		return bareRemarks(args)
-	}
 	if len(args) == 0 || args[0] != "verify" {
 		return args
 	}
@@ -101,6 +94,7 @@ func (c *verifyCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
+	e.manyModules = true
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram {
 			return verifyHost(in)
@@ -146,10 +140,11 @@ func (c *verifyCmd) verify(e *env, in *input, r *record, cfg verifier.Config) er
 	r.add("findings", all)
 	parts := []parser.Part{{}}
 	if in.kind == source.HLOText {
-		parts = parser.Split(string(in.data))
+		parts = source.Parts(in.kind, in.data)
 	}
 	var failed several
 	for _, part := range parts {
+		part.LinesBefore += in.linesBefore
 		m, err := parseStrict(in, part, cfg.Profile == verifier.XLA, func(w *parser.Error) {
 			if w.Rule != "" {
 				all = append(all, finding{Rule: w.Rule, Severity: verifier.SeverityWarning.String(), Line: uint32(w.Line), Col: uint32(w.Col), Message: w.Msg})

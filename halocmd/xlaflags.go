@@ -12,7 +12,7 @@ import (
 
 // XLA's debug options, as people have them in scripts and in the environment variable XLA_FLAGS. Those with a meaning here are aliases of
 // halo's own flags, in the field tags of optCmd, or are rewritten by xlaRewrites. Others that XLA knows and that say something about
-// its backends or its dumps are left out in silence; what nobody knows is warned about, or refused with --strict-flags.
+// its backends or its dumps are left out in silence; what is unknown is warned about, or refused with --strict-flags.
 
 // xlaRewrites turns flags into halo's. The value is what stands behind the =, "true" when nothing does.
 var xlaRewrites = map[string]func(value string) []string{
@@ -40,7 +40,7 @@ func either(value, yes, no string) []string {
 	return []string{flag}
 }
 
-// xlaAliases are those that kong knows.
+// xlaAliases are aliases of flags of opt.
 var xlaAliases = []string{
 	"xla_backend_optimization_level", "xla_dump_to", "xla_dump_hlo_pass_re", "xla_fuel", "xla_disable_hlo_passes", "xla_enable_hlo_passes_only",
 	"xla_disable_all_hlo_passes", "xla_run_hlo_passes_starting_from", "xla_dump_hlo_pipeline_re", "xla_dump_hlo_module_re", "xla_dump_max_hlo_modules",
@@ -56,7 +56,7 @@ var xlaIdle = []string{
 	"xla_force_host_platform_device_count", "xla_cpu_*", "xla_gpu_*", "xla_tpu_*",
 }
 
-// xlaFlags brings the flags of XLA in a command line of opt, and those of the environment, into a form that kong reads. The command line
+// xlaFlags brings the flags of XLA in a command line of opt, and those of the environment, into a form that opt reads. The command line
 // comes last, so that it has the last word.
 func xlaFlags(args []string, environment string, stderr io.Writer) ([]string, error) {
 	if len(args) == 0 || args[0] != "opt" {

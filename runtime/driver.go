@@ -3,8 +3,10 @@ package runtime
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/workqueue"
 )
 
 // fiber is one sequence of steps: the entry function with everything it calls, or an async callee with everything that
@@ -16,15 +18,22 @@ type fiber struct {
 	top    *activation
 	op     *asyncOp // nil for the main fiber
 	lane   int      // for traces
+	worker int      // for traces of work: its number while it runs
 	resume func()   // f.task, bound once
 
 	segment bool // the fiber of a segment, whose base is a view
 	first   int  // step of its base where it begins
 
+	fresh     bool // it has not begun, and a meter wants to know when it does
+	goroutine uintptr
+	spans     []span // that a meter keeps
+
 	executor async.Executor
 	waiter   async.Waiter
 	waitFor  *async.Value // of the async kernel at top.pc
 	waitOp   *asyncOp     // of the done at top.pc
+
+	began, ready time.Time // for traces of work: of the async kernel at top.pc
 }
 
 // outcome is what a control step leaves to the loop.
@@ -32,12 +41,13 @@ type outcome uint8
 
 const (
 	proceed   outcome = iota // at f.top, its pc
-	suspended                // somebody else has the fiber already, or will have
+	suspended                // another goroutine has the fiber already, or will have it
 	ended                    // the base activation has returned, or the run has failed
 )
 
 // start puts the fiber at the beginning of its base activation.
 func (f *fiber) start() {
+	f.fresh = f.run.meter != nil
 	if f.segment {
 		f.base.pc, f.base.phase = f.first, 0
 	} else {
@@ -55,9 +65,17 @@ func (f *fiber) task() {
 
 // advance works on the fiber until it suspends or ends. In the latter case it may return another one to go on with.
 func (f *fiber) advance() (next *fiber) {
+	if f.run.meter != nil {
+		f.metered()
+	}
 	if f.run.rest != nil {
 		f.run.pending.Add(1) // the run stays ours until it knows that this fiber rests
 		defer f.run.rested()
+	}
+	if run := f.run; run.worked != nil {
+		worker := run.workers.take()
+		f.worker = worker
+		defer run.workers.release(worker)
 	}
 	for {
 		switch f.guarded() {
@@ -83,7 +101,7 @@ func (f *fiber) guarded() (o outcome) {
 func (f *fiber) loop() outcome {
 	run := f.run
 	stop := &run.stop
-	tracer := run.tracer
+	seen := run.seen
 	a := f.top
 	steps := a.fn.steps
 	pc := a.pc
@@ -98,7 +116,7 @@ func (f *fiber) loop() outcome {
 			case cutShort:
 				return ended
 			}
-		} else if s.stretch != 0 && a.often && tracer == nil {
+		} else if s.stretch != 0 && a.often && (!seen || run.tracer == nil && !a.meter.on) {
 			if !f.stretch(a, s.stretch-1) {
 				pc = a.pc
 				continue
@@ -108,10 +126,10 @@ func (f *fiber) loop() outcome {
 		}
 		if s.run != nil {
 			var err error
-			if tracer == nil {
+			if !seen {
 				err = s.run(&a.frames[pc])
 			} else {
-				err = f.traced(tracer, a, s)
+				err = f.watched(a, s)
 			}
 			if err != nil {
 				f.failKernel(err)
@@ -122,13 +140,45 @@ func (f *fiber) loop() outcome {
 		if o := f.control(a, s); o != proceed {
 			return o
 		}
+		if seen && f.top == a && a.pc > pc && a.meter != nil && a.meter.on {
+			f.tick(a, pc)
+		}
 		a = f.top
 		steps = a.fn.steps
 		pc = a.pc
 	}
 }
 
+// metered reports to the meter that the fiber runs on this goroutine now.
+func (f *fiber) metered() {
+	f.goroutine = workqueue.Worker()
+	if f.fresh {
+		f.fresh = false
+		f.base.meter.begin()
+	}
+}
+
+// watched runs a kernel that a tracer or a meter sees.
+func (f *fiber) watched(a *activation, s *step) (err error) {
+	if t := f.run.tracer; t != nil {
+		err = f.traced(t, a, s)
+	} else {
+		err = s.run(&a.frames[a.pc])
+	}
+	if a.meter != nil && a.meter.on {
+		f.tick(a, a.pc)
+	}
+	return err
+}
+
 func (f *fiber) traced(t Tracer, a *activation, s *step) error {
+	if to := f.run.worked; to != nil {
+		w := f.work(a, s, time.Now())
+		err := s.run(&a.frames[a.pc])
+		w.End = time.Now()
+		to.Work(w)
+		return err
+	}
 	name, loc := a.fn.kernelName(s)
 	if _, _, _, ok := loc.Position(); ok {
 		name += " " + statusLocation(loc).String()
@@ -164,6 +214,9 @@ func (f *fiber) control(a *activation, s *step) outcome {
 		a.pc++
 		return proceed
 	case stepSegmentEnd:
+		if m := a.meter; m != nil && m.on {
+			m.end()
+		}
 		return ended
 	}
 	panic(fmt.Sprintf("runtime: step of kind %d", s.kind))
@@ -193,6 +246,10 @@ func (f *fiber) leave(a *activation) outcome {
 		return suspended
 	}
 	a.copyResults()
+	if m := a.meter; m != nil && m.on {
+		f.tick(a, a.pc)
+		m.end()
+	}
 	if a == f.base {
 		return ended
 	}
@@ -239,7 +296,7 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 		child.runsOften()
 	}
 	if child.fn.runs != nil && f.run.tracer == nil && f.run.stop.Load() == nil {
-		if !f.straight(child) {
+		if !f.straightBegun(child) {
 			return proceed // with the rest of the callee
 		}
 		f.top, a.phase = a, 0
@@ -368,6 +425,9 @@ func (f *fiber) again(a, child *activation, in []int32) {
 		f.run.passFailures(a, child, in)
 	}
 	child.begin()
+	if child.meter != nil {
+		child.meter.begin()
+	}
 	f.top = child
 }
 

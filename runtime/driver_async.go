@@ -3,6 +3,7 @@ package runtime
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gohalo/halo/runtime/async"
 )
@@ -36,12 +37,23 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 	const waited = 1
 	v := f.waitFor
 	if a.phase != waited {
+		if f.run.worked != nil {
+			f.began, f.ready = time.Now(), time.Time{}
+		}
 		if v = s.runAsync(&a.frames[a.pc]); v != nil && v.IsUnavailable() {
 			a.phase = waited
 			f.waitFor = v
 			v.AndThenCall(&f.waiter, resumeFiber, f)
 			return suspended
 		}
+	}
+	if to := f.run.worked; to != nil {
+		w := f.work(a, s, f.began)
+		w.Waits = a.phase == waited
+		if w.End = f.ready; w.End.IsZero() {
+			w.End = time.Now()
+		}
+		to.Work(w)
 	}
 	a.phase, f.waitFor = 0, nil
 	if v != nil {
@@ -55,9 +67,13 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 	return proceed
 }
 
-// resumeFiber hands a fiber to its queue: whoever made the value available has other things to do.
+// resumeFiber hands a fiber to its queue: the goroutine that made the value available has other work.
 func resumeFiber(arg any) async.Ready {
-	arg.(*fiber).wake()
+	f := arg.(*fiber)
+	if f.run.worked != nil {
+		f.ready = time.Now()
+	}
+	f.wake()
 	return async.Ready{}
 }
 
@@ -353,21 +369,9 @@ func (r *tensorRun) detach(site *site, s *step) (*asyncOp, error) {
 
 func (r *tensorRun) newDetached(site *site, s *step) (*asyncOp, error) {
 	callee := s.callees[0]
-	size := alignUp(callee.frame, BufferAlign)
-	place := func(bytes int64) (offset int64) {
-		offset = size
-		size += alignUp(bytes, BufferAlign)
-		return offset
-	}
-	offsets := make([]int64, 0, callee.numArgs+len(callee.results))
-	for i := range callee.numArgs {
-		offsets = append(offsets, place(callee.argType(i).Bytes))
-	}
-	for i := range callee.results {
-		offsets = append(offsets, place(callee.resultType(i).Bytes))
-	}
-	scratch := place(callee.scratch + callee.asyncScratch)
-	mem, err := r.host.allocator.Allocate(size, BufferAlign)
+	l := callee.detached()
+	offsets, scratch := l.offsets, l.scratch
+	mem, err := r.host.allocator.Allocate(l.size, BufferAlign)
 	if err != nil {
 		return nil, err
 	}
@@ -375,6 +379,9 @@ func (r *tensorRun) newDetached(site *site, s *step) (*asyncOp, error) {
 	op := &asyncOp{step: s, callee: callee, site: site}
 	b := instanceBuilder{run: r, scratch: mem[scratch:], owner: op}
 	b.fiber(&op.fiber, callee, mem[:callee.frame:callee.frame], op)
+	if r.meter != nil {
+		op.fiber.base.each(func(a *activation) { a.attach(r.meter) }, func(*fiber) {})
+	}
 	op.outs = op.fiber.base.outs
 	op.args = make([][]byte, callee.numArgs)
 	for i := range op.args {

@@ -20,7 +20,18 @@ func straightKernels(steps []step) []TensorKernel {
 // straight runs the kernels of a, whose arguments and results are bound, and returns from it. It reports false if the run
 // has failed, here or elsewhere; f.top and its pc then tell where to go on, carefully.
 func (f *fiber) straight(a *activation) bool {
+	if a.meter != nil {
+		a.meter.begin()
+	}
+	return f.straightBegun(a)
+}
+
+// straightBegun is straight for a caller that has told the meter.
+func (f *fiber) straightBegun(a *activation) bool {
 	f.top = a
+	if a.meter != nil && a.meter.on {
+		return f.straightTimed(a)
+	}
 	if a.often && len(a.fn.stretches) > 0 {
 		if !f.stretch(a, 0) {
 			return false

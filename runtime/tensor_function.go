@@ -69,15 +69,17 @@ type step struct {
 	small    []SmallCall // the same as run, or nil
 	code     scalar.Code // the same as run, or nil
 	scalar   *scalarLoop // the same as a loop, or nil
-	stretch  int         // if not 0, the stretch that begins here, counted from 1
-	scratch  int64
-	in, out  []int32
-	kernel   int32   // index among the function's kernels; -1 for steps that no kernel stands for
-	site     int32   // index among the activation's call sites, -1 if it has none
-	argument int32   // stepAwaitArgument
-	notices  []int32 // stepNotify, stepSegmentEnd: segments that wait for the step before
-	control  *Control
-	callees  []*tensorFunction
+
+	evaluated bool
+	stretch   int // if not 0, the stretch that begins here, counted from 1
+	scratch   int64
+	in, out   []int32
+	kernel    int32   // index among the function's kernels; -1 for steps that no kernel stands for
+	site      int32   // index among the activation's call sites, -1 if it has none
+	argument  int32   // stepAwaitArgument
+	notices   []int32 // stepNotify, stepSegmentEnd: segments that wait for the step before
+	control   *Control
+	callees   []*tensorFunction
 }
 
 // The control kernels. The driver knows them; they are not in the registry.

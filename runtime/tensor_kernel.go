@@ -31,6 +31,8 @@ type Bound struct {
 	Code scalar.Code
 	// Scratch is the number of bytes that TensorFrame.Scratch gives to every call.
 	Scratch int64
+	// Evaluated says that this is the meaning of the op from the reference evaluator, for want of a fast implementation.
+	Evaluated bool
 }
 
 // TensorBinder chooses the implementation of a kernel. It is called once for each use of the kernel in a program, when

@@ -331,7 +331,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 	case bound.Scratch < 0 || bound.Scratch > l.program.options.maxBytes():
 		return false, l.fail(t.fn, loc, name, "kernel asks for %d bytes of scratch", bound.Scratch)
 	}
-	s.scratch = bound.Scratch
+	s.scratch, s.evaluated = bound.Scratch, bound.Evaluated
 	switch {
 	case bound.Run != nil:
 		s.kind, s.run, s.small, s.code = stepKernel, bound.Run, bound.Small, bound.Code

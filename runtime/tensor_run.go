@@ -15,9 +15,11 @@ type RunOptions struct {
 	Replica, Partition int
 	// Tracer sees every kernel. Nil, the usual case, costs one test per kernel.
 	Tracer Tracer
+	// Meter measures what the steps take. Nil, the usual case, costs nothing more.
+	Meter *Meter
 	// Rest, if set, is called with true when the execution comes to rest, since all parts of it have ended or wait for
 	// something outside of it, and with false when it goes on. Of two calls that cross each other the later may come
-	// first, so count them: an execution begins at work. It is for who has to know that nobody of several can go on.
+	// first, so count them: an execution begins at work. It is for callers that detect that none of several executions can go on.
 	Rest func(rests bool)
 	// Valid, if set, has room for one entry for each result. After an error it says which results were computed all the same, since they do
 	// not depend on what failed.
@@ -161,6 +163,11 @@ func (f *Function) prepare(ctx context.Context, o *RunOptions, args, results []B
 	r.ctx.Request, r.ctx.Queue = o.Request, host.queue
 	r.ctx.Replica, r.ctx.Partition = o.Replica, o.Partition
 	r.tracer = o.Tracer
+	r.worked, _ = o.Tracer.(WorkTracer)
+	if r.meter != o.Meter {
+		r.attach(o.Meter)
+	}
+	r.seen = r.tracer != nil || r.meter != nil
 	r.rest = o.Rest
 	r.awakened.Store(1)
 	r.parent = ctx
@@ -185,7 +192,7 @@ func checkBuffer(what string, i int, b *Buffer, want *Register) error {
 }
 
 // watch lets the end of ctx and of the request end the run. The watcher counts as a part of the run, so the instance
-// cannot be given to somebody else while it is at work.
+// cannot be given away while it is at work.
 func (r *tensorRun) watch(ctx context.Context) {
 	if r.ctx.Request != nil {
 		if ctx.Done() == nil {
@@ -236,7 +243,7 @@ func (r *tensorRun) fail(st *async.Status) {
 	}
 }
 
-// abandonLate fails the run if its main fiber has ended and a callee still waits for operands: nobody will bind them.
+// abandonLate fails the run if its main fiber has ended and a callee still waits for operands: they will never be bound.
 func (r *tensorRun) abandonLate() {
 	r.mu.Lock()
 	late := r.late
@@ -282,7 +289,7 @@ func (r *tensorRun) wait() {
 			async.BlockUntilReady(done) // on a worker, against the rules; slow is better than wrong
 		}
 	} else {
-		async.Emplace(done, async.Chain{}) // it ended meanwhile, and nobody knows of the value
+		async.Emplace(done, async.Chain{}) // it ended meanwhile, and the value has no other reference
 	}
 }
 
@@ -310,7 +317,7 @@ func (r *tensorRun) reset() {
 	}
 	r.late = r.late[:0]
 	r.derived, r.cancel, r.parent, r.unwatch, r.done = nil, nil, nil, nil, nil
-	r.ctx.Request, r.tracer, r.rest = nil, nil, nil
+	r.ctx.Request, r.tracer, r.worked, r.rest = nil, nil, nil, nil
 	base := r.main.base
 	for i := range base.fn.argRegs {
 		base.bindArg(i, nil)

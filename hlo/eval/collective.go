@@ -15,6 +15,8 @@ type collective struct {
 	result func(c *Call, group []Device, brought [][]*hlo.Literal) (*hlo.Literal, error)
 	// optional says that a device may be in no group: it gets zeros.
 	optional bool
+	// folds says that what members bring may be folded beforehand, as if one had brought it.
+	folds bool
 }
 
 // collectives is indexed by opcode.
@@ -24,7 +26,7 @@ var collectives [hlo.NumOpcodes]*collective
 func init() {
 	for op, k := range map[hlo.Opcode]*collective{
 		hlo.OpAllGather:           {result: allGather},
-		hlo.OpAllReduce:           {result: allReduce},
+		hlo.OpAllReduce:           {result: allReduce, folds: true},
 		hlo.OpReduceScatter:       {result: reduceScatter},
 		hlo.OpAllToAll:            {result: allToAll},
 		hlo.OpRaggedAllToAll:      {result: raggedAllToAll},
@@ -57,7 +59,7 @@ func (k *collective) kernel(c *Call) (*hlo.Literal, error) {
 	case len(group) == 0 && !k.optional:
 		return nil, fmt.Errorf("%s is in none of the groups", c.grid().Name(c.e.here()))
 	case len(group) > 0:
-		if brought, err = c.exchange(group, c.Args); err != nil {
+		if brought, err = c.exchange(group, c.Args, k.folds); err != nil {
 			return nil, err
 		}
 	}
@@ -157,6 +159,25 @@ func (p *Prepared) Fold(ctx context.Context, on On, brought [][]*hlo.Literal, i 
 	st := p.state(ctx, on)
 	defer p.put(st)
 	return (&Call{In: p.in, e: st.e, s: &st.s}).reduced(brought, i)
+}
+
+// foldPiece folds a piece of what the members of a group brought as operand i.
+func (c *Call) foldPiece(i int, brought [][]byte, out []byte) error {
+	t := c.Args[i].Shape().Type()
+	flat := hlo.MakeShape(t, int64(len(out)/t.ByteSize()))
+	pieces := make([][]*hlo.Literal, len(brought))
+	for rank, b := range brought {
+		l, err := hlo.NewLiteral(flat, b)
+		if err != nil {
+			return err
+		}
+		pieces[rank] = []*hlo.Literal{l}
+	}
+	v, err := c.reduced(pieces, 0)
+	if err == nil {
+		copy(out, v.Bytes())
+	}
+	return err
 }
 
 func allReduce(c *Call, _ []Device, brought [][]*hlo.Literal) (*hlo.Literal, error) {

@@ -14,25 +14,34 @@ import (
 type Device = devices.Device
 
 // Devices evaluates a program on a grid of devices at once: device (r, p), replica r and partition p, has number r·partitions + p in
-// args and in the results. Each runs on a goroutine of its own. The first error ends the others.
+// args and in the results. Each runs on a goroutine of its own. The first error ends the others. With o.Transport, the devices that other
+// processes run have nil results.
 func Devices(ctx context.Context, m hlo.Module, args [][]*hlo.Literal, replicas, partitions int, o Options) ([]*hlo.Literal, error) {
 	if replicas < 1 || partitions < 1 || len(args) != replicas*partitions {
 		return nil, fmt.Errorf("arguments for %d devices, want %d replicas of %d partitions", len(args), replicas, partitions)
 	}
+	mesh := devices.NewMeshOver(o.Transport, replicas, partitions)
 	for i, a := range args {
+		if !mesh.Holds(mesh.Device(i)) {
+			continue
+		}
 		if err := checkArguments(m.Entry(), a); err != nil {
-			return nil, fmt.Errorf("device %d: %w", i, err)
+			err = fmt.Errorf("device %d: %w", i, err)
+			mesh.Fail(err)
+			return nil, err
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	mesh := devices.NewMesh(replicas, partitions)
-	defer context.AfterFunc(ctx, func() { mesh.Fail(ctx.Err()) })()
+	defer context.AfterFunc(ctx, func() { mesh.Fail(context.Cause(ctx)) })()
 	results := make([]*hlo.Literal, len(args))
 	var wait sync.WaitGroup
 	for i, a := range args {
+		d := mesh.Device(i)
+		if !mesh.Holds(d) {
+			continue
+		}
 		wait.Go(func() {
-			d := mesh.Device(i)
 			own := o
 			own.Replica, own.Partition = d.Replica, d.Partition
 			e := newEvaluator(ctx, m, own)
@@ -54,8 +63,9 @@ func Devices(ctx context.Context, m hlo.Module, args [][]*hlo.Literal, replicas,
 	return results, nil
 }
 
-// exchange brings operands to the other members of a group and returns what each of them brought, by rank.
-func (c *Call) exchange(group []Device, operands []*hlo.Literal) ([][]*hlo.Literal, error) {
+// exchange brings operands to the other members of a group and returns what each of them brought, by rank; or, if that may be folded
+// beforehand, perhaps what all of it is folded to.
+func (c *Call) exchange(group []Device, operands []*hlo.Literal, folds bool) ([][]*hlo.Literal, error) {
 	e := c.e
 	if len(group) <= 1 {
 		return [][]*hlo.Literal{operands}, nil
@@ -67,7 +77,10 @@ func (c *Call) exchange(group []Device, operands []*hlo.Literal) ([][]*hlo.Liter
 		e.mesh.Rest(false)
 		close(ready)
 	}}
-	meeting, done, err := e.mesh.Meet(siteOf(c.In), nameOf(c.In), group, v)
+	if folds {
+		v.Fold = c.foldPiece
+	}
+	meeting, done, err := e.mesh.Meet(c.In, nameOf(c.In), group, v)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +91,16 @@ func (c *Call) exchange(group []Device, operands []*hlo.Literal) ([][]*hlo.Liter
 	if told != nil {
 		return nil, told
 	}
-	return meeting.Brought, nil
+	if meeting.Reduced == nil {
+		return meeting.Brought, nil
+	}
+	folded := make([]*hlo.Literal, len(operands))
+	for i, b := range meeting.Reduced {
+		if folded[i], err = hlo.NewLiteral(operands[i].Shape(), b); err != nil {
+			return nil, err
+		}
+	}
+	return [][]*hlo.Literal{folded}, nil
 }
 
 // nameOf is how reports call an instruction.

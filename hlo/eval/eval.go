@@ -70,6 +70,8 @@ type Options struct {
 	Seed uint64
 	// Host answers infeed, outfeed, send and recv; without one they fail.
 	Host Host
+	// Transport carries what devices bring to those of other processes; without one, [Devices] evaluates all in this process.
+	Transport devices.Transport
 	// CustomCalls adds or replaces meanings of custom-calls, by target.
 	CustomCalls map[string]Kernel
 }
@@ -190,9 +192,9 @@ type evaluator struct {
 	depth   int
 	purity  map[hlo.CompID]bool
 	plans   map[hlo.CompID]*plan
-	applied map[hlo.CompID]*program // computations compiled to be applied to elements
-	chains  map[*hlo.Literal]*chain // asynchronous values under way
-	states  map[site]counter        // of rng-get-and-update-state
+	applied map[hlo.CompID]*program  // computations compiled to be applied to elements
+	chains  map[*hlo.Literal]*chain  // asynchronous values under way
+	states  map[devices.Site]counter // of rng-get-and-update-state
 }
 
 func newEvaluator(ctx context.Context, m hlo.Module, o Options) *evaluator {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/devices"
 )
 
 // Random numbers.
@@ -183,23 +184,15 @@ func philoxArray(key uint64, ctr counter, n int, wide bool) ([]uint64, uint64) {
 	return words[:n], used
 }
 
-// site is the place of an instruction in a module.
-type site struct {
-	comp hlo.CompID
-	id   hlo.InstrID
-}
-
-func siteOf(in hlo.Instruction) site { return site{in.Computation().ID(), in.ID()} }
-
 // firstState is where XLA:CPU starts the state of each site.
 const firstState = 0x7012395
 
 // advance returns the state of the instruction's site and adds delta to it.
 func (e *evaluator) advance(in hlo.Instruction, delta uint64) counter {
 	if e.states == nil {
-		e.states = make(map[site]counter)
+		e.states = make(map[devices.Site]counter)
 	}
-	at := siteOf(in)
+	at := devices.SiteOf(in)
 	now, ok := e.states[at]
 	if !ok {
 		now = counter{lo: firstState}

@@ -1,10 +1,14 @@
 package pass
 
-// Nearest returns the name with the smallest edit distance to s, if it is close.
+// Nearest returns the name with the smallest edit distance to s, if it is close; of several, the one whose length is nearest.
 func Nearest(s string, names []string) string {
-	best, dist := "", len(s)/2+1
+	best, dist := "", 2*(len(s)/2+1)
 	for _, n := range names {
-		if d := editDistance(s, n); d < dist {
+		d := 2 * editDistance(s, n)
+		if len(n) != len(s) {
+			d++
+		}
+		if d < dist {
 			best, dist = n, d
 		}
 	}

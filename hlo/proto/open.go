@@ -19,8 +19,8 @@ const (
 	mayUnpack   = 256 << 20 // whatever the ratio
 )
 
-// Decode reads a module from an HloModuleProto, or from an HloProto, an HloSnapshot, or an HloModuleProtoWithConfig around one; any
-// of them may be compressed with gzip. The module may share memory with data, which must not be written afterwards. The error is a
+// Decode reads a module from an HloModuleProto, or from an HloProto, an HloSnapshot, an HloUnoptimizedSnapshot, or an
+// HloModuleProtoWithConfig around one; any of them may be compressed with gzip. The module may share memory with data, which must not be written afterwards. The error is a
 // *[FormatError], or that of gzip.
 func Decode(data []byte) (hlo.Module, error) {
 	data, err := unpack(data)
@@ -32,6 +32,16 @@ func Decode(data []byte) (hlo.Module, error) {
 		return hlo.Module{}, err
 	}
 	return decodeModule(raw, config, 0)
+}
+
+// HasModule reports whether [Decode] finds a module in data, or, if it is damaged, would say where.
+func HasModule(data []byte) bool {
+	data, err := unpack(data)
+	if err != nil {
+		return false
+	}
+	_, _, err = findModule(data)
+	return err == nil
 }
 
 var gzipMagic = []byte{0x1f, 0x8b}
@@ -60,6 +70,9 @@ func unpack(data []byte) ([]byte, error) {
 // findModule finds the bytes of the module, and of a configuration that stands beside it, if there is one. Each of the messages around a
 // module has it, or the next of them, in field 1, where a module has its name, and a module has computations in field 3.
 func findModule(data []byte) (module, config rawMsg, err error) {
+	if msg, _, ok := openUnoptimized(data); ok {
+		return first(msg, modulesModule), nil, nil
+	}
 	for around := 0; ; around++ {
 		if looksLikeModule(data) {
 			return data, config, nil

@@ -36,6 +36,22 @@ type snapshotMsg struct {
 	Platform  string    `pb:"4"`
 }
 
+type unoptimizedMsg struct {
+	Module     rawMsg   `pb:"1"` // moduleMsg
+	Partitions []rawMsg `pb:"2"` // inputsMsg
+}
+
+type inputsMsg struct {
+	Arguments   []rawMsg `pb:"1"` // literalMsg
+	Descriptors []rawMsg `pb:"2"` // descriptorMsg
+}
+
+// descriptorMsg is about a literal that stands behind the message.
+type descriptorMsg struct {
+	Version int64 `pb:"1"`
+	Size    int64 `pb:"2"`
+}
+
 type moduleMsg struct {
 	Name             string           `pb:"1"`
 	EntryName        string           `pb:"2"`

@@ -1,6 +1,10 @@
 package proto
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // Snapshot is a module with one set of arguments, and the result it had on some platform.
 type Snapshot struct {
@@ -8,13 +12,17 @@ type Snapshot struct {
 	Arguments []*hlo.Literal
 	Result    *hlo.Literal // nil: not recorded
 	Platform  string
+	Devices   [][]*hlo.Literal // of an HloUnoptimizedSnapshot: the arguments of each device; Arguments are those of the first
 }
 
-// DecodeSnapshot reads an HloSnapshot, compressed or not.
+// DecodeSnapshot reads an HloSnapshot or an HloUnoptimizedSnapshot, compressed or not.
 func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	data, err := unpack(data)
 	if err != nil {
 		return nil, err
+	}
+	if msg, literals, ok := openUnoptimized(data); ok {
+		return decodeUnoptimized(msg, literals)
 	}
 	var msg snapshotMsg
 	if err := unmarshal(data, &msg); err != nil {
@@ -33,7 +41,7 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 		if err != nil {
 			return nil, within(err, at("arguments", i))
 		}
-		s.Arguments = append(s.Arguments, l)
+		s.Arguments = append(s.Arguments, aligned(l))
 	}
 	if msg.Result != nil {
 		if s.Result, err = decodeLiteral(msg.Result, known); err != nil {
@@ -43,10 +51,31 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	return s, nil
 }
 
-// IsSnapshot reports whether data is an HloSnapshot that has arguments or a result: [Decode] reads its module.
+// aligned is l with memory of its own, where numbers begin at multiples of their size; in the file they need not.
+func aligned(l *hlo.Literal) *hlo.Literal {
+	if l.Shape().IsTuple() {
+		parts := make([]*hlo.Literal, l.NumParts())
+		for i := range parts {
+			parts[i] = aligned(l.Part(i))
+		}
+		return hlo.NewTupleLiteral(parts...)
+	}
+	if own, err := hlo.NewLiteral(l.Shape(), slices.Clone(l.Bytes())); err == nil {
+		return own
+	}
+	return l // it has no elements
+}
+
+// IsSnapshot reports whether data is an HloSnapshot or HloUnoptimizedSnapshot that has arguments or a result: [Decode] reads its module.
 func IsSnapshot(data []byte) bool {
 	data, err := unpack(data)
-	return err == nil && !looksLikeModule(data) && looksLikeModule(first(first(data, modulesModule), modulesModule)) &&
+	if err != nil || looksLikeModule(data) {
+		return false
+	}
+	if msg, _, ok := openUnoptimized(data); ok {
+		return first(msg, snapshotArguments) != nil
+	}
+	return looksLikeModule(first(first(data, modulesModule), modulesModule)) &&
 		(first(data, snapshotArguments) != nil || first(data, snapshotResult) != nil)
 }
 

@@ -10,6 +10,8 @@
 //	binary.go  recognising bytes: protocol buffers, flatbuffers of jax.export
 //	text.go    recognising text: HLO, StableHLO, host programs, other MLIR
 //	unpack.go  compression
+//	archive.go the files of zip and tar archives
+//	parts.go   texts of several modules
 //	read.go    from bytes to a module
 //
 // To add a format, add its constant and its row in kind.go. A format without a reader is recognised all the same, so that its users learn

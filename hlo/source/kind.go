@@ -17,8 +17,10 @@ const (
 	Gzip                     // compressed files: see Unpack
 	Zstd
 	Zip
+	Tar
 	UTF16
 	ELF
+	TextProto // protocol buffers as text, as XLA dumps snapshots and options
 	JAXExport // what jax.export serializes
 	HLOText
 	StableHLOText
@@ -46,9 +48,11 @@ var formats = [NumKinds]format{
 	BEF:           {noun: "a BEF file", is: begins("\x0b\xef"), extensions: []string{".bef"}},
 	Gzip:          {noun: "a gzip file", is: begins("\x1f\x8b"), extensions: []string{".gz"}},
 	Zstd:          {noun: "a zstd file", is: begins("\x28\xb5\x2f\xfd"), extensions: []string{".zst"}},
-	Zip:           {noun: "a zip file", is: begins("PK\x03\x04"), remedy: "unpack it first"},
+	Zip:           {noun: "a zip archive", is: begins("PK\x03\x04"), extensions: []string{".zip"}},
+	Tar:           {noun: "a tar archive", is: isTar, extensions: []string{".tar"}},
 	UTF16:         {noun: "UTF-16 text", is: begins("\xff\xfe", "\xfe\xff"), remedy: "save it as UTF-8"},
 	ELF:           {noun: "an ELF file, not a program", is: begins("\x7fELF")},
+	TextProto:     {noun: "a protocol buffer as text", is: isTextProto, extensions: []string{".textproto"}, remedy: "dump it as bytes: XLA_FLAGS=--xla_dump_hlo_as_proto"},
 	JAXExport:     {noun: "a jax.export file", is: isExport, extensions: []string{".jax_export"}, read: readExport},
 	HLOText:       {noun: "HLO text", is: isHLOText, extensions: []string{".hlo", ".txt"}, read: readText},
 	StableHLOText: {noun: "StableHLO text", is: isStableHLO, read: readStableHLO},

@@ -12,7 +12,7 @@ import (
 
 // Options say how to read. The zero value is ready to use.
 type Options struct {
-	Text      parser.Config // for HLO text
+	Text      parser.Config // for HLO text; its LinesBefore is for all texts
 	StableHLO stablehlo.Options
 	MaxBytes  int64 // that a compressed file may grow to; 0 is [MaxUnpacked]
 }
@@ -51,11 +51,10 @@ func ReadKind(name string, data []byte, kind Kind, o Options) (hlo.Module, error
 }
 
 func readText(name string, data []byte, o Options) (hlo.Module, error) {
-	text := unsafe.String(unsafe.SliceData(data), len(data))
-	m, err := o.Text.Parse(name, text)
+	m, err := o.Text.Parse(name, unsafe.String(unsafe.SliceData(data), len(data)))
 	if err != nil {
-		if n := len(parser.Split(text)); n > 1 {
-			return m, fmt.Errorf("%s: error: the file holds %d modules, and one is taken at a time: cut it at its lines // -----", name, n)
+		if n := len(Parts(HLOText, data)); n > 1 {
+			return m, fmt.Errorf("%s: error: the file holds %d modules; want one", name, n)
 		}
 	}
 	return m, err

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -12,8 +13,11 @@ import (
 
 // readStableHLO reads MLIR text.
 func readStableHLO(name string, data []byte, o Options) (hlo.Module, error) {
-	p, err := mlir.Parse(name, unsafe.String(unsafe.SliceData(data), len(data)))
+	p, err := mlir.Config{LinesBefore: o.Text.LinesBefore}.Parse(name, unsafe.String(unsafe.SliceData(data), len(data)))
 	if err != nil {
+		if n := len(Parts(StableHLOText, data)); n > 1 {
+			return hlo.Module{}, fmt.Errorf("%s: error: the file holds %d modules; want one", name, n)
+		}
 		return hlo.Module{}, err
 	}
 	return stablehlo.Convert(p, o.StableHLO)

@@ -32,6 +32,33 @@ func isHostProgram(data []byte) bool {
 	return looksLikeMLIR(data) && !slices.Contains(otherDialects, dialectOf(firstOp(data)))
 }
 
+// isTextProto reports whether data begins as a protocol buffer does whose text begins with a field: `name: value` or `name {`.
+func isTextProto(data []byte) bool {
+	first, rest := firstToken(data)
+	if first == "" || first[0] < 'a' || first[0] > 'z' || first == "module" || first == "func" || strings.ContainsAny(first, ".$") {
+		return false
+	}
+	next := bytes.TrimLeft(rest, " ")
+	if len(next) == 0 || len(next) == len(rest) && next[0] == '{' {
+		return false
+	}
+	value := bytes.TrimLeft(next[1:], " ")
+	switch {
+	case next[0] == ':': // a string, a number or a word, and the end of the line; HLO has shapes there
+		end := max(0, bytes.IndexByte(value, '\n'))
+		return end > 0 && (value[0] == '"' && value[end-1] == '"' || bytes.IndexFunc(value[:end], notWord) < 0)
+	case next[0] == '{': // a computation's body has instructions in it
+		inner, after := firstToken(value)
+		after = bytes.TrimLeft(after, " ")
+		return inner != "" && inner[0] >= 'a' && inner[0] <= 'z' && len(after) > 0 && (after[0] == ':' || after[0] == '{')
+	}
+	return false
+}
+
+func notWord(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-' || r == '+')
+}
+
 // isMLIR reports whether data is MLIR text.
 func isMLIR(data []byte) bool { return looksLikeMLIR(data) }
 

@@ -5,15 +5,12 @@ package attack
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -27,46 +24,6 @@ import (
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
-
-var (
-	attackFor  = flag.Duration("attack.for", 0, "how long to go on; 0 tries a few thousand mutants")
-	attackFrom = flag.Uint64("attack.from", 1, "the first mutant")
-	attackLog  = flag.String("attack.log", "", "a file that names the mutant under way, for what ends the process")
-)
-
-// campaign tries mutants one after the other.
-func campaign(t *testing.T, some int, try func(seed uint64) (Fate, error)) {
-	if testing.Short() {
-		some /= 10
-	}
-	began := time.Now()
-	fates := make(map[Fate]int)
-	failures, slow := 0, 0
-	n := 0
-	for seed := *attackFrom; ; seed++ {
-		if *attackFor == 0 && n >= some || *attackFor > 0 && time.Since(began) > *attackFor {
-			break
-		}
-		n++
-		if *attackLog != "" {
-			_ = os.WriteFile(*attackLog, fmt.Appendf(nil, "%s -attack.from=%d\n", t.Name(), seed), 0o666)
-		}
-		start := time.Now()
-		watchdog := time.AfterFunc(2*time.Minute, func() { panic(fmt.Sprintf("%s: mutant %d hangs", t.Name(), seed)) })
-		fate, err := try(seed)
-		watchdog.Stop()
-		fates[fate]++
-		if time.Since(start) > 5*time.Second {
-			slow++
-		}
-		if err != nil {
-			if failures++; failures <= 5 {
-				t.Errorf("mutant %d: %.2000s", seed, err)
-			}
-		}
-	}
-	t.Logf("%d mutants in %v: %v; %d failures, %d slow", n, time.Since(began).Round(time.Second), fates, failures, slow)
-}
 
 // seeds are the texts that mutants are made of: small programs of every op.
 func seeds(t testing.TB) (texts []string) {
@@ -131,7 +88,7 @@ func TestFiles(t *testing.T) {
 	target, err := NewTarget()
 	require.NoError(t, err)
 	all, _ := files(t)
-	campaign(t, 4000, func(seed uint64) (Fate, error) {
+	Campaign(t, 4000, func(seed uint64) (Fate, error) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		return target.File(Bytes(rng, all[rng.IntN(len(all))]), seed)
 	})
@@ -142,7 +99,7 @@ func TestFilesModules(t *testing.T) {
 	target, err := NewTarget()
 	require.NoError(t, err)
 	all, modules := files(t)
-	campaign(t, 8000, func(seed uint64) (Fate, error) {
+	Campaign(t, 8000, func(seed uint64) (Fate, error) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		i := rng.IntN(len(all))
 		at := bytes.Index(all[i], modules[i])
@@ -156,7 +113,7 @@ func TestTexts(t *testing.T) {
 	target, err := NewTarget()
 	require.NoError(t, err)
 	texts := seeds(t)
-	campaign(t, 4000, func(seed uint64) (Fate, error) {
+	Campaign(t, 4000, func(seed uint64) (Fate, error) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		return target.Text(Text(rng, texts[rng.IntN(len(texts))]), seed)
 	})
@@ -171,7 +128,7 @@ func TestMessages(t *testing.T) {
 			messages = append(messages, proto.Encode(m))
 		}
 	}
-	campaign(t, 4000, func(seed uint64) (Fate, error) {
+	Campaign(t, 4000, func(seed uint64) (Fate, error) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		return target.Message(Message(rng, messages[rng.IntN(len(messages))]), seed)
 	})

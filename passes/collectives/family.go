@@ -16,6 +16,7 @@ var Family = pass.Family{
 		AllReduceReduceScatterReorder,
 		AllReduceSimplifier,
 		CollectivePermuteCSE,
+		P2PSchedulePreparation,
 		Quantizer,
 		ReduceScatterReassociate,
 		ReorderReduceTranspose,
@@ -29,6 +30,7 @@ var Family = pass.Family{
 		"all-reduce-promotion":                NewAllReducePromotion,
 		"all-reduce-reassociate":              NewAllReduceReassociate,
 		"all-reduce-splitter":                 NewAllReduceSplitter,
+		"ar-crs-combiner":                     NewArCrsCombiner,
 		"collective-permute-combiner":         NewCollectivePermuteCombiner,
 		"collective-pipeliner":                NewPipeliner,
 		"cpu-all-reduce-combiner":             NewCPUAllReduceCombiner,
@@ -39,6 +41,7 @@ var Family = pass.Family{
 	Aliases: map[string]string{
 		"all-gather-broadcast-reorder":                        "all-gather-bcast-reorder",
 		"collective-transformation-reorder":                   "collective-transformation-reorderer",
+		"p2-p-schedule-preparation":                           "latency-hiding-scheduler-preparation",
 		"all-gather-dynamic-slice-permuted-offset-simplifier": "all-gather-to-collective-permute-simplifier",
 	},
 }

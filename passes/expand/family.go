@@ -2,6 +2,8 @@
 package expand
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
@@ -12,19 +14,47 @@ var Family = pass.Family{
 	Plain: []*pass.Pass{
 		BatchedGatherScatterNormalizer,
 		BitcastDtypes,
+		Convolution4D,
 		ConvolutionPred,
 		DynamicDimensionSimplifier,
 		DynamicIndexSplitter,
 		Logistic,
+		PermutationSort,
+		ScatterDeterminism,
+		ScatterSimplifier,
+		ScatterSliceSimplifier,
+		SelectAndScatter,
+		StableSort,
+		StochasticConvert,
 		TopKDecomposer,
 		TopKRewriter,
 	},
+	Made: map[string]func(pass.Options) (*pass.Pass, error){
+		"associative-scan-rewriter": NewAssociativeScan,
+		"batchnorm-expander":        NewBatchNorm,
+		"gather-expander":           NewGatherExpander,
+		"reduce-window-rewriter":    NewReduceWindowRewriter,
+		"reduce-decomposer":         NewReduceDecomposer,
+		"scatter-expander":          NewScatterExpander,
+		"scan-expander":             NewScan,
+	},
+	Aliases: map[string]string{
+		"permutation-sort-simplifier": "permutation-sort-expander",
+	},
+}
+
+// backward lists the instructions of a computation, users before operands: when an instruction is replaced, its operands are still the ones that
+// it has in the module as it was.
+func backward(c hlo.Computation) []hlo.Instruction {
+	all := slices.Collect(c.Instructions())
+	slices.Reverse(all)
+	return all
 }
 
 // expander is the pass that replaces each instruction that want accepts by what write emits before it.
 func expander(name, doc string, want func(hlo.Instruction) bool, write func(emit.At, hlo.Instruction) hlo.InstrID) *pass.Pass {
 	return &pass.Pass{Name: name, Doc: doc, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		for in := range m.MustComputation(c.ID()).Instructions() {
+		for _, in := range backward(m.MustComputation(c.ID())) {
 			if !c.Has(in.ID()) || !want(in) || !ctx.Spend("expand") {
 				continue
 			}

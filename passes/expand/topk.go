@@ -21,7 +21,7 @@ reshaped and transposed into one.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
-			for in := range c.Instructions() {
+			for _, in := range backward(c) {
 				if in.Opcode() != hlo.OpSort || !e.Computation(c.ID()).Has(in.ID()) {
 					continue
 				}

@@ -17,7 +17,7 @@ Elements of bf16 in rows of at most 65536 are sorted as one number with their pl
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
-			for in := range c.Instructions() {
+			for _, in := range backward(c) {
 				t, ok := asTopK(m, in)
 				if !ok || !ctx.Spend("topk") {
 					continue

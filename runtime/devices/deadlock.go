@@ -37,6 +37,30 @@ func (m *Mesh) deadlock() (resume func()) {
 	return m.fail(fmt.Errorf("%w: no device can go on%s", ErrDeadlock, text.String()))
 }
 
+// AtWork ends the description of a device that waits for no other of its process.
+const AtWork = " is at work"
+
+// Waits describes where the devices of this process are: who waits, in which instruction, and for whom, by lines.
+func (m *Mesh) Waits() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var lines []string
+	waits := m.waits()
+	for i, done := range m.finished {
+		switch here := m.Device(i); {
+		case !m.Holds(here):
+		case done:
+			lines = append(lines, m.Name(here)+" has finished")
+		case len(waits[i]) == 0:
+			lines = append(lines, m.Name(here)+AtWork)
+		}
+		for _, w := range waits[i] {
+			lines = append(lines, fmt.Sprintf("%s waits in %s for %s", m.Name(m.Device(i)), w.what, m.names(w.from)))
+		}
+	}
+	return lines
+}
+
 // wait is why a device does not go on.
 type wait struct {
 	what string

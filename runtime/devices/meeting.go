@@ -7,16 +7,25 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
+// Site is the place of a collective in the program, the same in every process.
+type Site struct {
+	Computation hlo.CompID
+	Instruction hlo.InstrID
+}
+
+// SiteOf is the place of an instruction.
+func SiteOf(in hlo.Instruction) Site { return Site{in.Computation().ID(), in.ID()} }
+
 // visitKey is a device at a collective instruction. Every device executes the same instructions in the same order, so how often an
 // instruction has been executed tells the meetings of a loop apart.
 type visitKey struct {
-	at     any
+	at     Site
 	device Device
 }
 
 // meetingKey names one execution of a collective by one group.
 type meetingKey struct {
-	at    any
+	at    Site
 	first Device // of the group
 	count int
 }
@@ -30,31 +39,39 @@ type Visitor struct {
 	// Complete computes what every visitor of this process gets. It is called once for each meeting, on one of its visitors, before any of
 	// them goes on; so it may read the operands of all. Nil: each visitor computes for itself after it was resumed.
 	Complete func(*Meeting) error
+	// Fold, for an op that reduces, folds a piece of the arrays that the members bring as leaf i of the operands into out, in rank order; all
+	// have as many bytes. With it, a transport may let each process fold a part of the arrays: the result is in Meeting.Reduced.
+	Fold func(i int, brought [][]byte, out []byte) error
+	// Result is memory of the visitor for what leaf i is folded to, or nil.
+	Result func(i int) []byte
 	// Resume lets the device go on, or fail. It is not called if Meet says that the meeting is done.
 	Resume func(error)
 }
 
 // Meeting is one execution of a collective by a group of devices.
 type Meeting struct {
-	// Name is how reports call the instruction; it is the same in every process. Count numbers the executions.
+	// In is the instruction, and Name how reports call it. Count numbers the executions, from 1. They are the same in every process.
+	In    hlo.Instruction
 	Name  string
 	Count int
 	Group []Device
 	// Visitors are the devices of this process that take part, by rank; nil for those of others.
 	Visitors []*Visitor
-	// Brought is the operands of each member, by rank. They are complete when the meeting is.
+	// Brought is the operands of each member, by rank. They are complete when the meeting is; of those of other processes, the parts are
+	// defined that a visitor of this process needs (see [Meeting.Need]).
 	Brought [][]*hlo.Literal
+	// Reduced is the leaves of the operands folded by the visitors' Fold, if the transport has done that; then Brought is not complete.
+	Reduced [][]byte
 
 	key     meetingKey
 	missing int // visitors of this process that have not come
 	remote  bool
 }
 
-// Meet brings a device to an execution of the collective at (any key that tells instructions apart; name is how reports call it) by a group
-// that the device is in. When the last one has come, the meeting is completed and all others are resumed; the last gets done, if what other
+// Meet brings a device to an execution of a collective, which reports call by a name, by a group that the device is in. When the last one has come, the meeting is completed and all others are resumed; the last gets done, if what other
 // processes bring is not waited for. Visitors and what was brought may be read from then on.
-func (m *Mesh) Meet(at any, name string, group []Device, v *Visitor) (t *Meeting, done bool, err error) {
-	t, last, err := m.enter(at, name, group, v)
+func (m *Mesh) Meet(in hlo.Instruction, name string, group []Device, v *Visitor) (t *Meeting, done bool, err error) {
+	t, last, err := m.enter(in, name, group, v)
 	switch {
 	case err != nil || !last:
 		return t, false, err
@@ -74,18 +91,19 @@ func (m *Mesh) Meet(at any, name string, group []Device, v *Visitor) (t *Meeting
 }
 
 // enter notes that a visitor has come.
-func (m *Mesh) enter(at any, name string, group []Device, v *Visitor) (t *Meeting, last bool, err error) {
+func (m *Mesh) enter(in hlo.Instruction, name string, group []Device, v *Visitor) (t *Meeting, last bool, err error) {
 	rank := slices.Index(group, v.Device)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.failure != nil {
 		return nil, false, m.failure
 	}
+	at := SiteOf(in)
 	visit := visitKey{at, v.Device}
 	m.counts[visit]++
 	key := meetingKey{at, group[0], m.counts[visit]}
 	if t = m.index[key]; t == nil {
-		t = m.call(key, name, group)
+		t = m.call(key, in, name, group)
 		m.index[key] = t
 		m.open = append(m.open, t)
 	}
@@ -105,8 +123,8 @@ func (m *Mesh) enter(at any, name string, group []Device, v *Visitor) (t *Meetin
 }
 
 // call makes a meeting to which nobody has come.
-func (m *Mesh) call(key meetingKey, name string, group []Device) *Meeting {
-	t := &Meeting{Name: name, Count: key.count, Group: group, Visitors: make([]*Visitor, len(group)), Brought: make([][]*hlo.Literal, len(group)), key: key}
+func (m *Mesh) call(key meetingKey, in hlo.Instruction, name string, group []Device) *Meeting {
+	t := &Meeting{In: in, Name: name, Count: key.count, Group: group, Visitors: make([]*Visitor, len(group)), Brought: make([][]*hlo.Literal, len(group)), key: key}
 	for _, d := range group {
 		if m.Holds(d) {
 			t.missing++

@@ -52,6 +52,9 @@ func NewMeshOver(t Transport, replicas, partitions int) *Mesh {
 			m.atWork++
 		}
 	}
+	if t != nil {
+		t.Bind(m)
+	}
 	return m
 }
 

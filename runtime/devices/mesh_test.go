@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/runtime/devices"
 )
 
@@ -25,6 +26,7 @@ type half struct {
 	done func(error)
 }
 
+func (h *halves) Bind(*devices.Mesh)          {}
 func (h *halves) Holds(d devices.Device) bool { return d.Partition/2 == h.side }
 func (h *halves) Exchange(t *devices.Meeting, done func(error)) {
 	h.mu.Lock()
@@ -48,6 +50,23 @@ func (h *halves) Send(devices.Letter, *hlo.Literal, func(error)) {}
 func (h *halves) Receive(devices.Letter, hlo.Shape, func(*hlo.Literal, error)) {
 }
 func (h *halves) Fail(err error) { *h.fails = append(*h.fails, err) }
+
+// at is a collective.
+func at(t *testing.T) hlo.Instruction {
+	t.Helper()
+	m, err := parser.Parse("m", `HloModule m
+add {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT c = s32[] add(a, b)
+}
+ENTRY e {
+  x = s32[] parameter(0)
+  ROOT r = s32[] all-reduce(x), channel_id=1, replica_groups={}, use_global_device_ids=true, to_apply=add
+}`)
+	require.NoError(t, err)
+	return m.Entry().Root()
+}
 
 func number(t *testing.T, v int32) *hlo.Literal {
 	t.Helper()
@@ -80,7 +99,7 @@ func TestMeetingAcrossProcesses(t *testing.T) {
 				},
 				Resume: func(err error) { assert.NoError(t, err); wait.Done() },
 			}
-			_, done, err := mesh.Meet("at", "all-reduce r", group, v)
+			_, done, err := mesh.Meet(at(t), "all-reduce r", group, v)
 			require.NoError(t, err)
 			assert.False(t, done, "who meets others has to wait for them")
 		}
@@ -99,7 +118,7 @@ func TestFailureReachesWaitingDevicesAndOtherProcesses(t *testing.T) {
 	mesh := devices.NewMeshOver(&halves{0, &mu, map[string]*half{}, &fails}, 1, 4)
 	group := []devices.Device{{Partition: 0}, {Partition: 1}}
 	var got error
-	_, done, err := mesh.Meet("at", "all-reduce r", group, &devices.Visitor{Device: group[0], Resume: func(err error) { got = err }})
+	_, done, err := mesh.Meet(at(t), "all-reduce r", group, &devices.Visitor{Device: group[0], Resume: func(err error) { got = err }})
 	require.NoError(t, err)
 	require.False(t, done)
 	broken := errors.New("broken")
@@ -111,7 +130,7 @@ func TestFailureReachesWaitingDevicesAndOtherProcesses(t *testing.T) {
 func TestDeadlockNamesWhoWaits(t *testing.T) {
 	mesh := devices.NewMesh(1, 2)
 	group := []devices.Device{{Partition: 0}, {Partition: 1}}
-	_, _, err := mesh.Meet("at", "all-reduce r", group, &devices.Visitor{Device: group[0], Resume: func(error) {}})
+	_, _, err := mesh.Meet(at(t), "all-reduce r", group, &devices.Visitor{Device: group[0], Resume: func(error) {}})
 	require.NoError(t, err)
 	mesh.Rest(true)
 	mesh.Rest(true)

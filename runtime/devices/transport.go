@@ -7,6 +7,9 @@ import "github.com/gohalo/halo/hlo"
 //
 // Every process executes the same module, so names of instructions, counts and shapes agree on both sides.
 type Transport interface {
+	// Bind gives the transport the mesh that it carries for, once, before any other call. When another process fails, the transport calls
+	// Mesh.Fail.
+	Bind(m *Mesh)
 	// Holds reports whether a device runs in this process.
 	Holds(d Device) bool
 	// Exchange fills in what the members of other processes bring to a meeting, of which every visitor of this process has come. Group, Name

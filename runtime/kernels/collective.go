@@ -19,6 +19,8 @@ type collective struct {
 	name string
 	// visit computes what the device of rank gets from what the members brought, into its frame.
 	visit func(t *gathering, rank int, f *runtime.TensorFrame) error
+	// fold, of an op that reduces, folds a piece of leaf i of what the members brought.
+	fold func(f *runtime.TensorFrame, i int, brought [][]byte, out []byte) error
 	// common says that all members get the same: it is computed for one, and copied.
 	common bool
 	// optional says that a device may be in no group: it gets zeros.
@@ -70,7 +72,11 @@ func (k *collective) run(f *runtime.TensorFrame) *async.Value {
 	}
 	w := newWaiter(ctx, on.Mesh)
 	v := &devices.Visitor{Device: on.Device, Operands: operands, Frame: f, Resume: w.resume, Complete: k.complete}
-	_, done, err := on.Mesh.Meet(k, k.name, group, v)
+	if k.fold != nil {
+		v.Fold = func(i int, brought [][]byte, out []byte) error { return k.fold(f, i, brought, out) }
+		v.Result = func(i int) []byte { return f.Out(i).Data }
+	}
+	_, done, err := on.Mesh.Meet(k.in, k.name, group, v)
 	if !done && err == nil {
 		return w.done.Value()
 	}
@@ -80,6 +86,10 @@ func (k *collective) run(f *runtime.TensorFrame) *async.Value {
 
 // complete computes what each visitor gets.
 func (k *collective) complete(t *devices.Meeting) error {
+	if t.Reduced != nil {
+		k.spread(t)
+		return nil
+	}
 	from := &gathering{t.Group, t.Brought}
 	here := make([]int, 0, len(t.Visitors)) // ranks of this process
 	for rank, v := range t.Visitors {
@@ -107,6 +117,20 @@ func (k *collective) complete(t *devices.Meeting) error {
 		}
 	}
 	return nil
+}
+
+// spread gives every visitor what has been computed for all.
+func (k *collective) spread(t *devices.Meeting) {
+	for _, v := range t.Visitors {
+		for i, from := range t.Reduced {
+			if v == nil {
+				break
+			}
+			if to := v.Frame.(*runtime.TensorFrame).Out(i).Data; len(to) > 0 && &to[0] != &from[0] {
+				copy(to, from)
+			}
+		}
+	}
 }
 
 // outcome is what a kernel returns that is done.

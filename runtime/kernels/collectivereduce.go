@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
@@ -51,18 +50,12 @@ type foldBuffers struct{ acc, x, out []byte }
 func (b *foldBuffers) In(i int) []byte { return [...][]byte{b.acc, b.x}[i] }
 func (b *foldBuffers) Out(int) []byte  { return b.out }
 
-// into folds operand i of all members into out.
-func (d *deviceFold) into(ctx context.Context, out []byte, t *gathering, i int, f *runtime.TensorFrame) error {
+// into folds arrays of elements of a type, one of each member, into out.
+func (d *deviceFold) into(out []byte, of hlo.PrimitiveType, x [][]byte, f *runtime.TensorFrame) error {
 	if d.slow != nil {
-		on := deviceOf(f)
-		all, err := d.slow.Fold(ctx, on, t.brought, i)
-		if err != nil {
-			return err
-		}
-		copy(out, all.Bytes())
-		return nil
+		return d.slowly(out, of, x, f)
 	}
-	width := t.operand(0, i).Shape().Type().ByteSize()
+	width := of.ByteSize()
 	n := len(out) / width
 	f.ParallelFor((n+foldBlock-1)/foldBlock, 8, func(lo, hi int) {
 		var memory [2][]byte
@@ -71,9 +64,9 @@ func (d *deviceFold) into(ctx context.Context, out []byte, t *gathering, i int, 
 		}
 		for b := lo; b < hi; b++ {
 			from, to := b*foldBlock*width, min(n, (b+1)*foldBlock)*width
-			acc := t.operand(0, i).Bytes()[from:to]
-			for rank := 1; rank < len(t.group); rank++ {
-				w := foldBuffers{acc, t.operand(rank, i).Bytes()[from:to], memory[rank%2][:to-from]}
+			acc := x[0][from:to]
+			for rank := 1; rank < len(x); rank++ {
+				w := foldBuffers{acc, x[rank][from:to], memory[rank%2][:to-from]}
 				d.program.Run(0, (to-from)/width, &w)
 				acc = w.out
 			}
@@ -83,20 +76,50 @@ func (d *deviceFold) into(ctx context.Context, out []byte, t *gathering, i int, 
 	return nil
 }
 
+// slowly folds with the evaluator.
+func (d *deviceFold) slowly(out []byte, of hlo.PrimitiveType, x [][]byte, f *runtime.TensorFrame) error {
+	flat := hlo.MakeShape(of, int64(len(out)/of.ByteSize()))
+	brought := make([][]*hlo.Literal, len(x))
+	for rank := range x {
+		l, err := hlo.NewLiteral(flat, x[rank])
+		if err != nil {
+			return err
+		}
+		brought[rank] = []*hlo.Literal{l}
+	}
+	all, err := d.slow.Fold(f.Ctx().Context(), deviceOf(f), brought, 0)
+	if err != nil {
+		return err
+	}
+	copy(out, all.Bytes())
+	return nil
+}
+
 func allReduce(s *site) (*collective, error) {
 	d, err := newDeviceFold(s)
 	if err != nil {
 		return nil, err
 	}
 	n := s.in.Shape().NumLeaves()
-	return &collective{common: true, visit: func(t *gathering, _ int, f *runtime.TensorFrame) error {
-		for i := range n {
-			if err := d.into(f.Ctx().Context(), f.Out(i).Data, t, i, f); err != nil {
-				return err
+	of := func(i int) hlo.PrimitiveType { return s.shape(i).Type() }
+	return &collective{
+		common: true,
+		visit: func(t *gathering, _ int, f *runtime.TensorFrame) error {
+			for i := range n {
+				x := make([][]byte, len(t.group))
+				for rank := range x {
+					x[rank] = t.operand(rank, i).Bytes()
+				}
+				if err := d.into(f.Out(i).Data, of(i), x, f); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}}, nil
+			return nil
+		},
+		fold: func(f *runtime.TensorFrame, i int, brought [][]byte, out []byte) error {
+			return d.into(out, of(i), brought, f)
+		},
+	}, nil
 }
 
 // reduceScatter folds only the part of each operand that the device gets.
@@ -109,21 +132,16 @@ func reduceScatter(s *site) (*collective, error) {
 	out := leafShapes(s.in.Shape())
 	return &collective{visit: func(t *gathering, rank int, f *runtime.TensorFrame) error {
 		for i, shape := range out {
-			part := &gathering{t.group, make([][]*hlo.Literal, len(t.group))}
+			part := make([][]byte, len(t.group))
 			n := shape.Dim(axis)
 			for r := range t.group {
 				x := t.operand(r, i)
-				own := make([]byte, shape.ByteSize())
-				if err := copySlab(own, slab{shape, axis, 0, n}, x.Bytes(), slab{x.Shape(), axis, int64(rank) * n, n}); err != nil {
+				part[r] = make([]byte, shape.ByteSize())
+				if err := copySlab(part[r], slab{shape, axis, 0, n}, x.Bytes(), slab{x.Shape(), axis, int64(rank) * n, n}); err != nil {
 					return err
 				}
-				l, err := hlo.NewLiteral(shape, own)
-				if err != nil {
-					return err
-				}
-				part.brought[r] = []*hlo.Literal{l}
 			}
-			if err := d.into(f.Ctx().Context(), f.Out(i).Data, part, 0, f); err != nil {
+			if err := d.into(f.Out(i).Data, shape.Type(), part, f); err != nil {
 				return err
 			}
 		}

@@ -18,14 +18,20 @@ type World struct {
 	Host eval.Host
 }
 
+// Watch sees what devices do; what is nil sees nothing.
+type Watch struct {
+	Tracer runtime.Tracer
+	Meter  *runtime.Meter
+}
+
 // Devices runs the entry function of a program on every device of a world at once: device i, in the mesh's order, reads args[i] and writes
-// results[i]. Devices are executions on the program's host; one that waits for others holds no worker. The first error ends all, and when
+// results[i], if this process holds it. Devices are executions on the program's host; one that waits for others holds no worker. The first error ends all, and when
 // all wait for each other that is the error.
 //
-// A tracer, which may be nil, sees the kernels of all devices, each in lanes of its own.
+// A tracer sees the kernels of all devices, each in lanes of its own.
 //
 // Programs that infeed, outfeed, send or receive need a mesh even if it is of one device. It must not be called on a worker.
-func Devices(ctx context.Context, p *runtime.Program, w *World, args, results [][]runtime.Buffer, tracer runtime.Tracer) error {
+func Devices(ctx context.Context, p *runtime.Program, w *World, args, results [][]runtime.Buffer, see Watch) error {
 	mesh := w.Mesh
 	n := mesh.NumDevices()
 	if len(args) != n || len(results) != n {
@@ -35,17 +41,20 @@ func Devices(ctx context.Context, p *runtime.Program, w *World, args, results []
 	defer cancel(nil)
 	request := runtime.NewRequest(ctx, p.Host(), runtime.RequestOptions{Data: []any{w}})
 	defer request.Close()
-	done := make([]*async.Value, n)
+	var done []*async.Value
 	var told sync.WaitGroup // the mesh, of what became of each: who awaits a value may go on before its waiters have run
-	told.Add(n)
 	for i := range n {
 		d := mesh.Device(i)
-		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest}
-		if tracer != nil {
-			o.Tracer = &deviceTracer{tracer, i, n}
+		if !mesh.Holds(d) {
+			continue
+		}
+		told.Add(1)
+		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest, Meter: see.Meter}
+		if see.Tracer != nil {
+			o.Tracer = deviceTracerOf(see.Tracer, i, n)
 		}
 		run := p.Entry().Start(ctx, o, args[i], results[i])
-		done[i] = run.Value()
+		done = append(done, run.Value())
 		run.AndThen(func() {
 			defer told.Done()
 			if err := run.Value().Err(); err != nil {
@@ -69,6 +78,14 @@ func Devices(ctx context.Context, p *runtime.Program, w *World, args, results []
 type deviceTracer struct {
 	to            runtime.Tracer
 	device, count int
+}
+
+// deviceTracerOf is the tracer of a device. One of work is told the device by the runtime.
+func deviceTracerOf(t runtime.Tracer, device, count int) runtime.Tracer {
+	if _, ok := t.(runtime.WorkTracer); ok {
+		return t
+	}
+	return &deviceTracer{t, device, count}
 }
 
 func (t *deviceTracer) Begin(lane int, category, name string) {

@@ -325,7 +325,7 @@ func befDevices(t *testing.T, g grid, m hlo.Module, x [][]int32) ([][]int32, err
 		}
 		args[d], results[d] = []runtime.Buffer{b}, p.Entry().NewResults()
 	}
-	if err := kernels.Devices(t.Context(), p, &kernels.World{Mesh: devices.NewMesh(g.r, g.p)}, args, results, nil); err != nil {
+	if err := kernels.Devices(t.Context(), p, &kernels.World{Mesh: devices.NewMesh(g.r, g.p)}, args, results, kernels.Watch{}); err != nil {
 		return nil, err
 	}
 	got := make([][]int32, len(x))
@@ -544,7 +544,7 @@ func TestReferenceDevices(t *testing.T) {
 					args[d] = append(args[d], b)
 				}
 			}
-			require.NoError(t, kernels.Devices(t.Context(), p, &kernels.World{Mesh: devices.NewMesh(g.r, g.p)}, args, results, nil))
+			require.NoError(t, kernels.Devices(t.Context(), p, &kernels.World{Mesh: devices.NewMesh(g.r, g.p)}, args, results, kernels.Watch{}))
 			for d := range results {
 				for i, rt := range p.Entry().ResultTypes() {
 					s := hlo.MakeShape(hlo.PrimitiveType(rt.Type), rt.Dims...)

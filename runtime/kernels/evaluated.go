@@ -13,7 +13,7 @@ import (
 func evaluated(s *site) runtime.Bound {
 	in := s.in
 	prepared := eval.Prepare(s.m, in)
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+	return runtime.Bound{Evaluated: true, Run: func(f *runtime.TensorFrame) error {
 		operands, err := operandLiterals(in, f)
 		if err != nil {
 			return err

@@ -37,12 +37,21 @@ type reader struct {
 const maxDepth = 500
 
 // Parse reads a program as MLIR text. The module keeps the text. The error is a [parser.ErrorList] of one.
-func Parse(file, text string) (m *Module, err error) {
+func Parse(file, text string) (*Module, error) { return Config{}.Parse(file, text) }
+
+// Config says how a text is read. The zero value is ready to use.
+type Config struct {
+	LinesBefore int // lines of the file before the text, for positions
+}
+
+// Parse is [Parse] with a configuration.
+func (cfg Config) Parse(file, text string) (m *Module, err error) {
 	r := &reader{
 		text: text, types: NewTypes(), functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type),
 	}
 	r.scope.names = make(map[string]int32)
 	r.src = newSource(file, text, r.noteAlias)
+	r.src.before = cfg.LinesBefore
 	defer func() {
 		if x := recover(); x != nil {
 			f, mine := x.(failure)

@@ -11,9 +11,10 @@ import (
 
 // Source is a text and where its lines begin.
 type Source struct {
-	File  string
-	Text  string
-	lines []int // offsets
+	File   string
+	Text   string
+	lines  []int // offsets
+	before int   // lines of the file before the text
 }
 
 // newSource finds the lines of a text. Along the way it finds the lines that define aliases, which may be used before.
@@ -39,7 +40,7 @@ func newSource(file, text string, alias func(at int)) *Source {
 // Position is the line and column of an offset.
 func (s *Source) Position(offset int) hlo.Position {
 	line := sort.SearchInts(s.lines, offset+1)
-	return hlo.Position{Line: uint32(line), Col: uint32(offset-s.lines[line-1]) + 1}
+	return hlo.Position{Line: uint32(s.before + line), Col: uint32(offset-s.lines[line-1]) + 1}
 }
 
 // maxQuoted is how much of a long line an error shows.
@@ -50,7 +51,7 @@ func (s *Source) Error(offset int, notes []string, format string, args ...any) *
 	offset = max(0, min(offset, len(s.Text)))
 	p := s.Position(offset)
 	e := &parser.Error{File: s.File, Line: int(p.Line), Col: int(p.Col), Msg: fmt.Sprintf(format, args...), Notes: notes}
-	begin := s.lines[p.Line-1]
+	begin := offset + 1 - int(p.Col)
 	line := s.Text[begin:]
 	if n := strings.IndexByte(line, '\n'); n >= 0 {
 		line = line[:n]

@@ -1,0 +1,56 @@
+package attack
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+// The flags of campaigns. Only tests import this package.
+var (
+	attackFor  = flag.Duration("attack.for", 0, "how long to go on; 0 tries a few thousand mutants")
+	attackFrom = flag.Uint64("attack.from", 1, "the first mutant")
+	attackLog  = flag.String("attack.log", "", "a file that names the mutant under way, for what ends the process")
+)
+
+// The limits beyond which a mutant counts as hanging, or as slow.
+const (
+	hangs = 2 * time.Minute
+	slow  = 5 * time.Second
+)
+
+// Campaign tries mutants one after the other: some, or as long as -attack.for says. An error of try is a finding.
+func Campaign(t *testing.T, some int, try func(seed uint64) (Fate, error)) {
+	t.Helper()
+	if testing.Short() {
+		some /= 10
+	}
+	began := time.Now()
+	fates := make(map[Fate]int)
+	findings, late, n := 0, 0, 0
+	for seed := *attackFrom; ; seed++ {
+		if *attackFor == 0 && n >= some || *attackFor > 0 && time.Since(began) > *attackFor {
+			break
+		}
+		n++
+		if *attackLog != "" {
+			_ = os.WriteFile(*attackLog, fmt.Appendf(nil, "%s -attack.from=%d\n", t.Name(), seed), 0o666)
+		}
+		start := time.Now()
+		watchdog := time.AfterFunc(hangs, func() { panic(fmt.Sprintf("%s: mutant %d hangs", t.Name(), seed)) })
+		fate, err := try(seed)
+		watchdog.Stop()
+		fates[fate]++
+		if time.Since(start) > slow {
+			late++
+		}
+		if err != nil {
+			if findings++; findings <= 5 {
+				t.Errorf("mutant %d: %.2000s", seed, err)
+			}
+		}
+	}
+	t.Logf("%d mutants in %v: %v; %d findings, %d slow", n, time.Since(began).Round(time.Second), fates, findings, late)
+}
