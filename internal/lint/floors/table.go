@@ -38,6 +38,7 @@ var Table = []Row{
 	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
 	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
 	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
+	{Prefix: "internal/jobtest", Floor: 6},  // runs programs in several processes
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},
@@ -53,12 +54,14 @@ var Table = []Row{
 	{Prefix: "hlo/origin", Floor: 2, Wing: "hlo"}, // where instructions come from
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
 	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
-	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"}, // programs in any form
+	{Prefix: "hlo/diff", Floor: 3, Wing: "hlo", Also: []string{"internal/moddiff"}}, // reports on differences
+	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"},                                   // programs in any form
 	{Prefix: "runtime/workqueue", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime/hostprog", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
 	{Prefix: "runtime/eager", Floor: 5},                                   // HLO ops one by one: it lowers them, and binds their kernels
 	{Prefix: "passes/", Floor: 3, Wing: "hlo", Also: []string{"passes/"}}, // families share clones and inlining
+	{Prefix: "memplan", Floor: 5},                                         // what the memory of executions is for
 	{Prefix: "profile", Floor: 5},                                         // what executions spend their time on
 	{Prefix: "lower", Floor: 4},                                           // a bridge between the wings
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
