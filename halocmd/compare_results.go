@@ -21,7 +21,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 		return fmt.Errorf("%s: error: it has %d arrays, but %s has %d results", c.Compare, len(ref), name, total)
 	}
 	var records []any
-	bad := 0
+	bad, worst := 0, 0.0
 	for d, leaves := range results {
 		for i, got := range leaves {
 			key, shape := g.key(d, i), got.Shape().WithoutLayout()
@@ -35,6 +35,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 			}
 			diff := c.measure(got, want)
 			if diff.Bad > 0 {
+				worst = max(worst, diff.MaxAbs/magnitude(want))
 				bad++
 			}
 			fields := diff.fields()
@@ -50,7 +51,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from %s", name, bad, total, c.Compare)
+		return fmt.Errorf("%s: error: %d of %d results differ from %s%s", name, bad, total, c.Compare, c.precisionHint(worst))
 	}
 	return nil
 }
@@ -61,7 +62,7 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 		return fmt.Errorf("%s: error: the snapshot carries %d results, and the program has %d", name, len(carried), len(results))
 	}
 	var records []any
-	bad := 0
+	bad, worst := 0, 0.0
 	for i, got := range results {
 		want := carried[i]
 		if !got.Shape().IsArray() {
@@ -72,6 +73,7 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 		}
 		diff := c.measure(got, want)
 		if diff.Bad > 0 {
+			worst = max(worst, diff.MaxAbs/magnitude(want))
 			bad++
 		}
 		fields := diff.fields()
@@ -83,7 +85,7 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries", name, bad, len(results))
+		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries%s", name, bad, len(results), c.precisionHint(worst))
 	}
 	return nil
 }

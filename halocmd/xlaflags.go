@@ -13,7 +13,7 @@ import (
 
 // XLA's debug options, as people have them in scripts and in the environment variable XLA_FLAGS. Those with a meaning here are aliases of
 // halo's own flags, in the field tags of optCmd, or are rewritten by xlaRewrites. Others that XLA knows and that say something about
-// its backends or its dumps are left out in silence; what nobody knows is warned about, or refused with --strict-flags.
+// its backends or its dumps are left out in silence; what is unknown is warned about, or refused with --strict-flags.
 
 // xlaRewrites turns flags into halo's. The value is what stands behind the =, "true" when nothing does.
 var xlaRewrites = map[string]func(value string) []string{

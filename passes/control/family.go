@@ -21,12 +21,14 @@ var Family = pass.Family{
 		UnflattenCallGraph,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"call-inliner":            NewCallInliner,
-		"control-flow-flattening": NewFlattening,
+		"call-inliner":               NewCallInliner,
+		"control-flow-flattening":    NewFlattening,
+		"cpu-parallel-task-assigner": NewParallelTasks,
 	},
 	Aliases: map[string]string{
-		"simplify-conditional": "conditional-simplifier",
-		"defuser":              "fusion-inliner",
-		"map-inline":           "map-inliner",
+		"simplify-conditional":   "conditional-simplifier",
+		"defuser":                "fusion-inliner",
+		"map-inline":             "map-inliner",
+		"parallel-task-assigner": "cpu-parallel-task-assigner",
 	},
 }
