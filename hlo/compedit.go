@@ -327,7 +327,7 @@ var (
 	ErrIsParameter          = errors.New("it is a parameter; RemoveParameter renumbers the others")
 )
 
-// Remove removes an instruction that nobody needs: no users, no control successors, neither root nor parameter. Otherwise it changes
+// Remove removes an unneeded instruction: no users, no control successors, neither root nor parameter. Otherwise it changes
 // nothing and returns an error wrapping the reason.
 func (c CompEdit) Remove(id InstrID) error {
 	st := c.state()

@@ -10,7 +10,7 @@ import (
 // versions with Snapshot and Freeze. The module it starts from never changes.
 //
 // Every node of the IR carries the number of the session that made it, its epoch. The session writes nodes of its own epoch in place and
-// copies any other on the first write, path from the root included; nobody else knows the epoch, and it is retired before a version
+// copies any other on the first write, path from the root included; no other session knows the epoch, and it is retired before a version
 // is published. What an edit copies therefore depends on what this session did before, and on nothing else.
 //
 // An Editor and the handles it gives out ([CompEdit], [InstrEdit]) belong to one goroutine. [Editor.Fork] makes sessions that may
@@ -47,7 +47,7 @@ type sideTables struct {
 	states tree[compState] // of computations touched later
 	spare  []compState     // what is left of a slab
 
-	calls     map[CompID]int        // number of calling instructions per computation, once somebody asked
+	calls     map[CompID]int        // number of calling instructions per computation, once asked for
 	unsettled []*compState          // those that forward
 	lists     []leafList[instrNode] // of finished builders, to be used again
 }
@@ -319,7 +319,7 @@ func (m *moduleInfo) appendOrder(id CompID) {
 	m.order = append(m.order, id)
 }
 
-// RemoveComputation removes a computation that is not the entry and that nobody calls; remove callers before callees.
+// RemoveComputation removes a computation that is not the entry and is not called; remove callers before callees.
 func (e *Editor) RemoveComputation(id CompID) {
 	st := e.Computation(id).state()
 	if e.isFork() && id == e.fork.lent {

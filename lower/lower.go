@@ -78,7 +78,7 @@ type lowering struct {
 	chains  map[hlo.CompID]int  // begunIn of computations
 }
 
-// fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have
+// fnKey distinguishes versions of a computation: a loop body is compiled for results that overwrite arguments, and parameters may have
 // different forms.
 type fnKey struct {
 	comp  hlo.CompID

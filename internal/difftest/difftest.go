@@ -53,6 +53,7 @@ func (v Verdict) OK() bool {
 type Outcome struct {
 	Verdict Verdict
 	Err     error // why, except for Same
+	Leaf    int   // of the result, for Differ and IllConditioned
 }
 
 // Config says how to run. The zero value runs the pipeline cpu on two compute workers.
@@ -96,62 +97,62 @@ func (c Config) withDefaults() Config {
 func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 	defer func() {
 		if r := recover(); r != nil {
-			o = Outcome{Panics, fmt.Errorf("%v\n%s", r, debug.Stack())}
+			o = Outcome{Verdict: Panics, Err: fmt.Errorf("%v\n%s", r, debug.Stack())}
 		}
 	}()
 	cfg = cfg.withDefaults()
 	if Bytes(m) > cfg.MaxBytes {
-		return Outcome{TooLarge, fmt.Errorf("more than %d bytes", cfg.MaxBytes)}
+		return Outcome{Verdict: TooLarge, Err: fmt.Errorf("more than %d bytes", cfg.MaxBytes)}
 	}
 	if drawsRandom(m) {
 		return Outcome{Verdict: Random}
 	}
 	args, err := shadow.Inputs(m, cfg.Fill, cfg.Seed)
 	if err != nil {
-		return Outcome{NoInputs, err}
+		return Outcome{Verdict: NoInputs, Err: err}
 	}
 	want, evalErr := evaluate(ctx, m, args, cfg)
 	if errors.Is(evalErr, context.DeadlineExceeded) || errors.Is(evalErr, eval.ErrBudget) {
-		return Outcome{EvalSlow, evalErr}
+		return Outcome{Verdict: EvalSlow, Err: evalErr}
 	}
 	p, err := compile(ctx, m, cfg)
 	if err != nil {
 		switch {
 		case evalErr != nil:
-			return Outcome{BothRefuse, errors.Join(evalErr, err)}
+			return Outcome{Verdict: BothRefuse, Err: errors.Join(evalErr, err)}
 		case errors.Is(err, context.DeadlineExceeded):
-			return Outcome{RunSlow, err}
+			return Outcome{Verdict: RunSlow, Err: err}
 		}
 		if refused := new(lower.Error); errors.As(err, &refused) && hasDynamic(m) {
-			return Outcome{Unsupported, err}
+			return Outcome{Verdict: Unsupported, Err: err}
 		}
-		return Outcome{CompileFails, err}
+		return Outcome{Verdict: CompileFails, Err: err}
 	}
 	defer p.Close()
 	if n := len(p.Signature().Results); evalErr == nil && len(want) != n {
-		return Outcome{Differ, fmt.Errorf("%d result leaves, want %d", n, len(want))}
+		return Outcome{Verdict: Differ, Err: fmt.Errorf("%d result leaves, want %d", n, len(want))}
 	}
 	var first []*hlo.Literal
 	for range cfg.Runs {
 		got, err := run(ctx, p, leaves(args), cfg)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			return Outcome{RunSlow, err}
+			return Outcome{Verdict: RunSlow, Err: err}
 		case err != nil && evalErr != nil:
-			return Outcome{BothRefuse, errors.Join(evalErr, err)}
+			return Outcome{Verdict: BothRefuse, Err: errors.Join(evalErr, err)}
 		case err != nil && sends(m):
-			return Outcome{Unsupported, err}
+			return Outcome{Verdict: Unsupported, Err: err}
 		case err != nil:
-			return Outcome{RunFails, err}
+			return Outcome{Verdict: RunFails, Err: err}
 		case evalErr != nil:
-			return Outcome{EvalRefuses, evalErr}
+			return Outcome{Verdict: EvalRefuses, Err: evalErr}
 		}
 		if first == nil {
 			first = got
 		}
 		for i := range got {
 			if !bytes.Equal(got[i].Bytes(), first[i].Bytes()) {
-				return Outcome{Differ, fmt.Errorf("result leaf %d: another run gives other bits", i)}
+				return Outcome{Verdict: Differ, Err: fmt.Errorf("result leaf %d: another run gives other bits", i)}
 			}
 		}
 	}
@@ -174,7 +175,7 @@ func compare(ctx context.Context, m hlo.Module, args, got, want []*hlo.Literal, 
 		if moved == nil {
 			moved = probe(ctx, m, args, len(want), cfg)
 		}
-		o = Outcome{IllConditioned, fmt.Errorf("result leaf %d, %v: %w", i, w.Shape().WithoutLayout(), err)}
+		o = Outcome{Verdict: IllConditioned, Err: fmt.Errorf("result leaf %d, %v: %w", i, w.Shape().WithoutLayout(), err), Leaf: i}
 		if !slices.ContainsFunc(moved, func(results []*hlo.Literal) bool { return illConditioned(g, w, results[i]) }) {
 			o.Verdict = Differ
 			return o

@@ -9,7 +9,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const dceDoc = `remove instructions that nobody needs and computations that nobody calls
+const dceDoc = `remove unused instructions and uncalled computations
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
 control dependency. Of a fusion with several results those go that nobody reads. Of an asynchronous chain all steps are needed when one is.

@@ -75,9 +75,14 @@ func MakeConstructed[T any](v T) Ref[T] {
 // released, and the value is never unique. It is meant for constants.
 func MakeStatic[T any](v T) Ref[T] {
 	c := &Concrete[T]{v: v}
+	c.static()
+	return Ref[T]{&c.Value}
+}
+
+// static makes a Concrete whose payload is set an available value that does not count.
+func (c *Concrete[T]) static() {
 	c.self = c
 	c.born(&concreteMark)
-	return Ref[T]{&c.Value}
 }
 
 func newConcrete[T any]() *Concrete[T] {
@@ -95,7 +100,7 @@ func (c *Concrete[T]) init() {
 	}
 }
 
-// isCounted tells whether payloads of type T are counted. Most values are not,
+// isCounted reports whether payloads of type T are counted. Most values are not,
 // and the common scalars are recognised without a method lookup.
 func isCounted[T any]() bool {
 	var zero T

@@ -15,8 +15,11 @@ var (
 )
 
 func makeSharedInts[T int32 | int64]() (vs [largestShared - smallestShared + 1]*Value) {
+	block := new([len(vs)]Concrete[T]) // one allocation, at the start of every process
 	for i := range vs {
-		vs[i] = MakeStatic(T(smallestShared + i)).v
+		block[i].v = T(smallestShared + i)
+		block[i].static()
+		vs[i] = &block[i].Value
 	}
 	return vs
 }
