@@ -58,9 +58,13 @@ type commands struct {
 
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
+	Mem        memCmd        `cmd:"" help:"Report what the memory of a program is for, and what would save some."`
 	Profile    profileCmd    `cmd:"" help:"Measure what a program spends its time on: by op, source line and loop."`
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
 	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
+	View       viewCmd       `cmd:"" help:"Show programs in a browser."`
+	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve editors: the Language Server Protocol."`
+	Play       playCmd       `cmd:"" help:"Make a page in which halo runs, as WebAssembly."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
 	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`

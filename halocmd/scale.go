@@ -50,7 +50,7 @@ func scaleOf(m hlo.Module, n int64, link analysis.Link) *scale {
 	}
 	s := &scale{Devices: n, Collectives: []scaledStep{}}
 	costs := analysis.FindCosts(m)
-	for c, rounds := range executions(m) {
+	for c, rounds := range analysis.Executions(m) {
 		for in := range c.Instructions() {
 			x, ok := analysis.ExchangeOf(in, own)
 			if !ok {

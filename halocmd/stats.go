@@ -101,7 +101,7 @@ func statsOf(m hlo.Module, top int) *stats {
 	costs := analysis.FindCosts(m)
 	total := costs.OfComputation(m.Entry().ID())
 	s.Flops, s.Transcendentals, s.LowerBound = total.Flops, total.Transcendentals, total.Unknown
-	for c, rounds := range executions(m) {
+	for c, rounds := range analysis.Executions(m) {
 		for in := range c.Instructions() {
 			k := costs.Of(in)
 			// What runs computations of its own is listed by its parts.
@@ -117,37 +117,6 @@ func statsOf(m hlo.Module, top int) *stats {
 	slices.SortStableFunc(s.Top, func(a, b expensive) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	s.Top = slices.Clip(s.Top[:min(len(s.Top), max(top, 0))])
 	return s
-}
-
-// executions yields each computation that is executed as such, and how often: loops of unknown length count as one round.
-func executions(m hlo.Module) func(func(hlo.Computation, int64) bool) {
-	rounds := map[hlo.CompID]int64{m.Entry().ID(): 1}
-	order := slices.Collect(m.PostOrder())
-	slices.Reverse(order) // callers first
-	for _, c := range order {
-		if rounds[c.ID()] == 0 {
-			continue
-		}
-		for in := range c.Instructions() {
-			if in.Opcode() == hlo.OpFusion || !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
-				continue
-			}
-			n := int64(1)
-			if trips, ok := analysis.TripCount(in); ok && in.Opcode() == hlo.OpWhile {
-				n = max(trips, 1)
-			}
-			for id := range in.Callees() {
-				rounds[id] += rounds[c.ID()] * n
-			}
-		}
-	}
-	return func(yield func(hlo.Computation, int64) bool) {
-		for _, c := range order {
-			if n := rounds[c.ID()]; n > 0 && !yield(c, n) {
-				return
-			}
-		}
-	}
 }
 
 func (s *stats) print(out io.Writer, name string) {

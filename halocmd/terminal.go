@@ -39,3 +39,9 @@ func fileOf(w io.Writer) *os.File {
 		}
 	}
 }
+
+// colours reports whether w is a terminal that shows colours. NO_COLOR and TERM=dumb turn them off.
+func colours(w io.Writer) bool {
+	f := fileOf(w)
+	return f != nil && isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}

@@ -46,7 +46,7 @@ func trafficOf(m hlo.Module) traffic {
 	}
 	kinds := make(map[kind]*collectiveTraffic)
 	links := make(map[[2]int]int64)
-	for c, rounds := range executions(m) {
+	for c, rounds := range analysis.Executions(m) {
 		for in := range c.Instructions() {
 			x, ok := analysis.ExchangeOf(in, int64(grid.NumDevices()))
 			if !ok {

@@ -67,7 +67,7 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 	return proceed
 }
 
-// resumeFiber hands a fiber to its queue: whoever made the value available has other things to do.
+// resumeFiber hands a fiber to its queue: the goroutine that made the value available has other work.
 func resumeFiber(arg any) async.Ready {
 	f := arg.(*fiber)
 	if f.run.worked != nil {
@@ -369,21 +369,9 @@ func (r *tensorRun) detach(site *site, s *step) (*asyncOp, error) {
 
 func (r *tensorRun) newDetached(site *site, s *step) (*asyncOp, error) {
 	callee := s.callees[0]
-	size := alignUp(callee.frame, BufferAlign)
-	place := func(bytes int64) (offset int64) {
-		offset = size
-		size += alignUp(bytes, BufferAlign)
-		return offset
-	}
-	offsets := make([]int64, 0, callee.numArgs+len(callee.results))
-	for i := range callee.numArgs {
-		offsets = append(offsets, place(callee.argType(i).Bytes))
-	}
-	for i := range callee.results {
-		offsets = append(offsets, place(callee.resultType(i).Bytes))
-	}
-	scratch := place(callee.scratch + callee.asyncScratch)
-	mem, err := r.host.allocator.Allocate(size, BufferAlign)
+	l := callee.detached()
+	offsets, scratch := l.offsets, l.scratch
+	mem, err := r.host.allocator.Allocate(l.size, BufferAlign)
 	if err != nil {
 		return nil, err
 	}

@@ -30,8 +30,8 @@ type tensorRun struct {
 	cancelled atomic.Bool           // everything stops
 	pending   atomic.Int32          // fibers that have not ended, and the watcher of the caller's context
 	state     atomic.Uint32         // runRunning, then runAwaited or runFinished
-	done      *async.Value          // published at the end if somebody waits
-	release   func(*tensorRun)      // set if nobody waits: gives the instance back
+	done      *async.Value          // published at the end if there is a waiter
+	release   func(*tensorRun)      // set if there is no waiter: gives the instance back
 	unwatch   func() bool
 
 	rest     func(rests bool) // RunOptions.Rest
@@ -72,7 +72,7 @@ type activation struct {
 	stretches [][]boundCall // of fn.stretches
 	moves     []boundCall   // of fn.copies
 
-	meter *meter // nil if nobody measures
+	meter *meter // nil without a measurement
 
 	pc    int
 	phase int   // of the control step at pc; 0 before it starts
@@ -293,4 +293,31 @@ func (r *tensorRun) free() {
 	for _, b := range r.blocks {
 		r.host.allocator.Deallocate(b)
 	}
+}
+
+// DetachedBytes is the memory that each execution of the function takes that an asynchronous start begins whose done the plan cannot see.
+func (f *Function) DetachedBytes() int64 { return f.tensor.detached().size }
+
+// detachedLayout is where an execution in memory of its own has what: the frame first, then arguments, results and scratch.
+type detachedLayout struct {
+	size    int64
+	offsets []int64 // of arguments and results
+	scratch int64
+}
+
+func (t *tensorFunction) detached() (l detachedLayout) {
+	l.size = alignUp(t.frame, BufferAlign)
+	place := func(bytes int64) (offset int64) {
+		offset = l.size
+		l.size += alignUp(bytes, BufferAlign)
+		return offset
+	}
+	for i := range t.numArgs {
+		l.offsets = append(l.offsets, place(t.argType(i).Bytes))
+	}
+	for i := range t.results {
+		l.offsets = append(l.offsets, place(t.resultType(i).Bytes))
+	}
+	l.scratch = place(t.scratch + t.asyncScratch)
+	return l
 }

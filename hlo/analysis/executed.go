@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -33,6 +34,41 @@ func (e Executed) In(m hlo.Module) iter.Seq[hlo.Computation] {
 	return func(yield func(hlo.Computation) bool) {
 		for c := range m.Computations() {
 			if e.set[c.ID()] && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Executions yields each computation that is executed as such, and how often: loops of unknown length count as one round.
+func Executions(m hlo.Module) iter.Seq2[hlo.Computation, int64] {
+	rounds := map[hlo.CompID]int64{m.Entry().ID(): 1}
+	order := slices.Collect(m.PostOrder())
+	slices.Reverse(order) // callers first
+	for _, c := range order {
+		if rounds[c.ID()] == 0 {
+			continue
+		}
+		for in := range c.Instructions() {
+			if in.Opcode() == hlo.OpFusion || !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
+				continue
+			}
+			n := int64(1)
+			if in.Opcode() == hlo.OpWhile {
+				if trips, ok := TripCount(in); ok {
+					n = max(trips, 1)
+				} else if loop, counts := FindLoop(m, in); counts {
+					n = max(loop.Trip, 1)
+				}
+			}
+			for id := range in.Callees() {
+				rounds[id] += rounds[c.ID()] * n
+			}
+		}
+	}
+	return func(yield func(hlo.Computation, int64) bool) {
+		for _, c := range order {
+			if n := rounds[c.ID()]; n > 0 && !yield(c, n) {
 				return
 			}
 		}

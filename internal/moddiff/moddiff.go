@@ -30,11 +30,18 @@ type Change struct {
 // Difference is what two modules do not have in common.
 type Difference struct {
 	Same    int // pairs without a difference
+	Pairs   []Pairs
 	Changes []Change
 	// Header lists what differs in the headers.
 	Header []string
 	// OnlyOld and OnlyNew are computations without a partner; their instructions are not listed.
 	OnlyOld, OnlyNew []hlo.Computation
+}
+
+// Pairs are the instructions of two computations that do not differ.
+type Pairs struct {
+	Old, New hlo.CompID
+	Same     map[hlo.InstrID]hlo.InstrID // of the new one → of the old one
 }
 
 // Equal reports whether nothing differs but names.
@@ -137,6 +144,8 @@ func (f *finder) compare(a, b hlo.Computation) {
 			}
 		}
 	}
+	same := map[hlo.InstrID]hlo.InstrID{}
+	f.d.Pairs = append(f.d.Pairs, Pairs{a.ID(), b.ID(), same})
 	for in := range b.Instructions() {
 		from := p.ba[in.ID()]
 		if from == hlo.NoInstr {
@@ -148,6 +157,7 @@ func (f *finder) compare(a, b hlo.Computation) {
 			f.d.Changes = append(f.d.Changes, Change{Old: a.MustAt(from), New: in, What: what})
 		} else {
 			f.d.Same++
+			same[in.ID()] = from
 		}
 	}
 	flush(len(order))

@@ -25,6 +25,9 @@ var Table = []Row{
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
+	{Prefix: "internal/view", Floor: 4},      // programs in a browser
+	{Prefix: "internal/play", Floor: 5},      // a page in which halo runs
+	{Prefix: "internal/lsp", Floor: 4},       // reads, verifies and prints what editors hold
 	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
 	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
@@ -51,12 +54,14 @@ var Table = []Row{
 	{Prefix: "hlo/origin", Floor: 2, Wing: "hlo"}, // where instructions come from
 	{Prefix: "printer", Floor: 2, Wing: "hlo"},
 	{Prefix: "verifier", Floor: 2, Wing: "hlo", Also: []string{"hlo/analysis"}},
-	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"}, // programs in any form
+	{Prefix: "hlo/diff", Floor: 3, Wing: "hlo", Also: []string{"internal/moddiff"}}, // reports on differences
+	{Prefix: "hlo/source", Floor: 3, Wing: "hlo"},                                   // programs in any form
 	{Prefix: "runtime/workqueue", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime/hostprog", Floor: 2, Wing: "runtime"},
 	{Prefix: "runtime", Floor: 3, Wing: "runtime"},
 	{Prefix: "runtime/eager", Floor: 5},                                   // HLO ops one by one: it lowers them, and binds their kernels
 	{Prefix: "passes/", Floor: 3, Wing: "hlo", Also: []string{"passes/"}}, // families share clones and inlining
+	{Prefix: "memplan", Floor: 5},                                         // what the memory of executions is for
 	{Prefix: "profile", Floor: 5},                                         // what executions spend their time on
 	{Prefix: "lower", Floor: 4},                                           // a bridge between the wings
 	{Prefix: "runtime/kernels", Floor: 4, Also: []string{"runtime/kernels/"}},
