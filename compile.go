@@ -57,6 +57,9 @@ type Options struct {
 	Register func(*runtime.Registry)
 	// CustomCalls are the meanings of custom-calls in the evaluator, by target.
 	CustomCalls map[string]eval.Kernel
+	// HostCallback answers calls of the program into the Python process that it comes from (jax.debug.print, jax.pure_callback, io_callback). Nil
+	// makes them a *[NoHostCallback]. It must be safe for concurrent use, and must not keep the literals.
+	HostCallback func(*HostCall) error
 }
 
 // Observer sees what executions do. What is nil is not called. Both must be safe for concurrent use if executions are.

@@ -69,6 +69,7 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 	began := time.Now()
 	reg := runtime.NewRegistry()
 	kernels.Register(reg)
+	o.registerCallbacks(reg)
 	if o.Register != nil {
 		o.Register(reg)
 	}

@@ -26,7 +26,7 @@ func (e *evaluated) hash() (string, error) {
 }
 
 func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([][]*hlo.Literal, error) {
-	o := eval.Options{MaxBytes: e.options.MaxBytes, MaxSteps: e.options.MaxSteps, Host: x.Host, Trace: e.options.Observer.Values, CustomCalls: e.options.CustomCalls}
+	o := eval.Options{MaxBytes: e.options.MaxBytes, MaxSteps: e.options.MaxSteps, Host: x.Host, Trace: e.options.Observer.Values, CustomCalls: e.options.evalCalls(e.m)}
 	args := make([][]*hlo.Literal, len(x.Args))
 	from, to := x.held()
 	for d := from; d < to; d++ {

@@ -10,6 +10,7 @@
 //	file           what
 //	load.go        Load and its kin, Verify, Module
 //	compile.go     Compile and Lower: Options, engines
+//	partition.go   Partition: programs for many devices
 //	compiled.go    Save and LoadProgram: compiled programs in files
 //	program.go     Program: Run, RunInto, RunDevices, Execute, Close
 //	arguments.go   arguments and results against the signature

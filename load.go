@@ -8,7 +8,9 @@ import (
 	"os"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/hlo/stablehlo"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -21,29 +23,52 @@ type module = hlo.Module
 // HLO returns the module, for functions of the packages below.
 func (m Module) HLO() hlo.Module { return m.module }
 
-// Load reads and verifies the module in a file: HLO text, or a serialized HloModuleProto, HloProto or HloSnapshot, which may be
-// compressed; the form is recognised by its content. What XLA accepts is accepted; [Verify] with the verifier's zero Config is
-// stricter. Errors carry positions: they are a parser.ErrorList, a verifier.ErrorList, a *source.KindError, or wrap a
-// *proto.FormatError or the error of the file system.
-func Load(path string) (Module, error) {
+// Loader reads modules from files. The zero Loader is what [Load] and its like use.
+type Loader struct {
+	// Shapes are those of the arguments, in the order of the program, for StableHLO programs with dynamic shapes: every shape in the program
+	// follows from them. A program with static shapes must have these.
+	Shapes []hlo.Shape
+	// Lenient keeps unknown attributes, opcodes and values of HLO text verbatim.
+	Lenient bool
+	// MaxBytes bounds what a compressed file may grow to; 0 is source.MaxUnpacked.
+	MaxBytes int64
+}
+
+// Load reads and verifies the module in a file: HLO text, StableHLO as text or bytecode, a file of jax.export, or a serialized
+// HloModuleProto, HloProto or HloSnapshot, any of which may be compressed; the form is recognised by its content. What XLA accepts is
+// accepted; [Verify] with the verifier's zero Config is stricter. Errors carry positions: they are a parser.ErrorList, a
+// verifier.ErrorList, a *source.KindError, or wrap a *proto.FormatError or the error of the file system.
+func Load(path string) (Module, error) { return Loader{}.Load(path) }
+
+// LoadFS is [Load] from a file system, such as one that is embedded in the program.
+func LoadFS(fsys fs.FS, path string) (Module, error) { return Loader{}.LoadFS(fsys, path) }
+
+// LoadReader is [Load] from a stream, which is read to its end. The name is for messages.
+func LoadReader(name string, r io.Reader) (Module, error) { return Loader{}.LoadReader(name, r) }
+
+// LoadBytes is [Load] from memory, which must not be written afterwards. The name is for messages.
+func LoadBytes(name string, data []byte) (Module, error) { return Loader{}.LoadBytes(name, data) }
+
+// Load is [Load] with these options.
+func (l Loader) Load(path string) (Module, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return Module{}, err
 	}
-	return LoadBytes(path, data)
+	return l.LoadBytes(path, data)
 }
 
-// LoadFS is [Load] from a file system, such as one that is embedded in the program.
-func LoadFS(fsys fs.FS, path string) (Module, error) {
+// LoadFS is [LoadFS] with these options.
+func (l Loader) LoadFS(fsys fs.FS, path string) (Module, error) {
 	data, err := fs.ReadFile(fsys, path)
 	if err != nil {
 		return Module{}, err
 	}
-	return LoadBytes(path, data)
+	return l.LoadBytes(path, data)
 }
 
-// LoadReader is [Load] from a stream, which is read to its end. The name is for messages.
-func LoadReader(name string, r io.Reader) (Module, error) {
+// LoadReader is [LoadReader] with these options.
+func (l Loader) LoadReader(name string, r io.Reader) (Module, error) {
 	data, err := io.ReadAll(io.LimitReader(r, source.MaxUnpacked+1))
 	if err != nil {
 		return Module{}, fmt.Errorf("%s: %w", name, err)
@@ -51,12 +76,14 @@ func LoadReader(name string, r io.Reader) (Module, error) {
 	if len(data) > source.MaxUnpacked {
 		return Module{}, fmt.Errorf("%s: more than %d bytes", name, int64(source.MaxUnpacked))
 	}
-	return LoadBytes(name, data)
+	return l.LoadBytes(name, data)
 }
 
-// LoadBytes is [Load] from memory, which must not be written afterwards. The name is for messages.
-func LoadBytes(name string, data []byte) (Module, error) {
-	m, err := source.Read(name, data, source.Options{})
+// LoadBytes is [LoadBytes] with these options.
+func (l Loader) LoadBytes(name string, data []byte) (Module, error) {
+	m, err := source.Read(name, data, source.Options{
+		Text: parser.Config{Lenient: l.Lenient}, StableHLO: stablehlo.Options{Shapes: l.Shapes}, MaxBytes: l.MaxBytes,
+	})
 	if err != nil {
 		return Module{}, err
 	}
@@ -90,6 +117,6 @@ func meaningIsClear(findings verifier.ErrorList) bool {
 	return true
 }
 
-// Trust takes a module as verified that comes from a place that verifies, such as a pass that is checked. Whoever is wrong about that
+// Trust takes a module as verified that comes from a place that verifies, such as a pass that is checked. A caller that is wrong about that
 // gets errors of lowering, or wrong numbers.
 func Trust(m hlo.Module) Module { return Module{m} }

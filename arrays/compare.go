@@ -36,7 +36,7 @@ func Number(z complex128) any {
 	return z
 }
 
-// Tolerance is how far results of a type may be from a reference when nobody says otherwise, relative and absolute: what a sum in another
+// Tolerance is how far results of a type may be from a reference by default, relative and absolute: what a sum in another
 // order costs for the wide floats, a unit in the last place for the narrow ones, nothing for integers.
 func Tolerance(t hlo.PrimitiveType) float64 {
 	switch t {

@@ -21,6 +21,11 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 	if err != nil {
 		return nil, err
 	}
+	given = c.kept(given)
+	byName, err := c.byName(params, given)
+	if err != nil {
+		return nil, err
+	}
 	if c.Fill != "" {
 		if err := fits(params); err != nil {
 			return nil, err
@@ -47,6 +52,9 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 			if a == nil {
 				a, used[v.Name] = given[v.Name], true
 			}
+			if a == nil && byName[i].array != nil {
+				a, used[byName[i].key] = byName[i].array, true
+			}
 			if l, err = c.argument(a, i, s); err != nil {
 				return nil, fmt.Errorf("%sparameter leaf %d, %v: %w", g.where(d), i, s.WithoutLayout(), err)
 			}
@@ -60,7 +68,7 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 		if used[key] {
 			continue
 		}
-		if strings.HasPrefix(key, "d") {
+		if isKey(key) && strings.HasPrefix(key, "d") {
 			return nil, fmt.Errorf("there is no parameter leaf %q: %s, and the program has %s", key, count(g.devices(), "device runs", "devices run"), numbered(len(params)))
 		}
 		return nil, fmt.Errorf("there is no parameter leaf %q: the program has %s", key, numbered(len(params)))
@@ -103,8 +111,11 @@ func (c *runCmd) files() (map[string]*npz.Array, error) {
 // givenShapes are those of the arrays that are given for parameters of all devices, by their numbers; nil when there are none.
 func (c *runCmd) givenShapes() ([]hlo.Shape, error) {
 	given, err := c.files()
-	if err != nil || len(given) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if c.exported != nil {
+		return c.exportedShapes(given)
 	}
 	var shapes []hlo.Shape
 	for i := 0; ; i++ {
@@ -124,10 +135,10 @@ func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal
 		return hlo.NewLiteral(s, nil)
 	case c.Fill != "":
 		return arrays.Fill(arrays.FillKind(c.Fill), c.Seed, leaf, s)
-	case c.Inputs != "" || len(c.Input) > 0:
+	case c.Inputs != "" || len(c.Input) > 0 || len(c.Weights) > 0:
 		return nil, errors.New("no value is given; --fill would make one")
 	}
-	return nil, errors.New("no value: give --inputs, --input or --fill")
+	return nil, errors.New("no value: give --inputs, --input, --weights or --fill")
 }
 
 // fits refuses parameters that the machine's memory cannot hold.

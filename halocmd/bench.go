@@ -2,13 +2,40 @@ package halocmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	goruntime "runtime"
 	"slices"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/distributed"
 )
+
+// slowest is the time that the slowest process took for each run.
+func slowest(ctx context.Context, j *distributed.Job, runs []time.Duration) ([]time.Duration, error) {
+	if j == nil {
+		return runs, nil
+	}
+	mine, err := json.Marshal(runs)
+	if err != nil {
+		return nil, err
+	}
+	all, err := j.AllGather(ctx, "--bench", mine)
+	if err != nil {
+		return nil, err
+	}
+	for _, data := range all {
+		var theirs []time.Duration
+		if err := json.Unmarshal(data, &theirs); err != nil || len(theirs) != len(runs) {
+			return nil, fmt.Errorf("the processes time %d and %d runs", len(runs), len(theirs))
+		}
+		for i, d := range theirs {
+			runs[i] = max(runs[i], d)
+		}
+	}
+	return runs, nil
+}
 
 // bench times runs of a program after one to warm up; making the inputs is not part of any figure.
 func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.Literal, r *record) error {
@@ -17,6 +44,11 @@ func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.L
 		host, err := c.Feeds.host(c, p.grid)
 		if err != nil {
 			return 0, err
+		}
+		if e.job != nil {
+			if err := e.job.Barrier(ctx, "--bench"); err != nil {
+				return 0, err
+			}
 		}
 		began := time.Now()
 		results, err = p.run(ctx, args, results, host)
@@ -32,9 +64,12 @@ func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.L
 			return err
 		}
 	}
+	if runs, err = slowest(ctx, e.job, runs); err != nil {
+		return err
+	}
 	slices.Sort(runs)
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	threads := int(c.Threads)
+	threads := c.threads()
 	if threads == 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}

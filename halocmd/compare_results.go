@@ -22,7 +22,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 	}
 	var records []any
 	var v agreement
-	bad := 0
+	bad, worst := 0, 0.0
 	for d, leaves := range results {
 		for i, got := range leaves {
 			key, shape := g.key(d, i), got.Shape().WithoutLayout()
@@ -36,6 +36,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 			}
 			diff := c.measure(got, want)
 			if diff.Bad > 0 {
+				worst = max(worst, diff.MaxAbs/magnitude(want))
 				bad++
 			}
 			fields := diff.fields()
@@ -49,7 +50,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from %s", name, bad, total, c.Compare)
+		return fmt.Errorf("%s: error: %d of %d results differ from %s%s", name, bad, total, c.Compare, c.precisionHint(worst))
 	}
 	v.agreed(e, c, name, total, c.Compare)
 	return nil
@@ -92,7 +93,7 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 	}
 	var records []any
 	var v agreement
-	bad := 0
+	bad, worst := 0, 0.0
 	for i, got := range results {
 		want := carried[i]
 		if !got.Shape().IsArray() {
@@ -103,6 +104,7 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 		}
 		diff := c.measure(got, want)
 		if diff.Bad > 0 {
+			worst = max(worst, diff.MaxAbs/magnitude(want))
 			bad++
 		}
 		fields := diff.fields()
@@ -112,7 +114,7 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries", name, bad, len(results))
+		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries%s", name, bad, len(results), c.precisionHint(worst))
 	}
 	v.agreed(e, c, name, len(results), "the snapshot")
 	return nil

@@ -50,6 +50,9 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		return nil, err
 	}
 	parse := time.Since(began)
+	if m, err = c.withPrecision(ctx, in, m); err != nil {
+		return nil, err
+	}
 	p, err := c.compile(ctx, e, in, m, observer)
 	if err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 
 // options are those of compiling and loading.
 func (c *runCmd) options(observer halo.Observer) halo.Options {
-	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: c.threads(), MaxBytes: available(), Observer: observer})
+	return options(halo.Options{Engine: halo.Engine(c.Engine), Threads: c.threads(), MaxBytes: available(), Observer: observer, HostCallback: c.callback})
 }
 
 // compile compiles a module that was read from a file.

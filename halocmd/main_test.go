@@ -136,7 +136,7 @@ func jsonLines(ts *testscript.TestScript, file string) (lines []any) {
 	return lines
 }
 
-var arrayText = regexp.MustCompile(`^([\w/]+)=(\w+)\[([\d,]*)\]:(.*)$`)
+var arrayText = regexp.MustCompile(`^([\w/.\[\]']+)=(\w+)\[([\d,]*)\]:(.*)$`)
 
 // npzCommand writes arrays whose elements are given as an HLO literal.
 func npzCommand(ts *testscript.TestScript, neg bool, args []string) {

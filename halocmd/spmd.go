@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/source"
-	"github.com/gohalo/halo/passes"
-	"github.com/gohalo/halo/passes/spmd"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -22,11 +20,10 @@ type spmdFlags struct {
 	Shards bool `help:"With --spmd: give the results of each device, keys d0/0, ..., instead of whole arrays."`
 }
 
-// spmdProgram is a partitioned program and its boundary.
+// spmdProgram is a partitioned program that is ready to run.
 type spmdProgram struct {
 	*prepared
-	boundary *spmd.Boundary
-	whole    []halo.Value // the leaves of the parameters
+	split *halo.Partitioned
 }
 
 // spmdOf partitions the program of a file; nil if it runs as it is, for one device or because it is one device's already.
@@ -41,50 +38,28 @@ func (c *runCmd) spmdOf(ctx context.Context, e *env, in *input, observer halo.Ob
 		return nil, err
 	}
 	parse := time.Since(began)
-	n := int64(c.Devices.Partitions)
-	switch {
-	case spmd.IsOneDevices(m):
-		fmt.Fprintf(e.stderr, "%s: note: the program is one device's already: it runs as without --spmd\n", in.name)
-		return nil, nil
-	case n == 0:
-		if imported, err := passes.Parse("sdy-import"); err == nil {
-			if im, err := (&pass.Runner{}).Run(ctx, imported, m); err == nil {
-				n = spmd.Devices(im)
-			}
-		}
-	}
-	if n <= 1 {
-		return nil, nil
-	}
 	e.progress.at("partitioning")
 	began = time.Now()
-	whole := m
-	ed := m.Edit()
-	cfg := *m.Config()
-	cfg.NumPartitions = n
-	ed.SetConfig(&cfg)
 	pipeline, err := catalogue.Parse("spmd")
 	if err != nil {
 		return nil, err
 	}
-	local, err := (&pass.Runner{}).Run(ctx, pipeline, ed.Freeze())
-	if err != nil {
+	split, err := halo.Partition(ctx, halo.Trust(m), halo.PartitionOptions{Devices: c.Devices.Partitions, Pipeline: pipeline, Verifier: verifierConfig(verifier.Config{})})
+	switch {
+	case errors.Is(err, halo.ErrPartitioned):
+		fmt.Fprintf(e.stderr, "%s: note: the program is one device's already: it runs as without --spmd\n", in.name)
+		return nil, nil
+	case errors.Is(err, halo.ErrOneDevice):
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("%s: error: %w", in.name, err)
 	}
-	split := time.Since(began)
-	p := &spmdProgram{}
-	if p.boundary, err = spmd.NewBoundary(whole, local); err != nil {
-		return nil, fmt.Errorf("%s: error: %w", in.name, err)
-	}
-	p.whole = halo.SignatureOf(whole).Parameters
-	verified, err := halo.Verify(local, verifierConfig(verifier.Config{Profile: verifier.XLA}))
-	if err != nil {
-		return nil, fmt.Errorf("%s: error: the partitioned program: %w", in.name, err)
-	}
-	if p.prepared, err = c.compile(ctx, e, in, verified, observer); err != nil {
+	p := &spmdProgram{split: split}
+	took := time.Since(began)
+	if p.prepared, err = c.compile(ctx, e, in, split.Module, observer); err != nil {
 		return nil, err
 	}
-	p.grid, p.parse, p.split = grid{max(c.Devices.Replicas, 1), int(n)}, parse, split
+	p.grid, p.parse, p.prepared.split = grid{max(c.Devices.Replicas, 1), split.Devices}, parse, took
 	return p, nil
 }
 
@@ -118,15 +93,9 @@ func (c *runCmd) runSPMD(ctx context.Context, e *env, in *input, r *record, p *s
 	if _, own := e.ownFile(output); c.Split.Shards || own {
 		return c.deliver(e, in.name, p.grid, results, r)
 	}
-	whole := make([]*hlo.Literal, len(p.boundary.Results))
-	for i := range whole {
-		parts := make([]*hlo.Literal, p.grid.partitions)
-		for d := range parts {
-			parts[d] = results[d][i]
-		}
-		if whole[i], err = p.boundary.Results[i].Whole(parts); err != nil {
-			return fmt.Errorf("%s: error: result %d: %w", in.name, i, err)
-		}
+	whole, err := p.split.Join(results[:p.grid.partitions])
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
 	return c.deliver(e, in.name, grid{1, 1}, [][]*hlo.Literal{whole}, r)
 }
@@ -142,22 +111,13 @@ func (c *runCmd) spmdArguments(p *spmdProgram) ([][]*hlo.Literal, error) {
 			return c.arguments(p.Signature().Parameters, p.grid)
 		}
 	}
-	whole, err := c.arguments(p.whole, grid{1, 1})
+	whole, err := c.arguments(p.split.Whole.Parameters, grid{1, 1})
 	if err != nil {
 		return nil, err
 	}
-	args := make([][]*hlo.Literal, p.grid.devices())
-	for d := range args {
-		for i, l := range whole[0] {
-			if i >= len(p.boundary.Params) {
-				return nil, errors.New("parameters that are no arrays cannot be split")
-			}
-			part, err := p.boundary.Params[i].Part(l, int64(d%p.grid.partitions))
-			if err != nil {
-				return nil, fmt.Errorf("parameter leaf %d: %w", i, err)
-			}
-			args[d] = append(args[d], part)
-		}
+	parts, err := p.split.Split(whole[0])
+	if err != nil {
+		return nil, err
 	}
-	return args, nil
+	return slices.Repeat(parts, p.grid.replicas), nil
 }

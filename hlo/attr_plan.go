@@ -25,7 +25,7 @@ type attrCell struct {
 	typ    reflect.Type
 }
 
-// cellKind tells the fields apart that are read without reflection.
+// cellKind distinguishes the fields that are read without reflection.
 type cellKind uint8
 
 const (

@@ -10,7 +10,7 @@ import (
 //
 //  1. the parameters by number;
 //  2. what the root reaches, depth first, control predecessors before operands;
-//  3. what is left hangs from instructions that nobody uses (side effects, dead code): these, ordered by a hash of the tree below each,
+//  3. what is left hangs from unused instructions (side effects, dead code): these, ordered by a hash of the tree below each,
 //     are visited like the root. Trees with equal hashes that share parts with others differently come in program order; then two
 //     computations that differ only in that order can be told apart, but never two different ones confused;
 //  4. instructions on a cycle, which only a broken edit can make, in program order.

@@ -51,6 +51,7 @@ func (c CompEdit) live() *compState {
 // own returns the computation header, writable. It ends the life of views.
 func (st *compState) own() *compNode {
 	st.viewGen++
+	st.e.writes++
 	if st.node.epoch == st.e.epoch {
 		return st.node
 	}
@@ -60,6 +61,7 @@ func (st *compState) own() *compNode {
 // ownSlot returns the slot of instruction id, writable, header and all.
 func (st *compState) ownSlot(id InstrID) **instrNode {
 	st.viewGen++
+	st.e.writes++
 	e := st.e
 	c := st.node
 	if c.epoch != e.epoch {
@@ -141,8 +143,11 @@ func (c CompEdit) View() Computation {
 		return Computation{st.node}
 	}
 	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.epoch != st.e.epoch {
-		st.more().view = st.node.clone(st.e.epoch)
-		st.view.live = &liveView{st, st.e, st.viewGen, st.e.gen, st.view.name}
+		v := new(viewNode)
+		st.node.copyTo(&v.compNode, st.e.epoch)
+		v.mark = liveView{st, st.e, st.viewGen, st.e.gen, st.node.name}
+		v.live = &v.mark
+		st.more().view = &v.compNode
 	}
 	return Computation{st.view}
 }
@@ -322,7 +327,7 @@ var (
 	ErrIsParameter          = errors.New("it is a parameter; RemoveParameter renumbers the others")
 )
 
-// Remove removes an instruction that nobody needs: no users, no control successors, neither root nor parameter. Otherwise it changes
+// Remove removes an unneeded instruction: no users, no control successors, neither root nor parameter. Otherwise it changes
 // nothing and returns an error wrapping the reason.
 func (c CompEdit) Remove(id InstrID) error {
 	st := c.state()

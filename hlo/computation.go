@@ -163,6 +163,12 @@ type liveView struct {
 	name             string
 }
 
+// viewNode is a view and its mark in one allocation: a session makes many.
+type viewNode struct {
+	compNode
+	mark liveView
+}
+
 func (v *liveView) check() {
 	if v.e.gen != v.editGen {
 		panic(fmt.Sprintf("hlo: use of a view of computation %q after %s", v.name, v.e.ended))

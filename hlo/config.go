@@ -74,3 +74,19 @@ type FileLocation struct {
 
 // StackFrame is a location and the frame that called it (0: none).
 type StackFrame struct{ FileLocationID, ParentFrameID int32 }
+
+// Location is the place of frame id, and its file; false if the tables do not have it, or there are none.
+func (t *StackFrames) Location(id int32) (file string, l FileLocation, ok bool) {
+	if t == nil || id < 1 || int(id) > len(t.Frames) {
+		return "", l, false
+	}
+	at := int(t.Frames[id-1].FileLocationID)
+	if at < 1 || at > len(t.Locations) {
+		return "", l, false
+	}
+	l = t.Locations[at-1]
+	if f := int(l.FileNameID); f >= 1 && f <= len(t.FileNames) {
+		file = t.FileNames[f-1]
+	}
+	return file, l, true
+}

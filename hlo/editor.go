@@ -10,7 +10,7 @@ import (
 // versions with Snapshot and Freeze. The module it starts from never changes.
 //
 // Every node of the IR carries the number of the session that made it, its epoch. The session writes nodes of its own epoch in place and
-// copies any other on the first write, path from the root included; nobody else knows the epoch, and it is retired before a version
+// copies any other on the first write, path from the root included; no other session knows the epoch, and it is retired before a version
 // is published. What an edit copies therefore depends on what this session did before, and on nothing else.
 //
 // An Editor and the handles it gives out ([CompEdit], [InstrEdit]) belong to one goroutine. [Editor.Fork] makes sessions that may
@@ -24,12 +24,16 @@ type Editor struct {
 	slabLeft, slabSize uint8      // see takeNode
 	slab               *instrNode // the next one
 
-	stats CopyStats
-	grown growth
+	stats  CopyStats
+	writes uint64 // grows with every edit
+	grown  growth
 
 	first compState   // of the computation touched first; many sessions touch no other
 	side  *sideTables // nil until needed
 	fork  *forkState  // nil: neither a fork nor split into forks
+
+	edited []CompID // see Owned.Edited
+	known  CompID   // one past the computations that it has listed
 
 	holder holder
 
@@ -43,7 +47,7 @@ type sideTables struct {
 	states tree[compState] // of computations touched later
 	spare  []compState     // what is left of a slab
 
-	calls     map[CompID]int        // number of calling instructions per computation, once somebody asked
+	calls     map[CompID]int        // number of calling instructions per computation, once asked for
 	unsettled []*compState          // those that forward
 	lists     []leafList[instrNode] // of finished builders, to be used again
 }
@@ -126,6 +130,7 @@ func (e *Editor) retire(why ending) {
 
 // own returns the module header, writable.
 func (e *Editor) own() *moduleNode {
+	e.writes++
 	if e.root.epoch != e.epoch {
 		room := &e.header
 		if room.moduleInfo != nil { // in use
@@ -314,7 +319,7 @@ func (m *moduleInfo) appendOrder(id CompID) {
 	m.order = append(m.order, id)
 }
 
-// RemoveComputation removes a computation that is not the entry and that nobody calls; remove callers before callees.
+// RemoveComputation removes a computation that is not the entry and is not called; remove callers before callees.
 func (e *Editor) RemoveComputation(id CompID) {
 	st := e.Computation(id).state()
 	if e.isFork() && id == e.fork.lent {
@@ -459,6 +464,32 @@ func (e *Editor) Changed(m Module) bool {
 	e.check()
 	e.settle()
 	return e.root != m.m
+}
+
+// ViewModule is the module as it is now, to read, on the terms of [CompEdit.View]: of computations that the session has written to, it
+// has views. When nothing was edited, it is the version that the session started from.
+func (e *Editor) ViewModule() Module {
+	e.checkWhole("ViewModule")
+	e.settle()
+	if e.root.epoch != e.epoch {
+		return Module{e.root}
+	}
+	v := e.root.cloneTo(new(smallModule), e.epoch, new(CopyStats))
+	epoch := epochs.Add(1) // the table is the view's alone
+	for _, id := range e.root.order {
+		if c := e.root.comps.get(uint32(id)); c.epoch == e.epoch {
+			*v.comps.slot(epoch, new(CopyStats), uint32(id)) = e.Computation(id).View().c
+		}
+	}
+	v.epoch = epoch
+	return Module{v}
+}
+
+// Edits grows with every edit: it is the same as before exactly when nothing was edited since.
+func (e *Editor) Edits() uint64 {
+	e.check()
+	e.settle()
+	return e.writes
 }
 
 // Stats is what the session has copied so far. It may be called after the end.

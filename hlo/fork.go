@@ -139,6 +139,7 @@ func (e *Editor) join(c *Editor) {
 			continue
 		}
 		e.setComp(m, id, n)
+		e.edited = append(e.edited, id)
 		if i > 0 {
 			e.ownInfo().appendOrder(id)
 		}

@@ -30,7 +30,7 @@ type moduleHashes struct {
 	whole Hash
 }
 
-// Hash is the structural hash of the module: the entry and what it calls, the computations nobody calls, and what the header says about
+// Hash is the structural hash of the module: the entry and what it calls, uncalled computations, and what the header says about
 // behaviour (layouts, aliases, counts). It is computed in time proportional to what changed since a version whose hash is known.
 func (m Module) Hash() Hash {
 	if c := m.m.cached.Load(); c != nil {
@@ -92,7 +92,7 @@ func (m *moduleNode) hashes() *moduleHashes {
 	return x
 }
 
-// looseRoots lists the computations that nobody calls, but for the entry, by hash.
+// looseRoots lists the uncalled computations other than the entry, by hash.
 func (m *moduleNode) looseRoots(x *moduleHashes) []CompID {
 	var roots []CompID
 	for _, id := range m.order {

@@ -91,7 +91,7 @@ func (h *hasher) shape(s Shape) {
 	h.word(x)
 }
 
-// hashShape hashes one shape and its parts. The first word tells what follows, so that no two shapes make the same sequence.
+// hashShape hashes one shape and its parts. The first word says what follows, so that no two shapes make the same sequence.
 func hashShape(d *shapeData) uint64 {
 	h := newHasher(15)
 	layout := d.layout

@@ -182,7 +182,7 @@ func (i InstrEdit) ownAttrs() *instrNode {
 // SetAttr sets the attribute of the given key, one of the op's own or a common one; a nil value means its zero value. It panics when
 // the instruction can have no such attribute, or the value is not of its type. The value must not be written afterwards.
 //
-// The first call on an instruction copies the struct of attributes, further ones write into that copy, until somebody obtains the struct
+// The first call on an instruction copies the struct of attributes, further ones write into that copy, until a reader obtains the struct
 // itself from a view.
 func (i InstrEdit) SetAttr(key AttrKey, v Attr) InstrEdit {
 	n := i.node()

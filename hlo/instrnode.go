@@ -9,7 +9,7 @@ import (
 // this order, and what few instructions have is elsewhere, to make it 112 bytes, a size class of the allocator: modules have many.
 type instrNode struct {
 	// stamp is the epoch of the session that made the node, below hashed. In a frozen node the local hash takes its place, hashed set,
-	// once somebody asks: a node is written or it is cached, never both. Atomic.
+	// once asked for: a node is written or it is cached, never both. Atomic.
 	stamp  uint64
 	exact  uint64 // atomic; hash of everything, on frozen nodes; 0: not computed
 	rank   uint64 // orders the instructions of a computation
@@ -47,8 +47,8 @@ type nodeFlags uint8
 
 const (
 	ownsAttrs      nodeFlags = 1 << iota // the set of attributes is new, or counted as a copy
-	ownsAttrStruct                       // what attrs points to has been seen by nobody else
-	ownsCommon                           // what common points to has been seen by nobody else
+	ownsAttrStruct                       // what attrs points to is seen only by this session
+	ownsCommon                           // what common points to is seen only by this session
 	ownsExtra                            // extra and its arrays belong to this node alone
 )
 

@@ -98,7 +98,7 @@ func (in Instruction) Common() *Common {
 	return n.common
 }
 
-// seen notes that somebody else holds a part of a node now, so that the session must not write to it.
+// seen notes that a reader holds a part of a node now, so that the session must not write to it.
 func (in Instruction) seen(n *instrNode, part nodeFlags) {
 	if live := in.c.live; live != nil && n.ownedBy(live.e.epoch) {
 		n.flags &^= part

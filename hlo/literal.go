@@ -16,7 +16,7 @@ type Literal struct {
 	data  []byte
 	parts []*Literal
 	// state is elidedBit, for a literal that stands for data that the text left out (`{...}`) and that has a shape only, and in its other
-	// bits the hash, once somebody asked. Atomic: constants are renamed and copied, and may have megabytes.
+	// bits the hash, once asked for. Atomic: constants are renamed and copied, and may have megabytes.
 	state uint64
 }
 

@@ -78,7 +78,7 @@ const (
 	TraitElementwise    Trait = 1 << iota // result element i depends on element i of each operand (scalar operands of select and clamp apart)
 	TraitCommutative                      // the two operands may be exchanged
 	TraitIdempotent                       // op(op(x)) == op(x)
-	TraitSideEffect                       // must neither be removed nor duplicated although nobody uses the result
+	TraitSideEffect                       // must neither be removed nor duplicated even if its result is unused
 	TraitCollective                       // communicates with other devices
 	TraitControl                          // its callees are executed as computations of their own: call, while, conditional, async-start
 	TraitApply                            // its callee is applied to elements: reduce, map, sort, scatter, ...

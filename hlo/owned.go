@@ -1,11 +1,13 @@
 package hlo
 
+import "slices"
+
 // Versioned is what an [Owned] handle may stand for.
 type Versioned interface{ Module | Computation }
 
 // Owned is a linear handle to a session: whoever holds the live handle is the unique owner of the version in the making, and edits
 // copy nothing that this session has made or copied before, through however many calls the handle is passed on. Every method but
-// Stats consumes the handle and gives out a new one; using a consumed handle panics. Pass it on with Move, which the analyzer
+// Stats, Edits and Edited consumes the handle and gives out a new one; using a consumed handle panics. Pass it on with Move, which the analyzer
 // useaftermove understands:
 //
 //	m2 := hlo.Own(m).WithAttr(a, x).WithAttr(b, y).WithAttr(c, z).Share() // m untouched; its header copied once
@@ -36,9 +38,12 @@ func OwnComputation(m Module, id CompID) Owned[Computation] {
 func (e *Editor) Own() Owned[Module] {
 	e.checkWhole("Own")
 	e.settle()
-	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats}
+	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, writes: e.writes, grown: e.grown}
 	if e.side != nil && e.side.calls != nil {
 		t.side = &sideTables{calls: e.side.calls}
+	}
+	if e.root != nil {
+		t.known = CompID(e.root.comps.n)
 	}
 	e.end(byOwn)
 	return Owned[Module]{&ownership{t, 1}, NoComp, 1}
@@ -107,9 +112,13 @@ func (o Owned[T]) WithName(name string) Owned[T] {
 //halo:consume o
 func (o Owned[T]) Edit(f func(*Editor)) Owned[T] {
 	e, next := o.consume()
+	if e.grown.next > 0 {
+		e.grown = growth{next: growthStep} // whoever edits next has a bound of its own
+	}
 	f(e)
 	e.check()
 	e.settle()
+	e.noteEdited()
 	e.retire(byOwnedEdit)
 	e.dropStates()
 	return next
@@ -135,6 +144,45 @@ func (o Owned[T]) ShareModule() Module {
 	e, _ := o.consume()
 	o.s.e = nil
 	return e.Freeze()
+}
+
+// Edits is [Editor.Edits]. It does not consume o, and panics after Share.
+func (o Owned[T]) Edits() uint64 {
+	if o.s == nil || o.s.e == nil {
+		panic("hlo: Edits of an Owned after Share")
+	}
+	return o.s.e.writes
+}
+
+// Edited lists the computations that calls of Edit have written to, made or removed since it was last asked, by id. It does not consume o, and
+// panics after Share.
+func (o Owned[T]) Edited() []CompID {
+	if o.s == nil || o.s.e == nil {
+		panic("hlo: Edited of an Owned after Share")
+	}
+	e := o.s.e
+	for id := e.known; id < CompID(e.root.comps.n); id++ {
+		e.edited = append(e.edited, id)
+	}
+	e.known = CompID(e.root.comps.n)
+	list := e.edited
+	e.edited = nil
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// noteEdited remembers the computations that the session has written to since it last forgot what it knows of them.
+func (e *Editor) noteEdited() {
+	note := func(st *compState) bool {
+		if st.viewGen > 0 && st.node != nil {
+			e.edited = append(e.edited, st.node.id)
+		}
+		return true
+	}
+	note(&e.first)
+	if e.side != nil {
+		e.side.states.each(note)
+	}
 }
 
 // Stats is what the session has copied so far. It does not consume o, and panics after Share.

@@ -8,7 +8,7 @@ import (
 )
 
 // ExampleOwned is the promise of copy on write with moves: attributes are attached through a table of functions that know nothing
-// of their argument's type, and the original is copied once if others can see it, and not at all if nobody can.
+// of their argument's type, and the original is copied once if it is shared, and not at all if it is not.
 func ExampleOwned() {
 	withAttr := func(key AttrKey) func(any) any {
 		return func(f any) any { return f.(Owned[Computation]).Move().WithAttr(key, int64(1)) }

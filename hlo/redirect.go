@@ -3,7 +3,7 @@ package hlo
 import "slices"
 
 // Forward is ReplaceAllUses for passes that replace again what they put in before: it takes note, and the users are written when
-// somebody looks at operands, users, the root or a view, or when the session publishes. By then a chain of replacements is known, and
+// a caller reads operands, users, the root or a view, or when the session publishes. By then a chain of replacements is known, and
 // every user is copied and written once however often its operand was redirected. What anybody sees is what ReplaceAllUses would have
 // made at this moment.
 func (c CompEdit) Forward(old, new InstrID) {
@@ -72,7 +72,7 @@ func (st *compState) resolve(id, user InstrID) InstrID {
 	}
 }
 
-// settle brings all computations up to date, before somebody looks at the module.
+// settle brings all computations up to date, before the module is read.
 func (e *Editor) settle() {
 	if e.side == nil {
 		return

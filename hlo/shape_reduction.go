@@ -105,7 +105,7 @@ func mapShape(c *ShapeContext) (Shape, error) {
 			return Shape{}, c.operand(i, rule, "Map operation requires all operands to have the same shape; got %v and %v", x, s)
 		}
 	}
-	if !c.Stated.IsValid() { // with a written shape, nobody looks at the list (RED-09)
+	if !c.Stated.IsValid() { // with a written shape, the list is not read (RED-09)
 		for i, axis := range attrsAs[MapAttrs](c).Dimensions {
 			if axis != int64(i) || i >= x.Rank() {
 				return Shape{}, c.attr("dimensions", rule, "Map requires monotonically increasing dimension numbers; got: {%s} for %v", intsText(attrsAs[MapAttrs](c).Dimensions), x)

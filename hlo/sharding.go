@@ -19,14 +19,14 @@ type Sharding struct {
 	GroupID int64
 	// Reduction of unreduced shardings.
 	Reduction ReductionKind
-	// Metadata of this leaf; HasMetadata tells an empty list from none.
+	// Metadata of this leaf; HasMetadata distinguishes an empty list from none.
 	Metadata    []*Metadata
 	HasMetadata bool
 	// Named shardings (version 3).
 	Named *NamedSharding
 }
 
-// ShardingKind tells the forms of a sharding apart.
+// ShardingKind is the form of a sharding.
 type ShardingKind uint8
 
 // The kinds of sharding.

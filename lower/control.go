@@ -84,7 +84,7 @@ func (f *function) copy(v valueID, in hlo.Instruction) valueID {
 	return f.add(op{kernel: "hlo.copy", loc: f.location(in), args: []valueID{v}, share: []sharing{{0, 0, elide}}}, shape)[0]
 }
 
-// tripCount is the number of rounds of a loop, if it is known: then nobody has to evaluate the condition, unless it does more than that.
+// tripCount is the number of rounds of a loop, if it is known: then the condition need not be evaluated, unless it does more than that.
 // XLA's passes may have written it into the backend configuration, as {"known_trip_count":{"n":"17"}}.
 func (l *lowering) tripCount(in hlo.Instruction) int64 {
 	var config struct {

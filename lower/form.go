@@ -74,7 +74,7 @@ func (f *function) operandForms(in hlo.Instruction, from int) []hlo.Shape {
 // rootForm is the form of what the computation returns.
 func (f *function) rootForm() hlo.Shape { return f.form(f.comp.Root()) }
 
-// formKey tells lists of forms apart.
+// formKey distinguishes lists of forms.
 func formKey(forms []hlo.Shape) string {
 	var b strings.Builder
 	for i, s := range forms {

@@ -76,9 +76,9 @@ type sharing struct {
 type shareKind uint8
 
 const (
-	alias   shareKind = iota // the same bytes: no work at run time, whoever else holds the argument
+	alias   shareKind = iota // the same bytes: no work at run time, even if the argument is shared
 	inPlace                  // the kernel may write over the argument if nobody needs it afterwards
-	elide                    // a copy: an alias if nobody needs the argument afterwards, else a copy
+	elide                    // a copy: an alias if the argument is not needed afterwards, else a copy
 )
 
 // shareable lists which results of an instruction may use the storage of which operand leaves.

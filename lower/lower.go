@@ -6,7 +6,8 @@
 // nothing. Arrays are dense and row-major whatever their layouts say. Each instruction that computes becomes one kernel named
 // hlo.<opcode>, whose attribute is the instruction's id in the module, which the file holds too; the kernel's implementation is chosen when
 // the file is loaded. Calls,
-// loops, branches and asynchronous chains become control kernels over functions of the same file.
+// loops, branches and asynchronous chains become control kernels over functions of the same file. Native pairs (copy-start and so on) that passes
+// have left are chains too (native.go).
 //
 // The buffer plan gives every register a place: the caller's memory, the constants, or an offset in the function's frame. Frames
 // of callees lie inside the caller's frame, so one allocation serves an execution.
@@ -45,6 +46,7 @@ func (e *Error) Error() string {
 // Module lowers m. The module must be verified, and should have been through the `cpu` pipeline, which rewrites what has no kernel.
 // The result is deterministic: equal modules give equal files.
 func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
+	m = withChains(m)
 	l := newLowering(m)
 	entry, err := l.function(ctx, m.Entry().ID(), plainCall)
 	if err != nil {
@@ -76,7 +78,7 @@ type lowering struct {
 	chains  map[hlo.CompID]int  // begunIn of computations
 }
 
-// fnKey tells versions of a computation apart: a loop body is compiled for results that overwrite arguments, and parameters may have
+// fnKey distinguishes versions of a computation: a loop body is compiled for results that overwrite arguments, and parameters may have
 // different forms.
 type fnKey struct {
 	comp  hlo.CompID

@@ -9,7 +9,7 @@ import (
 
 // storage is memory that one or more values use, one after the other or as aliases.
 type storage struct {
-	slot        runtime.Slot // of kind SlotArena with Index set by the packer, unless it is somebody else's memory
+	slot        runtime.Slot // of kind SlotArena with Index set by the packer, unless it is foreign memory
 	bytes       int64
 	first, last int   // ops between which it must not be used for anything else, both included
 	uses        []int // in functions with segments: the ops that use it, the first among them; last is of no meaning there
@@ -69,7 +69,7 @@ func (f *function) argument(v valueID) int {
 // makePlan gives every value a storage and every storage a place.
 //
 //  1. Last uses: of every value, counting the function's results and, for operands of an asynchronous chain, its done.
-//  2. Storages: an alias shares its operand's; a kernel that may works in place where nobody needs the operand afterwards; a
+//  2. Storages: an alias shares its operand's; a kernel that may works in place where the operand is not needed afterwards; a
 //     loop's results are its arguments' storage; everything else gets one of its own.
 //  3. Results of the function go straight to the caller's memory where nothing else can be hurt.
 //  4. What is left is packed into the frame, callees' frames included.
@@ -183,7 +183,7 @@ func (f *function) join(v valueID, store int) {
 	f.stores[store].uses = append(f.stores[store].uses, f.values[v].uses...)
 }
 
-// mayOverwrite reports whether op k may put its result r where its argument is: nobody needs the argument's storage after k, no
+// mayOverwrite reports whether op k may put its result r where its argument is: the argument's storage is not needed after k, no
 // other argument of k lives in it, and it is the function's own; or it is the memory of the loop-carried argument that r, in the end,
 // becomes.
 func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) bool {

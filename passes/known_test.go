@@ -18,6 +18,6 @@ func TestKnown(t *testing.T) {
 	}
 	_, err := Parse("dce,shape_canonicalizer")
 	assert.ErrorContains(t, err, "known, but not implemented")
-	_, err = Parse("dce,host-offloader{x=1}")
+	_, err = Parse("dce,literal-canonicalizer{x=1}")
 	assert.ErrorContains(t, err, "known, but not implemented")
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/expand"
 	"github.com/gohalo/halo/passes/fuse"
+	"github.com/gohalo/halo/passes/host"
+	"github.com/gohalo/halo/passes/layout"
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/loops"
 	"github.com/gohalo/halo/passes/motion"
@@ -30,6 +32,8 @@ var catalogued = pass.Join(
 	dots.Family,
 	expand.Family,
 	fuse.Family,
+	layout.Family,
+	host.Family,
 	legalize.Family,
 	loops.Family,
 	motion.Family,
@@ -53,7 +57,7 @@ var pipelines = []Pipeline{
 	{"spmd", "the program of one device out of one with shardings for many, as JAX hands it over",
 		"sdy-import,flatten-call-graph,hlo-constant-splitter{split-expressions=true},sharding-propagation,spmd-partitioning,cse,dce"},
 	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
-	{"debug", "what lowering needs, and what nobody reads removed: every other value keeps its instruction, and its rounding",
+	{"debug", "the passes that lowering needs, and dead-code elimination: every other value keeps its instruction, and its rounding",
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
 	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,cse,dce"},

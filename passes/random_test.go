@@ -30,7 +30,7 @@ var (
 
 // inexact lists what may change floating-point results, and how far: the pipelines that run at a looser policy.
 var inexact = map[string]shadow.Config{
-	"logistic-expander":   {RTol: 1e-2, ATol: 1e-2, Class: pass.Rounding},
+	"logistic-expander":   {RTol: 2e-2, ATol: 1e-2, Class: pass.Rounding},
 	"change-op-data-type": {RTol: 1e-2, ATol: 1e-2, Class: pass.Rounding},
 	"float-normalization": {RTol: 1e-2, ATol: 1e-2, Class: pass.Rounding},
 	// The evaluator keeps a sum that it recognises wide, and rounds once; a combiner that converts rounds each of the n partial sums, by at most
@@ -44,6 +44,11 @@ var inexact = map[string]shadow.Config{
 // other lists what is there to change what a program computes: only that the result verifies, and is the same when made again, is tested.
 var other = []string{"control-flow-flattening"}
 
+// asked are passes that are only exact when asked to be.
+var asked = map[string]string{
+	"bfloat16-propagation": "bfloat16-propagation{effective-low-precision=none}", // the evaluator's dots do not round their operands
+}
+
 // TestRandom runs every pass and every standard pipeline over random modules: the result verifies, evaluates to the same bits, is the same when
 // made again, and the input is not written to. Odd seeds make modules of all kinds of op.
 //
@@ -54,9 +59,13 @@ func TestRandom(t *testing.T) {
 		n = min(n, 20)
 	}
 	names := []string{"async-wrapper{ops=[add,multiply,maximum,reduce,exponential] always}", "async-wrapper{ops=[call,while,fusion] always},latency-hiding-scheduler",
-		"while-loop-unroller{factor=2}", "while-loop-unroller{factor=3},while-loop-unroller,simplify", "dce{call-analysis}", "constant-folding{level=aggressive}"}
+		"while-loop-unroller{factor=2}", "while-loop-unroller{factor=3},while-loop-unroller,simplify", "dce{call-analysis}", "gather-expander{m=eliminate-all-gathers}", "scatter-expander{m=eliminate-all-scatters}", "constant-folding{level=aggressive}"}
 	for _, p := range passes.All() {
-		names = append(names, p.Name)
+		if text, ok := asked[p.Name]; ok {
+			names = append(names, text)
+		} else {
+			names = append(names, p.Name)
+		}
 	}
 	for name := range passes.Pipelines {
 		names = append(names, name)

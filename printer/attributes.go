@@ -240,7 +240,7 @@ func (p *printer) metadata(m *hlo.Metadata) {
 		}
 	default:
 		if p.InlineFrames && m.StackFrameID != 0 {
-			if file, l, ok := p.frame(m.StackFrameID); ok {
+			if file, l, ok := p.m.Config().StackFrames.Location(m.StackFrameID); ok {
 				c := *m
 				c.StackFrameID = 0
 				c.SourceFile, c.SourceLine, c.SourceEndLine = file, l.Line, l.EndLine

@@ -53,23 +53,6 @@ func (p *printer) field(head string, v int32) {
 	p.int(int64(v))
 }
 
-// frame is the location of stack frame id, if the tables have it.
-func (p *printer) frame(id int32) (file string, l hlo.FileLocation, ok bool) {
-	t := p.m.Config().StackFrames
-	if t == nil || id < 1 || int(id) > len(t.Frames) {
-		return "", l, false
-	}
-	at := int(t.Frames[id-1].FileLocationID)
-	if at < 1 || at > len(t.Locations) {
-		return "", l, false
-	}
-	l = t.Locations[at-1]
-	if f := int(l.FileNameID); f >= 1 && f <= len(t.FileNames) {
-		file = t.FileNames[f-1]
-	}
-	return file, l, true
-}
-
 // originRecovery writes the modules that rebuild lost original values, ordered by the value they rebuild. What follows the table
 // starts on a line of its own.
 func (p *printer) originRecovery(table []hlo.OriginRecovery) {

@@ -55,7 +55,7 @@ func numElements(dims []int64) int64 {
 	return n
 }
 
-// checkedElements is numElements for dimensions that nobody has vouched for.
+// checkedElements is numElements for unchecked dimensions.
 func checkedElements(dims []int64) (int64, error) {
 	n := uint64(1)
 	for _, d := range dims {

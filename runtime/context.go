@@ -42,7 +42,7 @@ func (c *ExecContext) Context() context.Context {
 	return context.Background()
 }
 
-// Stopped reports whether the execution was cancelled or cannot go on, so that what a kernel still computes is for nobody. It costs an
+// Stopped reports whether the execution was cancelled or cannot go on, so that the results of running kernels are not used. It costs an
 // atomic load, and may be asked once for every few microseconds of work.
 func (c *ExecContext) Stopped() bool { return c.run != nil && c.run.cancelled.Load() }
 
@@ -82,7 +82,7 @@ func (c *ExecContext) cancelled() *async.Value {
 	return c.Request.cancelled.Load()
 }
 
-// newLane returns a trace lane that nobody else uses.
+// newLane returns an unused trace lane.
 func (c *ExecContext) newLane() int {
 	if c.tracer == nil {
 		return 0
@@ -147,7 +147,7 @@ func NewRequest(ctx context.Context, host *Host, o RequestOptions) *Request {
 			r.data[reflect.TypeOf(d)] = d
 		}
 	}
-	// The end of ctx arrives through cancelWith, so that whoever sees the context done finds the request cancelled.
+	// The end of ctx arrives through cancelWith, so that the request is cancelled before the context is seen to be done.
 	r.ctx, r.stopCtx = context.WithCancelCause(context.WithoutCancel(ctx))
 	if ctx.Done() != nil {
 		r.unwatch = context.AfterFunc(ctx, func() { r.cancelWith(contextStatus(ctx)) })

@@ -11,7 +11,7 @@ func (r *Registry) CustomCall(target string, bind TensorBinder) {
 	r.Tensor(customCallPrefix+target, bind)
 }
 
-// BindCustomCall chooses the implementation of a custom-call. It reports false if nobody registered the target. b is the use of the
+// BindCustomCall chooses the implementation of a custom-call. It reports false if the target is not registered. b is the use of the
 // kernel that stands for the call, config its backend configuration.
 func (r *Registry) BindCustomCall(target, config string, b *Binding) (bound Bound, known bool, err error) {
 	e := r.lookup(customCallPrefix + target)

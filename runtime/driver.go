@@ -41,7 +41,7 @@ type outcome uint8
 
 const (
 	proceed   outcome = iota // at f.top, its pc
-	suspended                // somebody else has the fiber already, or will have
+	suspended                // another goroutine has the fiber already, or will have it
 	ended                    // the base activation has returned, or the run has failed
 )
 
@@ -149,7 +149,7 @@ func (f *fiber) loop() outcome {
 	}
 }
 
-// metered tells the meter that the fiber runs on this goroutine now.
+// metered reports to the meter that the fiber runs on this goroutine now.
 func (f *fiber) metered() {
 	f.goroutine = workqueue.Worker()
 	if f.fresh {

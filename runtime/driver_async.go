@@ -67,7 +67,7 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 	return proceed
 }
 
-// resumeFiber hands a fiber to its queue: whoever made the value available has other things to do.
+// resumeFiber hands a fiber to its queue: the goroutine that made the value available has other work.
 func resumeFiber(arg any) async.Ready {
 	f := arg.(*fiber)
 	if f.run.worked != nil {

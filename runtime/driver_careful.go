@@ -102,7 +102,7 @@ func (r *tensorRun) failedResult(a *activation, i int) bool {
 	return r.anyFailed(a, a.fn.results[i:i+1])
 }
 
-// passFailures tells a callee which of its arguments failed, and forgets those of its last execution.
+// passFailures marks the arguments of a callee that failed, and clears those of its last execution.
 func (r *tensorRun) passFailures(a, child *activation, in []int32) {
 	r.forgetFailures(child)
 	r.mu.Lock()

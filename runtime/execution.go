@@ -256,7 +256,7 @@ func (e *execution) slot(r int32) *unsafe.Pointer {
 }
 
 // contended returns the value of a register that may be empty: an indirect is put there then, with a reference for every
-// use and one for whoever writes the register.
+// use and one for the writer of the register.
 func (e *execution) contended(r int32) *async.Value {
 	if v := (*async.Value)(atomic.LoadPointer(e.slot(r))); v != nil {
 		return v
@@ -300,7 +300,7 @@ func (e *execution) store(r int32, v *async.Value) *async.Value {
 		return v
 	}
 	v.DropRefs(int(reg.uses) - 1)
-	in, _ := async.AsIndirect(old) // nobody else writes this register
+	in, _ := async.AsIndirect(old) // this register has no other writer
 	// The writer's reference goes before the users run, so that a last one among them sees the only reference.
 	ready := in.ForwardLater(v)
 	in.DropRef()

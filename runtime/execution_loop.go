@@ -18,7 +18,7 @@ type loop struct {
 	stream  int32
 	lane    int
 	current int32 // kernel that runs, for the recovery from a panic
-	walking bool  // in file order; results are stored and nobody is told
+	walking bool  // in file order; results are stored without notifying users
 	next    int32 // kernel to look at, while walking
 	frame   Frame
 	args    []*async.Value
@@ -185,7 +185,7 @@ func (l *loop) finish(k int32) {
 	}
 }
 
-// publish stores a value and tells the register's users, now or when it is available.
+// publish stores a value and notifies the register's users, now or when it is available.
 func (l *loop) publish(r int32, v *async.Value, foreign bool) {
 	e := l.exec
 	v = e.store(r, v)
@@ -227,7 +227,7 @@ func (l *loop) notify(users []int32) {
 	}
 	for _, k := range users {
 		c := &e.count[k]
-		// The last producer need not write: nobody looks at the counter again. A non-strict kernel is ready at the first
+		// The last producer need not write: the counter is not read again. A non-strict kernel is ready at the first
 		// argument and told about the others too, so its counter must pass zero.
 		last := atomic.LoadInt32(c) == 1 && !e.g.kernels[k].nonStrict
 		if last || atomic.AddInt32(c, -1) == 0 {

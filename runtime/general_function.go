@@ -286,7 +286,7 @@ func (f *Function) NumResults() int { return len(f.def.Results) }
 func (f *Function) ArgType(i int) string    { return f.program.file.Types[f.def.Args[i]] }
 func (f *Function) ResultType(i int) string { return f.program.file.Types[f.def.Results[i]] }
 
-// Kind tells how f is executed.
+// Kind reports how f is executed.
 func (f *Function) Kind() bef.Kind { return f.def.Kind }
 
 // CheckCall returns an error unless f takes args arguments and gives results results, for Kernel.Check of kernels that

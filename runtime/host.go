@@ -21,7 +21,7 @@ type Host struct {
 
 	mu      sync.Mutex
 	live    int          // executions with work outstanding
-	quiet   *async.Value // becomes available when live is zero; nil if nobody waits
+	quiet   *async.Value // becomes available when live is zero; nil if there is no waiter
 	threads map[string]*executionThread
 	shared  map[reflect.Type]any
 }

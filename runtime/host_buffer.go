@@ -35,7 +35,7 @@ func NewHostBuffer(a HostAllocator, size, align int64) (*HostBuffer, error) {
 	return b, nil
 }
 
-// NewExternalBuffer returns a buffer over memory of somebody else, with one reference. release, which may be nil, is called
+// NewExternalBuffer returns a buffer over the caller's memory, with one reference. release, which may be nil, is called
 // when the last reference goes.
 func NewExternalBuffer(data []byte, release func()) *HostBuffer {
 	b := &HostBuffer{data: data, release: release}

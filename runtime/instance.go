@@ -30,8 +30,8 @@ type tensorRun struct {
 	cancelled atomic.Bool           // everything stops
 	pending   atomic.Int32          // fibers that have not ended, and the watcher of the caller's context
 	state     atomic.Uint32         // runRunning, then runAwaited or runFinished
-	done      *async.Value          // published at the end if somebody waits
-	release   func(*tensorRun)      // set if nobody waits: gives the instance back
+	done      *async.Value          // published at the end if there is a waiter
+	release   func(*tensorRun)      // set if there is no waiter: gives the instance back
 	unwatch   func() bool
 
 	rest     func(rests bool) // RunOptions.Rest
@@ -72,7 +72,7 @@ type activation struct {
 	stretches [][]boundCall // of fn.stretches
 	moves     []boundCall   // of fn.copies
 
-	meter *meter // nil if nobody measures
+	meter *meter // nil without a measurement
 
 	pc    int
 	phase int   // of the control step at pc; 0 before it starts

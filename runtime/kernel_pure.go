@@ -203,7 +203,7 @@ func Return[T any](f *Frame, i int, x T) {
 	f.results[i] = async.MakeAvailable(x).Value()
 }
 
-// returnLocal puts a result that nobody sees outside of this execution where the last execution had it.
+// returnLocal puts a result that is not visible outside of this execution where the last execution had it.
 func returnLocal[T any](f *Frame, i int, x T) {
 	slot := &f.exec.locals[f.kernel.results[i]]
 	if *slot == nil || !async.Overwrite(*slot, x) {

@@ -11,7 +11,7 @@ import (
 // a value goes from one such kernel straight to another. What comes through functions, or from kernels that take frames apart, is
 // found out when it is used.
 
-// payloadType is what a signature says of an argument of type T: nil for chains, which nobody reads.
+// payloadType is what a signature says of an argument of type T: nil for chains, which have no payload to read.
 func payloadType[T any]() reflect.Type {
 	if t := reflect.TypeFor[T](); t != reflect.TypeFor[async.Chain]() {
 		return t

@@ -240,7 +240,7 @@ type span struct {
 	begin, end int64
 }
 
-// attach makes the activations of an instance measure for m, or for nobody.
+// attach makes the activations of an instance measure for m, or not at all if it is nil.
 func (r *tensorRun) attach(m *Meter) {
 	r.meter = m
 	r.eachActivation(func(a *activation) { a.attach(m) })

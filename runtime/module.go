@@ -25,7 +25,7 @@ func (r *Registry) Modules(m Modules) {
 	r.modules = m
 }
 
-// loadModule opens the file's module, if it has one that somebody can open.
+// loadModule opens the file's module, if it has one and a registered opener.
 func (p *Program) loadModule(reg *Registry) (err error) {
 	if reg.modules.Open == nil || !p.file.Has(SectionModule) {
 		return nil

@@ -181,7 +181,7 @@ func (p *Program) loadTensorFunctions() error {
 	return nil
 }
 
-// checkMetadata compares what the file tells about its entry with what the entry is.
+// checkMetadata compares the file's description of its entry with the entry.
 func (p *Program) checkMetadata() error {
 	if p.metadata == nil {
 		return nil
@@ -232,7 +232,7 @@ func (p *Program) File() *bef.File { return p.file }
 // Host returns the host the program runs on.
 func (p *Program) Host() *Host { return p.host }
 
-// Metadata returns what the file tells about its entry function, or nil.
+// Metadata returns the file's description of its entry function, or nil.
 func (p *Program) Metadata() *Metadata { return p.metadata }
 
 // Entry returns the entry function that the metadata names, or nil.
@@ -262,7 +262,7 @@ func (f *Function) ID() int { return f.id }
 // Location returns where the function comes from.
 func (f *Function) Location() bef.Location { return f.program.file.Locations.At(f.def.Loc) }
 
-// statusLocation is the position that a location tells, for errors.
+// statusLocation is the position of a location, for errors.
 func statusLocation(l bef.Location) async.Location {
 	if file, line, col, ok := l.Position(); ok {
 		return async.Location{File: file, Line: int(line), Col: int(col)}

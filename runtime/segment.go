@@ -43,7 +43,7 @@ func (a *activation) begin() {
 	}
 }
 
-// notify tells segments that a kernel that they wait for has run, and returns a fiber for one of those that can begin, if the caller can take
+// notify reports to segments that a kernel they wait for has run, and returns a fiber for one of those that can begin, if the caller can take
 // it on; the others go to the queue.
 func (f *fiber) notify(a *activation, list []int32, takeOne bool) (taken *fiber) {
 	p := a.parallel

@@ -126,7 +126,7 @@ func (a *activation) finish() {
 	}
 }
 
-// stretch runs stretch i of a, which is bound. It reports false if the run has failed; a.pc then tells where.
+// stretch runs stretch i of a, which is bound. It reports false if the run has failed; a.pc is then the place.
 func (f *fiber) stretch(a *activation, i int) bool {
 	stop := &f.run.stop
 	a.pc = a.fn.stretches[i].first

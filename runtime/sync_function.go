@@ -95,7 +95,7 @@ func (l *generalLoader) loadSync(fn *Function) error {
 	return nil
 }
 
-// findLastUses gives each register to the kernel after which nobody needs it. Results of the function are kept, and so are
+// findLastUses gives each register to the kernel after which it is not needed. Results of the function are kept, and so are
 // results of plain kernels: scalars may lie where they are until they are overwritten.
 func (s *syncFunction) findLastUses() {
 	kept := make([]bool, s.numRegs)

@@ -19,7 +19,7 @@ type RunOptions struct {
 	Meter *Meter
 	// Rest, if set, is called with true when the execution comes to rest, since all parts of it have ended or wait for
 	// something outside of it, and with false when it goes on. Of two calls that cross each other the later may come
-	// first, so count them: an execution begins at work. It is for who has to know that nobody of several can go on.
+	// first, so count them: an execution begins at work. It is for callers that detect that none of several executions can go on.
 	Rest func(rests bool)
 	// Valid, if set, has room for one entry for each result. After an error it says which results were computed all the same, since they do
 	// not depend on what failed.
@@ -192,7 +192,7 @@ func checkBuffer(what string, i int, b *Buffer, want *Register) error {
 }
 
 // watch lets the end of ctx and of the request end the run. The watcher counts as a part of the run, so the instance
-// cannot be given to somebody else while it is at work.
+// cannot be given away while it is at work.
 func (r *tensorRun) watch(ctx context.Context) {
 	if r.ctx.Request != nil {
 		if ctx.Done() == nil {
@@ -243,7 +243,7 @@ func (r *tensorRun) fail(st *async.Status) {
 	}
 }
 
-// abandonLate fails the run if its main fiber has ended and a callee still waits for operands: nobody will bind them.
+// abandonLate fails the run if its main fiber has ended and a callee still waits for operands: they will never be bound.
 func (r *tensorRun) abandonLate() {
 	r.mu.Lock()
 	late := r.late
@@ -289,7 +289,7 @@ func (r *tensorRun) wait() {
 			async.BlockUntilReady(done) // on a worker, against the rules; slow is better than wrong
 		}
 	} else {
-		async.Emplace(done, async.Chain{}) // it ended meanwhile, and nobody knows of the value
+		async.Emplace(done, async.Chain{}) // it ended meanwhile, and the value has no other reference
 	}
 }
 

@@ -72,7 +72,7 @@ func (m *tensorMemory) drop() {
 	}
 }
 
-// values hands the memory over to values, or to nobody if the computation failed.
+// values hands the memory over to values, or frees it if the computation failed.
 func (m *tensorMemory) values(tv *TensorValues, failed *Error) []*async.Value {
 	return m.validValues(tv, failed, nil)
 }

@@ -25,7 +25,7 @@ type Work struct {
 	Begin, End time.Time
 }
 
-// WorkTracer is a tracer that is told of each kernel when it has run. Begin and End are not called then, of kernels of tensor functions.
+// WorkTracer is a tracer that is called after each kernel. Begin and End are not called then, of kernels of tensor functions.
 type WorkTracer interface {
 	Tracer
 	Work(w Work)

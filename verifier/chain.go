@@ -125,7 +125,7 @@ func (r *run) walkBack(s *chainState, done hlo.Instruction) {
 }
 
 // updateOrigin checks that an update continues a start or an update, and that going on from there ends somewhere: around a loop, a chain
-// may lead back to itself. state tells updates on the way (1) from those done (2).
+// may lead back to itself. state is 1 for updates in progress and 2 for finished ones.
 func (r *run) updateOrigin(in hlo.Instruction, state map[place]uint8) {
 	var way []place
 	for at := in; state[placeOf(at)] == 0; {

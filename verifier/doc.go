@@ -23,7 +23,7 @@
 //
 // Rules have stable ids (ASYNC-25, SHP-04), which tests and users search for; [Explain] documents each with a module that breaks it and
 // one that does not, from examples.txt. A rule's shape half lives with the op in package hlo: the shape rule is the op check, and its
-// errors carry the ids. [Rule.Kind] tells the rules that other packages keep: the readers of text and of serialized modules, or the IR, which
+// errors carry the ids. [Rule.Kind] marks the rules that other packages enforce: the readers of text and of serialized modules, or the IR, which
 // cannot say what breaks them. Ids that begin with HALO are halo's own.
 //
 // A finding about an asynchronous value shows the whole chain, start to done (chaintext.go). [Config.Levels] selects groups of rules.

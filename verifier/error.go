@@ -7,7 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Severity tells errors from warnings.
+// Severity distinguishes errors from warnings.
 type Severity uint8
 
 // The severities.

@@ -37,7 +37,7 @@ const (
 	ByConstruction
 	// Covered rules follow from another rule, which always reports first: As.
 	Covered
-	// Permission rules say what is legal, so that nobody takes it for a fault.
+	// Permission rules say what is legal, so that it is not taken for a fault.
 	Permission
 	// Definition rules define a word of other rules.
 	Definition

@@ -22,7 +22,7 @@ var identityTargets = []string{
 	"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape", "GlobalToLocalShape",
 	"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape",
 	"LayoutConstraint", "annotate_device_placement", "MoveToHost", "MoveToDevice", "Pin", "Unpin", "SetBound", "control_dep",
-	"ShardBarrierFrom", "ShardBarrierTo",
+	"ShardBarrierFrom", "ShardBarrierTo", "__xla_internal_call_marker_after",
 }
 
 // sameArgument is the operand. Between the shape of one device's part and that of the whole array it is so only where there is one device.
@@ -44,6 +44,16 @@ var customCalls = map[string]Kernel{
 	"GetRngSeed":     rngSeed,
 	"PadToStatic":    padToStatic,
 	"SliceToDynamic": sliceToDynamic,
+
+	"__xla_internal_call_marker_before": allArguments,
+}
+
+// allArguments is the operand, or of a tuple shape the operands.
+func allArguments(c *Call) (*hlo.Literal, error) {
+	if !c.In.Shape().IsTuple() {
+		return sameArgument(c)
+	}
+	return hlo.NewTupleLiteral(c.Args...), nil
 }
 
 // HasCustomCall reports whether the target is known without a handler of the caller's.

@@ -3,6 +3,7 @@ package pass
 import (
 	"context"
 	"errors"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -21,6 +22,18 @@ const forkFrom = 512
 //     there are processors.
 //  3. What parts of the run have counted and remarked is told in the order of the computations.
 func (p *Pass) runLocal(ctx *Context, m hlo.Module, only map[hlo.CompID]bool) (hlo.Module, error) {
+	if only != nil && len(only) == 0 {
+		return m, nil
+	}
+	e := ctx.Edit(m)
+	if err := p.editLocal(ctx, m, e, only); err != nil {
+		return m, err
+	}
+	return e.Freeze(), nil
+}
+
+// editLocal is runLocal in a session, where m is the module as it is, or a view of it.
+func (p *Pass) editLocal(ctx *Context, m hlo.Module, e *hlo.Editor, only map[hlo.CompID]bool) error {
 	var small, large []hlo.CompID
 	for c := range m.Computations() {
 		switch {
@@ -35,10 +48,6 @@ func (p *Pass) runLocal(ctx *Context, m hlo.Module, only map[hlo.CompID]bool) (h
 		small, large = append(small, large...), nil
 		slices.Sort(small)
 	}
-	if len(small)+len(large) == 0 {
-		return m, nil
-	}
-	e := ctx.Edit(m)
 	for _, id := range small {
 		part := ctx.part()
 		err := p.Local(part, m, e.Computation(id))
@@ -47,15 +56,29 @@ func (p *Pass) runLocal(ctx *Context, m hlo.Module, only map[hlo.CompID]bool) (h
 			err = ctx.Err()
 		}
 		if err != nil {
-			return m, err
+			return err
 		}
 	}
 	if len(large) > 0 {
-		if err := p.runForked(ctx, m, e, large); err != nil {
-			return m, err
+		return p.runForked(ctx, m, e, large)
+	}
+	return nil
+}
+
+// Each yields the instructions that c has at the call, in program order, each as it is when its turn comes; what has been removed meanwhile is
+// left out. It is how passes that are lent read what they edit.
+func Each(c hlo.CompEdit) iter.Seq[hlo.Instruction] {
+	return func(yield func(hlo.Instruction) bool) {
+		ids := make([]hlo.InstrID, 0, c.NumInstructions())
+		for in := range c.View().Instructions() {
+			ids = append(ids, in.ID())
+		}
+		for _, id := range ids {
+			if c.Has(id) && !yield(c.At(id)) {
+				return
+			}
 		}
 	}
-	return e.Freeze(), nil
 }
 
 func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.CompID) error {
@@ -123,46 +146,71 @@ func dirty(m, old hlo.Module) map[hlo.CompID]bool {
 	if m.Entry().ID() != old.Entry().ID() || m.Config() != old.Config() {
 		return nil
 	}
-	set := map[hlo.CompID]bool{}
-	var callees, callers []hlo.CompID
-	mark := func(id hlo.CompID, list *[]hlo.CompID) {
-		if !set[id] {
-			set[id] = true
-			*list = append(*list, id)
-		}
-	}
-	touch := func(c hlo.Computation) { // a version before or after: what it calls has other callers now
-		for in := range c.Instructions() {
-			for id := range in.Callees() {
-				if _, ok := m.Computation(id); ok {
-					callees = append(callees, id)
-				}
-			}
-		}
-	}
+	d := newDirt(m)
 	for c := range m.Computations() {
 		if was, ok := old.Computation(c.ID()); !ok || was != c {
-			mark(c.ID(), &callers)
-			touch(c)
+			d.edited(c.ID())
 			if ok {
-				touch(was)
+				d.calls(was)
 			}
 		}
 	}
 	for c := range old.Computations() {
 		if _, ok := m.Computation(c.ID()); !ok {
-			touch(c)
+			d.calls(c)
 		}
 	}
-	for len(callers) > 0 {
-		id := callers[len(callers)-1]
-		callers = callers[:len(callers)-1]
-		for caller := range m.Callers(id) {
-			mark(caller, &callers)
+	return d.spread()
+}
+
+// dirt collects the computations of m that have changed.
+type dirt struct {
+	m                hlo.Module
+	set              map[hlo.CompID]bool
+	callees, callers []hlo.CompID
+}
+
+func newDirt(m hlo.Module) *dirt { return &dirt{m: m, set: map[hlo.CompID]bool{}} }
+
+func (d *dirt) mark(id hlo.CompID) {
+	if !d.set[id] {
+		d.set[id] = true
+		d.callers = append(d.callers, id)
+	}
+}
+
+// edited adds a computation that has changed, and what it calls.
+func (d *dirt) edited(id hlo.CompID) {
+	d.mark(id)
+	d.calls(d.m.MustComputation(id))
+}
+
+// calls adds what a version of a computation calls, before or after: it has other callers now.
+func (d *dirt) calls(c hlo.Computation) {
+	for in := range c.Instructions() {
+		for i := range in.NumCallees() {
+			d.called(in.Callee(i))
 		}
 	}
-	for _, id := range callees {
-		set[id] = true
+}
+
+func (d *dirt) called(id hlo.CompID) {
+	if _, ok := d.m.Computation(id); ok {
+		d.callees = append(d.callees, id)
 	}
-	return set
+}
+
+// spread adds the callers of all that has changed.
+func (d *dirt) spread() map[hlo.CompID]bool {
+	for len(d.callers) > 0 {
+		id := d.callers[len(d.callers)-1]
+		d.callers = d.callers[:len(d.callers)-1]
+		for caller := range d.m.Callers(id) {
+			d.mark(caller)
+		}
+	}
+	for _, id := range d.callees {
+		d.set[id] = true
+	}
+	return d.set
 }

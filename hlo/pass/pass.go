@@ -37,7 +37,7 @@ type Pass struct {
 	// Makes lists what a module is after the pass, and Breaks what it no longer is.
 	Makes, Breaks []Phase
 
-	// A pass has one of two forms.
+	// A pass has one of three forms.
 
 	// Run returns the new version of the module, and the module it was given when there is nothing to do.
 	Run func(ctx *Context, m hlo.Module) (hlo.Module, error)
@@ -45,6 +45,11 @@ type Pass struct {
 	// at facts about these, but at nothing else, since it is not run again on computations for which all this stayed as it was. It must
 	// be safe to run on several computations at once.
 	Local func(ctx *Context, m hlo.Module, c hlo.CompEdit) error
+	// Lent says that Local reads computations anew after each edit: m and what it gives out may be views then, of what passes before have
+	// made and nobody has looked at, which die with the next edit.
+	Lent bool
+	// Own edits the module that passes hand on, and gives it back. What passes before it have copied is not copied again.
+	Own func(ctx *Context, o hlo.Owned[hlo.Module]) (hlo.Owned[hlo.Module], error)
 }
 
 // Rule is the documentation of one named rewrite. Fuel is spent by its id. Text is the rule itself, if it is one of package rules.
@@ -55,10 +60,23 @@ type Param struct{ Name, Doc string }
 
 // Apply runs the pass on m, whichever form it has.
 func (p *Pass) Apply(ctx *Context, m hlo.Module) (hlo.Module, error) {
-	if p.Run != nil {
+	switch {
+	case p.Run != nil:
 		return p.Run(ctx, m)
+	case p.Own != nil:
+		return p.runOwn(ctx, m)
 	}
 	return p.runLocal(ctx, m, nil)
+}
+
+// runOwn runs a pass of the form Own on a module that others may hold.
+func (p *Pass) runOwn(ctx *Context, m hlo.Module) (hlo.Module, error) {
+	o, err := p.Own(ctx, hlo.Own(m))
+	if err != nil {
+		return m, err
+	}
+	ctx.copied = sum(ctx.copied, o.Stats())
+	return o.Share(), nil
 }
 
 // Error says which pass of a pipeline failed.

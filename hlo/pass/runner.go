@@ -86,13 +86,19 @@ type Runner struct {
 
 	threads []string // of the computations that passes are held to, nil if to none
 	facts   facts
+	now     current
+	stamps  stamp
 	last    map[string]lastRun // by key of the pass
 	left    Budget             // of the pass that runs
 	mu      sync.Mutex         // of left and Fuel
 }
 
 // lastRun is what a pass was given, and returned, when it ran last.
-type lastRun struct{ before, after hlo.Module }
+type lastRun struct {
+	before, after stamp
+	given         hlo.Module // what it was given, if that was a version; else
+	chain         *chain     // of which it was given what it was at before
+}
 
 // Run runs p on m. The error, if any, is an *Error naming the pass; the module returned with it is the last good one.
 func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module, error) {
@@ -103,13 +109,19 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 	}
 	r.last = map[string]lastRun{}
 	r.facts = facts{}
-	return r.pipeline(ctx, placesOf("", p, map[string]int{}), m)
+	r.now = current{m: m, at: r.newStamp()}
+	err := r.pipeline(ctx, placesOf("", p, map[string]int{}))
+	return r.publish(), err
 }
 
-func (r *Runner) pipeline(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+func (r *Runner) pipeline(ctx context.Context, at *place) error {
 	p := at.group
-	if p.If != "" && !holds(p.If, m) {
-		return m, nil
+	if p.If != "" {
+		runs := false
+		r.look(func(m hlo.Module) { runs = holds(p.If, m) })
+		if !runs {
+			return nil
+		}
 	}
 	fp, threads := r.FP, r.threads
 	defer func() { r.FP, r.threads = fp, threads }()
@@ -120,72 +132,81 @@ func (r *Runner) pipeline(ctx context.Context, at *place, m hlo.Module) (hlo.Mod
 		r.threads = p.Threads
 	}
 	if p.Fix {
-		return r.fixpoint(ctx, at, m)
+		return r.fixpoint(ctx, at)
 	}
-	return r.steps(ctx, at, m)
+	return r.steps(ctx, at)
 }
 
-func (r *Runner) fixpoint(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 	p := at.group
 	limit := p.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
 	var round []Report
-	watching := len(r.Instruments)
-	r.Instruments = append(r.Instruments[:watching:watching], Instrument{After: func(rep Report) {
-		if rep.Changed() {
-			round = append(round, rep)
-		}
-	}})
-	defer func() { r.Instruments = r.Instruments[:watching] }()
+	if watching := len(r.Instruments); r.looks() {
+		r.Instruments = append(r.Instruments[:watching:watching], Instrument{After: func(rep Report) {
+			if rep.Changed() {
+				round = append(round, rep)
+			}
+		}})
+		defer func() { r.Instruments = r.Instruments[:watching] }()
+	}
 	seen := map[hlo.Hash]bool{}
 	for n := 1; ; n++ {
 		round = round[:0]
-		next, err := r.steps(ctx, at, m)
-		if err != nil || next == m {
-			return next, err
+		before := r.now.at
+		if err := r.steps(ctx, at); err != nil || r.now.at == before {
+			return err
 		}
-		m = next
 		// A module that comes back will come back for ever.
-		if h := m.Hash(); n == limit || (n > 3 && seen[h]) {
+		var h hlo.Hash
+		r.look(func(m hlo.Module) { h = m.Hash() })
+		if n == limit || (n > 3 && seen[h]) {
 			for _, i := range r.Instruments {
 				if i.Unstable != nil {
 					i.Unstable(at.path, n, round)
 				}
 			}
-			return m, nil
-		} else {
-			seen[h] = true
+			return nil
 		}
+		seen[h] = true
 	}
 }
 
-func (r *Runner) steps(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+func (r *Runner) steps(ctx context.Context, at *place) error {
 	for _, s := range at.steps {
 		var err error
 		if s.group != nil {
-			m, err = r.pipeline(ctx, s, m)
+			err = r.pipeline(ctx, s)
 		} else {
-			m, err = r.pass(ctx, s, m)
+			err = r.pass(ctx, s)
 		}
 		if err != nil {
-			return m, err
+			return err
 		}
 	}
-	return m, nil
+	return nil
 }
 
-func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module, error) {
+func (r *Runner) pass(ctx context.Context, at *place) error {
 	p, path := at.pass, at.execution()
 	for _, i := range r.Instruments {
 		if i.Skip != nil && i.Skip(path) {
-			return m, nil
+			return nil
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return m, err
+		return err
 	}
+	if p.owns() && !r.looks() {
+		return r.handOn(ctx, p, path)
+	}
+	return r.passOn(ctx, p, path, r.publish())
+}
+
+// passOn runs a pass on a version, and makes another of it.
+func (r *Runner) passOn(ctx context.Context, p *Pass, path string, m hlo.Module) error {
 	for _, i := range r.Instruments {
 		if i.Before != nil {
 			i.Before(path, m)
@@ -200,9 +221,13 @@ func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module,
 	rep.Took = time.Since(c.began)
 	rep.Allocated = r.allocated() - allocated
 	if err != nil {
-		return m, &Error{Pass: path, Failed: p, FP: r.FP, Before: m, Err: err}
+		return &Error{Pass: path, Failed: p, FP: r.FP, Before: m, Err: err}
 	}
-	r.last[r.key(p)] = lastRun{m, next}
+	before, after := r.now.at, r.now.at
+	if next != m {
+		after = r.newStamp()
+	}
+	r.last[r.key(p)] = lastRun{before: before, after: after, given: m}
 	rep.After, rep.Statistics, rep.Copied = next, c.stats, c.copied
 	for _, i := range r.Instruments {
 		if i.After != nil {
@@ -210,7 +235,7 @@ func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module,
 		}
 	}
 	if next == m {
-		return m, nil
+		return nil
 	}
 	r.facts.forget(next)
 	if r.Check != nil {
@@ -220,9 +245,10 @@ func (r *Runner) pass(ctx context.Context, at *place, m hlo.Module) (hlo.Module,
 		err = r.CheckChange(ctx, m, next)
 	}
 	if err != nil {
-		return m, &Error{Pass: path, Failed: p, FP: r.FP, Before: m, After: next, Err: err}
+		return &Error{Pass: path, Failed: p, FP: r.FP, Before: m, After: next, Err: err}
 	}
-	return next, nil
+	r.now = current{m: next, at: after}
+	return nil
 }
 
 // panicked is the error of a pass that has panicked. A module that has grown beyond bounds is not the pass's fault.
@@ -240,29 +266,33 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 			next, err = m, panicked(v)
 		}
 	}()
-	last, ran := r.last[r.key(p)]
-	ran = ran && !r.Thorough && !r.limits(p.Name)
-	if ran && last.before == m && last.after == m {
+	last, ran := r.lastOf(p)
+	if ran && last.before == r.now.at && last.after == r.now.at {
 		return m, nil
 	}
 	rep.Fresh = true
-	if p.Run == nil {
-		only := map[hlo.CompID]bool(nil)
-		if ran && m.SameLineage(last.before) {
-			only = dirty(m, last.before)
-		}
-		only = r.onThreads(m, only)
+	if p.Local != nil {
+		only := r.onThreads(m, r.since(last, m))
 		rep.Computations = len(only)
 		if only == nil {
 			rep.Computations = m.NumComputations()
 		}
 		return p.runLocal(c, m, only)
 	}
-	next, err = p.Run(c, m)
+	next, err = p.Apply(c, m)
 	if err == nil && next.IsZero() {
 		return m, fmt.Errorf("returned no module")
 	}
 	return next, err
+}
+
+// lastOf is the last run of a pass, if what has happened since says where it may find something new.
+func (r *Runner) lastOf(p *Pass) (lastRun, bool) {
+	last, ran := r.last[r.key(p)]
+	if !ran || r.Thorough || r.limits(p.Name) {
+		return lastRun{}, false
+	}
+	return last, true
 }
 
 // limits reports whether the rewrites of a pass are counted: then they are made one after the other, and all of them.

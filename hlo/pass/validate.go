@@ -13,6 +13,16 @@ type Order struct{ Before, After, Because string }
 
 var passName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`) })
 
+// forms counts the functions that would run the pass.
+func (p *Pass) forms() (n int) {
+	for _, has := range []bool{p.Run != nil, p.Local != nil, p.Own != nil} {
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
 // Validate checks a catalogue: names are kebab-case and unique, every pass has a documentation whose first line is a title and something to
 // run, the constraints name passes that exist and say why, and every pipeline keeps them. A test calls it; it returns all mistakes.
 func Validate(all []*Pass, pipelines map[string]*Pipeline, orders []Order) error {
@@ -28,10 +38,10 @@ func Validate(all []*Pass, pipelines map[string]*Pipeline, orders []Order) error
 			fail("pass %s: there are two", p.Name)
 		case title == "" || strings.HasSuffix(title, "."):
 			fail("pass %s: the documentation begins with a title, got %q", p.Name, title)
-		case p.Run == nil && p.Local == nil:
+		case p.forms() == 0:
 			fail("pass %s has nothing to run", p.Name)
-		case p.Run != nil && p.Local != nil:
-			fail("pass %s has both forms, Run and Local", p.Name)
+		case p.forms() > 1:
+			fail("pass %s has several of the forms Run, Local and Own", p.Name)
 		}
 		names[p.Name] = true
 	}

@@ -67,7 +67,7 @@ func like(op *mlir.Op, name string, attrs mlir.Attrs) *mlir.Op {
 func (s *simplifier) broadcastOperands(op *mlir.Op, rest string) *mlir.Op {
 	t := op.Results[0].Type
 	name := "stablehlo." + rest
-	if rows[name] == nil {
+	if rows()[name] == nil {
 		name = "chlo." + rest
 	}
 	explicit, given := mlir.Ints(op.Attrs.Get("broadcast_dimensions"))

@@ -17,6 +17,8 @@ type Options struct {
 	Values map[int]*hlo.Literal
 	// DropTokens drops arguments and results of main that are tokens, as the first effect needs no order.
 	DropTokens bool
+	// Names are what the caller calls the arguments of main, as in args[0]['w']: the op_name of parameters that have none.
+	Names []string // of those that are left
 }
 
 // converter makes one module:

@@ -125,7 +125,7 @@ func TestExport(t *testing.T) {
 	for _, l := range f.Arguments {
 		names = append(names, l.Name+" "+l.String())
 	}
-	require.Equal(t, []string{"[0][0]['b1'] f32[8]", "[0][0]['w1'] f32[4,8]", "[0][0]['w2'] f32[8,3]", "[0][1] f32[b,4]"}, names)
+	require.Equal(t, []string{"args[0]['b1'] f32[8]", "args[0]['w1'] f32[4,8]", "args[0]['w2'] f32[8,3]", "args[1] f32[b,4]"}, names)
 	require.Equal(t, []int64{0, 1, 2, 3}, f.Kept)
 
 	_, err = f.Convert("model.jax_export", stablehlo.Options{})

@@ -95,7 +95,7 @@ func (s *simplifier) standIn(op *mlir.Op) *mlir.Op {
 			return s.broadcastOperands(op, rest)
 		}
 	}
-	if next == nil || rows[next.Name].results != len(op.Results) {
+	if next == nil || rows()[next.Name].results != len(op.Results) {
 		return op
 	}
 	s.checkOp(next)
@@ -108,7 +108,7 @@ func expansionOf(op *mlir.Op) (name string, ok bool) {
 		if rest == "asin_acos_kernel" {
 			rest = "_asin_acos_kernel"
 		}
-		r := rows[op.Name]
+		r := rows()[op.Name]
 		return rest, r != nil && r.expanded && !strings.HasPrefix(rest, "broadcast_")
 	}
 	switch op.Name {

@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
@@ -16,16 +17,25 @@ type row struct {
 	expanded bool // written out before it is converted
 }
 
-// rows has every operation that is read. It is filled by init, as converting a region looks operations up.
-var rows map[string]*row
+// rows has every operation that is read. It is made when it is first wanted: most runs of a command read no StableHLO.
+func rows() map[string]*row {
+	table.once.Do(func() { table.rows = makeRows() })
+	return table.rows
+}
+
+// table is filled by rows, as converting a region looks operations up.
+var table struct {
+	once sync.Once
+	rows map[string]*row
+}
 
 // rowOf is the row of an operation, nil when it is unknown. The dialect mhlo has the operations of stablehlo.
 func rowOf(name string) *row {
-	if r := rows[name]; r != nil {
+	if r := rows()[name]; r != nil {
 		return r
 	}
 	if rest, ok := strings.CutPrefix(name, "mhlo."); ok {
-		return rows["stablehlo."+rest]
+		return rows()["stablehlo."+rest]
 	}
 	return nil
 }
@@ -51,8 +61,8 @@ func op1(emit func(*comp, *mlir.Op)) *row { return &row{1, 1, 0, 1, emit, false}
 func op2(emit func(*comp, *mlir.Op)) *row { return &row{2, 2, 0, 1, emit, false} }
 func op3(emit func(*comp, *mlir.Op)) *row { return &row{3, 3, 0, 1, emit, false} }
 
-func init() {
-	rows = map[string]*row{
+func makeRows() map[string]*row {
+	all := map[string]*row{
 		"stablehlo.abs":                   unary(hlo.OpAbs),
 		"stablehlo.cbrt":                  op1(realUnary(hlo.OpCbrt)),
 		"stablehlo.ceil":                  op1(realUnary(hlo.OpCeil)),
@@ -200,14 +210,15 @@ func init() {
 		"sdy.data_flow_edge":      op1((*comp).identity),
 	}
 	for name, r := range chloRows() {
-		rows["chlo."+name] = r
+		all["chlo."+name] = r
 	}
+	return all
 }
 
 // nearestRow is the known operation most like a name, "" when none is.
 func nearestRow(name string) string {
 	near := ""
-	for other := range rows {
+	for other := range rows() {
 		if strings.HasPrefix(other, name) || len(other) > 12 && strings.HasPrefix(name, other) {
 			if near == "" || len(other) < len(near) || len(other) == len(near) && other < near {
 				near = other

@@ -204,7 +204,7 @@ func (b *bodyWriter) instruction(in hlo.Instruction) {
 		b.values[in.ID()] = b.values[in.Operand(0)]
 		return
 	}
-	f := writers[in.Opcode()]
+	f := writerOf(in.Opcode())
 	if f == nil {
 		b.missing[in.Opcode().String()] = true
 		var list []*mlir.Value

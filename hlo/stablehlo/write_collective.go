@@ -5,7 +5,7 @@ import (
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
 )
 
-func init() {
+func setCollectiveWriters() {
 	writers[hlo.OpAllReduce] = writeAllReduce
 	writers[hlo.OpAllGather] = writeAllGather
 	writers[hlo.OpReduceScatter] = writeReduceScatter

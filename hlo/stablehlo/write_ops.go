@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
@@ -11,11 +12,22 @@ import (
 // operation need no row.
 var writers [256]func(*bodyWriter, hlo.Instruction) written
 
-func init() {
+var fillWriters sync.Once
+
+// writerOf is the writer of an opcode, nil when there is none. The table is filled when it is first wanted, like that of reading.
+func writerOf(op hlo.Opcode) func(*bodyWriter, hlo.Instruction) written {
+	fillWriters.Do(func() {
+		setWriters()
+		setCollectiveWriters()
+	})
+	return writers[op]
+}
+
+func setWriters() {
 	for op := range hlo.Opcodes {
 		name := "stablehlo." + strings.ReplaceAll(op.String(), "-", "_")
 		info := hlo.Info(op)
-		if rows[name] != nil && info.NewAttrs == nil && len(info.Callees) == 0 {
+		if rows()[name] != nil && info.NewAttrs == nil && len(info.Callees) == 0 {
 			writers[op] = func(*bodyWriter, hlo.Instruction) written { return written{name: name} }
 		}
 	}

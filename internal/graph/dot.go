@@ -23,7 +23,7 @@ func Dot(w io.Writer, m hlo.Module, cfg Config) error {
 		fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;\n", s.comp.ID(), quote(s.title(m)))
 		for _, in := range s.nodes {
 			name, what := label(in)
-			fmt.Fprintf(out, "    %s [label=%s, fillcolor=\"%s\", tooltip=%s%s];\n", node(in), quote(name+"\n"+what), colour(in), quote(text.of(in)), border(s, in))
+			fmt.Fprintf(out, "    %s [label=%s, fillcolor=\"%s\", tooltip=%s%s];\n", node(in), quote(name+"\n"+what), Kinds[KindOf(in)].Colour, quote(text.of(in)), border(s, in))
 		}
 		for _, a := range s.arrows() {
 			fmt.Fprintf(out, "    %s -> %s%s;\n", node(s.comp.MustAt(a.from)), node(s.comp.MustAt(a.to)), style(s, a))

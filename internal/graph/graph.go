@@ -161,31 +161,6 @@ func label(in hlo.Instruction) (name, what string) {
 	return "%" + in.Name(), what
 }
 
-// colour tells kinds of instructions apart.
-func colour(in hlo.Instruction) string {
-	t := hlo.Info(in.Opcode()).Traits
-	for _, kind := range []struct {
-		is     bool
-		colour string
-	}{
-		{in.Opcode() == hlo.OpParameter, "#ffd8a8"},
-		{in.Opcode() == hlo.OpConstant || in.Opcode() == hlo.OpIota, "#e9ecef"},
-		{t.Has(hlo.TraitAsyncStart) || t.Has(hlo.TraitAsyncDone) || hlo.IsAsync(in.Opcode()), "#ffc9c9"},
-		{t.Has(hlo.TraitCollective), "#eebefa"},
-		{t.Has(hlo.TraitControl), "#b2f2bb"},
-		{in.Opcode() == hlo.OpFusion, "#c3fae8"},
-		{in.Opcode() == hlo.OpDot || in.Opcode() == hlo.OpConvolution, "#a5d8ff"},
-		{t.Has(hlo.TraitSideEffect) || in.Opcode() == hlo.OpCustomCall, "#ffa8a8"},
-		{t.Has(hlo.TraitApply), "#d0bfff"},
-		{t.Has(hlo.TraitElementwise), "#fff3bf"},
-	} {
-		if kind.is {
-			return kind.colour
-		}
-	}
-	return "#ffffff"
-}
-
 // texts prints the instructions of a module whole.
 type texts struct{ lines *printer.Lines }
 

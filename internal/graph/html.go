@@ -101,7 +101,7 @@ func (s section) svg(out io.Writer, text texts, drawn map[hlo.CompID]bool) {
 		}
 		fmt.Fprintf(out, "%s<g class=\"%s\" data-name=\"%s\"><title>%s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>"+
 			"<text x=\"%.1f\" y=\"%.1f\">%s</text><text class=\"what\" x=\"%.1f\" y=\"%.1f\">%s</text></g>%s\n", open, class, html.EscapeString(in.Name()),
-			html.EscapeString(text.of(in)), b.x, b.y, b.width, boxHeight, colour(in), b.x+6, b.y+15, html.EscapeString(name), b.x+6, b.y+29, html.EscapeString(what), end)
+			html.EscapeString(text.of(in)), b.x, b.y, b.width, boxHeight, Kinds[KindOf(in)].Colour, b.x+6, b.y+15, html.EscapeString(name), b.x+6, b.y+29, html.EscapeString(what), end)
 	}
 	fmt.Fprint(out, "</svg>\n")
 }

@@ -68,7 +68,7 @@ func made(o pass.Options) (*pass.Pass, error) {
 	}
 	r.Rules = table(&opts)
 	r.Layouts, r.Once = opts.layoutSensitive, !opts.fixedPoint
-	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Params: params(), Rules: r.Document(), Local: r.Local}, nil
+	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Params: params(), Rules: r.Document(), Local: r.Local, Lent: true}, nil
 }
 
 // rule is shorthand for the tables.

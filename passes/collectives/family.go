@@ -30,6 +30,7 @@ var Family = pass.Family{
 		"all-reduce-promotion":                NewAllReducePromotion,
 		"all-reduce-reassociate":              NewAllReduceReassociate,
 		"all-reduce-splitter":                 NewAllReduceSplitter,
+		"ar-crs-combiner":                     NewArCrsCombiner,
 		"collective-permute-combiner":         NewCollectivePermuteCombiner,
 		"collective-pipeliner":                NewPipeliner,
 		"cpu-all-reduce-combiner":             NewCPUAllReduceCombiner,

@@ -27,8 +27,9 @@ gives, stay.`,
 					continue
 				}
 				ce := e.Computation(c.ID())
-				now := ce.At(in.ID())
+				x := ce.At(in.ID()).Operand(0)
 				at := emit.Before(ce, in)
+				part := at.Shape(x)
 				dim, t := f.dims[0], in.Shape().Type()
 				at = emit.At{C: ce, Before: in.ID(), Common: at.Common, Position: at.Position}
 				zero := emit.Zero(t)
@@ -43,12 +44,12 @@ gives, stay.`,
 				place := placeOf(at, m, f)
 				for d := range index {
 					if int64(d) == dim {
-						index[d] = at.Binary(hlo.OpMultiply, place, at.Int(hlo.U32, now.OperandInstr(0).Shape().Dim(d)))
+						index[d] = at.Binary(hlo.OpMultiply, place, at.Int(hlo.U32, part.Dim(d)))
 					} else {
 						index[d] = at.Int(hlo.U32, 0)
 					}
 				}
-				whole := at.DynamicUpdateSlice(at.Fill(at.Constant(zero), in.Shape().Dimensions()...), now.Operand(0), index...)
+				whole := at.DynamicUpdateSlice(at.Fill(at.Constant(zero), in.Shape().Dimensions()...), x, index...)
 				all := at.Spec(hlo.InstrSpec{Opcode: hlo.OpAllReduce, Shape: in.Shape(), Operands: []hlo.InstrID{whole}, Callees: []hlo.CompID{emit.BinaryComputation(e, op, t)},
 					Attrs: &hlo.AllReduceAttrs{ReplicaGroups: f.groups, ChannelID: f.channel, UseGlobalDeviceIDs: f.global, ConstrainLayout: f.constrain}})
 				if err := emit.Replace(ce, in.ID(), all); err != nil {

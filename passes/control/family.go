@@ -5,24 +5,29 @@ import "github.com/gohalo/halo/hlo/pass"
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
 	Plain: []*pass.Pass{
+		CallMarker,
+		CallOutliner,
 		CallParameterCleanup,
 		ComputationDeduplicator,
 		ConditionalCanonicalizer,
 		ConditionalSimplifier,
 		FlattenCallGraph,
 		FusionInliner,
+		InfeedTokenPropagation,
 		MapInliner,
 		OptimizationBarrierExpander,
 		PropagateCallMetadata,
 		UnflattenCallGraph,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"call-inliner":            NewCallInliner,
-		"control-flow-flattening": NewFlattening,
+		"call-inliner":               NewCallInliner,
+		"control-flow-flattening":    NewFlattening,
+		"cpu-parallel-task-assigner": NewParallelTasks,
 	},
 	Aliases: map[string]string{
-		"simplify-conditional": "conditional-simplifier",
-		"defuser":              "fusion-inliner",
-		"map-inline":           "map-inliner",
+		"simplify-conditional":   "conditional-simplifier",
+		"defuser":                "fusion-inliner",
+		"map-inline":             "map-inliner",
+		"parallel-task-assigner": "cpu-parallel-task-assigner",
 	},
 }

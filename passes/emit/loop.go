@@ -6,12 +6,19 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// GrowState adds parts to the end of the state of a loop, in place: the loop keeps its id and name. Body and condition must be the loop's
-// own. init are the first values; next makes the values after a round, at a place in the body, from those before it. It returns the number of
-// the first new part.
+// Loop is a while loop whose body and condition nothing else runs.
+type Loop struct {
+	C          hlo.CompEdit // where it is
+	While      hlo.InstrID
+	Body, Cond hlo.CompEdit
+}
+
+// Grow adds parts to the end of the state of a loop, in place: the loop keeps its id and name. init are the first values; next makes the values
+// after a round, at a place in the body, from those before it. It returns the number of the first new part.
 //
 // Users of the loop, of its state in the body, and in the condition, see the parts that there were.
-func GrowState(c hlo.CompEdit, while hlo.InstrID, body, cond hlo.CompEdit, init []hlo.InstrID, next func(at At, parts []hlo.InstrID) []hlo.InstrID) int {
+func (l Loop) Grow(init []hlo.InstrID, next func(at At, parts []hlo.InstrID) []hlo.InstrID) int {
+	c, while, body, cond := l.C, l.While, l.Body, l.Cond
 	narrow := c.At(while).Shape()
 	n := narrow.NumElems()
 	shapes := narrow.Elems()
@@ -21,38 +28,82 @@ func GrowState(c hlo.CompEdit, while hlo.InstrID, body, cond hlo.CompEdit, init 
 	state := hlo.MakeTuple(shapes...)
 	added := shapes[n:]
 
-	at := Before(c, c.At(while))
-	before := c.At(while).Operand(0)
-	all := Elements(at, before)
-	first := at.OpOf(hlo.OpTuple, state, nil, append(all, init...)...)
-	c.Instr(first).SetCommon(grown(c.At(before).Common(), added))
+	c.Instr(while).SetOperand(0, GrownTuple(c, c.At(while), 0, init))
 	keepNarrow(c, while, narrow)
-	grow(c.Instr(while).SetOperand(0, first), state, added)
+	grow(c.Instr(while), state, added)
 	Reorder(c)
 
 	param := body.View().Parameters()[0]
-	root := body.Root()
-	if body.At(root).Opcode() != hlo.OpTuple || body.UserCount(root) > 0 || len(slices.Collect(body.ControlSuccessors(root))) > 0 {
-		end := End(body)
-		root = end.OpOf(hlo.OpTuple, narrow, nil, Elements(end, root)...)
-		body.SetRoot(root)
-	}
-	keepNarrow(body, param, narrow)
-	grow(body.Instr(param), state, added)
-	at = At{C: body, Before: root}
+	GrowParameter(body, param, added)
+	at := End(body)
 	parts := make([]hlo.InstrID, len(init))
 	for i := range parts {
 		parts[i] = at.Element(param, n+i)
 	}
-	results := append(slices.Collect(body.At(root).OperandIDs()), next(at, parts)...)
-	grow(body.Instr(root).SetOperands(results...), state, added)
-	Reorder(body)
-
-	param = cond.View().Parameters()[0]
-	keepNarrow(cond, param, narrow)
-	grow(cond.Instr(param), state, added)
-	Reorder(cond)
+	GrowRoot(body, next(at, parts))
+	GrowParameter(cond, cond.View().Parameters()[0], added)
 	return n
+}
+
+// GrowParameter adds parts to the end of a parameter that is a tuple. Its users see those that there were.
+func GrowParameter(c hlo.CompEdit, param hlo.InstrID, added []hlo.Shape) {
+	narrow := c.At(param).Shape()
+	keepNarrow(c, param, narrow)
+	grow(c.Instr(param), hlo.MakeTuple(append(narrow.Elems(), added...)...), added)
+	Reorder(c)
+}
+
+// GrowRoot adds parts to the end of the tuple that a computation returns.
+func GrowRoot(c hlo.CompEdit, more []hlo.InstrID) {
+	root := c.Root()
+	narrow := c.At(root).Shape()
+	if c.At(root).Opcode() != hlo.OpTuple || c.UserCount(root) > 0 || len(slices.Collect(c.ControlSuccessors(root))) > 0 {
+		end := End(c)
+		root = end.OpOf(hlo.OpTuple, narrow, nil, Elements(end, root)...)
+		c.SetRoot(root)
+	}
+	growTuple(c, root, more)
+	Reorder(c)
+}
+
+// GrowResult adds parts to the end of the tuple that an instruction returns. Its users see those that there were.
+func GrowResult(c hlo.CompEdit, id hlo.InstrID, added []hlo.Shape) {
+	GrowParameter(c, id, added)
+}
+
+// GrownTuple is operand i of an instruction, a tuple, with more parts: the operand itself where nothing else uses it and it is made of parts.
+func GrownTuple(c hlo.CompEdit, user hlo.Instruction, i int, more []hlo.InstrID) hlo.InstrID {
+	id, at := user.Operand(i), Before(c, user)
+	uses := 0
+	for o := range user.OperandIDs() {
+		if o == id {
+			uses++
+		}
+	}
+	if c.At(id).Opcode() == hlo.OpTuple && c.UserCount(id) == 1 && uses == 1 && c.Root() != id && c.At(id).NumControlPredecessors()+len(slices.Collect(c.ControlSuccessors(id))) == 0 {
+		growTuple(c, id, more)
+		return id
+	}
+	var added, shapes []hlo.Shape
+	for _, m := range more {
+		added = append(added, at.Shape(m))
+	}
+	common := grown(c.At(id).Common(), added)
+	shapes = append(at.Shape(id).Elems(), added...)
+	grownOne := at.OpOf(hlo.OpTuple, hlo.MakeTuple(shapes...), nil, append(Elements(at, id), more...)...)
+	c.Instr(grownOne).SetCommon(common)
+	return grownOne
+}
+
+// growTuple adds operands to a tuple.
+func growTuple(c hlo.CompEdit, id hlo.InstrID, more []hlo.InstrID) {
+	shapes := c.At(id).Shape().Elems()
+	n := len(shapes)
+	for _, m := range more {
+		shapes = append(shapes, c.At(m).Shape())
+	}
+	operands := append(slices.Collect(c.At(id).OperandIDs()), more...)
+	grow(c.Instr(id).SetOperands(operands...), hlo.MakeTuple(shapes...), shapes[n:])
 }
 
 // Elements are the parts of a tuple, each as an instruction.

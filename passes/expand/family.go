@@ -30,9 +30,14 @@ var Family = pass.Family{
 		TopKRewriter,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"batchnorm-expander": NewBatchNorm,
-		"reduce-decomposer":  NewReduceDecomposer,
-		"scan-expander":      NewScan,
+		"associative-scan-rewriter":   NewAssociativeScan,
+		"batchnorm-expander":          NewBatchNorm,
+		"convolution-group-converter": NewConvolutionGroups,
+		"gather-expander":             NewGatherExpander,
+		"reduce-window-rewriter":      NewReduceWindowRewriter,
+		"reduce-decomposer":           NewReduceDecomposer,
+		"scatter-expander":            NewScatterExpander,
+		"scan-expander":               NewScan,
 	},
 	Aliases: map[string]string{
 		"permutation-sort-simplifier": "permutation-sort-expander",

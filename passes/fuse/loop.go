@@ -18,7 +18,7 @@ var LoopFusion = &pass.Pass{
 An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
 they are. A reduction by one op takes in what computes its operand.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
-recomputing them costs less than memory does. What is left over as a single instruction stays as it is.`,
+recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. What is left over as a single instruction stays as it is.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
@@ -29,7 +29,7 @@ recomputing them costs less than memory does. What is left over as a single inst
 			for _, root := range f.roots {
 				results := f.results(f.leader(root))
 				members := f.size(results)
-				if root != f.place(root) || members < 2 || !ctx.Spend("fuse") {
+				if root != f.place(root) || members < 2 && !f.spares(c.MustAt(root)) || !ctx.Spend("fuse") {
 					continue // a merged group is made at its place
 				}
 				if err := f.fuse(results); err != nil {
@@ -120,7 +120,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 	}
 	var roots []hlo.InstrID
 	for user := range in.Users() {
-		if f.reduces(user) && user.Operand(1) == in.ID() {
+		if f.reduces(user) && isInit(user, in.ID()) {
 			return nil
 		}
 		groups := f.groups[user.ID()]

@@ -6,18 +6,67 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// reduces reports whether in is a reduction that can compute its operand as it goes: of one array, by one op, along axes that are
-// neighbours.
+// reduces reports whether in is a reduction that can compute its operands as it goes: of one array by one op along axes that are neighbours, or of
+// several arrays along the last axes.
 func (f *fuser) reduces(in hlo.Instruction) bool {
-	if in.Opcode() != hlo.OpReduce || in.NumOperands() != 2 || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
-		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	if in.Opcode() != hlo.OpReduce || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false
 	}
-	operand, t := in.OperandInstr(0).Shape(), in.Shape().Type()
-	if !operand.IsStatic() || operand.NumElements() == 0 || operand.Type() != t || in.OperandInstr(1).Shape().Type() != t || t.IsComplex() {
+	k := in.NumOperands() / 2
+	for i := range k {
+		s := in.OperandInstr(i).Shape()
+		if !s.IsStatic() || s.NumElements() == 0 || s.Type().IsComplex() || in.OperandInstr(k+i).Shape().Type() != s.Type() {
+			return false
+		}
+	}
+	dims, axes := in.OperandInstr(0).Shape().Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
+	if k > 1 {
+		return f.foldsRows(in, k) && isLastPiece(dims, axes)
+	}
+	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isOnePiece(dims, axes)
+}
+
+// foldsRows reports whether in folds arrays of wide numbers by a computation on scalars, element by element, for which tiles can be made.
+func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
+	c, ok := f.m.Computation(in.Callee(0))
+	if !ok || in.Shape().NumLeaves() != arrays || c.Root().Opcode() != hlo.OpTuple {
 		return false
 	}
-	return f.isOneOp(in) && isOnePiece(operand.Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions)
+	for i := range arrays {
+		if t := in.OperandInstr(i).Shape().Type(); t.IsFloat() && t.Bits() < 32 || c.Parameter(i).Shape().Type() != t {
+			return false
+		}
+	}
+	for step := range c.Instructions() {
+		op := step.Opcode()
+		if op != hlo.OpParameter && op != hlo.OpTuple && op != hlo.OpConstant && !fusible(step) {
+			return false
+		}
+	}
+	return true
+}
+
+// spares reports whether a reduction of several arrays alone saves one of them: positions, for example.
+func (f *fuser) spares(in hlo.Instruction) bool {
+	if !f.reduces(in) {
+		return false
+	}
+	for i := range in.NumOperands() / 2 {
+		if o := in.OperandInstr(i); cheap(o) && !o.Shape().IsScalar() && in.NumOperands() > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// isInit reports whether id is one of the values that a reduction begins with.
+func isInit(reduction hlo.Instruction, id hlo.InstrID) bool {
+	for i := reduction.NumOperands() / 2; i < reduction.NumOperands(); i++ {
+		if reduction.Operand(i) == id {
+			return true
+		}
+	}
+	return false
 }
 
 // isOneOp reports whether in folds by a single commutative op.
@@ -48,6 +97,22 @@ func isOnePiece(dims, axes []int64) bool {
 		inside = reduced
 	}
 	return pieces == 1
+}
+
+// isLastPiece reports whether the axes, without those of one element, are the last ones.
+func isLastPiece(dims, axes []int64) bool {
+	inside, reduced := false, false
+	for i, d := range dims {
+		if d == 1 {
+			continue
+		}
+		reduced = slices.Contains(axes, int64(i))
+		if inside && !reduced {
+			return false
+		}
+		inside = reduced
+	}
+	return reduced
 }
 
 // mayCopy reports whether in is better computed in every fusion that uses it than once for all: it is simple and reads one array besides

@@ -18,12 +18,15 @@ Chains are kept, through tuples and loops too: they really overlap. Only where a
 start has no done, the start becomes a tuple of its operands, and the done a call. The native pairs (copy-start and so on) become the plain op at the start:
 
 	s = (T, T, u32[]) copy-start(x)      → tuple(copy(x), x, 0)
-	d = T copy-done(s)                   → get-tuple-element(s), index=0`,
+	d = T copy-done(s)                   → get-tuple-element(s), index=0
+
+In a schedule that has work between the two they stay: they run beside that work. Without a schedule the executor finds by itself what can run
+beside the plain op.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		broken := carriedChains(m)
 		e := ctx.Edit(m)
 		for c := range m.Computations() {
-			r := &asyncRewriter{m: m, c: e.Computation(c.ID()), broken: broken}
+			r := &asyncRewriter{m: m, c: e.Computation(c.ID()), broken: broken, beside: beside(c)}
 			for in := range c.PostOrder() {
 				if err := r.rewrite(ctx, in); err != nil {
 					return m, err
@@ -38,7 +41,8 @@ start has no done, the start becomes a tuple of its operands, and the done a cal
 type asyncRewriter struct {
 	m      hlo.Module
 	c      hlo.CompEdit
-	broken map[place]bool // steps of chains that cannot stay
+	broken map[place]bool       // steps of chains that cannot stay
+	beside map[hlo.InstrID]bool // native starts that stay
 }
 
 // step is an instruction to be replaced, with the operands that it has now. Edits make views stale, so it is a copy.
@@ -69,7 +73,12 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	case pair.Plain == hlo.OpInvalid: // send and recv have no plain form
 		return nil
 	case pair.Begins(op):
+		if r.beside[in.ID()] {
+			return nil
+		}
 		value = r.plain(at, pair)
+	case pair.Ends(op) && r.beside[in.Operand(0)]:
+		return nil
 	case pair.Ends(op) && pair.Result == hlo.WholeResult:
 		value = at.operands[0]
 	case pair.Ends(op):
@@ -113,6 +122,39 @@ func (r *asyncRewriter) plain(at step, pair hlo.Pair) hlo.InstrID {
 		parts[i] = r.zeros(at, at.Shape().Elem(i))
 	}
 	return r.insert(at, hlo.OpTuple, at.Shape(), nil, parts...)
+}
+
+// beside lists the native starts of a schedule that are followed to a done, with work between the two.
+func beside(c hlo.Computation) map[hlo.InstrID]bool {
+	if !c.IsScheduled() {
+		return nil
+	}
+	found := map[hlo.InstrID]bool{}
+	worked := map[hlo.InstrID]bool{} // starts that have not been waited for: whether there was work since
+	for in := range c.Instructions() {
+		pair := hlo.Info(in.Opcode()).Pair
+		if pair.Plain != hlo.OpInvalid && pair.Ends(in.Opcode()) && in.NumOperands() == 1 {
+			if start := in.Operand(0); worked[start] {
+				found[start] = true
+			}
+			delete(worked, in.Operand(0))
+			continue
+		}
+		if isWork(in) {
+			for id := range worked {
+				worked[id] = true
+			}
+		}
+		if pair.Plain != hlo.OpInvalid && pair.Begins(in.Opcode()) && in.UserCount() == 1 && !in.IsRoot() {
+			worked[in.ID()] = false
+		}
+	}
+	return found
+}
+
+// isWork reports whether in takes any time.
+func isWork(in hlo.Instruction) bool {
+	return hlo.Info(in.Opcode()).Traits&hlo.TraitForwards == 0 && in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpConstant && in.Opcode() != hlo.OpBitcast
 }
 
 // operandsOf is the operand of a native start, or a tuple of several. The in-place form of collective-permute has its input first; output and

@@ -12,7 +12,7 @@ import (
 // ModuleDCE removes what is only carried round.
 var ModuleDCE = &pass.Pass{
 	Name: "module-dce",
-	Doc: `remove dead code that shows only when the whole module is looked at: state that loops carry for nobody, and what computes it
+	Doc: `remove dead code that shows only when the whole module is looked at: unused loop state, and the instructions that compute it
 
 A part of a loop's state is dead if neither the result of the program nor an effect depends on it, however many loops, calls and branches it passes
 through. The body hands it on as it is, and then the part goes, with its arguments, and with parameters that nobody reads any more. Loops whose

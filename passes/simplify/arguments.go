@@ -30,7 +30,7 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 			other := site.OperandInstr(i)
 			same = same && other.Opcode() == hlo.OpConstant && other.Literal() != nil && other.Literal().Equal(lit)
 		}
-		if !same || !ctx.Spend("argument") {
+		if !same || onlyBarred(c, p) || !ctx.Spend("argument") {
 			continue
 		}
 		shape := c.MustAt(p).Shape()
@@ -43,6 +43,16 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		ctx.Count("arguments", 1)
 	}
 	return nil
+}
+
+// onlyBarred reports whether a value is used by what is never folded alone: barriers, which are there so that nothing is known of it, and Fourier transforms.
+func onlyBarred(c hlo.Computation, id hlo.InstrID) bool {
+	for u := range c.MustAt(id).Users() {
+		if u.Opcode() != hlo.OpOptBarrier && u.Opcode() != hlo.OpFft {
+			return false
+		}
+	}
+	return c.Root().ID() != id
 }
 
 // insertFirst puts an instruction without operands in front of everything that is computed.

@@ -14,12 +14,13 @@ var CSE = &pass.Pass{
 Two instructions are equal if opcode, attributes, callees, shape and operands are; operands of commutative ops may be exchanged.
 Constants are equal by their bits: zero is not minus zero. Instructions with side effects, random ones, and those with control
 dependencies are left alone, and so are asynchronous ones: each start begins work of its own.`,
-	Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		return mergeEqual(ctx, ce, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects))
 	},
 }
 
 func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, c hlo.Computation, effects *analysis.SideEffects) error {
+	var merges [][2]hlo.InstrID // old, new: made when c has been read
 	k := newClasses(c)
 	for in := range c.Instructions() {
 		if !mergeable(in, effects) {
@@ -30,14 +31,17 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, c hlo.Computation, effects *
 			continue
 		}
 		if !ctx.Spend("merge") {
-			return nil
+			break
 		}
 		k.standsFor[in.ID()] = first
-		if err := ce.ReplaceInstruction(in.ID(), first); err != nil {
-			return err
-		}
+		merges = append(merges, [2]hlo.InstrID{in.ID(), first})
 		ctx.Count("instructions", 1)
 		ctx.Count("bytes", in.Shape().ByteSize())
+	}
+	for _, r := range merges {
+		if err := ce.ReplaceInstruction(r[0], r[1]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -2,12 +2,14 @@
 package simplify
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const dceDoc = `remove instructions that nobody needs and computations that nobody calls
+const dceDoc = `remove unused instructions and uncalled computations
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
 control dependency. Of a fusion with several results those go that nobody reads. Of an asynchronous chain all steps are needed when one is.
@@ -25,7 +27,7 @@ var dceParams = []pass.Param{
 type deadCode struct{ callAnalysis, entryParams bool }
 
 // DCE is dce without options.
-var DCE = &pass.Pass{Name: "dce", Doc: dceDoc, Params: dceParams, Run: (&deadCode{}).run}
+var DCE = &pass.Pass{Name: "dce", Doc: dceDoc, Params: dceParams, Own: removeDeadCode}
 
 // NewDCE makes the pass dce.
 func NewDCE(o pass.Options) (*pass.Pass, error) {
@@ -41,23 +43,24 @@ func NewDCE(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	p := *DCE
-	p.Options, p.Run = o, d.run
+	p.Options = o
+	if d.callAnalysis || d.entryParams {
+		p.Own, p.Run = nil, d.run
+	}
 	return &p, nil
+}
+
+// removeDeadCode is dce without options.
+func removeDeadCode(ctx *pass.Context, o hlo.Owned[hlo.Module]) (_ hlo.Owned[hlo.Module], err error) {
+	o = o.Edit(func(e *hlo.Editor) { err = removeUnneeded(ctx, e, e.ViewModule()) })
+	return o, err
 }
 
 func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 	e := ctx.Edit(m)
-	reached, err := removeFromReached(ctx, e, m, effects)
-	if err != nil {
+	if err := removeUnneeded(ctx, e, m); err != nil {
 		return m, err
-	}
-	for _, id := range unreachable(m, reached) {
-		if !ctx.Spend("computation") {
-			break
-		}
-		e.RemoveComputation(id)
-		ctx.Count("computations", 1)
 	}
 	if d.callAnalysis {
 		if err := dropParameters(ctx, e, m, effects); err != nil {
@@ -72,17 +75,39 @@ func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	return e.Freeze(), nil
 }
 
+// removeUnneeded removes dead instructions and what nobody calls from m as a session sees it.
+func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
+	callers := make([]int, m.CompIDLimit())
+	for c := range m.Computations() {
+		for range m.Callers(c.ID()) {
+			callers[c.ID()]++
+		}
+	}
+	reached, err := removeFromReached(ctx, e, callers, pass.Fact(ctx, m, analysis.FindSideEffects))
+	if err != nil || len(reached) == len(slices.Collect(e.Computations())) {
+		return err
+	}
+	for _, id := range unreachable(e.ViewModule(), reached) {
+		if !ctx.Spend("computation") {
+			break
+		}
+		e.RemoveComputation(id)
+		ctx.Count("computations", 1)
+	}
+	return nil
+}
+
 // removeFromReached removes dead instructions from the entry and from what it still calls then, callers first: what only dead instructions call is
 // not reached.
-func removeFromReached(ctx *pass.Context, e *hlo.Editor, m hlo.Module, effects *analysis.SideEffects) (map[hlo.CompID]bool, error) {
-	reached := map[hlo.CompID]bool{m.Entry().ID(): true}
-	for work := []hlo.CompID{m.Entry().ID()}; len(work) > 0; {
+func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects *analysis.SideEffects) (map[hlo.CompID]bool, error) {
+	reached := map[hlo.CompID]bool{e.Entry(): true}
+	for work := []hlo.CompID{e.Entry()}; len(work) > 0; {
 		id := work[0]
 		work = work[1:]
 		for again := true; again; { // what a fusion no longer takes in may be dead
 			err := removeDead(ctx, e, e.View(id), effects)
 			if err == nil {
-				again, err = dropFusionOutputs(ctx, e, m, id)
+				again, err = dropFusionOutputs(ctx, e, callers, id)
 			}
 			if err != nil {
 				return nil, err
@@ -177,9 +202,6 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 // unreachable lists computations that can go, callers before callees.
 func unreachable(m hlo.Module, reachable map[hlo.CompID]bool) []hlo.CompID {
 	var ids []hlo.CompID
-	if len(reachable) == m.NumComputations() {
-		return nil
-	}
 	for c := range m.PostOrder() {
 		if !reachable[c.ID()] {
 			ids = append([]hlo.CompID{c.ID()}, ids...)

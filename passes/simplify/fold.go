@@ -19,11 +19,13 @@ every call is that constant. Random, asynchronous and communicating instructions
 dependencies stay, and so does what would make a constant of more than a megabyte or takes more than 64 million operations.
 
 level=aggressive also evaluates loops that count to a constant, and what is made of broadcasts and iotas alone. float-arith=false
-computes nothing with floating-point numbers, and only moves them: their last bits are then those of the machine that runs the program.`
+computes nothing with floating-point numbers, and only moves them: their last bits are then those of the machine that runs the program. is-layout-sensitive
+makes no tuple of constants: a result of several parts is folded if each of its users takes one part out. Fourier transforms stay.`
 
 var foldingParams = []pass.Param{
 	{Name: "level", Doc: "default, or aggressive: loops, and what is made of broadcasts and iotas alone"},
 	{Name: "float-arith", Doc: "false: compute with integers and predicates only, and move data of any type; true"},
+	{Name: "is-layout-sensitive", Doc: "make no tuples of constants; false"},
 	{Name: "max-bytes", Doc: "the largest constant to make; 1048576"},
 	{Name: "max-elements", Doc: "the most elements of a constant to make; any number"},
 	{Name: "max-ops", Doc: "the most operations to spend on one constant; 67108864"},
@@ -34,14 +36,18 @@ const maxLeaves = 1 << 12
 
 // folding is the pass with its options.
 type folding struct {
-	aggressive, exact          bool
+	aggressive, exact, parts   bool
 	maxBytes, maxElems, maxOps int
 }
 
 // NewConstantFolding makes the pass constant-folding.
 func NewConstantFolding(o pass.Options) (*pass.Pass, error) {
 	f := &folding{}
-	if err := o.Known("level", "float-arith", "max-bytes", "max-elements", "max-ops"); err != nil {
+	if err := o.Known("level", "float-arith", "is-layout-sensitive", "max-bytes", "max-elements", "max-ops"); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.parts, err = o.Bool("is-layout-sensitive"); err != nil {
 		return nil, err
 	}
 	for _, n := range []struct {
@@ -96,14 +102,45 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		if err != nil || lit == nil || !ctx.SpendOn("fold", pass.Cost{Bytes: byteSize(in.Shape())}) {
 			continue
 		}
-		k := placeConstant(ce, in, lit, in.Shape())
-		ce.Instr(k).SetCommon(in.Common())
-		if err := ce.ReplaceInstruction(in.ID(), k); err != nil {
+		if f.parts && in.Shape().IsTuple() {
+			err = placeParts(ce, in, lit)
+		} else {
+			k := placeConstant(ce, in, lit, in.Shape())
+			ce.Instr(k).SetCommon(in.Common())
+			err = ce.ReplaceInstruction(in.ID(), k)
+		}
+		if err != nil {
 			return err
 		}
 		ctx.Count("instructions", 1)
 	}
 	return nil
+}
+
+// takenApart reports whether all uses of a tuple take one array out of it.
+func takenApart(in hlo.Instruction) bool {
+	for u := range in.Users() {
+		if u.Opcode() != hlo.OpGetTupleElement || !u.Shape().IsArray() || u.NumControlPredecessors() > 0 || u.NumControlSuccessors() > 0 {
+			return false
+		}
+	}
+	return !in.IsRoot() && in.UserCount() > 0
+}
+
+// placeParts puts constants in the place of the parts that are taken out of a tuple, which goes.
+func placeParts(ce hlo.CompEdit, in hlo.Instruction, lit *hlo.Literal) error {
+	for u := range in.Users() {
+		part, err := lit.Part(int(hlo.AttrsOf[hlo.TupleElementAttrs](u).Index)).WithShape(u.Shape())
+		if err != nil {
+			return err
+		}
+		k := placeConstant(ce, u, part, u.Shape())
+		ce.Instr(k).SetCommon(u.Common())
+		if err := ce.ReplaceInstruction(u.ID(), k); err != nil {
+			return err
+		}
+	}
+	return ce.Remove(in.ID())
 }
 
 // placeConstant makes a constant, or a tuple of them, in front of an instruction.
@@ -126,6 +163,8 @@ func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, kn
 	switch in.Opcode() {
 	case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpBroadcast: // they are made of constants already
 		return false
+	case hlo.OpFft:
+		return false
 	case hlo.OpPad:
 		if in.OperandInstr(0).Opcode() == hlo.OpBroadcast { // says in a few bytes where the padding is
 			return false
@@ -146,7 +185,8 @@ func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, kn
 		}
 	}
 	if in.NumOperands() == 0 || !f.fits(in.Shape()) || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 ||
-		hlo.Info(in.Opcode()).Traits&(neverFolded|hlo.TraitStays) != 0 || f.exact && !known.movesOrCounts(in) {
+		hlo.Info(in.Opcode()).Traits&(neverFolded|hlo.TraitStays) != 0 || f.exact && !known.movesOrCounts(in) ||
+		f.parts && in.Shape().IsTuple() && !takenApart(in) {
 		return false
 	}
 	return known.allCallable(in)
@@ -204,7 +244,7 @@ func findCallees(m hlo.Module) callees {
 // sameEverywhere reports whether an instruction gives the same whenever and wherever it runs. Loops may take any time.
 func (k callees) sameEverywhere(in hlo.Instruction) bool {
 	op := in.Opcode()
-	if hlo.Info(op).Traits&(neverFolded|hlo.TraitStays) != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
+	if hlo.Info(op).Traits&(neverFolded|hlo.TraitStays) != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpFft || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
 		return false
 	}
 	return k.allCallable(in)
@@ -221,7 +261,7 @@ func (k callees) allCallable(in hlo.Instruction) bool {
 
 // movesOrCounts reports whether no floating-point number is computed.
 func (k callees) movesOrCounts(in hlo.Instruction) bool {
-	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitMovesData) {
+	if in.Opcode() == hlo.OpSelect || hlo.Info(in.Opcode()).Traits.Has(hlo.TraitMovesData) {
 		return true
 	}
 	floating := func(s hlo.Shape) (found bool) {

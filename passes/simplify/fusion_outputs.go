@@ -10,8 +10,8 @@ import (
 
 // dropFusionOutputs narrows the fusions of a computation with several results of which some are not read. What computed these goes too, and with
 // it the operands that nothing else in the fusion reads. It reports whether there were any.
-func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, m hlo.Module, id hlo.CompID) (found bool, err error) {
-	for _, in := range narrowable(m, e.View(id)) {
+func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, callers []int, id hlo.CompID) (found bool, err error) {
+	for _, in := range narrowable(e, callers, e.View(id)) {
 		kept := readParts(e.View(id).MustAt(in))
 		if kept == nil || !ctx.Spend("fusion-output") {
 			continue
@@ -26,17 +26,16 @@ func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, m hlo.Module, id hlo.Co
 }
 
 // narrowable lists the fusions of several results whose computation nobody else calls.
-func narrowable(m hlo.Module, c hlo.Computation) (ids []hlo.InstrID) {
+func narrowable(e *hlo.Editor, callers []int, c hlo.Computation) (ids []hlo.InstrID) {
 	for in := range c.Instructions() {
 		if in.Opcode() != hlo.OpFusion || !in.Shape().IsTuple() || in.IsRoot() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 ||
 			len(hlo.AttrsOf[hlo.FusionAttrs](in).OutputAliasing) > 0 || in.Common() != nil && (in.Common().Sharding != nil || in.Common().Origin != nil) {
 			continue
 		}
-		callers := 0
-		for range m.Callers(in.Callee(0)) {
-			callers++
+		if callers[in.Callee(0)] != 1 {
+			continue
 		}
-		if fused, ok := m.Computation(in.Callee(0)); ok && callers == 1 && fused.Root().Opcode() == hlo.OpTuple && fused.Root().Common() == nil &&
+		if fused := e.View(in.Callee(0)); fused.Root().Opcode() == hlo.OpTuple && fused.Root().Common() == nil &&
 			fused.Root().UserCount() == 0 {
 			ids = append(ids, in.ID())
 		}

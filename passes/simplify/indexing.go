@@ -104,6 +104,18 @@ func (x oneIndex) value(k int) (int64, bool) {
 	return one.ScalarInt()
 }
 
+// OneWindow reports whether gather-expander makes a dynamic-slice of a gather.
+func OneWindow(in hlo.Instruction) bool {
+	_, ok := sliceOfGather(in)
+	return ok
+}
+
+// OneUpdate reports whether scatter-expander makes a dynamic-update-slice of a scatter.
+func OneUpdate(m hlo.Module, in hlo.Instruction) bool {
+	_, ok := updateOfScatter(m, in)
+	return ok
+}
+
 func isPlain(in hlo.Instruction) bool {
 	for o := range in.Operands() {
 		if !o.Shape().IsArray() || !o.Shape().IsStatic() {

@@ -12,7 +12,7 @@ import (
 // SortSimplifier narrows sorts.
 var SortSimplifier = &pass.Pass{
 	Name: "sort-simplifier",
-	Doc: `sort only what somebody reads or what decides the order
+	Doc: `sort only operands that are used or decide the order
 
 Of several arrays that are sorted together, one goes if nobody takes it out of the result and the comparator does not look at it. The comparator
 loses its parameters. What is left of a sort of one array is the array, not a tuple.`,

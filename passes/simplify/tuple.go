@@ -12,20 +12,21 @@ var TupleSimplifier = &pass.Pass{
 
 	get-tuple-element(tuple(a, b), index=1)                       → b
 	tuple(get-tuple-element(t), index=0, ..., index=n-1)          → t`,
-	Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-		for in := range m.MustComputation(ce.ID()).Instructions() {
-			if op := in.Opcode(); op != hlo.OpTuple && op != hlo.OpGetTupleElement || !ce.Has(in.ID()) || ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
+	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, ce hlo.CompEdit) error {
+		for in := range pass.Each(ce) {
+			if op := in.Opcode(); op != hlo.OpTuple && op != hlo.OpGetTupleElement || ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
 				continue
 			}
-			to, rule := simplerTuple(ce, ce.At(in.ID()))
+			id := in.ID()
+			to, rule := simplerTuple(ce, in)
 			if rule == "" || !ctx.Spend(rule) {
 				continue
 			}
-			ce.ReplaceAllUses(in.ID(), to)
-			if ce.Root() == in.ID() {
+			ce.ReplaceAllUses(id, to)
+			if ce.Root() == id {
 				ce.SetRoot(to)
 			}
-			pass.Release(ce, in.ID(), nil)
+			pass.Release(ce, id, nil)
 			ctx.Count(rule, 1)
 		}
 		return nil

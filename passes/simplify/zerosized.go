@@ -12,13 +12,13 @@ var ZeroSizedElimination = &pass.Pass{
 	Doc: `replace arrays without elements by empty constants
 
 Instructions with side effects, collectives (all devices must take part) and those with control dependencies stay.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 			return nil
 		}
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		const stays = hlo.TraitCollective | hlo.TraitTokens | hlo.TraitAsyncStart | hlo.TraitAsyncDone
-		for in := range m.MustComputation(c.ID()).Instructions() {
+		for in := range pass.Each(c) {
 			s := in.Shape()
 			if !s.IsArray() || !s.IsStatic() || s.NumElements() != 0 || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant ||
 				hlo.Info(in.Opcode()).Traits&stays != 0 || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 || !ctx.Spend("empty") {
@@ -28,9 +28,10 @@ Instructions with side effects, collectives (all devices must take part) and tho
 			if err != nil {
 				continue
 			}
-			k := c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: s, Attrs: &hlo.ConstantAttrs{Literal: lit},
+			id := in.ID()
+			k := c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: s, Attrs: &hlo.ConstantAttrs{Literal: lit},
 				Common: in.Common(), Position: in.Position()})
-			if err := c.ReplaceInstruction(in.ID(), k.ID()); err != nil {
+			if err := c.ReplaceInstruction(id, k.ID()); err != nil {
 				return err
 			}
 			ctx.Count("instructions", 1)

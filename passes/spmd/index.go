@@ -81,3 +81,58 @@ func (x *indexing) splitComponents(t *Tiling) (dims []int) {
 	}
 	return dims
 }
+
+// indexDims are the dimensions of a gather or scatter that correspond to each other. The slices are the result of a gather, the updates of a scatter.
+type indexDims struct {
+	windows [][2]int // operand, slices: windows that are whole
+	partial [][2]int // operand, slices: windows that are parts
+	batches [][2]int // indices, slices
+	joined  [][2]int // operand, indices: batching dimensions
+}
+
+func gatherDimsOf(in hlo.Instruction) indexDims {
+	a := hlo.AttrsOf[hlo.GatherAttrs](in)
+	operand := in.OperandInstr(0).Shape()
+	return indexDimsOf(operand.Rank(), in.Shape().Rank(), a.CollapsedSliceDims, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.OffsetDims, int(a.IndexVectorDim),
+		func(k, _ int) bool { return a.SliceSizes[k] == operand.Dim(k) })
+}
+
+func scatterDimsOf(in hlo.Instruction) indexDims {
+	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
+	operand, updates := in.OperandInstr(0).Shape(), in.OperandInstr(in.NumOperands()/2+1).Shape()
+	return indexDimsOf(operand.Rank(), updates.Rank(), a.InsertedWindowDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.UpdateWindowDims, int(a.IndexVectorDim),
+		func(k, j int) bool { return updates.Dim(j) == operand.Dim(k) })
+}
+
+// indexDimsOf matches the dimensions of an operand and of slices of some ranks: those of the operand that windows leave out, its batching dimensions
+// with those of the indices, and the dimensions of the slices that are windows.
+func indexDimsOf(operand, slicesRank int, left, batching, indicesBatching, windows []int64, vector int, whole func(k, j int) bool) (g indexDims) {
+	next := 0
+	for k := range operand {
+		switch i := slices.Index(batching, int64(k)); {
+		case slices.Contains(left, int64(k)):
+		case i >= 0:
+			g.joined = append(g.joined, [2]int{k, int(indicesBatching[i])})
+		default:
+			pair := [2]int{k, int(windows[next])}
+			next++
+			if whole(pair[0], pair[1]) {
+				g.windows = append(g.windows, pair)
+			} else {
+				g.partial = append(g.partial, pair)
+			}
+		}
+	}
+	i := 0
+	for k := range slicesRank {
+		if slices.Contains(windows, int64(k)) {
+			continue
+		}
+		if i == vector {
+			i++
+		}
+		g.batches = append(g.batches, [2]int{i, k})
+		i++
+	}
+	return g
+}

@@ -118,18 +118,49 @@ func binaryOp(c hlo.Computation) (hlo.Opcode, bool) {
 	for root.NumOperands() == 1 && (root.Opcode() == hlo.OpCopy || isTarget(root, "Sharding")) {
 		root = root.OperandInstr(0)
 	}
-	if c.NumParameters() != 2 || root.NumOperands() != 2 || !root.Shape().IsScalar() {
-		return 0, false
-	}
-	a, ok := root.OperandInstr(0).ParameterNumber()
-	b, ok2 := root.OperandInstr(1).ParameterNumber()
-	if !ok || !ok2 || a == b || c.Parameter(0).Shape().Type() != root.Shape().Type() || c.Parameter(1).Shape().Type() != root.Shape().Type() {
-		return 0, false
-	}
-	if _, ok := identity(root.Opcode(), root.Shape().Type()); !ok {
+	if c.NumParameters() != 2 || !combines(root, 0, 1) {
 		return 0, false
 	}
 	return root.Opcode(), true
+}
+
+// combines reports whether an instruction combines two parameters of its type by an op that has an identity.
+func combines(in hlo.Instruction, i, j int64) bool {
+	if in.NumOperands() != 2 || !in.Shape().IsScalar() {
+		return false
+	}
+	t := in.Shape().Type()
+	a, ok := in.OperandInstr(0).ParameterNumber()
+	b, ok2 := in.OperandInstr(1).ParameterNumber()
+	if _, known := identity(in.Opcode(), t); !known {
+		return false
+	}
+	return ok && ok2 && min(a, b) == i && max(a, b) == j && in.OperandInstr(0).Shape().Type() == t && in.OperandInstr(1).Shape().Type() == t
+}
+
+// neutrals are the values that a reducer of n arrays combines with any others to those others, if it reduces each array by itself.
+func neutrals(c hlo.Computation, n int) (all []*hlo.Literal, ok bool) {
+	if n == 1 {
+		op, ok := binaryOp(c)
+		if !ok {
+			return nil, false
+		}
+		id, ok := identity(op, c.Root().Shape().Type())
+		return []*hlo.Literal{id}, ok
+	}
+	root := c.Root()
+	if root.Opcode() != hlo.OpTuple || root.NumOperands() != n || c.NumParameters() != 2*n {
+		return nil, false
+	}
+	for i := range n {
+		part := root.OperandInstr(i)
+		if !combines(part, int64(i), int64(n+i)) {
+			return nil, false
+		}
+		id, _ := identity(part.Opcode(), part.Shape().Type())
+		all = append(all, id)
+	}
+	return all, true
 }
 
 // isTarget reports whether an instruction is a custom-call of some target.

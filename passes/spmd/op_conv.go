@@ -111,19 +111,25 @@ func unpadded(w *hlo.Window, split func(i int) bool) *hlo.Window {
 	return u
 }
 
-// reduceWindow fetches what windows read of neighbours.
+// reduceWindow fetches what windows read of neighbours. What lies outside of the array takes no part in a window, so it becomes the identity of the
+// reducer; without one, a padded window is not split.
 func reduceWindow(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	f := windowFactors(in)
 	n := in.NumOperands() / 2
-	return s.general(in, want, &details{
-		fill: func(i int) hlo.Value {
-			init := s.values[in.Operand(n+i)][0]
-			return s.d.reshard(init, replicatedLike(init.t, 0)).v
-		},
+	d := &details{
 		attrs: func(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
 			a := hlo.AttrsOf[hlo.WindowAttrs](in)
 			a.Window = unpadded(a.Window, func(k int) bool { return p.slides(f, k) })
 			return &a
 		},
-	})
+	}
+	if ids, ok := neutrals(s.p.m.MustComputation(in.Callee(0)), n); ok {
+		d.fill = func(i int) hlo.Value { return s.d.b.Constant(ids[i]) }
+	} else if w := hlo.AttrsOf[hlo.WindowAttrs](in).Window; w != nil && !slices.ContainsFunc(w.Dims, func(d hlo.WindowDim) bool { return d.PadLow != 0 || d.PadHigh != 0 }) {
+		d.fill = func(i int) hlo.Value { // of windows beyond the end of the result, which are padding too
+			init := s.values[in.Operand(n+i)][0]
+			return s.d.reshard(init, replicatedLike(init.t, 0)).v
+		}
+	}
+	return s.general(in, want, d)
 }

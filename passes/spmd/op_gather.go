@@ -14,6 +14,9 @@ func init() {
 // gather reads rows of split dimensions where they are: each device takes those that it has, and a sum over devices, of which all but one
 // have nothing, brings them together.
 func gather(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	if err := hlo.CheckBatching(in); err != nil {
+		return nil, &Error{in, err}
+	}
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
 	op := hlo.OpAdd
 	if in.Shape().Type() == hlo.PRED {
@@ -84,50 +87,13 @@ func gather(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	return s.general(in, want, d)
 }
 
-// gatherDims are the dimensions of a gather that correspond to each other.
-type gatherDims struct {
-	offsets [][2]int // operand, result: slices that are whole
-	partial [][2]int // operand, result: slices that are parts
-	batches [][2]int // indices, result
-	joined  [][2]int // operand, indices: batching dimensions
-}
-
-func gatherDimsOf(a *hlo.GatherAttrs, operand, indices, result hlo.Shape) (g gatherDims) {
-	next := 0
-	for k := range operand.Rank() {
-		switch {
-		case slices.Contains(a.CollapsedSliceDims, int64(k)):
-		case slices.Contains(a.OperandBatchingDims, int64(k)):
-			i := slices.Index(a.OperandBatchingDims, int64(k))
-			g.joined = append(g.joined, [2]int{k, int(a.StartIndicesBatchingDims[i])})
-		default:
-			pair := [2]int{k, int(a.OffsetDims[next])}
-			next++
-			if a.SliceSizes[k] == operand.Dim(k) {
-				g.offsets = append(g.offsets, pair)
-			} else {
-				g.partial = append(g.partial, pair)
-			}
-		}
-	}
-	i := 0
-	for k := range result.Rank() {
-		if slices.Contains(a.OffsetDims, int64(k)) {
-			continue
-		}
-		if i == int(a.IndexVectorDim) {
-			i++
-		}
-		g.batches = append(g.batches, [2]int{i, k})
-		i++
-	}
-	return g
-}
-
 func gatherFactors(in hlo.Instruction) (all []factor) {
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
-	g := gatherDimsOf(&a, in.OperandInstr(0).Shape(), in.OperandInstr(1).Shape(), in.Shape())
-	for _, d := range g.offsets {
+	if hlo.CheckBatching(in) != nil {
+		return nil
+	}
+	g := gatherDimsOf(in)
+	for _, d := range g.windows {
 		all = append(all, along(2, passFactor, d[1], [2]int{0, d[0]}))
 	}
 	for _, d := range g.batches {

@@ -14,18 +14,21 @@ func init() {
 // scatter writes into tiles where they are: indices are counted from the device's tile, and what is outside of it is dropped. Updates that are
 // split are written into arrays of the identity by all devices but the first, and combined at the end.
 func scatter(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	if err := hlo.CheckBatching(in); err != nil {
+		return nil, &Error{in, err}
+	}
 	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
 	n := in.NumOperands() / 2
 	x := &indexing{d: s.d, vector: int(a.IndexVectorDim)}
 	for _, k := range a.ScatterDimsToOperandDims {
 		x.comps = append(x.comps, int(k))
 	}
-	for _, pair := range scatterDimsOf(&a, in.OperandInstr(0).Shape(), in.OperandInstr(n+1).Shape()).windows {
+	for _, pair := range scatterDimsOf(in).windows {
 		x.whole = append(x.whole, pair[0])
 	}
 	d := &details{}
 	var id *hlo.Literal
-	if op, ok := binaryOp(s.p.m.MustComputation(in.Callee(0))); ok && n == 1 && op != hlo.OpXor {
+	if op, ok := binaryOp(s.p.m.MustComputation(in.Callee(0))); ok && n == 1 && op != hlo.OpXor && !coarse(in, op) {
 		if id, ok = identity(op, in.Shape().Type()); ok {
 			d.combine = by(in.Callee(0))
 		}
@@ -55,44 +58,12 @@ func scatter(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	return s.general(in, want, d)
 }
 
-// scatterDims are the dimensions of a scatter that correspond to each other.
-type scatterDims struct {
-	windows [][2]int // operand, updates: windows that are whole
-	partial [][2]int // operand, updates: windows that are parts
-	batches [][2]int // indices, updates
-	joined  [][2]int // operand, indices: batching dimensions
-}
-
-func scatterDimsOf(a *hlo.ScatterAttrs, operand, updates hlo.Shape) (g scatterDims) {
-	next := 0
-	for k := range operand.Rank() {
-		switch {
-		case slices.Contains(a.InsertedWindowDims, int64(k)):
-		case slices.Contains(a.InputBatchingDims, int64(k)):
-			i := slices.Index(a.InputBatchingDims, int64(k))
-			g.joined = append(g.joined, [2]int{k, int(a.ScatterIndicesBatchingDims[i])})
-		default:
-			pair := [2]int{k, int(a.UpdateWindowDims[next])}
-			next++
-			if updates.Dim(pair[1]) == operand.Dim(k) {
-				g.windows = append(g.windows, pair)
-			} else {
-				g.partial = append(g.partial, pair)
-			}
-		}
-	}
-	i := 0
-	for k := range updates.Rank() {
-		if slices.Contains(a.UpdateWindowDims, int64(k)) {
-			continue
-		}
-		if i == int(a.IndexVectorDim) {
-			i++
-		}
-		g.batches = append(g.batches, [2]int{i, k})
-		i++
-	}
-	return g
+// coarse reports whether combining sums of parts of the updates shows in the result: a float of 16 bits or less is rounded at each of perhaps
+// thousands of additions to one element, and other orders differ by far more than a unit in the last place.
+func coarse(in hlo.Instruction, op hlo.Opcode) bool {
+	t := in.Shape().Type()
+	exact := op == hlo.OpMaximum || op == hlo.OpMinimum || hlo.AttrsOf[hlo.ScatterAttrs](in).UniqueIndices
+	return t.IsFloat() && t.Bits() < 32 && !exact
 }
 
 // scatterFactors: operands and updates of several arrays are tiled alike. Splitting the updates makes results that have to be combined.
@@ -100,7 +71,10 @@ func scatterFactors(in hlo.Instruction) (all []factor) {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
 	n := in.NumOperands()
 	arrays := n / 2
-	g := scatterDimsOf(&a, in.OperandInstr(0).Shape(), in.OperandInstr(arrays+1).Shape())
+	if hlo.CheckBatching(in) != nil {
+		return nil
+	}
+	g := scatterDimsOf(in)
 	for _, d := range g.windows {
 		f := along(n, passFactor, d[0])
 		for i := range arrays {

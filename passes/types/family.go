@@ -12,11 +12,13 @@ var Family = pass.Family{
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"bfloat16-fold":          NewConversionFolding,
+		"bfloat16-propagation":   NewPropagation,
 		"change-op-data-type":    NewChange,
 		"element-type-converter": NewElementTypeConverter,
 		"float-normalization":    NewFloatNormalization,
 	},
 	Aliases: map[string]string{
+		"b-float16-propagation":        "bfloat16-propagation",
 		"b-float16-conversion-folding": "bfloat16-fold",
 		"bfloat16-conversion-folding":  "bfloat16-fold",
 	},

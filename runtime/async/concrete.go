@@ -100,7 +100,7 @@ func (c *Concrete[T]) init() {
 	}
 }
 
-// isCounted tells whether payloads of type T are counted. Most values are not,
+// isCounted reports whether payloads of type T are counted. Most values are not,
 // and the common scalars are recognised without a method lookup.
 func isCounted[T any]() bool {
 	var zero T

@@ -50,7 +50,7 @@ func (p *Promise[T]) claim() {
 }
 
 // Close ends the promise: if it was not set, its futures get an Aborted error.
-// Deferring it makes sure that nobody waits for ever.
+// Deferring it makes sure that no waiter waits for ever.
 func (p *Promise[T]) Close() {
 	if p.set.CompareAndSwap(false, true) {
 		p.ref.SetError(Errorf(Aborted, "promise was not kept"))
@@ -60,11 +60,11 @@ func (p *Promise[T]) Close() {
 // IsSet reports whether Set, SetError or Close has been called.
 func (p *Promise[T]) IsSet() bool { return p.set.Load() }
 
-// IsUnique reports whether nobody can notice what becomes of the promise: no
+// IsUnique reports whether the promise has no observers: no
 // future was taken.
 func (p *Promise[T]) IsUnique() bool { return p.futures.Load() == 0 }
 
-// FutureOf returns a future for the value of r, which somebody must keep alive
+// FutureOf returns a future for the value of r, which another reference must keep alive
 // if it is counted.
 func FutureOf[T any](r Ref[T]) Future[T] { return Future[T]{r} }
 
@@ -94,7 +94,7 @@ func (f Future[T]) Await(ctx context.Context) (x T, err error) {
 func (f Future[T]) OnReady(do func(x T, err error)) { f.ref.AndThenResult(do) }
 
 // Detach returns a future with the same result that becomes ready on ex, so
-// that its callbacks do not burden whoever sets the promise.
+// that its callbacks do not run on the goroutine that sets the promise.
 func (f Future[T]) Detach(ex Executor) Future[T] {
 	in := MakeIndirectOf[T]()
 	src := f.ref.CopyRef()

@@ -8,7 +8,7 @@ package async
 type Ref[T any] struct{ v *Value }
 
 // Ptr points to a value whose payload type is T and owns nothing: it is valid
-// while somebody else keeps the value alive.
+// while another reference keeps the value alive.
 type Ptr[T any] struct{ v *Value }
 
 // IsEmpty reports whether r refers to no value.

@@ -112,7 +112,7 @@ func (t AttrType) Known() bool {
 	return typeTable[t].name != ""
 }
 
-// IsArray tells arrays of fixed-size elements from everything else.
+// IsArray reports whether the type is an array of fixed-size elements.
 func (t AttrType) IsArray() bool { return t >= arrayBase }
 
 // Elem is the type of an array's elements.

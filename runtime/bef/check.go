@@ -4,7 +4,7 @@ package bef
 // register is written once, use counts and used-by lists agree with operands,
 // every kernel is reached from the function's start, and synchronous functions
 // can be run in order. Encode calls it, and what Decode returns has passed and
-// is not looked at again: whoever wants to change a decoded File changes a copy
+// is not checked again: to change a decoded File, change a copy
 // of the struct. Errors are [*FormatError].
 func Check(f *File) error {
 	if f.checked == f {

@@ -25,7 +25,7 @@ type DecodeOptions struct {
 	// MaxBytes refuses longer input; 0 means no limit. Decoded data take at
 	// most 64 times the input and a MiB.
 	MaxBytes int64
-	// Warn is told of optional sections that are ignored because they
+	// Warn is called with optional sections that are ignored because they
 	// contradict the others. It may be nil.
 	Warn func(error)
 }

@@ -26,7 +26,7 @@
 // What is written is generation G2, byte for byte as TFRT's own encoder does,
 // and deterministic. Sections with ids from 0x80 belong to halo (extension.go):
 // they carry buffer plans and the kernels that may start before all their
-// arguments are there; whoever ignores them computes the same values.
+// arguments are there; a reader that ignores them computes the same values.
 //
 // A File is immutable once built or decoded and may be shared by any number of
 // goroutines. Host program text is the business of package hostprog.

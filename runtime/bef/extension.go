@@ -25,7 +25,7 @@ func (f *File) Extension(id SectionID) []byte {
 func (f *File) Has(id SectionID) bool { return f.section(id) != nil }
 
 // IsEncoded reports whether the file has a section with that id as bytes: it was
-// read, or made by somebody who does not know what is in it.
+// read, or made without knowledge of its contents.
 func (f *File) IsEncoded(id SectionID) bool {
 	s := f.section(id)
 	return s != nil && s.Data != nil
@@ -102,7 +102,7 @@ func (f *File) kernelRef(c *cursor) KernelRef {
 	return KernelRef{FuncID(fn), KernelIndex(k - 1)}
 }
 
-// Producer tells what made a file.
+// Producer describes the program that made a file.
 type Producer struct {
 	Tool, Version string
 	Module        string // of the HLO it was lowered from

@@ -21,7 +21,7 @@ type File struct {
 	Attrs     Pool
 	Locations Locations
 
-	// Typed says that the file tells attribute types, attribute names and
+	// Typed says that the file has attribute types, attribute names and
 	// register types (sections 8 to 10). Tools want them, execution does not.
 	// Without them Attr.Name is "", Attr.Type is 0 and Register.Type is NoType.
 	Typed bool
@@ -88,7 +88,7 @@ type Register struct {
 type Kernel struct {
 	Code KernelCode
 	Loc  LocID
-	// Stream tells which kernels should run one after the other. It is advice,
+	// Stream says which kernels should run one after the other. It is advice,
 	// and an equality class only: ids are not dense.
 	Stream  uint32
 	Args    []RegID

@@ -89,7 +89,7 @@ func (l Location) DebugInfo() string {
 	return ""
 }
 
-// Position is the first place in a file that the location tells, for
+// Position is the first place in a file that the location names, for
 // diagnostics; callee before caller.
 func (l Location) Position() (file string, line, column uint32, ok bool) {
 	if l.Kind == FileLocation {

@@ -13,7 +13,7 @@ import (
 type Pool struct {
 	Data  []byte
 	Align int         // of Data in a file
-	Types []PoolEntry // what the file tells of types, in pool order
+	Types []PoolEntry // the types that the file states, in pool order
 
 	// Legacy marks a pool of generation G1: lengths of strings and arrays
 	// stand before the payload, to be read backwards.

@@ -33,7 +33,7 @@ type poolKey struct {
 	hash uint64
 }
 
-// PoolEntry tells the type of the constant at an offset.
+// PoolEntry is the type of the constant at an offset.
 type PoolEntry struct {
 	Offset uint32
 	Type   AttrType

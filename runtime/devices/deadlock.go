@@ -37,6 +37,9 @@ func (m *Mesh) deadlock() (resume func()) {
 	return m.fail(fmt.Errorf("%w: no device can go on%s", ErrDeadlock, text.String()))
 }
 
+// AtWork ends the description of a device that waits for no other of its process.
+const AtWork = " is at work"
+
 // Waits describes where the devices of this process are: who waits, in which instruction, and for whom, by lines.
 func (m *Mesh) Waits() []string {
 	m.mu.Lock()
@@ -49,7 +52,7 @@ func (m *Mesh) Waits() []string {
 		case done:
 			lines = append(lines, m.Name(here)+" has finished")
 		case len(waits[i]) == 0:
-			lines = append(lines, m.Name(here)+" waits for no device of its process")
+			lines = append(lines, m.Name(here)+AtWork)
 		}
 		for _, w := range waits[i] {
 			lines = append(lines, fmt.Sprintf("%s waits in %s for %s", m.Name(m.Device(i)), w.what, m.names(w.from)))

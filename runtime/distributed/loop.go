@@ -119,8 +119,13 @@ func (m message) failed(err error) error {
 	return fmt.Errorf("%s: sending to rank %d: %w", what, m.peer, err)
 }
 
-// abandon ends all that is waited for. The wire may still write to the memory: it is kept.
+// abandon ends all that is waited for, and reports it. The wire may still write to the memory: it is kept.
 func (l *loop) abandon(failure error) {
+	for i, w := range l.waits() {
+		if i < maxReports {
+			l.options.Log(fmt.Sprintf("%v was waiting for %s", w.task, ranks(w.peers)))
+		}
+	}
 	l.open = 0
 	for i := range l.messages {
 		if b := l.messages[i].batch; b != nil {
@@ -179,6 +184,9 @@ func (l *loop) test() bool {
 	}
 	return user
 }
+
+// maxReports bounds how many waits are reported.
+const maxReports = 8
 
 // A poll that takes longer than this has moved data.
 const workingPoll = 10 * time.Microsecond

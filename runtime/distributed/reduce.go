@@ -147,6 +147,7 @@ func (r *reduction) sendRaw() *batch {
 // receiveFolded prepares to receive what the others fold, into its place.
 func (r *reduction) receiveFolded() *batch {
 	b := newBatch(r.task)
+	b.second = true
 	for k, p := range r.ranks {
 		if p == r.job.rank {
 			continue

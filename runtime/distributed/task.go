@@ -47,6 +47,7 @@ type message struct {
 type batch struct {
 	task     *task
 	messages []message
+	second   bool  // the second round of an exchange
 	colors   []int // instead of messages: make a context
 	left     int   // the loop's
 	err      error

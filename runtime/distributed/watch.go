@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gohalo/halo/runtime/devices"
 )
 
 // Control messages have one length. They carry a kind, the sender's rank and a text.
@@ -169,22 +171,30 @@ type waiting struct {
 	peers []int
 }
 
-// waits lists what waits for other processes, and for whom: for those that have to send something, or to take it if that is all.
+// waits lists what waits for other processes, and for whom: for those that have to send something, or to take it if that is all. Of what comes
+// in two rounds, the first one counts.
 func (l *loop) waits() (all []waiting) {
-	var senders []bool
+	var kinds []int // of the messages that are waited for: the lowest
 	for _, m := range l.messages {
 		if m.batch == nil {
 			continue
 		}
+		kind := 2
+		switch {
+		case m.receive && m.batch.second:
+			kind = 1
+		case m.receive:
+			kind = 0
+		}
 		i := slices.IndexFunc(all, func(w waiting) bool { return w.task == m.batch.task })
 		if i < 0 {
 			i = len(all)
-			all, senders = append(all, waiting{task: m.batch.task}), append(senders, false)
+			all, kinds = append(all, waiting{task: m.batch.task}), append(kinds, kind)
 		}
-		if m.receive && !senders[i] {
-			senders[i], all[i].peers = true, nil
+		if kind < kinds[i] {
+			kinds[i], all[i].peers = kind, nil
 		}
-		if m.receive == senders[i] && !slices.Contains(all[i].peers, m.peer) {
+		if kind == kinds[i] && !slices.Contains(all[i].peers, m.peer) {
 			all[i].peers = append(all[i].peers, m.peer)
 		}
 	}
@@ -207,7 +217,11 @@ func (l *loop) doing(now time.Time) string {
 	case leaving:
 		lines = append(lines, "it has nothing more to do")
 	case status != nil:
-		lines = append(lines, status()...)
+		for _, line := range status() {
+			if len(lines) == 0 || !strings.HasSuffix(line, devices.AtWork) { // it may wait for another process
+				lines = append(lines, line)
+			}
+		}
 	case len(lines) == 0:
 		lines = append(lines, "it has not begun to run the program")
 	}

@@ -9,9 +9,7 @@ import (
 )
 
 // laneReduction reduces any number of arrays together by any computation on scalars: many elements of the result at once, each in a lane
-// of a tile program. What is folded is taken in row-major order, so the computation has to be associative and no more.
-//
-// Where few elements of the result fold long runs each, a run is cut into pieces, one for each lane; the lanes are then folded in order.
+// of a tile program. What is folded is taken in row-major order, so the computation has to be associative and no more. Rows that lie together are rowLanes' affair.
 type laneReduction struct {
 	arrays  int
 	program *tile.Program
@@ -19,7 +17,6 @@ type laneReduction struct {
 	layout  reduceLayout
 	mode    laneMode
 	lanes   int // at most, in a task
-	piece   int // elements of a run per lane
 	tasks   int
 	loop    *parallelLoop
 	frames  sync.Pool
@@ -30,7 +27,6 @@ type laneMode uint8
 const (
 	columnLanes laneMode = iota // lanes are neighbours in the result and in memory
 	unitLanes                   // lanes are units
-	pieceLanes                  // lanes are pieces of one run
 )
 
 // laneFrame is the state of one task: accumulators, twice, and elements.
@@ -53,33 +49,13 @@ func (l *laneFrame) Out(i int) []byte { return l.acc[1-l.current][i] }
 const maxLanes = 512
 
 func reduceLanes(s *site) (runtime.Bound, bool) {
-	k := s.in.NumOperands() / 2
-	comp, ok := s.m.Computation(s.in.Callee(0))
-	if !ok || comp.NumParameters() != 2*k || s.shape(0).NumElements() == 0 || s.in.Shape().NumLeaves() != k {
+	comp, widths, ok := lanesComputation(s)
+	if !ok {
 		return runtime.Bound{}, false
 	}
-	r := &laneReduction{arrays: k}
-	i := 0
-	same := true
-	s.in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
-		t := leaf.Type()
-		same = same && s.shape(i).Type() == t && s.shape(k+i).Type() == t && comp.Parameter(i).Shape().Type() == t &&
-			comp.Parameter(k+i).Shape().Type() == t && leaf.NumElements() > 0
-		r.widths = append(r.widths, t.ByteSize())
-		i++
-		return true
-	})
-	if !same {
-		return runtime.Bound{}, false
-	}
+	r := &laneReduction{arrays: len(widths), widths: widths}
 	if r.program, ok = compileLanes(s.m, comp, maxLanes); !ok {
 		return runtime.Bound{}, false
-	}
-	roots, _ := fusionRoots(comp)
-	for i, root := range roots {
-		if root.Shape().Type() != comp.Parameter(i).Shape().Type() {
-			return runtime.Bound{}, false
-		}
 	}
 	r.layout.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
 	r.plan()
@@ -97,11 +73,6 @@ func (r *laneReduction) plan() {
 		l.block = r.lanes
 		l.blocks = (l.run-1)/r.lanes + 1
 		r.tasks = l.units * l.blocks
-	case l.units < 64 && len(l.strips) == 1 && l.run >= 64:
-		r.mode = pieceLanes
-		r.piece = max(8, (l.run-1)/maxLanes+1)
-		r.lanes = l.run / r.piece
-		r.tasks = l.units
 	default:
 		r.mode, r.lanes = unitLanes, min(l.units, 256)
 		r.tasks = (l.units-1)/r.lanes + 1
@@ -128,13 +99,10 @@ func (r *laneReduction) step(l *laneFrame, n int) {
 func (r *laneReduction) run(f *runtime.TensorFrame, lo, hi int) {
 	l := r.frames.Get().(*laneFrame)
 	for task := lo; task < hi; task++ {
-		switch r.mode {
-		case columnLanes:
+		if r.mode == columnLanes {
 			r.columns(f, l, task)
-		case unitLanes:
+		} else {
 			r.units(f, l, task)
-		default:
-			r.pieces(f, l, task)
 		}
 	}
 	clear(l.x)
@@ -188,49 +156,6 @@ func (r *laneReduction) units(f *runtime.TensorFrame, l *laneFrame, task int) {
 	r.finish(f, l, u, n)
 }
 
-func (r *laneReduction) pieces(f *runtime.TensorFrame, l *laneFrame, u int) {
-	first := r.layout.offset(u)
-	for i := range r.lanes {
-		l.offsets[i] = first + i*r.piece
-	}
-	copy(l.x, l.own)
-	for i, w := range r.widths {
-		collect(l.acc[l.current][i], f.In(i).Data, w, l.offsets, 0)
-	}
-	for k := 1; k < r.piece; k++ {
-		for i, w := range r.widths {
-			collect(l.own[i], f.In(i).Data, w, l.offsets, k)
-		}
-		r.step(l, r.lanes)
-	}
-	// Fold neighbouring lanes until one is left; an odd one out stays last.
-	for n := r.lanes; n > 1; n = (n + 1) / 2 {
-		even := n / 2
-		for i, w := range r.widths {
-			acc := l.acc[l.current][i]
-			if n%2 != 0 {
-				copy(l.acc[1-l.current][i][even*w:], acc[(n-1)*w:n*w])
-			}
-			spread(l.own[i], acc, w, 1, even)
-			spread(acc, acc, w, 0, even)
-		}
-		r.step(l, even)
-	}
-	// What the pieces left over, one by one, and the initial value in front.
-	for k := r.lanes * r.piece; k < r.layout.run; k++ {
-		for i, w := range r.widths {
-			copy(l.own[i], f.In(i).Data[(first+k)*w:][:w])
-		}
-		r.step(l, 1)
-	}
-	for i, w := range r.widths {
-		copy(l.own[i], l.acc[l.current][i][:w])
-		copy(l.acc[l.current][i], f.In(r.arrays + i).Data[:w])
-	}
-	r.step(l, 1)
-	r.finish(f, l, u, 1)
-}
-
 // collect gathers one element for each offset.
 func collect(dst, src []byte, width int, offsets []int, plus int) {
 	switch width {
@@ -258,7 +183,21 @@ func collectAs[T any](dst, src []T, offsets []int, plus int) {
 
 // spread copies every second element from first on to the front of dst.
 func spread(dst, src []byte, width, first, n int) {
-	for i := range n {
-		copy(dst[i*width:][:width], src[(2*i+first)*width:])
+	switch width {
+	case 4:
+		spreadAs(elems[uint32](dst), elems[uint32](src), first, n)
+	case 8:
+		spreadAs(elems[uint64](dst), elems[uint64](src), first, n)
+	default:
+		for i := range n {
+			copy(dst[i*width:][:width], src[(2*i+first)*width:])
+		}
+	}
+}
+
+func spreadAs[T any](dst, src []T, first, n int) {
+	src = src[:2*n]
+	for i := range dst[:n] {
+		dst[i] = src[2*i+first]
 	}
 }

@@ -2,9 +2,15 @@ package kernels
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
+	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -99,4 +105,61 @@ func TestReduceLanes(t *testing.T) {
 	}
 	kernelCase{text: "f32[5] reduce(f32[900,5], f32[]), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) " +
 		"p = f32[] multiply(a, b) q = f32[] add(p, a) ROOT r = f32[] add(q, b) }", small: true, tol: 1e-3}.check(t)
+}
+
+// TestFusedRowLanes folds what is computed with its positions: by the comparisons of JAX, which are recognised, also of the smallest and with the value of the first of
+// equals; by others, which are not; and by one that is not a choice.
+func TestFusedRowLanes(t *testing.T) {
+	reducers := []string{argmax, strings.ReplaceAll(argmax, "direction=GT", "direction=LT"), strings.ReplaceAll(argmax, "direction=GT", "direction=GE"),
+		strings.Replace(argmax, "select(keep, a, b)", "select(first, a, b)", 1), strings.ReplaceAll(argmax, "or(gt, ne)", "or(gt, gt)"),
+		strings.ReplaceAll(argmax, "select(first, i, j)", "add(i, j)")}
+	for _, reducer := range reducers {
+		for _, typ := range []string{"f32", "f64", "s32", "u8"} {
+			for _, s := range [][2]string{{"4", "4,5"}, {"300", "300,40"}, {"3", "3,1100"}, {"2", "2,20001"}, {"2,9", "2,9,77"}, {"", "33000"}} {
+				for _, body := range []string{"x = T[S] parameter(0) y = T[S] maximum(x, x)", "y = T[S] parameter(0)"} {
+					axis := fmt.Sprint(strings.Count(s[1], ","))
+					text := "( T[R], s32[R]) fusion(T[S], T[]), kind=kInput, calls={ " + body + " i = T[] parameter(1) n = s32[S] iota(), iota_dimension=" + axis +
+						" z = s32[] constant(0) ROOT r = ( T[R], s32[R]) reduce(y, n, i, z), dimensions={" + axis + "}, to_apply=" + reducer + " }"
+					text = strings.NewReplacer("[R]", "["+s[0]+"]", "[S]", "["+s[1]+"]").Replace(text)
+					kernelCase{text: replaceType(text, typ), small: true}.check(t)
+				}
+			}
+		}
+	}
+}
+
+// TestExtremes finds not-a-numbers and zeros of both signs where the evaluator finds them.
+func TestExtremes(t *testing.T) {
+	s := siteOf(t, strings.ReplaceAll("(T[8], s32[8]) fusion(T[8,1200], T[]), kind=kInput, calls={ x = T[8,1200] parameter(0) i = T[] parameter(1) n = s32[8,1200] iota(), "+
+		"iota_dimension=1 z = s32[] constant(0) ROOT r = ( T[8], s32[8]) reduce(x, n, i, z), dimensions={1}, to_apply="+argmax+" }", "T[", "f32["))
+	bound, ok := chooseFast(s)
+	require.True(t, ok)
+	x, init := elems[float32](runtime.AlignedBytes(8*1200*4)), elems[float32](runtime.AlignedBytes(4))
+	nan, inf, zero := float32(math.NaN()), float32(math.Inf(1)), float32(0)
+	init[0] = -inf
+	for i := range x {
+		x[i] = -1
+	}
+	row := func(i int) []float32 { return x[i*1200:][:1200] }
+	row(0)[700], row(0)[900] = nan, nan
+	row(1)[3], row(1)[1100], row(1)[600] = inf, nan, 7
+	row(2)[5], row(2)[1199] = zero, -zero
+	row(3)[5], row(3)[600] = -zero, zero
+	for i := range row(4) {
+		row(4)[i] = -inf
+	}
+	row(5)[511], row(5)[512] = 3, 3
+	row(6)[1199] = 1
+	var args []*hlo.Literal
+	for i, v := range [][]float32{x, init} {
+		l, err := hlo.NewLiteral(s.shape(i), bytesOf(v))
+		require.NoError(t, err)
+		args = append(args, l)
+	}
+	want, err := eval.Instruction(t.Context(), s.m, s.in, args)
+	require.NoError(t, err)
+	got := run(t, s, bound, args, 1)
+	for i, l := range want.Leaves() {
+		require.Equal(t, l.Bytes(), got[i].Data)
+	}
 }

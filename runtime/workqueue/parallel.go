@@ -75,7 +75,7 @@ type loop struct {
 	body      func(lo, hi int)
 	n, block  int
 	blocks    int64
-	next      atomic.Int64 // first block nobody has claimed
+	next      atomic.Int64 // first unclaimed block
 	completed atomic.Int64 // blocks that are done or skipped
 	failure   atomic.Pointer[BodyPanic]
 	finished  chan struct{} // one token, when the last block was a helper's

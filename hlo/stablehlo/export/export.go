@@ -58,7 +58,7 @@ type File struct {
 
 // Leaf is an array among the inputs or outputs.
 type Leaf struct {
-	Name  string   // its place in the tree: "[0]['w']"
+	Name  string   // its place in the tree: "args[0]['w']", or "x" for an argument with a keyword
 	Type  string   // "f32"; "key<fry>" and so on for random keys
 	Shape []string // numbers, or expressions of dimension variables
 }
@@ -158,10 +158,26 @@ func leaves(t table, tree, avals, indices int64) []Leaf {
 		if len(names) == len(types) {
 			for i := range types {
 				types[i].Name = names[i]
+				if tree == fieldInTree {
+					types[i].Name = argumentName(names[i])
+				}
 			}
 		}
 	}
 	return types
+}
+
+// argumentName is the place of a leaf as the caller sees it: the tree of arguments has two parts, a tuple and a dictionary. A tree of
+// results is that of one value.
+func argumentName(place string) string {
+	if rest, ok := strings.CutPrefix(place, "[0]["); ok {
+		return "args[" + rest
+	}
+	if rest, ok := strings.CutPrefix(place, "[1]['"); ok {
+		key, rest, _ := strings.Cut(rest, "']")
+		return key + rest
+	}
+	return place
 }
 
 // maxTree bounds the depth of a tree, and how many leaves it may have.
@@ -225,6 +241,12 @@ func (f *File) Convert(name string, o stablehlo.Options) (hlo.Module, error) {
 		o.Values = map[int]*hlo.Literal{0: index}
 	}
 	o.DropTokens = true
+	o.Names = make([]string, 0, len(f.Kept))
+	for _, k := range f.Kept {
+		if f.Arguments[k].Type != "token" {
+			o.Names = append(o.Names, f.Arguments[k].Name)
+		}
+	}
 	if len(o.Shapes) == len(f.Arguments) && len(f.Kept) < len(f.Arguments) {
 		kept := make([]hlo.Shape, len(f.Kept))
 		for i, k := range f.Kept {

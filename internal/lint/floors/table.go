@@ -16,7 +16,7 @@ var Table = []Row{
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/bef", Floor: 1, Wing: "runtime"},
 	{Prefix: "runtime/devices", Floor: 1, Also: []string{"hlo"}}, // both engines meet there
-	{Prefix: "runtime/distributed", Floor: 2}, // carries what devices exchange between processes
+	{Prefix: "runtime/distributed", Floor: 2},                    // carries what devices exchange between processes
 	{Prefix: "runtime/mpi", Floor: 3},
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
@@ -25,6 +25,9 @@ var Table = []Row{
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
+	{Prefix: "internal/view", Floor: 4},      // programs in a browser
+	{Prefix: "internal/play", Floor: 5},      // a page in which halo runs
+	{Prefix: "internal/lsp", Floor: 4},       // reads, verifies and prints what editors hold
 	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
 	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
@@ -35,6 +38,7 @@ var Table = []Row{
 	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
 	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
 	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
+	{Prefix: "internal/jobtest", Floor: 6},  // runs programs in several processes
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},

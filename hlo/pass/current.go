@@ -1,0 +1,230 @@
+package pass
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Between two passes a module is a version, which others may hold, or one in the making, which passes own one after the other. Where nobody
+// looks, passes that own what they edit make a chain: it copies each node at most once, whichever of them writes to it. The chain ends,
+// and the module becomes a version, when a pass comes that wants one, or somebody looks: an instrument, a check, or the end of the run.
+//
+// When a pass of a chain fails, the runner starts over from where the chain began, version by version, so that errors and reproducers hold
+// the module that the pass was given.
+
+// current is the module of a run as it is now.
+type current struct {
+	m     hlo.Module // the version, or the one with which the chain began
+	at    stamp
+	chain *chain // nil if m is all
+}
+
+// stamp numbers what a run makes of its module: another one after each change, and the greater the later.
+type stamp uint64
+
+func (r *Runner) newStamp() stamp {
+	r.stamps++
+	return r.stamps
+}
+
+// chain is a module in the making, and how it came about.
+type chain struct {
+	o      hlo.Owned[hlo.Module]
+	base   hlo.Module
+	end    hlo.Module // the version that it became
+	links  []link
+	edited map[hlo.CompID]stamp        // when each computation was edited last
+	called map[hlo.CompID][]hlo.CompID // what the edited ones have called, at any time
+	header stamp                       // when the header changed last
+}
+
+// link is a pass that has run.
+type link struct {
+	pass    *Pass
+	path    string
+	fp      FP
+	threads []string
+}
+
+// owns reports whether a pass can edit what others are still making.
+func (p *Pass) owns() bool { return p.Own != nil || p.Local != nil && p.Lent }
+
+// looks reports whether somebody wants to see the module after each pass, or counts what passes do.
+func (r *Runner) looks() bool {
+	return r.Check != nil || r.CheckChange != nil || len(r.Instruments) > 0 || len(r.Fuel) > 0 || r.Budget != (Budget{})
+}
+
+// publish ends a chain.
+func (r *Runner) publish() hlo.Module {
+	if ch := r.now.chain; ch != nil {
+		r.now.m, r.now.chain = ch.o.Share(), nil
+		ch.end, ch.links = r.now.m, nil
+		r.facts.forget(r.now.m)
+	}
+	return r.now.m
+}
+
+// look shows f the module as it is now, for as long as f runs. It ends no chain.
+func (r *Runner) look(f func(hlo.Module)) {
+	ch := r.now.chain
+	if ch == nil {
+		f(r.now.m)
+		return
+	}
+	ch.o = ch.o.Edit(func(e *hlo.Editor) { f(e.ViewModule()) })
+}
+
+// handOn runs a pass on the module in the making.
+func (r *Runner) handOn(ctx context.Context, p *Pass, path string) error {
+	last, ran := r.lastOf(p)
+	if ran && last.before == r.now.at && last.after == r.now.at {
+		return nil
+	}
+	ch := r.now.chain
+	given := hlo.Module{}
+	if ch == nil {
+		given = r.now.m
+		ch = &chain{o: hlo.Own(given), base: given, edited: map[hlo.CompID]stamp{}, called: map[hlo.CompID][]hlo.CompID{}}
+		r.now.chain = ch
+	}
+	before, edits := r.now.at, ch.o.Edits()
+	c := &Context{Context: ctx, pass: p.Name, runner: r, began: time.Now()}
+	if err := r.callOwned(c, p, ch, last); err != nil {
+		return r.startOver(ctx, link{p, path, r.FP, r.threads}, err)
+	}
+	ch.links = append(ch.links, link{p, path, r.FP, r.threads})
+	if ch.o.Edits() != edits {
+		r.now.at = r.newStamp()
+		ch.note(r.now.at)
+	}
+	r.last[r.key(p)] = lastRun{before: before, after: r.now.at, given: given, chain: ch}
+	return nil
+}
+
+func (r *Runner) callOwned(c *Context, p *Pass, ch *chain, last lastRun) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(v)
+		}
+	}()
+	if p.Own != nil {
+		ch.o, err = p.Own(c, ch.o.Move())
+		return err
+	}
+	ch.o = ch.o.Edit(func(e *hlo.Editor) {
+		m := e.ViewModule()
+		only := r.onThreads(m, r.since(last, m))
+		if only == nil || len(only) > 0 {
+			err = p.editLocal(c, m, e, only)
+		}
+	})
+	return err
+}
+
+// startOver runs a chain again in which a pass has failed, version by version. The pass fails again, and the module that it was given is
+// known then.
+func (r *Runner) startOver(ctx context.Context, failed link, err error) error {
+	ch := r.now.chain
+	r.now.m, r.now.chain = ch.base, nil
+	if ctx.Err() != nil {
+		return &Error{Pass: failed.path, Failed: failed.pass, FP: failed.fp, Before: ch.base, Err: err}
+	}
+	fp, threads := r.FP, r.threads
+	defer func() { r.FP, r.threads = fp, threads }()
+	r.last = map[string]lastRun{}
+	r.now.at = r.newStamp()
+	for _, l := range append(ch.links, failed) {
+		r.FP, r.threads = l.fp, l.threads
+		if err := r.passOn(ctx, l.pass, l.path, r.now.m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note remembers what the last pass has edited.
+func (ch *chain) note(now stamp) {
+	edited := ch.o.Edited()
+	ch.o = ch.o.Edit(func(e *hlo.Editor) {
+		if e.Config() != ch.base.Config() || e.Entry() != ch.base.Entry().ID() {
+			ch.header = now
+		}
+		for _, id := range edited {
+			if was, ok := ch.base.Computation(id); ok && ch.edited[id] == 0 {
+				ch.calls(id, was)
+			}
+			ch.edited[id] = now
+			if e.Has(id) {
+				ch.calls(id, e.View(id))
+			}
+		}
+	})
+}
+
+func (ch *chain) calls(id hlo.CompID, c hlo.Computation) {
+	list := ch.called[id]
+	for in := range c.Instructions() {
+		for i := range in.NumCallees() { // asked of every instruction: an iterator would be an allocation each
+			list = append(list, in.Callee(i))
+		}
+	}
+	slices.Sort(list)
+	ch.called[id] = slices.Compact(list)
+}
+
+// since is the set of computations of m, which is the current module, on which a local pass may find something new since its last run; nil
+// if that is all of them.
+func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
+	if last.before == 0 { // it has not run
+		return nil
+	}
+	now, was, set := r.now.chain, last.chain, map[hlo.CompID]bool{}
+	if was != nil && was == now {
+		return was.dirty(m, last.before)
+	}
+	if now != nil { // the way back goes from here to where the chain began,
+		set, m = now.dirty(m, 0), now.base
+	}
+	old := last.given
+	if old.IsZero() { // to where the chain of the last run ended, and in that one to the last run
+		set, old = union(set, was.dirty(m, last.before)), was.end
+	}
+	if !m.SameLineage(old) {
+		return nil
+	}
+	return union(set, dirty(m, old))
+}
+
+// dirty is like the function of that name, for what a chain has edited after a moment.
+func (ch *chain) dirty(m hlo.Module, after stamp) map[hlo.CompID]bool {
+	if ch.header > after {
+		return nil
+	}
+	d := newDirt(m)
+	for id, at := range ch.edited {
+		if at <= after {
+			continue
+		}
+		for _, callee := range ch.called[id] {
+			d.called(callee)
+		}
+		if _, ok := m.Computation(id); ok {
+			d.edited(id)
+		}
+	}
+	return d.spread()
+}
+
+// union joins sets, of which nil is the set of all.
+func union(a, b map[hlo.CompID]bool) map[hlo.CompID]bool {
+	if a == nil || b == nil {
+		return nil
+	}
+	for id := range b {
+		a[id] = true
+	}
+	return a
+}

@@ -1,0 +1,204 @@
+package kernels
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// extremeOf is how the fold of a row is found if the computation takes the largest or the smallest element and the first position where it is, and the second array
+// is the positions. Nil if not.
+//
+// The computation is recognised by what it computes. If it does nothing with elements but compare and choose them, then its results depend on their order alone,
+// and it is known by its results on all pairs of a few elements that are in all orders to each other.
+func extremeOf(s *site, comp hlo.Computation, r *rowLanes) func(row []byte, at int, value, index []byte) {
+	if r.arrays != 2 || !positions(s.in.OperandInstr(1), r.run) || !onlyCompares(comp) {
+		return nil
+	}
+	switch comp.Parameter(1).Shape().Type() {
+	case hlo.S32, hlo.U32:
+		return extremeAs[int32](comp, r)
+	case hlo.S64, hlo.U64:
+		return extremeAs[int64](comp, r)
+	}
+	return nil
+}
+
+// positions reports whether in counts along its last axis, which has n elements.
+func positions(in hlo.Instruction, n int) bool {
+	d := in.Shape().Rank() - 1
+	return in.Opcode() == hlo.OpIota && hlo.AttrsOf[hlo.IotaAttrs](in).Dimension == int64(d) && in.Shape().Dim(d) == int64(n)
+}
+
+func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) func(row []byte, at int, value, index []byte) {
+	switch comp.Parameter(0).Shape().Type() {
+	case hlo.F32:
+		return probe[float32, I](r, []float32{-1, negativeZero[float32](), 0, 1, infinite[float32](1), infinite[float32](-1), notANumber[float32]()})
+	case hlo.F64:
+		return probe[float64, I](r, []float64{-1, negativeZero[float64](), 0, 1, infinite[float64](1), infinite[float64](-1), notANumber[float64]()})
+	case hlo.S32:
+		return probe[int32, I](r, []int32{-1 << 31, -1, 0, 1, 1<<31 - 1})
+	case hlo.U32:
+		return probe[uint32, I](r, []uint32{0, 1, 2, 1<<32 - 1})
+	case hlo.S64:
+		return probe[int64, I](r, []int64{-1 << 63, -1, 0, 1, 1<<63 - 1})
+	}
+	return nil
+}
+
+func negativeZero[T float32 | float64]() T {
+	zero := T(0)
+	return -zero
+}
+func infinite[T float32 | float64](sign T) T {
+	zero := T(0)
+	return sign / zero
+}
+func notANumber[T float32 | float64]() T { return infinite[T](1) - infinite[T](1) }
+
+// onlyCompares reports whether a computation does nothing but compare its parameters, each with the other of its array, and choose among them.
+func onlyCompares(comp hlo.Computation) bool {
+	for in := range comp.Instructions() {
+		//halo:allow opswitch what does not compute new values from elements
+		switch in.Opcode() {
+		case hlo.OpParameter, hlo.OpAnd, hlo.OpOr, hlo.OpNot, hlo.OpXor, hlo.OpTuple:
+			if in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpTuple && in.Shape().Type() != hlo.PRED {
+				return false
+			}
+		case hlo.OpSelect:
+			if in.Shape().Type() != hlo.PRED && !(isParameterOf(in.OperandInstr(1)) && isParameterOf(in.OperandInstr(2))) {
+				return false
+			}
+		case hlo.OpCompare, hlo.OpMaximum, hlo.OpMinimum:
+			x, ok := in.OperandInstr(0).ParameterNumber()
+			y, ok2 := in.OperandInstr(1).ParameterNumber()
+			if !ok || !ok2 || x%2 != y%2 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isParameterOf(in hlo.Instruction) bool { return in.Opcode() == hlo.OpParameter }
+
+// probe runs the computation on all pairs of the values, in positions before, equal and after.
+func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *rowLanes, values []T) func(row []byte, at int, value, index []byte) {
+	type element struct {
+		v T
+		i I
+	}
+	var before, after []element
+	for _, x := range values {
+		for _, y := range values {
+			for ij := I(0); ij < 9; ij++ {
+				before, after = append(before, element{x, ij / 3}), append(after, element{y, ij % 3})
+			}
+		}
+	}
+	f := &rowFrame{}
+	bytes := func(of []element, i int) []byte {
+		var v []T
+		var at []I
+		for _, e := range of {
+			v, at = append(v, e.v), append(at, e.i)
+		}
+		if i == 0 {
+			return bytesOf(v)
+		}
+		return bytesOf(at)
+	}
+	for i := range 2 {
+		f.acc[0] = append(f.acc[0], bytes(before, i))
+		f.acc[1] = append(f.acc[1], slices.Clone(f.acc[0][i]))
+		f.x = append(f.x, bytes(after, i))
+	}
+	r.program.Run(0, len(before), &f.laneFrame)
+	v, at := elems[T](f.acc[1][0]), elems[I](f.acc[1][1])
+	for _, largest := range []bool{true, false} {
+		for _, last := range []bool{true, false} {
+			same := true
+			for k, a := range before {
+				b := after[k]
+				wantV, wantAt := chooseExtreme(a.v, b.v, a.i, b.i, largest, last)
+				same = same && bitsEqual(wantV, v[k]) && wantAt == at[k]
+			}
+			if same {
+				return extremeRow[T, I](largest, last)
+			}
+		}
+	}
+	return nil
+}
+
+// chooseExtreme is the computation that is recognised: the first NaN, or else the largest (or smallest); of equal ones the lower position, and the value of the last or
+// the first, which may be zeros of different signs.
+func chooseExtreme[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](a, b T, i, j I, largest, last bool) (T, I) {
+	switch {
+	case a != a:
+		return a, i
+	case b != b:
+		return b, j
+	case a == b && last:
+		return b, min(i, j)
+	case a == b:
+		return a, min(i, j)
+	case (a > b) == largest:
+		return a, i
+	}
+	return b, j
+}
+
+// extremeBlock is how many elements are folded before the place is known.
+const extremeBlock = 512
+
+// extremeRow finds the block in which the result is by folding blocks, and then its place in the block.
+func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](largest, last bool) func(row []byte, at int, value, index []byte) {
+	op := hlo.OpMinimum
+	if largest {
+		op = hlo.OpMaximum
+	}
+	fold := foldOf[T](op)
+	return func(row []byte, at int, value, index []byte) {
+		x := elems[T](row)
+		best, in := fold.run(x[:min(extremeBlock, len(x))]), 0
+		for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
+			if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
+				best, in = v, k
+			}
+		}
+		place := in
+		if best != best {
+			for x[place] == x[place] {
+				place++
+			}
+		} else {
+			for x[place] != best {
+				place++
+			}
+		}
+		v := x[place]
+		if best == 0 && last { // of zeros, the last
+			for k := len(x) - 1; k >= 0; k-- {
+				if x[k] == 0 {
+					v = x[k]
+					break
+				}
+			}
+		}
+		elems[T](value)[0], elems[I](index)[0] = v, I(at+place)
+	}
+}
+
+// bytesOf is the memory of v.
+func bytesOf[T any](v []T) []byte {
+	var e T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(e)))
+}
+
+func bitsEqual[T int32 | int64 | uint32 | float32 | float64](x, y T) bool {
+	return slices.Equal(bytesOf([]T{x}), bytesOf([]T{y}))
+}
