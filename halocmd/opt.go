@@ -32,6 +32,7 @@ type optCmd struct {
 	passSelection `embed:""`
 	passChecks    `embed:""`
 	dumpFlags     `embed:""`
+	hloOptFlags   `embed:""`
 
 	Output string `short:"o" help:"Write the module here." type:"path" default:"-"`
 	JSON   bool   `name:"json" help:"One JSON object for each file."`
@@ -56,6 +57,8 @@ func (c *optCmd) Run(e *env) error {
 	switch {
 	case c.ListPasses:
 		return listPasses(e.stdout, c.JSON)
+	case c.ListStages:
+		return listStages(e.stdout)
 	case c.Explain != "" && !strings.HasPrefix(c.Explain, "%"):
 		return explainPass(e.stdout, c.Explain)
 	case len(c.Files) == 0:
@@ -65,6 +68,9 @@ func (c *optCmd) Run(e *env) error {
 	case c.Where != "" && c.Explain != "":
 		return usageError{fmt.Errorf("--where and --explain exclude each other")}
 	}
+	if err := c.hloOptFlags.check(c); err != nil {
+		return err
+	}
 	plan, err := c.plan()
 	if err != nil {
 		return usageError{err}
@@ -73,6 +79,8 @@ func (c *optCmd) Run(e *env) error {
 		if in.kind == source.HostProgram {
 			return e.optHost(in, c.Passes)
 		}
+		c.hloOptFlags.read(in)
+		c.hloOptFlags.read(in)
 		err := c.module(context.Background(), e, in, r, plan)
 		plan.number++
 		return err
@@ -111,7 +119,7 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	}
 	w := &watch{stderr: e.stderr, cfg: plan.cfg, remarks: []remark{}}
 	w.sizes.off = !c.Timing && !c.JSON && c.Trace == ""
-	instruments := append(w.print(c.PrintIR), plan.skip(), w.unstable(), w.time(c.Timing))
+	instruments := append(append(w.print(c.PrintIR), c.hloOptFlags.prints(w)...), plan.skip(), w.unstable(), w.time(c.Timing))
 	if plan.remarks != nil {
 		instruments = append(instruments, w.remark(plan.remarks))
 	}
@@ -149,14 +157,17 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	case c.Where != "":
 		return e.where(ctx, r, &history, m, after, c.Where)
 	}
-	out, err := printer.Append(nil, after, plan.cfg)
+	out, extension, err := c.written(after, c.Output, plan.cfg)
 	if err != nil {
 		return err
+	}
+	if c.SplitInputFile && c.Output == "-" && in.part != "" && in.part != "1" && !e.records {
+		out = append([]byte("// -----\n\n"), out...)
 	}
 	if c.JSON && c.Output == "-" {
 		r.add("text", string(out))
 	}
-	return e.writeResult(c.Output, in.beside(), ".opt.hlo", out)
+	return e.writeResult(c.Output, in.beside(), extension, out)
 }
 
 // report says what the passes did.
@@ -182,6 +193,8 @@ func (c *optCmd) pipelineText() string {
 		text = "O" + c.O
 	case text == "" && own != "":
 		return own
+	case text == "" && c.pipeline() != "":
+		text = c.pipeline()
 	case text == "":
 		text = "O2"
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
@@ -26,6 +27,44 @@ var xlaRewrites = map[string]func(value string) []string{
 	"xla_dump_hlo_as_proto":      func(v string) []string { return either(v, "--dump-as=proto", "") },
 	"xla_dump_large_constants":   func(v string) []string { return either(v, "--large-constants", "--no-large-constants") },
 	"xla_dump_disable_metadata":  func(v string) []string { return either(v, "--no-metadata", "") },
+}
+
+// debugOptions takes --debug_options_file out of a command line, and reads the flags of that file: a DebugOptions message as text, an option a
+// line. Environment and command line have the last word.
+func debugOptions(args []string) (own, options []string, err error) {
+	for i := 0; i < len(args); i++ {
+		name, file, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if !strings.HasPrefix(args[i], "-") || name != "debug_options_file" && name != "debug-options-file" {
+			own = append(own, args[i])
+			continue
+		}
+		if !given {
+			if i++; i == len(args) {
+				return nil, nil, fmt.Errorf("--%s wants a file", name)
+			}
+			file = args[i]
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--%s: %w", name, err)
+		}
+		for n, line := range strings.Split(string(text), "\n") {
+			line, _, _ = strings.Cut(line, "#")
+			if line = strings.TrimSpace(line); line == "" {
+				continue
+			}
+			option, value, ok := strings.Cut(line, ":")
+			option, value = strings.TrimSpace(option), strings.TrimSpace(value)
+			if !ok || option == "" || strings.ContainsAny(option+value, "{}<> ") {
+				return nil, nil, fmt.Errorf("%s:%d: got %q, want an option and its value: xla_dump_to: \"dir\"", file, n+1, line)
+			}
+			if v, err := strconv.Unquote(value); err == nil {
+				value = v
+			}
+			options = append(options, "--"+option+"="+value)
+		}
+	}
+	return own, options, nil
 }
 
 // either is a flag for true and one for anything else; "" is none.
@@ -69,6 +108,11 @@ func xlaFlags(args []string, environment string, stderr io.Writer) ([]string, er
 	if err != nil {
 		return nil, err
 	}
+	own, options, err := debugOptions(args[1:])
+	if err != nil {
+		return nil, err
+	}
+	flags, args = append(options, flags...), append(args[:1:1], own...)
 	for i, a := range slices.Concat(flags, args[1:]) {
 		fromEnvironment := i < len(flags)
 		name, value, given := strings.Cut(strings.TrimLeft(a, "-"), "=")
@@ -88,6 +132,8 @@ func xlaFlags(args []string, environment string, stderr io.Writer) ([]string, er
 			out = append(out, "--"+strings.TrimLeft(a, "-"))
 		case rewrite != nil:
 			out = append(out, rewrite(value)...)
+		case slices.Contains(xlaIdle, name) && !fromEnvironment:
+			fmt.Fprintf(stderr, "note: --%s has no effect here\n", name)
 		case slices.ContainsFunc(xlaIdle, func(p string) bool { return globMatch(p, name) }):
 		default:
 			text := fmt.Sprintf("unknown flag --%s", name)

@@ -14,6 +14,9 @@ import (
 func TestXLAFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "flags")
 	require.NoError(t, os.WriteFile(file, []byte("--xla_disable_hlo_passes=dce\n"), 0o666))
+	options, broken := filepath.Join(t.TempDir(), "options"), filepath.Join(t.TempDir(), "broken")
+	require.NoError(t, os.WriteFile(options, []byte("# a comment\nxla_disable_hlo_passes: \"cse\"\nxla_fuel: \"dce=1\"\n"), 0o666))
+	require.NoError(t, os.WriteFile(broken, []byte("what is this\n"), 0o666))
 	for _, c := range []struct{ args, environment, want, stderr string }{
 		{"fmt --xla_nonsense", "--xla_other", "fmt --xla_nonsense", ""},
 		{"opt a.hlo --xla_disable_hlo_passes=cse,dce", "", "opt a.hlo --xla_disable_hlo_passes=cse,dce", ""},
@@ -24,6 +27,9 @@ func TestXLAFlags(t *testing.T) {
 		{"opt a.hlo --xla_cpu_enable_fast_math=true", "", "opt a.hlo --fp=fast", ""},
 		{"opt a.hlo --xla_syntax_sugar_async_ops=false", "", "opt a.hlo --sugar=off", ""},
 		{"opt a.hlo --xla_disable_hlo_pases=cse", "", "opt a.hlo", "warning: unknown flag --xla_disable_hlo_pases; did you mean --xla_disable_hlo_passes?\n"},
+		{"opt a.hlo --debug_options_file=" + options, "--xla_fuel=dce=2", "opt --xla_disable_hlo_passes=cse --xla_fuel=dce=1 --xla_fuel=dce=2 a.hlo", ""},
+		{"opt a.hlo --xla_dump_hlo_snapshots", "", "opt a.hlo", "note: --xla_dump_hlo_snapshots has no effect here\n"},
+		{"opt --debug_options_file " + broken + " a.hlo", "", "", broken + ":1: got \"what is this\", want an option and its value: xla_dump_to: \"dir\""},
 		{"opt --strict-flags a.hlo --xla_zzz", "", "", "unknown flag --xla_zzz"},
 	} {
 		var stderr bytes.Buffer

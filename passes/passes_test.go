@@ -13,6 +13,7 @@ import (
 
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/passes/directive"
 	"github.com/gohalo/halo/passtest"
 )
 
@@ -75,6 +76,14 @@ func TestDocumentListsEverything(t *testing.T) {
 		for _, r := range p.Rules {
 			fmt.Fprintf(&b, "| %s | %s |\n", r.ID, cell(r.Doc))
 		}
+	}
+	b.WriteString("\n## Directives\n\nWhat programs say to compilers beside what they compute, and who reads it.\n\n| directive | kind | read by | meaning |\n| --- | --- | --- | --- |\n")
+	for _, d := range directive.Table {
+		readers := "nobody"
+		if len(d.Readers) > 0 {
+			readers = "`" + strings.Join(d.Readers, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Name, d.Kind, readers, cell(d.Doc))
 	}
 	path := filepath.Join("..", "docs", "passes.md")
 	document, err := os.ReadFile(path)

@@ -8,7 +8,8 @@
 //	file          what it does
 //	program.go    a module as the columns that the page reads
 //	figures.go    what the cost model says of each instruction
-//	overlay.go    numbers and classes of instructions, from this program or from a file
+//	overlay.go    numbers and classes of instructions that the program itself says, and differences from another
+//	figure_file.go  overlays from files: profiles, and figures of any kind
 //	page.go       the page: HTML, styles and scripts of the folder page as one text
 //	serve.go      the page and its programs over HTTP, for this machine alone
 //	page/         the page itself: plain JavaScript without a build step; page/README.md is its map

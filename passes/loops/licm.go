@@ -11,6 +11,7 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/directive"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -89,6 +90,10 @@ func (h *hoister) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	for c := range m.PostOrder() { // bodies before the loops that call them, so that work moves out of several loops at once
 		for in := range c.Instructions() {
 			if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) {
+				continue
+			}
+			if directive.Set(in, directive.NoHoisting) {
+				ctx.Missed(in, "nothing is moved out: its frontend attribute %s says so", directive.NoHoisting)
 				continue
 			}
 			l := &loop{hoister: h, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects, repeats: repeats}
@@ -180,7 +185,7 @@ func (l *loop) findInvariant(param, root hlo.Instruction) {
 			back := root.OperandInstr(int(i))
 			l.invariant[in.ID()] = back.Opcode() == hlo.OpGetTupleElement && back.Operand(0) == param.ID() &&
 				hlo.AttrsOf[hlo.TupleElementAttrs](back).Index == i
-		case l.movable(in) && !l.inflates(in):
+		case l.movable(in) && !l.inflates(in) && !directive.Set(in, directive.NoHoisting):
 			all := true
 			for id := range in.OperandIDs() {
 				all = all && l.invariant[id]

@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/directive"
 )
 
 // Simplifier removes loops, and parts of their state.
@@ -27,7 +28,7 @@ round to round stay, and those of one round that communicate.`,
 					continue
 				}
 				ce := e.Computation(c.ID())
-				if l, ok := analysis.FindLoop(m, in); ok && l.Trip <= 1 && !communicates(m, in) && ctx.SpendOn("few-rounds", pass.Cost{}) {
+				if l, ok := analysis.FindLoop(m, in); ok && l.Trip <= 1 && !(l.Trip == 1 && directive.Set(in, directive.KeepOneRound)) && !communicates(m, in) && ctx.SpendOn("few-rounds", pass.Cost{}) {
 					if err := unloop(ce, in, body(m, in), l.Trip); err != nil {
 						return m, err
 					}

@@ -42,7 +42,7 @@ func Estimate(m hlo.Module, rates analysis.Rates) (all []Timeline) {
 		if !executed.Has(c.ID()) {
 			continue
 		}
-		if g := newGraph(c, costs, rates); len(g.latency) > 0 {
+		if g := newGraph(m, c, costs, rates); len(g.latency) > 0 {
 			all = append(all, g.timeline(c))
 		}
 	}

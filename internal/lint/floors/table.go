@@ -26,6 +26,7 @@ var Table = []Row{
 	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/view", Floor: 4},      // programs in a browser
+	{Prefix: "internal/play", Floor: 5},      // a page in which halo runs
 	{Prefix: "internal/lsp", Floor: 4},       // reads, verifies and prints what editors hold
 	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
 	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
