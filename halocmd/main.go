@@ -64,6 +64,7 @@ type commands struct {
 	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
 	View       viewCmd       `cmd:"" help:"Show programs in a browser."`
 	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve editors: the Language Server Protocol."`
+	Play       playCmd       `cmd:"" help:"Make a page in which halo runs, as WebAssembly."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
 	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`

@@ -33,6 +33,7 @@ type runCmd struct {
 	Print           bool          `help:"Print the results as HLO literals."`
 	Engine          string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
 	Compare         string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
+	Verbose         bool          `short:"v" help:"With --compare, show how far each result is apart."`
 	Bench           int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
 	ExcessPrecision bool          `name:"xla_allow_excess_precision" help:"Do not round to a narrow type between operations that are computed in f32, as XLA on GPU and TPU. Default: round after each, as JAX on CPU."`
 	HostCallbacks   string        `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
