@@ -24,6 +24,7 @@ var Family = pass.Family{
 		"call-inliner":               NewCallInliner,
 		"control-flow-flattening":    NewFlattening,
 		"cpu-parallel-task-assigner": NewParallelTasks,
+		"small-while-loop-hoisting":  NewSmallLoops,
 	},
 	Aliases: map[string]string{
 		"simplify-conditional":   "conditional-simplifier",
