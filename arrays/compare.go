@@ -51,29 +51,37 @@ func Tolerance(t hlo.PrimitiveType) float64 {
 	return 0
 }
 
-// Compare measures got against want, which have the same shape: abs(got-want) <= atol + rtol*abs(want), NaN matches NaN, an infinity only
+// Compare measures got against want, which have the same dimensions: abs(got-want) <= atol + rtol*abs(want), NaN matches NaN, an infinity only
 // itself; complex by modulus.
 func Compare(got, want *hlo.Literal, rtol, atol float64) Difference {
+	return CompareExactly(got, want, rtol, atol, Exactness{})
+}
+
+// CompareExactly is [Compare] with a say in zeros, NaNs and infinities. The arrays may be of different types, and then are compared as numbers.
+func CompareExactly(got, want *hlo.Literal, rtol, atol float64, e Exactness) Difference {
 	d := Difference{FirstBad: -1}
-	t := got.Shape().Type()
+	t, u := got.Shape().Type(), want.Shape().Type()
 	n := int(got.Shape().NumElements())
 	d.Elements = n
 	for i := range n {
-		g, w := element(got.Bytes(), t, i), element(want.Bytes(), t, i)
+		g, w := element(got.Bytes(), t, i), element(want.Bytes(), u, i)
 		diff := 0.0 // of equal infinities too, whose difference is NaN
 		if g != w {
 			diff = modulus(g - w)
-		} else if t.IsInteger() && t.ByteSize() == 8 {
+		} else if t == u && t.IsInteger() && t.ByteSize() == 8 {
 			diff = lowDigits(got.Bytes()[8*i:], want.Bytes()[8*i:])
 		}
-		if g == w && diff == 0 || anyNaN(g) && anyNaN(w) {
+		ok := diff <= atol+rtol*modulus(w) && !math.IsInf(modulus(w), 0)
+		switch {
+		case g == w && diff == 0 || anyNaN(g) && anyNaN(w):
+			ok = !(e.NaNBits && t == u && anyNaN(g) && !sameBits(got, want, i))
 			if otherZero(real(g), real(w)) || otherZero(imag(g), imag(w)) {
 				d.ZeroSigns++
+				ok = !e.ZeroSigns
 			}
+		case e.IgnoreInfinities && (math.IsInf(modulus(g), 0) || math.IsInf(modulus(w), 0)):
 			continue
-		}
-		ok := diff <= atol+rtol*modulus(w) && !math.IsInf(modulus(w), 0)
-		if !math.IsNaN(diff) && !math.IsInf(diff, 0) {
+		case !math.IsNaN(diff) && !math.IsInf(diff, 0):
 			d.MaxAbs = max(d.MaxAbs, diff)
 			if m := modulus(w); m > 0 {
 				d.MaxRel = max(d.MaxRel, diff/m)

@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/origin"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/diverge"
 )
 
 // compareCmd runs a program in two ways and says where they part.
 type compareCmd struct {
-	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
+	Files   []string `arg:"" name:"file" help:"A program, to run in two ways, or two programs, to compare with each other: .hlo, .pb, - for standard input."`
+	Each    bool     `help:"Run each of the programs in two ways, and not two of them against each other."`
 	A       string   `help:"Passes of the first run: a pipeline such as -O2 or cpu, or pipeline text. Default: none." placeholder:"PASSES"`
 	B       string   `help:"Passes of the second run. The engine bef adds the passes that it needs." placeholder:"PASSES"`
 	Engines string   `help:"Engines of the two runs, eval or bef: A,B. Default: eval,bef, or eval,eval when passes are given." placeholder:"A,B"`
@@ -28,9 +30,28 @@ type compareCmd struct {
 	Seed    uint64      `help:"Seed of the fill." placeholder:"S"`
 	Threads threadCount `help:"Compute workers of bef. Default: one for each processor." placeholder:"N"`
 	Profile string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	Save    string      `help:"Write the instruction that departs as a program, and its operands beside it (.npz)." placeholder:"FILE.hlo"`
+	Verbose bool        `short:"v" help:"Show how far each result is apart."`
 	JSON    bool        `name:"json" help:"One JSON object for each file."`
 
+	Timeout time.Duration `help:"End what is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
+
 	tolerances `embed:""`
+}
+
+// Help is what --help says beyond the flags.
+func (compareCmd) Help() string {
+	return `Runs one program in two ways, or two programs on the same inputs, and names the first instruction whose value departs: of two programs, instructions are
+paired as halo diff pairs them, types may differ, and each that departs is computed once more from the operands of the first program, so that the
+one is named that departs by itself, and not one that hands a difference on.
+
+  halo compare --b=-O2 model.hlo
+  halo compare before.hlo after.hlo
+  halo compare --save=op.hlo model_f32.hlo model_bf16.hlo && halo run op.hlo --inputs op.npz --print
+
+Tolerances, unless --rtol and --atol say others: 1e-10 for f64 and 1e-5 for f32, since sums are taken in another order; a unit in the last place for
+narrower floats; none for integers. A NaN equals a NaN, an infinity only itself, -0 equals 0: --zero-signs, --nan-bits and --ignore-infinities
+say otherwise. The exit status is 1 if results differ.`
 }
 
 // way is one of the two ways to run a program.
@@ -38,9 +59,15 @@ type way struct {
 	name   string
 	passes string
 	engine halo.Engine
+	file   string // of one of two programs
 }
 
 func (w way) String() string {
+	if w.file != "" {
+		one := w
+		one.file = ""
+		return fmt.Sprintf("%s (%v)", w.file, one)
+	}
 	if w.passes == "" {
 		return string(w.engine)
 	}
@@ -55,8 +82,14 @@ func (c *compareCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible(e, c.Timeout)
 	defer stop()
+	if len(c.Files) == 2 && !c.Each && !isFolder(c.Files[0]) && !isFolder(c.Files[1]) {
+		return c.two(ctx, e, ways)
+	}
+	if c.Save != "" && len(c.Files) > 1 {
+		return usageError{errors.New("--save goes with one program, or with two that are compared with each other")}
+	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error { return c.program(ctx, e, in, r, ways) })
 }
 
@@ -66,7 +99,7 @@ func (c *compareCmd) ways() (ways [2]way, err error) {
 	switch {
 	case c.Engines != "":
 		engines = strings.Split(c.Engines, ",")
-	case c.A != "" || c.B != "":
+	case c.A != "" || c.B != "" || len(c.Files) == 2 && !c.Each:
 		engines[1] = "eval"
 	}
 	if len(engines) != 2 {
@@ -74,7 +107,7 @@ func (c *compareCmd) ways() (ways [2]way, err error) {
 	}
 	for i, text := range []string{c.A, c.B} {
 		text = strings.TrimPrefix(text, "-")
-		ways[i] = way{"ab"[i : i+1], text, halo.Engine(engines[i])}
+		ways[i] = way{name: "ab"[i : i+1], passes: text, engine: halo.Engine(engines[i])}
 		switch engines[i] {
 		case "eval":
 		case "bef":
@@ -109,13 +142,23 @@ func (c *compareCmd) program(ctx context.Context, e *env, in *input, r *record, 
 			return fmt.Errorf("%s: error: %s: %w", in.name, w.name, err)
 		}
 	}
+	return c.find(ctx, e, in.name, r, ways, sides, args, false)
+}
+
+// find compares two sides and reports.
+func (c *compareCmd) find(ctx context.Context, e *env, name string, r *record, ways [2]way, sides [2]diverge.Side, args []*hlo.Literal, pair bool) error {
 	e.progress.at("comparing")
-	cfg := diverge.Config{Tolerance: c.tolerances.of, Options: options(halo.Options{Threads: int(c.Threads)})}
+	cfg := diverge.Config{Tolerance: c.tolerances.of, Exactness: c.exactness(), Pair: pair, Options: options(halo.Options{Threads: int(c.Threads)})}
 	found, err := diverge.Find(ctx, sides[0], sides[1], args, cfg)
 	if err != nil {
-		return fmt.Errorf("%s: error: %w", in.name, err)
+		return fmt.Errorf("%s: error: %w", name, err)
 	}
-	return c.report(e, in.name, r, ways, found)
+	if c.Save != "" && found.First != nil {
+		if err := c.save(e, sides[1].Module, found.First); err != nil {
+			return fmt.Errorf("%s: error: %w", name, err)
+		}
+	}
+	return c.report(e, name, r, ways, found, sides[1].Module)
 }
 
 func (w way) side(ctx context.Context, m hlo.Module) (diverge.Side, error) {
@@ -151,7 +194,7 @@ func (c *compareCmd) arguments(m hlo.Module) ([]*hlo.Literal, error) {
 }
 
 // report says what was found. Results that differ are a failure.
-func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *diverge.Report) error {
+func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *diverge.Report, m hlo.Module) error {
 	say := func(format string, args ...any) {
 		if !c.JSON {
 			fmt.Fprintf(e.stdout, name+": "+format+"\n", args...)
@@ -165,7 +208,7 @@ func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *
 	bad := 0
 	for i, want := range found.A {
 		got := found.B[i]
-		if !got.Shape().Compatible(want.Shape()) {
+		if !slices.Equal(got.Shape().Dimensions(), want.Shape().Dimensions()) || got.Shape().IsArray() != want.Shape().IsArray() || ways[0].file == "" && !got.Shape().Compatible(want.Shape()) {
 			bad++ // nothing can be compared, and that is no success
 			say("result %d is %v in a and %v in b", i, want.Shape(), got.Shape())
 			continue
@@ -180,7 +223,9 @@ func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *
 		fields := d.fields()
 		fields["result"], fields["shape"] = i, want.Shape().WithoutLayout().String()
 		records = append(records, fields)
-		say("result %d, %v: %v", i, want.Shape().WithoutLayout(), d)
+		if c.Verbose || d.Bad > 0 || len(found.A) <= fewResults {
+			say("result %d, %v: %v", i, want.Shape().WithoutLayout(), d)
+		}
 	}
 	r.add("compare", records)
 	if d := found.First; d != nil {
@@ -195,7 +240,24 @@ func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *
 		}
 		say("the first value that departs is %s%s, %v %v, execution %d, in computation %s%s", d.Instruction.Name(), leafText(d.Instruction, d.Leaf),
 			d.Instruction.Shape().WithoutLayout(), d.Instruction.Opcode(), d.Execution, d.Computation, way)
+		if where := origin.NewFinder(m, hlo.Module{}).Of(d.Instruction); where.Where() != "" {
+			say("it comes from %s", where.Where())
+			fields["source"], fields["op_name"] = where.Source, where.OpName
+		}
+		if d.Partner != d.Instruction.Name() {
+			say("its counterpart in a is %s", d.Partner)
+			fields["counterpart"] = d.Partner
+		}
 		say("there, b against a: %v", measured)
+		switch {
+		case d.Local != nil:
+			say("it departs by itself: with the operands that a has, too, the largest difference is %.3g, relative %.3g", d.Local.MaxAbs, d.Local.MaxRel)
+		case d.Inherited:
+			say("no instruction departs by itself: small differences have built up until here")
+		case len(d.Unpaired) > 0:
+			say("a has no counterpart for what it reads: %s", strings.Join(abridged4(d.Unpaired), ", "))
+		}
+		fields["inherited"], fields["unpaired"] = d.Inherited, d.Unpaired
 	} else if bad > 0 {
 		say("no value that both have departs before the results do")
 	}

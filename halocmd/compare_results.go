@@ -21,7 +21,8 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 		return fmt.Errorf("%s: error: it has %d arrays, but %s has %d results", c.Compare, len(ref), name, total)
 	}
 	var records []any
-	bad := 0
+	var v agreement
+	bad, worst := 0, 0.0
 	for d, leaves := range results {
 		for i, got := range leaves {
 			key, shape := g.key(d, i), got.Shape().WithoutLayout()
@@ -35,6 +36,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 			}
 			diff := c.measure(got, want)
 			if diff.Bad > 0 {
+				worst = max(worst, diff.MaxAbs/magnitude(want))
 				bad++
 			}
 			fields := diff.fields()
@@ -43,16 +45,45 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 				fields["device"] = d
 			}
 			records = append(records, fields)
-			if !c.JSON {
-				fmt.Fprintf(e.stderr, "%s: result %s, %s: %v\n", name, key, shape, diff)
-			}
+			v.add(e, c, fmt.Sprintf("%s: result %s, %s", name, key, shape), key, diff)
 		}
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from %s", name, bad, total, c.Compare)
+		return fmt.Errorf("%s: error: %d of %d results differ from %s%s", name, bad, total, c.Compare, c.precisionHint(worst))
 	}
+	v.agreed(e, c, name, total, c.Compare)
 	return nil
+}
+
+// agreement is what a comparison comes to.
+type agreement struct {
+	worst difference
+	key   string // of the result
+}
+
+// add takes a result in. What differs is shown, and all with -v.
+func (v *agreement) add(e *env, c *runCmd, where, key string, d difference) {
+	if v.key == "" || d.MaxRel > v.worst.MaxRel {
+		v.worst, v.key = d, key
+	}
+	if (d.Bad > 0 || c.Verbose) && !c.JSON {
+		fmt.Fprintf(e.stderr, "%s: %v\n", where, d)
+	}
+}
+
+// agreed says in one line that all results agree, how closely, and why that is close enough.
+func (v *agreement) agreed(e *env, c *runCmd, name string, results int, with string) {
+	if c.JSON || v.key == "" {
+		return
+	}
+	rtol, atol := c.of(v.worst.shape.Type())
+	why := ""
+	if c.Rtol == nil && c.Atol == nil {
+		why = ", for " + arrays.Reason(v.worst.shape.Type())
+	}
+	fmt.Fprintf(e.stderr, "%s: %s with %s: largest difference %.3g, relative %.3g, in result %s (tolerance %g absolute, %g relative%s)\n", name,
+		count(results, "result agrees", "results agree"), with, v.worst.MaxAbs, v.worst.MaxRel, v.key, atol, rtol, why)
 }
 
 // compareWith reports how far the results of a snapshot's program are from the result that the snapshot carries.
@@ -61,7 +92,8 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 		return fmt.Errorf("%s: error: the snapshot carries %d results, and the program has %d", name, len(carried), len(results))
 	}
 	var records []any
-	bad := 0
+	var v agreement
+	bad, worst := 0, 0.0
 	for i, got := range results {
 		want := carried[i]
 		if !got.Shape().IsArray() {
@@ -72,19 +104,19 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 		}
 		diff := c.measure(got, want)
 		if diff.Bad > 0 {
+			worst = max(worst, diff.MaxAbs/magnitude(want))
 			bad++
 		}
 		fields := diff.fields()
 		fields["result"], fields["shape"] = i, got.Shape().WithoutLayout().String()
 		records = append(records, fields)
-		if !c.JSON {
-			fmt.Fprintf(e.stderr, "%s: result %d, %v, against the snapshot: %v\n", name, i, got.Shape().WithoutLayout(), diff)
-		}
+		v.add(e, c, fmt.Sprintf("%s: result %d, %v, against the snapshot", name, i, got.Shape().WithoutLayout()), fmt.Sprint(i), diff)
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries", name, bad, len(results))
+		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries%s", name, bad, len(results), c.precisionHint(worst))
 	}
+	v.agreed(e, c, name, len(results), "the snapshot")
 	return nil
 }
 
@@ -97,11 +129,19 @@ type difference struct {
 
 func (t *tolerances) measure(got, want *hlo.Literal) difference {
 	rtol, atol := t.of(got.Shape().Type())
-	d := arrays.Compare(got, want, rtol, atol)
-	if rtol == 0 && atol == 0 {
-		d.Bad += d.ZeroSigns // the same bits were asked for
+	exactly, same := t.exactness(), got.Shape().Type() == want.Shape().Type()
+	if !same {
+		r, a := t.of(want.Shape().Type())
+		rtol, atol = max(rtol, r), max(atol, a) // the coarser type's
 	}
-	return difference{d, arrays.CountUlps(got, want), got.Shape()}
+	if rtol == 0 && atol == 0 {
+		exactly.ZeroSigns = true // the same bits were asked for
+	}
+	d := difference{Difference: arrays.CompareExactly(got, want, rtol, atol, exactly), shape: got.Shape()}
+	if same {
+		d.ulps = arrays.CountUlps(got, want)
+	}
+	return d
 }
 
 func (d difference) String() string {
@@ -147,6 +187,14 @@ func indexOf(s hlo.Shape, i int) []int64 {
 type tolerances struct {
 	Rtol *float64 `help:"Relative tolerance. Default, by element type: 1e-5 for f32, 1e-10 for f64, a unit in the last place for narrower floats, 0 for integers."`
 	Atol *float64 `help:"Absolute tolerance. Default as of --rtol."`
+
+	ZeroSigns        bool `name:"zero-signs" help:"Zeros of different sign differ."`
+	NaNBits          bool `name:"nan-bits" help:"NaNs of different bits differ."`
+	IgnoreInfinities bool `name:"ignore-infinities" help:"Elements of which either side is infinite are not compared."`
+}
+
+func (t *tolerances) exactness() arrays.Exactness {
+	return arrays.Exactness{ZeroSigns: t.ZeroSigns, NaNBits: t.NaNBits, IgnoreInfinities: t.IgnoreInfinities}
 }
 
 func (t *tolerances) check() error {

@@ -50,6 +50,9 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		return nil, err
 	}
 	parse := time.Since(began)
+	if m, err = c.withPrecision(ctx, in, m); err != nil {
+		return nil, err
+	}
 	p, err := c.compile(ctx, e, in, m, observer)
 	if err != nil {
 		return nil, err

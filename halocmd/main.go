@@ -54,6 +54,7 @@ type commands struct {
 	Asm    asmCmd    `cmd:"" help:"Assemble host program text to a BEF file."`
 	Dis    disCmd    `cmd:"" help:"Disassemble a BEF file to host program text."`
 	Run    runCmd    `cmd:"" help:"Run a program."`
+	Launch launchCmd `cmd:"" help:"Run a command in several processes, over Open MPI."`
 
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
@@ -63,6 +64,7 @@ type commands struct {
 	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
 	View       viewCmd       `cmd:"" help:"Show programs in a browser."`
 	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve editors: the Language Server Protocol."`
+	Play       playCmd       `cmd:"" help:"Make a page in which halo runs, as WebAssembly."`
 	Stats      statsCmd      `cmd:"" help:"Report a program's composition and cost."`
 	Schedule   scheduleCmd   `cmd:"" help:"Estimate how much asynchronous latency is hidden."`
 	Overlap    overlapCmd    `cmd:"" help:"Simulate the executor: what overlaps, and what prevents more."`

@@ -1,6 +1,7 @@
 package halocmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/view"
@@ -40,7 +40,8 @@ lists the keys. Files are read when they are opened in the page, so that loading
 elsewhere, and only this machine is served.
 
 Several files, or a folder that XLA dumped, are listed at the top of the page. Boxes are coloured by kind, by the cost model, by size, by sharding and by
-asynchronous chains; by what is new since --against=OLD; by where values are NaN with --nan; and by figures of a file:
+asynchronous chains; by what is new since --against=OLD; by where values are NaN with --nan; and by figures of a file: what halo profile --json or
+halo mem --json of the program wrote, or
 
   {"title": "Measured", "unit": "s", "values": [{"instruction": "dot.3", "value": 0.0012, "label": "12 calls"}]}
 
@@ -57,26 +58,60 @@ func (c *viewCmd) Run(e *env) error {
 	if len(files) > 1 && (c.Against != "" || len(c.Overlay) > 0) {
 		return usageError{errors.New("--against and --overlay want one program")}
 	}
+	shown, err := c.list(e, files)
+	if err != nil {
+		return err
+	}
 	if c.HTML != "" {
-		return c.write(e, files)
+		return c.write(e, shown)
 	}
-	at := slices.IndexFunc(files, func(f place) bool { return f.name == "-" })
-	var kept *input // standard input can be read once
-	if at >= 0 {
-		if kept, err = e.read(files[at]); err != nil {
-			return err
-		}
-	}
-	site := &view.Site{Load: func(k int) (*view.Program, error) {
-		if k == at {
-			return c.program(e, kept)
-		}
-		return c.load(e, files[k])
-	}}
-	for _, f := range files {
-		site.Names = append(site.Names, f.rel)
+	site := &view.Site{Load: func(k int) (*view.Program, error) { return c.load(e, shown[k]) }}
+	for _, x := range shown {
+		site.Names = append(site.Names, x.name)
 	}
 	return serve(e, site, c.Port, c.Open)
+}
+
+// shown is a program of the page.
+type shown struct {
+	name string
+	open func() (*input, error)
+}
+
+// fewFiles is how many files are looked into for several programs: an archive, or a text of several modules. Of more files, each is one program.
+const fewFiles = 16
+
+// list finds the programs of files. Those of their own are read when they are opened, each time anew.
+func (c *viewCmd) list(e *env, files []place) (all []shown, err error) {
+	for _, f := range files {
+		one := shown{f.rel, func() (*input, error) { return e.read(f) }}
+		if len(files) > fewFiles {
+			all = append(all, one)
+			continue
+		}
+		in, err := e.read(f)
+		if err != nil {
+			return nil, err
+		}
+		hasParts, err := e.eachPart(in, func(part *input) {
+			kept := *part
+			kept.data = bytes.Clone(part.data)
+			kept.mapped = false
+			all = append(all, shown{part.label(), func() (*input, error) { return &kept, nil }})
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case !hasParts && f.name == "-": // it can be read once
+			one.open = func() (*input, error) { return in, nil }
+		case !hasParts:
+			in.close()
+		}
+		if !hasParts {
+			all = append(all, one)
+		}
+	}
+	return all, nil
 }
 
 // serve serves a site on this machine until the process is interrupted.
@@ -108,10 +143,10 @@ func openBrowser(stderr io.Writer, address string) {
 }
 
 // write makes one file of all programs.
-func (c *viewCmd) write(e *env, files []place) error {
+func (c *viewCmd) write(e *env, all []shown) error {
 	var programs []*view.Program
-	for _, f := range files {
-		p, err := c.load(e, f)
+	for _, x := range all {
+		p, err := c.load(e, x)
 		if err != nil {
 			return err
 		}
@@ -121,12 +156,14 @@ func (c *viewCmd) write(e *env, files []place) error {
 }
 
 // load reads a program; what goes wrong is described with the line of the file.
-func (c *viewCmd) load(e *env, f place) (*view.Program, error) {
-	in, err := e.read(f)
+func (c *viewCmd) load(e *env, x shown) (*view.Program, error) {
+	in, err := x.open()
 	if err != nil {
 		return nil, err
 	}
-	defer in.close()
+	if in.mapped {
+		defer in.close()
+	}
 	return c.program(e, in)
 }
 
@@ -151,11 +188,11 @@ func (c *viewCmd) program(e *env, in *input) (*view.Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: error: %w", name, unwrapPath(err))
 		}
-		o, err := view.ReadOverlay(name, data, p)
+		read, err := view.ReadOverlays(name, data, p)
 		if err != nil {
 			return nil, err
 		}
-		p.Overlays = append(p.Overlays, o)
+		p.Overlays = append(p.Overlays, read...)
 	}
 	if c.NaN {
 		o, err := c.nanOverlay(m, p)
@@ -168,7 +205,7 @@ func (c *viewCmd) program(e *env, in *input) (*view.Program, error) {
 }
 
 func (c *viewCmd) older(e *env) (hlo.Module, error) {
-	in, err := e.read(place{name: c.Against, rel: filepath.Base(c.Against)})
+	in, err := e.read(within(c.Against))
 	if err != nil {
 		return hlo.Module{}, err
 	}

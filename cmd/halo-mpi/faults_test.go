@@ -137,7 +137,18 @@ func start(t *testing.T, args ...string) *job {
 			args[i] = filepath.Join(bin, "halo")
 		}
 	}
-	j := &job{cmd: exec.Command("mpirun", append([]string{"--oversubscribe"}, args...)...), began: time.Now()}
+	return begin(t, exec.Command("mpirun", append([]string{"--oversubscribe"}, args...)...))
+}
+
+// launch starts halo launch.
+func launch(t *testing.T, size int, args ...string) *job {
+	t.Helper()
+	return begin(t, exec.Command(filepath.Join(bin, "halo"), append([]string{"launch", "-n", fmt.Sprint(size), "--"}, args...)...))
+}
+
+func begin(t *testing.T, cmd *exec.Cmd) *job {
+	t.Helper()
+	j := &job{cmd: cmd, began: time.Now()}
 	j.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	j.cmd.Dir = texts
 	j.cmd.Stdout, j.cmd.Stderr = &j.stdout, &j.stderr
@@ -167,7 +178,7 @@ func (j *job) end(t *testing.T) outcome {
 	return o
 }
 
-// processes lists the processes of halo-mpi that a mpirun has started, zombies too, in the order of their ranks.
+// processes lists the processes of a job that a launcher has started, or its child, zombies too, in the order of their ranks.
 func processes(launcher int) (pids []int) {
 	found := make(map[int]int) // by rank
 	ranks := 0
@@ -181,9 +192,11 @@ func processes(launcher int) (pids []int) {
 		if err != nil {
 			continue
 		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if parent, _ := strconv.Atoi(fields[1]); parent != launcher {
-			continue
+		if parent := parentOf(stat); parent != launcher {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", parent))
+			if parentOf(stat) != launcher {
+				continue
+			}
 		}
 		m := regexp.MustCompile(`OMPI_COMM_WORLD_RANK=(\d+)`).FindSubmatch(environ)
 		rank, _ := strconv.Atoi(string(m[1]))
@@ -196,6 +209,16 @@ func processes(launcher int) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// parentOf reads the parent from the status of a process.
+func parentOf(stat []byte) int {
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
 }
 
 // rank waits for a process of a job.
@@ -291,8 +314,9 @@ func TestKilled(t *testing.T) {
 	for k := range kills {
 		size := []int{2, 4}[k%2]
 		victim := rand.IntN(size)
-		j := start(t, "-np", fmt.Sprint(size), "halo", "run", "long.hlo", "--fill=random")
+		j := launch(t, size, "run", "long.hlo", "--fill=random")
 		pid := j.rank(t, victim, size)
+		all := processes(j.cmd.Process.Pid)
 		time.Sleep(time.Duration(rand.IntN(2500)) * time.Millisecond)
 		killed := time.Now()
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -301,6 +325,9 @@ func TestKilled(t *testing.T) {
 		longest = max(longest, took)
 		assert.NotZero(t, o.code)
 		assert.Less(t, took, 10*time.Second)
+		for _, pid := range all { // those whose launcher has ended are collected by another process
+			assert.Eventually(t, func() bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); return err != nil }, 10*time.Second, 10*time.Millisecond, "a process is left")
+		}
 		if !assert.Regexp(t, fmt.Sprintf(`(process rank|\brank) %d\b`, victim), o.stderr) {
 			continue
 		}

@@ -29,18 +29,14 @@ type Config struct {
 	Tolerance func(hlo.PrimitiveType) (rtol, atol float64)
 	// MaxBytes bounds the values that are kept of each side; those beyond are not compared. 0 is 1 GB.
 	MaxBytes int64
+	// Exactness says what of zeros, NaNs and infinities counts.
+	Exactness arrays.Exactness
+	// Pair says that the sides are two programs: their instructions are paired as halo diff pairs them, and values may be of different types.
+	Pair bool
 	// Options are for both sides; engine, passes and observer are chosen here.
 	Options halo.Options
-}
 
-func (c *Config) compare(got, want *hlo.Literal) arrays.Difference {
-	t := got.Shape().Type()
-	rtol := arrays.Tolerance(t)
-	atol := rtol
-	if c.Tolerance != nil {
-		rtol, atol = c.Tolerance(t)
-	}
-	return arrays.Compare(got, want, rtol, atol)
+	names map[string]string // of instructions of b, in a; nil where names are the same
 }
 
 // Report is what was found.
@@ -58,10 +54,18 @@ type Report struct {
 type Departure struct {
 	Computation string
 	Instruction hlo.Instruction // of B
+	Partner     string          // its counterpart in A
 	Execution   int             // of the instruction, from 1
 	Leaf        int             // of a tuple
 	Difference  arrays.Difference
 	Got, Want   *hlo.Literal // the leaf in B and in A
+	// Local is the difference that is there even if the instruction gets the operands that A has; nil where that was not tried.
+	Local *arrays.Difference
+	// Inherited says that no instruction departs by itself: small differences have built up.
+	Inherited bool
+	// Operands are those that A has, in B's types; nil if A lacks some, which Unpaired names.
+	Operands []*hlo.Literal
+	Unpaired []string
 	// Within is the way in: the callers that were opened, outermost first.
 	Within []string
 }
@@ -88,12 +92,21 @@ func Find(ctx context.Context, a, b Side, args []*hlo.Literal, cfg Config) (*Rep
 	if err != nil {
 		return nil, fmt.Errorf("a: %w", err)
 	}
+	if cfg.Pair {
+		cfg.names = pairNames(a.Module, b.Module)
+		if args, err = argumentsFor(ctx, b.Module, args); err != nil {
+			return nil, err
+		}
+	}
 	rb, err := observe(ctx, b, args, &cfg)
 	if err != nil {
 		return nil, fmt.Errorf("b: %w", err)
 	}
 	r := &Report{A: ra.result.Leaves(), B: rb.result.Leaves(), NaNA: ra.birth, NaNB: rb.birth, Unseen: ra.unseen + rb.unseen}
 	r.First = firstDeparture(ra, rb, &cfg)
+	if r.First != nil && cfg.Pair && b.Engine == halo.Eval {
+		r.First = blame(ctx, ra, rb, b.Module, r.First, &cfg)
+	}
 	for depth := 0; r.First != nil && b.Engine == halo.BEF && depth < maxOpened; depth++ {
 		d, inner, innerArgs := open(ctx, b.Module, args, r.First, &cfg)
 		if d == nil {
@@ -107,20 +120,31 @@ func Find(ctx context.Context, a, b Side, args []*hlo.Literal, cfg Config) (*Rep
 // firstDeparture walks through the values of b in their order.
 func firstDeparture(a, b *observation, cfg *Config) *Departure {
 	for i := range b.values {
-		v := &b.values[i]
-		w := a.find(v.key())
-		if w == nil || !w.literal.Shape().Compatible(v.literal.Shape()) {
+		if d := departure(a, &b.values[i], cfg); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// departure is how a value of b departs from its counterpart; nil if it does not, or has none.
+func departure(a *observation, v *value, cfg *Config) *Departure {
+	name, ok := cfg.partner(v.in.Name())
+	if !ok {
+		return nil
+	}
+	w := a.find(valueKey{name, v.execution})
+	if w == nil || cfg.names == nil && !w.literal.Shape().Compatible(v.literal.Shape()) {
+		return nil
+	}
+	got, want := v.literal.Leaves(), w.literal.Leaves()
+	for k := range min(len(got), len(want)) {
+		if !got[k].Shape().IsArray() || got[k].IsElided() || want[k].IsElided() || !cfg.comparable(got[k].Shape(), want[k].Shape()) {
 			continue
 		}
-		got, want := v.literal.Leaves(), w.literal.Leaves()
-		for k := range got {
-			if !got[k].Shape().IsArray() || got[k].IsElided() || want[k].IsElided() {
-				continue
-			}
-			if d := cfg.compare(got[k], want[k]); d.Bad > 0 {
-				return &Departure{Computation: v.in.Computation().Name(), Instruction: v.in, Execution: v.execution, Leaf: k,
-					Difference: d, Got: got[k], Want: want[k]}
-			}
+		if d := cfg.compare(got[k], want[k]); d.Bad > 0 {
+			return &Departure{Computation: v.in.Computation().Name(), Instruction: v.in, Partner: name, Execution: v.execution, Leaf: k,
+				Difference: d, Got: got[k], Want: want[k]}
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ type observation struct {
 	index  map[valueKey]int
 	counts map[string]int
 	bytes  int64
+	all    map[valueKey]*hlo.Literal // those, and what only hands values on
 	limit  int64
 	unseen int
 	result *hlo.Literal
@@ -51,8 +52,13 @@ func (o *observation) find(k valueKey) *value {
 	return nil
 }
 
+// at is a value, or nil.
+func (o *observation) at(k valueKey) *hlo.Literal {
+	return o.all[k]
+}
+
 func newObservation(m hlo.Module, limit int64) *observation {
-	return &observation{index: map[valueKey]int{}, counts: map[string]int{}, limit: limit, nan: map[place]bool{},
+	return &observation{index: map[valueKey]int{}, all: map[valueKey]*hlo.Literal{}, counts: map[string]int{}, limit: limit, nan: map[place]bool{},
 		last: map[place]*hlo.Literal{}, entry: m.Entry().ID()}
 }
 
@@ -66,6 +72,7 @@ func (o *observation) add(in hlo.Instruction, l *hlo.Literal) {
 	}
 	switch in.Opcode() {
 	case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpConstant, hlo.OpParameter, hlo.OpAsyncStart, hlo.OpAsyncUpdate:
+		o.all[valueKey{in.Name(), n}] = l
 		return // other instructions have the same
 	}
 	size := l.Shape().ByteSize()
@@ -75,6 +82,7 @@ func (o *observation) add(in hlo.Instruction, l *hlo.Literal) {
 	}
 	o.bytes += size
 	v := value{in, n, l}
+	o.all[v.key()] = l
 	o.index[v.key()] = len(o.values)
 	o.values = append(o.values, v)
 }

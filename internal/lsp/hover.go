@@ -7,6 +7,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/origin"
 	"github.com/gohalo/halo/hlo/rules"
 	"github.com/gohalo/halo/verifier"
 )
@@ -69,18 +70,12 @@ func (d *document) aboutInstruction(s symbol, rates analysis.Rates) string {
 		names = append(names, "…")
 	}
 	fmt.Fprintf(&b, "\n%s%s\n", plural(len(users), "user"), strings.TrimSuffix(": "+strings.Join(names, ", "), ": "))
-	if common := in.Common(); common != nil && common.Metadata != nil {
-		md := common.Metadata
-		if md.OpName != "" {
-			fmt.Fprintf(&b, "\n`%s`\n", md.OpName)
-		}
-		file, line := md.SourceFile, md.SourceLine
-		if f, l, ok := m.Config().StackFrames.Location(md.StackFrameID); ok && file == "" {
-			file, line = f, l.Line
-		}
-		if file != "" {
-			fmt.Fprintf(&b, "\n%s:%d\n", file, line)
-		}
+	from := origin.NewFinder(m, hlo.Module{}).Of(in)
+	if from.OpName != "" {
+		fmt.Fprintf(&b, "\n`%s`\n", from.OpName)
+	}
+	if from.Source != "" {
+		fmt.Fprintf(&b, "\n%s\n", from.Source)
 	}
 	return b.String()
 }

@@ -73,7 +73,7 @@ func TestHover(t *testing.T) {
 		return h.Contents.Value
 	}
 	e := ask("e, zero", 0)
-	for _, want := range []string{"exponential", "f32[4,8]", "2 users", "/src/f.py:3", "jit(f)/exp", "about"} {
+	for _, want := range []string{"exponential", "f32[4,8]", "2 users", "f.py:3", "jit(f)/exp", "about"} {
 		assert.Contains(t, e, want)
 	}
 	assert.Contains(t, ask("sum", 1), "called from 1 place")

@@ -134,9 +134,19 @@ func (p *pairing) byUse(pair [2]hlo.InstrID) {
 	}
 }
 
-// tryPair pairs instructions of one opcode.
+// tryPair pairs instructions of one opcode; of what is converted, the original.
 func (p *pairing) tryPair(x, y hlo.Instruction) {
-	if p.free(x.ID(), y.ID()) && x.Opcode() == y.Opcode() {
+	for x.Opcode() != y.Opcode() { // a program in another type has conversions that this one lacks
+		switch {
+		case x.Opcode() == hlo.OpConvert:
+			x = x.OperandInstr(0)
+		case y.Opcode() == hlo.OpConvert:
+			y = y.OperandInstr(0)
+		default:
+			return
+		}
+	}
+	if p.free(x.ID(), y.ID()) {
 		p.add(x.ID(), y.ID())
 	}
 }

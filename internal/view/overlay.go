@@ -1,8 +1,6 @@
 package view
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -177,36 +175,4 @@ func Difference(old, m hlo.Module, oldName string, p *Program) *Overlay {
 	}
 	o.About = fmt.Sprintf("%d instructions are the same, %d are new or changed here, %d of the older program are gone.", d.Same, len(o.Values), gone)
 	return o
-}
-
-// Named is an overlay as a file has it: instructions are names. It is JSON:
-//
-//	{"title": "Measured", "unit": "s", "values": [{"instruction": "dot.3", "value": 0.0012, "label": "1.2 ms"}]}
-type Named struct {
-	Title  string `json:"title"`
-	About  string `json:"about"`
-	Unit   string `json:"unit"`
-	Values []struct {
-		Instruction string  `json:"instruction"`
-		Value       float64 `json:"value"`
-		Label       string  `json:"label"`
-	} `json:"values"`
-}
-
-// ReadOverlay reads an overlay for p from a file. Instructions that p does not have are an error if they are all of them.
-func ReadOverlay(name string, data []byte, p *Program) (*Overlay, error) {
-	var n Named
-	if err := json.Unmarshal(data, &n); err != nil {
-		return nil, fmt.Errorf("%s: error: this is no overlay: %w; want {\"title\": \"…\", \"unit\": \"s\", \"values\": [{\"instruction\": \"dot.3\", \"value\": 0.5}]}", name, err)
-	}
-	o := &Overlay{ID: name, Title: cmp.Or(n.Title, name), About: n.About, Unit: n.Unit}
-	for _, v := range n.Values {
-		if i, ok := p.Index(v.Instruction); ok {
-			o.Values = append(o.Values, Value{i, v.Value, v.Label})
-		}
-	}
-	if len(o.Values) == 0 {
-		return nil, fmt.Errorf("%s: error: none of the %d instructions named there is in %s", name, len(n.Values), p.File)
-	}
-	return o, nil
 }

@@ -1,12 +1,13 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/origin"
 	"github.com/gohalo/halo/internal/graph"
 	"github.com/gohalo/halo/printer"
 )
@@ -77,6 +78,7 @@ func New(file string, m hlo.Module, rates analysis.Rates) (*Program, error) {
 	ops, shapes, scopes, sources := newTable(), newTable(), newTable(), newTable()
 	scopes.of("")
 	sources.of("")
+	origins := origin.NewFinder(m, hlo.Module{})
 	lines := printer.NewLines(m, printer.Config{})
 	var text []byte
 	for c := range m.Computations() {
@@ -97,8 +99,8 @@ func New(file string, m hlo.Module, rates analysis.Rates) (*Program, error) {
 			p.Op = append(p.Op, ops.of(in.Opcode().String()))
 			p.Kind = append(p.Kind, graph.KindOf(in))
 			p.Shape = append(p.Shape, shapes.of(in.Shape().WithoutLayout().String()))
-			scope, source := origin(m, in)
-			p.Scope, p.Source = append(p.Scope, scopes.of(scope)), append(p.Source, sources.of(source))
+			from := origins.Of(in)
+			p.Scope, p.Source = append(p.Scope, scopes.of(from.OpName)), append(p.Source, sources.of(cmp.Or(source(m, in), from.Source)))
 			p.Line = append(p.Line, in.Position().Line)
 			p.Text = append(p.Text, bounded(text))
 			for id := range in.OperandIDs() {
@@ -127,20 +129,22 @@ func (p *Program) Index(name string) (int, bool) {
 	return i, ok
 }
 
-// origin is the op_name of an instruction and its line of source, file:line; "" where they are not known.
-func origin(m hlo.Module, in hlo.Instruction) (scope, source string) {
+// source is an instruction's line of source with the whole path, which an editor can open; "" where the instruction itself does not say.
+func source(m hlo.Module, in hlo.Instruction) string {
 	c := in.Common()
 	if c == nil || c.Metadata == nil {
-		return "", ""
+		return ""
 	}
-	md := c.Metadata
-	if md.SourceFile != "" {
-		return md.OpName, md.SourceFile + ":" + strconv.Itoa(int(md.SourceLine))
+	file, line := c.Metadata.SourceFile, c.Metadata.SourceLine
+	if file == "" {
+		var l hlo.FileLocation
+		file, l, _ = m.Config().StackFrames.Location(c.Metadata.StackFrameID)
+		line = l.Line
 	}
-	if file, l, ok := m.Config().StackFrames.Location(md.StackFrameID); ok && file != "" {
-		return md.OpName, file + ":" + strconv.Itoa(int(l.Line))
+	if file == "" {
+		return ""
 	}
-	return md.OpName, ""
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
 // thread is the thread of a computation, "" for the main one.

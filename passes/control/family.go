@@ -12,6 +12,7 @@ var Family = pass.Family{
 		ComputationDeduplicator,
 		ConditionalCanonicalizer,
 		ConditionalSimplifier,
+		ConditionalToSelect,
 		FlattenCallGraph,
 		FusionInliner,
 		InfeedTokenPropagation,

@@ -10,7 +10,7 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/square"
 )
 
-// maxTransform is the longest line: its buffers still fit into a cache.
+// maxTransform is the longest line that is not taken apart: its buffers still fit into a cache.
 const maxTransform = 1 << 15
 
 // fft serves lengths of small prime factors, in the type of the operand.
@@ -84,7 +84,7 @@ func fftAs[T fourier.Float](s *site) (runtime.Bound, bool) {
 				st.lines *= int(k)
 			}
 		}
-		ok = ok && st.plan()
+		ok = ok && st.plan(&scratch)
 		stages = append(stages, st)
 		from = to
 	}
@@ -112,7 +112,11 @@ func fftAs[T fourier.Float](s *site) (runtime.Bound, bool) {
 	}
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		for _, st := range stages {
-			st.loop.run(f, st.groups, 1+(1<<13)/(st.n*st.lanes))
+			if st.long != nil {
+				st.long.run(f)
+			} else {
+				st.loop.run(f, st.groups, 1+(1<<13)/(st.n*st.lanes))
+			}
 		}
 		return nil
 	}, Scratch: scratch.size}, true
@@ -161,15 +165,23 @@ type fftStage[T fourier.Float] struct {
 	groups, within int // groups, and of those for each index before the axis
 	loop           *parallelLoop
 	buffers        sync.Pool
+	long           *longTransform[T] // if lines are matrices
 }
 
 type fftBuffers[T fourier.Float] struct{ a, b []T }
 
-func (st *fftStage[T]) plan() bool {
-	if st.n < 1 || st.n > maxTransform {
+// plan takes scratch memory if it needs some.
+func (st *fftStage[T]) plan(scratch *scratchPlan) bool {
+	if st.n < 1 {
 		return false
 	}
+	if st.isLong(fourier.Lanes[T]()) && st.planLong(scratch) {
+		return true
+	}
 	var ok bool
+	if st.n > maxTransform {
+		return false
+	}
 	if st.transform, ok = fourier.NewPlan[T](st.n); !ok {
 		return false
 	}

@@ -16,9 +16,14 @@ type class struct {
 }
 
 var classes = []class{
-	// XLA's simplifier makes a reshape of a reduction of one element, and loses an initial value that is not neutral.
-	{"reduction of one element", func(in hlo.Instruction) bool {
-		return in.Opcode() == hlo.OpReduce && in.OperandInstr(0).Shape().NumElements() == leaf(in.Shape()).NumElements()
+	// XLA's simplifier takes the initial value of a reduction for neutral when it makes a reshape of a reduction of one element, or several
+	// reductions of one of a concatenation.
+	{"reduction from a value that is not neutral", func(in hlo.Instruction) bool {
+		if in.Opcode() != hlo.OpReduce {
+			return false
+		}
+		x := in.OperandInstr(0)
+		return value(x).Opcode() == hlo.OpConcatenate || x.Shape().NumElements() == leaf(in.Shape()).NumElements()
 	}},
 	// HLO's quotient by zero has all bits set; XLA's simplifier makes x/x one.
 	{"integer divided by itself", func(in hlo.Instruction) bool {
@@ -26,7 +31,11 @@ var classes = []class{
 	}},
 	// Which of several equal elements a window selects is not defined.
 	{"ties in select-and-scatter", func(in hlo.Instruction) bool {
-		return in.Opcode() == hlo.OpSelectAndScatter && in.Shape().Type().IsInteger()
+		return in.Opcode() == hlo.OpSelectAndScatter
+	}},
+	// Which NaN an operation makes is not defined.
+	{"bits of a NaN", func(in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpBitcastConvert && in.OperandInstr(0).Shape().Type().IsFloat()
 	}},
 }
 
@@ -48,13 +57,19 @@ func classify(m hlo.Module, o difftest.Outcome) string {
 	return ""
 }
 
-// value is the instruction that makes an instruction's value, behind copies and tuples.
+// value is the instruction that makes an instruction's value, behind copies, tuples and loops; the latter as if they did not change it.
 func value(in hlo.Instruction) hlo.Instruction {
-	switch {
-	case in.Opcode() == hlo.OpCopy:
+	switch in.Opcode() {
+	case hlo.OpCopy:
 		return value(in.OperandInstr(0))
-	case in.Opcode() == hlo.OpGetTupleElement && in.OperandInstr(0).Opcode() == hlo.OpTuple:
-		return value(in.OperandInstr(0).OperandInstr(int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)))
+	case hlo.OpGetTupleElement:
+		tuple := in.OperandInstr(0)
+		if tuple.Opcode() == hlo.OpWhile {
+			tuple = value(tuple.OperandInstr(0))
+		}
+		if tuple.Opcode() == hlo.OpTuple {
+			return value(tuple.OperandInstr(int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)))
+		}
 	}
 	return in
 }

@@ -26,18 +26,20 @@ var Table = []Row{
 	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/view", Floor: 4},      // programs in a browser
+	{Prefix: "internal/play", Floor: 5},      // a page in which halo runs
 	{Prefix: "internal/lsp", Floor: 4},       // reads, verifies and prints what editors hold
 	{Prefix: "internal/rulecheck", Floor: 4}, // evaluates both sides of rules
 	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
 	{Prefix: "passtest", Floor: 5},
-	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
-	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
-	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
-	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
-	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
-	{Prefix: "internal/jobtest", Floor: 6},  // runs programs in several processes
+	{Prefix: "internal/deadlock", Floor: 3},        // follows every device with the evaluator
+	{Prefix: "internal/reduce", Floor: 4},          // cleans up after itself with dce
+	{Prefix: "internal/difftest", Floor: 6},        // runs modules on both engines
+	{Prefix: "internal/difftest/oracle", Floor: 7}, // a command at development time
+	{Prefix: "internal/diverge", Floor: 6},         // finds where executions part
+	{Prefix: "internal/attack", Floor: 5},          // runs mutants on both engines
+	{Prefix: "internal/jobtest", Floor: 6},         // runs programs in several processes
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},

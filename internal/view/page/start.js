@@ -13,6 +13,7 @@ async function fetched(path) {
 }
 
 async function findSite() {
+  if (window.parent !== window && window.parent.playSite) return window.parent.playSite; // within halo play
   const inside = [...document.querySelectorAll("script[type='application/gzip']")];
   if (inside.length) return { programs: inside.map(s => s.dataset.file), load: k => unpacked(inside[k].textContent) };
   return { programs: await fetched("programs"), load: k => fetched("program/" + k) };

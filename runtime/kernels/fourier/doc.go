@@ -6,8 +6,9 @@
 //
 //	file       what
 //	plan.go    Plan: factors, roots of unity, passes
+//	chirp.go   lengths with large prime factors
 //	pass.go    a pass of any radix in Go
 //	pass_*.go  passes of radix 2, 3, 4 and 5 in assembly, which gen writes
 //
-// Lengths whose prime factors are all below 14 have plans.
+// Lengths whose prime factors are all below 14 have passes for them; other lengths up to 32768 are transformed through a longer one.
 package fourier

@@ -9,6 +9,7 @@ type Float interface{ float32 | float64 }
 type Plan[T Float] struct {
 	n, lanes int
 	passes   []pass[T]
+	chirp    *chirp[T] // for lengths with large prime factors
 }
 
 // pass is one step: n/radix butterflies at each of s places.
@@ -20,7 +21,7 @@ type pass[T Float] struct {
 	run         func(m, s int, dst, src, twiddles, constants []T)
 }
 
-// NewPlan makes a plan for lines of n ≥ 1 elements. It reports false for lengths with large prime factors.
+// NewPlan makes a plan for lines of n ≥ 1 elements. It reports false for long lines of lengths with large prime factors.
 func NewPlan[T Float](n int) (*Plan[T], bool) { return newPlan(n, best[T]()) }
 
 func newPlan[T Float](n int, v vectors[T]) (*Plan[T], bool) {
@@ -45,19 +46,33 @@ func newPlan[T Float](n int, v vectors[T]) (*Plan[T], bool) {
 			rest, s = m, s*r
 		}
 	}
-	return p, rest == 1
+	if rest > 1 && n <= maxChirp {
+		p.passes, p.chirp = nil, newChirp(n, v)
+	}
+	return p, rest == 1 || p.chirp != nil
 }
+
+// Lanes is how many lines of numbers with parts of type T are transformed together.
+func Lanes[T Float]() int { return best[T]().lanes }
 
 // Lanes is how many lines are transformed together.
 func (p *Plan[T]) Lanes() int { return p.lanes }
 
-// Len is the length of a buffer: Lanes complex numbers for each element.
-func (p *Plan[T]) Len() int { return 2 * p.lanes * p.n }
+// Len is the length of a buffer: Lanes complex numbers for each element, of which there may be more than the line has.
+func (p *Plan[T]) Len() int {
+	if p.chirp != nil {
+		return p.chirp.inner.Len()
+	}
+	return 2 * p.lanes * p.n
+}
 
 // Transform transforms the lines in a, and returns the buffer that holds the result: a or b, the other of which is overwritten. The sums are not scaled,
 // and those of the inverse transform are the same in another order: element n-i for i.
 func (p *Plan[T]) Transform(a, b []T) []T {
 	a, b = a[:p.Len()], b[:p.Len()]
+	if p.chirp != nil {
+		return p.chirp.transform(a, b)
+	}
 	for i := range p.passes {
 		s := &p.passes[i]
 		if s.run != nil {
