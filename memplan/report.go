@@ -57,7 +57,7 @@ type Buffer struct {
 	// Kind is temporary, argument, result or constant. Only temporary ones are in the frame.
 	Kind   string `json:"kind"`
 	Offset int64  `json:"offset"`
-	Bytes  int64  `json:"bytes"` // as the plan rounds them
+	Bytes  int64  `json:"bytes"` // of temporary ones as the plan rounds them
 	// First and Last are the steps between which it is alive.
 	First int `json:"first"`
 	Last  int `json:"last"`

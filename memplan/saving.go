@@ -122,8 +122,8 @@ func cheap(in hlo.Instruction) bool {
 
 // recomputed lets each user of in that is late read a copy of in that is computed for it.
 func recomputed(m hlo.Module, in hlo.Instruction, late map[string]bool) (hlo.Module, error) {
-	return replaceLate(m, in, late, func(c hlo.CompEdit, _ hlo.Instruction) hlo.InstrID {
-		return c.AddSpec(control.Copy(c.Editor(), in, nil)).ID()
+	return replaceLate(m, in, late, func(c hlo.CompEdit) (at hlo.InstrID, kept []hlo.InstrID) {
+		return c.AddSpec(control.Copy(c.Editor(), in, nil)).ID(), nil
 	})
 }
 
@@ -133,12 +133,13 @@ func narrowed(m hlo.Module, in hlo.Instruction, late map[string]bool) (hlo.Modul
 	if err != nil {
 		return m, err
 	}
-	kept := hlo.NoInstr
-	return replaceLate(m, in, late, func(c hlo.CompEdit, _ hlo.Instruction) hlo.InstrID {
-		if kept == hlo.NoInstr {
-			kept = c.Add(hlo.OpConvert, half, in.ID()).ID()
+	narrow := hlo.NoInstr
+	return replaceLate(m, in, late, func(c hlo.CompEdit) (at hlo.InstrID, kept []hlo.InstrID) {
+		if narrow == hlo.NoInstr {
+			narrow = c.Add(hlo.OpConvert, half, in.ID()).ID()
+			kept = []hlo.InstrID{narrow}
 		}
-		return c.Add(hlo.OpConvert, in.Shape(), kept).ID()
+		return c.Add(hlo.OpConvert, in.Shape(), narrow).ID(), kept
 	})
 }
 
@@ -150,32 +151,42 @@ func retyped(s hlo.Shape, t hlo.PrimitiveType) (hlo.Shape, error) {
 	return hlo.MakeArray(t, s.Dimensions(), nil, layout), nil
 }
 
-// replaceLate replaces in for each of its late users by what stand makes. The schedule, if there is one, is replaced by the order in which operands come
-// right before their first user.
-func replaceLate(m hlo.Module, in hlo.Instruction, late map[string]bool, stand func(hlo.CompEdit, hlo.Instruction) hlo.InstrID) (hlo.Module, error) {
+// replaceLate replaces in for each of its late users by what stand makes: an instruction for that user, and others that come right after in. In a schedule
+// the former stands right before the user.
+func replaceLate(m hlo.Module, in hlo.Instruction, late map[string]bool, stand func(hlo.CompEdit) (at hlo.InstrID, kept []hlo.InstrID)) (hlo.Module, error) {
 	e := m.Edit()
 	c := e.Computation(m.Entry().ID())
-	n := 0
+	before, after := map[hlo.InstrID]hlo.InstrID{}, []hlo.InstrID(nil)
 	for user := range in.Users() {
 		if !late[user.Name()] {
 			continue
 		}
-		at := stand(c, user)
+		at, kept := stand(c)
 		for i := range user.NumOperands() {
 			if user.Operand(i) == in.ID() {
 				c.Instr(user.ID()).SetOperand(i, at)
 			}
 		}
-		n++
+		before[user.ID()] = at
+		after = append(after, kept...)
 	}
-	if n == 0 {
+	if len(before) == 0 {
 		return m, fmt.Errorf("nothing reads %s after the peak", in.Name())
 	}
 	if m.Entry().IsScheduled() {
-		c.ClearSchedule()
-		cfg := *m.Config()
-		cfg.IsScheduled = false
-		e.SetConfig(&cfg)
+		var order []hlo.InstrID
+		for x := range m.Entry().Instructions() {
+			if at, ok := before[x.ID()]; ok {
+				order = append(order, at)
+			}
+			order = append(order, x.ID())
+			if x.ID() == in.ID() {
+				order = append(order, after...)
+			}
+		}
+		if err := c.SetSchedule(order); err != nil {
+			return m, err
+		}
 	}
 	return e.Freeze(), nil
 }
@@ -199,7 +210,7 @@ func (r *Report) donations(m hlo.Module) {
 	}
 	for _, out := range results {
 		for _, in := range args {
-			if taken[in.Name] || in.Bytes != out.Bytes || in.Last > out.First || in.Bytes == 0 {
+			if taken[in.Name] || in.Shape != out.Shape || in.Last > out.First || in.Bytes == 0 {
 				continue
 			}
 			if in.Last == out.First && in.Name != out.Name && !mayShare(m, out.Name, in.Name) {

@@ -135,15 +135,21 @@ func (w *walk) buffers(plan *runtime.FunctionPlan, def *bef.Function, from, unti
 			continue
 		}
 		b := Buffer{Kind: kind, Bytes: align(plan.Registers[r].Bytes), First: lives[r].first, Last: lives[r].last}
-		if kind == Temporary {
+		switch kind {
+		case Temporary:
 			b.Offset = base + slot.Index
-		} else if kind == Constant {
+		case Constant:
 			b.Offset = slot.Index
+			fallthrough
+		default:
+			b.Bytes = plan.Registers[r].Bytes
 		}
 		keeper := lives[r].keeper
 		b.Origin = w.made(lives[r].made, r, names, def)
 		for o := next.of[r]; o >= 0; o = next.of[o] {
-			b.Bytes = max(b.Bytes, align(plan.Registers[o].Bytes))
+			if kind == Temporary {
+				b.Bytes = max(b.Bytes, align(plan.Registers[o].Bytes))
+			}
 			if lives[o].last >= b.Last {
 				b.Last, keeper = lives[o].last, lives[o].keeper
 			}
@@ -165,7 +171,7 @@ func (w *walk) buffers(plan *runtime.FunctionPlan, def *bef.Function, from, unti
 func (w *walk) copiedResults(plan *runtime.FunctionPlan, def *bef.Function, end int, lives []held, names []hlo.Instruction) {
 	for i, r := range def.ResultRegs {
 		if reg := &plan.Registers[r]; reg.Slot != runtime.OutSlot(i) && reg.Bytes > 0 {
-			w.r.Buffers = append(w.r.Buffers, Buffer{Origin: w.made(lives[r].made, int(r), names, def), Kind: Result, Bytes: align(reg.Bytes), First: end, Last: end, Keeper: "return"})
+			w.r.Buffers = append(w.r.Buffers, Buffer{Origin: w.made(lives[r].made, int(r), names, def), Kind: Result, Bytes: reg.Bytes, First: end, Last: end, Keeper: "return"})
 		}
 	}
 }

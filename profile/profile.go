@@ -192,7 +192,9 @@ func linesOf(ops []Op) []Line {
 			lines = append(lines, Line{Source: key, Frames: o.Frames})
 		}
 		l := &lines[k]
-		l.Ops = append(l.Ops, o.Name)
+		if !slices.Contains(l.Ops, o.Name) {
+			l.Ops = append(l.Ops, o.Name)
+		}
 		l.Calls += o.Calls
 		l.Seconds += o.Seconds
 		l.Flops += float64(o.Flops) * o.Calls
