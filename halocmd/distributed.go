@@ -24,6 +24,8 @@ import (
 type distributedFlags struct {
 	Distributed       string        `help:"Share the devices with the processes that a launcher started with this one: mpi, none, or auto (mpi if mpirun or srun started several)." default:"auto" enum:"auto,mpi,none"`
 	CollectiveTimeout time.Duration `help:"How long a collective may wait for another process; 0 is for ever. A process that gives no sign of life ends the job after 15s." default:"2m" placeholder:"TIME"`
+
+	workers int // of a process of a job
 }
 
 // launched is how many processes a launcher started together with this one, as the environment says.
@@ -59,6 +61,7 @@ func (f *distributedFlags) join(e *env) (leave func(error) error, err error) {
 	if added.Wire == nil {
 		return leave, become(companion, e.args)
 	}
+	f.workers = max(1, goruntime.GOMAXPROCS(0)/onThisMachine())
 	rank := newRankWriter(e.stderr)
 	o := distributed.Options{Timeout: f.CollectiveTimeout, Log: func(line string) { fmt.Fprintln(rank, line) }}
 	if f.CollectiveTimeout == 0 {
@@ -152,10 +155,10 @@ func (e *env) checkJob(g grid) error {
 	return nil
 }
 
-// threads is how many workers a process has: the processors, divided among the processes of this machine.
+// threads is how many workers a process has: in a job, the processors divided among the processes of this machine.
 func (c *runCmd) threads() int {
-	if n := onThisMachine(); c.Threads == 0 && n > 1 {
-		return max(1, goruntime.GOMAXPROCS(0)/n)
+	if c.Threads == 0 && c.Processes.workers > 0 {
+		return c.Processes.workers
 	}
 	return int(c.Threads)
 }

@@ -40,7 +40,8 @@ lists the keys. Files are read when they are opened in the page, so that loading
 elsewhere, and only this machine is served.
 
 Several files, or a folder that XLA dumped, are listed at the top of the page. Boxes are coloured by kind, by the cost model, by size, by sharding and by
-asynchronous chains; by what is new since --against=OLD; by where values are NaN with --nan; and by figures of a file:
+asynchronous chains; by what is new since --against=OLD; by where values are NaN with --nan; and by figures of a file: what halo profile --json or
+halo mem --json of the program wrote, or
 
   {"title": "Measured", "unit": "s", "values": [{"instruction": "dot.3", "value": 0.0012, "label": "12 calls"}]}
 
@@ -187,11 +188,11 @@ func (c *viewCmd) program(e *env, in *input) (*view.Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: error: %w", name, unwrapPath(err))
 		}
-		o, err := view.ReadOverlay(name, data, p)
+		read, err := view.ReadOverlays(name, data, p)
 		if err != nil {
 			return nil, err
 		}
-		p.Overlays = append(p.Overlays, o)
+		p.Overlays = append(p.Overlays, read...)
 	}
 	if c.NaN {
 		o, err := c.nanOverlay(m, p)

@@ -103,10 +103,16 @@ type View[V, T any] interface {
 
 // ArgumentView is an argument of type T seen as a V: a tensor as a matrix of a certain element type, say. What the view refuses is the error of
 // the call.
-type ArgumentView[T, V any, PV View[V, T]] struct{ view V }
+type ArgumentView[T, V any, PV View[V, T]] struct {
+	view V
+	v    *async.Value
+}
 
 // Get returns the view.
 func (a ArgumentView[T, V, PV]) Get() V { return a.view }
+
+// Value returns the value that the view is of, borrowed.
+func (a ArgumentView[T, V, PV]) Value() *async.Value { return a.v }
 
 func (a *ArgumentView[T, V, PV]) declare(s *Signature) {
 	one(&s.Args)
@@ -116,6 +122,7 @@ func (a *ArgumentView[T, V, PV]) declare(s *Signature) {
 
 func (a *ArgumentView[T, V, PV]) bind(c *paramCursor) {
 	v := c.frame.args[c.arg]
+	a.v = v
 	c.arg++
 	if err := PV(&a.view).View(async.Get[T](v)); err != nil && c.err == nil {
 		c.err = err

@@ -326,7 +326,7 @@ func TestKilled(t *testing.T) {
 		assert.NotZero(t, o.code)
 		assert.Less(t, took, 10*time.Second)
 		for _, pid := range all { // those whose launcher has ended are collected by another process
-			assert.Eventually(t, func() bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); return err != nil }, 2*time.Second, 10*time.Millisecond, "a process is left")
+			assert.Eventually(t, func() bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); return err != nil }, 10*time.Second, 10*time.Millisecond, "a process is left")
 		}
 		if !assert.Regexp(t, fmt.Sprintf(`(process rank|\brank) %d\b`, victim), o.stderr) {
 			continue

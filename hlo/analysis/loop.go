@@ -7,7 +7,7 @@ import (
 )
 
 // Loop is what is known of a while loop that counts: one part of its state, an integer, starts at a constant, grows by a positive constant in every
-// round, and is held against a constant by the condition.
+// round, and is held against a constant by the condition. A part of the state that is a constant at first, and that no round changes, is a constant, too.
 type Loop struct {
 	Induction         int // of the state
 	First, Step, Trip int64
@@ -27,10 +27,11 @@ func FindLoop(m hlo.Module, while hlo.Instruction) (Loop, bool) {
 	if test.Opcode() != hlo.OpCompare {
 		return Loop{}, false
 	}
+	known := func(in hlo.Instruction) (int64, bool) { return carriedInt(in, init, body) }
 	direction := hlo.AttrsOf[hlo.CompareAttrs](test).Direction
-	i, limit, ok := elementAndConstant(test, 0)
+	i, limit, ok := elementAndConstant(test, 0, known)
 	if !ok {
-		if i, limit, ok = elementAndConstant(test, 1); !ok {
+		if i, limit, ok = elementAndConstant(test, 1, known); !ok {
 			return Loop{}, false
 		}
 		direction = mirrored(direction)
@@ -43,9 +44,9 @@ func FindLoop(m hlo.Module, while hlo.Instruction) (Loop, bool) {
 	if !ok || next.Opcode() != hlo.OpAdd {
 		return Loop{}, false
 	}
-	j, step, ok := elementAndConstant(next, 0)
+	j, step, ok := elementAndConstant(next, 0, known)
 	if !ok {
-		j, step, ok = elementAndConstant(next, 1)
+		j, step, ok = elementAndConstant(next, 1, known)
 	}
 	if !ok || j != i || step <= 0 {
 		return Loop{}, false
@@ -80,7 +81,7 @@ func conditionIsSecond(while hlo.Instruction) bool {
 }
 
 // elementAndConstant matches op(get-tuple-element(parameter), constant), the element being operand k.
-func elementAndConstant(in hlo.Instruction, k int) (element int, value int64, ok bool) {
+func elementAndConstant(in hlo.Instruction, k int, known func(hlo.Instruction) (int64, bool)) (element int, value int64, ok bool) {
 	g := in.OperandInstr(k)
 	if g.Opcode() == hlo.OpCopy {
 		g = g.OperandInstr(0)
@@ -88,8 +89,32 @@ func elementAndConstant(in hlo.Instruction, k int) (element int, value int64, ok
 	if g.Opcode() != hlo.OpGetTupleElement || g.OperandInstr(0).Opcode() != hlo.OpParameter || !g.Shape().IsScalar() {
 		return 0, 0, false
 	}
-	value, ok = constantInt(in.OperandInstr(1 - k))
+	value, ok = known(in.OperandInstr(1 - k))
 	return int(hlo.AttrsOf[hlo.TupleElementAttrs](g).Index), value, ok
+}
+
+// carriedInt is the value of a constant, or of a part of a loop's state that is one at first and stays it.
+func carriedInt(in, init hlo.Instruction, body hlo.Computation) (int64, bool) {
+	if v, ok := constantInt(in); ok {
+		return v, true
+	}
+	i, ok := elementOfParameter(in)
+	root := body.Root()
+	if !ok || i >= init.NumOperands() || i >= root.NumOperands() {
+		return 0, false
+	}
+	if back, ok := elementOfParameter(root.OperandInstr(i)); !ok || back != i {
+		return 0, false
+	}
+	return constantInt(init.OperandInstr(i))
+}
+
+// elementOfParameter is which part of a parameter an instruction takes.
+func elementOfParameter(in hlo.Instruction) (int, bool) {
+	if in.Opcode() != hlo.OpGetTupleElement || in.OperandInstr(0).Opcode() != hlo.OpParameter {
+		return 0, false
+	}
+	return int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index), true
 }
 
 func constantInt(in hlo.Instruction) (int64, bool) {

@@ -15,8 +15,16 @@ import (
 //
 // It speaks of one computation as it was when it was looked at. Windows are nil, and nothing narrows, where no chains are.
 type Windows struct {
-	of    map[hlo.InstrID]window
-	steps map[hlo.InstrID]bool
+	of            map[hlo.InstrID]window
+	steps         map[hlo.InstrID]bool
+	chains        []chainSteps
+	before, after *sets // of dones, and of starts
+}
+
+// chainSteps is a chain that begins and ends in the computation: the numbers of its start and its done in the sets.
+type chainSteps struct {
+	begin       hlo.InstrID
+	start, done int
 }
 
 // window is a set of chains' steps, interned.
@@ -48,9 +56,19 @@ func FindWindows(c hlo.Computation) *Windows {
 	for _, id := range slices.Concat(starts, dones) {
 		w.steps[id] = true
 	}
+	for k, id := range dones {
+		step := c.MustAt(id)
+		for step = step.OperandInstr(0); step.Opcode() == hlo.OpAsyncUpdate; {
+			step = step.OperandInstr(0)
+		}
+		if i := slices.Index(starts, step.ID()); i >= 0 {
+			w.chains = append(w.chains, chainSteps{step.ID(), i, k})
+		}
+	}
 	d := FindDependencies(c)
-	before := d.reached(dones, d.before, c.IsScheduled(), false)
-	after := d.reached(starts, d.after, c.IsScheduled(), true)
+	var before, after []int32
+	before, w.before = d.reached(dones, d.before, c.IsScheduled(), false)
+	after, w.after = d.reached(starts, d.after, c.IsScheduled(), true)
 	for i, in := range d.Order {
 		w.of[in.ID()] = window{before[i], after[i]}
 	}
@@ -68,6 +86,35 @@ func (w *Windows) Narrows(a, b hlo.InstrID) bool {
 	return knownA && knownB && wa != wb
 }
 
+// Delays reports whether computing a where b is would narrow a chain: a would wait for a done that it does not need, or a start for a. It is
+// the question of who lets b stand for a, and [Windows.Narrows] that of who joins the two, or puts the work of a into b.
+func (w *Windows) Delays(a, b hlo.InstrID) bool {
+	if w == nil || a == b {
+		return false
+	}
+	wa, knownA := w.of[a]
+	wb, knownB := w.of[b]
+	return knownA && knownB && !(w.before.subset(wb.dones, wa.dones) && w.after.subset(wb.starts, wa.starts))
+}
+
+// Beside lists the starts of the chains beside which an instruction can run: it needs none of their dones, and none of their starts needs it.
+// Moved away, it would not hide them any more.
+func (w *Windows) Beside(id hlo.InstrID) (starts []hlo.InstrID) {
+	if w == nil || w.steps[id] {
+		return nil
+	}
+	x, known := w.of[id]
+	if !known {
+		return nil
+	}
+	for _, c := range w.chains {
+		if !w.after.has(x.starts, c.start) && !w.before.has(x.dones, c.done) {
+			starts = append(starts, c.begin)
+		}
+	}
+	return starts
+}
+
 // Stands notes that a new instruction is where an old one was.
 func (w *Windows) Stands(now, old hlo.InstrID) {
 	if w == nil {
@@ -83,7 +130,7 @@ func (w *Windows) IsStep(id hlo.InstrID) bool { return w != nil && w.steps[id] }
 
 // reached gives every position the set of the marked instructions that it comes after, by edges or, if scheduled, by place; back looks from
 // the end. Sets are interned: equal sets have equal numbers.
-func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, back bool) []int32 {
+func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, back bool) ([]int32, *sets) {
 	bit := make(map[int]int, len(marked))
 	for i, id := range marked {
 		bit[d.at[id]] = i
@@ -118,7 +165,7 @@ func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, b
 		}
 		of[i] = sets.number(set)
 	}
-	return of
+	return of, sets
 }
 
 // sets numbers bit sets; the empty one is 0.
@@ -148,4 +195,16 @@ func (s *sets) number(set []uint64) int32 {
 		s.numbers[string(s.key)] = n
 	}
 	return n
+}
+
+func (s *sets) has(n int32, i int) bool { return s.all[n][i/64]>>(i%64)&1 != 0 }
+
+// subset reports whether set a lies in set b.
+func (s *sets) subset(a, b int32) bool {
+	for k, word := range s.all[a] {
+		if word&^s.all[b][k] != 0 {
+			return false
+		}
+	}
+	return true
 }

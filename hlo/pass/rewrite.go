@@ -122,7 +122,7 @@ func (r *Rewriter) Local(ctx *Context, m hlo.Module, c hlo.CompEdit) error {
 	if Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 		return nil
 	}
-	w := &rewriting{ctx: ctx, rules: r.byRoot(ctx.FP()), c: c, layouts: r.Layouts, queued: make([]bool, c.View().IDLimit())}
+	w := &rewriting{ctx: ctx, rules: r.byRoot(ctx.FP()), c: c, layouts: r.Layouts, queued: make([]bool, c.View().IDLimit()), windows: analysis.FindWindows(c.View())}
 	if r.Once {
 		for in := range c.View().PostOrder() {
 			w.push(in.ID())
@@ -163,6 +163,7 @@ type rewriting struct {
 	queue   []hlo.InstrID
 	queued  []bool // by id
 	closed  bool   // nothing is added to the queue any more
+	windows *analysis.Windows
 
 	operands, users []hlo.InstrID // of the instruction that is replaced: room that is used again
 	// made are the instructions of the expression that is being built: a part that stands in it twice is made once.
@@ -218,7 +219,7 @@ func (w *rewriting) visit(id hlo.InstrID) (done bool, err error) {
 		} else {
 			to, ok = rewrite(in)
 		}
-		if !ok || !to.shape.IsValid() || !w.fitsPlace(in, to) || !sound(rule, in, to) || !w.ctx.Spend(rule.ID) {
+		if !ok || !to.shape.IsValid() || !w.fitsPlace(in, to) || !sound(rule, in, to) || w.narrows(in, to) || !w.ctx.Spend(rule.ID) {
 			return true
 		}
 		if err = w.apply(in, to); err != nil {
@@ -311,6 +312,7 @@ func (w *rewriting) make(before hlo.InstrID, e Expr, common *hlo.Common, pos hlo
 		spec.Callees = append(spec.Callees, w.callee(c))
 	}
 	id := w.c.InsertSpecBefore(before, spec).ID()
+	w.windows.Stands(id, before)
 	if w.made == nil {
 		w.made = map[*hlo.InstrSpec]hlo.InstrID{}
 	}

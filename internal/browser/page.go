@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -158,11 +157,7 @@ func (p *Page) Dark(dark bool) error {
 
 // Screenshot writes what is seen as a PNG file.
 func (p *Page) Screenshot(path string) error {
-	var shot struct{ Data string }
-	if err := p.b.into(&shot, p.session, "Page.captureScreenshot", map[string]any{"format": "png"}); err != nil {
-		return err
-	}
-	data, err := base64.StdEncoding.DecodeString(shot.Data)
+	data, err := p.shot()
 	if err != nil {
 		return err
 	}

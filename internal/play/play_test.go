@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"github.com/gohalo/halo/internal/browser"
 	"github.com/gohalo/halo/internal/play"
 )
+
+var update = flag.Bool("update", false, "take the picture of docs/view.md anew")
 
 func TestWritePage(t *testing.T) {
 	var b bytes.Buffer
@@ -65,6 +68,10 @@ func TestBrowserPlay(t *testing.T) {
 	}
 	do(p.Wait(`document.querySelector("#state").textContent.startsWith("ready")`))
 	do(p.Wait(`document.querySelector("#viewer").contentWindow.app?.program`)) // the viewer shows the example
+	if *update {
+		do(p.Eval("new Promise(r => setTimeout(r, 500))", nil))
+		do(p.Picture("../../docs/view-play.png"))
+	}
 	for _, x := range []struct{ button, holds string }{
 		{"Format", "ENTRY %main"}, {"Verify", "Nothing to report"}, {"Optimise", "HloModule"}, {"Run", "f32[2,12,32] {"}, {"Cost", "most expensive"},
 	} {

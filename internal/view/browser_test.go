@@ -101,7 +101,7 @@ func TestBrowserFindsTheMostExpensive(t *testing.T) {
 	assert.Contains(t, v.text(`document.querySelector("#summary").textContent`), "instructions in")
 	assert.Contains(t, v.text(`document.querySelector("#panel").textContent`), "How to read this", "the page explains itself")
 	if *update {
-		v.do(v.Screenshot("../../docs/view-first.png"))
+		v.do(v.Picture("../../docs/view-first.png"))
 	}
 	v.do(v.Click("#lists li")) // one click
 	v.settled()
@@ -111,7 +111,7 @@ func TestBrowserFindsTheMostExpensive(t *testing.T) {
 	assert.Equal(t, want, v.text(`(() => { const { clientWidth: w, clientHeight: h } = app.canvas; return app.painter.at(app.root, w / 2, h / 2).label; })()`), "it is in the middle")
 	assert.Equal(t, "#"+want, v.text("decodeURIComponent(location.hash)"), "a link leads there")
 	if *update {
-		v.do(v.Screenshot("../../docs/view-op.png"))
+		v.do(v.Picture("../../docs/view-op.png"))
 	}
 	assert.Empty(t, b.Errors())
 }

@@ -8,13 +8,15 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 )
 
-// Figures are what the cost model says of each instruction: all its executions together.
+// Figures are what the cost model says of each instruction, or a profile: all its executions together.
 type Figures struct {
 	Seconds figures `json:"seconds"`
 	Flops   figures `json:"flops"`
 	Bytes   figures `json:"bytes"` // read and written
 	Rounds  figures `json:"rounds"`
 	Total   float64 `json:"total"` // seconds of the program
+	// Measured says that Seconds and Total are of a profile.
+	Measured bool `json:"measured"`
 	// Rates are those of the machine that the model is of: floating-point operations and bytes in a second.
 	FlopRate float64 `json:"flopRate"`
 	ByteRate float64 `json:"byteRate"`

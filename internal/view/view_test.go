@@ -95,17 +95,50 @@ func TestDifference(t *testing.T) {
 	assert.Contains(t, o.About, "instructions are the same")
 }
 
-func TestReadOverlay(t *testing.T) {
+func TestReadOverlays(t *testing.T) {
 	p, err := view.New("m.hlo", parsed(t, loop), analysis.OneCore)
 	require.NoError(t, err)
-	o, err := view.ReadOverlay("o.json", []byte(`{"title":"Measured","unit":"s","values":[{"instruction":"%q","value":0.5},{"instruction":"gone","value":1}]}`), p)
+	o, err := view.ReadOverlays("o.json", []byte(`{"title":"Measured","unit":"s","values":[{"instruction":"%q","value":0.5},{"instruction":"gone","value":1}]}`), p)
 	require.NoError(t, err)
 	i, _ := p.Index("q")
-	assert.Equal(t, []view.Value{{Instr: i, Number: 0.5}}, o.Values)
-	_, err = view.ReadOverlay("o.json", []byte(`{"values":[{"instruction":"gone","value":1}]}`), p)
+	require.Len(t, o, 1)
+	assert.Equal(t, []view.Value{{Instr: i, Number: 0.5}}, o[0].Values)
+	_, err = view.ReadOverlays("o.json", []byte(`{"values":[{"instruction":"gone","value":1}]}`), p)
 	assert.ErrorContains(t, err, "none of the 1 instructions")
-	_, err = view.ReadOverlay("o.json", []byte(`[`), p)
+	_, err = view.ReadOverlays("o.json", []byte(`[`), p)
 	assert.ErrorContains(t, err, "this is no overlay")
+}
+
+func TestReadProfile(t *testing.T) {
+	p, err := view.New("m.hlo", parsed(t, loop), analysis.OneCore)
+	require.NoError(t, err)
+	o, err := view.ReadOverlays("p.json", []byte(`{"file":"m.hlo","ok":true,"profile":{"runs":3,"seconds":0.5,"ops":[
+		{"name":"w","calls":1,"seconds":0.1,"total_seconds":0.4,"limit":"memory"},
+		{"name":"fusion.1","of":["q","e"],"calls":2,"seconds":0.2,"total_seconds":0.2}]}}`), p)
+	require.NoError(t, err)
+	var said []string
+	for _, v := range o[0].Values {
+		said = append(said, fmt.Sprintf("%s %.2g %s", p.Names[v.Instr], v.Number, v.Label))
+	}
+	assert.Equal(t, []string{"w 0.1 1e+05 µs, called 1 ×, limited by memory", "q 0.1 part of fusion.1: 2e+05 µs, called 2 ×", "e 0.1 part of fusion.1: 2e+05 µs, called 2 ×"}, said)
+	w, _ := p.Index("w")
+	assert.True(t, p.Measured)
+	assert.InDelta(t, 0.4, p.Seconds[w], 1e-9, "a loop takes what is in it")
+	assert.InDelta(t, 0.5, p.Total, 1e-9)
+}
+
+func TestReadMemory(t *testing.T) {
+	p, err := view.New("m.hlo", parsed(t, loop), analysis.OneCore)
+	require.NoError(t, err)
+	all, err := view.ReadOverlays("m.json", []byte(`{"file":"m.hlo","ok":true,"memory":{"peak_bytes":64,
+		"steps":[{"name":"q","live_bytes":32},{"name":"fusion.1","live_bytes":64}],
+		"buffers":[{"name":"q","kind":"temporary","bytes":32,"keeper":"w","at_peak":true},{"name":"fusion.1","of":["e"],"kind":"result","bytes":32}]}}`), p)
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	q, _ := p.Index("q")
+	e, _ := p.Index("e")
+	assert.Equal(t, []view.Value{{Instr: q, Number: 32}, {Instr: e, Number: 64}}, all[0].Values)
+	assert.Equal(t, []view.Value{{Instr: q, Number: 32, Label: "32 bytes, kept for %w"}}, all[1].Values)
 }
 
 func TestWritePage(t *testing.T) {

@@ -11,6 +11,7 @@ var Family = pass.Family{
 		ComputationDeduplicator,
 		ConditionalCanonicalizer,
 		ConditionalSimplifier,
+		ConditionalToSelect,
 		FlattenCallGraph,
 		FusionInliner,
 		InfeedTokenPropagation,

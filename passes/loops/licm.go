@@ -96,7 +96,7 @@ func (h *hoister) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 				ctx.Missed(in, "nothing is moved out: its frontend attribute %s says so", directive.NoHoisting)
 				continue
 			}
-			l := &loop{hoister: h, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects, repeats: repeats}
+			l := &loop{hoister: h, m: m, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects, repeats: repeats}
 			if err := l.hoist(ctx); err != nil {
 				return m, err
 			}
@@ -129,6 +129,10 @@ type loop struct {
 	effects    *analysis.SideEffects
 	repeats    repeatable
 
+	m       hlo.Module
+	windows *analysis.Windows // of the body
+	costs   *analysis.Costs   // if it has chains
+
 	invariant map[hlo.InstrID]bool // instructions of the body
 	moved     map[hlo.InstrID]hlo.InstrID
 }
@@ -141,10 +145,16 @@ func (l *loop) hoist(ctx *pass.Context) error {
 		return nil
 	}
 	l.findInvariant(param, root)
+	l.windows = analysis.FindWindows(l.body.View())
+	if l.windows != nil {
+		l.costs = pass.Fact(ctx, l.m, analysis.FindCosts)
+	}
 	var frontier []hlo.InstrID
 	for in := range l.body.View().Instructions() {
 		switch {
 		case !l.invariant[in.ID()] || in.NumOperands() == 0 && !(l.constants && in.Opcode() == hlo.OpConstant) || in.Opcode() == hlo.OpGetTupleElement || !l.leaves(in):
+		case l.hides(in):
+			ctx.Missed(in, "does not change, but hides a chain of each round that takes longer")
 		case l.worthMoving(in):
 			frontier = append(frontier, in.ID())
 		default:
@@ -206,6 +216,18 @@ func (l *loop) movable(in hlo.Instruction) bool {
 		in.Opcode() != hlo.OpOptBarrier &&
 		traits&(hlo.TraitRandom|hlo.TraitCollective|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitControl) == 0 &&
 		!hlo.IsAsync(in.Opcode()) && !l.effects.Of(in) && in.NumControlPredecessors() == 0
+}
+
+// hides reports whether an instruction costs nothing where it is, since a chain that takes longer is under way beside it: before the loop it would be
+// waited for.
+func (l *loop) hides(in hlo.Instruction) bool {
+	body := in.Computation()
+	for _, id := range l.windows.Beside(in.ID()) {
+		if l.costs.Of(in).Seconds(analysis.OneCore) <= l.costs.Of(body.MustAt(id)).Seconds(analysis.OneCore) {
+			return true
+		}
+	}
+	return false
 }
 
 // inflates reports whether a value is larger than the ratio allows.

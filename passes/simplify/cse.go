@@ -13,7 +13,8 @@ var CSE = &pass.Pass{
 
 Two instructions are equal if opcode, attributes, callees, shape and operands are; operands of commutative ops may be exchanged.
 Constants are equal by their bits: zero is not minus zero. Instructions with side effects, random ones, and those with control
-dependencies are left alone, and so are asynchronous ones: each start begins work of its own.`,
+dependencies are left alone, and so are asynchronous ones: each start begins work of its own. What stands for another waits for no done that the
+other did not wait for.`,
 	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		return mergeEqual(ctx, ce, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects))
 	},
@@ -21,13 +22,13 @@ dependencies are left alone, and so are asynchronous ones: each start begins wor
 
 func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, c hlo.Computation, effects *analysis.SideEffects) error {
 	var merges [][2]hlo.InstrID // old, new: made when c has been read
-	k := newClasses(c)
+	k, windows := newClasses(c), analysis.FindWindows(c)
 	for in := range c.Instructions() {
 		if !mergeable(in, effects) {
 			continue
 		}
 		first := k.first(in)
-		if first == hlo.NoInstr {
+		if first == hlo.NoInstr || windows.Delays(in.ID(), first) {
 			continue
 		}
 		if !ctx.Spend("merge") {

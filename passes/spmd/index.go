@@ -93,15 +93,57 @@ type indexDims struct {
 func gatherDimsOf(in hlo.Instruction) indexDims {
 	a := hlo.AttrsOf[hlo.GatherAttrs](in)
 	operand := in.OperandInstr(0).Shape()
-	return indexDimsOf(operand.Rank(), in.Shape().Rank(), a.CollapsedSliceDims, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.OffsetDims, int(a.IndexVectorDim),
+	g := indexDimsOf(operand.Rank(), in.Shape().Rank(), a.CollapsedSliceDims, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.OffsetDims, int(a.IndexVectorDim),
 		func(k, _ int) bool { return a.SliceSizes[k] == operand.Dim(k) })
+	g.joined = append(g.joined, counted(operand, in.OperandInstr(1), a.StartIndexMap, a.CollapsedSliceDims, int(a.IndexVectorDim))...)
+	return g
+}
+
+// counted are the dimensions of an operand whose index just counts along a dimension of the indices, as far as the operand has elements: batching dimensions
+// that are written as indices. Pairs of operand and indices dimension.
+func counted(operand hlo.Shape, indices hlo.Instruction, comps, left []int64, vector int) (joined [][2]int) {
+	counts := func(in hlo.Instruction, k int64) {
+		a, ok := in.Attrs().(*hlo.IotaAttrs)
+		if !ok || !slices.Contains(left, k) || !in.Shape().IsStatic() {
+			return
+		}
+		b := int(a.Dimension)
+		taken := slices.ContainsFunc(joined, func(j [2]int) bool { return j[1] == b })
+		if b != vector && !taken && in.Shape().Dim(b) == operand.Dim(int(k)) {
+			joined = append(joined, [2]int{int(k), b})
+		}
+	}
+	for indices.Opcode() == hlo.OpCopy {
+		indices = indices.OperandInstr(0)
+	}
+	switch {
+	case len(comps) == 1:
+		counts(indices, comps[0])
+	case indices.Opcode() == hlo.OpConcatenate && int(hlo.AttrsOf[hlo.DimensionAttrs](indices).Dimensions[0]) == vector:
+		at := int64(0)
+		for part := range indices.Operands() {
+			if part.Shape().Dim(vector) == 1 {
+				counts(part, comps[at])
+			}
+			at += part.Shape().Dim(vector)
+		}
+	}
+	return joined
+}
+
+// isJoined reports whether a dimension of the operand goes with one of the indices.
+func (g *indexDims) isJoined(k int64) bool {
+	return slices.ContainsFunc(g.joined, func(j [2]int) bool { return int64(j[0]) == k })
 }
 
 func scatterDimsOf(in hlo.Instruction) indexDims {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
 	operand, updates := in.OperandInstr(0).Shape(), in.OperandInstr(in.NumOperands()/2+1).Shape()
-	return indexDimsOf(operand.Rank(), updates.Rank(), a.InsertedWindowDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.UpdateWindowDims, int(a.IndexVectorDim),
+	g := indexDimsOf(operand.Rank(), updates.Rank(), a.InsertedWindowDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.UpdateWindowDims, int(a.IndexVectorDim),
 		func(k, j int) bool { return updates.Dim(j) == operand.Dim(k) })
+	indices := in.OperandInstr(in.NumOperands() / 2)
+	g.joined = append(g.joined, counted(operand, indices, a.ScatterDimsToOperandDims, a.InsertedWindowDims, int(a.IndexVectorDim))...)
+	return g
 }
 
 // indexDimsOf matches the dimensions of an operand and of slices of some ranks: those of the operand that windows leave out, its batching dimensions

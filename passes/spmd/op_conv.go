@@ -27,6 +27,10 @@ func convolutionFactors(in hlo.Instruction) (all []factor) {
 	}
 	for i := range d.InputSpatial {
 		from, to := int(d.InputSpatial[i]), int(d.OutputSpatial[i])
+		if isBatchWindow(in, &a, i) {
+			all = append(all, along(2, passFactor, to, [2]int{0, from}, [2]int{1, int(d.KernelSpatial[i])}))
+			continue
+		}
 		spatial := along(2, wholeFactor, to, [2]int{0, from})
 		if a.Window != nil && i < len(a.Window.Dims) && a.Window.Dims[i].BaseDilation == 1 {
 			spatial = sliding(2, to, []slide{windowSlide(a.Window.Dims[i], in.OperandInstr(0).Shape().Dim(from), in.Shape().Dim(to))}, [2]int{0, from})
@@ -44,9 +48,28 @@ func convolutionFactors(in hlo.Instruction) (all []factor) {
 	return all
 }
 
+// isBatchWindow reports whether a spatial dimension is a batch dimension of a dot that XLA wrote as a convolution: the input is spread so far that
+// element j of the result meets element j of the input and of the kernel, and no other.
+func isBatchWindow(in hlo.Instruction, a *hlo.ConvolutionAttrs, i int) bool {
+	if a.Window == nil || i >= len(a.Window.Dims) {
+		return false
+	}
+	n := in.OperandInstr(0).Shape().Dim(int(a.DimLabels.InputSpatial[i]))
+	return n > 1 && a.Window.Dims[i] == batchWindow(n) && in.OperandInstr(1).Shape().Dim(int(a.DimLabels.KernelSpatial[i])) == n &&
+		in.Shape().Dim(int(a.DimLabels.OutputSpatial[i])) == n
+}
+
+// batchWindow is the window of a batch dimension of size n.
+func batchWindow(n int64) hlo.WindowDim {
+	w := hlo.DefaultWindowDim(n)
+	w.Stride, w.BaseDilation = max(1, n-1), n
+	return w
+}
+
 func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	zero := func(i int) hlo.Value { return s.d.scalar(in.OperandInstr(i).Shape().Type(), 0) }
 	f := convolutionFactors(in)
+	whole, _ := in.Attrs().(*hlo.ConvolutionAttrs)
 	d := &details{mask: zero, fill: zero, attrs: func(in hlo.Instruction, p *plan, operands []*value) hlo.OpAttrs {
 		a := hlo.AttrsOf[hlo.ConvolutionAttrs](in)
 		a.Window = unpadded(a.Window, func(i int) bool {
@@ -54,7 +77,10 @@ func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error)
 		})
 		if a.Window != nil {
 			for i := range a.Window.Dims {
-				a.Window.Dims[i].Size = operands[1].v.Shape().Dim(int(a.DimLabels.KernelSpatial[i]))
+				n := operands[1].v.Shape().Dim(int(a.DimLabels.KernelSpatial[i]))
+				if a.Window.Dims[i].Size = n; isBatchWindow(in, whole, i) {
+					a.Window.Dims[i] = batchWindow(n)
+				}
 			}
 		}
 		return &a

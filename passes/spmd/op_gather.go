@@ -106,7 +106,7 @@ func gatherFactors(in hlo.Instruction) (all []factor) {
 		all = append(all, f)
 	}
 	for _, k := range a.StartIndexMap {
-		if a.SliceSizes[k] == 1 && slices.Contains(a.CollapsedSliceDims, k) {
+		if a.SliceSizes[k] == 1 && slices.Contains(a.CollapsedSliceDims, k) && !g.isJoined(k) {
 			all = append(all, along(2, reduceFactor, -1, [2]int{0, int(k)}))
 		}
 	}

@@ -99,7 +99,7 @@ func scatterFactors(in hlo.Instruction) (all []factor) {
 		all = append(all, f)
 	}
 	for _, k := range a.ScatterDimsToOperandDims {
-		if !slices.Contains(a.InsertedWindowDims, k) {
+		if !slices.Contains(a.InsertedWindowDims, k) || g.isJoined(k) {
 			continue
 		}
 		f := along(n, passFactor, int(k))

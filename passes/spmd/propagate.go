@@ -18,11 +18,12 @@ import (
 //	round 2   broadcasts, backward
 //	round 3   broadcasts, forward: they adopt what their users are, before they dictate it
 type propagator struct {
-	ctx     *pass.Context
-	m       hlo.Module
-	world   *World
-	nodes   map[place]*node
-	allow   permissions
+	ctx   *pass.Context
+	m     hlo.Module
+	world *World
+	nodes map[place]*node
+	allow permissions
+	manner
 	round   int
 	changed bool
 }
@@ -44,6 +45,8 @@ type node struct {
 	why   string
 	from  *node
 	same  *node // the node that stands for this one
+	// metadata of the sharding that is given.
+	metadata []*hlo.Metadata
 }
 
 func (n *node) find() *node {
@@ -68,9 +71,13 @@ func (p *propagator) begin() error {
 			i := 0
 			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 				n := &node{rank: leaf.Rank()}
+				if _, parameter := in.ParameterNumber(); parameter && c.ID() == p.m.Entry().ID() && !p.partitions() {
+					n.fixed = !p.mayChange(in, i) // at nothing
+				}
 				if t := tilings[i]; t != nil {
 					n.t, n.fixed, n.why = t, !p.mayChange(in, i), "given"
 					n.open = openDims(in)
+					n.metadata = metadataOf(in, i)
 				}
 				if isTarget(in, barrierTo) || isTarget(in, barrierFrom) {
 					n.t, n.fixed, n.why = replicated(p.world.Main, leaf.Rank()), true, "a barrier"
@@ -98,6 +105,18 @@ func (p *propagator) begin() error {
 		}
 	}
 	return nil
+}
+
+// metadataOf is that of the sharding that an array is given.
+func metadataOf(in hlo.Instruction, leaf int) []*hlo.Metadata {
+	s := in.Common().Sharding
+	if s != nil && s.Kind == hlo.ShardingTuple && leaf < len(s.Elements) {
+		s = s.Elements[leaf]
+	}
+	if s == nil {
+		return nil
+	}
+	return s.Metadata
 }
 
 // Targets of custom-calls that shardings do not pass.

@@ -22,8 +22,8 @@ func NewPropagation(o pass.Options) (*pass.Pass, error) {
 		Options: o,
 		Params: []pass.Param{
 			{Name: "num-partitions", Doc: "devices (what the header says, or the shardings)"},
-			{Name: "is-spmd", Doc: "read for the sake of XLA's pipelines; no effect: programs are always partitioned"},
-			{Name: "propagate-metadata", Doc: "read for the sake of XLA's pipelines; no effect: shardings that follow carry no metadata"},
+			{Name: "is-spmd", Doc: "false: the program will not be partitioned, so parameters without a sharding stay without one; true: what follows from replicated arrays alone is replicated"},
+			{Name: "propagate-metadata", Doc: "true: a sharding that follows carries the metadata of the one that it follows from; false: no sharding keeps its metadata"},
 			{Name: "allow-spmd-sharding-propagation-to-parameters", Doc: "which parameters may get another sharding (what the header says)"},
 			{Name: "allow-spmd-sharding-propagation-to-output", Doc: "which results may (what the header says)"},
 			{Name: "cse-prevention-only", Doc: "read for the sake of XLA's pipelines; no effect"},
@@ -34,7 +34,11 @@ Shardings that are given stay. Those of other instructions follow from their ope
 ops that cannot be wrong, then through all but broadcasts, then through these. A custom-call to Sharding becomes a copy. Parameters and results
 change only if the header allows it. A program that is one device's already stays as it is.`,
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			return propagate(ctx, m, int64(n), permissions{flags(o, "allow-spmd-sharding-propagation-to-parameters"), flags(o, "allow-spmd-sharding-propagation-to-output")})
+			how := manner{spmd: flags(o, "is-spmd"), metadata: flags(o, "propagate-metadata")}
+			if how.dropsMetadata() {
+				m = withoutMetadata(ctx, m)
+			}
+			return propagate(ctx, m, int64(n), how, permissions{flags(o, "allow-spmd-sharding-propagation-to-parameters"), flags(o, "allow-spmd-sharding-propagation-to-output")})
 		},
 	}, nil
 }
@@ -54,6 +58,53 @@ func flags(o pass.Options, key string) (all []bool) {
 	return all
 }
 
+// manner is two options of XLA's pass, each at most one truth value; without it, programs are partitioned, and given metadata stay.
+type manner struct{ spmd, metadata []bool }
+
+func (h manner) partitions() bool      { return len(h.spmd) == 0 || h.spmd[0] }
+func (h manner) replicates() bool      { return len(h.spmd) > 0 && h.spmd[0] }
+func (h manner) carriesMetadata() bool { return len(h.metadata) > 0 && h.metadata[0] }
+func (h manner) dropsMetadata() bool   { return len(h.metadata) > 0 && !h.metadata[0] }
+
+// withoutMetadata takes the metadata off all shardings.
+func withoutMetadata(ctx *pass.Context, m hlo.Module) hlo.Module {
+	e := ctx.Edit(m)
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if k := in.Common(); k != nil && k.Sharding != nil {
+				if bare := stripped(k.Sharding); bare != k.Sharding {
+					common := *k
+					common.Sharding = bare
+					e.Computation(c.ID()).Instr(in.ID()).SetCommon(&common)
+				}
+			}
+		}
+	}
+	return e.Snapshot()
+}
+
+// stripped is a sharding without metadata; the same one if it has none.
+func stripped(s *hlo.Sharding) *hlo.Sharding {
+	bare := s
+	own := func() *hlo.Sharding {
+		if bare == s {
+			c := *s
+			c.Elements = slices.Clone(s.Elements)
+			bare = &c
+		}
+		return bare
+	}
+	if s.HasMetadata || len(s.Metadata) > 0 {
+		own().Metadata, own().HasMetadata = nil, false
+	}
+	for i, e := range s.Elements {
+		if b := stripped(e); b != e {
+			own().Elements[i] = b
+		}
+	}
+	return bare
+}
+
 // permissions say which parameters and results may get another sharding; nil: what the header says.
 type permissions struct{ parameters, output []bool }
 
@@ -67,7 +118,7 @@ func allowed(flags []bool, i int) bool {
 	return false
 }
 
-func propagate(ctx *pass.Context, m hlo.Module, n int64, allow permissions) (hlo.Module, error) {
+func propagate(ctx *pass.Context, m hlo.Module, n int64, how manner, allow permissions) (hlo.Module, error) {
 	if n == 0 {
 		n = Devices(m)
 	}
@@ -85,11 +136,14 @@ func propagate(ctx *pass.Context, m hlo.Module, n int64, allow permissions) (hlo
 		allow.output = cfg.AllowSPMDToOutput
 	}
 	m = constraintsToCopies(ctx, m)
-	p := &propagator{ctx: ctx, m: m, world: NewWorld(n, shardings(m)), nodes: make(map[place]*node), allow: allow}
+	p := &propagator{ctx: ctx, m: m, world: NewWorld(n, shardings(m)), nodes: make(map[place]*node), allow: allow, manner: how}
 	if err := p.begin(); err != nil {
 		return m, err
 	}
 	p.run()
+	if how.replicates() {
+		p.replicate()
+	}
 	return p.write(), nil
 }
 
@@ -145,7 +199,7 @@ func (p *propagator) write() hlo.Module {
 			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
 				n := p.node(in, i)
 				tilings[i] = n.t
-				if _, parameter := in.ParameterNumber(); c.ID() == entry.ID() && (parameter || in.IsRoot()) {
+				if _, parameter := in.ParameterNumber(); c.ID() == entry.ID() && (parameter && p.partitions() || in.IsRoot()) {
 					tilings[i] = p.atBoundary(in, i, leaf, p.mayChange(in, i))
 				}
 				known = known || tilings[i] != nil
@@ -166,11 +220,53 @@ func (p *propagator) write() hlo.Module {
 				continue
 			}
 			common.Sharding = shardingOf(in.Shape(), tilings)
+			if p.carriesMetadata() {
+				p.label(in, common.Sharding)
+			}
 			e.Computation(c.ID()).Instr(in.ID()).SetCommon(&common)
 			p.explain(in)
 		}
 	}
 	return e.Freeze()
+}
+
+// label gives shardings the metadata of those that they follow from.
+func (p *propagator) label(in hlo.Instruction, s *hlo.Sharding) {
+	leaves := s.Elements
+	if s.Kind != hlo.ShardingTuple {
+		leaves = []*hlo.Sharding{s}
+	}
+	for i, leaf := range leaves {
+		n := p.node(in, i)
+		for range 1000 { // a chain back to what is given
+			if n.metadata != nil || n.from == nil {
+				break
+			}
+			n = n.from.find()
+		}
+		leaf.Metadata, leaf.HasMetadata = n.metadata, len(n.metadata) > 0
+	}
+}
+
+// replicate makes replicated what has no sharding and is computed from replicated arrays, element by element: the program is partitioned, so that
+// parameters without a sharding are.
+func (p *propagator) replicate() {
+	for in := range p.m.Entry().Instructions() {
+		if !in.Shape().IsArray() || p.node(in, 0).t != nil {
+			continue
+		}
+		_, known := in.ParameterNumber()
+		if traits := hlo.Info(in.Opcode()).Traits; in.NumOperands() > 0 && (traits.Has(hlo.TraitElementwise) || in.Opcode() == hlo.OpCopy) {
+			known = true
+			for o := range in.Operands() {
+				known = known && o.Shape().IsArray() && p.node(o, 0).t != nil && p.node(o, 0).t.isReplicated()
+			}
+		}
+		if known {
+			n := p.node(in, 0)
+			n.t, n.why = replicated(p.world.Main, n.rank), "of replicated arrays"
+		}
+	}
 }
 
 // unchanged reports whether an instruction has these tilings already.

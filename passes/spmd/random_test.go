@@ -82,6 +82,23 @@ var programs = map[string]string{
   i = s32[4,1] parameter(1)
   u = f32[4,6] parameter(2)
   ROOT s = f32[10,6] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add`,
+	"counted-gather": `x = f32[6,10] parameter(0)
+  c = s32[1,6,3] parameter(1)
+  r = s32[1,6,3] iota(), iota_dimension=1
+  i = s32[2,6,3] concatenate(r, c), dimensions={0}
+  ROOT g = f32[6,3] gather(x, i), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={1,1}`,
+	"counted-scatter": `x = f32[6,10] parameter(0)
+  c = s32[1,6,3] parameter(1)
+  r = s32[1,6,3] iota(), iota_dimension=1
+  i = s32[2,6,3] concatenate(r, c), dimensions={0}
+  u = f32[6,3] parameter(2)
+  ROOT s = f32[6,10] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=0, to_apply=add`,
+	"batch-convolution": `x = f32[6,4,5] parameter(0)
+  k = f32[6,3,5] parameter(1)
+  ROOT c = f32[6,4,3] convolution(x, k), window={size=6 stride=5 lhs_dilate=6}, dim_labels=0bf_0oi->0bf`,
+	"pool-from-five": `x = f32[12,3] parameter(0)
+  z = f32[] constant(5)
+  ROOT c = f32[7,3] reduce-window(x, z), window={size=3x1 stride=2x1 pad=1_2x0_0}, to_apply=add`,
 	"sort": `x = f32[6,10] parameter(0)
   ROOT s = f32[6,10] sort(x), dimensions={1}, is_stable=true, to_apply=less`,
 	"convolution": `x = f32[4,9,6] parameter(0)

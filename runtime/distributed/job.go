@@ -59,7 +59,7 @@ type Job struct {
 	lastSplit int            // the last context made
 }
 
-// Start opens a wire and starts the goroutine that talks to it.
+// Start opens a wire and starts the goroutine that talks to it. It raises GOMAXPROCS, because that goroutine is busy beside those that compute.
 func Start(open func() (Wire, error), o Options) (*Job, error) {
 	if o.Timeout == 0 {
 		o.Timeout = 2 * time.Minute
@@ -77,6 +77,7 @@ func Start(open func() (Wire, error), o Options) (*Job, error) {
 	ready := make(chan error)
 	go func() {
 		runtime.LockOSThread()
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2) // this goroutine, and one that folds, run beside the workers
 		w, err := open()
 		if err == nil {
 			j.wire, j.rank, j.size = w, w.Rank(), w.Size()

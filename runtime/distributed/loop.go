@@ -2,6 +2,7 @@ package distributed
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -49,6 +50,9 @@ func (l *loop) run() {
 			return
 		}
 		// A poll that took long has copied something.
+		if moved {
+			runtime.Gosched() // who waited for that has something to do
+		}
 		idle.wait(l, moved || now.Sub(began) > workingPoll)
 	}
 }
@@ -200,7 +204,7 @@ type backoff struct {
 
 const (
 	spins    = 64
-	yields   = 256
+	yields   = 96
 	shortest = 20 * time.Microsecond
 	longest  = 500 * time.Microsecond
 	atRest   = 10 * time.Millisecond

@@ -50,6 +50,8 @@ type convGeometry struct {
 	kernelBase, outBase                  int // where kernel and result begin
 	outBatch, outFeature                 int
 	inSpatial, kernelSpatial, outSpatial []int // strides
+	// batchLast says that rows of the product are in the order of positions, and of images within them; else it is the other way round.
+	batchLast bool
 }
 
 func geometryOf(s *site) (*convGeometry, bool) {
@@ -136,10 +138,14 @@ func convolutionAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, 
 			return b, true
 		}
 	}
+	g.batchLast = g.inBatch == 1 && g.batch >= fewImages // then rows are neighbours in memory
 	p := newConvProduct[T](g)
 	p.arrange = g.arrangement(s.in.Shape())
 	return p.bind(s, t)
 }
+
+// fewImages is how many elements that lie together are worth copying as a run.
+const fewImages = 4
 
 // newConvProduct is the product of patches and kernel.
 func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
@@ -153,7 +159,7 @@ func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
 		p.rightBatch = append(p.rightBatch, i*g.outputs*g.kernelOut)
 	}
 	p.right = gemm.NewMatrix(multiples(g.outputs, g.kernelOut), g.kernelOffsets())
-	if g.inside() {
+	if g.inside() && !g.batchLast {
 		p.left = gemm.NewMatrix(g.rowOffsets(), g.tapOffsets())
 	} else {
 		p.packLeft = newPatches[T](g, p.leftBatch, gemm.For[T]().MR).pack
@@ -224,7 +230,7 @@ func (g *convGeometry) rowOffsets() []int {
 	return offsets
 }
 
-// arrangement says how the product [group][batch, positions][outputs] becomes the result, unless it is in the right order already.
+// arrangement says how the product [group][batch, positions][outputs], or [group][positions, batch][outputs], becomes the result, unless it is in the right order already.
 func (g *convGeometry) arrangement(out hlo.Shape) *arrangement {
 	groups := g.groups * g.batchGroups
 	// The axes of the product, with the stride that each has in the result.
@@ -233,6 +239,10 @@ func (g *convGeometry) arrangement(out hlo.Shape) *arrangement {
 	for d := range g.out {
 		dims = append(dims, int64(g.out[d]))
 		strides = append(strides, g.outSpatial[d])
+	}
+	if g.batchLast {
+		dims = append(append(dims[:1], dims[2:]...), int64(g.batch))
+		strides = append(append(strides[:1], strides[2:]...), g.outBatch)
 	}
 	dims = append(dims, int64(g.outputs))
 	strides = append(strides, g.outFeature)

@@ -27,6 +27,13 @@ func TestConvolution(t *testing.T) {
 			"T[1,22,6] convolution(T[1,9,4], T[3,2,6]), window={size=3 pad=-1_8 lhs_dilate=2 rhs_dilate=2}, dim_labels=b0f_0io->b0f, feature_group_count=2",
 			"T[1,17,6] convolution(T[2,9,5], T[2,5,6]), window={size=2 pad=1_0 lhs_dilate=2}, dim_labels=b0f_0io->b0f, batch_group_count=2",
 			"T[1,4,17] convolution(T[1,4,9], T[4,1,3]), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=bf0_oi0->bf0, feature_group_count=4",
+			"T[3,3,7,6] convolution(T[2,8,9,7], T[2,8,9,6]), window={size=8x9 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf",
+			"T[19,6,3,3] convolution(T[2,8,9,19], T[2,8,9,6]), window={size=8x9 pad=1_1x1_1}, dim_labels=f01b_i01o->bf01",
+			"T[3,2,17,6] convolution(T[2,8,9,17], T[2,4,5,6]), window={size=4x5 pad=1_0x0_1 rhs_dilate=2x2}, dim_labels=f01b_i01o->01bf",
+			"T[3,4,6,6] convolution(T[5,9,9,6], T[5,3,3,6]), window={size=3x3 stride=3x2}, dim_labels=f01b_i01o->01bf",
+			"T[2,9,10,6] convolution(T[2,18,21,3], T[7,5,3,6]), window={size=7x5 stride=2x2 pad=3_2x2_1}, dim_labels=b01f_01io->b01f",
+			"T[2,18,11,6] convolution(T[2,18,21,3], T[3,5,3,6]), window={size=3x5 stride=1x2 pad=1_1x2_2 rhs_dilate=1x1}, dim_labels=b01f_01io->b01f",
+			"T[2,15,6] convolution(T[2,17,2], T[3,2,6]), window={size=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f",
 			"T[8,9,6,2] convolution(T[8,9,5,2], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=01fb_01io->01fb",
 		} {
 			kernelCase{text: replaceType(c, typ), small: true}.check(t)

@@ -33,3 +33,15 @@ func TestDot(t *testing.T) {
 			types[1], types[0], types[0]), small: true}.check(t)
 	}
 }
+
+// TestDotOfFewRows reads matrices that fit no cache row by row.
+func TestDotOfFewRows(t *testing.T) {
+	for _, c := range []string{
+		"f32[3,1100] dot(f32[3,1001], f32[1001,1100]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		"f32[8,2049] dot(f32[530,8], f32[530,2049]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+		"f64[2,2,1024] dot(f64[2,2,515], f64[2,515,1024]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+		"bf16[2,1100] dot(bf16[2,1000], bf16[1000,1100]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+	} {
+		kernelCase{text: c, small: true}.check(t)
+	}
+}

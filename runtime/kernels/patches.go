@@ -16,6 +16,8 @@ type patches[T gemm.Number] struct {
 	spatial  int
 	dilated  bool
 	features int
+	// run is how many elements, of neighbouring positions along the last axis of the window, lie together in memory.
+	run int
 }
 
 func newPatches[T gemm.Number](g *convGeometry, base []int, mr int) *patches[T] {
@@ -35,6 +37,10 @@ func newPatches[T gemm.Number](g *convGeometry, base []int, mr int) *patches[T] 
 		}
 		p.tapOff = append(p.tapOff, off)
 	}
+	p.run = p.features
+	if last := p.spatial - 1; last >= 0 && g.inFeature == 1 && g.inSpatial[last] == p.features && g.window[last].WindowDilation == 1 {
+		p.run *= int(g.window[last].Size)
+	}
 	return p
 }
 
@@ -50,6 +56,8 @@ type patchRows struct {
 	first  [mostRows]int             // offset of that place, which may be outside of the input
 	inside [mostRows]bool            // the whole window is in the input
 	from   [mostRows]int             // offset of one position of the window
+	same   [mostRows]bool            // the row is that of the next image, and lies behind the row before
+	all    bool                      // all windows are in the input
 }
 
 // pack is [product.packLeft].
@@ -63,12 +71,19 @@ func (p *patches[T]) pack(_ *runtime.TensorFrame, dst, src []T, batch, i0, i1, k
 		if rows < p.mr {
 			clear(panel)
 		}
+		w.all, w.same[0] = true, false
 		for r := range rows {
 			at := w.at[r][:p.spatial]
 			w.first[r] = p.start(at, i+r) + p.base[batch]
 			w.inside[r] = p.isInside(at)
+			w.all = w.all && w.inside[r]
+			w.same[r] = p.g.batchLast && r > 0 && w.first[r] == w.first[r-1]+1 && w.at[r] == w.at[r-1]
 		}
-		p.panel(panel, src, &w, rows, k0, k1)
+		if p.g.batchLast {
+			p.neighbours(panel, src, &w, rows, k0, k1)
+		} else {
+			p.panel(panel, src, &w, rows, k0, k1)
+		}
 	}
 }
 
@@ -86,6 +101,16 @@ func (p *patches[T]) isInside(at []int) bool {
 func (p *patches[T]) panel(dst, src []T, w *patchRows, rows, k0, k1 int) {
 	for k := k0; k < k1; {
 		tap, f := k/p.features, k%p.features
+		if w.all && p.run > p.features {
+			n := min(p.run-k%p.run, k1-k)
+			for r := range rows {
+				w.from[r] = w.first[r] + p.tapOff[tap]
+			}
+			gemm.Interleave(dst, src, w.from[:rows], f, n, p.mr)
+			k += n
+			dst = dst[n*p.mr:]
+			continue
+		}
 		n := min(p.features-f, k1-k)
 		k += n
 		all := true
@@ -99,6 +124,44 @@ func (p *patches[T]) panel(dst, src []T, w *patchRows, rows, k0, k1 int) {
 		}
 		p.position(dst, src, w.from[:rows], all, f, n)
 		dst = dst[n*p.mr:]
+	}
+}
+
+// neighbours is panel for rows that are the same position of several images, which lie together.
+func (p *patches[T]) neighbours(dst, src []T, w *patchRows, rows, k0, k1 int) {
+	for k := k0; k < k1; {
+		tap, f := k/p.features, k%p.features
+		n := min(p.features-f, k1-k)
+		k += n
+		for r := 0; r < rows; {
+			images := 1
+			for r+images < rows && w.same[r+images] {
+				images++
+			}
+			from, ok := p.locate(w.at[r][:p.spatial], w.first[r], tap)
+			for x := range n {
+				line := dst[x*p.mr+r:][:images]
+				if !ok {
+					clear(line)
+					continue
+				}
+				copyLine(line, src[from+(f+x)*p.g.inFeature:])
+			}
+			r += images
+		}
+		dst = dst[n*p.mr:]
+	}
+}
+
+// copyLine is copy for short lines.
+func copyLine[T any](dst, src []T) {
+	src = src[:len(dst)]
+	for len(dst) >= 4 && len(src) >= 4 {
+		*(*[4]T)(dst) = *(*[4]T)(src)
+		dst, src = dst[4:], src[4:]
+	}
+	for i, v := range src {
+		dst[i] = v
 	}
 }
 
@@ -126,6 +189,10 @@ func (p *patches[T]) position(dst, src []T, from []int, all bool, f, n int) {
 func (p *patches[T]) start(at []int, i int) int {
 	g := p.g
 	off := 0
+	if g.batchLast {
+		off = i % g.batch
+		i /= g.batch
+	}
 	for d := p.spatial - 1; d >= 0; d-- {
 		w := &g.window[d]
 		at[d] = i%g.out[d]*int(w.Stride) - int(w.PadLow)

@@ -80,7 +80,10 @@ func (p *product[T]) complete(s *site, e *endpoints, t hlo.PrimitiveType) (runti
 			p.kernel = gemm.Fit[T](p.m, p.n)
 		}
 		if v := p.vector(); v != nil {
-			return p.bindVector(v), true
+			return p.bindLoops(v.run), true
+		}
+		if r := p.few(); r != nil {
+			return p.bindLoops(r.run), true
 		}
 	}
 	p.planBlocks()
@@ -99,12 +102,12 @@ func (p *product[T]) complete(s *site, e *endpoints, t hlo.PrimitiveType) (runti
 // fewPanels is up to how many panels of the left side a packed right side is not worth it.
 const fewPanels = 4
 
-// bindVector is the kernel of the form for one row.
-func (p *product[T]) bindVector(v *vectorProduct[T]) runtime.Bound {
+// bindLoops is the kernel of a form that packs nothing.
+func (p *product[T]) bindLoops(run func(f *runtime.TensorFrame)) runtime.Bound {
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		p.ends.before(f)
 		p.rewrite(f)
-		v.run(f)
+		run(f)
 		p.arranging.run(f)
 		p.ends.after(f)
 		return nil

@@ -33,12 +33,13 @@ var Table = []Row{
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
 	{Prefix: "passtest", Floor: 5},
-	{Prefix: "internal/deadlock", Floor: 3}, // follows every device with the evaluator
-	{Prefix: "internal/reduce", Floor: 4},   // cleans up after itself with dce
-	{Prefix: "internal/difftest", Floor: 6}, // runs modules on both engines
-	{Prefix: "internal/diverge", Floor: 6},  // finds where executions part
-	{Prefix: "internal/attack", Floor: 5},   // runs mutants on both engines
-	{Prefix: "internal/jobtest", Floor: 6},  // runs programs in several processes
+	{Prefix: "internal/deadlock", Floor: 3},        // follows every device with the evaluator
+	{Prefix: "internal/reduce", Floor: 4},          // cleans up after itself with dce
+	{Prefix: "internal/difftest", Floor: 6},        // runs modules on both engines
+	{Prefix: "internal/difftest/oracle", Floor: 7}, // a command at development time
+	{Prefix: "internal/diverge", Floor: 6},         // finds where executions part
+	{Prefix: "internal/attack", Floor: 5},          // runs mutants on both engines
+	{Prefix: "internal/jobtest", Floor: 6},         // runs programs in several processes
 	{Prefix: "internal/lint", Floor: 0},
 	{Prefix: "internal/lint/", Floor: 1, Also: []string{"internal/lint/"}}, // the analyzers, and the command that runs them
 	{Prefix: "hlo/parser", Floor: 2, Wing: "hlo"},

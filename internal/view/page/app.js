@@ -56,7 +56,7 @@ class App {
     const p = this.program;
     document.title = `${p.name} · halo`;
     document.querySelector("#module").textContent = p.name;
-    document.querySelector("#summary").textContent = `${count(p.size, "instruction")} in ${count(p.computations.length, "computation")} · about ${seconds(p.total)} on one core`;
+    document.querySelector("#summary").textContent = `${count(p.size, "instruction")} in ${count(p.computations.length, "computation")} · ${p.measured ? `${seconds(p.total)} measured` : `about ${seconds(p.total)} on one core`}`;
     const choice = document.querySelector("#colouring");
     choice.replaceChildren(...this.colours.choices.map(c => element("option", { value: c.id }, c.title)));
     this.legend();

@@ -12,12 +12,12 @@ class Colours {
   get choices() {
     const cost = [
       { id: "kind", title: "Kind of op", about: "The stripe of a box is the kind of its op; the bar at the foot of a closed box is its part of the time. Faint lines are values that many use: point at a box to see them." },
-      { id: "time", title: "Time (estimate)", about: "The cost model's time of all executions.", unit: "s", column: this.program.seconds },
+      !this.program.measured && { id: "time", title: "Time (estimate)", about: "The cost model's time of all executions.", unit: "s", column: this.program.seconds },
       { id: "flops", title: "Flops", about: "Floating-point operations of all executions.", unit: "flop", column: this.program.flops },
       { id: "moved", title: "Bytes moved", about: "Bytes read and written in all executions.", unit: "B", column: this.program.bytes },
       { id: "order", title: "Order of the program", about: "From the first instruction of a computation, light, to its last." },
     ];
-    return [...cost, ...this.program.overlays];
+    return [...cost.filter(Boolean), ...this.program.overlays];
   }
 
   get whole() { return this.chosen.id !== "kind"; }
@@ -47,13 +47,17 @@ class Colours {
   get blank() { return matchMedia("(prefers-color-scheme: dark)").matches ? "#262e3a" : "#ffffff"; }
   get heat() { return themes[matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"].heat; }
 
+  // classOf is the colour of the class that stands first in the legend, of those of the instructions, as strong as that class is frequent.
   classOf(fold) {
-    let best = Infinity; // of several, the class that stands first in the legend
+    let best = Infinity, times = 0;
     for (const i of fold.members) {
       const v = this.values.get(i);
-      if (v) best = Math.min(best, v.v);
+      if (!v || v.v > best) continue;
+      times = v.v === best ? times + 1 : 1;
+      best = v.v;
     }
-    return best === Infinity ? this.blank : this.chosen.classes[best].colour;
+    if (best === Infinity) return this.blank;
+    return mixed([this.blank, this.chosen.classes[best].colour], 0.3 + 0.7 * times / fold.members.length);
   }
 
   heatOf(fold) {

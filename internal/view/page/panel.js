@@ -21,7 +21,7 @@ class Panel {
       element("p", {}, "Data flows down. A pile of cards stands for many instructions: click it to open it, click its title to close it. " +
         "The bar at its foot is its part of the time."),
       top !== undefined && element("p", {}, "Most time goes to ", this.link(top), ` (${percent(program.share(top))}). The list on the left has the next ones.`),
-      element("p.muted", {}, "Times are estimates of the cost model for ", element("b", {}, `${flops(program.flopRate)}/s`), " and ", element("b", {}, `${bytes(program.byteRate)}/s`),
+      program.measured ? element("p.muted", {}, "Times are measured; arithmetic and memory are the cost model's.") : element("p.muted", {}, "Times are estimates of the cost model for ", element("b", {}, `${flops(program.flopRate)}/s`), " and ", element("b", {}, `${bytes(program.byteRate)}/s`),
         program.lowerBound ? "; a custom call or a loop of unknown length is in the program, so that the total is uncertain." : "."),
       element("h3", {}, "Keys"),
       element("table.keys", {},

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+	"github.com/gohalo/halo/runtime/workqueue"
 )
 
 // Matrix is a dense tensor of rank 2 as kernels compute on it: TFRT's DHTIndexableView. It shares the tensor's memory.
@@ -47,33 +49,95 @@ func (m Matrix[T]) Shape() string { return formatDims([]int64{int64(m.Rows), int
 // isEmpty reports whether there are no elements. The other extent may be huge then.
 func (m Matrix[T]) isEmpty() bool { return len(m.data) == 0 }
 
-// matmul computes C = alpha·A·B + beta·C in place. If beta is 0, C may hold anything.
-func matmul[T int32 | float32](alpha T, a, b Matrix[T], beta T, c Matrix[T]) error {
+// product is C = alpha·A·B + beta·C, in place. If beta is 0, C may hold anything.
+type product[T int32 | float32] struct {
+	alpha T
+	a, b  Matrix[T]
+	beta  T
+	c     Matrix[T]
+}
+
+func (p *product[T]) check() error {
+	a, b, c := p.a, p.b, p.c
 	if a.Cols != b.Rows {
 		return fmt.Errorf("MatMul argument tensors inner dimension mismatch: %s vs. %s", a.Shape(), b.Shape())
 	}
 	if c.Rows != a.Rows || c.Cols != b.Cols {
 		return fmt.Errorf("MatMul result shape %s does not match product shape of arguments: %s * %s", c.Shape(), a.Shape(), b.Shape())
 	}
-	if c.isEmpty() {
-		return nil
+	return nil
+}
+
+// isSmall reports whether the product takes less time than handing it over is worth.
+func (p *product[T]) isSmall() bool {
+	const worth = 1 << 15 // multiplications
+	return p.c.isEmpty() || p.a.Cols == 0 || float64(p.c.Rows)*float64(p.c.Cols)*float64(p.a.Cols) < worth
+}
+
+// plain computes it element by element.
+func (p *product[T]) plain() {
+	if p.c.isEmpty() {
+		return
 	}
-	sums := make([]T, c.Cols)
-	for i := range c.Rows {
+	sums := make([]T, p.c.Cols)
+	for i := range p.c.Rows {
 		clear(sums)
-		for k := range a.Cols {
-			x := a.At(i, k)
-			for j, y := range b.Row(k) {
+		for k := range p.a.Cols {
+			x := p.a.At(i, k)
+			for j, y := range p.b.Row(k) {
 				sums[j] += T(x * y) // rounded, on all processors
 			}
 		}
-		for j, sum := range sums {
-			sum *= alpha
-			if beta != 0 {
-				sum += T(beta * c.At(i, j))
-			}
-			c.Row(i)[j] = sum
-		}
+		p.put(i, sums)
 	}
-	return nil
+}
+
+// put makes a row of C of a row of A·B.
+func (p *product[T]) put(i int, sums []T) {
+	for j, sum := range sums {
+		sum *= p.alpha
+		if p.beta != 0 {
+			sum += T(p.beta * p.c.At(i, j))
+		}
+		p.c.Row(i)[j] = sum
+	}
+}
+
+const rowsAtOnce = 64 // of a product, by one worker
+
+// blocked computes it panel by panel on the workers of a queue. The result does not depend on how many they are.
+func (p *product[T]) blocked(q workqueue.Queue) {
+	kernel := gemm.For[T]()
+	rows, cols, inner := p.c.Rows, p.c.Cols, p.a.Cols
+	left, right := gemm.NewMatrix(multiples(rows, inner), multiples(inner, 1)), gemm.NewMatrix(multiples(cols, 1), multiples(inner, cols))
+	width := gemm.Padded(cols, kernel.NR)
+	panels := make([]T, width*inner) // of B, one run of KC after the other
+	for k := 0; k < inner; k += gemm.KC {
+		end := min(k+gemm.KC, inner)
+		gemm.Pack(&right, panels[k*width:end*width], p.b.data, kernel.NR, 0, cols, k, end)
+	}
+	q.ParallelFor(rows, rowsAtOnce, func(lo, hi int) {
+		panel := make([]T, gemm.Padded(rowsAtOnce, kernel.MR)*gemm.KC)
+		sums, tile := make([]T, rowsAtOnce*cols), make([]T, kernel.MR*kernel.NR)
+		for ; lo < hi; lo += rowsAtOnce {
+			n := min(rowsAtOnce, hi-lo)
+			for k := 0; k < inner; k += gemm.KC {
+				end := min(k+gemm.KC, inner)
+				gemm.Pack(&left, panel, p.a.data, kernel.MR, lo, lo+n, k, end)
+				kernel.Block(n, cols, end-k, panel, panels[k*width:], sums, cols, k > 0, tile)
+			}
+			for i := range n {
+				p.put(lo+i, sums[i*cols:][:cols])
+			}
+		}
+	})
+}
+
+// multiples are 0, by, 2·by and so on.
+func multiples(n, by int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i * by
+	}
+	return list
 }
