@@ -77,9 +77,8 @@ type commands struct {
 	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
 	Archive    archiveCmd    `cmd:"" help:"Show the versions in an archive that halo opt dumped."`
 
-	Completion  completionCmd `cmd:"" help:"Write a script that completes command lines in a shell."`
-	Man         manCmd        `cmd:"" help:"Write the manual page."`
-	ShowVersion versionCmd    `cmd:"" name:"version" help:"Print the version."`
+	Man         manCmd     `cmd:"" help:"Write the manual page."`
+	ShowVersion versionCmd `cmd:"" name:"version" help:"Print the version."`
 
 	MaxMemory memorySize    `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
 	Timeout   time.Duration `help:"End what is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`

@@ -9,24 +9,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Shells are those that [Program.Completion] writes scripts for.
-var Shells = []string{"bash", "zsh", "fish"}
-
-// Completion writes a script with which a shell completes command lines: subcommands, flags, and the values of flags that have few. The shell asks the
-// program itself.
-func (p *Program[E]) Completion(w io.Writer, shell string) error {
-	root := p.root(nil)
-	switch shell {
-	case "bash":
-		return root.GenBashCompletionV2(w, true)
-	case "zsh":
-		return root.GenZshCompletion(w)
-	case "fish":
-		return root.GenFishCompletion(w, true)
-	}
-	return &UsageError{Err: fmt.Errorf("there is no script for shell %q: want %s", shell, choices(Shells))}
-}
-
 // completeValues tells a command line that completes what the values of flags are.
 func completeValues(root *cobra.Command) {
 	for _, c := range root.Commands() {
