@@ -5,6 +5,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // reduceWindow serves one array and one recognised op, without base dilation. Narrow floats are reduced in f32.
@@ -43,6 +44,8 @@ type windowReduction[T realNumber] struct {
 	src, init, to place
 	loop          *parallelLoop
 	picked        sync.Pool // of *[windowPick]T
+	vector        vec.Loop  // folds listed runs, if there is one
+	lists         sync.Pool // of *windowList[T]
 
 	// scan is the axis whose window reaches from the first element to the position, or back, or -1. It is then folded one element at a time.
 	scan    int
@@ -80,6 +83,9 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 			work *= int(r.window[i].Size)
 		}
 		r.loop = newParallelLoop(r.positions)
+		if r.findVector(s, t) {
+			r.loop = newParallelLoop(r.listed)
+		}
 	}
 	grain := 1 + (1<<14)/(1+work)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {

@@ -13,6 +13,7 @@
 //	poly.go     exp, log and their coefficients
 //	double.go   functions of f32 that are computed in f64
 //	reduce.go   sums and extremes
+//	window.go   the same of runs, element by element
 //	order.go    elements in another order
 package main
 
