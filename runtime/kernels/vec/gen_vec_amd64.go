@@ -1576,6 +1576,126 @@ func windowMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //go:noescape
 func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// addBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func addBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func addBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func addBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func addBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func addBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func addF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func subtractF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func multiplyF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func divideBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func divideBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func divideBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func divideF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // fill8AVX512 sets all of d to the element at a.
 //
 //go:noescape
@@ -3045,6 +3165,126 @@ func windowMaximumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //
 //go:noescape
 func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func addBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func addBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func addBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func addBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func addBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func addF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func subtractF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func multiplyF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func divideBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func divideBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func divideBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func divideF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // fill8AVX2 sets all of d to the element at a.
 //

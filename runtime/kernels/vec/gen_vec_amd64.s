@@ -22695,6 +22695,1554 @@ done:
 	VZEROUPPER
 	RET
 
+// func addBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VADDPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VADDPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VSUBPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VSUBPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VMULPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VMULPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VDIVPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VDIVPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func fill8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·fill8AVX512(SB), NOSPLIT, $0-40
@@ -42691,6 +44239,1638 @@ restOfRuns:
 	ADDQ       $+32, CX
 	SUBQ       $+4, AX
 	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
 
 done:
 	VZEROUPPER

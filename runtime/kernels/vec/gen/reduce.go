@@ -59,11 +59,6 @@ func reductions() (all []kernel) {
 // chainBytes is the size of one element of every chain.
 const chainBytes = 256
 
-// brain is bf16 in memory and f32 in lanes.
-var brain = form{size: 2, load: func(m *machine, from operand.Mem, tail operand.Op) vector {
-	return m.shift("SLL", extended(2, "ZX").load(m, from, tail), 16)
-}}
-
 func (m *machine) reduce(identity uint64, body func(m *machine, x, y vector) vector) {
 	m.reduceFrom(elements(m.lane), identity, body)
 }
