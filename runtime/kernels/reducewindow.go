@@ -1,7 +1,9 @@
 package kernels
 
 import (
+	"fmt"
 	"sync"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
@@ -44,6 +46,7 @@ type windowReduction[T realNumber] struct {
 	src, init, to place
 	loop          *parallelLoop
 	picked        sync.Pool // of *[windowPick]T
+	every         vec.Loop  // picks elements of a line with a stride, by taking the low parts of wider ones, or nil
 	vector        vec.Loop  // folds listed runs, if there is one
 	lists         sync.Pool // of *windowList[T]
 
@@ -71,6 +74,7 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 	if last := len(r.window) - 1; r.run == 1 && last >= 0 && r.out[last] >= 4 && !r.findScan() {
 		// Positions along the last axis are folded together.
 		r.loop = newParallelLoop(r.lines)
+		r.every = everyLoop[T](t, int(r.window[last].Stride))
 		n, work = r.rows/r.out[last], r.out[last]
 		for i := range r.window {
 			work *= int(r.window[i].Size)
@@ -138,7 +142,13 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 				for p := first; p < end; p += len(picked) {
 					m := min(len(picked), end-p)
 					at := off + p*stride + shift
-					for i := range picked[:m] {
+					done := 0
+					if r.every != nil && m > 1 { // which reads what follows an element too
+						done = m - 1
+						r.every(done, unsafe.Pointer(&picked[0]), unsafe.Pointer(&x[at:][:done*stride][0]), nil, nil)
+						at += done * stride
+					}
+					for i := done; i < m; i++ {
 						picked[i] = x[at]
 						at += stride
 					}
@@ -147,6 +157,20 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 			}
 		})
 	}
+}
+
+// everyLoop takes every stride-th element, or is nil where there is no vector loop for that.
+func everyLoop[T realNumber](t hlo.PrimitiveType, stride int) vec.Loop {
+	name := fmt.Sprintf("convert.i%d.i%d", t.Bits()*stride, t.Bits())
+	if stride < 2 || !vec.Has(name) {
+		return nil
+	}
+	return vec.Find(name, func(n int, d, a, _, _ unsafe.Pointer) {
+		z, x := unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(a), n*stride)
+		for i := range z {
+			z[i] = x[i*stride]
+		}
+	})
 }
 
 // position folds one window, in row-major order of its positions, into y.

@@ -28,6 +28,7 @@ func testReduceWindow(t *testing.T) {
 			"T[7,9,4] reduce-window(T[7,9,4], T[]), window={size=7x1x1 pad=0_6x0_0x0_0}",
 			"T[6] reduce-window(T[9], T[]), window={size=3 rhs_dilate=2 pad=1_0}", "T[8] reduce-window(T[5], T[]), window={size=2 pad=2_2}",
 			"T[3,5,7] reduce-window(T[3,12,15], T[]), window={size=1x3x3 stride=1x3x2 pad=0_0x2_3x0_0 rhs_dilate=1x1x2}", "T[2,600] reduce-window(T[2,1200], T[]), window={size=1x3 stride=1x2 pad=0_0x1_0}",
+			"T[2,71] reduce-window(T[2,144], T[]), window={size=1x3 stride=1x2}", "T[2,300] reduce-window(T[2,1203], T[]), window={size=1x5 stride=1x4 pad=0_0x1_0}",
 			"T[4,6] reduce-window(T[4,5], T[]), window={size=1x2 pad=0_0x1_1}", "T[9,5] reduce-window(T[9,20], T[]), window={size=2x4 stride=1x4 pad=1_0x0_0}",
 			"T[] reduce-window(T[], T[]), window={}",
 		} {
