@@ -23,7 +23,7 @@ other did not wait for.`,
 
 func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects) error {
 	var merges [][2]hlo.InstrID // old, new: made when c has been read
-	k, windows := newClasses(m, c), analysis.FindWindows(c)
+	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c), analysis.FindWindows(c)
 	for in := range c.Instructions() {
 		if !mergeable(in, effects) {
 			continue
@@ -50,15 +50,15 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computat
 
 // classes are the instructions seen so far, by what they compute. It allocates nothing for an instruction.
 type classes struct {
-	m         hlo.Module
+	twins     *twins
 	c         hlo.Computation
 	standsFor []hlo.InstrID          // by id: the instruction that has taken its place, or itself
 	last      map[uint64]hlo.InstrID // by hash: the last of its class seen
 	before    []hlo.InstrID          // by id: the one before it with the same hash
 }
 
-func newClasses(m hlo.Module, c hlo.Computation) *classes {
-	k := &classes{m: m, c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), before: make([]hlo.InstrID, c.IDLimit()),
+func newClasses(t *twins, c hlo.Computation) *classes {
+	k := &classes{twins: t, c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), before: make([]hlo.InstrID, c.IDLimit()),
 		last: make(map[uint64]hlo.InstrID, c.NumInstructions())}
 	for i := range k.standsFor {
 		k.standsFor[i] = hlo.InstrID(i)
@@ -112,8 +112,35 @@ func (k *classes) same(a, b hlo.Instruction) bool {
 }
 
 // sameCallee reports whether two computations are equal: each reduction of a program from JAX has a reducer of its own, for example.
-func (k *classes) sameCallee(a, b hlo.CompID) bool {
-	return a == b || k.m.MustComputation(a).Equal(k.m.MustComputation(b))
+func (k *classes) sameCallee(a, b hlo.CompID) bool { return a == b || k.twins.of(a) == k.twins.of(b) }
+
+// twins are computations that were equal before the pass began: while it runs, others may be edited.
+type twins struct{ first map[hlo.CompID]hlo.CompID }
+
+// findTwins looks at small computations, as reducers and comparators are.
+func findTwins(m hlo.Module) *twins {
+	const small = 32
+	t, byHash := &twins{map[hlo.CompID]hlo.CompID{}}, map[hlo.Hash]hlo.Computation{}
+	for c := range m.Computations() {
+		if c.NumInstructions() > small || c.ID() == m.Entry().ID() {
+			continue
+		}
+		hash := c.Hash()
+		if first, ok := byHash[hash]; !ok {
+			byHash[hash] = c
+		} else if first.Equal(c) {
+			t.first[c.ID()] = first.ID()
+		}
+	}
+	return t
+}
+
+// of is the first of the computations that are equal to id.
+func (t *twins) of(id hlo.CompID) hlo.CompID {
+	if first, ok := t.first[id]; ok {
+		return first
+	}
+	return id
 }
 
 func mergeable(in hlo.Instruction, effects *analysis.SideEffects) bool {
