@@ -21,6 +21,24 @@ const (
 	resolved
 )
 
+// findAliases finds the lines that define aliases, which may be used before.
+func (r *reader) findAliases() {
+	s := r.text
+	for at := 0; ; {
+		for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
+			at++
+		}
+		if at < len(s) && (s[at] == '#' || s[at] == '!') {
+			r.noteAlias(at)
+		}
+		n := strings.IndexByte(s[at:], '\n')
+		if n < 0 {
+			return
+		}
+		at += n + 1
+	}
+}
+
 // noteAlias records the definition at an offset, if it is one.
 func (r *reader) noteAlias(at int) {
 	s := r.text
@@ -36,7 +54,9 @@ func (r *reader) noteAlias(at int) {
 		return
 	}
 	if r.aliases[name] == nil {
-		r.aliases[name] = &alias{at: at, value: i + 1}
+		a := &cutOf(&r.notes, 1)[0]
+		a.at, a.value = at, i+1
+		r.aliases[name] = a
 	}
 }
 

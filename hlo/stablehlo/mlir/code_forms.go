@@ -17,16 +17,19 @@ func (r *reader) constantForm(op *Op) {
 		op.Attrs = r.dictionary(op.Attrs)
 	}
 	v := r.attr()
+	if op.Attrs == nil {
+		op.Attrs = cutOf(&r.attrs, 1)[:0]
+	}
 	r.setAttr(op, "value", v)
 	switch v := v.(type) {
 	case Dense:
-		r.results(op, []*Type{v.Type})
+		r.result(op, v.Type)
 	case Int:
-		r.results(op, []*Type{v.Type})
+		r.result(op, v.Type)
 	case Float:
-		r.results(op, []*Type{v.Type})
+		r.result(op, v.Type)
 	case Bool:
-		r.results(op, []*Type{r.types.Scalar(hlo.PRED)})
+		r.result(op, r.types.Scalar(hlo.PRED))
 	default:
 		r.failAt(op.Pos, "'%s' wants dense elements", op.Name)
 	}
@@ -156,21 +159,30 @@ func (r *reader) sliceForm(op *Op) {
 
 // dotForm: `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [HIGH, HIGH], algorithm = <...>`.
 func (r *reader) dotForm(op *Op) {
-	op.Operands = []*Value{r.use(), nil}
+	op.Operands = cutOf(&r.uses, 2)
+	op.Operands[0] = r.use()
 	r.expect(",")
 	op.Operands[1] = r.use()
-	dims := Struct{Name: "dot"}
+	op.Attrs = cutOf(&r.attrs, 3)[:0]
+	dims := Struct{Name: "dot", Fields: cutOf(&r.attrs, 4)[:0]}
 	for r.accept(",") {
+		r.space()
+		at := r.pos
 		switch w := r.word("batching_dims, contracting_dims, precision or algorithm"); w {
 		case "batching_dims", "contracting_dims":
-			kind := strings.TrimSuffix(w, "_dims") + "_dimensions"
+			names := [2]string{"lhs_batching_dimensions", "rhs_batching_dimensions"}
+			if w == "contracting_dims" {
+				names = [2]string{"lhs_contracting_dimensions", "rhs_contracting_dimensions"}
+			}
 			r.expect("=")
-			lhs := r.intList()
+			lhs := r.ints()
 			r.expect("x")
-			dims.Fields = append(dims.Fields, NamedAttr{"lhs_" + kind, lhs}, NamedAttr{"rhs_" + kind, r.intList()})
+			dims.Fields = append(dims.Fields, NamedAttr{names[0], lhs}, NamedAttr{names[1], r.ints()})
 		case "precision":
-			r.expect("=")
-			r.setAttr(op, "precision_config", r.precisions())
+			r.setAttr(op, "precision_config", r.list(at, func() Attr {
+				r.expect("=")
+				return r.precisions()
+			}))
 		case "algorithm":
 			r.expect("=")
 			r.expect("<")
@@ -246,7 +258,8 @@ func (r *reader) convolutionForm(op *Op) {
 
 // reduceForm: `(%a init: %f), (%b init: %z) applies stablehlo.add across dimensions = [1] : type`, or with a region after the type.
 func (r *reader) reduceForm(op *Op) {
-	var inputs, inits []*Value
+	var fewInputs, fewInits [2]*Value
+	inputs, inits := fewInputs[:0], fewInits[:0]
 	for {
 		r.expect("(")
 		inputs = append(inputs, r.use())
@@ -258,7 +271,9 @@ func (r *reader) reduceForm(op *Op) {
 			break
 		}
 	}
-	op.Operands = append(inputs, inits...)
+	op.Operands = cutOf(&r.uses, 2*len(inputs))
+	copy(op.Operands, inputs)
+	copy(op.Operands[len(inputs):], inits)
 	applies := ""
 	if r.accept("applies") {
 		r.space()
@@ -267,7 +282,8 @@ func (r *reader) reduceForm(op *Op) {
 	r.expect("across")
 	r.expect("dimensions")
 	r.expect("=")
-	r.setAttr(op, "dimensions", r.intList())
+	op.Attrs = cutOf(&r.attrs, 1)[:0]
+	r.setAttr(op, "dimensions", r.ints())
 	if r.is("{") {
 		op.Attrs = r.dictionary(op.Attrs)
 	}
@@ -291,18 +307,19 @@ func (r *reader) reduceForm(op *Op) {
 
 // applied is the region that applies an operation to two elements.
 func (r *reader) applied(op *Op, name string) Region {
-	if f := formOf(name); f == nil {
+	if f := r.forms[name]; f == nil || f.name != name {
 		r.unknownOp(op.Pos, name)
 	}
 	elem := r.types.WithDims(op.Operands[0].Type, nil)
-	b := &Block{Args: []Value{{Type: elem, N: 0}, {Type: elem, N: 1}}, ArgLocs: []*Location{op.Loc, op.Loc}, Pos: op.Pos}
-	apply := r.newOp(op.Pos)
-	apply.Name, apply.Operands, apply.Loc = name, []*Value{&b.Args[0], &b.Args[1]}, op.Loc
-	r.results(apply, []*Type{elem})
-	end := r.newOp(op.Pos)
-	end.Name, end.Operands = op.Dialect()+".return", []*Value{&apply.Results[0]}
-	b.Ops = []*Op{apply, end}
-	return Region{[]*Block{b}}
+	args := cutOf(&r.values, 2)
+	args[0], args[1] = Value{Type: elem, N: 0}, Value{Type: elem, N: 1}
+	apply, end := r.newOp(op.Pos), r.newOp(op.Pos)
+	apply.Name, apply.Operands, apply.Loc = name, cutOf(&r.uses, 2), op.Loc
+	apply.Operands[0], apply.Operands[1] = &args[0], &args[1]
+	r.result(apply, elem)
+	end.Name, end.Operands = op.Dialect()+".return", cutOf(&r.uses, 1)
+	end.Operands[0] = &apply.Results[0]
+	return Region{[]*Block{{Args: args, ArgLocs: []*Location{op.Loc, op.Loc}, Ops: []*Op{apply, end}, Pos: op.Pos}}}
 }
 
 // reducer reads `(%x: type, %y: type) (%u: type, %v: type) { ... }`: the arguments of the region are x, u, y, v.

@@ -82,23 +82,21 @@ func (r *reader) results(op *Op, types []*Type) {
 	}
 }
 
+// result makes the only result of an operation.
+func (r *reader) result(op *Op, t *Type) {
+	op.Results = cutOf(&r.values, 1)
+	op.Results[0] = Value{Type: t, Def: op}
+}
+
 // custom reads an operation in its own syntax.
 func (r *reader) custom(op *Op) {
 	at := r.pos
 	name := r.word("an operation")
-	if !strings.Contains(name, ".") {
-		switch {
-		case name == "module":
-			name = "builtin.module"
-		case name == "return" || name == "call" || name == "func":
-			name = "func." + name
-		}
-	}
-	op.Name = name
-	f := formOf(name)
+	f := r.forms[name]
 	if f == nil {
 		r.unknownOp(at, name)
 	}
+	op.Name = f.name
 	f.read(r, op)
 }
 

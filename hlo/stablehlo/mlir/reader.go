@@ -8,7 +8,7 @@ import (
 
 // reader reads one text:
 //
-//  1. the lines are found, and with them the definitions of aliases, which mostly stand at the end;
+//  1. the definitions of aliases are found, which mostly stand at the end;
 //  2. operations are read from the top; values are looked up by name as they are used, aliases are read at their first use;
 //  3. the resources after the last operation are read when an attribute asks for the first of them.
 type reader struct {
@@ -23,13 +23,17 @@ type reader struct {
 	scope     scope
 	functions map[string]int // where functions are defined
 	aliases   map[string]*alias
-	known     map[string]*Type // by the text of a tensor type
+	forms     map[string]*form // by the name of the operation
+	known     map[string]*Type // by the text of a tensor type or a signature
+	read      map[string]Attr  // by the text of an attribute, of the kinds that programs repeat
 	resources map[string]string
 
 	ops    []Op // what is left of slabs
 	values []Value
 	uses   []*Value
 	attrs  []NamedAttr
+	places []Location
+	notes  []alias
 	stack  []*Op // of the regions that are being read
 }
 
@@ -39,6 +43,13 @@ const maxDepth = 500
 // Parse reads a program as MLIR text. The module keeps the text. The error is a [parser.ErrorList] of one.
 func Parse(file, text string) (*Module, error) { return Config{}.Parse(file, text) }
 
+func newReader(file, text string, types *Types) *reader {
+	return &reader{
+		text: text, src: &Source{File: file, Text: text}, types: types, scope: newScope(text), forms: forms(),
+		functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type), read: make(map[string]Attr),
+	}
+}
+
 // Config says how a text is read. The zero value is ready to use.
 type Config struct {
 	LinesBefore int // lines of the file before the text, for positions
@@ -46,12 +57,9 @@ type Config struct {
 
 // Parse is [Parse] with a configuration.
 func (cfg Config) Parse(file, text string) (m *Module, err error) {
-	r := &reader{
-		text: text, types: NewTypes(), functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type),
-	}
-	r.scope.names = make(map[string]int32)
-	r.src = newSource(file, text, r.noteAlias)
+	r := newReader(file, text, NewTypes())
 	r.src.before = cfg.LinesBefore
+	r.findAliases()
 	defer func() {
 		if x := recover(); x != nil {
 			f, mine := x.(failure)
@@ -160,8 +168,7 @@ func ParseType(types *Types, text string) (*Type, error) {
 }
 
 func piece[T any](types *Types, text string, read func(*reader) T) (v T, err error) {
-	r := &reader{text: text, types: types, known: make(map[string]*Type)}
-	r.src = newSource("", text, func(int) {})
+	r := newReader("", text, types)
 	defer func() {
 		if x := recover(); x != nil {
 			f, mine := x.(failure)

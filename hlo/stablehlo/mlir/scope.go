@@ -1,24 +1,31 @@
 package mlir
 
-// scope is the names of values that are visible. Most names are numbers, which are looked up without hashing.
+// scope is the names of values. A name has one slot for as long as the text is read, and the slot says what the name stands for where the
+// reader is. Most names are numbers, which are their own slots; the others are looked up.
 type scope struct {
-	names    map[string]int32 // index into bindings
-	numbers  []int32          // by number: index into bindings, plus one; 0: none
-	bindings []binding
+	numbers []slot
+	named   []slot
+	limit   int              // of the numbers that are slots
+	names   map[string]int32 // index into named
+	bound   []int32          // the slots in use, in the order in which they were bound: a number, or ^index into named
 }
 
-// binding is a name and what it stands for: the results of an operation, or one argument.
-type binding struct {
-	name   string
-	values []Value
-	at     int // where it is defined
+// slot is what a name stands for: the results of an operation, or one argument.
+type slot struct {
+	first *Value
+	count int
+	at    int // where it is defined, plus one; 0: it stands for nothing
 }
 
-// maxNumber bounds the names that are looked up by number.
+// maxNumber bounds the names that are their own slots; a text whose numbers exceed its length has not used those before.
 const maxNumber = 1 << 20
 
+func newScope(text string) scope {
+	return scope{limit: min(maxNumber, len(text)), names: make(map[string]int32)}
+}
+
 // number is the value of a name that is a number as numbers are written; -1 for others.
-func number(name string) int {
+func (s *scope) number(name string) int {
 	if len(name) > 7 || name[0] == '0' && len(name) > 1 {
 		return -1
 	}
@@ -30,67 +37,66 @@ func number(name string) int {
 		}
 		n = 10*n + int(d)
 	}
-	if n >= maxNumber {
+	if n >= s.limit {
 		return -1
 	}
 	return n
 }
 
-// find is the binding of a name, nil without one.
-func (s *scope) find(name string) *binding {
-	if n := number(name); n >= 0 {
-		if n >= len(s.numbers) || s.numbers[n] == 0 {
-			return nil
+// find is the slot of a name and its number; nil when the name has none.
+func (s *scope) find(name string) (*slot, int32) {
+	if n := s.number(name); n >= 0 {
+		if n >= len(s.numbers) {
+			return nil, int32(n)
 		}
-		return &s.bindings[s.numbers[n]-1]
+		return &s.numbers[n], int32(n)
 	}
 	if i, ok := s.names[name]; ok {
-		return &s.bindings[i]
+		return &s.named[i], ^i
 	}
-	return nil
+	return nil, -1
+}
+
+// add makes the slot of a name that has none.
+func (s *scope) add(name string, id int32) (*slot, int32) {
+	if n := int(id); n >= 0 {
+		s.numbers = append(s.numbers, make([]slot, max(64, 2*n+1)-len(s.numbers))...)
+		return &s.numbers[n], id
+	}
+	i := int32(len(s.named))
+	s.names[name] = i
+	s.named = append(s.named, slot{})
+	return &s.named[i], ^i
 }
 
 // mark is how far a scope has come; everything defined after it is forgotten by forget.
-func (s *scope) mark() int { return len(s.bindings) }
+func (s *scope) mark() int { return len(s.bound) }
 
 func (s *scope) forget(mark int) {
-	for _, b := range s.bindings[mark:] {
-		if n := number(b.name); n >= 0 {
-			s.numbers[n] = 0
-		} else if mark > 0 {
-			delete(s.names, b.name)
+	for _, id := range s.bound[mark:] {
+		if id >= 0 {
+			s.numbers[id] = slot{}
+		} else {
+			s.named[^id] = slot{}
 		}
 	}
-	if mark == 0 {
-		clear(s.names)
-	}
-	clear(s.bindings[mark:])
-	s.bindings = s.bindings[:mark]
+	s.bound = s.bound[:mark]
 }
 
-// define gives values a name.
+// define gives values a name: results of one operation that follow each other, or an argument.
 func (r *reader) define(name string, values []Value, at int) {
-	s := &r.scope
-	i := int32(len(s.bindings))
-	var old *binding
-	if n := number(name); n >= 0 {
-		if n >= len(s.numbers) {
-			s.numbers = append(s.numbers, make([]int32, n+1-len(s.numbers)+n/2)...)
-		}
-		if k := s.numbers[n]; k != 0 {
-			old = &s.bindings[k-1]
-		}
-		s.numbers[n] = i + 1
-	} else {
-		if k, dup := s.names[name]; dup {
-			old = &s.bindings[k]
-		}
-		s.names[name] = i
+	b, id := r.scope.find(name)
+	if b == nil {
+		b, id = r.scope.add(name, id)
 	}
-	if old != nil {
-		r.failAt(at, "%%%s is defined already, in line %d", name, r.src.Position(old.at).Line)
+	if b.at != 0 {
+		r.failAt(at, "%%%s is defined already, in line %d", name, r.src.Position(b.at-1).Line)
 	}
-	s.bindings = append(s.bindings, binding{name, values, at})
+	b.count, b.at = len(values), at+1
+	if len(values) > 0 {
+		b.first = &values[0]
+	}
+	r.scope.bound = append(r.scope.bound, id)
 }
 
 // use takes the name of a value, with the number of a result perhaps, and finds the value.
@@ -106,14 +112,17 @@ func (r *reader) use() *Value {
 		r.pos++
 		n = r.natural()
 	}
-	b := r.scope.find(name)
-	if b == nil {
+	b, _ := r.scope.find(name)
+	if b == nil || b.at == 0 {
 		r.failHint(at, "a value must be defined before it is used, in the same block or around it", "%%%s is not defined", name)
 	}
-	if n >= int64(len(b.values)) {
-		r.failAt(at, "%%%s has %d results, there is no number %d", name, len(b.values), n)
+	if n >= int64(b.count) {
+		r.failAt(at, "%%%s has %d results, there is no number %d", name, b.count, n)
 	}
-	return &b.values[n]
+	if n == 0 {
+		return b.first
+	}
+	return &b.first.Def.Results[b.first.N+int(n)]
 }
 
 // useList takes values with commas between them, perhaps none.

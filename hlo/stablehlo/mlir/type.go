@@ -127,8 +127,9 @@ const MaxTypeText = 1 << 22
 
 // Types makes types, each once.
 type Types struct {
-	byText map[string]*Type
-	funcs  map[fewTypes]*Type // those of few operands and one result, which are most
+	byText  map[string]*Type
+	scalars [hlo.NumPrimitiveTypes]*Type
+	funcs   map[fewTypes]*Type // those of few operands and one result, which are most
 }
 
 // fewTypes are the types of a short signature.
@@ -152,7 +153,10 @@ func (ts *Types) intern(t Type) *Type {
 
 // Scalar is an element type by itself.
 func (ts *Types) Scalar(e hlo.PrimitiveType) *Type {
-	return ts.intern(Type{Kind: Scalar, Elem: e, Text: elementText[e]})
+	if ts.scalars[e] == nil {
+		ts.scalars[e] = ts.intern(Type{Kind: Scalar, Elem: e, Text: elementText[e]})
+	}
+	return ts.scalars[e]
 }
 
 // Index is the type `index`.
