@@ -21,10 +21,10 @@ const (
 	resolved
 )
 
-// findAliases finds the lines that define aliases, which may be used before.
-func (r *reader) findAliases() {
+// findAliases finds the lines that define aliases, which may be used before, and counts the lines.
+func (r *reader) findAliases() (lines int) {
 	s := r.text
-	for at := 0; ; {
+	for at := 0; ; lines++ {
 		for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
 			at++
 		}
@@ -33,7 +33,7 @@ func (r *reader) findAliases() {
 		}
 		n := strings.IndexByte(s[at:], '\n')
 		if n < 0 {
-			return
+			return lines + 1
 		}
 		at += n + 1
 	}
@@ -57,6 +57,12 @@ func (r *reader) noteAlias(at int) {
 		a := &cutOf(&r.notes, 1)[0]
 		a.at, a.value = at, i+1
 		r.aliases[name] = a
+		if n := locationNumber(name[1:]); n >= 0 && n < len(s)/8 { // not more than a text can define
+			if n >= len(r.locations) {
+				r.locations = append(r.locations, make([]*alias, max(64, 2*n)-len(r.locations))...)
+			}
+			r.locations[n] = a
+		}
 	}
 }
 
@@ -139,11 +145,31 @@ func (r *reader) locationAlias() *Location {
 	at := r.pos
 	r.pos++
 	name := r.suffix("location")
-	// The key with its sigil is the text itself.
-	a := r.aliases[r.text[at:at+1+len(name)]]
+	var a *alias
+	if n := locationNumber(name); n >= 0 && n < len(r.locations) {
+		a = r.locations[n]
+	}
+	if a == nil {
+		a = r.aliases[r.text[at:r.pos]] // with its sigil
+	}
 	if a == nil {
 		r.failAt(at, "the alias #%s is not defined", name)
 	}
 	r.resolve(a)
 	return a.loc
+}
+
+// locationNumber is the place of `loc5` among the locations, which begin with `loc`; -1 when it has none.
+func locationNumber(name string) int {
+	switch {
+	case name == "loc":
+		return 0
+	case !strings.HasPrefix(name, "loc"):
+		return -1
+	}
+	word, n := split(name)
+	if len(word) > len("loc") || n == 0 {
+		return -1
+	}
+	return n
 }

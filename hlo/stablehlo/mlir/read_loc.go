@@ -1,9 +1,15 @@
 package mlir
 
+import "strings"
+
 // trailingLocation reads `loc(...)`.
 func (r *reader) trailingLocation() *Location {
-	r.expect("loc")
-	r.expect("(")
+	if strings.HasPrefix(r.text[r.pos:], "loc(") { // nearly always
+		r.pos += len("loc(")
+	} else {
+		r.expect("loc")
+		r.expect("(")
+	}
 	l := r.location()
 	r.expect(")")
 	return l

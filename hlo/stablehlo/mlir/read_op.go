@@ -38,9 +38,11 @@ func (r *reader) op() *Op {
 
 func (r *reader) resultNames(names []resultNames) []resultNames {
 	for {
-		r.space()
+		if r.peek() != '%' {
+			r.failExpected("%")
+		}
 		at := r.pos
-		r.expect("%")
+		r.pos++
 		n := resultNames{r.suffix("value"), 1, at}
 		if r.accept(":") {
 			r.space()
@@ -92,12 +94,26 @@ func (r *reader) result(op *Op, t *Type) {
 func (r *reader) custom(op *Op) {
 	at := r.pos
 	name := r.word("an operation")
-	f := r.forms[name]
+	f := r.form(name)
 	if f == nil {
 		r.unknownOp(at, name)
 	}
 	op.Name = f.name
 	f.read(r, op)
+}
+
+// form is the form of an operation, nil without one. A text has few operations, so a small table before the map finds most of them.
+func (r *reader) form(name string) *form {
+	n := len(name)
+	recent := &r.recent[(9*uint(n)+2*uint(name[n-1])+uint(name[n/2])+7*uint(name[n*3/4]))%uint(len(r.recent))]
+	if *recent == nil || (*recent).name != name {
+		f := r.forms[name]
+		if f == nil {
+			return nil
+		}
+		*recent = f
+	}
+	return *recent
 }
 
 // Dialects are those that are read.

@@ -23,7 +23,9 @@ type reader struct {
 	scope     scope
 	functions map[string]int // where functions are defined
 	aliases   map[string]*alias
+	locations []*alias         // those named #loc, #loc1, #loc2, by number
 	forms     map[string]*form // by the name of the operation
+	recent    [64]*form        // of forms, by a few characters of the name
 	known     map[string]*Type // by the text of a tensor type or a signature
 	read      map[string]Attr  // by the text of an attribute, of the kinds that programs repeat
 	resources map[string]string
@@ -45,7 +47,7 @@ func Parse(file, text string) (*Module, error) { return Config{}.Parse(file, tex
 
 func newReader(file, text string, types *Types) *reader {
 	return &reader{
-		text: text, src: &Source{File: file, Text: text}, types: types, scope: newScope(text), forms: forms(),
+		text: text, src: &Source{File: file, Text: text}, types: types, forms: forms(),
 		functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type), read: make(map[string]Attr),
 	}
 }
@@ -59,7 +61,9 @@ type Config struct {
 func (cfg Config) Parse(file, text string) (m *Module, err error) {
 	r := newReader(file, text, NewTypes())
 	r.src.before = cfg.LinesBefore
-	r.findAliases()
+	// An operation mostly has a line.
+	room := min(r.findAliases(), len(text)/32)
+	r.scope.bound, r.stack = make([]*slot, 0, room), make([]*Op, 0, room)
 	defer func() {
 		if x := recover(); x != nil {
 			f, mine := x.(failure)

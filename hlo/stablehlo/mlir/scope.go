@@ -1,13 +1,20 @@
 package mlir
 
 // scope is the names of values. A name has one slot for as long as the text is read, and the slot says what the name stands for where the
-// reader is. Most names are numbers, which are their own slots; the others are looked up.
+// reader is. Names are numbers, or words with numbers at their ends, counted up: %0, %arg3, %cst_12. Those of one word are a family, whose
+// slots are found by number; the few others are looked up.
 type scope struct {
-	numbers []slot
-	named   []slot
-	limit   int              // of the numbers that are slots
-	names   map[string]int32 // index into named
-	bound   []int32          // the slots in use, in the order in which they were bound: a number, or ^index into named
+	families []family
+	others   map[string]*slot
+	bound    []*slot // those in use, in the order in which they were bound
+}
+
+// family is the names that differ only in their numbers.
+type family struct {
+	word    string
+	pages   []*[pageSize]slot // by number
+	defined int               // how often one of them was defined
+	sparse  bool              // some numbers were too large for pages, and are among the others
 }
 
 // slot is what a name stands for: the results of an operation, or one argument.
@@ -17,78 +24,101 @@ type slot struct {
 	at    int // where it is defined, plus one; 0: it stands for nothing
 }
 
-// maxNumber bounds the names that are their own slots; a text whose numbers exceed its length has not used those before.
-const maxNumber = 1 << 20
+const (
+	pageSize    = 64
+	maxFamilies = 16       // they are searched one by one
+	maxSkipped  = pageSize // how far a number may be beyond twice the names that its family has had, so that pages are used
+)
 
-func newScope(text string) scope {
-	return scope{limit: min(maxNumber, len(text)), names: make(map[string]int32)}
+// split cuts a name into a word and the number at its end, -1 when it has none that is written as numbers are.
+func split(name string) (word string, n int) {
+	i := len(name)
+	for i > 0 && class[name[i-1]]&digit != 0 {
+		i--
+	}
+	digits := name[i:]
+	if len(digits) == 0 || len(digits) > 8 || digits[0] == '0' && len(digits) > 1 {
+		return name, -1
+	}
+	for _, d := range []byte(digits) {
+		n = 10*n + int(d-'0')
+	}
+	return name[:i], n
 }
 
-// number is the value of a name that is a number as numbers are written; -1 for others.
-func (s *scope) number(name string) int {
-	if len(name) > 7 || name[0] == '0' && len(name) > 1 {
-		return -1
+// slot is the slot of a name, which it gets now if it had none.
+func (s *scope) slot(name string) *slot {
+	word, n := split(name)
+	if n < 0 {
+		return s.other(name)
 	}
-	n := 0
-	for i := range len(name) {
-		d := name[i] - '0'
-		if d > 9 {
-			return -1
+	f := s.family(word)
+	if f == nil {
+		return s.other(name)
+	}
+	page := n / pageSize
+	if page >= len(f.pages) {
+		if n > 2*f.defined+maxSkipped {
+			f.sparse = true
+			return s.other(name)
 		}
-		n = 10*n + int(d)
+		f.pages = append(f.pages, make([]*[pageSize]slot, page+1-len(f.pages))...)
 	}
-	if n >= s.limit {
-		return -1
+	if f.pages[page] == nil {
+		f.pages[page] = new([pageSize]slot)
 	}
-	return n
-}
-
-// find is the slot of a name and its number; nil when the name has none.
-func (s *scope) find(name string) (*slot, int32) {
-	if n := s.number(name); n >= 0 {
-		if n >= len(s.numbers) {
-			return nil, int32(n)
+	b := &f.pages[page][n%pageSize]
+	if b.at == 0 {
+		if f.sparse {
+			if other := s.others[name]; other != nil {
+				return other
+			}
 		}
-		return &s.numbers[n], int32(n)
+		f.defined++ // or it is an error
 	}
-	if i, ok := s.names[name]; ok {
-		return &s.named[i], ^i
-	}
-	return nil, -1
+	return b
 }
 
-// add makes the slot of a name that has none.
-func (s *scope) add(name string, id int32) (*slot, int32) {
-	if n := int(id); n >= 0 {
-		s.numbers = append(s.numbers, make([]slot, max(64, 2*n+1)-len(s.numbers))...)
-		return &s.numbers[n], id
+// family is the family of a word; nil when there are too many.
+func (s *scope) family(word string) *family {
+	for i := range s.families {
+		if s.families[i].word == word {
+			return &s.families[i]
+		}
 	}
-	i := int32(len(s.named))
-	s.names[name] = i
-	s.named = append(s.named, slot{})
-	return &s.named[i], ^i
+	if len(s.families) == maxFamilies {
+		return nil
+	}
+	s.families = append(s.families, family{word: word})
+	return &s.families[len(s.families)-1]
+}
+
+// other is the slot of a name that is looked up.
+func (s *scope) other(name string) *slot {
+	b := s.others[name]
+	if b == nil {
+		if s.others == nil {
+			s.others = make(map[string]*slot)
+		}
+		b = new(slot)
+		s.others[name] = b
+	}
+	return b
 }
 
 // mark is how far a scope has come; everything defined after it is forgotten by forget.
 func (s *scope) mark() int { return len(s.bound) }
 
 func (s *scope) forget(mark int) {
-	for _, id := range s.bound[mark:] {
-		if id >= 0 {
-			s.numbers[id] = slot{}
-		} else {
-			s.named[^id] = slot{}
-		}
+	for _, b := range s.bound[mark:] {
+		*b = slot{}
 	}
 	s.bound = s.bound[:mark]
 }
 
 // define gives values a name: results of one operation that follow each other, or an argument.
 func (r *reader) define(name string, values []Value, at int) {
-	b, id := r.scope.find(name)
-	if b == nil {
-		b, id = r.scope.add(name, id)
-	}
+	b := r.scope.slot(name)
 	if b.at != 0 {
 		r.failAt(at, "%%%s is defined already, in line %d", name, r.src.Position(b.at-1).Line)
 	}
@@ -96,24 +126,25 @@ func (r *reader) define(name string, values []Value, at int) {
 	if len(values) > 0 {
 		b.first = &values[0]
 	}
-	r.scope.bound = append(r.scope.bound, id)
+	r.scope.bound = append(r.scope.bound, b)
 }
 
 // use takes the name of a value, with the number of a result perhaps, and finds the value.
 func (r *reader) use() *Value {
 	r.space()
 	at := r.pos
-	if !r.accept("%") {
+	if at >= len(r.text) || r.text[at] != '%' {
 		r.fail("expected a value, got %s", r.next())
 	}
+	r.pos++
 	name := r.suffix("value")
 	n := int64(0)
 	if r.pos < len(r.text) && r.text[r.pos] == '#' {
 		r.pos++
 		n = r.natural()
 	}
-	b, _ := r.scope.find(name)
-	if b == nil || b.at == 0 {
+	b := r.scope.slot(name)
+	if b.at == 0 {
 		r.failHint(at, "a value must be defined before it is used, in the same block or around it", "%%%s is not defined", name)
 	}
 	if n >= int64(b.count) {
