@@ -70,8 +70,8 @@ func (r *reader) noteAlias(at int) {
 func (r *reader) aliasDefinition() {
 	at := r.pos
 	r.pos++
-	name := r.text[at : at+1]
-	name += r.suffix("alias")
+	r.suffix("alias")
+	name := r.text[at:r.pos]
 	a := r.aliases[name]
 	if a == nil { // not the first on its line
 		r.noteAlias(at)

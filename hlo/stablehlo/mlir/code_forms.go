@@ -1,6 +1,7 @@
 package mlir
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -214,7 +215,7 @@ func (r *reader) precisions() Array {
 		}
 		list = append(list, r.enumValue("precision", enums["precision"]))
 	}
-	return list
+	return slices.Clip(list) // it may be shared
 }
 
 // convolutionForm: `(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [2], ...}`.
@@ -295,7 +296,7 @@ func (r *reader) reduceForm(op *Op) {
 		if r.is("loc") {
 			op.Loc = r.trailingLocation()
 		}
-		op.Regions = []Region{r.applied(op, applies)}
+		op.Regions = r.applied(op, applies)
 		return
 	}
 	if r.is("loc") {
@@ -305,21 +306,24 @@ func (r *reader) reduceForm(op *Op) {
 	op.Regions = []Region{r.reducer(len(inputs))}
 }
 
-// applied is the region that applies an operation to two elements.
-func (r *reader) applied(op *Op, name string) Region {
-	if f := r.forms[name]; f == nil || f.name != name {
+// applied is the one region that applies an operation to two elements.
+func (r *reader) applied(op *Op, name string) []Region {
+	f := r.form(name)
+	if f == nil || f.name != name {
 		r.unknownOp(op.Pos, name)
 	}
 	elem := r.types.WithDims(op.Operands[0].Type, nil)
 	args := cutOf(&r.values, 2)
 	args[0], args[1] = Value{Type: elem, N: 0}, Value{Type: elem, N: 1}
 	apply, end := r.newOp(op.Pos), r.newOp(op.Pos)
-	apply.Name, apply.Operands, apply.Loc = name, cutOf(&r.uses, 2), op.Loc
+	apply.Name, apply.Operands, apply.Loc = f.name, cutOf(&r.uses, 2), op.Loc
 	apply.Operands[0], apply.Operands[1] = &args[0], &args[1]
 	r.result(apply, elem)
-	end.Name, end.Operands = op.Dialect()+".return", cutOf(&r.uses, 1)
+	end.Name, end.Operands = r.form(op.Dialect()+".return").name, cutOf(&r.uses, 1)
 	end.Operands[0] = &apply.Results[0]
-	return Region{[]*Block{{Args: args, ArgLocs: []*Location{op.Loc, op.Loc}, Ops: []*Op{apply, end}, Pos: op.Pos}}}
+	ops, locs := cutOf(&r.opRefs, 2), cutOf(&r.locRefs, 2)
+	ops[0], ops[1], locs[0], locs[1] = apply, end, op.Loc, op.Loc
+	return r.body(Block{Args: args, ArgLocs: locs, Ops: ops, Pos: op.Pos})
 }
 
 // reducer reads `(%x: type, %y: type) (%u: type, %v: type) { ... }`: the arguments of the region are x, u, y, v.

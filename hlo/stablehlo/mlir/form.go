@@ -218,7 +218,6 @@ func attrKind(kind string) func(r *reader) Attr {
 
 // intList reads `[1, 2]`.
 func (r *reader) intList() DenseArray {
-	a := DenseArray{Elem: r.types.Scalar(hlo.S64), Values: []int64{}}
 	var room [16]int64
 	list := room[:0]
 	r.expect("[")
@@ -228,8 +227,8 @@ func (r *reader) intList() DenseArray {
 		}
 		list = append(list, r.integer())
 	}
-	a.Values = append(a.Values, list...)
-	return a
+	// No room is left at the end: the list may be shared.
+	return DenseArray{r.types.Scalar(hlo.S64), append(make([]int64, 0, len(list)), list...)}
 }
 
 // typeForms are the ways in which types stand at the end of an operation.

@@ -34,9 +34,13 @@ type reader struct {
 	values []Value
 	uses   []*Value
 	attrs  []NamedAttr
-	places []Location
-	notes  []alias
-	stack  []*Op // of the regions that are being read
+	// of regions that are made and not read
+	opRefs  []*Op
+	locRefs []*Location
+	bodies  []body
+	places  []Location
+	notes   []alias
+	stack   []*Op // of the regions that are being read
 }
 
 // maxDepth bounds nesting of regions, attributes, types and locations.
@@ -137,13 +141,33 @@ func (r *reader) leave() { r.depth-- }
 // newOp makes an operation, from a slab.
 func (r *reader) newOp(at int) *Op {
 	if len(r.ops) == 0 {
-		r.ops = make([]Op, min(256, 16+len(r.text)/512))
+		r.ops = make([]Op, min(slabSize, 16+len(r.text)/512))
 	}
 	op := &r.ops[0]
 	r.ops = r.ops[1:]
 	op.Pos = at
 	return op
 }
+
+// body is a region of one block, in one piece.
+type body struct {
+	block Block
+	inner [1]*Block
+	outer [1]Region
+}
+
+// body makes the region of a block.
+func (r *reader) body(block Block) []Region {
+	b := &cutOf(&r.bodies, 1)[0]
+	b.block = block
+	b.inner[0] = &b.block
+	b.outer[0] = Region{b.inner[:]}
+	return b.outer[:]
+}
+
+// slabSize is how many elements a slab has. With the word that the allocator adds to them, slabs of most types fill a size class of Go's,
+// and those of operations the largest one.
+const slabSize = 250
 
 // cutOf takes n elements from a slab.
 func cutOf[T any](slab *[]T, n int) []T {
@@ -154,7 +178,7 @@ func cutOf[T any](slab *[]T, n int) []T {
 		if n > 64 {
 			return make([]T, n)
 		}
-		*slab = make([]T, 512)
+		*slab = make([]T, slabSize)
 	}
 	s := (*slab)[:n:n]
 	*slab = (*slab)[n:]
