@@ -57,7 +57,7 @@ func (r *reader) noteAlias(at int) {
 		a := &cutOf(&r.notes, 1)[0]
 		a.at, a.value = at, i+1
 		r.aliases[name] = a
-		if n := locationNumber(name[1:]); n >= 0 && n < len(s)/8 { // not more than a text can define
+		if n := locationNumber(name[1:]); s[at] == '#' && n >= 0 && n < len(s)/8 { // not more than a text can define
 			if n >= len(r.locations) {
 				r.locations = append(r.locations, make([]*alias, max(64, 2*n)-len(r.locations))...)
 			}

@@ -115,7 +115,7 @@ func nearestForm(name string) string {
 	best, near := 4, ""
 	for _, f := range forms() {
 		other := f.name
-		if d := editDistance(name, other, best); d < best || d == best && near != "" && other < near {
+		if d := editDistance(name, other, best+1); d < best || d == best && near != "" && other < near {
 			best, near = d, other
 		}
 	}
