@@ -14,9 +14,7 @@ func (r *reader) constantForm(op *Op) {
 		r.generic(op)
 		return
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	v := r.attr()
 	if op.Attrs == nil {
 		op.Attrs = cutOf(&r.attrs, 1)[:0]
@@ -152,9 +150,7 @@ func (r *reader) sliceForm(op *Op) {
 	for i, name := range []string{"start_indices", "limit_indices", "strides"} {
 		r.setAttr(op, name, DenseArray{i64, lists[i]})
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
@@ -180,7 +176,7 @@ func (r *reader) dotForm(op *Op) {
 			r.expect("x")
 			dims.Fields = append(dims.Fields, NamedAttr{names[0], lhs}, NamedAttr{names[1], r.ints()})
 		case "precision":
-			r.setAttr(op, "precision_config", r.list(at, func() Attr {
+			r.setAttr(op, "precision_config", r.repeated(at, r.through(at, ']'), func() Attr {
 				r.expect("=")
 				return r.precisions()
 			}))
@@ -199,9 +195,7 @@ func (r *reader) dotForm(op *Op) {
 		}
 		r.setAttr(op, "dot_dimension_numbers", dims)
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
@@ -223,9 +217,13 @@ func (r *reader) convolutionForm(op *Op) {
 	r.expect("(")
 	op.Operands = r.useList()
 	r.expect(")")
+	op.Attrs = cutOf(&r.attrs, 9)[:0]
 	r.expect("dim_numbers")
 	r.expect("=")
-	r.setAttr(op, "dimension_numbers", r.convDims())
+	r.space()
+	at := r.pos
+	key, _, _ := strings.Cut(r.near(at), ", window")
+	r.setAttr(op, "dimension_numbers", r.repeated(at, key, func() Attr { return r.convDims() }))
 	r.expect(",")
 	r.expect("window")
 	r.expect("=")
@@ -234,26 +232,27 @@ func (r *reader) convolutionForm(op *Op) {
 		if !first {
 			r.expect(",")
 		}
+		r.space()
+		at := r.pos
 		w := r.word("stride, pad, lhs_dilate, rhs_dilate or reverse")
 		r.expect("=")
 		switch w {
 		case "stride":
-			r.setAttr(op, "window_strides", r.intList())
+			r.setAttr(op, "window_strides", r.ints())
 		case "lhs_dilate":
-			r.setAttr(op, "lhs_dilation", r.intList())
+			r.setAttr(op, "lhs_dilation", r.ints())
 		case "rhs_dilate":
-			r.setAttr(op, "rhs_dilation", r.intList())
+			r.setAttr(op, "rhs_dilation", r.ints())
 		case "pad":
-			r.setAttr(op, "padding", r.attr())
+			key, _, _ := strings.Cut(r.near(at), ", lhs")
+			r.setAttr(op, "padding", r.repeated(at, key, r.attr))
 		case "reverse":
-			r.setAttr(op, "window_reversal", r.attr())
+			r.setAttr(op, "window_reversal", r.repeated(at, r.through(at, ']'), r.attr))
 		default:
 			r.fail("'%s' is no part of a window: want stride, pad, lhs_dilate, rhs_dilate or reverse", w)
 		}
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
@@ -285,9 +284,7 @@ func (r *reader) reduceForm(op *Op) {
 	r.expect("=")
 	op.Attrs = cutOf(&r.attrs, 1)[:0]
 	r.setAttr(op, "dimensions", r.ints())
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 	if applies != "" {
 		if len(inputs) != 1 {
@@ -321,7 +318,7 @@ func (r *reader) applied(op *Op, name string) []Region {
 	r.result(apply, elem)
 	end.Name, end.Operands = r.form(op.Dialect()+".return").name, cutOf(&r.uses, 1)
 	end.Operands[0] = &apply.Results[0]
-	ops, locs := cutOf(&r.opRefs, 2), cutOf(&r.locRefs, 2)
+	ops, locs := cutOf(&r.opRefs, 2), cutOf(&r.locs, 2)
 	ops[0], ops[1], locs[0], locs[1] = apply, end, op.Loc, op.Loc
 	return r.body(Block{Args: args, ArgLocs: locs, Ops: ops, Pos: op.Pos})
 }
@@ -404,9 +401,7 @@ func (r *reader) reducePrecisionForm(op *Op) {
 	i32 := r.types.Scalar(hlo.S32)
 	r.setAttr(op, "exponent_bits", Int{e, i32})
 	r.setAttr(op, "mantissa_bits", Int{m, i32})
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
@@ -417,9 +412,7 @@ func (r *reader) compositeForm(op *Op) {
 	if r.is("(") {
 		r.regions(op)
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 

@@ -23,16 +23,7 @@ var formats = func() (t [hlo.NumPrimitiveTypes]minifloat.Format) {
 // dense reads the rest of `dense<...> : type`. The type comes last, so the end of the data is found first; the data is read when the size
 // of its elements is known, straight into bytes.
 func (r *reader) dense(at int) Attr {
-	key, expanded := r.constantKey(at), r.expanded
-	if a := r.read[key]; a != nil {
-		r.pos = at + len(key)
-		return a
-	}
-	a := r.denseBody(at)
-	if r.expanded == expanded {
-		r.keep(at, key, a)
-	}
-	return a
+	return r.repeated(at, r.constantKey(at), func() Attr { return r.denseBody(at) })
 }
 
 func (r *reader) denseBody(at int) Attr {

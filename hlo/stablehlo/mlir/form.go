@@ -164,9 +164,7 @@ func (r *reader) steps(steps []step, op *Op) {
 				r.steps(s.group, op)
 			}
 		case dictionary:
-			if r.is("{") {
-				op.Attrs = r.dictionary(op.Attrs)
-			}
+			r.attributes(op)
 		case types:
 			s.types(r, op)
 		}
@@ -213,7 +211,12 @@ func attrKind(kind string) func(r *reader) Attr {
 	case "word":
 		return func(r *reader) Attr { return String(r.word("a word")) }
 	}
-	return func(r *reader) Attr { return r.enumValue(kind, enums[kind]) }
+	words := enums[kind]
+	values := make([]Attr, len(words))
+	for i, w := range words {
+		values[i] = Enum{kind, w}
+	}
+	return func(r *reader) Attr { return values[slices.Index(words, r.enumValue(kind, words).Value)] }
 }
 
 // intList reads `[1, 2]`.

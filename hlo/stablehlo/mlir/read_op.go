@@ -156,15 +156,16 @@ func (r *reader) generic(op *Op) {
 		r.expect("]")
 	}
 	if r.accept("<") {
-		op.Attrs = r.dictionary(op.Attrs)
+		if !r.is("{") {
+			r.failExpected("{")
+		}
+		r.attributes(op)
 		r.expect(">")
 	}
 	if r.is("(") {
 		r.regions(op)
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.expect(":")
 	r.signature(op, r.functionType())
 }
@@ -205,8 +206,8 @@ func (r *reader) region(args []Value) Region {
 	mark := r.scope.mark()
 	at := r.pos
 	r.expect("{")
-	var region Region
-	block := &Block{Args: args, Pos: r.pos}
+	region := r.body(Block{Args: args, Pos: r.pos})[0]
+	block := region.Blocks[0]
 	first := len(r.stack)
 	labelled := false
 	for !r.accept("}") {
@@ -227,7 +228,6 @@ func (r *reader) region(args []Value) Region {
 	block.Ops = slices.Clone(r.stack[first:])
 	clear(r.stack[first:])
 	r.stack = r.stack[:first]
-	region.Blocks = []*Block{block}
 	r.scope.forget(mark)
 	return region
 }
@@ -254,7 +254,7 @@ type argument struct {
 func (r *reader) arguments(b *Block, each func(i int)) { r.defineArguments(b, r.argumentList(each)) }
 
 func (r *reader) argumentList(each func(i int)) []argument {
-	var list []argument
+	list := make([]argument, 0, 2)
 	for !r.accept(")") {
 		if len(list) > 0 {
 			r.expect(",")
@@ -277,8 +277,8 @@ func (r *reader) argumentList(each func(i int)) []argument {
 }
 
 func (r *reader) defineArguments(b *Block, list []argument) {
-	b.Args = make([]Value, len(list))
-	b.ArgLocs = make([]*Location, len(list))
+	b.Args = cutOf(&r.values, len(list))
+	b.ArgLocs = cutOf(&r.locs, len(list))
 	for i, a := range list {
 		b.Args[i] = Value{Type: a.typ, N: i}
 		b.ArgLocs[i] = a.loc

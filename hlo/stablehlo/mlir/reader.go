@@ -27,6 +27,7 @@ type reader struct {
 	forms     map[string]*form // by the name of the operation
 	recent    [64]*form        // of forms, by a few characters of the name
 	known     map[string]*Type // by the text of a tensor type or a signature
+	dicts     map[string]Attrs // by the text of a dictionary of an operation
 	read      map[string]Attr  // by the text of an attribute, of the kinds that programs repeat
 	resources map[string]string
 
@@ -34,13 +35,12 @@ type reader struct {
 	values []Value
 	uses   []*Value
 	attrs  []NamedAttr
-	// of regions that are made and not read
-	opRefs  []*Op
-	locRefs []*Location
-	bodies  []body
-	places  []Location
-	notes   []alias
-	stack   []*Op // of the regions that are being read
+	opRefs []*Op
+	locs   []*Location
+	bodies []body
+	places []Location
+	notes  []alias
+	stack  []*Op // of the regions that are being read
 }
 
 // maxDepth bounds nesting of regions, attributes, types and locations.
@@ -52,7 +52,7 @@ func Parse(file, text string) (*Module, error) { return Config{}.Parse(file, tex
 func newReader(file, text string, types *Types) *reader {
 	return &reader{
 		text: text, src: &Source{File: file, Text: text}, types: types, forms: forms(),
-		functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type), read: make(map[string]Attr),
+		functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type), read: make(map[string]Attr), dicts: make(map[string]Attrs),
 	}
 }
 
@@ -156,7 +156,7 @@ type body struct {
 	outer [1]Region
 }
 
-// body makes the region of a block.
+// body makes the region of a block, and the list of that region alone.
 func (r *reader) body(block Block) []Region {
 	b := &cutOf(&r.bodies, 1)[0]
 	b.block = block
