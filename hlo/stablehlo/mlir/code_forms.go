@@ -77,6 +77,7 @@ func (r *reader) functionForm(op *Op) {
 			args = r.attrsOfOne(args, i)
 		}
 	}
+	in = slices.Grow(in, len(block.Args))
 	for i := range block.Args {
 		in = append(in, block.Args[i].Type)
 	}
@@ -130,7 +131,9 @@ func padded(list Array, n int) Array {
 
 // sliceForm: `%a [0:3, 0:4:2]`.
 func (r *reader) sliceForm(op *Op) {
-	op.Operands = []*Value{r.use()}
+	op.Operands = cutOf(&r.uses, 1)
+	op.Operands[0] = r.use()
+	op.Attrs = cutOf(&r.attrs, 3)[:0]
 	i64 := r.types.Scalar(hlo.S64)
 	lists := [3][]int64{{}, {}, {}}
 	r.expect("[")
@@ -351,7 +354,9 @@ func (r *reader) reducer(inputs int) Region {
 
 // whileForm: `(%x = %a, %i = %c) : type, type attributes {...} cond { ... } do { ... }`.
 func (r *reader) whileForm(op *Op) {
-	var args []argument
+	var few [8]argument
+	var fewInits [8]*Value
+	args, inits := few[:0], fewInits[:0]
 	r.expect("(")
 	for !r.accept(")") {
 		if len(args) > 0 {
@@ -362,9 +367,11 @@ func (r *reader) whileForm(op *Op) {
 		r.expect("%")
 		args = append(args, argument{name: r.suffix("value"), at: at})
 		r.expect("=")
-		op.Operands = append(op.Operands, r.use())
+		inits = append(inits, r.use())
 	}
 	if len(args) > 0 {
+		op.Operands = cutOf(&r.uses, len(inits))
+		copy(op.Operands, inits)
 		types := r.operandTypes(op)
 		for i, t := range types {
 			args[i].typ = t
@@ -374,12 +381,13 @@ func (r *reader) whileForm(op *Op) {
 	if r.accept("attributes") {
 		op.Attrs = r.dictionary(op.Attrs)
 	}
-	for _, w := range []string{"cond", "do"} {
+	op.Regions = make([]Region, 2)
+	for i, w := range [2]string{"cond", "do"} {
 		r.expect(w)
 		mark := r.scope.mark()
 		b := &Block{}
 		r.defineArguments(b, args)
-		op.Regions = append(op.Regions, r.region(b.Args))
+		op.Regions[i] = r.region(b.Args)
 		r.scope.forget(mark)
 	}
 }

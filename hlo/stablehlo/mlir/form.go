@@ -322,7 +322,7 @@ func (r *reader) returnTypes(op *Op) {
 // operandTypes reads a colon and a type for each operand.
 func (r *reader) operandTypes(op *Op) []*Type {
 	r.expect(":")
-	var list []*Type
+	list := make([]*Type, 0, len(op.Operands))
 	for {
 		list = append(list, r.typ())
 		if !r.accept(",") {
