@@ -159,17 +159,10 @@ func (r *reader) locationAlias() *Location {
 	return a.loc
 }
 
-// locationNumber is the place of `loc5` among the locations, which begin with `loc`; -1 when it has none.
+// locationNumber is the place of a name among #loc, #loc0, #loc1; -1 for others.
 func locationNumber(name string) int {
-	switch {
-	case name == "loc":
-		return 0
-	case !strings.HasPrefix(name, "loc"):
-		return -1
+	if word, n := split(name); word == "loc" {
+		return n
 	}
-	word, n := split(name)
-	if len(word) > len("loc") || n == 0 {
-		return -1
-	}
-	return n
+	return -1
 }

@@ -23,7 +23,7 @@ type reader struct {
 	scope     scope
 	functions map[string]int // where functions are defined
 	aliases   map[string]*alias
-	locations []*alias         // those named #loc, #loc1, #loc2, by number
+	locations []*alias         // those named #loc, #loc0, #loc1, by number
 	forms     map[string]*form // by the name of the operation
 	recent    [64]*form        // of forms, by a few characters of the name
 	known     map[string]*Type // by the text of a tensor type or a signature

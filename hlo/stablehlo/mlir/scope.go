@@ -2,7 +2,7 @@ package mlir
 
 // scope is the names of values. A name has one slot for as long as the text is read, and the slot says what the name stands for where the
 // reader is. Names are numbers, or words with numbers at their ends, counted up: %0, %arg3, %cst_12. Those of one word are a family, whose
-// slots are found by number; the few others are looked up.
+// slots are found by number; others are looked up.
 type scope struct {
 	families []family
 	others   map[string]*slot
@@ -12,7 +12,7 @@ type scope struct {
 // family is the names that differ only in their numbers.
 type family struct {
 	word    string
-	pages   []*[pageSize]slot // by number
+	pages   []*[pageSize]slot // by place in the family
 	defined int               // how often one of them was defined
 	sparse  bool              // some numbers were too large for pages, and are among the others
 }
@@ -30,7 +30,8 @@ const (
 	maxSkipped  = pageSize // how far a number may be beyond twice the names that its family has had, so that pages are used
 )
 
-// split cuts a name into a word and the number at its end, -1 when it has none that is written as numbers are.
+// split cuts a name into a word and its place in the family of the word: 0 without a number at the end that is written as numbers are,
+// else the number plus one.
 func split(name string) (word string, n int) {
 	i := len(name)
 	for i > 0 && class[name[i-1]]&digit != 0 {
@@ -38,20 +39,17 @@ func split(name string) (word string, n int) {
 	}
 	digits := name[i:]
 	if len(digits) == 0 || len(digits) > 8 || digits[0] == '0' && len(digits) > 1 {
-		return name, -1
+		return name, 0
 	}
 	for _, d := range []byte(digits) {
 		n = 10*n + int(d-'0')
 	}
-	return name[:i], n
+	return name[:i], n + 1
 }
 
 // slot is the slot of a name, which it gets now if it had none.
 func (s *scope) slot(name string) *slot {
 	word, n := split(name)
-	if n < 0 {
-		return s.other(name)
-	}
 	f := s.family(word)
 	if f == nil {
 		return s.other(name)
