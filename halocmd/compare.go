@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
@@ -33,8 +32,6 @@ type compareCmd struct {
 	Save    string      `help:"Write the instruction that departs as a program, and its operands beside it (.npz)." placeholder:"FILE.hlo"`
 	Verbose bool        `short:"v" help:"Show how far each result is apart."`
 	JSON    bool        `name:"json" help:"One JSON object for each file."`
-
-	Timeout time.Duration `help:"End what is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
 
 	tolerances `embed:""`
 }
@@ -82,7 +79,7 @@ func (c *compareCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
-	ctx, stop := interruptible(e, c.Timeout)
+	ctx, stop := interruptible(e)
 	defer stop()
 	if len(c.Files) == 2 && !c.Each && !isFolder(c.Files[0]) && !isFolder(c.Files[1]) {
 		return c.two(ctx, e, ways)

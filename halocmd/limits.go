@@ -66,9 +66,32 @@ var errInterrupted = errors.New("interrupted")
 // grace is how long work that was told to stop may take to do so.
 const grace = time.Second
 
-// interruptible returns a context that a signal ends, or the time when it is up; 0 is for ever. What does not stop when it is told to, a
+// timeout is the limit of --timeout; 0 is none.
+func (e *env) timeout() time.Duration {
+	if e.common == nil {
+		return 0
+	}
+	return max(e.common.Timeout, 0)
+}
+
+// guard ends the process when the time of a command is up that does not look at a context.
+func (e *env) guard() (stop func()) {
+	limit := e.timeout()
+	if limit == 0 || e.watched {
+		return func() {}
+	}
+	timer := time.AfterFunc(limit, func() {
+		fmt.Fprintf(e.stderr, "halo: error: %v\n", errTimeout{limit})
+		os.Exit(exitInput)
+	})
+	return func() { timer.Stop() }
+}
+
+// interruptible returns a context that a signal ends, or the time when it is up. What does not stop when it is told to, a
 // kernel in the middle of its work, ends with the process soon after.
-func interruptible(e *env, timeout time.Duration) (ctx context.Context, stop func()) {
+func interruptible(e *env) (ctx context.Context, stop func()) {
+	timeout := e.timeout()
+	e.watched = true
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -78,6 +101,7 @@ func interruptible(e *env, timeout time.Duration) (ctx context.Context, stop fun
 			cancel(errInterrupted)
 		}
 	}()
+	e.ended = func() error { return context.Cause(ctx) }
 	var timer *time.Timer
 	if timeout > 0 {
 		timer = time.AfterFunc(timeout, func() { cancel(errTimeout{timeout}) })

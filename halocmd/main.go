@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
@@ -76,8 +77,12 @@ type commands struct {
 	ListPasses listPassesCmd `cmd:"" help:"List the passes and pipelines."`
 	Archive    archiveCmd    `cmd:"" help:"Show the versions in an archive that halo opt dumped."`
 
-	MaxMemory memorySize `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
-	Version   bool       `help:"Print the version."`
+	Man         manCmd     `cmd:"" help:"Write the manual page."`
+	ShowVersion versionCmd `cmd:"" name:"version" help:"Print the version."`
+
+	MaxMemory memorySize    `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
+	Timeout   time.Duration `help:"End what is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
+	Version   bool          `help:"Print the version."`
 }
 
 // env is what a subcommand works with.
@@ -93,6 +98,10 @@ type env struct {
 	archives       bool            // the command takes archives as they are
 	mapInputs      bool            // large texts are mapped; what is read from an input lives no longer than it
 	args           []string        // of the command
+	line           *commandline.Program[*env]
+	ended          func() error // why the command was told to stop, if it was
+	watched        bool         // the command stops by itself when it is told to
+	common         *commands    // with the flags that all commands have
 	job            *distributed.Job
 }
 
@@ -131,10 +140,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		return exitUsage
 	}
 	defer watchMemory(e)()
-	line := commandline.Program[*env]{
+	e.common = &commands{}
+	line := &commandline.Program[*env]{
 		Name: "halo", Help: "The HLO toolchain: read, check, transform, lower and run HLO programs.",
-		Commands: &commands{}, Vars: printVars(), Env: e, Out: e.stdout, Err: e.stderr, Nearest: pass.Nearest,
+		Commands: e.common, Vars: printVars(), Env: e, Out: e.stdout, Err: e.stderr, Nearest: pass.Nearest,
 	}
+	e.line = line
 	err = line.Run(expandOptions(args))
 	if usage := (*commandline.UsageError)(nil); errors.As(err, &usage) {
 		command := ""

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
@@ -26,15 +25,14 @@ type memCmd struct {
 
 	readFlags `embed:""`
 
-	Savings bool          `help:"Look for changes that save memory." default:"true" negatable:""`
-	Apply   []string      `help:"Make these changes, as the report names them, and report on the result." placeholder:"CHANGE"`
-	Output  string        `short:"o" help:"Write the program with the changes of --apply, after the passes." placeholder:"FILE.hlo"`
-	HTML    string        `name:"html" help:"Write a page with the plan as a picture." placeholder:"FILE.html"`
-	XLA     string        `name:"xla" help:"XLA's buffer assignment or memory usage report of the same module. Default: one beside the file, as XLA dumps it." placeholder:"FILE.txt"`
-	Top     int           `help:"How many lines of each list the text shows; 0 is all." default:"12"`
-	Timeout time.Duration `help:"End what is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
-	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
-	JSON    bool          `name:"json" help:"One JSON object for each file."`
+	Savings bool     `help:"Look for changes that save memory." default:"true" negatable:""`
+	Apply   []string `help:"Make these changes, as the report names them, and report on the result." placeholder:"CHANGE"`
+	Output  string   `short:"o" help:"Write the program with the changes of --apply, after the passes." placeholder:"FILE.hlo"`
+	HTML    string   `name:"html" help:"Write a page with the plan as a picture." placeholder:"FILE.html"`
+	XLA     string   `name:"xla" help:"XLA's buffer assignment or memory usage report of the same module. Default: one beside the file, as XLA dumps it." placeholder:"FILE.txt"`
+	Top     int      `help:"How many lines of each list the text shows; 0 is all." default:"12"`
+	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }
 
 // Help is what --help says beyond the flags.
@@ -54,10 +52,8 @@ func (c *memCmd) Run(e *env) error {
 		return usageError{errors.New("--output writes what --apply changes: give --apply")}
 	case (c.Output != "" || c.HTML != "" || c.XLA != "") && len(c.Files) > 1:
 		return usageError{fmt.Errorf("--output, --html and --xla go with one program, but there are %d", len(c.Files))}
-	case c.Timeout < 0:
-		return usageError{errors.New("--timeout: want a positive time")}
 	}
-	ctx, stop := interruptible(e, c.Timeout)
+	ctx, stop := interruptible(e)
 	defer stop()
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		report, m, err := c.report(ctx, e, in)

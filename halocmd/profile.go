@@ -35,7 +35,6 @@ type profileCmd struct {
 	Seed    uint64        `help:"Seed of the fill." placeholder:"S"`
 	For     time.Duration `help:"Run again and again for this long: 1s. At least one run is measured, after one to warm up." default:"1s" placeholder:"TIME"`
 	Runs    int           `help:"Measure this many runs instead." placeholder:"N"`
-	Timeout time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
 	Threads threadCount   `help:"Compute workers. Default: one for each processor." placeholder:"N"`
 	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool          `name:"json" help:"One JSON object for each file."`
@@ -58,7 +57,7 @@ fiftieth of the time. A loop over a few numbers is compiled to one program, and 
 }
 
 func (c *profileCmd) Run(e *env) error {
-	r := &runCmd{Level: c.Level, Input: c.Input, Inputs: c.Inputs, Fill: c.Fill, Seed: c.Seed, Elided: "auto", Engine: string(halo.BEF), Timeout: c.Timeout,
+	r := &runCmd{Level: c.Level, Input: c.Input, Inputs: c.Inputs, Fill: c.Fill, Seed: c.Seed, Elided: "auto", Engine: string(halo.BEF),
 		Threads: c.Threads, Profile: c.Profile, JSON: c.JSON, Devices: c.Devices, shapeFlags: c.shapeFlags}
 	if err := r.check(); err != nil {
 		return usageError{err}
@@ -66,7 +65,7 @@ func (c *profileCmd) Run(e *env) error {
 	if c.Runs < 0 || c.For < 0 {
 		return usageError{fmt.Errorf("--runs=%d --for=%v: want positive numbers", c.Runs, c.For)}
 	}
-	ctx, stop := interruptible(e, c.Timeout)
+	ctx, stop := interruptible(e)
 	defer stop()
 	return e.each(c.Files, c.JSON, func(in *input, rec *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {

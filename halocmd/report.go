@@ -86,6 +86,7 @@ func (e *env) each(args []string, asJSON bool, work func(in *input, r *record) e
 	if err != nil {
 		return err
 	}
+	defer e.guard()()
 	e.records = asJSON
 	code := exitOK
 	for _, s := range files {
@@ -152,6 +153,9 @@ func (e *env) one(s place, r *record, read func() (*input, error), work func(*in
 	defer func() {
 		if p := recover(); p != nil {
 			err = &bug{p, debug.Stack()}
+		}
+		if err != nil && e.ended != nil && e.ended() != nil { // whatever the work makes of it
+			err = fmt.Errorf("%s: error: %w", s.name, e.ended())
 		}
 		if err != nil && !errors.As(err, new(failure)) {
 			text = describe(err, in)

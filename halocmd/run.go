@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
@@ -23,24 +22,24 @@ type runCmd struct {
 	Files []string `arg:"" name:"file" help:"Programs to run: .hlo, .pb, .bef, .mlir, directories, - for standard input."`
 	Level optLevel `embed:""`
 
-	Input           []string      `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only, or by its name, x=file.npy; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
-	Inputs          string        `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
-	Weights         []string      `help:"Arrays for parameters by their names: .safetensors, .npz, or a folder of .npy, .npz and .safetensors files. Names need only end alike: params['layers'][0]['w'] takes layers.0.w. Arrays that no parameter wants are left alone." placeholder:"FILE" sep:"none"`
-	Fill            string        `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
-	Seed            uint64        `help:"Seed of the fill." placeholder:"S"`
-	Elided          string        `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
-	Output          string        `short:"o" help:"Write the results to this file, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
-	Print           bool          `help:"Print the results as HLO literals."`
-	Engine          string        `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
-	Compare         string        `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
-	Verbose         bool          `short:"v" help:"With --compare, show how far each result is apart."`
-	Bench           int           `help:"Time this many runs after a warm-up run." placeholder:"N"`
-	ExcessPrecision bool          `name:"xla_allow_excess_precision" help:"Do not round to a narrow type between operations that are computed in f32, as XLA on GPU and TPU. Default: round after each, as JAX on CPU."`
-	HostCallbacks   string        `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
-	Timeout         time.Duration `help:"End a program that is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
-	Threads         threadCount   `help:"Compute workers. Default: one for each processor." placeholder:"N"`
-	Profile         string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
-	JSON            bool          `name:"json" help:"One JSON object for each file."`
+	Input           []string    `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only, or by its name, x=file.npy; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
+	Inputs          string      `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
+	Weights         []string    `help:"Arrays for parameters by their names: .safetensors, .npz, or a folder of .npy, .npz and .safetensors files. Names need only end alike: params['layers'][0]['w'] takes layers.0.w. Arrays that no parameter wants are left alone." placeholder:"FILE" sep:"none"`
+	Fill            string      `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
+	Seed            uint64      `help:"Seed of the fill." placeholder:"S"`
+	Elided          string      `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
+	Output          string      `short:"o" help:"Write the results to this file, keys as of --inputs; a single one also as .npy, .raw or .bin." placeholder:"FILE.npz"`
+	Print           bool        `help:"Print the results as HLO literals, large ones abridged."`
+	Full            bool        `help:"With --print, print all elements."`
+	Engine          string      `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
+	Compare         string      `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
+	Verbose         bool        `short:"v" help:"With --compare, show how far each result is apart."`
+	Bench           int         `help:"Time this many runs after a warm-up run." placeholder:"N"`
+	ExcessPrecision bool        `name:"xla_allow_excess_precision" help:"Do not round to a narrow type between operations that are computed in f32, as XLA on GPU and TPU. Default: round after each, as JAX on CPU."`
+	HostCallbacks   string      `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
+	Threads         threadCount `help:"Compute workers. Default: one for each processor." placeholder:"N"`
+	Profile         string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	JSON            bool        `name:"json" help:"One JSON object for each file."`
 
 	tolerances `embed:""`
 
@@ -72,7 +71,7 @@ func (c *runCmd) Run(e *env) error {
 	if e.job != nil && len(c.Files) > 1 {
 		return leave(usageError{errors.New("several processes run one program at a time")})
 	}
-	ctx, stop := interruptible(e, c.Timeout)
+	ctx, stop := interruptible(e)
 	err = e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
 			return c.Host.run(ctx, e, in)
@@ -115,8 +114,6 @@ func (c *runCmd) check() error {
 		return errors.New("--trace shows what the runtime does: it goes with --engine=bef")
 	case c.Bench > maxBench:
 		return fmt.Errorf("--bench: want at most %d runs", maxBench)
-	case c.Timeout < 0:
-		return errors.New("--timeout: want a positive time")
 	}
 	return c.tolerances.check()
 }
@@ -286,7 +283,13 @@ func (c *runCmd) print(e *env, g grid, results [][]*hlo.Literal, r *record) erro
 	var records []any
 	for d, leaves := range results {
 		for i, l := range leaves {
-			shape, value := string(l.Shape().AppendText(nil, false)), string(l.AppendText(nil))
+			shape := string(l.Shape().AppendText(nil, false))
+			value := ""
+			if c.JSON || c.Full {
+				value = string(l.AppendText(nil))
+			} else {
+				value = string(arrays.AppendAbridged(nil, l))
+			}
 			fields, prefix := map[string]any{"shape": shape, "value": value}, ""
 			if g.devices() > 1 {
 				fields["device"], fields["result"], prefix = d, i, g.key(d, i)+" "

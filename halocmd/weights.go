@@ -60,11 +60,11 @@ func (c *runCmd) allWeights() (map[string]*npz.Array, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, unwrapPath(err))
 		}
-		for key, a := range all {
+		for _, key := range slices.Sorted(maps.Keys(all)) {
 			if c.weights[key] != nil {
 				return nil, fmt.Errorf("%s: array %s is in another file of --weights, too", file, key)
 			}
-			c.weights[key] = a
+			c.weights[key] = all[key]
 		}
 	}
 	return c.weights, nil

@@ -86,8 +86,7 @@ func heaviestFirst(c hlo.Computation) []hlo.InstrID {
 	}
 	var order []hlo.InstrID
 	done := map[hlo.InstrID]bool{}
-	var visit func(id hlo.InstrID)
-	visit = func(id hlo.InstrID) {
+	visit := func(id hlo.InstrID) {
 		type frame struct {
 			id   hlo.InstrID
 			next int

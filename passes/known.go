@@ -3,8 +3,7 @@ package passes
 // known are the passes of XLA's hlo-opt that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is never looked up here.
 var known = map[string]string{
-	"add-original-value":   "",
-	"algebraic-simplifier": "algsimp",
+	"algebraic-simplifier":                                "algsimp",
 	"all-gather-dynamic-slice-permuted-offset-simplifier": "all-gather-to-collective-permute-simplifier",
 	"all-gather-pad-ds-simplifier":                        "all-gather-dynamic-slice-simplifier",
 	"all-to-all-decomposer":                               "",
@@ -65,7 +64,6 @@ var known = map[string]string{
 	"shardy-xla":                                          "spmd-partitioning",
 	"simplify-fp-conversions":                             "bfloat16-fold",
 	"slice-hoister":                                       "slice-sinker",
-	"small-while-loop-hoisting":                           "while-loop-unroller",
 	"space-to-batch-converter":                            "",
 	"topk-decomposer":                                     "sort-simplifier",
 	"topk-rewriter":                                       "sort-simplifier",

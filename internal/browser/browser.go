@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -45,6 +46,9 @@ const patience = 60 * time.Second
 
 // Find is the browser's program; ErrNone if there is none. The variable HALO_BROWSER names another.
 func Find() (string, error) {
+	if runtime.GOOS == "windows" { // a process there gets no pipes but the three
+		return "", ErrNone
+	}
 	if path := os.Getenv("HALO_BROWSER"); path != "" {
 		return path, nil
 	}

@@ -107,6 +107,9 @@ func (p *Program[E]) root(args []string) *cobra.Command {
 			root.AddCommand(p.command(field, all.Field(i), !exists || spell(field) == named))
 		}
 	}
+	if named == cobra.ShellCompRequestCmd || named == cobra.ShellCompNoDescRequestCmd {
+		completeValues(root)
+	}
 	return root
 }
 

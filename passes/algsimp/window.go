@@ -41,8 +41,14 @@ func windowRules(o *options) []*pass.RewriteRule {
 			return effectiveBroadcast(in, w, by.neutralUpToSign(in.OperandInstr(1)))
 		})),
 		single("G29", "reduce-window(pad(x)) → reduce-window with padding, if x is padded with the initial value", func(in hlo.Instruction, w []hlo.WindowDim, by combiner) (pass.Expr, bool) {
+			if !by.idempotent() && !by.neutralUpToSign(in.OperandInstr(1)) {
+				return no() // each padded element counts, and a window's own padding does not
+			}
 			return foldPad(in, w, by, o)
 		}),
+		loosely(pass.Overflow, single("G29o", "the same where each padded element counts: XLA takes the initial value for neutral", func(in hlo.Instruction, w []hlo.WindowDim, by combiner) (pass.Expr, bool) {
+			return foldPad(in, w, by, o)
+		})),
 		loosely(pass.Overflow, over(rule("F09", "the last element of a running reduce → reduce", lastOfRunning, hlo.OpSlice), []hlo.Opcode{hlo.OpReduceWindow})),
 	}
 }

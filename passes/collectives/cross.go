@@ -189,20 +189,22 @@ func linear(in hlo.Instruction, sum hlo.InstrID) bool {
 	if n != 1 {
 		return false
 	}
-	switch in.Opcode() {
-	case hlo.OpBitcast:
-		return in.Shape().Type() == in.OperandInstr(0).Shape().Type()
-	case hlo.OpTranspose, hlo.OpReshape:
-		return true
-	case hlo.OpConvert:
-		return in.Shape().Type().IsFloat() && in.OperandInstr(0).Shape().Type().IsFloat()
-	case hlo.OpMultiply:
-		return in.Shape().Type() != hlo.PRED
-	case hlo.OpAdd, hlo.OpSubtract:
-		return in.Shape().Type().IsFloat()
-	}
-	return false
+	holds := additive[in.Opcode()]
+	return holds != nil && holds(in)
 }
+
+// additive reports, for each op that may commute with a sum, whether an instruction of it does.
+var additive = [hlo.NumOpcodes]func(hlo.Instruction) bool{
+	hlo.OpBitcast:   func(in hlo.Instruction) bool { return in.Shape().Type() == in.OperandInstr(0).Shape().Type() },
+	hlo.OpTranspose: func(hlo.Instruction) bool { return true },
+	hlo.OpReshape:   func(hlo.Instruction) bool { return true },
+	hlo.OpConvert:   func(in hlo.Instruction) bool { return isFloat(in) && isFloat(in.OperandInstr(0)) },
+	hlo.OpMultiply:  func(in hlo.Instruction) bool { return in.Shape().Type() != hlo.PRED },
+	hlo.OpAdd:       isFloat,
+	hlo.OpSubtract:  isFloat,
+}
+
+func isFloat(in hlo.Instruction) bool { return in.Shape().Type().IsFloat() }
 
 // sameOnAll reports whether the other operands on the paths of a channel have one value on all partitions.
 func (x *crossing) sameOnAll(m hlo.Module, group []*path) bool {

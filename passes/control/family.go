@@ -5,6 +5,7 @@ import "github.com/gohalo/halo/hlo/pass"
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
 	Plain: []*pass.Pass{
+		AddOriginalValue,
 		CallMarker,
 		CallOutliner,
 		CallParameterCleanup,
@@ -24,6 +25,7 @@ var Family = pass.Family{
 		"call-inliner":               NewCallInliner,
 		"control-flow-flattening":    NewFlattening,
 		"cpu-parallel-task-assigner": NewParallelTasks,
+		"small-while-loop-hoisting":  NewSmallLoops,
 	},
 	Aliases: map[string]string{
 		"simplify-conditional":   "conditional-simplifier",

@@ -175,8 +175,8 @@ func (f *flattening) count(e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, in hlo.
 	body, cond := k.own(0), k.own(1)
 	s := hlo.MakeShape(hlo.S32).WithDefaultLayout()
 	at := emit.Before(ce, in)
-	ce.Instr(in.ID()).SetOperand(0, at.Tuple(emit.Elements(at, ce.At(in.ID()).Operand(0))...))
 	zero := at.Int(hlo.S32, 0)
+	ce.Instr(in.ID()).SetOperand(0, at.Tuple(emit.Elements(at, ce.At(in.ID()).Operand(0))...))
 	n := emit.Loop{C: ce, While: in.ID(), Body: body, Cond: cond}.Grow([]hlo.InstrID{zero}, func(at emit.At, parts []hlo.InstrID) []hlo.InstrID {
 		return []hlo.InstrID{at.OpOf(hlo.OpAdd, s, nil, parts[0], at.Int(hlo.S32, 1))}
 	})

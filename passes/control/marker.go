@@ -30,6 +30,7 @@ have the names of the computation and of the call. Calls of computations that us
 		if closed.Has(c.ID()) {
 			return nil
 		}
+		marked := false
 		for in := range m.MustComputation(c.ID()).Instructions() {
 			if in.Opcode() != hlo.OpCall || !mayInline(in, nil, false) || !readsParameters(m.MustComputation(in.Callee(0))) || in.Shape().IsToken() {
 				continue
@@ -37,10 +38,12 @@ have the names of the computation and of the call. Calls of computations that us
 			if !ctx.Spend("call") {
 				continue
 			}
-			if err := markCall(c, m, in); err != nil {
-				return err
-			}
+			markCall(c, m, in)
+			marked = true
 			ctx.Count("calls", 1)
+		}
+		if marked {
+			emit.Reorder(c)
 		}
 		return nil
 	},
@@ -50,8 +53,9 @@ func readsParameters(c hlo.Computation) bool {
 	return slices.ContainsFunc(c.Parameters(), func(id hlo.InstrID) bool { return c.UserCount(id) > 0 || c.Root().ID() == id })
 }
 
-// markCall puts the markers around a call. What runs before and after the call runs before the first and after the second.
-func markCall(c hlo.CompEdit, m hlo.Module, in hlo.Instruction) error {
+// markCall puts the markers around a call. What runs before and after the call runs before the first and after the second. The second stands at the end
+// of the computation.
+func markCall(c hlo.CompEdit, m hlo.Module, in hlo.Instruction) {
 	name := m.MustComputation(in.Callee(0)).Name()
 	marker := func(target string, entries ...hlo.FrontendAttribute) (hlo.OpAttrs, *hlo.Common) {
 		return &hlo.CustomCallAttrs{Target: target, HasSideEffect: true, FeatureGroupCount: 1, BatchGroupCount: 1},
@@ -87,8 +91,6 @@ func markCall(c hlo.CompEdit, m hlo.Module, in hlo.Instruction) error {
 	if root {
 		c.SetRoot(after)
 	}
-	emit.Reorder(c)
-	return nil
 }
 
 // useFor makes an instruction use one value in the place of another.

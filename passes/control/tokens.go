@@ -235,8 +235,7 @@ func (t *tokens) throughBranch(outside hlo.CompEdit, at place, role int, ce hlo.
 	in := outside.At(at.in)
 	token := emit.Before(outside, in).Op(hlo.OpAfterAll, nil)
 	tuple := emit.GrownTuple(outside, outside.At(at.in), role+1, []hlo.InstrID{token})
-	outside.Instr(at.in).SetOperand(role+1, tuple)
-	emit.Reorder(outside)
+	outside.Instr(at.in).SetOperand(role+1, tuple) // its order is mended when the computation is visited
 
 	param := ce.View().Parameters()[0]
 	n := ce.At(param).Shape().NumElems()

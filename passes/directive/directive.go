@@ -77,7 +77,7 @@ var Table = []Directive{
 	{"_xla_host_transfer_rendezvous", Frontend, nil, "XLA: the name of a transfer to the host"},
 	{"_xla_loop_unroll_strategy", Frontend, nil, "XLA:GPU: how to unroll a loop; see the options of while-loop-unroller"},
 	{"xla_disable_while_loop_copies", Frontend, nil, "XLA: no copies for the state of this loop"},
-	{"xla_cpu_small_call", Frontend, nil, "XLA:CPU: a call that small-while-loop-hoisting made"},
+	{"xla_cpu_small_call", Frontend, []string{"small-while-loop-hoisting"}, "XLA:CPU: a call that small-while-loop-hoisting made"},
 	{"scheduler_hint", Frontend, nil, "XLA: a word to the latency-hiding scheduler"},
 	{"scheduler_delay_priority", Frontend, nil, "XLA: how late to schedule"},
 	{"keep_original_sequence_order_in_group", Frontend, nil, "XLA: the order within a scheduling group"},

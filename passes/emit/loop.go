@@ -16,7 +16,8 @@ type Loop struct {
 // Grow adds parts to the end of the state of a loop, in place: the loop keeps its id and name. init are the first values; next makes the values
 // after a round, at a place in the body, from those before it. It returns the number of the first new part.
 //
-// Users of the loop, of its state in the body, and in the condition, see the parts that there were.
+// Users of the loop, of its state in the body, and in the condition, see the parts that there were. init must stand before the tuple that the loop
+// begins with, or the caller calls [Reorder].
 func (l Loop) Grow(init []hlo.InstrID, next func(at At, parts []hlo.InstrID) []hlo.InstrID) int {
 	c, while, body, cond := l.C, l.While, l.Body, l.Cond
 	narrow := c.At(while).Shape()
@@ -31,7 +32,6 @@ func (l Loop) Grow(init []hlo.InstrID, next func(at At, parts []hlo.InstrID) []h
 	c.Instr(while).SetOperand(0, GrownTuple(c, c.At(while), 0, init))
 	keepNarrow(c, while, narrow)
 	grow(c.Instr(while), state, added)
-	Reorder(c)
 
 	param := body.View().Parameters()[0]
 	GrowParameter(body, param, added)
@@ -50,7 +50,6 @@ func GrowParameter(c hlo.CompEdit, param hlo.InstrID, added []hlo.Shape) {
 	narrow := c.At(param).Shape()
 	keepNarrow(c, param, narrow)
 	grow(c.Instr(param), hlo.MakeTuple(append(narrow.Elems(), added...)...), added)
-	Reorder(c)
 }
 
 // GrowRoot adds parts to the end of the tuple that a computation returns.
@@ -126,8 +125,17 @@ func keepNarrow(c hlo.CompEdit, id hlo.InstrID, narrow hlo.Shape) {
 	if len(users) == 0 && c.Root() != id {
 		return
 	}
-	end := End(c)
-	tuple := end.OpOf(hlo.OpTuple, narrow, nil, Elements(end, id)...)
+	at := End(c)
+	if len(users) > 0 { // in front of the first of them
+		v := c.View()
+		at.Before = slices.MinFunc(users, func(a, b hlo.InstrID) int {
+			if v.Less(a, b) {
+				return -1
+			}
+			return 1
+		})
+	}
+	tuple := at.OpOf(hlo.OpTuple, narrow, nil, Elements(at, id)...)
 	for _, u := range users {
 		operands := slices.Collect(c.At(u).OperandIDs())
 		for i, o := range operands {

@@ -97,46 +97,65 @@ func under(i int64, index hlo.ShapeIndex) hlo.ShapeIndex {
 
 // into marks what an instruction makes of an operand that is, or has a part, in the memory of the host.
 func (f *flow) into(user hlo.Instruction, operand int, index hlo.ShapeIndex) {
-	switch user.Opcode() {
-	case hlo.OpTuple:
+	if on := handsOn[user.Opcode()]; on != nil {
+		on(f, user, operand, index)
+		return
+	}
+	f.compute(user)
+}
+
+// handsOn marks, for each op that does not compute with the operand, what becomes of the part of it at an index.
+var handsOn = [hlo.NumOpcodes]func(f *flow, user hlo.Instruction, operand int, index hlo.ShapeIndex){
+	hlo.OpTuple: func(f *flow, user hlo.Instruction, operand int, index hlo.ShapeIndex) {
 		f.mark(user, under(int64(operand), index))
-	case hlo.OpGetTupleElement:
+	},
+	hlo.OpGetTupleElement: func(f *flow, user hlo.Instruction, _ int, index hlo.ShapeIndex) {
 		if len(index) > 0 && hlo.AttrsOf[hlo.TupleElementAttrs](user).Index == index[0] {
 			f.mark(user, index[1:])
 		}
-	case hlo.OpOptBarrier, hlo.OpWhile, hlo.OpBitcast, hlo.OpReshape:
-		f.mark(user, index)
-	case hlo.OpCall:
+	},
+	hlo.OpOptBarrier: passesOn,
+	hlo.OpWhile:      passesOn,
+	hlo.OpBitcast:    passesOn,
+	hlo.OpReshape:    passesOn,
+	hlo.OpCall: func(f *flow, user hlo.Instruction, operand int, index hlo.ShapeIndex) {
 		f.mark(f.m.MustComputation(user.Callee(0)).Parameter(operand), index)
-	case hlo.OpConditional:
+	},
+	hlo.OpConditional: func(f *flow, user hlo.Instruction, operand int, index hlo.ShapeIndex) {
 		if operand > 0 {
 			f.mark(f.m.MustComputation(user.Callee(operand-1)).Parameter(0), index)
 		}
-	case hlo.OpAsyncStart:
+	},
+	hlo.OpAsyncStart: func(f *flow, user hlo.Instruction, operand int, index hlo.ShapeIndex) {
 		f.mark(user, append(hlo.ShapeIndex{0, int64(operand)}, index...))
 		if user.NumCallees() == 1 {
 			f.mark(f.m.MustComputation(user.Callee(0)).Parameter(operand), index)
 		}
-	case hlo.OpAsyncUpdate:
+	},
+	hlo.OpAsyncUpdate: func(f *flow, user hlo.Instruction, operand int, index hlo.ShapeIndex) {
 		if operand == 0 {
 			f.mark(user, index)
 		}
-	case hlo.OpAsyncDone:
+	},
+	hlo.OpAsyncDone: func(f *flow, user hlo.Instruction, _ int, index hlo.ShapeIndex) {
 		if len(index) > 0 && index[0] == 1 {
 			f.mark(user, index[1:])
 		}
-	case hlo.OpDynamicUpdateSlice:
+	},
+	hlo.OpDynamicUpdateSlice: func(f *flow, user hlo.Instruction, operand int, _ hlo.ShapeIndex) {
 		if operand <= 1 {
 			f.mark(user, nil)
 		}
-	case hlo.OpDynamicSlice: // reads a part into the memory of the device
-	case hlo.OpSlice:
-		if !slices.ContainsFunc(hlo.AttrsOf[hlo.SliceAttrs](user).Slice, func(d hlo.SliceDim) bool { return d.Stride != 1 }) {
-			f.slices[nodeOf(user)] = true
+	},
+	hlo.OpDynamicSlice: func(*flow, hlo.Instruction, int, hlo.ShapeIndex) {}, // reads a part into the memory of the device
+	hlo.OpSlice: func(f *flow, user hlo.Instruction, _ int, _ hlo.ShapeIndex) {
+		if slices.ContainsFunc(hlo.AttrsOf[hlo.SliceAttrs](user).Slice, func(d hlo.SliceDim) bool { return d.Stride != 1 }) {
+			f.compute(user)
 			return
 		}
-		f.compute(user)
-	case hlo.OpCustomCall:
+		f.slices[nodeOf(user)] = true
+	},
+	hlo.OpCustomCall: func(f *flow, user hlo.Instruction, _ int, _ hlo.ShapeIndex) {
 		switch hlo.AttrsOf[hlo.CustomCallAttrs](user).Target {
 		case toHost:
 			f.forwards[nodeOf(user)] = true
@@ -144,10 +163,10 @@ func (f *flow) into(user hlo.Instruction, operand int, index hlo.ShapeIndex) {
 		case toDevice:
 			f.copies[nodeOf(user)] = true
 		}
-	default:
-		f.compute(user)
-	}
+	},
 }
+
+func passesOn(f *flow, user hlo.Instruction, _ int, index hlo.ShapeIndex) { f.mark(user, index) }
 
 // compute marks an instruction that runs on the host, since it reads the memory of it. What moves or orders values only does not run anywhere.
 func (f *flow) compute(in hlo.Instruction) {

@@ -107,30 +107,43 @@ func (mv *moving) follow(in hlo.Instruction, index hlo.ShapeIndex) bool {
 	return true
 }
 
+// step follows the part at an index of an operand into a user. It reports false where the copy cannot move past the user.
 func (mv *moving) step(u hlo.Instruction, operand int, index hlo.ShapeIndex) bool {
-	switch u.Opcode() {
-	case hlo.OpTuple:
-		return mv.follow(u, under(int64(operand), index))
-	case hlo.OpGetTupleElement:
-		return hlo.AttrsOf[hlo.TupleElementAttrs](u).Index != index[0] || mv.follow(u, index[1:])
-	case hlo.OpOptBarrier, hlo.OpWhile:
-		return mv.follow(u, index)
-	case hlo.OpSlice:
-		return mv.follow(u, nil)
-	case hlo.OpDynamicSlice:
-		return operand == 0 && mv.follow(u, nil)
-	case hlo.OpCall:
-		return len(mv.callers(u.Callee(0))) == 1 && mv.follow(mv.m.MustComputation(u.Callee(0)).Parameter(operand), index)
-	case hlo.OpCustomCall:
-		if !isCall(u, toDevice) {
-			return false
-		}
-		if !slices.ContainsFunc(mv.ends, func(e hlo.Instruction) bool { return nodeOf(e) == nodeOf(u) }) {
-			mv.ends = append(mv.ends, u)
-		}
-		return true
+	into := movesInto[u.Opcode()]
+	return into != nil && into(mv, u, operand, index)
+}
+
+// movesInto is step for each op that a copy can move past. It is filled by init, as a step leads to further ones.
+var movesInto [hlo.NumOpcodes]func(mv *moving, u hlo.Instruction, operand int, index hlo.ShapeIndex) bool
+
+func init() {
+	same := func(mv *moving, u hlo.Instruction, _ int, index hlo.ShapeIndex) bool { return mv.follow(u, index) }
+	movesInto = [hlo.NumOpcodes]func(*moving, hlo.Instruction, int, hlo.ShapeIndex) bool{
+		hlo.OpTuple: func(mv *moving, u hlo.Instruction, operand int, index hlo.ShapeIndex) bool {
+			return mv.follow(u, under(int64(operand), index))
+		},
+		hlo.OpGetTupleElement: func(mv *moving, u hlo.Instruction, _ int, index hlo.ShapeIndex) bool {
+			return hlo.AttrsOf[hlo.TupleElementAttrs](u).Index != index[0] || mv.follow(u, index[1:])
+		},
+		hlo.OpOptBarrier: same,
+		hlo.OpWhile:      same,
+		hlo.OpSlice:      func(mv *moving, u hlo.Instruction, _ int, _ hlo.ShapeIndex) bool { return mv.follow(u, nil) },
+		hlo.OpDynamicSlice: func(mv *moving, u hlo.Instruction, operand int, _ hlo.ShapeIndex) bool {
+			return operand == 0 && mv.follow(u, nil)
+		},
+		hlo.OpCall: func(mv *moving, u hlo.Instruction, operand int, index hlo.ShapeIndex) bool {
+			return len(mv.callers(u.Callee(0))) == 1 && mv.follow(mv.m.MustComputation(u.Callee(0)).Parameter(operand), index)
+		},
+		hlo.OpCustomCall: func(mv *moving, u hlo.Instruction, _ int, _ hlo.ShapeIndex) bool {
+			if !isCall(u, toDevice) {
+				return false
+			}
+			if !slices.ContainsFunc(mv.ends, func(e hlo.Instruction) bool { return nodeOf(e) == nodeOf(u) }) {
+				mv.ends = append(mv.ends, u)
+			}
+			return true
+		},
 	}
-	return false
 }
 
 // closed reports whether every loop that carries the value hands on that value.

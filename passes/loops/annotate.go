@@ -19,7 +19,7 @@ var TripCountAnnotator = &pass.Pass{
 
 	backend_config={"known_trip_count":{"n":"12"},"known_init_step":{"init":"0","step":"1"},"known_induction_variable":{"tuple_index":"0"}}
 
-Cost estimates and schedulers read it. A loop with another configuration of its own keeps that, as does one with a count already.`,
+Cost estimates and schedulers read it. What reads the counter after the loop becomes the constant with which that ends. A loop with another configuration of its own keeps that, as does one with a count already.`,
 	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		for in := range m.MustComputation(c.ID()).Instructions() {
 			if in.Opcode() != hlo.OpWhile || in.Common() != nil && strings.TrimSpace(in.Common().BackendConfig) != "" {
@@ -36,6 +36,9 @@ Cost estimates and schedulers read it. A loop with another configuration of its 
 			common.BackendConfig = tripConfig(l)
 			c.Instr(in.ID()).SetCommon(&common)
 			ctx.Count("loops", 1)
+			if err := forwardFinal(ctx, c, in, l); err != nil {
+				return err
+			}
 		}
 		return nil
 	},

@@ -66,6 +66,9 @@ func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		if err := dropParameters(ctx, e, m, effects); err != nil {
 			return m, err
 		}
+		if err := removeUnneeded(ctx, e, e.ViewModule()); err != nil { // what computed arguments that are gone
+			return m, err
+		}
 	}
 	if d.entryParams {
 		if err := dropEntryParameters(ctx, e, m); err != nil {

@@ -95,13 +95,13 @@ func gatherDimsOf(in hlo.Instruction) indexDims {
 	operand := in.OperandInstr(0).Shape()
 	g := indexDimsOf(operand.Rank(), in.Shape().Rank(), a.CollapsedSliceDims, a.OperandBatchingDims, a.StartIndicesBatchingDims, a.OffsetDims, int(a.IndexVectorDim),
 		func(k, _ int) bool { return a.SliceSizes[k] == operand.Dim(k) })
-	g.joined = append(g.joined, counted(operand, in.OperandInstr(1), a.StartIndexMap, a.CollapsedSliceDims, int(a.IndexVectorDim))...)
+	g.joined = counted(g.joined, operand, in.OperandInstr(1), a.StartIndexMap, a.CollapsedSliceDims, int(a.IndexVectorDim))
 	return g
 }
 
-// counted are the dimensions of an operand whose index just counts along a dimension of the indices, as far as the operand has elements: batching dimensions
-// that are written as indices. Pairs of operand and indices dimension.
-func counted(operand hlo.Shape, indices hlo.Instruction, comps, left []int64, vector int) (joined [][2]int) {
+// counted adds to batching dimensions, pairs of operand and indices dimension, those that are written as indices: dimensions of the operand whose index just
+// counts along a dimension of the indices that goes with no other, as far as the operand has elements.
+func counted(joined [][2]int, operand hlo.Shape, indices hlo.Instruction, comps, left []int64, vector int) [][2]int {
 	counts := func(in hlo.Instruction, k int64) {
 		a, ok := in.Attrs().(*hlo.IotaAttrs)
 		if !ok || !slices.Contains(left, k) || !in.Shape().IsStatic() {
@@ -142,7 +142,7 @@ func scatterDimsOf(in hlo.Instruction) indexDims {
 	g := indexDimsOf(operand.Rank(), updates.Rank(), a.InsertedWindowDims, a.InputBatchingDims, a.ScatterIndicesBatchingDims, a.UpdateWindowDims, int(a.IndexVectorDim),
 		func(k, j int) bool { return updates.Dim(j) == operand.Dim(k) })
 	indices := in.OperandInstr(in.NumOperands() / 2)
-	g.joined = append(g.joined, counted(operand, indices, a.ScatterDimsToOperandDims, a.InsertedWindowDims, int(a.IndexVectorDim))...)
+	g.joined = counted(g.joined, operand, indices, a.ScatterDimsToOperandDims, a.InsertedWindowDims, int(a.IndexVectorDim))
 	return g
 }
 

@@ -87,6 +87,9 @@ var programs = map[string]string{
   r = s32[1,6,3] iota(), iota_dimension=1
   i = s32[2,6,3] concatenate(r, c), dimensions={0}
   ROOT g = f32[6,3] gather(x, i), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={1,1}`,
+	"diagonal": `x = f32[6,6] parameter(0)
+  i = s32[6,1,1] iota(), iota_dimension=0
+  ROOT g = f32[6,1] gather(x, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}`,
 	"counted-scatter": `x = f32[6,10] parameter(0)
   c = s32[1,6,3] parameter(1)
   r = s32[1,6,3] iota(), iota_dimension=1

@@ -28,7 +28,7 @@ func NewElementTypeConverter(o pass.Options) (*pass.Pass, error) {
 	}
 	params := []pass.Param{{Name: "eliminate-type", Doc: "the type to avoid; bf16"}, {Name: "replace-with-type", Doc: "the type to compute in; f32"}}
 	return &pass.Pass{Name: "element-type-converter", Doc: elementDoc, Options: o, Params: params, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		if closedOrCollective(m)[c.ID()] {
+		if pass.Fact(ctx, m, closedOrCollective)[c.ID()] {
 			return nil
 		}
 		for in := range m.MustComputation(c.ID()).PostOrder() {

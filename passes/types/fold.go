@@ -19,7 +19,7 @@ func NewConversionFolding(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "bfloat16-fold", Doc: foldingDoc, Options: o, Params: supportParams, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		if closedOrCollective(m)[c.ID()] {
+		if pass.Fact(ctx, m, closedOrCollective)[c.ID()] {
 			return nil
 		}
 		for in := range m.MustComputation(c.ID()).PostOrder() {

@@ -38,9 +38,12 @@ func NewFloatNormalization(o pass.Options) (*pass.Pass, error) {
 	}}, nil
 }
 
+// apart is a set of computations, a fact of its own.
+type apart map[hlo.CompID]bool
+
 // closedOrCollective is the computations that are left alone: those of fusions and asynchronous instructions, and what collectives reduce with.
-func closedOrCollective(m hlo.Module) map[hlo.CompID]bool {
-	set := map[hlo.CompID]bool{}
+func closedOrCollective(m hlo.Module) apart {
+	set := apart{}
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
 			if t := hlo.Info(in.Opcode()).Traits; in.Opcode() == hlo.OpFusion || in.Opcode() == hlo.OpAsyncStart || t.Has(hlo.TraitCollective) {

@@ -13,7 +13,6 @@ type fabric struct {
 	size    int
 	boxes   map[box]*queue
 	anyone  map[box]*queue // of receives from any rank
-	splits  [][]int
 	next    distributed.Request
 	done    map[distributed.Request]bool
 	aborted []int // exit statuses

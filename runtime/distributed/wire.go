@@ -33,8 +33,8 @@ type Wire interface {
 // Request is a message that is on its way.
 type Request uintptr
 
-// NoRequest is none, and AnyRank is no particular process.
-const (
-	NoRequest Request = 0
-	AnyRank           = -1
-)
+// NoRequest is none.
+const NoRequest Request = 0
+
+// AnyRank is no particular process.
+const AnyRank = -1

@@ -30,7 +30,7 @@ func TestFFT(t *testing.T) {
 						continue
 					}
 					tol := c.tol * 4
-					if n == 10403 || n == 10007 || n == 17000 { // the evaluator goes through longer lines
+					if n == 17 || n == 101 || n > 10000 && n != 16384 && n != 30000 { // one side or both go through longer lines
 						tol *= 4
 					}
 					kernelCase{text: text, tol: tol}.check(t)

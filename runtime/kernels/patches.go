@@ -160,9 +160,7 @@ func copyLine[T any](dst, src []T) {
 		*(*[4]T)(dst) = *(*[4]T)(src)
 		dst, src = dst[4:], src[4:]
 	}
-	for i, v := range src {
-		dst[i] = v
-	}
+	copy(dst, src)
 }
 
 // position writes n features, from f on, of one position of the window; where that is outside, zeros.

@@ -268,20 +268,21 @@ func (r *rowLanes) task(f *runtime.TensorFrame, w *rowFrame, first, n int) {
 	} else {
 		r.fold(f, w, begin, n, length)
 	}
-	for i, width := range r.widths {
-		acc := w.acc[w.current][i][:n*width]
-		if r.parts > 1 {
-			copy(r.partial[i].of(f)[first*width:], acc)
-			continue
-		}
-		copy(w.own[i], acc)
-		w.x[i] = w.own[i]
-		fillBytes(acc, r.init(f, i))
-	}
 	if r.parts > 1 {
+		for i, width := range r.widths {
+			copy(r.partial[i].of(f)[first*width:], w.acc[w.current][i][:n*width])
+		}
 		return
 	}
-	r.step(w, n)
+	if r.extreme != nil || r.pieces(n, length) > 1 {
+		for i, width := range r.widths {
+			acc := w.acc[w.current][i][:n*width]
+			copy(w.own[i], acc)
+			w.x[i] = w.own[i]
+			fillBytes(acc, r.init(f, i))
+		}
+		r.step(w, n)
+	}
 	for i, width := range r.widths {
 		copy(f.Out(i).Data[first*width:], w.acc[w.current][i][:n*width])
 	}
@@ -303,10 +304,17 @@ func (r *rowLanes) init(f *runtime.TensorFrame, i int) []byte {
 	return f.In(r.inits[i].input).Data[:r.widths[i]]
 }
 
-// fold leaves what n rows fold to in as many accumulators.
+// fold leaves what n rows fold to in as many accumulators. Rows that are neither cut into pieces nor into parts are folded behind the initial
+// values, element by element, so that short rows keep the order that a computation which is not associative shows.
 func (r *rowLanes) fold(f *runtime.TensorFrame, w *rowFrame, begin, n, length int) {
 	pieces := r.pieces(n, length)
 	piece, lanes := length/pieces, n*pieces
+	behindInit := pieces == 1 && r.parts == 1
+	if behindInit {
+		for i, width := range r.widths {
+			fillBytes(w.acc[w.current][i][:n*width], r.init(f, i))
+		}
+	}
 	for k := 0; k < piece; k += rowSteps {
 		steps := min(rowSteps, piece-k)
 		for i, width := range r.widths {
@@ -319,7 +327,7 @@ func (r *rowLanes) fold(f *runtime.TensorFrame, w *rowFrame, begin, n, length in
 			for i, width := range r.widths {
 				w.x[i] = w.blocks[i][s*lanes*width:][:lanes*width]
 			}
-			if k+s == 0 {
+			if k+s == 0 && !behindInit {
 				for i := range w.x {
 					copy(w.acc[w.current][i], w.x[i])
 				}

@@ -1,0 +1,98 @@
+package profile_test
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/profile"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels"
+)
+
+// compiled compiles a program, which meter, if there is one, measures, and makes arguments.
+func compiled(t testing.TB, file string, meter *runtime.Meter) (*halo.Program, hlo.Module, []*hlo.Literal) {
+	t.Helper()
+	m, err := halo.Load(file)
+	require.NoError(t, err)
+	p, err := halo.Compile(t.Context(), m, halo.Options{Threads: 1, Observer: halo.Observer{Meter: meter}})
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	var args []*hlo.Literal
+	for i, v := range p.Signature().Parameters {
+		a, err := arrays.Fill("model", 0, i, v.Shape)
+		require.NoError(t, err)
+		args = append(args, a)
+	}
+	return p, m.HLO(), args
+}
+
+// TestProfile: ops run as often as the program runs, their shares add up, and each is an instruction of the text or stands for some.
+func TestProfile(t *testing.T) {
+	files, err := filepath.Glob("../testdata/run/*/prog.hlo")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			meter := runtime.NewMeter(runtime.MeterOptions{Spans: 100})
+			p, text, args := compiled(t, file, meter)
+			const runs = 3
+			for range runs {
+				_, err := p.Run(t.Context(), args...)
+				require.NoError(t, err)
+			}
+			m, ok := kernels.Module(p.Runtime())
+			require.True(t, ok)
+			x := profile.New(p.Runtime(), meter, profile.Config{Runs: runs, Seconds: 1, Threads: 1, Rates: analysis.OneCore, Module: m, Text: text})
+			require.NotEmpty(t, x.Ops)
+			names := map[string]bool{}
+			for c := range text.Computations() {
+				for in := range c.Instructions() {
+					names[in.Name()] = true
+				}
+			}
+			sum := 0.0
+			for i := range x.Ops {
+				o := &x.Ops[i]
+				sum += o.Seconds
+				if o.Kind == profile.Kernel && o.Computation == m.Entry().Name() {
+					assert.InDelta(t, 1, o.Calls, 1e-9, o.Name)
+				}
+				found := names[o.Name]
+				for _, of := range o.Of {
+					assert.True(t, names[of], of)
+					found = true
+				}
+				assert.True(t, found, "%s is not in the text, and stands for nothing there", o.Name)
+			}
+			assert.False(t, math.IsNaN(sum) || sum <= 0)
+			assert.InEpsilon(t, x.OpSeconds, sum, 1e-9)
+		})
+	}
+}
+
+// BenchmarkMeter shows what measuring costs: the same programs with and without.
+func BenchmarkMeter(b *testing.B) {
+	files, err := filepath.Glob("../testdata/run/*/prog.hlo")
+	require.NoError(b, err)
+	more, err := filepath.Glob("../../shared/corpus/hlo/backends/cpu/benchmarks/hlo/*[0135].hlo") // small ones; none if the shared corpus is absent
+	require.NoError(b, err)
+	for _, file := range append(files, more...) {
+		for name, meter := range map[string]*runtime.Meter{"plain": nil, "metered": runtime.NewMeter(runtime.MeterOptions{Alike: true})} {
+			b.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)+"/"+name, func(b *testing.B) {
+				p, _, args := compiled(b, file, meter)
+				for b.Loop() {
+					_, err := p.Run(b.Context(), args...)
+					require.NoError(b, err)
+				}
+			})
+		}
+	}
+}
