@@ -51,7 +51,7 @@ func Parse(file, text string) (*Module, error) { return Config{}.Parse(file, tex
 
 func newReader(file, text string, types *Types) *reader {
 	return &reader{
-		text: text, src: &Source{File: file, Text: text}, types: types, forms: forms(),
+		text: text, src: &Source{File: file, Text: text}, types: types, scope: newScope(text), forms: forms(),
 		functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type), read: make(map[string]Attr), dicts: make(map[string]Attrs),
 	}
 }
@@ -66,7 +66,7 @@ func (cfg Config) Parse(file, text string) (m *Module, err error) {
 	r := newReader(file, text, NewTypes())
 	r.src.before = cfg.LinesBefore
 	// An operation mostly has a line.
-	room := min(r.findAliases(), len(text)/32)
+	room := min(r.findAliases(), len(text)/valueText)
 	r.scope.bound, r.stack = make([]*slot, 0, room), make([]*Op, 0, room)
 	defer func() {
 		if x := recover(); x != nil {

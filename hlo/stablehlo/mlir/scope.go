@@ -4,6 +4,7 @@ package mlir
 // reader is. Names are numbers, or words with numbers at their ends, counted up: %0, %arg3, %cst_12. Those of one word are a family, whose
 // slots are found by number; others are looked up.
 type scope struct {
+	limit    int // of numbers that have slots of their own
 	families []family
 	others   map[string]*slot
 	bound    []*slot // those in use, in the order in which they were bound
@@ -11,10 +12,8 @@ type scope struct {
 
 // family is the names that differ only in their numbers.
 type family struct {
-	word    string
-	pages   []*[pageSize]slot // by place in the family
-	defined int               // how often one of them was defined
-	sparse  bool              // some numbers were too large for pages, and are among the others
+	word  string
+	pages []*[pageSize]slot // by place in the family
 }
 
 // slot is what a name stands for: the results of an operation, or one argument.
@@ -26,9 +25,13 @@ type slot struct {
 
 const (
 	pageSize    = 64
-	maxFamilies = 16       // they are searched one by one
-	maxSkipped  = pageSize // how far a number may be beyond twice the names that its family has had, so that pages are used
+	maxFamilies = 16 // they are searched one by one
+	valueText   = 32 // about how many bytes of text define a value
 )
+
+// newScope makes the scope of a text. Numbers may leave gaps, since those in regions come last, but not so large ones that slots take much
+// more memory than the text.
+func newScope(text string) scope { return scope{limit: pageSize + len(text)/valueText} }
 
 // split cuts a name into a word and its place in the family of the word: 0 without a number at the end that is written as numbers are,
 // else the number plus one.
@@ -51,30 +54,17 @@ func split(name string) (word string, n int) {
 func (s *scope) slot(name string) *slot {
 	word, n := split(name)
 	f := s.family(word)
-	if f == nil {
+	if f == nil || n >= s.limit {
 		return s.other(name)
 	}
 	page := n / pageSize
 	if page >= len(f.pages) {
-		if n > 2*f.defined+maxSkipped {
-			f.sparse = true
-			return s.other(name)
-		}
 		f.pages = append(f.pages, make([]*[pageSize]slot, page+1-len(f.pages))...)
 	}
 	if f.pages[page] == nil {
 		f.pages[page] = new([pageSize]slot)
 	}
-	b := &f.pages[page][n%pageSize]
-	if b.at == 0 {
-		if f.sparse {
-			if other := s.others[name]; other != nil {
-				return other
-			}
-		}
-		f.defined++ // or it is an error
-	}
-	return b
+	return &f.pages[page][n%pageSize]
 }
 
 // family is the family of a word; nil when there are too many.
