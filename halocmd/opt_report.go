@@ -1,7 +1,6 @@
 package halocmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/timeline"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -84,28 +84,23 @@ func summary(out io.Writer, reports []pass.Report) {
 
 // writeTrace writes the runs of passes as a Chrome trace: pipelines are the levels, each pass a bar.
 func writeTrace(path string, reports []pass.Report, steps []step) error {
-	type event struct {
-		Name  string         `json:"name"`
-		Phase string         `json:"ph"`
-		TS    float64        `json:"ts"`
-		Dur   float64        `json:"dur"`
-		PID   int            `json:"pid"`
-		TID   int            `json:"tid"`
-		Args  map[string]any `json:"args,omitempty"`
-	}
-	events := []event{}
-	for i, r := range reports {
-		s := steps[i]
-		name := r.Pass.Name
-		events = append(events, event{name, "X", float64(r.Began.Sub(reports[0].Began).Nanoseconds()) / 1e3,
-			float64(r.Took.Nanoseconds()) / 1e3, 1, 1, map[string]any{"path": r.Path, "changed": s.Changed,
-				"instructions": s.Instructions, "copied_bytes": s.CopiedBytes, "allocated_bytes": s.AllocatedBytes, "delta": s.Delta, "statistics": s.Statistics}})
-	}
-	text, err := json.Marshal(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o666)
+	defer file.Close()
+	micros := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+	out := timeline.NewWriter(file)
+	for i, r := range reports {
+		s := steps[i]
+		out.Write(timeline.Event{Name: r.Pass.Name, Phase: "X", Time: micros(r.Began.Sub(reports[0].Began)), Duration: micros(r.Took), Process: 1, Thread: 1,
+			Args: map[string]any{"path": r.Path, "changed": s.Changed, "instructions": s.Instructions, "copied_bytes": s.CopiedBytes,
+				"allocated_bytes": s.AllocatedBytes, "delta": s.Delta, "statistics": s.Statistics}})
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // instructionDiff lists the instructions that two versions of a module do not share: - for gone, + for new, and both for changed. Renamed

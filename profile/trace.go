@@ -1,43 +1,23 @@
 package profile
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/timeline"
 	"github.com/gohalo/halo/runtime"
 )
-
-// event is an event in the format that Chrome's trace viewer and Perfetto read.
-type event struct {
-	Name     string         `json:"name"`
-	Category string         `json:"cat,omitempty"`
-	Phase    string         `json:"ph"`
-	Time     float64        `json:"ts"`
-	Duration *float64       `json:"dur,omitempty"`
-	Process  int            `json:"pid"`
-	Thread   int            `json:"tid"`
-	ID       int            `json:"id,omitempty"`
-	Bind     string         `json:"bp,omitempty"` // of the end of a flow: to the span around it
-	Args     map[string]any `json:"args,omitempty"`
-}
 
 // WriteTrace writes the steps that the meter kept as a timeline: a process for each device, a thread for each worker, a span for each op with its
 // shape and origin, arrows from what makes a value to what reads it, and asynchronous chains as spans of their own from start to done.
 func (p *Profile) WriteTrace(w io.Writer) error {
-	t := &tracer{out: bufio.NewWriter(w), p: p, lanes: map[[2]int]bool{}, last: map[producer]runtime.MeterSpan{}}
-	t.out.WriteString("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")
+	t := &tracer{out: timeline.NewWriter(w), p: p, lanes: map[[2]int]bool{}, last: map[producer]runtime.MeterSpan{}}
 	for i := range p.spans {
 		t.span(&p.spans[i])
 	}
-	t.out.WriteString("\n]}\n")
-	if t.err != nil {
-		return t.err
-	}
-	return t.out.Flush()
+	return t.out.Close()
 }
 
 // producer is an instruction in one execution of what it is in.
@@ -47,27 +27,11 @@ type producer struct {
 }
 
 type tracer struct {
-	out   *bufio.Writer
+	out   *timeline.Writer
 	p     *Profile
-	n     int // events
 	flows int
 	lanes map[[2]int]bool
 	last  map[producer]runtime.MeterSpan // the latest execution of each instruction
-	err   error
-}
-
-func (t *tracer) write(e event) {
-	text, err := json.Marshal(e)
-	if err != nil {
-		t.err = err
-		return
-	}
-	if t.n > 0 {
-		t.out.WriteByte(',')
-	}
-	t.out.WriteByte('\n')
-	t.out.Write(text)
-	t.n++
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
@@ -98,7 +62,7 @@ func (t *tracer) span(s *runtime.MeterSpan) {
 	if step.Evaluated {
 		args["evaluated"] = true
 	}
-	t.write(event{Name: o.Name, Category: string(o.Kind), Phase: "X", Time: micros(s.Begin), Duration: &took, Process: lane[0], Thread: lane[1], Args: args})
+	t.out.Write(timeline.Event{Name: o.Name, Category: string(o.Kind), Phase: "X", Time: micros(s.Begin), Duration: took, Process: lane[0], Thread: lane[1], Args: args})
 	for operand := range in.Operands() {
 		t.flow(operand, s, lane)
 	}
@@ -114,8 +78,8 @@ func (t *tracer) name(lane [2]int) {
 		return
 	}
 	t.lanes[lane] = true
-	t.write(event{Name: "process_name", Phase: "M", Process: lane[0], Args: map[string]any{"name": fmt.Sprintf("%s, device %d/%d", t.p.Module, lane[0]>>16, lane[0]&0xffff)}})
-	t.write(event{Name: "thread_name", Phase: "M", Process: lane[0], Thread: lane[1], Args: map[string]any{"name": fmt.Sprintf("worker %d", lane[1])}})
+	t.out.Write(timeline.Event{Name: "process_name", Phase: "M", Process: lane[0], Args: map[string]any{"name": fmt.Sprintf("%s, device %d/%d", t.p.Module, lane[0]>>16, lane[0]&0xffff)}})
+	t.out.Write(timeline.Event{Name: "thread_name", Phase: "M", Process: lane[0], Thread: lane[1], Args: map[string]any{"name": fmt.Sprintf("worker %d", lane[1])}})
 }
 
 // flow draws an arrow from what made an operand. Values that cost nothing to make, as elements of tuples, are looked through.
@@ -129,8 +93,8 @@ func (t *tracer) flow(operand hlo.Instruction, s *runtime.MeterSpan, lane [2]int
 		return
 	}
 	t.flows++
-	t.write(event{Name: operand.Name(), Category: "flow", Phase: "s", Time: micros(from.End), Process: lane[0], Thread: int(from.Worker), ID: t.flows})
-	t.write(event{Name: operand.Name(), Category: "flow", Phase: "f", Bind: "e", Time: micros(s.Begin), Process: lane[0], Thread: lane[1], ID: t.flows})
+	t.out.Write(timeline.Event{Name: operand.Name(), Category: "flow", Phase: "s", Time: micros(from.End), Process: lane[0], Thread: int(from.Worker), ID: t.flows})
+	t.out.Write(timeline.Event{Name: operand.Name(), Category: "flow", Phase: "f", Bind: "e", Time: micros(s.Begin), Process: lane[0], Thread: lane[1], ID: t.flows})
 }
 
 // chain draws an asynchronous operation from the start of its chain to its done.
@@ -145,8 +109,8 @@ func (t *tracer) chain(done hlo.Instruction, s *runtime.MeterSpan, o *Op) {
 	}
 	t.flows++
 	args := map[string]any{"start": start.Name(), "done": done.Name(), "shape": o.Shape}
-	t.write(event{Name: start.Name(), Category: "async", Phase: "b", Time: micros(from.Begin), Process: s.Device, ID: t.flows, Args: args})
-	t.write(event{Name: start.Name(), Category: "async", Phase: "e", Time: micros(s.End), Process: s.Device, ID: t.flows})
+	t.out.Write(timeline.Event{Name: start.Name(), Category: "async", Phase: "b", Time: micros(from.Begin), Process: s.Device, ID: t.flows, Args: args})
+	t.out.Write(timeline.Event{Name: start.Name(), Category: "async", Phase: "e", Time: micros(s.End), Process: s.Device, ID: t.flows})
 }
 
 // find is the op of a step.

@@ -61,14 +61,23 @@ func (f *fiber) work(a *activation, s *step, began time.Time) Work {
 	run := f.run
 	w := Work{Function: a.fn.fn.name, Instr: -1, Replica: run.ctx.Replica, Partition: run.ctx.Partition, Worker: f.worker, Async: f.op != nil, Begin: began}
 	w.Kernel, _ = a.fn.kernelName(s)
-	if s.kernel < 0 {
-		return w
-	}
-	program := a.fn.fn.program
-	if k := &a.fn.fn.def.Kernels[s.kernel]; len(k.Attrs) > 0 && k.Attrs[0].Type == bef.I64 {
-		if id, err := program.file.Attrs.Bits(k.Attrs[0].Offset, bef.I64); err == nil {
-			w.Instr = int64(id)
-		}
-	}
+	w.Instr = a.fn.fn.KernelInstr(int(s.kernel))
 	return w
+}
+
+// KernelInstr returns the first attribute of kernel i of a function: in lowered programs the id of the instruction that it is, else -1. It is
+// -1, too, for an i below 0, which stands for steps that only the plan knows of.
+func (f *Function) KernelInstr(i int) int64 {
+	if i < 0 {
+		return -1
+	}
+	k := &f.def.Kernels[i]
+	if len(k.Attrs) == 0 || k.Attrs[0].Type != bef.I64 {
+		return -1
+	}
+	id, err := f.program.file.Attrs.Bits(k.Attrs[0].Offset, bef.I64)
+	if err != nil {
+		return -1
+	}
+	return int64(id)
 }

@@ -5,7 +5,6 @@ package timeline
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -31,18 +30,6 @@ type Process struct {
 	Spans   []Span
 }
 
-// event is an event of the format.
-type event struct {
-	Name     string            `json:"name"`
-	Category string            `json:"cat,omitempty"`
-	Phase    string            `json:"ph"`
-	Time     float64           `json:"ts"`
-	Duration float64           `json:"dur"`
-	Process  int               `json:"pid"`
-	Thread   int               `json:"tid"`
-	Args     map[string]string `json:"args,omitempty"`
-}
-
 // Write writes processes as one JSON array, a line for each event. Times count from the earliest span.
 func Write(w io.Writer, processes []Process) error {
 	begin := 0.0
@@ -54,29 +41,17 @@ func Write(w io.Writer, processes []Process) error {
 			}
 		}
 	}
-	events := []event{}
+	out := NewWriter(w)
 	for i, p := range processes {
-		events = append(events, p.events(i, begin)...)
-	}
-	var text []byte
-	separator := "[\n"
-	for _, e := range events {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return err
+		for _, e := range p.events(i, begin) {
+			out.Write(e)
 		}
-		text = append(append(text, separator...), line...)
-		separator = ",\n"
 	}
-	if len(events) == 0 {
-		text = append(text, '[')
-	}
-	_, err := w.Write(append(text, "\n]\n"...))
-	return err
+	return out.Close()
 }
 
-func (p *Process) events(process int, begin float64) []event {
-	events := []event{{Name: "process_name", Phase: "M", Process: process, Args: map[string]string{"name": p.Name}}}
+func (p *Process) events(process int, begin float64) []Event {
+	events := []Event{{Name: "process_name", Phase: "M", Process: process, Args: map[string]any{"name": p.Name}}}
 	spans := slices.Clone(p.Spans)
 	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Compare(a.Begin, b.Begin) })
 	workers := p.Workers
@@ -100,9 +75,10 @@ func (p *Process) events(process int, begin float64) []event {
 		}
 		if !named[lane] {
 			named[lane] = true
-			events = append(events, event{Name: "thread_name", Phase: "M", Process: process, Thread: lane, Args: map[string]string{"name": name}})
+			events = append(events, Event{Name: "thread_name", Phase: "M", Process: process, Thread: lane, Args: map[string]any{"name": name}})
 		}
-		events = append(events, event{s.Name, s.category(), "X", microseconds(s.Begin - begin), microseconds(s.End - s.Begin), process, lane, s.args()})
+		events = append(events, Event{Name: s.Name, Category: s.category(), Phase: "X", Time: microseconds(s.Begin - begin),
+			Duration: microseconds(s.End - s.Begin), Process: process, Thread: lane, Args: s.args()})
 	}
 	return events
 }
@@ -117,8 +93,8 @@ func (s *Span) category() string {
 	return "kernel"
 }
 
-func (s *Span) args() map[string]string {
-	args := map[string]string{}
+func (s *Span) args() map[string]any {
+	args := map[string]any{}
 	for key, value := range map[string]string{"shape": s.Shape, "opcode": s.Opcode, "op_name": s.OpName} {
 		if value != "" {
 			args[key] = value

@@ -19,12 +19,12 @@ func TestWrite(t *testing.T) {
 		{Name: "u", Waits: true, Async: true, Begin: 3, End: 4, OpName: "f"},
 	}}}))
 	assert.Equal(t, `[
-{"name":"process_name","ph":"M","ts":0,"dur":0,"pid":0,"tid":0,"args":{"name":"main"}},
-{"name":"thread_name","ph":"M","ts":0,"dur":0,"pid":0,"tid":1,"args":{"name":"waiting 0"}},
+{"name":"process_name","ph":"M","ts":0,"pid":0,"tid":0,"args":{"name":"main"}},
+{"name":"thread_name","ph":"M","ts":0,"pid":0,"tid":1,"args":{"name":"waiting 0"}},
 {"name":"s","cat":"async","ph":"X","ts":0,"dur":2000000,"pid":0,"tid":1},
-{"name":"thread_name","ph":"M","ts":0,"dur":0,"pid":0,"tid":0,"args":{"name":"worker 0"}},
+{"name":"thread_name","ph":"M","ts":0,"pid":0,"tid":0,"args":{"name":"worker 0"}},
 {"name":"a","cat":"kernel","ph":"X","ts":1000000,"dur":1000000,"pid":0,"tid":0,"args":{"opcode":"add","shape":"f32[]"}},
-{"name":"thread_name","ph":"M","ts":0,"dur":0,"pid":0,"tid":2,"args":{"name":"waiting 1"}},
+{"name":"thread_name","ph":"M","ts":0,"pid":0,"tid":2,"args":{"name":"waiting 1"}},
 {"name":"t","cat":"async","ph":"X","ts":1000000,"dur":2000000,"pid":0,"tid":2},
 {"name":"u","cat":"async","ph":"X","ts":2000000,"dur":1000000,"pid":0,"tid":1,"args":{"op_name":"f"}}
 ]

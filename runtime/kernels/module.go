@@ -45,31 +45,23 @@ func Module(p *runtime.Program) (hlo.Module, bool) {
 	return program.Module(), true
 }
 
-// Instruction is the instruction of the program's module that a kernel was lowered from; false if there is none.
+// Instruction is the instruction of the program's module that a kernel was lowered from. It reports false for copies that only the plan
+// knows of.
 func Instruction(p *runtime.Program, w runtime.Work) (hlo.Instruction, bool) {
-	program, ok := p.Module().(*proto.Program)
-	if !ok || w.Instr < 0 {
-		return hlo.Instruction{}, false
-	}
-	return program.Instruction(w.Instr)
+	return instructionByID(p, w.Instr)
 }
 
-// KernelInstruction returns the instruction of the program's module that kernel i of a function is. It reports false for copies that only the
-// plan knows of.
+// KernelInstruction is Instruction for kernel i of a function of the program.
 func KernelInstruction(f *runtime.Function, p *runtime.Program, i int) (hlo.Instruction, bool) {
+	return instructionByID(p, f.KernelInstr(i))
+}
+
+func instructionByID(p *runtime.Program, id int64) (hlo.Instruction, bool) {
 	program, ok := p.Module().(*proto.Program)
-	if !ok || i < 0 {
+	if !ok || id < 0 {
 		return hlo.Instruction{}, false
 	}
-	k := &p.File().Functions[f.ID()].Kernels[i]
-	if len(k.Attrs) == 0 {
-		return hlo.Instruction{}, false
-	}
-	id, err := p.File().Attrs.Bits(k.Attrs[0].Offset, bef.I64)
-	if err != nil {
-		return hlo.Instruction{}, false
-	}
-	return program.Instruction(int64(id))
+	return program.Instruction(id)
 }
 
 // Subject makes a binding be about an instruction of a module in memory, for kernels outside of any program.
