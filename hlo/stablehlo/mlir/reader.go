@@ -49,13 +49,6 @@ const maxDepth = 500
 // Parse reads a program as MLIR text. The module keeps the text. The error is a [parser.ErrorList] of one.
 func Parse(file, text string) (*Module, error) { return Config{}.Parse(file, text) }
 
-func newReader(file, text string, types *Types) *reader {
-	return &reader{
-		text: text, src: &Source{File: file, Text: text}, types: types, scope: newScope(text), forms: forms(),
-		functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type), read: make(map[string]Attr), dicts: make(map[string]Attrs),
-	}
-}
-
 // Config says how a text is read. The zero value is ready to use.
 type Config struct {
 	LinesBefore int // lines of the file before the text, for positions
@@ -65,6 +58,8 @@ type Config struct {
 func (cfg Config) Parse(file, text string) (m *Module, err error) {
 	r := newReader(file, text, NewTypes())
 	r.src.before = cfg.LinesBefore
+	r.forms, r.scope = forms(), newScope(text)
+	r.functions, r.aliases, r.dicts = make(map[string]int), make(map[string]*alias), make(map[string]Attrs)
 	// An operation mostly has a line.
 	room := min(r.findAliases(), len(text)/valueText)
 	r.scope.bound, r.stack = make([]*slot, 0, room), make([]*Op, 0, room)
@@ -78,6 +73,11 @@ func (cfg Config) Parse(file, text string) (m *Module, err error) {
 		}
 	}()
 	return r.file(file), nil
+}
+
+// newReader makes a reader of attributes and types.
+func newReader(file, text string, types *Types) *reader {
+	return &reader{text: text, src: &Source{File: file, Text: text}, types: types, known: make(map[string]*Type), read: make(map[string]Attr)}
 }
 
 // IsSyntax reports whether err is an error of reading MLIR text.
