@@ -11,3 +11,8 @@ func (in Instruction) LocalHash() uint64 { return in.n.local(in.c.liveEpoch()) }
 func EqualLocal(a, b Instruction) bool {
 	return equalMeaning(a.n, b.n) && slices.Equal(a.n.called(), b.n.called())
 }
+
+// EqualLocalBy is [EqualLocal] with callees that are equal if same reports so.
+func EqualLocalBy(a, b Instruction, same func(x, y CompID) bool) bool {
+	return equalMeaning(a.n, b.n) && slices.EqualFunc(a.n.called(), b.n.called(), same)
+}

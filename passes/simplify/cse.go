@@ -11,18 +11,19 @@ var CSE = &pass.Pass{
 	Name: "cse",
 	Doc: `compute equal expressions once
 
-Two instructions are equal if opcode, attributes, callees, shape and operands are; operands of commutative ops may be exchanged.
+Two instructions are equal if opcode, attributes, shape, operands and what they call are; operands of commutative ops may be exchanged, and
+equal computations may have two names.
 Constants are equal by their bits: zero is not minus zero. Instructions with side effects, random ones, and those with control
 dependencies are left alone, and so are asynchronous ones: each start begins work of its own. What stands for another waits for no done that the
 other did not wait for.`,
 	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-		return mergeEqual(ctx, ce, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects))
+		return mergeEqual(ctx, ce, m, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects))
 	},
 }
 
-func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, c hlo.Computation, effects *analysis.SideEffects) error {
+func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects) error {
 	var merges [][2]hlo.InstrID // old, new: made when c has been read
-	k, windows := newClasses(c), analysis.FindWindows(c)
+	k, windows := newClasses(m, c), analysis.FindWindows(c)
 	for in := range c.Instructions() {
 		if !mergeable(in, effects) {
 			continue
@@ -49,14 +50,15 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, c hlo.Computation, effects *
 
 // classes are the instructions seen so far, by what they compute. It allocates nothing for an instruction.
 type classes struct {
+	m         hlo.Module
 	c         hlo.Computation
 	standsFor []hlo.InstrID          // by id: the instruction that has taken its place, or itself
 	last      map[uint64]hlo.InstrID // by hash: the last of its class seen
 	before    []hlo.InstrID          // by id: the one before it with the same hash
 }
 
-func newClasses(c hlo.Computation) *classes {
-	k := &classes{c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), before: make([]hlo.InstrID, c.IDLimit()),
+func newClasses(m hlo.Module, c hlo.Computation) *classes {
+	k := &classes{m: m, c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), before: make([]hlo.InstrID, c.IDLimit()),
 		last: make(map[uint64]hlo.InstrID, c.NumInstructions())}
 	for i := range k.standsFor {
 		k.standsFor[i] = hlo.InstrID(i)
@@ -98,7 +100,7 @@ func (k *classes) operand(in hlo.Instruction, i int) hlo.InstrID {
 }
 
 func (k *classes) same(a, b hlo.Instruction) bool {
-	if a.NumOperands() != b.NumOperands() || !hlo.EqualLocal(a, b) {
+	if a.NumOperands() != b.NumOperands() {
 		return false
 	}
 	for i := range a.NumOperands() {
@@ -106,7 +108,12 @@ func (k *classes) same(a, b hlo.Instruction) bool {
 			return false
 		}
 	}
-	return true
+	return hlo.EqualLocalBy(a, b, k.sameCallee)
+}
+
+// sameCallee reports whether two computations are equal: each reduction of a program from JAX has a reducer of its own, for example.
+func (k *classes) sameCallee(a, b hlo.CompID) bool {
+	return a == b || k.m.MustComputation(a).Equal(k.m.MustComputation(b))
 }
 
 func mergeable(in hlo.Instruction, effects *analysis.SideEffects) bool {

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gohalo/halo/hlo"
@@ -133,5 +134,41 @@ func TestDataMovement(t *testing.T) {
 		for d := range 2 {
 			kernelCase{text: fmt.Sprintf("%s[40,70] iota(), iota_dimension=%d", typ, d)}.check(t)
 		}
+	}
+}
+
+// TestBrain computes with bf16 that steps read and write as it is in memory: both operands or one of them, once or more often, rounded on the way or in the
+// end, with rests of vectors, and reduced instead of stored.
+func TestBrain(t *testing.T) {
+	const parameters = "x = bf16[S] parameter(0) y = bf16[S] parameter(1) "
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, shape := range []string{"3,1037", "5", "2,2048"} {
+			for _, body := range []string{
+				"ROOT r = bf16[S] OP(x, y)", "ROOT r = bf16[S] OP(x, x)", "a = bf16[S] OP(x, y) ROOT r = bf16[S] add(a, x)", "a = bf16[S] OP(x, y) ROOT r = bf16[S] subtract(y, a)",
+				"n = bf16[S] negate(y) ROOT r = bf16[S] OP(x, n)", "n = bf16[S] negate(y) ROOT r = bf16[S] OP(n, x)", "a = bf16[S] OP(x, y) b = bf16[S] multiply(a, a) ROOT r = bf16[S] add(a, b)",
+				"f = f32[S] convert(x) g = f32[S] convert(y) h = f32[S] OP(f, g) ROOT r = bf16[S] convert(h)", "f = f32[S] convert(x) g = f32[S] sine(f) h = f32[S] OP(f, g) ROOT r = f32[S] OP(h, h)",
+				"h = f16[S] convert(x) g = f16[S] convert(y) ROOT r = f16[S] OP(h, g)", "a = bf16[S] OP(x, y) n = bf16[S] negate(a) ROOT r = (bf16[S], bf16[S]) tuple(a, n)",
+			} {
+				for _, op := range []string{"add", "subtract", "multiply", "divide"} {
+					result := "bf16[S]"
+					for _, typ := range []string{"f16[S]", "f32[S]", "(bf16[S], bf16[S])"} {
+						if strings.Contains(body, "r = "+typ) {
+							result = typ
+						}
+					}
+					text := result + " fusion(bf16[S], bf16[S]), kind=kLoop, calls={ " + parameters + body + " }"
+					kernelCase{text: strings.NewReplacer("[S]", "["+shape+"]", "OP", op).Replace(text), tol: 1e-6}.check(t)
+				}
+			}
+			axes := "{0}"
+			if strings.Contains(shape, ",") {
+				axes = "{0,1}"
+			}
+			text := "bf16[] fusion(bf16[S], bf16[S], bf16[]), kind=kInput, calls={ " + parameters + "i = bf16[] parameter(2) a = bf16[S] subtract(x, y) " +
+				"b = bf16[S] multiply(a, x) ROOT r = bf16[] reduce(b, i), dimensions=" + axes + ", to_apply=" + replaceType(reducer("maximum"), "bf16") + " }"
+			kernelCase{text: strings.ReplaceAll(text, "[S]", "["+shape+"]")}.check(t)
+		}
+		restore()
 	}
 }

@@ -142,14 +142,14 @@ func rowsLoop[T any](name string, portable func(x, y []T)) func(x, y []T) {
 }
 
 // runLoop is a loop of package vec as fold.run.
-func runLoop[T realNumber](name string, pair func(x, y T) T, portable func(x []T) T) func(x []T) T {
+func runLoop[T realNumber, S any](name string, pair func(x, y T) T, portable func(x []S) T) func(x []S) T {
 	loop := vec.FindFold(name, pair, portable)
 	if loop == nil {
 		return portable
 	}
 	// The loop writes through a pointer, which would take a new variable for each call.
 	results := sync.Pool{New: func() any { return new(T) }}
-	return func(x []T) T {
+	return func(x []S) T {
 		p := results.Get().(*T)
 		loop(p, x)
 		r := *p
@@ -161,11 +161,14 @@ func runLoop[T realNumber](name string, pair func(x, y T) T, portable func(x []T
 // sumBlock is how many elements are added before their sum is: it keeps rounding errors of long sums small.
 const sumBlock = 4096
 
-// sumRun adds blocks, and the sums of the halves of longer runs.
 func sumRun[T realNumber](t hlo.PrimitiveType, pair func(x, y T) T) func(x []T) T {
-	block := runLoop(vecName("sum", t), pair, vec.SumOf[T])
-	var sum func(x []T) T
-	sum = func(x []T) T {
+	return sumBlocks(runLoop(vecName("sum", t), pair, vec.SumOf[T]))
+}
+
+// sumBlocks adds blocks, and the sums of the halves of longer runs.
+func sumBlocks[T realNumber, S any](block func(x []S) T) func(x []S) T {
+	var sum func(x []S) T
+	sum = func(x []S) T {
 		if len(x) <= sumBlock {
 			return block(x)
 		}

@@ -200,8 +200,12 @@ type choleskyWorker[T factor.Number] struct {
 func (w *choleskyWorker[T]) factor(f *runtime.TensorFrame, k int, m matrixBatch, lower, isLapack bool) {
 	n := m.rows
 	in, out := elems[T](f.In(0).Data)[k*m.len():][:m.len()], elems[T](f.Out(0).Data)[k*m.len():][:m.len()]
-	if len(w.a) < m.len() {
-		w.a = make([]T, m.len())
+	a, inPlace := out, lower && &in[0] != &out[0]
+	if !inPlace {
+		if len(w.a) < m.len() {
+			w.a = make([]T, m.len())
+		}
+		a = w.a
 	}
 	// An upper factor is the adjoint of the lower one of the matrix that the upper triangle says.
 	src, dst := factor.Dense(in, n), factor.Dense(out, n)
@@ -209,14 +213,14 @@ func (w *choleskyWorker[T]) factor(f *runtime.TensorFrame, k int, m matrixBatch,
 		src, dst = src.Transposed(), dst.Transposed()
 	}
 	for i := range n {
-		src.CopyRow(w.a[i*n:][:i+1], i, 0)
+		src.CopyRow(a[i*n:][:i+1], i, 0)
 		if !lower {
-			factor.Conjugate(w.a[i*n:][:i+1])
+			factor.Conjugate(a[i*n:][:i+1])
 		}
 	}
-	ok := w.c.Factor(factor.Dense(w.a, n), n)
+	ok := w.c.Factor(factor.Dense(a, n), n)
 	for i := range n {
-		row := w.a[i*n:][:n]
+		row := a[i*n:][:n]
 		if !lower {
 			factor.Conjugate(row[:i+1])
 		}
@@ -229,7 +233,9 @@ func (w *choleskyWorker[T]) factor(f *runtime.TensorFrame, k int, m matrixBatch,
 		} else {
 			clear(row[i+1:])
 		}
-		dst.SetRow(i, row)
+		if !inPlace {
+			dst.SetRow(i, row)
+		}
 	}
 	if isLapack {
 		info := int32(0)

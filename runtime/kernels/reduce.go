@@ -50,6 +50,9 @@ func reduceOp(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, b
 	}
 	switch t {
 	case hlo.F32:
+		if b, ok := narrowRuns(s, op, leaf); ok {
+			return b, true
+		}
 		return reduceAs(s, t, foldOf[float32](op), leaf)
 	case hlo.F64:
 		return reduceAs(s, t, foldOf[float64](op), leaf)

@@ -70,6 +70,32 @@ func TestFusedReduce(t *testing.T) {
 		"ROOT r = bf16[4] reduce(n, z), dimensions={1}, to_apply=" + replaceType(reducer("add"), "bf16") + " }", small: true, tol: 1e-5}.check(t)
 }
 
+// TestNarrowRuns reduces rows of bf16 and f16, as they are and as f32, along runs of many lengths and with parts.
+func TestNarrowRuns(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, typ := range []string{"bf16", "f16"} {
+			for _, s := range [][3]string{{"40", "40,96", "1"}, {"7", "7,1000", "1"}, {"3", "3,17", "1"}, {"2", "2,70000", "1"}, {"", "100001", "0"}, {"5", "5,9,33", "1,2"}} {
+				for _, op := range []string{"add", "maximum", "minimum"} {
+					text := "f32[R] fusion(T[S], f32[]), kind=kInput, calls={ x = T[S] parameter(0) i = f32[] parameter(1) c = f32[S] convert(x) " +
+						"ROOT r = f32[R] reduce(c, i), dimensions={D}, to_apply=" + strings.ReplaceAll(reducer(op), "T[", "f32[") + " }"
+					text = strings.NewReplacer("[R]", "["+s[0]+"]", "[S]", "["+s[1]+"]", "{D}", "{"+s[2]+"}").Replace(text)
+					kernelCase{text: replaceType(text, typ), small: true, tol: 1e-4}.check(t)
+					if op != "add" {
+						text = "T[R] reduce(T[S], T[]), dimensions={D}, to_apply=" + reducer(op)
+						text = strings.NewReplacer("[R]", "["+s[0]+"]", "[S]", "["+s[1]+"]", "{D}", "{"+s[2]+"}").Replace(text)
+						kernelCase{text: replaceType(text, typ), small: true}.check(t)
+					}
+				}
+			}
+		}
+		restore()
+	}
+	// What is rounded on the way is not read as it was.
+	kernelCase{text: "f16[40] fusion(bf16[40,96], f16[]), kind=kInput, calls={ x = bf16[40,96] parameter(0) i = f16[] parameter(1) c = f16[40,96] convert(x) " +
+		"ROOT r = f16[40] reduce(c, i), dimensions={1}, to_apply=" + replaceType(reducer("maximum"), "f16") + " }", small: true}.check(t)
+}
+
 // levels are the instruction sets of this processor.
 func levels() (all []vec.Level) {
 	for l := vec.Portable; l <= vec.Best(); l++ {

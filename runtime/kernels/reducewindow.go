@@ -1,10 +1,13 @@
 package kernels
 
 import (
+	"fmt"
 	"sync"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // reduceWindow serves one array and one recognised op, without base dilation. Narrow floats are reduced in f32.
@@ -43,6 +46,9 @@ type windowReduction[T realNumber] struct {
 	src, init, to place
 	loop          *parallelLoop
 	picked        sync.Pool // of *[windowPick]T
+	every         vec.Loop  // picks elements of a line with a stride, by taking the low parts of wider ones, or nil
+	vector        vec.Loop  // folds listed runs, if there is one
+	lists         sync.Pool // of *windowList[T]
 
 	// scan is the axis whose window reaches from the first element to the position, or back, or -1. It is then folded one element at a time.
 	scan    int
@@ -68,6 +74,7 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 	if last := len(r.window) - 1; r.run == 1 && last >= 0 && r.out[last] >= 4 && !r.findScan() {
 		// Positions along the last axis are folded together.
 		r.loop = newParallelLoop(r.lines)
+		r.every = everyLoop[T](t, int(r.window[last].Stride))
 		n, work = r.rows/r.out[last], r.out[last]
 		for i := range r.window {
 			work *= int(r.window[i].Size)
@@ -80,6 +87,9 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 			work *= int(r.window[i].Size)
 		}
 		r.loop = newParallelLoop(r.positions)
+		if r.findVector(s, t) {
+			r.loop = newParallelLoop(r.listed)
+		}
 	}
 	grain := 1 + (1<<14)/(1+work)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
@@ -132,7 +142,13 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 				for p := first; p < end; p += len(picked) {
 					m := min(len(picked), end-p)
 					at := off + p*stride + shift
-					for i := range picked[:m] {
+					done := 0
+					if r.every != nil && m > 1 { // which reads what follows an element too
+						done = m - 1
+						r.every(done, unsafe.Pointer(&picked[0]), unsafe.Pointer(&x[at:][:done*stride][0]), nil, nil)
+						at += done * stride
+					}
+					for i := done; i < m; i++ {
 						picked[i] = x[at]
 						at += stride
 					}
@@ -141,6 +157,20 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 			}
 		})
 	}
+}
+
+// everyLoop takes every stride-th element, or is nil where there is no vector loop for that.
+func everyLoop[T realNumber](t hlo.PrimitiveType, stride int) vec.Loop {
+	name := fmt.Sprintf("convert.i%d.i%d", t.Bits()*stride, t.Bits())
+	if stride < 2 || !vec.Has(name) {
+		return nil
+	}
+	return vec.Find(name, func(n int, d, a, _, _ unsafe.Pointer) {
+		z, x := unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(a), n*stride)
+		for i := range z {
+			z[i] = x[i*stride]
+		}
+	})
 }
 
 // position folds one window, in row-major order of its positions, into y.

@@ -1,22 +1,38 @@
 package kernels
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
 
 func TestReduceWindow(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		testReduceWindow(t)
+		restore()
+	}
+}
+
+func testReduceWindow(t *testing.T) {
+	t.Helper()
 	for _, typ := range []string{"f32", "s32", "bf16", "u8", "f64"} {
 		for _, c := range []string{
 			"T[2,4,5,3] reduce-window(T[2,8,10,3], T[]), window={size=1x2x2x1 stride=1x2x2x1}",
 			"T[2,4,5,3] reduce-window(T[2,8,10,3], T[]), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x0_1x1_0x0_0}",
+			"T[2,6,7,70] reduce-window(T[2,10,11,70], T[]), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_2x2_2x0_0}",
+			"T[3,9,2,19] reduce-window(T[3,4,6,19], T[]), window={size=1x2x3x1 stride=1x1x2x1 pad=0_0x4_2x0_0x0_0 rhs_dilate=1x1x2x1}",
 			"T[2,3,4,5] reduce-window(T[2,3,8,10], T[]), window={size=1x1x2x2 stride=1x1x2x2}",
 			"T[3,9] reduce-window(T[3,9], T[]), window={size=1x9 pad=0_0x8_0}", "T[3,9] reduce-window(T[3,9], T[]), window={size=1x9 pad=0_0x0_8}",
 			"T[3,9,4] reduce-window(T[3,9,4], T[]), window={size=1x9x1 pad=0_0x8_0x0_0}", "T[9,4] reduce-window(T[9,4], T[]), window={size=9x1 pad=8_0x0_0}",
 			"T[7,9,4] reduce-window(T[7,9,4], T[]), window={size=7x1x1 pad=0_6x0_0x0_0}",
 			"T[6] reduce-window(T[9], T[]), window={size=3 rhs_dilate=2 pad=1_0}", "T[8] reduce-window(T[5], T[]), window={size=2 pad=2_2}",
 			"T[3,5,7] reduce-window(T[3,12,15], T[]), window={size=1x3x3 stride=1x3x2 pad=0_0x2_3x0_0 rhs_dilate=1x1x2}", "T[2,600] reduce-window(T[2,1200], T[]), window={size=1x3 stride=1x2 pad=0_0x1_0}",
+			"T[2,71] reduce-window(T[2,144], T[]), window={size=1x3 stride=1x2}", "T[2,300] reduce-window(T[2,1203], T[]), window={size=1x5 stride=1x4 pad=0_0x1_0}",
 			"T[4,6] reduce-window(T[4,5], T[]), window={size=1x2 pad=0_0x1_1}", "T[9,5] reduce-window(T[9,20], T[]), window={size=2x4 stride=1x4 pad=1_0x0_0}",
 			"T[] reduce-window(T[], T[]), window={}",
 		} {
-			for _, op := range []string{"add", "maximum"} {
+			for _, op := range []string{"add", "maximum", "minimum"} {
 				kernelCase{text: replaceType(c+", to_apply="+reducer(op), typ), small: true}.check(t)
 			}
 		}

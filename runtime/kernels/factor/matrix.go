@@ -2,8 +2,10 @@ package factor
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gohalo/halo/runtime/kernels/gemm"
+	"github.com/gohalo/halo/runtime/kernels/square"
 )
 
 // Number is an element type of matrices.
@@ -55,9 +57,13 @@ func (m Matrix[T]) Reversed(n int) Matrix[T] {
 // CopyRow copies row i from column j on to dst.
 func (m Matrix[T]) CopyRow(dst []T, i, j int) {
 	at := m.At + i*m.Row + j*m.Col
-	for k := range dst {
-		dst[k] = m.Data[at]
-		at += m.Col
+	if m.Col == 1 && len(dst) > 0 {
+		copy(dst, m.Data[at:][:len(dst)])
+	} else {
+		for k := range dst {
+			dst[k] = m.Data[at]
+			at += m.Col
+		}
 	}
 	if m.Conjugate {
 		Conjugate(dst)
@@ -67,10 +73,36 @@ func (m Matrix[T]) CopyRow(dst []T, i, j int) {
 // SetRow writes row i.
 func (m Matrix[T]) SetRow(i int, row []T) {
 	at := m.At + i*m.Row
+	if m.Col == 1 && len(row) > 0 {
+		copy(m.Data[at:][:len(row)], row)
+		return
+	}
 	for _, x := range row {
 		m.Data[at] = x
 		at += m.Col
 	}
+}
+
+// transpose writes dst[c*dstStride+r] = src[r*srcStride+c].
+func transpose[T Number](dst, src []T, rows, cols, dstStride, srcStride int) {
+	var x T
+	switch unsafe.Sizeof(x) {
+	case 4:
+		square.Transpose(bitsOf[uint32](dst), bitsOf[uint32](src), rows, cols, dstStride, srcStride)
+	case 8:
+		square.Transpose(bitsOf[uint64](dst), bitsOf[uint64](src), rows, cols, dstStride, srcStride)
+	default:
+		for r := range rows {
+			for c := range cols {
+				dst[c*dstStride+r] = src[r*srcStride+c]
+			}
+		}
+	}
+}
+
+// bitsOf is v as numbers U of the same size.
+func bitsOf[U uint32 | uint64, T Number](v []T) []U {
+	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
 }
 
 // Conjugate replaces numbers by their conjugates.

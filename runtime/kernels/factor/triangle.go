@@ -1,6 +1,11 @@
 package factor
 
-import "github.com/gohalo/halo/runtime/kernels/gemm"
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
 
 // Triangle is a lower triangular matrix, packed for solving.
 //
@@ -13,21 +18,23 @@ type Triangle[T Number] struct {
 	unit    bool
 	panels  []T // block by block: i·MR numbers for the block that begins at row i
 	below   []T // MR·MR for each block
-	diag    []T
+	diag    []T // each as often as right sides are solved together
 	offsets []int
+	divide  func(x, y []T) // element by element
 }
 
 // Pack reads the lower triangle of a[n,n]; with unit, the diagonal is taken to be 1 and not read. It may be used again for another matrix.
 func (t *Triangle[T]) Pack(a Matrix[T], n int, unit bool) {
 	if t.kernel.Run == nil {
-		t.kernel = gemm.For[T]()
+		t.kernel, t.divide = gemm.For[T](), divider[T]()
 	}
 	t.n, t.unit = n, unit
 	mr := t.kernel.MR
 	blocks := (n + mr - 1) / mr
 	t.panels = grown(t.panels, mr*mr*blocks*(blocks-1)/2)
 	t.below = grown(t.below, blocks*mr*mr)
-	t.diag = grown(t.diag, n)
+	nr := t.kernel.NR
+	t.diag = grown(t.diag, n*nr)
 	var g gemm.Matrix
 	g, t.offsets = a.offsets(n, n, t.offsets)
 	at := 0
@@ -44,7 +51,10 @@ func (t *Triangle[T]) Pack(a Matrix[T], n int, unit bool) {
 				block[c*mr+r] = -a.get(i+r, i+c)
 			}
 			if !unit {
-				t.diag[i+c] = a.get(i+c, i+c)
+				d, same := a.get(i+c, i+c), t.diag[(i+c)*nr:][:nr]
+				for j := range same {
+					same[j] = d
+				}
 			}
 		}
 	}
@@ -59,14 +69,15 @@ func (t *Triangle[T]) Solve(x Matrix[T], cols int, room []T) []T {
 	room = grown(room, gemm.Padded(t.n, mr)*nr)
 	p := room[:gemm.Padded(t.n, mr)*nr]
 	clear(p[t.n*nr:])
-	for i := range t.n {
-		row := p[i*nr:][:nr]
-		from := x.At + i*x.Row
-		for j := range cols {
-			row[j] = x.Data[from]
-			from += x.Col
+	if x.Row == 1 && cols > 1 {
+		transpose(p, x.Data[x.At:], cols, t.n, nr, x.Col)
+	} else {
+		for i := range t.n {
+			x.CopyRow(p[i*nr:][:cols], i, 0)
 		}
-		clear(row[cols:])
+	}
+	for i := range t.n {
+		clear(p[i*nr+cols:][:nr-cols])
 	}
 	at := 0
 	for i := 0; i < t.n; i += mr {
@@ -78,23 +89,19 @@ func (t *Triangle[T]) Solve(x Matrix[T], cols int, room []T) []T {
 		for r := range min(mr, t.n-i) {
 			row := p[(i+r)*nr:][:nr]
 			if !t.unit {
-				d := t.diag[i+r]
-				for j, v := range row {
-					row[j] = v / d
-				}
+				t.divide(row, t.diag[(i+r)*nr:][:nr])
 			}
 			if r+1 < min(mr, t.n-i) {
 				t.kernel.Run(1, block[r*mr:][:mr], row, p[i*nr:], nr, true)
 			}
 		}
 	}
+	if x.Row == 1 && cols > 1 {
+		transpose(x.Data[x.At:], p, t.n, cols, x.Col, nr)
+		return room
+	}
 	for i := range t.n {
-		row := p[i*nr:][:cols]
-		to := x.At + i*x.Row
-		for _, v := range row {
-			x.Data[to] = v
-			to += x.Col
-		}
+		x.SetRow(i, p[i*nr:][:cols])
 	}
 	return room
 }
@@ -105,4 +112,22 @@ func (t *Triangle[T]) SolveAll(x Matrix[T], cols int, room []T) []T {
 		room = t.Solve(x.From(0, j), min(t.Width(), cols-j), room)
 	}
 	return room
+}
+
+// divider divides as many numbers as there are in x, which is not empty, by those in y.
+func divider[T Number]() func(x, y []T) {
+	plain := func(x, y []T) {
+		for i, d := range y[:len(x)] {
+			x[i] /= d
+		}
+	}
+	if isComplex[T]() {
+		return plain
+	}
+	var one T
+	name := map[uintptr]string{4: "divide.f32", 8: "divide.f64"}[unsafe.Sizeof(one)]
+	loop := vec.Find(name, func(n int, d, _, b, _ unsafe.Pointer) { plain(unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(b), n)) })
+	return func(x, y []T) {
+		loop(len(x), unsafe.Pointer(&x[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0]), nil)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -40,8 +41,11 @@ type value struct {
 type buildStep struct {
 	fn   loop
 	name string // see operation
-	d    Value
-	args []Value
+	// op is what is computed in f32, if that is one op, and rounded says that the result is rounded to bf16 then.
+	op      string
+	rounded bool
+	d       Value
+	args    []Value
 }
 
 // NewBuilder starts a program over a space.
@@ -154,7 +158,11 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 		return b.sameLanes(t, o.round, args[0]), true
 	}
 	v := b.step(t, b.loopOf(&o), o.round, o.weight, args...)
-	b.steps[len(b.steps)-1].name = o.name
+	last := &b.steps[len(b.steps)-1]
+	last.name = o.name
+	if op, ok := strings.CutSuffix(o.name, ".f32"); ok {
+		last.op = op
+	}
 	b.values[v].rounded = o.rounded
 	return v, true
 }
@@ -215,7 +223,7 @@ func (b *Builder) use(v Value) Value {
 	switch {
 	case x.round == nil:
 	case x.rounded != nil:
-		b.steps[x.def].fn, b.steps[x.def].name = x.rounded, ""
+		b.steps[x.def].fn, b.steps[x.def].name, b.steps[x.def].rounded = x.rounded, "", true
 		x.round, x.rounded = nil, nil
 	default:
 		from := b.holder(v)
@@ -339,7 +347,7 @@ func (b *Builder) layOut(p *Program) {
 		if b.values[s.d].def == i && !direct[int(s.d)] {
 			p.regs[s.d] = m.take(lane(b.values[s.d].typ).ByteSize())
 		}
-		st := step{fn: s.fn, d: int(s.d)}
+		st := step{fn: s.fn, run: s.fn, d: int(s.d)}
 		for k, to := range []*int{&st.a, &st.b, &st.c} {
 			if k < len(s.args) {
 				*to = int(s.args[k])
@@ -361,6 +369,7 @@ func (b *Builder) layOut(p *Program) {
 		}
 		p.stores = append(p.stores, s)
 	}
+	b.readInPlace(p)
 }
 
 // directStores are the values that are computed where they are stored: with several steps only what the last one computes, so that no

@@ -37,6 +37,7 @@ type Program struct {
 // step computes register d from up to three others over n elements.
 type step struct {
 	fn         loop
+	run        loop // fn, or what does the same with operands and results that are left as they are in memory
 	d, a, b, c int
 }
 
@@ -51,7 +52,8 @@ type load struct {
 	mode   loadMode
 	direct int // the output whose memory is the register, or -1
 	widen  loop
-	stage  int // register for elements as they are in memory, if widen is set
+	raw    bool // the step that reads it widens it itself
+	stage  int  // register for elements as they are in memory, if widen is set
 	mover  *mover
 	// period, if not 0, is the number of points after which the view repeats itself: tiles that begin with it hold the same.
 	period int
@@ -78,6 +80,8 @@ type store struct {
 	typ    hlo.PrimitiveType
 	direct bool // the register is the output's memory
 	narrow loop
+	// inPlace says that the step that computes the register narrows it itself, and writes to the output.
+	inPlace bool
 }
 
 // splat is a constant.
@@ -240,7 +244,7 @@ func (p *Program) isPlain() bool {
 
 func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	for i := range p.stores {
-		if s := &p.stores[i]; s.direct {
+		if s := &p.stores[i]; s.direct || s.inPlace {
 			f.ptr[s.reg] = element(b.Out(s.out), at, s.typ.ByteSize())
 		}
 	}
@@ -250,6 +254,8 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 		case linear:
 			src := element(b.In(l.arg), int(l.view.Base)+at, l.typ.ByteSize())
 			switch {
+			case l.raw:
+				f.ptr[l.reg] = src
 			case l.widen != nil:
 				l.widen(n, f.ptr[l.reg], src, nil, nil)
 			case l.direct >= 0:
@@ -273,12 +279,12 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	ptr := f.ptr
 	for i := range p.steps {
 		s := &p.steps[i]
-		s.fn(n, ptr[s.d], ptr[s.a], ptr[s.b], ptr[s.c])
+		s.run(n, ptr[s.d], ptr[s.a], ptr[s.b], ptr[s.c])
 	}
 	for i := range p.stores {
 		s := &p.stores[i]
 		switch {
-		case s.direct:
+		case s.direct || s.inPlace:
 		case s.narrow != nil:
 			s.narrow(n, element(b.Out(s.out), at, s.typ.ByteSize()), ptr[s.reg], nil, nil)
 		default:

@@ -33,6 +33,14 @@ func TestConvert(t *testing.T) {
 			"divide":   func(a, b float32) float32 { return a / b },
 		} {
 			binary(t, name+".round.bf16", func(a, b float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(f(a, b))) })
+			decode, encode := minifloat.BF16ToFloat32, minifloat.BF16FromFloat32
+			mixed := func(forms string) string { return name + "." + forms }
+			check(t, mixed("bf16.f32.f32"), 2, func(a uint16, b float32, _ uint8) float32 { return f(decode(a), b) })
+			check(t, mixed("bf16.f32.round"), 2, func(a uint16, b float32, _ uint8) float32 { return decode(encode(f(decode(a), b))) })
+			check(t, mixed("bf16.f32.bf16"), 2, func(a uint16, b float32, _ uint8) uint16 { return encode(f(decode(a), b)) })
+			check(t, mixed("bf16.bf16.round"), 2, func(a, b uint16, _ uint8) float32 { return decode(encode(f(decode(a), decode(b)))) })
+			check(t, mixed("bf16.bf16.bf16"), 2, func(a, b uint16, _ uint8) uint16 { return encode(f(decode(a), decode(b))) })
+			check(t, mixed("f32.f32.bf16"), 2, func(a, b float32, _ uint8) uint16 { return encode(f(a, b)) })
 		}
 		convert(t, "f32.f64", goes[float64, float32])
 		convert(t, "f64.f32", goes[float32, float64])

@@ -1501,6 +1501,36 @@ func greatestU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Point
 //go:noescape
 func leastU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumBf16AVX512 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func sumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestBf16AVX512 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func greatestBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastBf16AVX512 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func leastBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumF16AVX512 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func sumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestF16AVX512 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func greatestF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastF16AVX512 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func leastF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // foldAnd64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
@@ -1515,6 +1545,156 @@ func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddF32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumF32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumF32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddF64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumF64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumF64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func addBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func addBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func addBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func addBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func addBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func addF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func subtractF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func multiplyF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32F32AVX512 computes in f32.
+//
+//go:noescape
+func divideBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32RoundAVX512 computes in f32.
+//
+//go:noescape
+func divideBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func divideBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16RoundAVX512 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16Bf16AVX512 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideF32F32Bf16AVX512 computes in f32.
+//
+//go:noescape
+func divideF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // fill8AVX512 sets all of d to the element at a.
 //
@@ -2911,6 +3091,36 @@ func leastU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func sumI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumBf16AVX2 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestBf16AVX2 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func greatestBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastBf16AVX2 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func leastBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumF16AVX2 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func sumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestF16AVX2 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func greatestF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastF16AVX2 folds n elements at a, as f32, into one f32 at d.
+//
+//go:noescape
+func leastF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // foldAnd64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
@@ -2925,6 +3135,156 @@ func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddF32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumF32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumF32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddF64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumF64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumF64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func addBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func addBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func addBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func addBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func addBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// addF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func addF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func subtractBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// subtractF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func subtractF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func multiplyBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// multiplyF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func multiplyF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32F32AVX2 computes in f32.
+//
+//go:noescape
+func divideBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32RoundAVX2 computes in f32.
+//
+//go:noescape
+func divideBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func divideBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16RoundAVX2 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideBf16Bf16Bf16AVX2 computes in f32.
+//
+//go:noescape
+func divideBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideF32F32Bf16AVX2 computes in f32.
+//
+//go:noescape
+func divideF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // fill8AVX2 sets all of d to the element at a.
 //

@@ -20888,6 +20888,960 @@ fold:
 	VZEROUPPER
 	RET
 
+// func sumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Z0
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VPMOVZXWD (CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VPMOVZXWD 32(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VPMOVZXWD 64(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPMOVZXWD 96(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VPMOVZXWD.Z (CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VPMOVZXWD.Z 32(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VPMOVZXWD.Z 64(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VPMOVZXWD.Z 96(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	SUBQ        $+16, AX
+
+fold:
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ff800000<>+0(SB), Z0
+	VMOVUPS all32_ff800000<>+0(SB), Z1
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VPMOVZXWD (CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z0, K1
+	VADDPS    Z4, Z0, Z20
+	VMAXPS    Z4, Z0, Z21
+	VMAXPS    Z0, Z4, Z0
+	VPANDD    Z0, Z21, Z0
+	VBLENDMPS Z20, Z0, K1, Z5
+	VMOVAPS   Z5, Z0
+	VPMOVZXWD 32(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z1, K1
+	VADDPS    Z4, Z1, Z20
+	VMAXPS    Z4, Z1, Z21
+	VMAXPS    Z1, Z4, Z1
+	VPANDD    Z1, Z21, Z1
+	VBLENDMPS Z20, Z1, K1, Z6
+	VMOVAPS   Z6, Z1
+	VPMOVZXWD 64(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z2, K1
+	VADDPS    Z4, Z2, Z20
+	VMAXPS    Z4, Z2, Z21
+	VMAXPS    Z2, Z4, Z2
+	VPANDD    Z2, Z21, Z2
+	VBLENDMPS Z20, Z2, K1, Z7
+	VMOVAPS   Z7, Z2
+	VPMOVZXWD 96(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z3, K1
+	VADDPS    Z4, Z3, Z20
+	VMAXPS    Z4, Z3, Z21
+	VMAXPS    Z3, Z4, Z3
+	VPANDD    Z3, Z21, Z3
+	VBLENDMPS Z20, Z3, K1, Z8
+	VMOVAPS   Z8, Z3
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VPMOVZXWD.Z (CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z0, K1
+	VADDPS      Z4, Z0, Z5
+	VMAXPS      Z4, Z0, Z6
+	VMAXPS      Z0, Z4, Z0
+	VPANDD      Z0, Z6, Z0
+	VBLENDMPS   Z5, Z0, K1, Z9
+	VMOVAPS     Z9, Z0
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VPMOVZXWD.Z 32(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z1, K1
+	VADDPS      Z4, Z1, Z5
+	VMAXPS      Z4, Z1, Z6
+	VMAXPS      Z1, Z4, Z1
+	VPANDD      Z1, Z6, Z1
+	VBLENDMPS   Z5, Z1, K1, Z10
+	VMOVAPS     Z10, Z1
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VPMOVZXWD.Z 64(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z2, K1
+	VADDPS      Z4, Z2, Z5
+	VMAXPS      Z4, Z2, Z6
+	VMAXPS      Z2, Z4, Z2
+	VPANDD      Z2, Z6, Z2
+	VBLENDMPS   Z5, Z2, K1, Z11
+	VMOVAPS     Z11, Z2
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VPMOVZXWD.Z 96(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z3, K1
+	VADDPS      Z4, Z3, Z5
+	VMAXPS      Z4, Z3, Z6
+	VMAXPS      Z3, Z4, Z3
+	VPANDD      Z3, Z6, Z3
+	VBLENDMPS   Z5, Z3, K1, Z12
+	VMOVAPS     Z12, Z3
+	SUBQ        $+16, AX
+
+fold:
+	VCMPPS     $0x03, Z2, Z0, K1
+	VADDPS     Z2, Z0, Z4
+	VMAXPS     Z2, Z0, Z5
+	VMAXPS     Z0, Z2, Z0
+	VPANDD     Z0, Z5, Z0
+	VBLENDMPS  Z4, Z0, K1, Z13
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z0
+	VMAXPS     Z3, Z1, Z2
+	VMAXPS     Z1, Z3, Z1
+	VPANDD     Z1, Z2, Z1
+	VBLENDMPS  Z0, Z1, K1, Z14
+	VCMPPS     $0x03, Z14, Z13, K1
+	VADDPS     Z14, Z13, Z0
+	VMAXPS     Z14, Z13, Z1
+	VMAXPS     Z13, Z14, Z2
+	VPANDD     Z2, Z1, Z1
+	VBLENDMPS  Z0, Z1, K1, Z15
+	VSHUFF64X2 $0x4e, Z15, Z15, Z0
+	VCMPPS     $0x03, Z0, Z15, K1
+	VADDPS     Z0, Z15, Z1
+	VMAXPS     Z0, Z15, Z2
+	VMAXPS     Z15, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z16
+	VSHUFF64X2 $0xb1, Z16, Z16, Z0
+	VCMPPS     $0x03, Z0, Z16, K1
+	VADDPS     Z0, Z16, Z1
+	VMAXPS     Z0, Z16, Z2
+	VMAXPS     Z16, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z17
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z17, Z0
+	VCMPPS     $0x03, Z0, Z17, K1
+	VADDPS     Z0, Z17, Z1
+	VMAXPS     Z0, Z17, Z2
+	VMAXPS     Z17, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z18
+	VPERMILPS  $0xb1, Z18, Z0
+	VCMPPS     $0x03, Z0, Z18, K1
+	VADDPS     Z0, Z18, Z1
+	VMAXPS     Z0, Z18, Z2
+	VMAXPS     Z18, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z19
+	VMOVSS     X19, (AX)
+	VZEROUPPER
+	RET
+
+// func leastBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7f800000<>+0(SB), Z0
+	VMOVUPS all32_7f800000<>+0(SB), Z1
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VPMOVZXWD (CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z0, K1
+	VADDPS    Z4, Z0, Z20
+	VMINPS    Z4, Z0, Z21
+	VMINPS    Z0, Z4, Z0
+	VPORD     Z0, Z21, Z0
+	VBLENDMPS Z20, Z0, K1, Z5
+	VMOVAPS   Z5, Z0
+	VPMOVZXWD 32(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z1, K1
+	VADDPS    Z4, Z1, Z20
+	VMINPS    Z4, Z1, Z21
+	VMINPS    Z1, Z4, Z1
+	VPORD     Z1, Z21, Z1
+	VBLENDMPS Z20, Z1, K1, Z6
+	VMOVAPS   Z6, Z1
+	VPMOVZXWD 64(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z2, K1
+	VADDPS    Z4, Z2, Z20
+	VMINPS    Z4, Z2, Z21
+	VMINPS    Z2, Z4, Z2
+	VPORD     Z2, Z21, Z2
+	VBLENDMPS Z20, Z2, K1, Z7
+	VMOVAPS   Z7, Z2
+	VPMOVZXWD 96(CX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z4, Z3, K1
+	VADDPS    Z4, Z3, Z20
+	VMINPS    Z4, Z3, Z21
+	VMINPS    Z3, Z4, Z3
+	VPORD     Z3, Z21, Z3
+	VBLENDMPS Z20, Z3, K1, Z8
+	VMOVAPS   Z8, Z3
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VPMOVZXWD.Z (CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z0, K1
+	VADDPS      Z4, Z0, Z5
+	VMINPS      Z4, Z0, Z6
+	VMINPS      Z0, Z4, Z0
+	VPORD       Z0, Z6, Z0
+	VBLENDMPS   Z5, Z0, K1, Z9
+	VMOVAPS     Z9, Z0
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VPMOVZXWD.Z 32(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z1, K1
+	VADDPS      Z4, Z1, Z5
+	VMINPS      Z4, Z1, Z6
+	VMINPS      Z1, Z4, Z1
+	VPORD       Z1, Z6, Z1
+	VBLENDMPS   Z5, Z1, K1, Z10
+	VMOVAPS     Z10, Z1
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VPMOVZXWD.Z 64(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z2, K1
+	VADDPS      Z4, Z2, Z5
+	VMINPS      Z4, Z2, Z6
+	VMINPS      Z2, Z4, Z2
+	VPORD       Z2, Z6, Z2
+	VBLENDMPS   Z5, Z2, K1, Z11
+	VMOVAPS     Z11, Z2
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VPMOVZXWD.Z 96(CX), K1, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z3, K1
+	VADDPS      Z4, Z3, Z5
+	VMINPS      Z4, Z3, Z6
+	VMINPS      Z3, Z4, Z3
+	VPORD       Z3, Z6, Z3
+	VBLENDMPS   Z5, Z3, K1, Z12
+	VMOVAPS     Z12, Z3
+	SUBQ        $+16, AX
+
+fold:
+	VCMPPS     $0x03, Z2, Z0, K1
+	VADDPS     Z2, Z0, Z4
+	VMINPS     Z2, Z0, Z5
+	VMINPS     Z0, Z2, Z0
+	VPORD      Z0, Z5, Z0
+	VBLENDMPS  Z4, Z0, K1, Z13
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z0
+	VMINPS     Z3, Z1, Z2
+	VMINPS     Z1, Z3, Z1
+	VPORD      Z1, Z2, Z1
+	VBLENDMPS  Z0, Z1, K1, Z14
+	VCMPPS     $0x03, Z14, Z13, K1
+	VADDPS     Z14, Z13, Z0
+	VMINPS     Z14, Z13, Z1
+	VMINPS     Z13, Z14, Z2
+	VPORD      Z2, Z1, Z1
+	VBLENDMPS  Z0, Z1, K1, Z15
+	VSHUFF64X2 $0x4e, Z15, Z15, Z0
+	VCMPPS     $0x03, Z0, Z15, K1
+	VADDPS     Z0, Z15, Z1
+	VMINPS     Z0, Z15, Z2
+	VMINPS     Z15, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z16
+	VSHUFF64X2 $0xb1, Z16, Z16, Z0
+	VCMPPS     $0x03, Z0, Z16, K1
+	VADDPS     Z0, Z16, Z1
+	VMINPS     Z0, Z16, Z2
+	VMINPS     Z16, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z17
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z17, Z0
+	VCMPPS     $0x03, Z0, Z17, K1
+	VADDPS     Z0, Z17, Z1
+	VMINPS     Z0, Z17, Z2
+	VMINPS     Z17, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z18
+	VPERMILPS  $0xb1, Z18, Z0
+	VCMPPS     $0x03, Z0, Z18, K1
+	VADDPS     Z0, Z18, Z1
+	VMINPS     Z0, Z18, Z2
+	VMINPS     Z18, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z19
+	VMOVSS     X19, (AX)
+	VZEROUPPER
+	RET
+
+// func sumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Z0
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VCVTPH2PS (CX), Z4
+	VADDPS    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	VCVTPH2PS 32(CX), Z4
+	VADDPS    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VCVTPH2PS 64(CX), Z4
+	VADDPS    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VCVTPH2PS 96(CX), Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VCVTPH2PS.Z (CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VCVTPH2PS.Z 32(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VCVTPH2PS.Z 64(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_0<>+0(SB), Z4
+	VCVTPH2PS.Z 96(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VADDPS      Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	SUBQ        $+16, AX
+
+fold:
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ff800000<>+0(SB), Z0
+	VMOVUPS all32_ff800000<>+0(SB), Z1
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VCVTPH2PS (CX), Z4
+	VCMPPS    $0x03, Z4, Z0, K1
+	VADDPS    Z4, Z0, Z5
+	VMAXPS    Z4, Z0, Z6
+	VMAXPS    Z0, Z4, Z0
+	VPANDD    Z0, Z6, Z0
+	VBLENDMPS Z5, Z0, K1, Z7
+	VMOVAPS   Z7, Z0
+	VCVTPH2PS 32(CX), Z4
+	VCMPPS    $0x03, Z4, Z1, K1
+	VADDPS    Z4, Z1, Z5
+	VMAXPS    Z4, Z1, Z6
+	VMAXPS    Z1, Z4, Z1
+	VPANDD    Z1, Z6, Z1
+	VBLENDMPS Z5, Z1, K1, Z8
+	VMOVAPS   Z8, Z1
+	VCVTPH2PS 64(CX), Z4
+	VCMPPS    $0x03, Z4, Z2, K1
+	VADDPS    Z4, Z2, Z5
+	VMAXPS    Z4, Z2, Z6
+	VMAXPS    Z2, Z4, Z2
+	VPANDD    Z2, Z6, Z2
+	VBLENDMPS Z5, Z2, K1, Z9
+	VMOVAPS   Z9, Z2
+	VCVTPH2PS 96(CX), Z4
+	VCMPPS    $0x03, Z4, Z3, K1
+	VADDPS    Z4, Z3, Z5
+	VMAXPS    Z4, Z3, Z6
+	VMAXPS    Z3, Z4, Z3
+	VPANDD    Z3, Z6, Z3
+	VBLENDMPS Z5, Z3, K1, Z10
+	VMOVAPS   Z10, Z3
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VCVTPH2PS.Z (CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z0, K1
+	VADDPS      Z4, Z0, Z5
+	VMAXPS      Z4, Z0, Z6
+	VMAXPS      Z0, Z4, Z0
+	VPANDD      Z0, Z6, Z0
+	VBLENDMPS   Z5, Z0, K1, Z11
+	VMOVAPS     Z11, Z0
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VCVTPH2PS.Z 32(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z1, K1
+	VADDPS      Z4, Z1, Z5
+	VMAXPS      Z4, Z1, Z6
+	VMAXPS      Z1, Z4, Z1
+	VPANDD      Z1, Z6, Z1
+	VBLENDMPS   Z5, Z1, K1, Z12
+	VMOVAPS     Z12, Z1
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VCVTPH2PS.Z 64(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z2, K1
+	VADDPS      Z4, Z2, Z5
+	VMAXPS      Z4, Z2, Z6
+	VMAXPS      Z2, Z4, Z2
+	VPANDD      Z2, Z6, Z2
+	VBLENDMPS   Z5, Z2, K1, Z13
+	VMOVAPS     Z13, Z2
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z4
+	VCVTPH2PS.Z 96(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z3, K1
+	VADDPS      Z4, Z3, Z5
+	VMAXPS      Z4, Z3, Z6
+	VMAXPS      Z3, Z4, Z3
+	VPANDD      Z3, Z6, Z3
+	VBLENDMPS   Z5, Z3, K1, Z14
+	VMOVAPS     Z14, Z3
+	SUBQ        $+16, AX
+
+fold:
+	VCMPPS     $0x03, Z2, Z0, K1
+	VADDPS     Z2, Z0, Z4
+	VMAXPS     Z2, Z0, Z5
+	VMAXPS     Z0, Z2, Z0
+	VPANDD     Z0, Z5, Z0
+	VBLENDMPS  Z4, Z0, K1, Z15
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z0
+	VMAXPS     Z3, Z1, Z2
+	VMAXPS     Z1, Z3, Z1
+	VPANDD     Z1, Z2, Z1
+	VBLENDMPS  Z0, Z1, K1, Z16
+	VCMPPS     $0x03, Z16, Z15, K1
+	VADDPS     Z16, Z15, Z0
+	VMAXPS     Z16, Z15, Z1
+	VMAXPS     Z15, Z16, Z2
+	VPANDD     Z2, Z1, Z1
+	VBLENDMPS  Z0, Z1, K1, Z17
+	VSHUFF64X2 $0x4e, Z17, Z17, Z0
+	VCMPPS     $0x03, Z0, Z17, K1
+	VADDPS     Z0, Z17, Z1
+	VMAXPS     Z0, Z17, Z2
+	VMAXPS     Z17, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z18
+	VSHUFF64X2 $0xb1, Z18, Z18, Z0
+	VCMPPS     $0x03, Z0, Z18, K1
+	VADDPS     Z0, Z18, Z1
+	VMAXPS     Z0, Z18, Z2
+	VMAXPS     Z18, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z19, Z0
+	VCMPPS     $0x03, Z0, Z19, K1
+	VADDPS     Z0, Z19, Z1
+	VMAXPS     Z0, Z19, Z2
+	VMAXPS     Z19, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z20
+	VPERMILPS  $0xb1, Z20, Z0
+	VCMPPS     $0x03, Z0, Z20, K1
+	VADDPS     Z0, Z20, Z1
+	VMAXPS     Z0, Z20, Z2
+	VMAXPS     Z20, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z21
+	VMOVSS     X21, (AX)
+	VZEROUPPER
+	RET
+
+// func leastF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7f800000<>+0(SB), Z0
+	VMOVUPS all32_7f800000<>+0(SB), Z1
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VCVTPH2PS (CX), Z4
+	VCMPPS    $0x03, Z4, Z0, K1
+	VADDPS    Z4, Z0, Z5
+	VMINPS    Z4, Z0, Z6
+	VMINPS    Z0, Z4, Z0
+	VPORD     Z0, Z6, Z0
+	VBLENDMPS Z5, Z0, K1, Z7
+	VMOVAPS   Z7, Z0
+	VCVTPH2PS 32(CX), Z4
+	VCMPPS    $0x03, Z4, Z1, K1
+	VADDPS    Z4, Z1, Z5
+	VMINPS    Z4, Z1, Z6
+	VMINPS    Z1, Z4, Z1
+	VPORD     Z1, Z6, Z1
+	VBLENDMPS Z5, Z1, K1, Z8
+	VMOVAPS   Z8, Z1
+	VCVTPH2PS 64(CX), Z4
+	VCMPPS    $0x03, Z4, Z2, K1
+	VADDPS    Z4, Z2, Z5
+	VMINPS    Z4, Z2, Z6
+	VMINPS    Z2, Z4, Z2
+	VPORD     Z2, Z6, Z2
+	VBLENDMPS Z5, Z2, K1, Z9
+	VMOVAPS   Z9, Z2
+	VCVTPH2PS 96(CX), Z4
+	VCMPPS    $0x03, Z4, Z3, K1
+	VADDPS    Z4, Z3, Z5
+	VMINPS    Z4, Z3, Z6
+	VMINPS    Z3, Z4, Z3
+	VPORD     Z3, Z6, Z3
+	VBLENDMPS Z5, Z3, K1, Z10
+	VMOVAPS   Z10, Z3
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VCVTPH2PS.Z (CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z0, K1
+	VADDPS      Z4, Z0, Z5
+	VMINPS      Z4, Z0, Z6
+	VMINPS      Z0, Z4, Z0
+	VPORD       Z0, Z6, Z0
+	VBLENDMPS   Z5, Z0, K1, Z11
+	VMOVAPS     Z11, Z0
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VCVTPH2PS.Z 32(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z1, K1
+	VADDPS      Z4, Z1, Z5
+	VMINPS      Z4, Z1, Z6
+	VMINPS      Z1, Z4, Z1
+	VPORD       Z1, Z6, Z1
+	VBLENDMPS   Z5, Z1, K1, Z12
+	VMOVAPS     Z12, Z1
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VCVTPH2PS.Z 64(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z2, K1
+	VADDPS      Z4, Z2, Z5
+	VMINPS      Z4, Z2, Z6
+	VMINPS      Z2, Z4, Z2
+	VPORD       Z2, Z6, Z2
+	VBLENDMPS   Z5, Z2, K1, Z13
+	VMOVAPS     Z13, Z2
+	SUBQ        $+16, AX
+	TESTQ       AX, AX
+	JLE         fold
+	MOVQ        $+16, BX
+	CMPQ        AX, BX
+	CMOVQLT     AX, BX
+	MOVQ        $-1, DX
+	BZHIQ       BX, DX, DX
+	KMOVQ       DX, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z4
+	VCVTPH2PS.Z 96(CX), K1, Z5
+	VMOVAPS     Z5, K1, Z4
+	VCMPPS      $0x03, Z4, Z3, K1
+	VADDPS      Z4, Z3, Z5
+	VMINPS      Z4, Z3, Z6
+	VMINPS      Z3, Z4, Z3
+	VPORD       Z3, Z6, Z3
+	VBLENDMPS   Z5, Z3, K1, Z14
+	VMOVAPS     Z14, Z3
+	SUBQ        $+16, AX
+
+fold:
+	VCMPPS     $0x03, Z2, Z0, K1
+	VADDPS     Z2, Z0, Z4
+	VMINPS     Z2, Z0, Z5
+	VMINPS     Z0, Z2, Z0
+	VPORD      Z0, Z5, Z0
+	VBLENDMPS  Z4, Z0, K1, Z15
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z0
+	VMINPS     Z3, Z1, Z2
+	VMINPS     Z1, Z3, Z1
+	VPORD      Z1, Z2, Z1
+	VBLENDMPS  Z0, Z1, K1, Z16
+	VCMPPS     $0x03, Z16, Z15, K1
+	VADDPS     Z16, Z15, Z0
+	VMINPS     Z16, Z15, Z1
+	VMINPS     Z15, Z16, Z2
+	VPORD      Z2, Z1, Z1
+	VBLENDMPS  Z0, Z1, K1, Z17
+	VSHUFF64X2 $0x4e, Z17, Z17, Z0
+	VCMPPS     $0x03, Z0, Z17, K1
+	VADDPS     Z0, Z17, Z1
+	VMINPS     Z0, Z17, Z2
+	VMINPS     Z17, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z18
+	VSHUFF64X2 $0xb1, Z18, Z18, Z0
+	VCMPPS     $0x03, Z0, Z18, K1
+	VADDPS     Z0, Z18, Z1
+	VMINPS     Z0, Z18, Z2
+	VMINPS     Z18, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Z19, Z0
+	VCMPPS     $0x03, Z0, Z19, K1
+	VADDPS     Z0, Z19, Z1
+	VMINPS     Z0, Z19, Z2
+	VMINPS     Z19, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z20
+	VPERMILPS  $0xb1, Z20, Z0
+	VCMPPS     $0x03, Z0, Z20, K1
+	VADDPS     Z0, Z20, Z1
+	VMINPS     Z0, Z20, Z2
+	VMINPS     Z20, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z21
+	VMOVSS     X21, (AX)
+	VZEROUPPER
+	RET
+
 // func foldAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·foldAnd64AVX512(SB), NOSPLIT, $0-40
@@ -21182,6 +22136,2110 @@ fold:
 	VPERMILPD  $0x55, Z0, Z1
 	VPXORQ     Z1, Z0, Z0
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func windowAddF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTD 8(SI), Z0
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    SI, SI
+
+runs:
+	MOVQ    (BX)(SI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VADDPS  Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VADDPS  Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VADDPS  Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    SI
+	CMPQ    SI, DI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, SI
+	BZHIQ   R8, SI, SI
+	KMOVQ   SI, K1
+	VMOVUPS Z0, Z1
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VADDPS    Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTD 8(SI), Z0
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPS   (DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z6
+	VMAXPS    Z5, Z1, Z7
+	VMAXPS    Z1, Z5, Z1
+	VPANDD    Z1, Z7, Z1
+	VBLENDMPS Z6, Z1, K1, Z8
+	VMOVAPS   Z8, Z1
+	VMOVUPS   64(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMAXPS    Z5, Z2, Z7
+	VMAXPS    Z2, Z5, Z2
+	VPANDD    Z2, Z7, Z2
+	VBLENDMPS Z6, Z2, K1, Z9
+	VMOVAPS   Z9, Z2
+	VMOVUPS   128(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z6
+	VMAXPS    Z5, Z3, Z7
+	VMAXPS    Z3, Z5, Z3
+	VPANDD    Z3, Z7, Z3
+	VBLENDMPS Z6, Z3, K1, Z10
+	VMOVAPS   Z10, Z3
+	VMOVUPS   192(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z6
+	VMAXPS    Z5, Z4, Z7
+	VMAXPS    Z4, Z5, Z4
+	VPANDD    Z4, Z7, Z4
+	VBLENDMPS Z6, Z4, K1, Z11
+	VMOVAPS   Z11, Z4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, SI
+	BZHIQ   R8, SI, SI
+	KMOVQ   SI, K1
+	VMOVUPS Z0, Z1
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VCMPPS    $0x03, Z2, Z1, K2
+	VADDPS    Z2, Z1, Z3
+	VMAXPS    Z2, Z1, Z4
+	VMAXPS    Z1, Z2, Z1
+	VPANDD    Z1, Z4, Z1
+	VBLENDMPS Z3, Z1, K2, Z12
+	VMOVAPS   Z12, Z1
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTD 8(SI), Z0
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPS   (DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z6
+	VMINPS    Z5, Z1, Z7
+	VMINPS    Z1, Z5, Z1
+	VPORD     Z1, Z7, Z1
+	VBLENDMPS Z6, Z1, K1, Z8
+	VMOVAPS   Z8, Z1
+	VMOVUPS   64(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMINPS    Z5, Z2, Z7
+	VMINPS    Z2, Z5, Z2
+	VPORD     Z2, Z7, Z2
+	VBLENDMPS Z6, Z2, K1, Z9
+	VMOVAPS   Z9, Z2
+	VMOVUPS   128(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z6
+	VMINPS    Z5, Z3, Z7
+	VMINPS    Z3, Z5, Z3
+	VPORD     Z3, Z7, Z3
+	VBLENDMPS Z6, Z3, K1, Z10
+	VMOVAPS   Z10, Z3
+	VMOVUPS   192(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z6
+	VMINPS    Z5, Z4, Z7
+	VMINPS    Z4, Z5, Z4
+	VPORD     Z4, Z7, Z4
+	VBLENDMPS Z6, Z4, K1, Z11
+	VMOVAPS   Z11, Z4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, SI
+	BZHIQ   R8, SI, SI
+	KMOVQ   SI, K1
+	VMOVUPS Z0, Z1
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VCMPPS    $0x03, Z2, Z1, K2
+	VADDPS    Z2, Z1, Z3
+	VMINPS    Z2, Z1, Z4
+	VMINPS    Z1, Z2, Z1
+	VPORD     Z1, Z4, Z1
+	VBLENDMPS Z3, Z1, K2, Z12
+	VMOVAPS   Z12, Z1
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTQ 8(SI), Z0
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    SI, SI
+
+runs:
+	MOVQ    (BX)(SI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VADDPD  Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VADDPD  Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VADDPD  Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    SI
+	CMPQ    SI, DI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, SI
+	BZHIQ   R8, SI, SI
+	KMOVQ   SI, K1
+	VMOVUPD Z0, Z1
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VADDPD    Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTQ 8(SI), Z0
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPD   (DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z1, K1
+	VADDPD    Z5, Z1, Z6
+	VMAXPD    Z5, Z1, Z7
+	VMAXPD    Z1, Z5, Z1
+	VPANDQ    Z1, Z7, Z1
+	VBLENDMPD Z6, Z1, K1, Z8
+	VMOVAPD   Z8, Z1
+	VMOVUPD   64(DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z2, K1
+	VADDPD    Z5, Z2, Z6
+	VMAXPD    Z5, Z2, Z7
+	VMAXPD    Z2, Z5, Z2
+	VPANDQ    Z2, Z7, Z2
+	VBLENDMPD Z6, Z2, K1, Z9
+	VMOVAPD   Z9, Z2
+	VMOVUPD   128(DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z3, K1
+	VADDPD    Z5, Z3, Z6
+	VMAXPD    Z5, Z3, Z7
+	VMAXPD    Z3, Z5, Z3
+	VPANDQ    Z3, Z7, Z3
+	VBLENDMPD Z6, Z3, K1, Z10
+	VMOVAPD   Z10, Z3
+	VMOVUPD   192(DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z4, K1
+	VADDPD    Z5, Z4, Z6
+	VMAXPD    Z5, Z4, Z7
+	VMAXPD    Z4, Z5, Z4
+	VPANDQ    Z4, Z7, Z4
+	VBLENDMPD Z6, Z4, K1, Z11
+	VMOVAPD   Z11, Z4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, SI
+	BZHIQ   R8, SI, SI
+	KMOVQ   SI, K1
+	VMOVUPD Z0, Z1
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VCMPPD    $0x03, Z2, Z1, K2
+	VADDPD    Z2, Z1, Z3
+	VMAXPD    Z2, Z1, Z4
+	VMAXPD    Z1, Z2, Z1
+	VPANDQ    Z1, Z4, Z1
+	VBLENDMPD Z3, Z1, K2, Z12
+	VMOVAPD   Z12, Z1
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTQ 8(SI), Z0
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPD   (DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z1, K1
+	VADDPD    Z5, Z1, Z6
+	VMINPD    Z5, Z1, Z7
+	VMINPD    Z1, Z5, Z1
+	VPORQ     Z1, Z7, Z1
+	VBLENDMPD Z6, Z1, K1, Z8
+	VMOVAPD   Z8, Z1
+	VMOVUPD   64(DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z2, K1
+	VADDPD    Z5, Z2, Z6
+	VMINPD    Z5, Z2, Z7
+	VMINPD    Z2, Z5, Z2
+	VPORQ     Z2, Z7, Z2
+	VBLENDMPD Z6, Z2, K1, Z9
+	VMOVAPD   Z9, Z2
+	VMOVUPD   128(DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z3, K1
+	VADDPD    Z5, Z3, Z6
+	VMINPD    Z5, Z3, Z7
+	VMINPD    Z3, Z5, Z3
+	VPORQ     Z3, Z7, Z3
+	VBLENDMPD Z6, Z3, K1, Z10
+	VMOVAPD   Z10, Z3
+	VMOVUPD   192(DX)(R8*1), Z5
+	VCMPPD    $0x03, Z5, Z4, K1
+	VADDPD    Z5, Z4, Z6
+	VMINPD    Z5, Z4, Z7
+	VMINPD    Z4, Z5, Z4
+	VPORQ     Z4, Z7, Z4
+	VBLENDMPD Z6, Z4, K1, Z11
+	VMOVAPD   Z11, Z4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, SI
+	BZHIQ   R8, SI, SI
+	KMOVQ   SI, K1
+	VMOVUPD Z0, Z1
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VCMPPD    $0x03, Z2, Z1, K2
+	VADDPD    Z2, Z1, Z3
+	VMINPD    Z2, Z1, Z4
+	VMINPD    Z1, Z2, Z1
+	VPORQ     Z1, Z4, Z1
+	VBLENDMPD Z3, Z1, K2, Z12
+	VMOVAPD   Z12, Z1
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VADDPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VADDPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VADDPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subtractF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VSUBPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VSUBPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMULPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VMULPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VMULPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16F32F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16F32RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   (BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   64(BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVUPS.Z   (BX)(SI*4), K1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16RoundAVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16Bf16RoundAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, (CX)(SI*4)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPANDD    all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS   Z0, 64(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPANDD      all32_ffff0000<>+0(SB), Z1, Z0
+	VMOVUPS     Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideBf16Bf16Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD (BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, (CX)(SI*2)
+	VPMOVZXWD 32(DX)(SI*2), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VPMOVZXWD 32(BX)(SI*2), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K1
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VPORD     all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, 32(CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VPTESTMD    all32_10000<>+0(SB), Z0, K2
+	VPADDD      all32_7fff<>+0(SB), Z0, Z1
+	VPADDD      all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VPORD       all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD      $0x10, Z1, Z0
+	VPMOVDW     Z0, K1, (CX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideF32F32Bf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS  (DX)(SI*4), Z0
+	VMOVUPS  (BX)(SI*4), Z1
+	VDIVPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, (CX)(SI*2)
+	VMOVUPS  64(DX)(SI*4), Z0
+	VMOVUPS  64(BX)(SI*4), Z1
+	VDIVPS   Z1, Z0, Z0
+	VPTESTMD all32_10000<>+0(SB), Z0, K1
+	VPADDD   all32_7fff<>+0(SB), Z0, Z1
+	VPADDD   all32_1<>+0(SB), Z1, K1, Z1
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPORD    all32_400000<>+0(SB), Z0, K1, Z1
+	VPSRLD   $0x10, Z1, Z0
+	VPMOVDW  Z0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $+16, R8
+	CMPQ      AX, R8
+	CMOVQLT   AX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VPTESTMD  all32_10000<>+0(SB), Z0, K2
+	VPADDD    all32_7fff<>+0(SB), Z0, Z1
+	VPADDD    all32_1<>+0(SB), Z1, K2, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VPORD     all32_400000<>+0(SB), Z0, K2, Z1
+	VPSRLD    $0x10, Z1, Z0
+	VPMOVDW   Z0, K1, (CX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
 	VZEROUPPER
 	RET
 
@@ -39325,6 +42383,780 @@ fold:
 	VZEROUPPER
 	RET
 
+// func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VPMOVZXWD (CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPMOVZXWD 16(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VPMOVZXWD 32(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMOVZXWD 48(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPMOVZXWD 64(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMOVZXWD 80(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y5, Y5
+	VMOVAPS   Y5, Y5
+	VPMOVZXWD 96(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVAPS   Y6, Y6
+	VPMOVZXWD 112(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVAPS   Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	VADDPS     Y4, Y0, Y0
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y7, Y3, Y3
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ff800000<>+0(SB), Y0
+	VMOVUPS all32_ff800000<>+0(SB), Y1
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VPMOVZXWD (CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y0, Y9
+	VADDPS    Y8, Y0, Y10
+	VMAXPS    Y8, Y0, Y11
+	VMAXPS    Y0, Y8, Y0
+	VPAND     Y0, Y11, Y0
+	VBLENDVPS Y9, Y10, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPMOVZXWD 16(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y1, Y9
+	VADDPS    Y8, Y1, Y10
+	VMAXPS    Y8, Y1, Y11
+	VMAXPS    Y1, Y8, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPS Y9, Y10, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VPMOVZXWD 32(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y2, Y9
+	VADDPS    Y8, Y2, Y10
+	VMAXPS    Y8, Y2, Y11
+	VMAXPS    Y2, Y8, Y2
+	VPAND     Y2, Y11, Y2
+	VBLENDVPS Y9, Y10, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMOVZXWD 48(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y3, Y9
+	VADDPS    Y8, Y3, Y10
+	VMAXPS    Y8, Y3, Y11
+	VMAXPS    Y3, Y8, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPS Y9, Y10, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPMOVZXWD 64(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y4, Y9
+	VADDPS    Y8, Y4, Y10
+	VMAXPS    Y8, Y4, Y11
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y11, Y4
+	VBLENDVPS Y9, Y10, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMOVZXWD 80(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y5, Y9
+	VADDPS    Y8, Y5, Y10
+	VMAXPS    Y8, Y5, Y11
+	VMAXPS    Y5, Y8, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPS Y9, Y10, Y5, Y5
+	VMOVAPS   Y5, Y5
+	VPMOVZXWD 96(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y6, Y9
+	VADDPS    Y8, Y6, Y10
+	VMAXPS    Y8, Y6, Y11
+	VMAXPS    Y6, Y8, Y6
+	VPAND     Y6, Y11, Y6
+	VBLENDVPS Y9, Y10, Y6, Y6
+	VMOVAPS   Y6, Y6
+	VPMOVZXWD 112(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y7, Y9
+	VADDPS    Y8, Y7, Y10
+	VMAXPS    Y8, Y7, Y11
+	VMAXPS    Y7, Y8, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPS Y9, Y10, Y7, Y7
+	VMOVAPS   Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	VCMPPS     $0x03, Y4, Y0, Y8
+	VADDPS     Y4, Y0, Y9
+	VMAXPS     Y4, Y0, Y10
+	VMAXPS     Y0, Y4, Y0
+	VPAND      Y0, Y10, Y0
+	VBLENDVPS  Y8, Y9, Y0, Y0
+	VCMPPS     $0x03, Y5, Y1, Y4
+	VADDPS     Y5, Y1, Y8
+	VMAXPS     Y5, Y1, Y9
+	VMAXPS     Y1, Y5, Y1
+	VPAND      Y1, Y9, Y1
+	VBLENDVPS  Y4, Y8, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y4
+	VADDPS     Y6, Y2, Y5
+	VMAXPS     Y6, Y2, Y8
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y8, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y4
+	VADDPS     Y7, Y3, Y5
+	VMAXPS     Y7, Y3, Y6
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VCMPPS     $0x03, Y2, Y0, Y4
+	VADDPS     Y2, Y0, Y5
+	VMAXPS     Y2, Y0, Y6
+	VMAXPS     Y0, Y2, Y0
+	VPAND      Y0, Y6, Y0
+	VBLENDVPS  Y4, Y5, Y0, Y0
+	VCMPPS     $0x03, Y3, Y1, Y2
+	VADDPS     Y3, Y1, Y4
+	VMAXPS     Y3, Y1, Y5
+	VMAXPS     Y1, Y3, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y2, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7f800000<>+0(SB), Y0
+	VMOVUPS all32_7f800000<>+0(SB), Y1
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VPMOVZXWD (CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y0, Y9
+	VADDPS    Y8, Y0, Y10
+	VMINPS    Y8, Y0, Y11
+	VMINPS    Y0, Y8, Y0
+	VPOR      Y0, Y11, Y0
+	VBLENDVPS Y9, Y10, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VPMOVZXWD 16(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y1, Y9
+	VADDPS    Y8, Y1, Y10
+	VMINPS    Y8, Y1, Y11
+	VMINPS    Y1, Y8, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPS Y9, Y10, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VPMOVZXWD 32(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y2, Y9
+	VADDPS    Y8, Y2, Y10
+	VMINPS    Y8, Y2, Y11
+	VMINPS    Y2, Y8, Y2
+	VPOR      Y2, Y11, Y2
+	VBLENDVPS Y9, Y10, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMOVZXWD 48(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y3, Y9
+	VADDPS    Y8, Y3, Y10
+	VMINPS    Y8, Y3, Y11
+	VMINPS    Y3, Y8, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPS Y9, Y10, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPMOVZXWD 64(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y4, Y9
+	VADDPS    Y8, Y4, Y10
+	VMINPS    Y8, Y4, Y11
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y11, Y4
+	VBLENDVPS Y9, Y10, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VPMOVZXWD 80(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y5, Y9
+	VADDPS    Y8, Y5, Y10
+	VMINPS    Y8, Y5, Y11
+	VMINPS    Y5, Y8, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPS Y9, Y10, Y5, Y5
+	VMOVAPS   Y5, Y5
+	VPMOVZXWD 96(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y6, Y9
+	VADDPS    Y8, Y6, Y10
+	VMINPS    Y8, Y6, Y11
+	VMINPS    Y6, Y8, Y6
+	VPOR      Y6, Y11, Y6
+	VBLENDVPS Y9, Y10, Y6, Y6
+	VMOVAPS   Y6, Y6
+	VPMOVZXWD 112(CX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y8, Y7, Y9
+	VADDPS    Y8, Y7, Y10
+	VMINPS    Y8, Y7, Y11
+	VMINPS    Y7, Y8, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPS Y9, Y10, Y7, Y7
+	VMOVAPS   Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	VCMPPS     $0x03, Y4, Y0, Y8
+	VADDPS     Y4, Y0, Y9
+	VMINPS     Y4, Y0, Y10
+	VMINPS     Y0, Y4, Y0
+	VPOR       Y0, Y10, Y0
+	VBLENDVPS  Y8, Y9, Y0, Y0
+	VCMPPS     $0x03, Y5, Y1, Y4
+	VADDPS     Y5, Y1, Y8
+	VMINPS     Y5, Y1, Y9
+	VMINPS     Y1, Y5, Y1
+	VPOR       Y1, Y9, Y1
+	VBLENDVPS  Y4, Y8, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y4
+	VADDPS     Y6, Y2, Y5
+	VMINPS     Y6, Y2, Y8
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y8, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y4
+	VADDPS     Y7, Y3, Y5
+	VMINPS     Y7, Y3, Y6
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VCMPPS     $0x03, Y2, Y0, Y4
+	VADDPS     Y2, Y0, Y5
+	VMINPS     Y2, Y0, Y6
+	VMINPS     Y0, Y2, Y0
+	VPOR       Y0, Y6, Y0
+	VBLENDVPS  Y4, Y5, Y0, Y0
+	VCMPPS     $0x03, Y3, Y1, Y2
+	VADDPS     Y3, Y1, Y4
+	VMINPS     Y3, Y1, Y5
+	VMINPS     Y1, Y3, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y2, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, F16C
+TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VCVTPH2PS (CX), Y8
+	VADDPS    Y8, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VCVTPH2PS 16(CX), Y8
+	VADDPS    Y8, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VCVTPH2PS 48(CX), Y8
+	VADDPS    Y8, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VADDPS    Y8, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VCVTPH2PS 80(CX), Y8
+	VADDPS    Y8, Y5, Y5
+	VMOVAPS   Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVAPS   Y6, Y6
+	VCVTPH2PS 112(CX), Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVAPS   Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	VADDPS     Y4, Y0, Y0
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y7, Y3, Y3
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, F16C
+TEXT ·greatestF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_ff800000<>+0(SB), Y0
+	VMOVUPS all32_ff800000<>+0(SB), Y1
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VCVTPH2PS (CX), Y8
+	VCMPPS    $0x03, Y8, Y0, Y9
+	VADDPS    Y8, Y0, Y10
+	VMAXPS    Y8, Y0, Y11
+	VMAXPS    Y0, Y8, Y0
+	VPAND     Y0, Y11, Y0
+	VBLENDVPS Y9, Y10, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VCVTPH2PS 16(CX), Y8
+	VCMPPS    $0x03, Y8, Y1, Y9
+	VADDPS    Y8, Y1, Y10
+	VMAXPS    Y8, Y1, Y11
+	VMAXPS    Y1, Y8, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPS Y9, Y10, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCMPPS    $0x03, Y8, Y2, Y9
+	VADDPS    Y8, Y2, Y10
+	VMAXPS    Y8, Y2, Y11
+	VMAXPS    Y2, Y8, Y2
+	VPAND     Y2, Y11, Y2
+	VBLENDVPS Y9, Y10, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VCVTPH2PS 48(CX), Y8
+	VCMPPS    $0x03, Y8, Y3, Y9
+	VADDPS    Y8, Y3, Y10
+	VMAXPS    Y8, Y3, Y11
+	VMAXPS    Y3, Y8, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPS Y9, Y10, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCMPPS    $0x03, Y8, Y4, Y9
+	VADDPS    Y8, Y4, Y10
+	VMAXPS    Y8, Y4, Y11
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y11, Y4
+	VBLENDVPS Y9, Y10, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VCVTPH2PS 80(CX), Y8
+	VCMPPS    $0x03, Y8, Y5, Y9
+	VADDPS    Y8, Y5, Y10
+	VMAXPS    Y8, Y5, Y11
+	VMAXPS    Y5, Y8, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPS Y9, Y10, Y5, Y5
+	VMOVAPS   Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCMPPS    $0x03, Y8, Y6, Y9
+	VADDPS    Y8, Y6, Y10
+	VMAXPS    Y8, Y6, Y11
+	VMAXPS    Y6, Y8, Y6
+	VPAND     Y6, Y11, Y6
+	VBLENDVPS Y9, Y10, Y6, Y6
+	VMOVAPS   Y6, Y6
+	VCVTPH2PS 112(CX), Y8
+	VCMPPS    $0x03, Y8, Y7, Y9
+	VADDPS    Y8, Y7, Y10
+	VMAXPS    Y8, Y7, Y11
+	VMAXPS    Y7, Y8, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPS Y9, Y10, Y7, Y7
+	VMOVAPS   Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	VCMPPS     $0x03, Y4, Y0, Y8
+	VADDPS     Y4, Y0, Y9
+	VMAXPS     Y4, Y0, Y10
+	VMAXPS     Y0, Y4, Y0
+	VPAND      Y0, Y10, Y0
+	VBLENDVPS  Y8, Y9, Y0, Y0
+	VCMPPS     $0x03, Y5, Y1, Y4
+	VADDPS     Y5, Y1, Y8
+	VMAXPS     Y5, Y1, Y9
+	VMAXPS     Y1, Y5, Y1
+	VPAND      Y1, Y9, Y1
+	VBLENDVPS  Y4, Y8, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y4
+	VADDPS     Y6, Y2, Y5
+	VMAXPS     Y6, Y2, Y8
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y8, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y4
+	VADDPS     Y7, Y3, Y5
+	VMAXPS     Y7, Y3, Y6
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VCMPPS     $0x03, Y2, Y0, Y4
+	VADDPS     Y2, Y0, Y5
+	VMAXPS     Y2, Y0, Y6
+	VMAXPS     Y0, Y2, Y0
+	VPAND      Y0, Y6, Y0
+	VBLENDVPS  Y4, Y5, Y0, Y0
+	VCMPPS     $0x03, Y3, Y1, Y2
+	VADDPS     Y3, Y1, Y4
+	VMAXPS     Y3, Y1, Y5
+	VMAXPS     Y1, Y3, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y2, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, F16C
+TEXT ·leastF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPS all32_7f800000<>+0(SB), Y0
+	VMOVUPS all32_7f800000<>+0(SB), Y1
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	CMPQ    AX, $+64
+	JLT     rest
+
+many:
+	VCVTPH2PS (CX), Y8
+	VCMPPS    $0x03, Y8, Y0, Y9
+	VADDPS    Y8, Y0, Y10
+	VMINPS    Y8, Y0, Y11
+	VMINPS    Y0, Y8, Y0
+	VPOR      Y0, Y11, Y0
+	VBLENDVPS Y9, Y10, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VCVTPH2PS 16(CX), Y8
+	VCMPPS    $0x03, Y8, Y1, Y9
+	VADDPS    Y8, Y1, Y10
+	VMINPS    Y8, Y1, Y11
+	VMINPS    Y1, Y8, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPS Y9, Y10, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCMPPS    $0x03, Y8, Y2, Y9
+	VADDPS    Y8, Y2, Y10
+	VMINPS    Y8, Y2, Y11
+	VMINPS    Y2, Y8, Y2
+	VPOR      Y2, Y11, Y2
+	VBLENDVPS Y9, Y10, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VCVTPH2PS 48(CX), Y8
+	VCMPPS    $0x03, Y8, Y3, Y9
+	VADDPS    Y8, Y3, Y10
+	VMINPS    Y8, Y3, Y11
+	VMINPS    Y3, Y8, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPS Y9, Y10, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCMPPS    $0x03, Y8, Y4, Y9
+	VADDPS    Y8, Y4, Y10
+	VMINPS    Y8, Y4, Y11
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y11, Y4
+	VBLENDVPS Y9, Y10, Y4, Y4
+	VMOVAPS   Y4, Y4
+	VCVTPH2PS 80(CX), Y8
+	VCMPPS    $0x03, Y8, Y5, Y9
+	VADDPS    Y8, Y5, Y10
+	VMINPS    Y8, Y5, Y11
+	VMINPS    Y5, Y8, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPS Y9, Y10, Y5, Y5
+	VMOVAPS   Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCMPPS    $0x03, Y8, Y6, Y9
+	VADDPS    Y8, Y6, Y10
+	VMINPS    Y8, Y6, Y11
+	VMINPS    Y6, Y8, Y6
+	VPOR      Y6, Y11, Y6
+	VBLENDVPS Y9, Y10, Y6, Y6
+	VMOVAPS   Y6, Y6
+	VCVTPH2PS 112(CX), Y8
+	VCMPPS    $0x03, Y8, Y7, Y9
+	VADDPS    Y8, Y7, Y10
+	VMINPS    Y8, Y7, Y11
+	VMINPS    Y7, Y8, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPS Y9, Y10, Y7, Y7
+	VMOVAPS   Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	VCMPPS     $0x03, Y4, Y0, Y8
+	VADDPS     Y4, Y0, Y9
+	VMINPS     Y4, Y0, Y10
+	VMINPS     Y0, Y4, Y0
+	VPOR       Y0, Y10, Y0
+	VBLENDVPS  Y8, Y9, Y0, Y0
+	VCMPPS     $0x03, Y5, Y1, Y4
+	VADDPS     Y5, Y1, Y8
+	VMINPS     Y5, Y1, Y9
+	VMINPS     Y1, Y5, Y1
+	VPOR       Y1, Y9, Y1
+	VBLENDVPS  Y4, Y8, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y4
+	VADDPS     Y6, Y2, Y5
+	VMINPS     Y6, Y2, Y8
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y8, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y4
+	VADDPS     Y7, Y3, Y5
+	VMINPS     Y7, Y3, Y6
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VCMPPS     $0x03, Y2, Y0, Y4
+	VADDPS     Y2, Y0, Y5
+	VMINPS     Y2, Y0, Y6
+	VMINPS     Y0, Y2, Y0
+	VPOR       Y0, Y6, Y0
+	VBLENDVPS  Y4, Y5, Y0, Y0
+	VCMPPS     $0x03, Y3, Y1, Y2
+	VADDPS     Y3, Y1, Y4
+	VMINPS     Y3, Y1, Y5
+	VMINPS     Y1, Y3, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y2, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
+	VPERMILPS  $0x4e, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
 // func foldAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
@@ -39853,6 +43685,2194 @@ fold:
 	VPERMILPD  $0x55, Y0, Y1
 	VPXOR      Y1, Y0, Y0
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func windowAddF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowAddF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTD 8(SI), Y0
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    SI, SI
+
+runs:
+	MOVQ    (BX)(SI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VADDPS  Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VADDPS  Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VADDPS  Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    SI
+	CMPQ    SI, DI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, SI
+	SUBQ    AX, SI
+	CMOVQLT R8, SI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(SI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ       (BX)(SI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VADDPS     Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       SI
+	CMPQ       SI, DI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMaximumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTD 8(SI), Y0
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPS   (DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y1, Y6
+	VADDPS    Y5, Y1, Y7
+	VMAXPS    Y5, Y1, Y8
+	VMAXPS    Y1, Y5, Y1
+	VPAND     Y1, Y8, Y1
+	VBLENDVPS Y6, Y7, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VMOVUPS   32(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y2, Y6
+	VADDPS    Y5, Y2, Y7
+	VMAXPS    Y5, Y2, Y8
+	VMAXPS    Y2, Y5, Y2
+	VPAND     Y2, Y8, Y2
+	VBLENDVPS Y6, Y7, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VMOVUPS   64(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y3, Y6
+	VADDPS    Y5, Y3, Y7
+	VMAXPS    Y5, Y3, Y8
+	VMAXPS    Y3, Y5, Y3
+	VPAND     Y3, Y8, Y3
+	VBLENDVPS Y6, Y7, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VMOVUPS   96(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y4, Y6
+	VADDPS    Y5, Y4, Y7
+	VMAXPS    Y5, Y4, Y8
+	VMAXPS    Y4, Y5, Y4
+	VPAND     Y4, Y8, Y4
+	VBLENDVPS Y6, Y7, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+128, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, SI
+	SUBQ    AX, SI
+	CMOVQLT R8, SI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(SI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ       (BX)(SI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMAXPS     Y3, Y2, Y6
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       SI
+	CMPQ       SI, DI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMinimumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTD 8(SI), Y0
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPS   (DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y1, Y6
+	VADDPS    Y5, Y1, Y7
+	VMINPS    Y5, Y1, Y8
+	VMINPS    Y1, Y5, Y1
+	VPOR      Y1, Y8, Y1
+	VBLENDVPS Y6, Y7, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VMOVUPS   32(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y2, Y6
+	VADDPS    Y5, Y2, Y7
+	VMINPS    Y5, Y2, Y8
+	VMINPS    Y2, Y5, Y2
+	VPOR      Y2, Y8, Y2
+	VBLENDVPS Y6, Y7, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VMOVUPS   64(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y3, Y6
+	VADDPS    Y5, Y3, Y7
+	VMINPS    Y5, Y3, Y8
+	VMINPS    Y3, Y5, Y3
+	VPOR      Y3, Y8, Y3
+	VBLENDVPS Y6, Y7, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VMOVUPS   96(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y4, Y6
+	VADDPS    Y5, Y4, Y7
+	VMINPS    Y5, Y4, Y8
+	VMINPS    Y4, Y5, Y4
+	VPOR      Y4, Y8, Y4
+	VBLENDVPS Y6, Y7, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+128, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, SI
+	SUBQ    AX, SI
+	CMOVQLT R8, SI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(SI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ       (BX)(SI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMINPS     Y3, Y2, Y6
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       SI
+	CMPQ       SI, DI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowAddF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTQ 8(SI), Y0
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    SI, SI
+
+runs:
+	MOVQ    (BX)(SI*8), R8
+	VMOVUPD (DX)(R8*1), Y5
+	VADDPD  Y5, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 32(DX)(R8*1), Y5
+	VADDPD  Y5, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 64(DX)(R8*1), Y5
+	VADDPD  Y5, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 96(DX)(R8*1), Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVAPD Y4, Y4
+	INCQ    SI
+	CMPQ    SI, DI
+	JLT     runs
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+16, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+4, SI
+	SUBQ    AX, SI
+	CMOVQLT R8, SI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPD (R8)(SI*8), Y1
+	VMOVUPD Y0, Y2
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ       (BX)(SI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VADDPD     Y3, Y2, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       SI
+	CMPQ       SI, DI
+	JLT        restOfRuns
+	VMASKMOVPD Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMaximumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTQ 8(SI), Y0
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPD   (DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y1, Y6
+	VADDPD    Y5, Y1, Y7
+	VMAXPD    Y5, Y1, Y8
+	VMAXPD    Y1, Y5, Y1
+	VPAND     Y1, Y8, Y1
+	VBLENDVPD Y6, Y7, Y1, Y1
+	VMOVAPD   Y1, Y1
+	VMOVUPD   32(DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y2, Y6
+	VADDPD    Y5, Y2, Y7
+	VMAXPD    Y5, Y2, Y8
+	VMAXPD    Y2, Y5, Y2
+	VPAND     Y2, Y8, Y2
+	VBLENDVPD Y6, Y7, Y2, Y2
+	VMOVAPD   Y2, Y2
+	VMOVUPD   64(DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y3, Y6
+	VADDPD    Y5, Y3, Y7
+	VMAXPD    Y5, Y3, Y8
+	VMAXPD    Y3, Y5, Y3
+	VPAND     Y3, Y8, Y3
+	VBLENDVPD Y6, Y7, Y3, Y3
+	VMOVAPD   Y3, Y3
+	VMOVUPD   96(DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y4, Y6
+	VADDPD    Y5, Y4, Y7
+	VMAXPD    Y5, Y4, Y8
+	VMAXPD    Y4, Y5, Y4
+	VPAND     Y4, Y8, Y4
+	VBLENDVPD Y6, Y7, Y4, Y4
+	VMOVAPD   Y4, Y4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPD   Y1, (CX)
+	VMOVUPD   Y2, 32(CX)
+	VMOVUPD   Y3, 64(CX)
+	VMOVUPD   Y4, 96(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+128, CX
+	SUBQ      $+16, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+4, SI
+	SUBQ    AX, SI
+	CMOVQLT R8, SI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPD (R8)(SI*8), Y1
+	VMOVUPD Y0, Y2
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ       (BX)(SI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VCMPPD     $0x03, Y3, Y2, Y4
+	VADDPD     Y3, Y2, Y5
+	VMAXPD     Y3, Y2, Y6
+	VMAXPD     Y2, Y3, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPD  Y4, Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       SI
+	CMPQ       SI, DI
+	JLT        restOfRuns
+	VMASKMOVPD Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMinimumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), DI
+	VPBROADCASTQ 8(SI), Y0
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    SI, SI
+
+runs:
+	MOVQ      (BX)(SI*8), R8
+	VMOVUPD   (DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y1, Y6
+	VADDPD    Y5, Y1, Y7
+	VMINPD    Y5, Y1, Y8
+	VMINPD    Y1, Y5, Y1
+	VPOR      Y1, Y8, Y1
+	VBLENDVPD Y6, Y7, Y1, Y1
+	VMOVAPD   Y1, Y1
+	VMOVUPD   32(DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y2, Y6
+	VADDPD    Y5, Y2, Y7
+	VMINPD    Y5, Y2, Y8
+	VMINPD    Y2, Y5, Y2
+	VPOR      Y2, Y8, Y2
+	VBLENDVPD Y6, Y7, Y2, Y2
+	VMOVAPD   Y2, Y2
+	VMOVUPD   64(DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y3, Y6
+	VADDPD    Y5, Y3, Y7
+	VMINPD    Y5, Y3, Y8
+	VMINPD    Y3, Y5, Y3
+	VPOR      Y3, Y8, Y3
+	VBLENDVPD Y6, Y7, Y3, Y3
+	VMOVAPD   Y3, Y3
+	VMOVUPD   96(DX)(R8*1), Y5
+	VCMPPD    $0x03, Y5, Y4, Y6
+	VADDPD    Y5, Y4, Y7
+	VMINPD    Y5, Y4, Y8
+	VMINPD    Y4, Y5, Y4
+	VPOR      Y4, Y8, Y4
+	VBLENDVPD Y6, Y7, Y4, Y4
+	VMOVAPD   Y4, Y4
+	INCQ      SI
+	CMPQ      SI, DI
+	JLT       runs
+	VMOVUPD   Y1, (CX)
+	VMOVUPD   Y2, 32(CX)
+	VMOVUPD   Y3, 64(CX)
+	VMOVUPD   Y4, 96(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+128, CX
+	SUBQ      $+16, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+4, SI
+	SUBQ    AX, SI
+	CMOVQLT R8, SI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPD (R8)(SI*8), Y1
+	VMOVUPD Y0, Y2
+	XORQ    SI, SI
+
+restOfRuns:
+	MOVQ       (BX)(SI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VCMPPD     $0x03, Y3, Y2, Y4
+	VADDPD     Y3, Y2, Y5
+	VMINPD     Y3, Y2, Y6
+	VMINPD     Y2, Y3, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPD  Y4, Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       SI
+	CMPQ       SI, DI
+	JLT        restOfRuns
+	VMASKMOVPD Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func addF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·addF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VADDPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func subtractF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·subtractF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VSUBPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VMULPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·multiplyF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16F32F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16F32RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   32(BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   (BX)(SI*4), Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16RoundAVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16Bf16RoundAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	VPMOVZXWD 16(DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD 16(BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, 32(CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VPMOVZXWD (DX)(SI*2), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPMOVZXWD (BX)(SI*2), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VDIVPS    Y1, Y0, Y0
+	VPSRLD    $0x10, Y0, Y1
+	VPAND     all32_1<>+0(SB), Y1, Y1
+	VPADDD    all32_7fff<>+0(SB), Y0, Y2
+	VPADDD    Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPOR      all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VPAND     all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS   Y0, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideBf16Bf16Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VPSLLD       $0x10, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideF32F32Bf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMOVUPS      32(BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VDIVPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y2
+	VPADDD       Y1, Y2, Y1
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPOR         all32_400000<>+0(SB), Y0, Y0
+	VBLENDVPS    Y2, Y0, Y1, Y0
+	VPSRLD       $0x10, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
 	VZEROUPPER
 	RET
 

@@ -61,17 +61,35 @@ func SumOf[T Number](x []T) T {
 	return c[0]
 }
 
+// FoldDecoded is Fold of codes of numbers. The loops sum.bf16, greatest.f16 and their like do the same.
+func FoldDecoded(x []uint16, decode func(code uint16) float32, identity float32, pair func(x, y float32) float32) float32 {
+	var chains [chainBytes / 4]float32
+	for i := range chains {
+		chains[i] = identity
+	}
+	for i, code := range x {
+		c := &chains[i%len(chains)]
+		*c = pair(*c, decode(code))
+	}
+	for n := len(chains) / 2; n > 0; n /= 2 {
+		for i, v := range chains[n : 2*n] {
+			chains[i] = pair(chains[i], v)
+		}
+	}
+	return chains[0]
+}
+
 // FindFold returns the fold of this name at the level in use, or nil. It sets d to the fold of x, which is not empty; where the assembly
 // leaves a rest, portable folds it and pair adds it.
-func FindFold[T Number](name string, pair func(x, y T) T, portable func(x []T) T) func(d *T, x []T) {
+func FindFold[T Number, S any](name string, pair func(x, y T) T, portable func(x []S) T) func(d *T, x []S) {
 	k := find(InUse(), name)
 	switch {
 	case k.loop == nil:
 		return nil
 	case k.step == 0:
-		return func(d *T, x []T) { k.loop(len(x), unsafe.Pointer(d), unsafe.Pointer(&x[0]), nil, nil) }
+		return func(d *T, x []S) { k.loop(len(x), unsafe.Pointer(d), unsafe.Pointer(&x[0]), nil, nil) }
 	}
-	return func(d *T, x []T) {
+	return func(d *T, x []S) {
 		whole := len(x) / k.step * k.step
 		if whole == 0 {
 			*d = portable(x)

@@ -4,8 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/internal/minifloat"
 )
 
 func fold[T Number](t *testing.T, name string, identity T, pair func(x, y T) T) {
@@ -53,6 +56,83 @@ func TestFold(t *testing.T) {
 		folds[uint64](t, "i64", "u64", 0, math.MaxUint64)
 	})
 	require.Equal(t, 3.0, SumOf([]float64{1, 2}))
+}
+
+// narrowFold compares a fold of codes with that of the numbers.
+func narrowFold(t *testing.T, name string, decode func(uint16) float32, identity float32, pair func(x, y float32) float32) {
+	t.Helper()
+	loop := FindFold(name, pair, func(x []uint16) float32 { return FoldDecoded(x, decode, identity, pair) })
+	require.NotNil(t, loop, "no loop %s", name)
+	rng := rand.New(rand.NewPCG(6, uint64(len(name))))
+	for _, n := range append(lengths()[1:], 4000) {
+		x, wide := make([]uint16, n+1)[1:], make([]float32, n)
+		for i := range x {
+			if x[i] = uint16(rng.Uint32()); n%2 == 0 {
+				x[i] &= 0xbbff // no NaN
+			}
+			wide[i] = decode(x[i])
+		}
+		var got float32
+		loop(&got, x)
+		want := Fold(wide, identity, pair)
+		if InUse() == AVX2 && n%64 != 0 && n > 64 { // whose rest is a fold of its own
+			want = pair(Fold(wide[:n/64*64], identity, pair), Fold(wide[n/64*64:], identity, pair))
+		}
+		require.True(t, sameBits(want, got) || want != want && got != got, "%s of %d: %v, want %v", name, n, got, want)
+	}
+}
+
+func TestNarrowFold(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for typ, decode := range map[string]func(uint16) float32{"bf16": minifloat.BF16ToFloat32, "f16": minifloat.F16ToFloat32} {
+			narrowFold(t, "sum."+typ, decode, 0, func(x, y float32) float32 { return x + y })
+			narrowFold(t, "greatest."+typ, decode, float32(math.Inf(-1)), func(x, y float32) float32 { return max(x, y) })
+			narrowFold(t, "least."+typ, decode, float32(math.Inf(1)), func(x, y float32) float32 { return min(x, y) })
+		}
+	})
+}
+
+// windowFold folds runs that overlap, and looks behind the end of the result.
+func windowFold[T Number](t *testing.T, op, typ string, pair func(x, y T) T) {
+	t.Helper()
+	loop := Find("window-"+op+"."+typ, nil)
+	require.NotNil(t, loop)
+	rng := rand.New(rand.NewPCG(7, uint64(len(op))))
+	for _, n := range lengths()[1:] {
+		x, d := sample[T](rng, 3*n+7), make([]T, n+1)
+		d[n] = 42
+		head := struct {
+			count int64
+			first T
+		}{3, x[5]}
+		runs := []int{4, n, 2 * n}
+		var offsets []int64
+		for _, r := range runs {
+			offsets = append(offsets, int64(r)*int64(unsafe.Sizeof(x[0])))
+		}
+		loop(n, unsafe.Pointer(&d[0]), unsafe.Pointer(&x[1]), unsafe.Pointer(&offsets[0]), unsafe.Pointer(&head))
+		for i, got := range d[:n] {
+			want := head.first
+			for _, r := range runs {
+				want = pair(want, x[1+r+i])
+			}
+			require.True(t, sameBits(want, got) || want != want && got != got, "%s %s of %d at %d: %v, want %v", op, typ, n, i, got, want)
+		}
+		require.Equal(t, T(42), d[n])
+	}
+}
+
+func windowFolds[T Number](t *testing.T, typ string) {
+	windowFold(t, "add", typ, func(x, y T) T { return x + y })
+	windowFold(t, "maximum", typ, func(x, y T) T { return max(x, y) })
+	windowFold(t, "minimum", typ, func(x, y T) T { return min(x, y) })
+}
+
+func TestWindowFold(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		windowFolds[float32](t, "f32")
+		windowFolds[float64](t, "f64")
+	})
 }
 
 func folds[T Number](t *testing.T, sum, order string, lowest, highest T) {

@@ -43,7 +43,7 @@ type form struct {
 // isPartial reports whether 256-bit code leaves a rest behind: only lanes of 32 and 64 bits have masked loads there.
 func (k *kernel) isPartial() bool {
 	if k.whole != nil {
-		return k.chunk > 0 && k.lane < 4
+		return k.chunk > 0 && (k.lane < 4 || len(k.in) > 0)
 	}
 	partial := k.out.store != nil && !k.out.masked || k.lane < 4
 	for _, f := range k.in {

@@ -38,6 +38,17 @@ func reductions() (all []kernel) {
 		fold("greatest.u"+typ, lane, 0, integer("MAXU"), lane == 8)
 		fold("least.u"+typ, lane, ^uint64(0)>>(64-8*lane), integer("MINU"), lane == 8)
 	}
+	for _, typ := range []string{"bf16", "f16"} {
+		in := map[string]form{"bf16": brain, "f16": halves}[typ]
+		narrow := func(name string, identity float64, body func(m *machine, x, y vector) vector) {
+			pattern := uint64(math.Float32bits(float32(identity)))
+			all = append(all, kernel{key: name + "." + typ, doc: "folds n elements at a, as f32, into one f32 at d.", lane: 4, in: []form{in}, chunk: chainBytes / 4,
+				whole: func(m *machine) { m.reduceFrom(in, pattern, body) }})
+		}
+		narrow("sum", 0, func(m *machine, x, y vector) vector { return m.add(x, y) })
+		narrow("greatest", math.Inf(-1), (*machine).maximum)
+		narrow("least", math.Inf(1), (*machine).minimum)
+	}
 	for _, op := range []string{"and", "or", "xor"} {
 		identity := map[string]uint64{"and": ^uint64(0)}[op]
 		fold("fold-"+op+".64", 8, identity, func(m *machine, x, y vector) vector { return m.bits(strings.ToUpper(op), x, y) }, false)
@@ -49,6 +60,11 @@ func reductions() (all []kernel) {
 const chainBytes = 256
 
 func (m *machine) reduce(identity uint64, body func(m *machine, x, y vector) vector) {
+	m.reduceFrom(elements(m.lane), identity, body)
+}
+
+// reduceFrom is reduce for elements of a form in memory.
+func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, y vector) vector) {
 	n, x := m.argument("n"), m.argument("a")
 	chains := make([]vector, chainBytes/m.width())
 	for i := range chains {
@@ -61,23 +77,31 @@ func (m *machine) reduce(identity uint64, body func(m *machine, x, y vector) vec
 	m.JLT(operand.LabelRef("rest"))
 	m.Label("many")
 	for i := range chains {
-		set(i, body(m, chains[i], m.copyOf(operand.Mem{Base: x, Disp: i * m.width()})))
+		at := operand.Mem{Base: x, Disp: i * m.lanes() * in.size}
+		if in.load != nil {
+			set(i, body(m, chains[i], in.load(m, at, nil)))
+		} else {
+			set(i, body(m, chains[i], m.copyOf(at)))
+		}
 	}
-	m.ADDQ(operand.I32(chainBytes), x)
+	m.ADDQ(operand.I32(int32(chainBytes/m.lane*in.size)), x)
 	m.SUBQ(all, n)
 	m.CMPQ(n, all)
 	m.JGE(operand.LabelRef("many"))
 	m.Label("rest")
 	for i := range chains {
-		if !m.wide && m.lane < 4 {
+		if !m.wide && (m.lane < 4 || in.load != nil) {
 			break // no masked loads: the rest is the caller's
 		}
 		m.TESTQ(n, n)
 		m.JLE(operand.LabelRef("fold"))
 		mask := m.tail(n)
 		v := m.vector()
-		at := operand.Mem{Base: x, Disp: i * m.width()}
+		at := operand.Mem{Base: x, Disp: i * m.lanes() * in.size}
 		switch {
+		case in.load != nil:
+			m.float("VMOVU", m.pattern(identity), v)
+			m.float("VMOVA", in.load(m, at, mask), mask, v)
 		case m.lane < 4:
 			m.op("VMOVDQU64", m.pattern(identity), v)
 			m.op("VMOVDQU"+fmt.Sprint(8*m.lane), at, mask, v)

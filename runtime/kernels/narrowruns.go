@@ -1,0 +1,114 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/minifloat"
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// narrowReduction folds rows of bf16 or f16 in f32: they are decoded in registers.
+type narrowReduction struct {
+	units, run    int
+	parts, split  int // of a run, and their length
+	fold          func(x []uint16) float32
+	pair          func(x, y float32) float32
+	in, init, out place
+	partial       section
+	loop          *parallelLoop
+}
+
+// narrowRuns compiles a reduction along the last axes whose operand is narrow in memory, or is made f32 only to be reduced.
+func narrowRuns(s *site, op hlo.Opcode, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
+	from := s.in.OperandInstr(0)
+	if from.Opcode() == hlo.OpConvert && from.Shape().Type() == hlo.F32 {
+		from = from.OperandInstr(0)
+	}
+	arg, ok := leaf(from)
+	if t := from.Shape().Type(); !ok || t != hlo.BF16 && t != hlo.F16 {
+		return runtime.Bound{}, false
+	}
+	var l reduceLayout
+	l.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
+	r := &narrowReduction{units: l.units, run: l.run, in: place{kind: inInput, index: arg}}
+	e := &reduceEnds{t: hlo.F32}
+	if !l.inner || !l.isContiguous() || l.run <= shortRun || s.shape(0).NumElements() == 0 || !r.findFold(op, from.Shape().Type()) || !e.plan(s, leaf) {
+		return runtime.Bound{}, false
+	}
+	l.divide()
+	r.parts, r.split = l.parts, l.run
+	if l.parts > 1 {
+		r.split = l.split
+		r.partial = e.scratch.take(int64(r.units * r.parts * 4))
+	}
+	r.init, r.out = e.init, e.out
+	r.loop = newParallelLoop(r.tasks)
+	grain := 1 + reduceGrain/(1+r.split)
+	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		e.before(f)
+		r.loop.run(f, r.units*r.parts, grain)
+		if r.parts > 1 {
+			r.merge(f)
+		}
+		e.after(f)
+		return nil
+	}, Scratch: e.scratch.size}, true
+}
+
+// findFold finds the loop for an op.
+func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
+	wide := foldOf[float32](op)
+	if wide == nil {
+		return false
+	}
+	decode := minifloat.BF16ToFloat32
+	if t == hlo.F16 {
+		decode = minifloat.F16ToFloat32
+	}
+	r.pair = wide.pair
+	find := func(name string, identity float32) func(x []uint16) float32 {
+		return runLoop(name+"."+t.String(), r.pair, func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) })
+	}
+	//halo:allow opswitch a loop belongs to each
+	switch op {
+	case hlo.OpAdd:
+		r.fold = sumBlocks(find("sum", 0))
+	case hlo.OpMaximum:
+		r.fold = find("greatest", float32(math.Inf(-1)))
+	case hlo.OpMinimum:
+		r.fold = find("least", float32(math.Inf(1)))
+	}
+	return r.fold != nil
+}
+
+func (r *narrowReduction) tasks(f *runtime.TensorFrame, lo, hi int) {
+	in, out := elems[uint16](r.in.of(f)), elems[float32](r.out.of(f))
+	init := elems[float32](r.init.of(f))[0]
+	if r.parts > 1 {
+		out = elems[float32](r.partial.of(f))
+	}
+	for t := lo; t < hi; t++ {
+		unit, begin := t/r.parts, t%r.parts*r.split
+		v := r.fold(in[unit*r.run+begin : unit*r.run+min(begin+r.split, r.run)])
+		if r.parts == 1 {
+			v = r.pair(init, v)
+		}
+		out[t] = v
+	}
+}
+
+// merge folds the parts of units.
+func (r *narrowReduction) merge(f *runtime.TensorFrame) {
+	partial, out := elems[float32](r.partial.of(f)), elems[float32](r.out.of(f))
+	init := elems[float32](r.init.of(f))[0]
+	for u := range r.units {
+		parts := partial[u*r.parts:][:r.parts]
+		v := parts[0]
+		for _, p := range parts[1:] {
+			v = r.pair(v, p)
+		}
+		out[u] = r.pair(init, v)
+	}
+}
