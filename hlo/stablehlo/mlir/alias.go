@@ -21,6 +21,24 @@ const (
 	resolved
 )
 
+// findAliases finds the lines that define aliases, which may be used before, and counts the lines.
+func (r *reader) findAliases() (lines int) {
+	s := r.text
+	for at := 0; ; lines++ {
+		for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
+			at++
+		}
+		if at < len(s) && (s[at] == '#' || s[at] == '!') {
+			r.noteAlias(at)
+		}
+		n := strings.IndexByte(s[at:], '\n')
+		if n < 0 {
+			return lines + 1
+		}
+		at += n + 1
+	}
+}
+
 // noteAlias records the definition at an offset, if it is one.
 func (r *reader) noteAlias(at int) {
 	s := r.text
@@ -36,7 +54,15 @@ func (r *reader) noteAlias(at int) {
 		return
 	}
 	if r.aliases[name] == nil {
-		r.aliases[name] = &alias{at: at, value: i + 1}
+		a := &cutOf(&r.notes, 1)[0]
+		a.at, a.value = at, i+1
+		r.aliases[name] = a
+		if n := locationNumber(name[1:]); s[at] == '#' && n >= 0 && n < len(s)/8 { // not more than a text can define
+			if n >= len(r.locations) {
+				r.locations = append(r.locations, make([]*alias, max(64, 2*n)-len(r.locations))...)
+			}
+			r.locations[n] = a
+		}
 	}
 }
 
@@ -44,8 +70,8 @@ func (r *reader) noteAlias(at int) {
 func (r *reader) aliasDefinition() {
 	at := r.pos
 	r.pos++
-	name := r.text[at : at+1]
-	name += r.suffix("alias")
+	r.suffix("alias")
+	name := r.text[at:r.pos]
 	a := r.aliases[name]
 	if a == nil { // not the first on its line
 		r.noteAlias(at)
@@ -119,11 +145,24 @@ func (r *reader) locationAlias() *Location {
 	at := r.pos
 	r.pos++
 	name := r.suffix("location")
-	// The key with its sigil is the text itself.
-	a := r.aliases[r.text[at:at+1+len(name)]]
+	var a *alias
+	if n := locationNumber(name); n >= 0 && n < len(r.locations) {
+		a = r.locations[n]
+	}
+	if a == nil {
+		a = r.aliases[r.text[at:r.pos]] // with its sigil
+	}
 	if a == nil {
 		r.failAt(at, "the alias #%s is not defined", name)
 	}
 	r.resolve(a)
 	return a.loc
+}
+
+// locationNumber is the place of a name among #loc, #loc0, #loc1; -1 for others.
+func locationNumber(name string) int {
+	if word, n := split(name); word == "loc" {
+		return n
+	}
+	return -1
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Attr is a constant that belongs to an operation: one of the types below.
+// Attr is a constant that belongs to an operation: one of the types below. It is never written once it is made: operations share those that
+// are written alike.
 type Attr interface{ attr() }
 
 type (

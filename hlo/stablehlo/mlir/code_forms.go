@@ -1,6 +1,7 @@
 package mlir
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,20 +14,21 @@ func (r *reader) constantForm(op *Op) {
 		r.generic(op)
 		return
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	v := r.attr()
+	if op.Attrs == nil {
+		op.Attrs = cutOf(&r.attrs, 1)[:0]
+	}
 	r.setAttr(op, "value", v)
 	switch v := v.(type) {
 	case Dense:
-		r.results(op, []*Type{v.Type})
+		r.result(op, v.Type)
 	case Int:
-		r.results(op, []*Type{v.Type})
+		r.result(op, v.Type)
 	case Float:
-		r.results(op, []*Type{v.Type})
+		r.result(op, v.Type)
 	case Bool:
-		r.results(op, []*Type{r.types.Scalar(hlo.PRED)})
+		r.result(op, r.types.Scalar(hlo.PRED))
 	default:
 		r.failAt(op.Pos, "'%s' wants dense elements", op.Name)
 	}
@@ -75,6 +77,7 @@ func (r *reader) functionForm(op *Op) {
 			args = r.attrsOfOne(args, i)
 		}
 	}
+	in = slices.Grow(in, len(block.Args))
 	for i := range block.Args {
 		in = append(in, block.Args[i].Type)
 	}
@@ -128,7 +131,9 @@ func padded(list Array, n int) Array {
 
 // sliceForm: `%a [0:3, 0:4:2]`.
 func (r *reader) sliceForm(op *Op) {
-	op.Operands = []*Value{r.use()}
+	op.Operands = cutOf(&r.uses, 1)
+	op.Operands[0] = r.use()
+	op.Attrs = cutOf(&r.attrs, 3)[:0]
 	i64 := r.types.Scalar(hlo.S64)
 	lists := [3][]int64{{}, {}, {}}
 	r.expect("[")
@@ -148,29 +153,36 @@ func (r *reader) sliceForm(op *Op) {
 	for i, name := range []string{"start_indices", "limit_indices", "strides"} {
 		r.setAttr(op, name, DenseArray{i64, lists[i]})
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
 // dotForm: `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [HIGH, HIGH], algorithm = <...>`.
 func (r *reader) dotForm(op *Op) {
-	op.Operands = []*Value{r.use(), nil}
+	op.Operands = cutOf(&r.uses, 2)
+	op.Operands[0] = r.use()
 	r.expect(",")
 	op.Operands[1] = r.use()
-	dims := Struct{Name: "dot"}
+	op.Attrs = cutOf(&r.attrs, 3)[:0]
+	dims := Struct{Name: "dot", Fields: cutOf(&r.attrs, 4)[:0]}
 	for r.accept(",") {
+		r.space()
+		at := r.pos
 		switch w := r.word("batching_dims, contracting_dims, precision or algorithm"); w {
 		case "batching_dims", "contracting_dims":
-			kind := strings.TrimSuffix(w, "_dims") + "_dimensions"
+			names := [2]string{"lhs_batching_dimensions", "rhs_batching_dimensions"}
+			if w == "contracting_dims" {
+				names = [2]string{"lhs_contracting_dimensions", "rhs_contracting_dimensions"}
+			}
 			r.expect("=")
-			lhs := r.intList()
+			lhs := r.ints()
 			r.expect("x")
-			dims.Fields = append(dims.Fields, NamedAttr{"lhs_" + kind, lhs}, NamedAttr{"rhs_" + kind, r.intList()})
+			dims.Fields = append(dims.Fields, NamedAttr{names[0], lhs}, NamedAttr{names[1], r.ints()})
 		case "precision":
-			r.expect("=")
-			r.setAttr(op, "precision_config", r.precisions())
+			r.setAttr(op, "precision_config", r.repeated(at, r.through(at, ']'), func() Attr {
+				r.expect("=")
+				return r.precisions()
+			}))
 		case "algorithm":
 			r.expect("=")
 			r.expect("<")
@@ -186,9 +198,7 @@ func (r *reader) dotForm(op *Op) {
 		}
 		r.setAttr(op, "dot_dimension_numbers", dims)
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
@@ -202,7 +212,7 @@ func (r *reader) precisions() Array {
 		}
 		list = append(list, r.enumValue("precision", enums["precision"]))
 	}
-	return list
+	return slices.Clip(list) // it may be shared
 }
 
 // convolutionForm: `(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [2], ...}`.
@@ -210,9 +220,13 @@ func (r *reader) convolutionForm(op *Op) {
 	r.expect("(")
 	op.Operands = r.useList()
 	r.expect(")")
+	op.Attrs = cutOf(&r.attrs, 9)[:0]
 	r.expect("dim_numbers")
 	r.expect("=")
-	r.setAttr(op, "dimension_numbers", r.convDims())
+	r.space()
+	at := r.pos
+	key, _, _ := strings.Cut(r.near(at), ", window")
+	r.setAttr(op, "dimension_numbers", r.repeated(at, key, func() Attr { return r.convDims() }))
 	r.expect(",")
 	r.expect("window")
 	r.expect("=")
@@ -221,32 +235,34 @@ func (r *reader) convolutionForm(op *Op) {
 		if !first {
 			r.expect(",")
 		}
+		r.space()
+		at := r.pos
 		w := r.word("stride, pad, lhs_dilate, rhs_dilate or reverse")
 		r.expect("=")
 		switch w {
 		case "stride":
-			r.setAttr(op, "window_strides", r.intList())
+			r.setAttr(op, "window_strides", r.ints())
 		case "lhs_dilate":
-			r.setAttr(op, "lhs_dilation", r.intList())
+			r.setAttr(op, "lhs_dilation", r.ints())
 		case "rhs_dilate":
-			r.setAttr(op, "rhs_dilation", r.intList())
+			r.setAttr(op, "rhs_dilation", r.ints())
 		case "pad":
-			r.setAttr(op, "padding", r.attr())
+			key, _, _ := strings.Cut(r.near(at), ", lhs")
+			r.setAttr(op, "padding", r.repeated(at, key, r.attr))
 		case "reverse":
-			r.setAttr(op, "window_reversal", r.attr())
+			r.setAttr(op, "window_reversal", r.repeated(at, r.through(at, ']'), r.attr))
 		default:
 			r.fail("'%s' is no part of a window: want stride, pad, lhs_dilate, rhs_dilate or reverse", w)
 		}
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
 // reduceForm: `(%a init: %f), (%b init: %z) applies stablehlo.add across dimensions = [1] : type`, or with a region after the type.
 func (r *reader) reduceForm(op *Op) {
-	var inputs, inits []*Value
+	var fewInputs, fewInits [2]*Value
+	inputs, inits := fewInputs[:0], fewInits[:0]
 	for {
 		r.expect("(")
 		inputs = append(inputs, r.use())
@@ -258,7 +274,9 @@ func (r *reader) reduceForm(op *Op) {
 			break
 		}
 	}
-	op.Operands = append(inputs, inits...)
+	op.Operands = cutOf(&r.uses, 2*len(inputs))
+	copy(op.Operands, inputs)
+	copy(op.Operands[len(inputs):], inits)
 	applies := ""
 	if r.accept("applies") {
 		r.space()
@@ -267,10 +285,9 @@ func (r *reader) reduceForm(op *Op) {
 	r.expect("across")
 	r.expect("dimensions")
 	r.expect("=")
-	r.setAttr(op, "dimensions", r.intList())
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	op.Attrs = cutOf(&r.attrs, 1)[:0]
+	r.setAttr(op, "dimensions", r.ints())
+	r.attributes(op)
 	r.sameTypes(op)
 	if applies != "" {
 		if len(inputs) != 1 {
@@ -279,7 +296,7 @@ func (r *reader) reduceForm(op *Op) {
 		if r.is("loc") {
 			op.Loc = r.trailingLocation()
 		}
-		op.Regions = []Region{r.applied(op, applies)}
+		op.Regions = r.applied(op, applies)
 		return
 	}
 	if r.is("loc") {
@@ -289,20 +306,24 @@ func (r *reader) reduceForm(op *Op) {
 	op.Regions = []Region{r.reducer(len(inputs))}
 }
 
-// applied is the region that applies an operation to two elements.
-func (r *reader) applied(op *Op, name string) Region {
-	if f := formOf(name); f == nil {
+// applied is the one region that applies an operation to two elements.
+func (r *reader) applied(op *Op, name string) []Region {
+	f := r.form(name)
+	if f == nil || f.name != name {
 		r.unknownOp(op.Pos, name)
 	}
 	elem := r.types.WithDims(op.Operands[0].Type, nil)
-	b := &Block{Args: []Value{{Type: elem, N: 0}, {Type: elem, N: 1}}, ArgLocs: []*Location{op.Loc, op.Loc}, Pos: op.Pos}
-	apply := r.newOp(op.Pos)
-	apply.Name, apply.Operands, apply.Loc = name, []*Value{&b.Args[0], &b.Args[1]}, op.Loc
-	r.results(apply, []*Type{elem})
-	end := r.newOp(op.Pos)
-	end.Name, end.Operands = op.Dialect()+".return", []*Value{&apply.Results[0]}
-	b.Ops = []*Op{apply, end}
-	return Region{[]*Block{b}}
+	args := cutOf(&r.values, 2)
+	args[0], args[1] = Value{Type: elem, N: 0}, Value{Type: elem, N: 1}
+	apply, end := r.newOp(op.Pos), r.newOp(op.Pos)
+	apply.Name, apply.Operands, apply.Loc = f.name, cutOf(&r.uses, 2), op.Loc
+	apply.Operands[0], apply.Operands[1] = &args[0], &args[1]
+	r.result(apply, elem)
+	end.Name, end.Operands = r.form(op.Dialect()+".return").name, cutOf(&r.uses, 1)
+	end.Operands[0] = &apply.Results[0]
+	ops, locs := cutOf(&r.opRefs, 2), cutOf(&r.locs, 2)
+	ops[0], ops[1], locs[0], locs[1] = apply, end, op.Loc, op.Loc
+	return r.body(Block{Args: args, ArgLocs: locs, Ops: ops, Pos: op.Pos})
 }
 
 // reducer reads `(%x: type, %y: type) (%u: type, %v: type) { ... }`: the arguments of the region are x, u, y, v.
@@ -333,7 +354,9 @@ func (r *reader) reducer(inputs int) Region {
 
 // whileForm: `(%x = %a, %i = %c) : type, type attributes {...} cond { ... } do { ... }`.
 func (r *reader) whileForm(op *Op) {
-	var args []argument
+	var few [8]argument
+	var fewInits [8]*Value
+	args, inits := few[:0], fewInits[:0]
 	r.expect("(")
 	for !r.accept(")") {
 		if len(args) > 0 {
@@ -344,9 +367,11 @@ func (r *reader) whileForm(op *Op) {
 		r.expect("%")
 		args = append(args, argument{name: r.suffix("value"), at: at})
 		r.expect("=")
-		op.Operands = append(op.Operands, r.use())
+		inits = append(inits, r.use())
 	}
 	if len(args) > 0 {
+		op.Operands = cutOf(&r.uses, len(inits))
+		copy(op.Operands, inits)
 		types := r.operandTypes(op)
 		for i, t := range types {
 			args[i].typ = t
@@ -356,12 +381,13 @@ func (r *reader) whileForm(op *Op) {
 	if r.accept("attributes") {
 		op.Attrs = r.dictionary(op.Attrs)
 	}
-	for _, w := range []string{"cond", "do"} {
+	op.Regions = make([]Region, 2)
+	for i, w := range [2]string{"cond", "do"} {
 		r.expect(w)
 		mark := r.scope.mark()
 		b := &Block{}
 		r.defineArguments(b, args)
-		op.Regions = append(op.Regions, r.region(b.Args))
+		op.Regions[i] = r.region(b.Args)
 		r.scope.forget(mark)
 	}
 }
@@ -383,9 +409,7 @@ func (r *reader) reducePrecisionForm(op *Op) {
 	i32 := r.types.Scalar(hlo.S32)
 	r.setAttr(op, "exponent_bits", Int{e, i32})
 	r.setAttr(op, "mantissa_bits", Int{m, i32})
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 
@@ -396,9 +420,7 @@ func (r *reader) compositeForm(op *Op) {
 	if r.is("(") {
 		r.regions(op)
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.sameTypes(op)
 }
 

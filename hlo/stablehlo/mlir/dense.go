@@ -23,6 +23,10 @@ var formats = func() (t [hlo.NumPrimitiveTypes]minifloat.Format) {
 // dense reads the rest of `dense<...> : type`. The type comes last, so the end of the data is found first; the data is read when the size
 // of its elements is known, straight into bytes.
 func (r *reader) dense(at int) Attr {
+	return r.repeated(at, r.constantKey(at), func() Attr { return r.denseBody(at) })
+}
+
+func (r *reader) denseBody(at int) Attr {
 	r.expect("<")
 	body := r.pos
 	var end int // of the data, before the closing bracket

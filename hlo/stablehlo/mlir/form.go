@@ -24,6 +24,7 @@ import (
 //
 // What the language has no words for is code: [form.code].
 type form struct {
+	name  string // of the operation, with its dialect
 	steps []step
 	room  int // for attributes
 	code  func(r *reader, op *Op)
@@ -43,8 +44,9 @@ func room(steps []step) (n int) {
 // step is one element of a form.
 type step struct {
 	kind  stepKind
-	text  string // of a literal; the name of an attribute; the types
-	value string // the kind of an attribute
+	text  string                  // of a literal; the name of an attribute
+	value func(r *reader) Attr    // reads an attribute
+	types func(r *reader, op *Op) // reads the types
 	group []step
 }
 
@@ -87,14 +89,13 @@ var formParser = sync.OnceValue(func() *participle.Parser[formSyntax] {
 })
 
 // compile makes a form of its text. The texts are constants of this package.
-func compile(text string) *form {
+func compile(text string) form {
 	syntax, err := formParser().ParseString("", text)
 	if err != nil {
 		panic(fmt.Sprintf("mlir: form %q: %v", text, err))
 	}
-	f := &form{steps: syntax.steps()}
-	f.room = room(f.steps)
-	return f
+	steps := syntax.steps()
+	return form{steps: steps, room: room(steps)}
 }
 
 func (f *formSyntax) steps() []step {
@@ -112,9 +113,9 @@ func (f *formSyntax) steps() []step {
 		case i.Dict != "":
 			steps = append(steps, step{kind: dictionary})
 		case i.Types != "":
-			steps = append(steps, step{kind: types, text: i.Types})
+			steps = append(steps, step{kind: types, types: typeForms[i.Types]})
 		default:
-			steps = append(steps, step{kind: attribute, text: i.Attr, value: i.Kind})
+			steps = append(steps, step{kind: attribute, text: i.Attr, value: attrKind(i.Kind)})
 		}
 	}
 	return steps
@@ -150,7 +151,7 @@ func (r *reader) steps(steps []step, op *Op) {
 				op.Operands = append(slices.Clip(op.Operands), list...)
 			}
 		case attribute:
-			r.setAttr(op, s.text, r.attrOf(s.value))
+			r.setAttr(op, s.text, s.value(r))
 		case optional:
 			if r.is(s.group[0].text) {
 				save, n := r.pos, len(s.group)
@@ -163,11 +164,9 @@ func (r *reader) steps(steps []step, op *Op) {
 				r.steps(s.group, op)
 			}
 		case dictionary:
-			if r.is("{") {
-				op.Attrs = r.dictionary(op.Attrs)
-			}
+			r.attributes(op)
 		case types:
-			typeForms[s.text](r, op)
+			s.types(r, op)
 		}
 	}
 }
@@ -180,41 +179,48 @@ func (r *reader) setAttr(op *Op, name string, v Attr) {
 	op.Attrs = append(op.Attrs, NamedAttr{name, v})
 }
 
-// attrOf reads an attribute whose kind the form knows.
-func (r *reader) attrOf(kind string) Attr {
+// attrKind is how an attribute is read whose kind the form knows.
+func attrKind(kind string) func(r *reader) Attr {
 	switch kind {
 	case "i64", "i32":
 		e, _ := ElementByName(kind)
-		return Int{r.integer(), r.types.Scalar(e)}
+		return func(r *reader) Attr { return Int{r.integer(), r.types.Scalar(e)} }
 	case "ints":
-		return r.intList()
+		return (*reader).ints
 	case "bool":
-		switch {
-		case r.accept("true"):
-			return Bool(true)
-		case r.accept("false"):
-			return Bool(false)
+		return func(r *reader) Attr {
+			switch {
+			case r.accept("true"):
+				return Bool(true)
+			case r.accept("false"):
+				return Bool(false)
+			}
+			r.fail("expected true or false, got %s", r.next())
+			return nil
 		}
-		r.fail("expected true or false, got %s", r.next())
 	case "string":
-		return String(r.quoted())
+		return func(r *reader) Attr { return String(r.quoted()) }
 	case "symbol":
-		return r.symbol()
+		return func(r *reader) Attr { return r.symbol() }
 	case "name": // a symbol that is kept as a string
-		return String(r.symbol())
+		return func(r *reader) Attr { return String(r.symbol()) }
 	case "raw":
-		return Text(r.balanced())
+		return func(r *reader) Attr { return Text(r.balanced()) }
 	case "attr":
-		return r.attr()
+		return (*reader).attr
 	case "word":
-		return String(r.word("a word"))
+		return func(r *reader) Attr { return String(r.word("a word")) }
 	}
-	return r.enumValue(kind, enums[kind])
+	words := enums[kind]
+	values := make([]Attr, len(words))
+	for i, w := range words {
+		values[i] = Enum{kind, w}
+	}
+	return func(r *reader) Attr { return values[slices.Index(words, r.enumValue(kind, words).Value)] }
 }
 
 // intList reads `[1, 2]`.
 func (r *reader) intList() DenseArray {
-	a := DenseArray{Elem: r.types.Scalar(hlo.S64), Values: []int64{}}
 	var room [16]int64
 	list := room[:0]
 	r.expect("[")
@@ -224,8 +230,8 @@ func (r *reader) intList() DenseArray {
 		}
 		list = append(list, r.integer())
 	}
-	a.Values = append(a.Values, list...)
-	return a
+	// No room is left at the end: the list may be shared.
+	return DenseArray{r.types.Scalar(hlo.S64), append(make([]int64, 0, len(list)), list...)}
 }
 
 // typeForms are the ways in which types stand at the end of an operation.
@@ -255,8 +261,7 @@ func (r *reader) sameTypes(op *Op) {
 	for i, v := range op.Operands {
 		r.sameType(op, i, v, t)
 	}
-	op.Results = cutOf(&r.values, 1)
-	op.Results[0] = Value{Type: t, Def: op}
+	r.result(op, t)
 }
 
 // complexTypes: the type of the result; the operands have its real type.
@@ -274,7 +279,7 @@ func (r *reader) complexTypes(op *Op) {
 	for i, v := range op.Operands {
 		r.sameType(op, i, v, part)
 	}
-	r.results(op, []*Type{t})
+	r.result(op, t)
 }
 
 // selectTypes: the type of the predicate and that of the rest.
@@ -294,7 +299,7 @@ func (r *reader) selectTypes(op *Op) {
 		}
 		r.sameType(op, i, v, want)
 	}
-	r.results(op, []*Type{rest})
+	r.result(op, rest)
 }
 
 // eachType: a type for each operand; the results have the same. Without operands there are none.
@@ -317,7 +322,7 @@ func (r *reader) returnTypes(op *Op) {
 // operandTypes reads a colon and a type for each operand.
 func (r *reader) operandTypes(op *Op) []*Type {
 	r.expect(":")
-	var list []*Type
+	list := make([]*Type, 0, len(op.Operands))
 	for {
 		list = append(list, r.typ())
 		if !r.accept(",") {
@@ -347,7 +352,7 @@ func (r *reader) tupleTypes(op *Op) {
 	for i, v := range op.Operands {
 		r.sameType(op, i, v, t.Parts[i])
 	}
-	r.results(op, []*Type{t})
+	r.result(op, t)
 }
 
 // arrowTypes: the types of the operands, an arrow, those of the results; parentheses around the operands are not needed.

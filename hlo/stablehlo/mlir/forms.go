@@ -54,7 +54,7 @@ var formTexts = map[string]string{
 	"{} value:attr ":                                            "sdy: constant",
 }
 
-// forms makes all forms, by the full name of the operation, when the first one is needed. Words of the table that end in a colon are dialects.
+// forms makes all forms, by the name of the operation, when the first one is needed. Words of the table that end in a colon are dialects.
 var forms func() map[string]*form
 
 func init() { forms = sync.OnceValue(makeForms) }
@@ -77,6 +77,15 @@ func makeForms() map[string]*form {
 		"sdy.named_computation":      (*reader).namedComputationForm,
 	}
 	forms := make(map[string]*form)
+	add := func(name string, f form) {
+		f.name = name
+		forms[name] = &f
+		if rest, ok := strings.CutPrefix(name, "stablehlo."); ok {
+			g := f
+			g.name = "mhlo." + rest
+			forms[g.name] = &g
+		}
+	}
 	for text, ops := range formTexts {
 		f := compile(text)
 		dialect := ""
@@ -85,33 +94,28 @@ func makeForms() map[string]*form {
 				dialect = d
 				continue
 			}
-			forms[dialect+"."+w] = f
-			if dialect == "stablehlo" {
-				forms["mhlo."+w] = f
-			}
+			add(dialect+"."+w, f)
 		}
 	}
 	for name, code := range codeForms {
-		f := &form{code: code}
-		forms[name] = f
-		if rest, ok := strings.CutPrefix(name, "stablehlo."); ok {
-			forms["mhlo."+rest] = f
-		}
+		add(name, form{code: code})
 	}
 	// A constant has the type of its value.
-	for _, name := range []string{"stablehlo.constant", "mhlo.constant", "chlo.constant", "arith.constant", "sdy.constant"} {
-		forms[name] = &form{code: (*reader).constantForm}
+	for _, name := range []string{"stablehlo.constant", "chlo.constant", "arith.constant", "sdy.constant"} {
+		add(name, form{code: (*reader).constantForm})
+	}
+	for short, name := range map[string]string{"module": "builtin.module", "return": "func.return", "call": "func.call", "func": "func.func"} {
+		forms[short] = forms[name]
 	}
 	return forms
 }
 
-func formOf(name string) *form { return forms()[name] }
-
 // nearestForm is the known operation whose name is most like a name, "" when none is.
 func nearestForm(name string) string {
 	best, near := 4, ""
-	for other := range forms() {
-		if d := editDistance(name, other, best); d < best || d == best && near != "" && other < near {
+	for _, f := range forms() {
+		other := f.name
+		if d := editDistance(name, other, best+1); d < best || d == best && near != "" && other < near {
 			best, near = d, other
 		}
 	}

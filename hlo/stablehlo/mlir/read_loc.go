@@ -1,13 +1,22 @@
 package mlir
 
+import "strings"
+
 // trailingLocation reads `loc(...)`.
 func (r *reader) trailingLocation() *Location {
-	r.expect("loc")
-	r.expect("(")
+	if strings.HasPrefix(r.text[r.pos:], "loc(") { // nearly always
+		r.pos += len("loc(")
+	} else {
+		r.expect("loc")
+		r.expect("(")
+	}
 	l := r.location()
 	r.expect(")")
 	return l
 }
+
+// place makes a location, from a slab.
+func (r *reader) place() *Location { return &cutOf(&r.places, 1)[0] }
 
 // location reads what is in the parentheses of loc.
 func (r *reader) location() *Location {
@@ -25,7 +34,8 @@ func (r *reader) location() *Location {
 		return nil
 	case "callsite":
 		r.expect("(")
-		l := &Location{Child: r.location()}
+		l := r.place()
+		l.Child = r.location()
 		r.expect("at")
 		l.Caller = r.location()
 		r.expect(")")
@@ -60,14 +70,18 @@ func (r *reader) location() *Location {
 func (r *reader) namedLocation() *Location {
 	name := r.quoted()
 	if r.accept("(") {
-		l := &Location{Name: name, Child: r.location()}
+		l := r.place()
+		l.Name, l.Child = name, r.location()
 		r.expect(")")
 		return l
 	}
 	if !r.accept(":") {
-		return &Location{Name: name}
+		l := r.place()
+		l.Name = name
+		return l
 	}
-	l := &Location{File: name, Line: r.lineNumber()}
+	l := r.place()
+	l.File, l.Line = name, r.lineNumber()
 	r.expect(":")
 	l.Col = r.lineNumber()
 	if name == "" {

@@ -38,9 +38,11 @@ func (r *reader) op() *Op {
 
 func (r *reader) resultNames(names []resultNames) []resultNames {
 	for {
-		r.space()
+		if r.peek() != '%' {
+			r.failExpected("%")
+		}
 		at := r.pos
-		r.expect("%")
+		r.pos++
 		n := resultNames{r.suffix("value"), 1, at}
 		if r.accept(":") {
 			r.space()
@@ -82,24 +84,36 @@ func (r *reader) results(op *Op, types []*Type) {
 	}
 }
 
+// result makes the only result of an operation.
+func (r *reader) result(op *Op, t *Type) {
+	op.Results = cutOf(&r.values, 1)
+	op.Results[0] = Value{Type: t, Def: op}
+}
+
 // custom reads an operation in its own syntax.
 func (r *reader) custom(op *Op) {
 	at := r.pos
 	name := r.word("an operation")
-	if !strings.Contains(name, ".") {
-		switch {
-		case name == "module":
-			name = "builtin.module"
-		case name == "return" || name == "call" || name == "func":
-			name = "func." + name
-		}
-	}
-	op.Name = name
-	f := formOf(name)
+	f := r.form(name)
 	if f == nil {
 		r.unknownOp(at, name)
 	}
+	op.Name = f.name
 	f.read(r, op)
+}
+
+// form is the form of an operation, nil without one. A text has few operations, so a small table before the map finds most of them.
+func (r *reader) form(name string) *form {
+	n := len(name)
+	recent := &r.recent[(9*uint(n)+2*uint(name[n-1])+uint(name[n/2])+7*uint(name[n*3/4]))%uint(len(r.recent))]
+	if *recent == nil || (*recent).name != name {
+		f := r.forms[name]
+		if f == nil {
+			return nil
+		}
+		*recent = f
+	}
+	return *recent
 }
 
 // Dialects are those that are read.
@@ -142,15 +156,16 @@ func (r *reader) generic(op *Op) {
 		r.expect("]")
 	}
 	if r.accept("<") {
-		op.Attrs = r.dictionary(op.Attrs)
+		if !r.is("{") {
+			r.failExpected("{")
+		}
+		r.attributes(op)
 		r.expect(">")
 	}
 	if r.is("(") {
 		r.regions(op)
 	}
-	if r.is("{") {
-		op.Attrs = r.dictionary(op.Attrs)
-	}
+	r.attributes(op)
 	r.expect(":")
 	r.signature(op, r.functionType())
 }
@@ -191,8 +206,8 @@ func (r *reader) region(args []Value) Region {
 	mark := r.scope.mark()
 	at := r.pos
 	r.expect("{")
-	var region Region
-	block := &Block{Args: args, Pos: r.pos}
+	region := r.body(Block{Args: args, Pos: r.pos})[0]
+	block := region.Blocks[0]
 	first := len(r.stack)
 	labelled := false
 	for !r.accept("}") {
@@ -213,7 +228,6 @@ func (r *reader) region(args []Value) Region {
 	block.Ops = slices.Clone(r.stack[first:])
 	clear(r.stack[first:])
 	r.stack = r.stack[:first]
-	region.Blocks = []*Block{block}
 	r.scope.forget(mark)
 	return region
 }
@@ -240,7 +254,7 @@ type argument struct {
 func (r *reader) arguments(b *Block, each func(i int)) { r.defineArguments(b, r.argumentList(each)) }
 
 func (r *reader) argumentList(each func(i int)) []argument {
-	var list []argument
+	list := make([]argument, 0, 2)
 	for !r.accept(")") {
 		if len(list) > 0 {
 			r.expect(",")
@@ -263,8 +277,8 @@ func (r *reader) argumentList(each func(i int)) []argument {
 }
 
 func (r *reader) defineArguments(b *Block, list []argument) {
-	b.Args = make([]Value, len(list))
-	b.ArgLocs = make([]*Location, len(list))
+	b.Args = cutOf(&r.values, len(list))
+	b.ArgLocs = cutOf(&r.locs, len(list))
 	for i, a := range list {
 		b.Args[i] = Value{Type: a.typ, N: i}
 		b.ArgLocs[i] = a.loc

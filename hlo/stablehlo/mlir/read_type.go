@@ -146,14 +146,25 @@ func (r *reader) dims(at int) ([]int64, *Type) {
 	}
 }
 
-// functionType reads `(types) -> type` or `(types) -> (types)`.
+// functionType reads `(types) -> type` or `(types) -> (types)`. The signatures of a program are few as well.
 func (r *reader) functionType() *Type {
 	r.enter()
 	defer r.leave()
+	r.space()
+	at, expanded := r.pos, r.expanded
+	key := r.signatureKey(at)
+	if t := r.known[key]; t != nil {
+		r.pos += len(key)
+		return t
+	}
 	r.expect("(")
 	in := r.typesUntil(")")
 	r.expect("->")
-	return r.types.Func(in, r.resultTypes())
+	t := r.types.Func(in, r.resultTypes())
+	if r.pos == at+len(key) && r.expanded == expanded {
+		r.known[key] = t
+	}
+	return t
 }
 
 // resultTypes reads one type, or several in parentheses.

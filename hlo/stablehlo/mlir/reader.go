@@ -8,7 +8,7 @@ import (
 
 // reader reads one text:
 //
-//  1. the lines are found, and with them the definitions of aliases, which mostly stand at the end;
+//  1. the definitions of aliases are found, which mostly stand at the end;
 //  2. operations are read from the top; values are looked up by name as they are used, aliases are read at their first use;
 //  3. the resources after the last operation are read when an attribute asks for the first of them.
 type reader struct {
@@ -23,13 +23,23 @@ type reader struct {
 	scope     scope
 	functions map[string]int // where functions are defined
 	aliases   map[string]*alias
-	known     map[string]*Type // by the text of a tensor type
+	locations []*alias         // those named #loc, #loc0, #loc1, by number
+	forms     map[string]*form // by the name of the operation
+	recent    [64]*form        // of forms, by a few characters of the name
+	known     map[string]*Type // by the text of a tensor type or a signature
+	dicts     map[string]Attrs // by the text of a dictionary of an operation
+	read      map[string]Attr  // by the text of an attribute, of the kinds that programs repeat
 	resources map[string]string
 
 	ops    []Op // what is left of slabs
 	values []Value
 	uses   []*Value
 	attrs  []NamedAttr
+	opRefs []*Op
+	locs   []*Location
+	bodies []body
+	places []Location
+	notes  []alias
 	stack  []*Op // of the regions that are being read
 }
 
@@ -46,12 +56,13 @@ type Config struct {
 
 // Parse is [Parse] with a configuration.
 func (cfg Config) Parse(file, text string) (m *Module, err error) {
-	r := &reader{
-		text: text, types: NewTypes(), functions: make(map[string]int), aliases: make(map[string]*alias), known: make(map[string]*Type),
-	}
-	r.scope.names = make(map[string]int32)
-	r.src = newSource(file, text, r.noteAlias)
+	r := newReader(file, text, NewTypes())
 	r.src.before = cfg.LinesBefore
+	r.forms, r.scope = forms(), newScope(text)
+	r.functions, r.aliases, r.dicts = make(map[string]int), make(map[string]*alias), make(map[string]Attrs)
+	// An operation mostly has a line.
+	room := min(r.findAliases(), len(text)/valueText)
+	r.scope.bound, r.stack = make([]*slot, 0, room), make([]*Op, 0, room)
 	defer func() {
 		if x := recover(); x != nil {
 			f, mine := x.(failure)
@@ -62,6 +73,11 @@ func (cfg Config) Parse(file, text string) (m *Module, err error) {
 		}
 	}()
 	return r.file(file), nil
+}
+
+// newReader makes a reader of attributes and types.
+func newReader(file, text string, types *Types) *reader {
+	return &reader{text: text, src: &Source{File: file, Text: text}, types: types, known: make(map[string]*Type), read: make(map[string]Attr)}
 }
 
 // IsSyntax reports whether err is an error of reading MLIR text.
@@ -125,13 +141,33 @@ func (r *reader) leave() { r.depth-- }
 // newOp makes an operation, from a slab.
 func (r *reader) newOp(at int) *Op {
 	if len(r.ops) == 0 {
-		r.ops = make([]Op, min(256, 16+len(r.text)/512))
+		r.ops = make([]Op, min(slabSize, 16+len(r.text)/512))
 	}
 	op := &r.ops[0]
 	r.ops = r.ops[1:]
 	op.Pos = at
 	return op
 }
+
+// body is a region of one block, in one piece.
+type body struct {
+	block Block
+	inner [1]*Block
+	outer [1]Region
+}
+
+// body makes the region of a block, and the list of that region alone.
+func (r *reader) body(block Block) []Region {
+	b := &cutOf(&r.bodies, 1)[0]
+	b.block = block
+	b.inner[0] = &b.block
+	b.outer[0] = Region{b.inner[:]}
+	return b.outer[:]
+}
+
+// slabSize is how many elements a slab has. With the word that the allocator adds to them, slabs of most types fill a size class of Go's,
+// and those of operations the largest one.
+const slabSize = 250
 
 // cutOf takes n elements from a slab.
 func cutOf[T any](slab *[]T, n int) []T {
@@ -142,7 +178,7 @@ func cutOf[T any](slab *[]T, n int) []T {
 		if n > 64 {
 			return make([]T, n)
 		}
-		*slab = make([]T, 512)
+		*slab = make([]T, slabSize)
 	}
 	s := (*slab)[:n:n]
 	*slab = (*slab)[n:]
@@ -160,8 +196,7 @@ func ParseType(types *Types, text string) (*Type, error) {
 }
 
 func piece[T any](types *Types, text string, read func(*reader) T) (v T, err error) {
-	r := &reader{text: text, types: types, known: make(map[string]*Type)}
-	r.src = newSource("", text, func(int) {})
+	r := newReader("", text, types)
 	defer func() {
 		if x := recover(); x != nil {
 			f, mine := x.(failure)

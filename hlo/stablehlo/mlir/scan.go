@@ -35,6 +35,7 @@ const (
 	suffixNext
 	digit
 	blank
+	slash // which may begin a comment
 )
 
 var class = func() (t [256]uint8) {
@@ -52,30 +53,39 @@ var class = func() (t [256]uint8) {
 			t[c] = suffixStart | suffixNext
 		case b == ' ' || b == '\t' || b == '\n' || b == '\r':
 			t[c] = blank
+		case b == '/':
+			t[c] = slash
 		}
 	}
 	return t
 }()
 
-// space skips white space and comments.
+// space skips white space and comments. It is inlined; mostly there is none, or one blank.
 func (r *reader) space() {
-	s := r.text
-	for r.pos < len(s) {
-		c := s[r.pos]
+	if r.pos < len(r.text) && class[r.text[r.pos]]&(blank|slash) != 0 {
+		r.skipSpace()
+	}
+}
+
+func (r *reader) skipSpace() {
+	s, at := r.text, r.pos
+	for at < len(s) {
+		c := s[at]
 		if class[c]&blank != 0 {
-			r.pos++
+			at++
 			continue
 		}
-		if c != '/' || r.pos+1 >= len(s) || s[r.pos+1] != '/' {
-			return
+		if c != '/' || at+1 >= len(s) || s[at+1] != '/' {
+			break
 		}
-		n := strings.IndexByte(s[r.pos:], '\n')
+		n := strings.IndexByte(s[at:], '\n')
 		if n < 0 {
-			r.pos = len(s)
-			return
+			at = len(s)
+			break
 		}
-		r.pos += n + 1
+		at += n + 1
 	}
+	r.pos = at
 }
 
 // peek is the first character of the next token, 0 at the end.
@@ -90,8 +100,13 @@ func (r *reader) peek() byte {
 // is reports whether the next token is lit: a punctuation, or a word that ends there.
 func (r *reader) is(lit string) bool {
 	r.space()
+	return r.pos < len(r.text) && r.text[r.pos] == lit[0] && r.matches(lit)
+}
+
+// matches is the rest of is, when the first character is right.
+func (r *reader) matches(lit string) bool {
 	rest := r.text[r.pos:]
-	if !strings.HasPrefix(rest, lit) {
+	if len(lit) > 1 && !strings.HasPrefix(rest, lit) {
 		return false
 	}
 	return class[lit[0]]&idStart == 0 || len(rest) == len(lit) || class[rest[len(lit)]]&idNext == 0
@@ -109,9 +124,11 @@ func (r *reader) accept(lit string) bool {
 // expect takes lit.
 func (r *reader) expect(lit string) {
 	if !r.accept(lit) {
-		r.fail("expected '%s', got %s", lit, r.next())
+		r.failExpected(lit)
 	}
 }
+
+func (r *reader) failExpected(lit string) { r.fail("expected '%s', got %s", lit, r.next()) }
 
 // next describes the next token for messages.
 func (r *reader) next() string {

@@ -4,41 +4,37 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 )
 
-// Source is a text and where its lines begin.
+// Source is a text. Where its lines begin is found when the first position is asked for. It is safe for concurrent use.
 type Source struct {
 	File   string
 	Text   string
-	lines  []int // offsets
-	before int   // lines of the file before the text
+	before int // lines of the file before the text
+
+	find  sync.Once
+	lines []int // offsets
 }
 
-// newSource finds the lines of a text. Along the way it finds the lines that define aliases, which may be used before.
-func newSource(file, text string, alias func(at int)) *Source {
-	s := &Source{File: file, Text: text, lines: append(make([]int, 0, 64), 0)}
+func (s *Source) findLines() {
+	s.lines = append(make([]int, 0, 1+strings.Count(s.Text, "\n")), 0)
 	for at := 0; ; {
-		i := at
-		for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
-			i++
-		}
-		if i < len(text) && (text[i] == '#' || text[i] == '!') {
-			alias(i)
-		}
-		n := strings.IndexByte(text[i:], '\n')
+		n := strings.IndexByte(s.Text[at:], '\n')
 		if n < 0 {
-			return s
+			return
 		}
-		at = i + n + 1
+		at += n + 1
 		s.lines = append(s.lines, at)
 	}
 }
 
 // Position is the line and column of an offset.
 func (s *Source) Position(offset int) hlo.Position {
+	s.find.Do(s.findLines)
 	line := sort.SearchInts(s.lines, offset+1)
 	return hlo.Position{Line: uint32(s.before + line), Col: uint32(offset-s.lines[line-1]) + 1}
 }

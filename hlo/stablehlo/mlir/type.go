@@ -127,8 +127,9 @@ const MaxTypeText = 1 << 22
 
 // Types makes types, each once.
 type Types struct {
-	byText map[string]*Type
-	funcs  map[fewTypes]*Type // those of few operands and one result, which are most
+	byText  map[string]*Type
+	scalars [hlo.NumPrimitiveTypes]*Type
+	funcs   map[fewTypes]*Type // those of few operands and one result, which are most
 }
 
 // fewTypes are the types of a short signature.
@@ -152,7 +153,10 @@ func (ts *Types) intern(t Type) *Type {
 
 // Scalar is an element type by itself.
 func (ts *Types) Scalar(e hlo.PrimitiveType) *Type {
-	return ts.intern(Type{Kind: Scalar, Elem: e, Text: elementText[e]})
+	if ts.scalars[e] == nil {
+		ts.scalars[e] = ts.intern(Type{Kind: Scalar, Elem: e, Text: elementText[e]})
+	}
+	return ts.scalars[e]
 }
 
 // Index is the type `index`.
@@ -239,24 +243,35 @@ func (ts *Types) Func(in, out []*Type) *Type {
 }
 
 func (ts *Types) makeFunc(in, out []*Type) *Type {
-	text := "(" + joinTypes(in) + ") -> "
-	if len(out) == 1 && out[0].Kind != Func {
-		text += out[0].Text
-	} else {
-		text += "(" + joinTypes(out) + ")"
+	size := len("() -> ()")
+	for _, list := range [][]*Type{in, out} {
+		for _, t := range list {
+			size += len(t.Text) + len(", ")
+		}
 	}
-	return ts.intern(Type{Kind: Func, Parts: in, Out: out, Text: text})
+	b := append(make([]byte, 0, size), '(')
+	b = append(appendTypes(b, in), ") -> "...)
+	if len(out) == 1 && out[0].Kind != Func {
+		b = append(b, out[0].Text...)
+	} else {
+		b = append(appendTypes(append(b, '('), out), ')')
+	}
+	if old := ts.byText[string(b)]; old != nil {
+		return old
+	}
+	return ts.intern(Type{Kind: Func, Parts: in, Out: out, Text: string(b)})
 }
 
-func joinTypes(types []*Type) string {
-	var b strings.Builder
+func joinTypes(types []*Type) string { return string(appendTypes(nil, types)) }
+
+func appendTypes(b []byte, types []*Type) []byte {
 	for i, t := range types {
 		if i > 0 {
-			b.WriteString(", ")
+			b = append(b, ", "...)
 		}
-		b.WriteString(t.Text)
+		b = append(b, t.Text...)
 	}
-	return b.String()
+	return b
 }
 
 // WithDims is a tensor of the same elements and other dimensions, without bounds.
