@@ -88,31 +88,23 @@ func groups(c *cobra.Command) (out []*flagGroup) {
 			i = len(out)
 			out = append(out, &flagGroup{title: title})
 		}
-		if !f.Hidden {
-			out[i].flags = append(out[i].flags, f)
-		}
+		out[i].flags = append(out[i].flags, f)
 	}
 	common := c.Root().PersistentFlags()
 	if c.HasParent() {
+		out = []*flagGroup{{title: "Flags"}} // before those with a heading, whatever the order of the fields
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if common.Lookup(f.Name) == nil && f.Name != "help" {
+			if !f.Hidden && common.Lookup(f.Name) == nil && f.Name != "help" {
 				add(cmp.Or(strings.Join(f.Annotations[group], ""), "Flags"), f)
 			}
 		})
+		out = slices.DeleteFunc(out, func(g *flagGroup) bool { return len(g.flags) == 0 })
 	}
-	slices.SortStableFunc(out, func(a, b *flagGroup) int { return cmp.Compare(btoi(b.title == "Flags"), btoi(a.title == "Flags")) })
 	common.VisitAll(func(f *pflag.Flag) { add("Flags of all commands", f) })
 	help := *c.Flags().Lookup("help")
 	help.Usage = "Show this help."
 	add("Flags of all commands", &help)
 	return out
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // spelling is a flag as the help shows it: --[no-]name or --name=VALUE.
