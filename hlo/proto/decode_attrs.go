@@ -54,7 +54,7 @@ func (a *attrDecoder) fill(attrs hlo.OpAttrs) (err error) {
 		t.Dimensions = in.Dimensions
 	case *hlo.MapAttrs:
 		t.Dimensions = in.Dimensions
-	case *hlo.DimensionAttrs:
+	case *hlo.AxisAttrs:
 		t.Dimensions, err = a.single()
 	case *hlo.SortAttrs:
 		t.IsStable = in.IsStable
