@@ -2,9 +2,9 @@ package runtime
 
 import (
 	"fmt"
-	"runtime/debug"
 	"time"
 
+	"github.com/gohalo/halo/internal/stack"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -463,8 +463,6 @@ func panicStatus(r any) *async.Status {
 	if err, ok := r.(*async.TypeError); ok { // the program's fault, not the kernel's
 		return async.Errorf(async.InvalidArgument, "%w", err)
 	}
-	if err, ok := r.(error); ok {
-		return async.Errorf(async.Internal, "kernel panicked: %w\n%s", err, debug.Stack())
-	}
-	return async.Errorf(async.Internal, "kernel panicked: %v\n%s", r, debug.Stack())
+	p := stack.Caught(r)
+	return &async.Status{Code: async.Internal, Message: fmt.Sprintf("kernel panicked: %v\n%s", p.Value, p.Stack), Cause: p}
 }

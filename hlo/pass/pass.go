@@ -21,6 +21,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/stack"
 )
 
 // Pass is a transformation. It is a value; parameters go into a constructor. What it makes must depend on the module and on its options
@@ -101,9 +102,4 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Panic is a panic of a pass, caught at its boundary.
-type Panic struct {
-	Value any
-	Stack []byte
-}
-
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
+type Panic = stack.Panic
