@@ -64,7 +64,7 @@ func (c *compiled) execute(ctx context.Context, s *Signature, x *Execution) ([][
 // together.
 func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runtime.Buffer, valid []bool) error {
 	if len(args) == 1 && !c.needsMesh {
-		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.watch.Tracer, Meter: c.watch.Meter, Valid: valid}, args[0], results[0])
+		return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.watch.Tracer, Meter: c.watch.Meter, Update: c.watch.Update, Valid: valid}, args[0], results[0])
 	}
 	m, _ := kernels.Module(c.program)
 	transport, err := x.transport(ctx, BEF, m, c.hash)
