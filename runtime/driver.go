@@ -116,7 +116,7 @@ func (f *fiber) loop() outcome {
 			case cutShort:
 				return ended
 			}
-		} else if s.stretch != 0 && a.often && (!seen || run.tracer == nil && !a.meter.on) {
+		} else if s.stretch != 0 && a.often && (!seen || !run.stepwise && !a.meter.on) {
 			if !f.stretch(a, s.stretch-1) {
 				pc = a.pc
 				continue
@@ -158,12 +158,15 @@ func (f *fiber) metered() {
 	}
 }
 
-// watched runs a kernel that a tracer or a meter sees.
+// watched runs a kernel that a tracer or a meter sees, or that is progress.
 func (f *fiber) watched(a *activation, s *step) (err error) {
 	if t := f.run.tracer; t != nil {
 		err = f.traced(t, a, s)
 	} else {
 		err = s.run(&a.frames[a.pc])
+	}
+	if f.run.update != nil {
+		f.part(a)
 	}
 	if a.meter != nil && a.meter.on {
 		f.tick(a, a.pc)
@@ -283,6 +286,9 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	if a.phase == returned {
 		a.takeEvents(child, s.out)
 		f.run.takeFailures(a, child, s.out)
+		if f.run.update != nil && s.kind == stepConditional {
+			f.part(a)
+		}
 		a.phase = 0
 		a.pc++
 		return proceed
@@ -295,7 +301,7 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	if a.often {
 		child.runsOften()
 	}
-	if child.fn.runs != nil && f.run.tracer == nil && f.run.stop.Load() == nil {
+	if child.fn.runs != nil && !f.run.stepwise && f.run.stop.Load() == nil {
 		if !f.straightBegun(child) {
 			return proceed // with the rest of the callee
 		}
@@ -344,11 +350,11 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		a.placeState(s)
 		a.iter = 0
 		failed := f.run.moveFailures(a, s.in, s.out)
-		if s.scalar != nil && f.run.tracer == nil && !failed {
+		if s.scalar != nil && !f.run.stepwise && !failed {
 			return f.scalarLoop(a, s)
 		}
 		a.bindLoop(s, cond, body)
-		if cond.fn.runs != nil && body.fn.runs != nil && f.run.tracer == nil && f.run.stop.Load() == nil {
+		if cond.fn.runs != nil && body.fn.runs != nil && !f.run.stepwise && f.run.stop.Load() == nil {
 			return f.straightLoop(a, cond, body, trips)
 		}
 		if trips != UnknownTripCount {
@@ -358,6 +364,10 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		f.again(a, cond, s.out)
 		return proceed
 	case whileCondition:
+		if f.breaks() {
+			f.run.markUnfinished(a, s.out)
+			return a.finishLoop()
+		}
 		if f.run.failedResult(cond, 0) {
 			f.run.markFailed(a, s.out)
 			return a.finishLoop()
@@ -371,6 +381,13 @@ func (f *fiber) while(a *activation, s *step) outcome {
 	case whileBody:
 		a.takeEvents(body, s.out)
 		f.run.takeFailures(a, body, s.out)
+		if f.breaks() {
+			f.run.markUnfinished(a, s.out)
+			return a.finishLoop()
+		}
+		if f.run.update != nil {
+			f.part(a)
+		}
 		a.iter++
 		if trips == UnknownTripCount {
 			a.phase = whileCondition
