@@ -326,12 +326,14 @@ func (c *Call) affordable(s hlo.Shape) (err error) {
 	if s.IsArray() {
 		return c.affordableArray(s)
 	}
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		if leaf.IsArray() && leaf.IsBounded() {
 			err = c.affordableArray(leaf)
 		}
-		return err == nil
-	})
+		if err != nil {
+			break
+		}
+	}
 	return err
 }
 

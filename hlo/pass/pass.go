@@ -8,7 +8,7 @@
 //	Runner      runs a pipeline: checks the module after each change, tells instruments         runner.go, measure.go
 //	Matches     selects passes by where they stand: O2/simplify#2/dce@3                         path.go
 //	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go
-//	History     what became of each instruction, and by which rewrite                           history.go, fate.go
+//	History     what became of each instruction, and by which rewrite                           history.go, outcome.go
 //
 // A pass has changed something exactly when it returns another module than it was given, which is a comparison of pointers
 // (hlo.Module values are ==). Pipelines are written as text, `fix(algsimp,dce),cse`, and print back to it.
