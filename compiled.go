@@ -93,6 +93,7 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 		return nil, err
 	}
 	c.program, c.needsMesh = program, kernels.NeedsMesh(program)
+	c.args, c.results = program.Entry().ArgTypes(), program.Entry().ResultTypes()
 	if work := o.Observer.Work; work != nil {
 		c.watch.Tracer = newWorkTracer(program, work)
 	}

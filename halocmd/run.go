@@ -38,7 +38,7 @@ type runCmd struct {
 	ExcessPrecision bool        `name:"xla_allow_excess_precision" help:"Do not round to a narrow type between operations that are computed in f32, as XLA on GPU and TPU. Default: round after each, as JAX on CPU."`
 	HostCallbacks   string      `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
 	Threads         threadCount `help:"Compute workers. Default: one for each processor." placeholder:"N"`
-	Profile         string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	Profile         string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla" hint:"this is the verifier's profile, halo profile FILE says where the time goes"`
 	JSON            bool        `name:"json" help:"One JSON object for each file."`
 
 	tolerances `embed:""`

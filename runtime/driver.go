@@ -2,9 +2,9 @@ package runtime
 
 import (
 	"fmt"
-	"runtime/debug"
 	"time"
 
+	"github.com/gohalo/halo/internal/stack"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -101,8 +101,8 @@ func (f *fiber) guarded() (o outcome) {
 func (f *fiber) loop() outcome {
 	run := f.run
 	stop := &run.stop
-	seen := run.seen
 	a := f.top
+	seen := run.seen && run.sees(a)
 	steps := a.fn.steps
 	pc := a.pc
 	for {
@@ -116,7 +116,7 @@ func (f *fiber) loop() outcome {
 			case cutShort:
 				return ended
 			}
-		} else if s.stretch != 0 && a.often && (!seen || !run.stepwise && !a.meter.on) {
+		} else if s.stretch != 0 && a.often && !seen {
 			if !f.stretch(a, s.stretch-1) {
 				pc = a.pc
 				continue
@@ -144,14 +144,20 @@ func (f *fiber) loop() outcome {
 			f.tick(a, pc)
 		}
 		a = f.top
+		seen = run.seen && run.sees(a)
 		steps = a.fn.steps
 		pc = a.pc
 	}
 }
 
+// sees reports whether each step of a is seen: by a tracer, by somebody who sees updates, or by a meter that times this execution.
+func (r *tensorRun) sees(a *activation) bool { return r.stepwise || a.meter != nil && a.meter.on }
+
 // metered reports to the meter that the fiber runs on this goroutine now.
 func (f *fiber) metered() {
-	f.goroutine = workqueue.Worker()
+	if f.run.meter.spans > 0 {
+		f.goroutine = workqueue.Worker()
+	}
 	if f.fresh {
 		f.fresh = false
 		f.base.meter.begin()
@@ -245,8 +251,13 @@ func (a *activation) passEvents(child *activation, in []int32) {
 
 // leave returns from a: results that were not computed in their place are copied there, in order.
 func (f *fiber) leave(a *activation) outcome {
-	if a.parallel != nil && f.joinSegments(a) == suspended {
-		return suspended
+	if a.parallel != nil {
+		if f.joinSegments(a) == suspended {
+			return suspended
+		}
+		if m := a.meter; m != nil && m.on {
+			f.joined(m)
+		}
 	}
 	a.copyResults()
 	if m := a.meter; m != nil && m.on {
@@ -480,8 +491,6 @@ func panicStatus(r any) *async.Status {
 	if err, ok := r.(*async.TypeError); ok { // the program's fault, not the kernel's
 		return async.Errorf(async.InvalidArgument, "%w", err)
 	}
-	if err, ok := r.(error); ok {
-		return async.Errorf(async.Internal, "kernel panicked: %w\n%s", err, debug.Stack())
-	}
-	return async.Errorf(async.Internal, "kernel panicked: %v\n%s", r, debug.Stack())
+	p := stack.Caught(r)
+	return &async.Status{Code: async.Internal, Message: fmt.Sprintf("kernel panicked: %v\n%s", p.Value, p.Stack), Cause: p}
 }

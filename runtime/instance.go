@@ -33,7 +33,8 @@ type tensorRun struct {
 	cancelled atomic.Bool           // everything stops
 	pending   atomic.Int32          // fibers that have not ended, and the watcher of the caller's context
 	state     atomic.Uint32         // runRunning, then runAwaited or runFinished
-	done      *async.Value          // published at the end if there is a waiter
+	done      *async.Value          // published at the end if there is a waiter and the queue needs its help
+	signal    chan struct{}         // sent at the end if there is another waiter
 	release   func(*tensorRun)      // set if there is no waiter: gives the instance back
 	unwatch   func() bool
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/workqueue"
 )
 
 // RunOptions are what an execution of a tensor function may carry. The zero value runs on the program's host.
@@ -277,13 +278,26 @@ func (r *tensorRun) end() {
 		return
 	}
 	if r.state.Swap(runFinished) == runAwaited {
-		async.Emplace(r.done, async.Chain{})
+		if r.done != nil {
+			async.Emplace(r.done, async.Chain{})
+		} else {
+			r.signal <- struct{}{}
+		}
 	}
 }
 
 // wait returns when the run is complete.
 func (r *tensorRun) wait() {
 	if r.state.Load() == runFinished {
+		return
+	}
+	if _, ok := r.ctx.Queue.(workqueue.Autonomous); ok { // without a value, which cannot be used again
+		if r.signal == nil {
+			r.signal = make(chan struct{}, 1)
+		}
+		if r.state.CompareAndSwap(runRunning, runAwaited) {
+			<-r.signal
+		}
 		return
 	}
 	done := async.MakeUnconstructed[async.Chain]().Value()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/difftest"
@@ -44,7 +43,7 @@ func classify(m hlo.Module, o difftest.Outcome) string {
 	switch {
 	case errors.Is(o.Err, errDied):
 		return "XLA ends the process"
-	case o.Verdict == difftest.RunFails && strings.HasPrefix(o.Err.Error(), "XLA: "):
+	case o.Verdict == difftest.RunFails && errors.As(o.Err, new(refusal)):
 		return "refused by XLA"
 	}
 	for in := range sources(m, o.Leaf) {
