@@ -14,6 +14,7 @@ import (
 var (
 	attackFor  = flag.Duration("attack.for", 0, "how long to go on; 0 tries a few thousand mutants")
 	attackFrom = flag.Uint64("attack.from", 1, "the first mutant")
+	attackShow = flag.Int("attack.show", 5, "findings to show")
 	attackLog  = flag.String("attack.log", "", "a file that names the mutant under way, for what ends the process")
 )
 
@@ -49,8 +50,8 @@ func Campaign(t *testing.T, some int, try func(seed uint64) (Fate, error)) {
 			late++
 		}
 		if err != nil {
-			if findings++; findings <= 5 {
-				t.Errorf("mutant %d: %.2000s", seed, err)
+			if findings++; findings <= *attackShow {
+				t.Errorf("mutant %d: %.8000s", seed, err)
 			}
 		}
 	}
