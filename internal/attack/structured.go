@@ -2,6 +2,7 @@ package attack
 
 import (
 	"bytes"
+	"iter"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -319,15 +320,15 @@ func (s *structured) all(shape func(hlo.Shape) hlo.Shape, attr func(reflect.Valu
 	}
 	for id := range s.e.Computations() {
 		c := s.e.Computation(id)
-		for in := range s.e.View(id).Instructions() {
-			edit := c.Edit(in)
-			edit.SetShape(of(in.Shape()))
-			if l := in.Literal(); l != nil {
-				s.refill(edit, l, of(in.Shape()))
+		for _, i := range ids(c.View().Instructions()) {
+			in := c.At(i)
+			edit, to, l, v, op := c.Edit(in), of(in.Shape()), in.Literal(), reflect.ValueOf(in.Attrs()), in.Opcode()
+			edit.SetShape(to) // from here on, in is out of date
+			if l != nil {
+				s.refill(edit, l, to)
 				continue
 			}
-			v := reflect.ValueOf(in.Attrs())
-			if v.Kind() != reflect.Pointer || v.IsNil() || in.Opcode() == hlo.OpParameter {
+			if v.Kind() != reflect.Pointer || v.IsNil() || op == hlo.OpParameter {
 				continue
 			}
 			clone := deepCopy(v)
@@ -339,6 +340,14 @@ func (s *structured) all(shape func(hlo.Shape) hlo.Shape, attr func(reflect.Valu
 			edit.SetAttrs(clone.Interface().(hlo.OpAttrs))
 		}
 	}
+}
+
+// ids are the ids of instructions. A view of a computation ends with the next edit; they do not.
+func ids(of iter.Seq[hlo.Instruction]) (all []hlo.InstrID) {
+	for in := range of {
+		all = append(all, in.ID())
+	}
+	return all
 }
 
 // refill makes a constant of another shape with the bytes of the old one, over and over.
@@ -380,10 +389,10 @@ func (s *structured) shape() bool {
 	default:
 		return false
 	}
-	to := likeShape(shape, t, dims)
-	c.Edit(in).SetShape(to)
-	if l := in.Literal(); l != nil {
-		s.refill(c.Edit(in), l, to)
+	to, l, edit := likeShape(shape, t, dims), in.Literal(), c.Edit(in)
+	edit.SetShape(to)
+	if l != nil {
+		s.refill(edit, l, to)
 	}
 	return true
 }
@@ -425,7 +434,8 @@ func (s *structured) insert() bool {
 	for i := range operands {
 		operands[i] = x.ID()
 	}
-	c.Edit(in).SetOperand(n, c.Add(op, x.Shape(), operands...).ID())
+	user := in.ID()
+	c.Instr(user).SetOperand(n, c.Add(op, x.Shape(), operands...).ID())
 	return true
 }
 
@@ -460,8 +470,8 @@ func (s *structured) repair() (changed bool) {
 	}
 	for id := range s.e.Computations() {
 		c := s.e.Computation(id)
-		for _, in := range slices.Collect(c.View().PostOrder()) {
-			in = c.At(in.ID())
+		for _, i := range ids(c.View().PostOrder()) {
+			in := c.At(i)
 			context := hlo.ShapeContext{Op: in.Opcode(), Attrs: in.Attrs(), Stated: in.Shape(), MixedPrecision: true}
 			for x := range in.OperandIDs() {
 				context.Operands = append(context.Operands, c.At(x).Shape())
@@ -469,14 +479,14 @@ func (s *structured) repair() (changed bool) {
 			for f := range in.Callees() {
 				context.Callees = append(context.Callees, s.e.View(f).Signature())
 			}
-			if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) || in.Opcode() == hlo.OpFusion {
-				s.parameters(in, context.Operands, set)
+			if hlo.Info(context.Op).Traits.Has(hlo.TraitControl) || context.Op == hlo.OpFusion {
+				s.parameters(slices.Collect(in.Callees()), context.Operands, set)
 			}
-			if in.Opcode() == hlo.OpParameter {
+			if context.Op == hlo.OpParameter {
 				continue
 			}
 			if to, err := hlo.InferShape(&context); err == nil {
-				set(c, in.ID(), to)
+				set(c, i, to)
 			}
 		}
 	}
@@ -484,9 +494,8 @@ func (s *structured) repair() (changed bool) {
 }
 
 // parameters gives the parameters of what an instruction calls the shapes of its operands.
-func (s *structured) parameters(in hlo.Instruction, operands []hlo.Shape, set func(hlo.CompEdit, hlo.InstrID, hlo.Shape)) {
-	branch := 0
-	for f := range in.Callees() {
+func (s *structured) parameters(callees []hlo.CompID, operands []hlo.Shape, set func(hlo.CompEdit, hlo.InstrID, hlo.Shape)) {
+	for branch, f := range callees {
 		callee := s.e.Computation(f)
 		params := callee.View().Parameters()
 		switch {
@@ -497,6 +506,5 @@ func (s *structured) parameters(in hlo.Instruction, operands []hlo.Shape, set fu
 		case len(params) == 1 && branch+1 < len(operands): // of a conditional
 			set(callee, params[0], operands[branch+1])
 		}
-		branch++
 	}
 }
