@@ -146,7 +146,7 @@ func dotFuses(dot hlo.Instruction, i int) bool {
 
 // wideConcatenate reports whether choosing the operand for each element costs more than memory does.
 func wideConcatenate(in hlo.Instruction) bool {
-	axis := hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0]
+	axis := hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0]
 	minor := int64(in.Shape().Rank() - 1)
 	if l, ok := in.Shape().Layout(); ok && len(l.MinorToMajor) > 0 {
 		minor = l.MinorToMajor[0]
