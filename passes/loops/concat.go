@@ -114,7 +114,7 @@ func (g *grouping) find(while hlo.Instruction, least int) bool {
 		}
 		undo := *g
 		undo.groups, undo.member, undo.parts = clone(g.groups), clone(g.member), clone(g.parts)
-		axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
+		axis := int(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0])
 		before := len(g.parts)
 		if !g.group(slices.Collect(in.OperandIDs()), form{axis: axis}, 0) || len(g.parts) == before && !g.divides(slices.Collect(in.OperandIDs()), form{axis: axis}) || !g.ctx.Spend("concatenate") {
 			*g = undo

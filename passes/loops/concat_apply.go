@@ -182,7 +182,7 @@ func (g *grouping) inBody(place []int, state hlo.Shape) error {
 	var replaced []hlo.InstrID
 	for _, id := range g.concats {
 		in := g.body.MustAt(id)
-		v := l.join(slices.Collect(in.OperandIDs()), form{axis: int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])})
+		v := l.join(slices.Collect(in.OperandIDs()), form{axis: int(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0])})
 		if !b.At(v).Shape().Equal(in.Shape()) {
 			continue // another layout
 		}
