@@ -42,7 +42,7 @@ func (g *grouping) apply() error {
 		return err
 	}
 	cond := g.e.Computation(g.cond.ID())
-	changeShape(cond.Instr(cond.View().Parameters()[0]), state)
+	emit.Retuple(cond.Instr(cond.View().Parameters()[0]), state)
 	for _, u := range slices.Collect(cond.Users(cond.View().Parameters()[0])) {
 		i := hlo.AttrsOf[hlo.TupleElementAttrs](cond.At(u)).Index
 		cond.Instr(u).SetAttrs(&hlo.TupleElementAttrs{Index: int64(place[i])})
@@ -50,17 +50,6 @@ func (g *grouping) apply() error {
 	g.ctx.Count("concatenations", int64(len(g.concats)))
 	g.ctx.Count("groups", int64(len(g.parts)))
 	return nil
-}
-
-// changeShape gives a part of the loop another tuple shape. Sharding and origins are of the old one.
-func changeShape(in hlo.InstrEdit, s hlo.Shape) {
-	common := in.View().Common()
-	in.SetShape(s)
-	if common != nil {
-		own := *common
-		own.Sharding, own.Origin, own.ParameterReplication = nil, nil, nil
-		in.SetCommon(&own)
-	}
 }
 
 // inFront puts parts together before the loop, and takes them out behind it.
@@ -100,7 +89,7 @@ func (g *grouping) inFront(place []int, state hlo.Shape) {
 	}
 	g.c.Instr(g.while).SetOperand(0, at.OpOf(hlo.OpTuple, state, nil, elems...))
 	pass.Release(g.c, initID, nil)
-	changeShape(g.c.Instr(g.while), state)
+	emit.Retuple(g.c.Instr(g.while), state)
 
 	behind := emit.End(g.c)
 	whole := map[int]hlo.InstrID{}
@@ -112,15 +101,7 @@ func (g *grouping) inFront(place []int, state hlo.Shape) {
 		results[i] = g.taken(behind, whole[to], i, narrow.Elem(i))
 	}
 	tuple := behind.OpOf(hlo.OpTuple, narrow, nil, results...)
-	for _, u := range users {
-		operands := slices.Collect(g.c.At(u).OperandIDs())
-		for i, o := range operands {
-			if o == g.while {
-				operands[i] = tuple
-			}
-		}
-		g.c.Instr(u).SetOperands(operands...)
-	}
+	emit.Redirect(g.c, users, g.while, tuple)
 	if isRoot {
 		g.c.SetRoot(tuple)
 	}
@@ -152,7 +133,7 @@ func (g *grouping) taken(at emit.At, whole hlo.InstrID, i int, s hlo.Shape) hlo.
 func (g *grouping) inBody(place []int, state hlo.Shape) error {
 	b := g.e.Computation(g.body.ID())
 	param, root := g.body.Parameter(0).ID(), g.body.Root()
-	changeShape(b.Instr(param), state)
+	emit.Retuple(b.Instr(param), state)
 	l := &joined{g: g, at: emit.End(b), made: map[string]hlo.InstrID{}}
 	whole := map[int]hlo.InstrID{}
 	for i, to := range place {
