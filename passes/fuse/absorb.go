@@ -68,9 +68,12 @@ func (f *engine) absorb(fusion, producer hlo.InstrID, spec hlo.InstrSpec) error 
 	body := f.c.Editor().Computation(f.c.At(fusion).Callee(0))
 	params := body.View().Parameters()
 	param := params[k]
+	behind := false // an operand is a parameter that stands behind the one that goes
 	for i, o := range spec.Operands {
 		p := slices.Index(operands, o)
-		if p < 0 {
+		if p >= 0 {
+			behind = behind || body.View().Less(param, params[p])
+		} else {
 			p = len(operands)
 			operand := f.c.At(o)
 			params = append(params, body.InsertSpecBefore(param, hlo.InstrSpec{Opcode: hlo.OpParameter, Name: "param_" + operand.Name(), Shape: operand.Shape(),
@@ -87,7 +90,9 @@ func (f *engine) absorb(fusion, producer hlo.InstrID, spec hlo.InstrSpec) error 
 		return err
 	}
 	f.c.Instr(fusion).RemoveOperand(k)
-	emit.Reorder(body)
+	if behind {
+		emit.Reorder(body)
+	}
 	f.within[fusion] = body.NumInstructions()
 	return nil
 }

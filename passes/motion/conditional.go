@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/emit"
 	"github.com/gohalo/halo/passes/simplify"
 )
 
@@ -60,14 +61,20 @@ func moveAcross(ctx *pass.Context, m hlo.Module, layouts, full bool) (hlo.Module
 	}
 	moved := false
 	for c := range pass.Fact(ctx, tidy, analysis.FindExecuted).In(tidy) {
+		if analysis.FindWindows(c) != nil {
+			continue // what moves could wait for a done
+		}
+		here := false
 		for in := range c.PostOrder() {
 			if in.Opcode() != hlo.OpConditional {
 				continue
 			}
 			k := &crossing{ctx: ctx, e: e, c: e.Computation(c.ID()), id: in.ID(), calls: calls, effects: effects, layouts: layouts}
-			if k.move(full) {
-				moved = true
-			}
+			here = k.move(full) || here
+		}
+		if here {
+			moved = true
+			emit.Reorder(e.Computation(c.ID())) // once, not for each conditional
 		}
 	}
 	if !moved {
@@ -178,9 +185,9 @@ func (k *crossing) move(full bool) bool {
 	return changed
 }
 
-// narrows reports whether chains begin or end in the computation or a branch: what moves could wait for a done.
+// narrows reports whether chains begin or end in a branch: what moves could wait for a done.
 func (k *crossing) narrows() bool {
-	for _, c := range append(slices.Clone(k.branches), k.view) {
+	for _, c := range k.branches {
 		if analysis.FindWindows(c) != nil {
 			return true
 		}

@@ -81,7 +81,6 @@ func (k *crossing) moveOut(group []boundary) bool {
 	} else {
 		emit.Redirect(k.c, users, k.id, o.value(results[0], specs))
 	}
-	emit.Reorder(k.c)
 	return true
 }
 
@@ -295,22 +294,14 @@ func (k *crossing) moveUsersIn(group []boundary) bool {
 	for _, id := range parts {
 		pass.Release(k.c, id, nil)
 	}
-	emit.Reorder(k.c)
 	return true
 }
 
-// closed are the instructions of a group, in program order, that need nothing but the conditional, one another and constants.
+// closed are the instructions of a group, operands first, that need nothing but the conditional, one another and constants.
 func (k *crossing) closed(group []boundary) (all []hlo.Instruction) {
 	set := map[hlo.InstrID]bool{k.id: true}
-	for _, b := range group {
-		if in, ok := k.view.At(b.ids[0]); ok && !k.effects.Of(in) {
-			set[in.ID()] = true
-		}
-	}
-	for in := range k.view.PostOrder() {
-		if !set[in.ID()] || in.ID() == k.id {
-			continue
-		}
+	for _, in := range k.sorted(group) {
+		set[in.ID()] = true
 		for o := range in.Operands() {
 			if !set[o.ID()] && o.Opcode() != hlo.OpConstant {
 				set[in.ID()] = false
@@ -323,21 +314,42 @@ func (k *crossing) closed(group []boundary) (all []hlo.Instruction) {
 	return all
 }
 
-// moveOperandsIn computes operands of the conditional in the branches that get them.
-func (k *crossing) moveOperandsIn(group []boundary) bool {
-	k.look()
-	set := map[hlo.InstrID]bool{}
+// sorted are the instructions of a group without effects, operands first.
+func (k *crossing) sorted(group []boundary) (all []hlo.Instruction) {
+	set, done := map[hlo.InstrID]bool{}, map[hlo.InstrID]bool{}
 	for _, b := range group {
 		if in, ok := k.view.At(b.ids[0]); ok && !k.effects.Of(in) {
 			set[in.ID()] = true
 		}
 	}
+	var visit func(in hlo.Instruction)
+	visit = func(in hlo.Instruction) { // a group is at most maxBoundaries deep
+		if !set[in.ID()] || done[in.ID()] {
+			return
+		}
+		done[in.ID()] = true
+		for o := range in.Operands() {
+			visit(o)
+		}
+		all = append(all, in)
+	}
+	for _, b := range group {
+		if in, ok := k.view.At(b.ids[0]); ok {
+			visit(in)
+		}
+	}
+	return all
+}
+
+// moveOperandsIn computes operands of the conditional in the branches that get them.
+func (k *crossing) moveOperandsIn(group []boundary) bool {
+	k.look()
+	set := map[hlo.InstrID]bool{}
 	var order []hlo.InstrID // of the group, operands first
 	var specs []hlo.InstrSpec
-	for in := range k.view.PostOrder() {
-		if set[in.ID()] {
-			order, specs = append(order, in.ID()), append(specs, emit.Again(in))
-		}
+	for _, in := range k.sorted(group) {
+		set[in.ID()] = true
+		order, specs = append(order, in.ID()), append(specs, emit.Again(in))
 	}
 	operands := slices.Collect(k.view.MustAt(k.id).OperandIDs())
 	changed := false
