@@ -62,7 +62,7 @@ func counterOf[T real](t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *wal
 			last := v + int64(k-1)*stride
 			switch {
 			case stride == 0:
-				row[0] = T(v)
+				row[0] = T(v) // a variable of its own would be moved to the heap
 				fillTile(unsafe.Pointer(&row[0]), unsafe.Pointer(&row[0]), int(unsafe.Sizeof(row[0])), k)
 			case count == nil || k < minSeries || min(v, last) < math.MinInt32 || max(v, last) > math.MaxInt32:
 				for i := range row {
