@@ -179,8 +179,10 @@ func IsMinusZero(l *hlo.Literal) bool {
 func Power(l *hlo.Literal) (k uint64, ok bool) {
 	v, ok := Bits(l)
 	t := l.Shape().Type()
-	v &= mask(t)
-	if !ok || !t.IsInteger() || bits.OnesCount64(v) != 1 || t.IsSigned() && v>>(t.Bits()-1) != 0 {
+	if !ok || !t.IsInteger() {
+		return 0, false
+	}
+	if v &= mask(t); bits.OnesCount64(v) != 1 || t.IsSigned() && v>>(t.Bits()-1) != 0 {
 		return 0, false
 	}
 	return uint64(bits.TrailingZeros64(v)), true
