@@ -47,6 +47,7 @@ type runCmd struct {
 	Processes  distributedFlags `embed:""`
 	Split      spmdFlags        `embed:""`
 	Feeds      feedFlags        `embed:""`
+	Async      updateFlags      `embed:""`
 	shapeFlags `embed:""`
 	Host       hostRunFlags `embed:""`
 
@@ -110,6 +111,8 @@ func (c *runCmd) check() error {
 		return errors.New("--bench only times: it goes with none of --print, --output and --compare")
 	case c.Bench > 0 && c.Host.Trace != "":
 		return errors.New("--bench only times: a trace would be part of the time")
+	case c.Engine == "eval" && (c.Async.Updates || len(c.Async.CancelAt) > 0):
+		return errors.New("--updates and --cancel-at are about what the runtime does: they go with --engine=bef")
 	case c.Engine == "eval" && c.Host.Trace != "":
 		return errors.New("--trace shows what the runtime does: it goes with --engine=bef")
 	case c.Bench > maxBench:
@@ -132,6 +135,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 			}
 		}()
 	}
+	c.Async.watch(e.stdout, &observer)
 	if c.Split.SPMD {
 		if p, err := c.spmdOf(ctx, e, in, observer); err != nil {
 			return err
@@ -169,6 +173,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	}
 	results, err := p.run(ctx, args, nil, host)
 	if err != nil {
+		if results != nil && c.Print {
+			return errors.Join(c.print(e, p.grid, results, r), err)
+		}
 		return err
 	}
 	if results, err = c.collected(ctx, e, p, results); results == nil {
@@ -283,6 +290,15 @@ func (c *runCmd) print(e *env, g grid, results [][]*hlo.Literal, r *record) erro
 	var records []any
 	for d, leaves := range results {
 		for i, l := range leaves {
+			if l == nil { // it failed
+				if !c.JSON {
+					if _, err := fmt.Fprintf(e.stdout, "result %d was not computed\n", i); err != nil {
+						return err
+					}
+				}
+				records = append(records, nil)
+				continue
+			}
 			shape := string(l.Shape().AppendText(nil, false))
 			value := ""
 			if c.JSON || c.Full {
