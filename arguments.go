@@ -35,42 +35,38 @@ func (e *ArgumentError) Error() string {
 	return b.String() + ": " + e.Problem
 }
 
-// check holds arguments, and memory for results, to the signature.
-func (s *Signature) check(x *Execution) error {
-	if x.Results != nil && len(x.Results) != len(x.Args) {
-		return fmt.Errorf("halo: got memory for the results of %d devices, want %d", len(x.Results), len(x.Args))
+// check holds arguments, and memory for results, to the signature. It does not keep args and results, so that they may lie on the stack.
+func (s *Signature) check(args, results [][]*hlo.Literal, from, to int) error {
+	if results != nil && len(results) != len(args) {
+		return fmt.Errorf("halo: got memory for the results of %d devices, want %d", len(results), len(args))
 	}
-	from, to := x.held()
-	for d, args := range x.Args {
-		if d < from || d >= to {
-			continue
-		}
+	for d := from; d < to; d++ {
 		device := d
-		if len(x.Args) == 1 {
+		if len(args) == 1 {
 			device = -1
 		}
-		if len(args) != len(s.Parameters) {
-			return fmt.Errorf("halo: got %d arguments, want %d%s", len(args), len(s.Parameters), s.list())
+		if len(args[d]) != len(s.Parameters) {
+			return fmt.Errorf("halo: got %d arguments, want %d%s", len(args[d]), len(s.Parameters), s.list())
 		}
-		for i, a := range args {
-			v := s.Parameters[i]
+		for i, a := range args[d] {
+			v := &s.Parameters[i]
 			if problem := v.refuses(a); problem != "" {
 				return &ArgumentError{Device: device, Index: i, Name: v.Name, Problem: problem}
 			}
 		}
-		if x.Results == nil {
+		if results == nil {
 			continue
 		}
-		results := x.Results[d]
-		if len(results) != len(s.Results) {
-			return fmt.Errorf("halo: got memory for %d results, want %d", len(results), len(s.Results))
+		if len(results[d]) != len(s.Results) {
+			return fmt.Errorf("halo: got memory for %d results, want %d", len(results[d]), len(s.Results))
 		}
-		for i, r := range results {
-			problem := ""
-			if r != nil {
-				if problem = s.Results[i].refuses(r); problem == "" {
-					problem = s.overlap(x, d, i)
-				}
+		for i, r := range results[d] {
+			if r == nil {
+				continue
+			}
+			problem := s.Results[i].refuses(r)
+			if problem == "" {
+				problem = s.overlap(args, results, d, i)
 			}
 			if problem != "" {
 				return &ArgumentError{Device: device, Index: i, Result: true, Name: s.Results[i].Name, Problem: problem}
@@ -82,31 +78,30 @@ func (s *Signature) check(x *Execution) error {
 
 // refuses says why a literal is not a value of v; "" if it is one.
 func (v *Value) refuses(l *hlo.Literal) string {
-	want := v.Shape.WithoutLayout()
 	switch {
 	case l == nil && v.Shape.IsToken():
 		return ""
 	case l == nil:
-		return fmt.Sprintf("got nil, want %v", want)
+		return fmt.Sprintf("got nil, want %v", v.Shape.WithoutLayout())
 	case l.IsElided():
-		return fmt.Sprintf("got a literal whose value was left out, want %v", want)
+		return fmt.Sprintf("got a literal whose value was left out, want %v", v.Shape.WithoutLayout())
 	case !l.Shape().Compatible(v.Shape) && !v.Shape.Accepts(l.Shape()):
-		return fmt.Sprintf("got %v, want %v", l.Shape().WithoutLayout(), want)
+		return fmt.Sprintf("got %v, want %v", l.Shape().WithoutLayout(), v.Shape.WithoutLayout())
 	}
 	return ""
 }
 
 // overlap says which memory the memory for a result shares that it must not share.
-func (s *Signature) overlap(x *Execution, device, result int) string {
-	own := x.Results[device][result].Bytes()
-	for d, args := range x.Args {
+func (s *Signature) overlap(args, results [][]*hlo.Literal, device, result int) string {
+	own := results[device][result].Bytes()
+	for d, args := range args {
 		for i, a := range args {
 			if a != nil && overlaps(own, a.Bytes()) && !(d == device && s.aliased(i, result)) {
 				return fmt.Sprintf("its memory is that of parameter %d, %s, which the program does not write over", i, s.Parameters[i].Name)
 			}
 		}
 	}
-	for d, results := range x.Results[:device+1] {
+	for d, results := range results[:device+1] {
 		for i, r := range results {
 			if r != nil && (d != device || i < result) && overlaps(own, r.Bytes()) {
 				return fmt.Sprintf("its memory is that of result %d", i)

@@ -93,8 +93,15 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 		return nil, err
 	}
 	c.program, c.needsMesh = program, kernels.NeedsMesh(program)
+	c.args, c.results = program.Entry().ArgTypes(), program.Entry().ResultTypes()
 	if work := o.Observer.Work; work != nil {
 		c.watch.Tracer = newWorkTracer(program, work)
+	}
+	if update := o.Observer.Update; update != nil {
+		c.watch.Update = func(u runtime.Update) error {
+			in, _ := kernels.UpdateInstruction(program, u)
+			return update(in, u)
+		}
 	}
 	stats.Load, stats.ArenaBytes = time.Since(began), program.Entry().ArenaBytes()
 	return newProgram(c, signature, stats), nil

@@ -61,9 +61,12 @@ func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal
 }
 
 // RunInto is [Program.Run] with memory for the results: results[i] is a literal, or nil, over the caller's memory, as [Array] makes them. It
-// returns the literals of the results, which lie in that memory where there is some. Results with dynamic dimensions have memory of
-// their own.
+// returns the literals of the results: those given, and new ones in the places of nil. Results with dynamic dimensions have memory of
+// their own. With memory for all results, a program that has run before and has no such parameters or results allocates nothing, unless ctx can be cancelled.
 func (p *Program) RunInto(ctx context.Context, results []*hlo.Literal, args ...*hlo.Literal) ([]*hlo.Literal, error) {
+	if c, ok := p.engine.(*compiled); ok && !c.needsMesh {
+		return p.runOne(ctx, c, results, args)
+	}
 	x := Execution{Args: [][]*hlo.Literal{args}}
 	if results != nil {
 		x.Results = [][]*hlo.Literal{results}
@@ -73,6 +76,23 @@ func (p *Program) RunInto(ctx context.Context, results []*hlo.Literal, args ...*
 		return nil, err
 	}
 	return out[0], err
+}
+
+// runOne is Execute for a device that meets no other. It allocates nothing of its own where there is memory for all results.
+func (p *Program) runOne(ctx context.Context, c *compiled, results, args []*hlo.Literal) ([]*hlo.Literal, error) {
+	var given [][]*hlo.Literal
+	if results != nil {
+		given = [][]*hlo.Literal{results}
+	}
+	if err := p.signature.check([][]*hlo.Literal{args}, given, 0, 1); err != nil {
+		return nil, err
+	}
+	p.open.RLock()
+	defer p.open.RUnlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	return c.executeOne(ctx, p.signature, results, args)
 }
 
 // RunDevices executes the program on replicas times partitions devices at once, which meet in its collectives. args[d] are the arguments
@@ -129,7 +149,8 @@ func (p *Program) Execute(ctx context.Context, x Execution) ([][]*hlo.Literal, e
 	if x.Job != nil && len(x.Args)%x.Job.Size() != 0 {
 		return nil, fmt.Errorf("halo: %d processes cannot share %d devices: their number has to divide that of devices", x.Job.Size(), len(x.Args))
 	}
-	if err := p.signature.check(&x); err != nil {
+	from, to := x.held()
+	if err := p.signature.check(x.Args, x.Results, from, to); err != nil {
 		return nil, err
 	}
 	p.open.RLock()

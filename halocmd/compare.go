@@ -286,11 +286,13 @@ func leafText(in hlo.Instruction, leaf int) string {
 func birthText(side string, b *diverge.Birth) string {
 	var leaf hlo.Shape
 	i := 0
-	b.Instruction.Shape().Leaves(func(_ hlo.ShapeIndex, s hlo.Shape) bool {
+	for _, s := range b.Instruction.Shape().Leaves {
 		leaf = s
 		i++
-		return i <= b.Leaf
-	})
+		if i > b.Leaf {
+			break
+		}
+	}
 	where := fmt.Sprintf("%s%s at %v", b.Instruction.Name(), leafText(b.Instruction, b.Leaf), indexOf(leaf, b.Element))
 	if b.Parameter {
 		return fmt.Sprintf("%s is given a NaN: parameter %s", side, where)

@@ -54,6 +54,10 @@ func NewLiteral(shape Shape, data []byte) (*Literal, error) {
 	return &Literal{shape: shape, data: data}, nil
 }
 
+// Overwritten forgets what was computed from the data. Who writes to the memory of a literal, as programs do to that of their results,
+// calls it afterwards.
+func (l *Literal) Overwritten() { atomic.StoreUint64(&l.state, 0) }
+
 // NewTupleLiteral makes a tuple literal of parts.
 func NewTupleLiteral(parts ...*Literal) *Literal {
 	shapes := make([]Shape, len(parts))

@@ -142,7 +142,7 @@ func (c *ShapeContext) oneAxis(axes []int64, rule string) (int64, error) {
 }
 
 func concatenateShape(c *ShapeContext) (Shape, error) {
-	axis, err := c.oneAxis(attrsAs[DimensionAttrs](c).Dimensions, "SHP-14")
+	axis, err := c.oneAxis(attrsAs[AxisAttrs](c).Dimensions, "SHP-14")
 	if err != nil {
 		return Shape{}, err
 	}
@@ -327,7 +327,7 @@ func getDimensionSizeShape(c *ShapeContext) (Shape, error) {
 
 // sizedAxis checks the dimension whose size an op reads or writes.
 func (c *ShapeContext) sizedAxis(rule, name string) error {
-	axis, err := c.oneAxis(attrsAs[DimensionAttrs](c).Dimensions, rule)
+	axis, err := c.oneAxis(attrsAs[AxisAttrs](c).Dimensions, rule)
 	if err != nil {
 		return err
 	}
@@ -348,7 +348,7 @@ func setDimensionSizeShape(c *ShapeContext) (Shape, error) {
 	if v := c.Operands[1]; !v.IsScalar() || v.Type() != S32 {
 		return Shape{}, c.operand(1, "DYN-02", "SetDimensionSize's value has to be S32 scalar, got %v", v)
 	}
-	x, axis := c.Operands[0], int(attrsAs[DimensionAttrs](c).Dimensions[0])
+	x, axis := c.Operands[0], int(attrsAs[AxisAttrs](c).Dimensions[0])
 	return x.WithDynamicDimension(axis, true), nil
 }
 

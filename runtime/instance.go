@@ -20,8 +20,11 @@ type tensorRun struct {
 	ctx    ExecContext
 	tracer Tracer
 	meter  *Meter // for which the activations measure
-	seen   bool   // there is a tracer or a meter
-	lanes  int
+	update func(Update) error
+	seen   bool // there is a tracer or a meter, or somebody sees updates
+
+	stepwise bool // there is a tracer, or somebody sees updates: no step may be part of another
+	lanes    int
 
 	worked  WorkTracer // the tracer, if it is one
 	workers workers    // counted for it
@@ -30,7 +33,8 @@ type tensorRun struct {
 	cancelled atomic.Bool           // everything stops
 	pending   atomic.Int32          // fibers that have not ended, and the watcher of the caller's context
 	state     atomic.Uint32         // runRunning, then runAwaited or runFinished
-	done      *async.Value          // published at the end if there is a waiter
+	done      *async.Value          // published at the end if there is a waiter and the queue needs its help
+	signal    chan struct{}         // sent at the end if there is another waiter
 	release   func(*tensorRun)      // set if there is no waiter: gives the instance back
 	unwatch   func() bool
 
@@ -120,6 +124,14 @@ func (b *instanceBuilder) fiber(f *fiber, fn *tensorFunction, frame []byte, op *
 	b.op = outer
 }
 
+// ctx is the context of the kernels that are being placed.
+func (b *instanceBuilder) ctx() *ExecContext {
+	if b.op != nil {
+		return &b.op.ctx
+	}
+	return &b.run.ctx
+}
+
 // name makes f a fiber of the instance.
 func (b *instanceBuilder) name(f *fiber, op *asyncOp) {
 	f.run, f.op, f.lane = b.run, op, b.run.lanes
@@ -194,7 +206,7 @@ func (b *instanceBuilder) activation(fn *tensorFunction, caller *activation, fra
 		if s.site >= 0 {
 			b.site(within, s, frame, scratch)
 		} else if s.kind == stepKernel || s.kind == stepAsyncKernel {
-			a.frames[i] = TensorFrame{in: list(s.in), out: list(s.out), scratch: scratch[:s.scratch:s.scratch], ctx: &b.run.ctx}
+			a.frames[i] = TensorFrame{in: list(s.in), out: list(s.out), scratch: scratch[:s.scratch:s.scratch], ctx: b.ctx()}
 		}
 	}
 	return a

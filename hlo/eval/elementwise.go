@@ -65,12 +65,21 @@ func laneOpOf(in hlo.Instruction, types []hlo.PrimitiveType) (laneOp, error) {
 	switch c := classOf(t); {
 	case c == floats && len(types) == 1:
 		f = floatUnary[op]
+		if g := singleFloat[op]; g != nil && t == hlo.F32 {
+			f = g
+		}
 	case c == floats:
 		f = floatBinary[op]
 	case c == complexes && len(types) == 1:
 		f = complexUnary[op]
+		if g := singleUnary[op]; g != nil && t == hlo.C64 {
+			f = g
+		}
 	case c == complexes:
 		f = complexBinary[op]
+		if g := singleBinary[op]; g != nil && t == hlo.C64 {
+			f = g
+		}
 	case len(types) == 1 && intUnary[op] != nil:
 		f = intUnary[op](t)
 	case len(types) == 2 && intBinary[op] != nil:
@@ -158,8 +167,9 @@ func (k *tiled) overArrays(s hlo.Shape, args []*hlo.Literal) (*hlo.Literal, erro
 		return hlo.NewLiteral(s, out)
 	}
 	f := k.registers(min(n, tile))
-	inputs := make([][]byte, len(args))
+	inputs, types := make([][]byte, len(args)), make([]hlo.PrimitiveType, len(args))
 	for i, a := range args {
+		types[i] = a.Shape().Type()
 		switch m := int(a.Shape().NumElements()); {
 		case m == n:
 			inputs[i] = bytesOf(a)
@@ -169,23 +179,32 @@ func (k *tiled) overArrays(s hlo.Shape, args []*hlo.Literal) (*hlo.Literal, erro
 			return nil, fmt.Errorf("operand %d has shape %v, the result %v", i, a.Shape(), s)
 		}
 	}
-	for at := 0; at < n; at += tile {
-		m := min(tile, n-at)
-		if m < tile && at > 0 {
+	if err := f.over(s.Type(), out, types, inputs, 0, n); err != nil {
+		return nil, err
+	}
+	return hlo.NewLiteral(s, out)
+}
+
+// over computes elements [lo, hi) of out, of type t, from the same of inputs. Parameters whose input is nil are left as they are.
+func (f *frame) over(t hlo.PrimitiveType, out []byte, types []hlo.PrimitiveType, inputs [][]byte, lo, hi int) error {
+	w := t.ByteSize()
+	for at := lo; at < hi; at += tile {
+		m := min(tile, hi-at)
+		if m != f.n {
 			f.resize(m)
 		}
 		for i, b := range inputs {
 			if b != nil {
-				t := args[i].Shape().Type()
-				f.param(i).load(t, b[at*t.ByteSize():(at+m)*t.ByteSize()])
+				w := types[i].ByteSize()
+				f.param(i).load(types[i], b[at*w:(at+m)*w])
 			}
 		}
 		if err := f.run(); err != nil {
-			return nil, err
+			return err
 		}
-		f.result(0).store(s.Type(), out[at*w:(at+m)*w])
+		f.result(0).store(t, out[at*w:(at+m)*w])
 	}
-	return hlo.NewLiteral(s, out)
+	return nil
 }
 
 // selectElements moves bytes, so that NaNs keep their payload.

@@ -113,14 +113,6 @@ func FromBits(t hlo.PrimitiveType, v uint64) *hlo.Literal {
 	return l
 }
 
-// Bool is a literal of type pred.
-func Bool(v bool) *hlo.Literal {
-	if v {
-		return FromBits(hlo.PRED, 1)
-	}
-	return FromBits(hlo.PRED, 0)
-}
-
 // Bits is the representation of a literal of at most 64 bits that is not complex.
 func Bits(l *hlo.Literal) (v uint64, ok bool) {
 	if len(l.Bytes()) > 8 || len(l.Bytes()) == 0 || l.Shape().Type().IsComplex() {

@@ -252,10 +252,12 @@ func evaluate(ctx context.Context, m hlo.Module, seed uint64) error {
 func size(m hlo.Module) (n int64) {
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				n += min(leaf.ByteSize(), maxBytes+1)
-				return n <= maxBytes
-			})
+				if n > maxBytes {
+					break
+				}
+			}
 		}
 	}
 	return n

@@ -352,12 +352,11 @@ func Bytes(m hlo.Module) int64 {
 	total := int64(0)
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				if leaf.IsArray() {
 					total = min(total+min(leaf.ByteSize(), limit), limit)
 				}
-				return true
-			})
+			}
 		}
 	}
 	return total

@@ -86,10 +86,12 @@ func cannot(in hlo.Instruction) string {
 }
 
 func hasToken(s hlo.Shape) (found bool) {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		found = found || leaf.IsToken()
-		return !found
-	})
+		if found {
+			break
+		}
+	}
 	return found
 }
 

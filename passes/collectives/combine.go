@@ -142,12 +142,11 @@ func (b *combiner) keyOf(m hlo.Module, in hlo.Instruction, done map[hlo.InstrID]
 }
 
 func bytesOf(in hlo.Instruction) (n int64) {
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		if leaf.IsArray() {
 			n += leaf.ByteSize()
 		}
-		return true
-	})
+	}
 	return n
 }
 

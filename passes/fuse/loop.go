@@ -9,8 +9,8 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// LoopFusion makes one loop of elementwise instructions, and of what a reduction reduces.
-var LoopFusion = &pass.Pass{
+// loopFusion makes one loop of elementwise instructions, and of what a reduction reduces.
+var loopFusion = &pass.Pass{
 	Name:  "fusion",
 	Makes: []pass.Phase{pass.Fused},
 	Doc: `make kLoop fusions of elementwise instructions of the same dimensions, and kInput fusions of reductions

@@ -18,7 +18,11 @@ func bitFold[T integerNumber](name string, pair func(x, y T) T, words func(x, y 
 			return slow(x)
 		}
 		sum := fold(wordsOf(x[head:]))
-		r := slow(unsafe.Slice((*T)(unsafe.Pointer(&sum)), each))
+		r := T(sum) // the elements of the word one by one: its address would move it to the heap
+		for range each - 1 {
+			sum >>= 8 * size % 64
+			r = pair(r, T(sum))
+		}
 		for _, part := range [2][]T{x[:head], x[head+(len(x)-head)/each*each:]} {
 			if len(part) > 0 {
 				r = pair(r, slow(part))

@@ -12,6 +12,9 @@ import (
 // allocates what it computes, and copies it to the outputs.
 func evaluated(s *site) runtime.Bound {
 	in := s.in
+	if bound, ok := evaluatedElements(s); ok {
+		return bound
+	}
 	prepared := eval.Prepare(s.m, in)
 	return runtime.Bound{Evaluated: true, Run: func(f *runtime.TensorFrame) error {
 		operands, err := operandLiterals(in, f)
@@ -24,6 +27,23 @@ func evaluated(s *site) runtime.Bound {
 		}
 		return storeResult(result, in.Shape(), f)
 	}}
+}
+
+// evaluatedElements runs an elementwise op with the evaluator's loops, in parallel, and into the output.
+func evaluatedElements(s *site) (runtime.Bound, bool) {
+	if !hasFixedSizes(s.in) {
+		return runtime.Bound{}, false
+	}
+	e, ok := eval.NewElements(s.in)
+	if !ok {
+		return runtime.Bound{}, false
+	}
+	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		e.Run(f.Out(0).Data, func(i int) []byte { return f.In(i).Data }, lo, hi)
+	})
+	bound := loop.bound(int(s.in.Shape().NumElements()), 1<<10)
+	bound.Evaluated = true
+	return bound, true
 }
 
 // operandLiterals is the operands of in, over the memory of the frame.

@@ -46,7 +46,7 @@ func init() {
 		hlo.OpReduceScatter:        {newCollective(reduceScatter)},
 		hlo.OpRaggedDot:            {raggedDot},
 		hlo.OpReduce:               {reduce, reduceRowLanes, reduceLanes},
-		hlo.OpReduceWindow:         {reduceWindow},
+		hlo.OpReduceWindow:         {reduceWindow, reduceWindowLanes},
 		hlo.OpReshape:              {copyBytes},
 		hlo.OpReverse:              {elementwise},
 		hlo.OpRngBitGenerator:      {rngBitGenerator},

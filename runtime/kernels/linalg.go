@@ -15,7 +15,7 @@ import (
 // evaluator decides which of them are infinite: it divides where the blocks subtract multiples.
 
 // smallMatrix is the size up to which the evaluator, which computes in f64, is as fast.
-const smallMatrix = 12
+const smallMatrix = 0
 
 // byType calls the function for the type of the operands.
 func byType(s *site, f32, f64, c64, c128 chooser) (runtime.Bound, bool) {

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -128,8 +129,11 @@ func newMove(from, to place, t hlo.PrimitiveType, space tile.Space, view tile.Vi
 }
 
 func (c *conversion) body(f *runtime.TensorFrame, lo, hi int) {
-	b := &conversionBuffers{c.from.of(f), c.to.of(f)}
+	b := conversionPool.Get().(*conversionBuffers)
+	*b = conversionBuffers{c.from.of(f), c.to.of(f)}
 	c.program.Run(lo, hi, b)
+	*b = conversionBuffers{}
+	conversionPool.Put(b)
 }
 
 func (c *conversion) run(f *runtime.TensorFrame) {
@@ -140,6 +144,9 @@ func (c *conversion) run(f *runtime.TensorFrame) {
 
 // conversionBuffers is the input and the output of a conversion.
 type conversionBuffers struct{ in, out []byte }
+
+// conversionPool has them for programs of tiles, which take an interface.
+var conversionPool = sync.Pool{New: func() any { return new(conversionBuffers) }}
 
 func (b *conversionBuffers) In(int) []byte  { return b.in }
 func (b *conversionBuffers) Out(int) []byte { return b.out }

@@ -38,3 +38,25 @@ func testReduceWindow(t *testing.T) {
 		}
 	}
 }
+
+// TestReduceWindowLanes: windows with base dilation, over several arrays, and by computations that are no op.
+func TestReduceWindowLanes(t *testing.T) {
+	for _, typ := range []string{"f32", "s32", "bf16", "f64"} {
+		for _, c := range []string{
+			"T[2,9,11,4] reduce-window(T[2,5,4,4], T[]), window={size=1x3x2x1 pad=0_0x1_1x1_1x0_0 lhs_dilate=1x2x3x1}",
+			"T[3,14,15,9] reduce-window(T[3,7,8,9], T[]), window={size=1x2x2x1 pad=0_0x1_1x1_1x0_0 lhs_dilate=1x2x2x1}",
+			"T[700] reduce-window(T[300], T[]), window={size=4 pad=51_53 lhs_dilate=2 rhs_dilate=1}", "T[5] reduce-window(T[3], T[]), window={size=3 pad=2_2 stride=1 lhs_dilate=1 rhs_dilate=1}",
+			"T[4] reduce-window(T[3], T[]), window={size=2 stride=3 pad=4_3 lhs_dilate=3 rhs_dilate=2}",
+		} {
+			for _, op := range []string{"add", "maximum", "minimum"} {
+				kernelCase{text: replaceType(c+", to_apply="+reducer(op), typ), small: true}.check(t)
+			}
+		}
+	}
+	const pairs = `to_apply={ p = f32[] parameter(0) i = s32[] parameter(1) q = f32[] parameter(2) j = s32[] parameter(3) x = f32[] multiply(p, q)
+ y = f32[] subtract(x, q) less = pred[] compare(q, p), direction=LT k = s32[] select(less, i, j) ROOT r = (f32[], s32[]) tuple(y, k) }`
+	kernelCase{text: "(f32[3,7,600], s32[3,7,600]) reduce-window(f32[3,9,599], s32[3,9,599], f32[], s32[]), window={size=1x3x2 pad=0_0x0_0x1_1}, " + pairs, small: true}.check(t)
+	const rounded = "to_apply={ p = f32[] parameter(0) q = f32[] parameter(1) s = f32[] add(p, q) b = bf16[] convert(s) ROOT r = f32[] convert(b) }"
+	kernelCase{text: "f32[16,4] reduce-window(f32[16,3], f32[]), window={size=1x3 pad=0_0x3_0}, " + rounded}.check(t)
+	kernelCase{text: "f32[] reduce-window(f32[], f32[]), window={}, " + rounded}.check(t)
+}

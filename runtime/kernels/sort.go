@@ -32,6 +32,7 @@ type sortBuffers struct {
 	keys         [][]uint64
 	order        []int32
 	short        []uint32
+	conversion   conversionBuffers // of a line to keys
 }
 
 // forOrder makes what finding an order needs.
@@ -121,7 +122,8 @@ func (x *sorter) order(f *runtime.TensorFrame, b *sortBuffers, first int) {
 		readLine(b.line, f.In(k.operand).Data, w, first, x.stride, x.n)
 		source := b.line
 		if k.program != nil {
-			k.program.Run(0, x.n, &conversionBuffers{b.line, b.key})
+			b.conversion = conversionBuffers{b.line, b.key}
+			k.program.Run(0, x.n, &b.conversion)
 			source = b.key
 		}
 		if x.packed {

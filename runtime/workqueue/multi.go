@@ -324,6 +324,8 @@ func (q *multi) Await(ctx context.Context, values ...*async.Value) error {
 	return async.Await(ctx, values...)
 }
 
+func (q *multi) Autonomous() {}
+
 func (q *multi) Quiesce() {
 	if q.IsInWorkerThread() {
 		panic(quiesceOnWorker)

@@ -89,6 +89,12 @@ const (
 	MustStart
 )
 
+// Autonomous is a [Queue] whose tasks run whether anybody waits for them or not, so that a waiter may block on anything that a task ends.
+type Autonomous interface {
+	Queue
+	Autonomous()
+}
+
 var errAwaitOnWorker = &async.Status{
 	Code:    async.FailedPrecondition,
 	Message: "Await called on a worker of the queue, which must not wait",

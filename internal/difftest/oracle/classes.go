@@ -4,7 +4,6 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/difftest"
@@ -66,7 +65,7 @@ func classify(m hlo.Module, o difftest.Outcome) string {
 	switch {
 	case errors.Is(o.Err, errDied):
 		return "XLA ends the process"
-	case o.Verdict == difftest.RunFails && strings.HasPrefix(o.Err.Error(), "XLA: "):
+	case o.Verdict == difftest.RunFails && errors.As(o.Err, new(refusal)):
 		return "refused by XLA"
 	}
 	apply := classes

@@ -109,8 +109,7 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 			copy(d, src[first:first+int64(count)])
 			continue
 		case stride == 0:
-			x := src[first]
-			fillTile(unsafe.Pointer(&d[0]), unsafe.Pointer(&x), width, count)
+			fillTile(unsafe.Pointer(&d[0]), unsafe.Pointer(&src[first]), width, count)
 			continue
 		case stride == -1 && m.reverse != nil && count*width >= 64:
 			s := src[first-int64(count-1) : first+1]

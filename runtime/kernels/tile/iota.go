@@ -62,8 +62,8 @@ func counterOf[T real](t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *wal
 			last := v + int64(k-1)*stride
 			switch {
 			case stride == 0:
-				x := T(v)
-				fillTile(unsafe.Pointer(&row[0]), unsafe.Pointer(&x), int(unsafe.Sizeof(x)), k)
+				row[0] = T(v) // a variable of its own would be moved to the heap
+				fillTile(unsafe.Pointer(&row[0]), unsafe.Pointer(&row[0]), int(unsafe.Sizeof(row[0])), k)
 			case count == nil || k < minSeries || min(v, last) < math.MinInt32 || max(v, last) > math.MaxInt32:
 				for i := range row {
 					row[i] = T(v)

@@ -3,6 +3,7 @@ package tile
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -25,7 +26,10 @@ func (o *operation) vectorize(name string) {
 	}
 	if !vectors.Has(name) {
 		o.weight *= scalarWeight
-	} else if op, _, _ := strings.Cut(name, "."); !approximated[op] {
+		return
+	}
+	o.vector = name
+	if op, _, _ := strings.Cut(name, "."); !approximated[op] {
 		o.short = portable
 	}
 }
@@ -44,19 +48,23 @@ func turns(name string, portable loop) loop {
 		return portable
 	}
 	return func(n int, d, a, _, _ unsafe.Pointer) {
-		var largest float32
+		largest := largestPool.Get().(*float32)
 		for at := 0; at < n; at += Size {
 			k := min(Size, n-at)
 			z, x := unsafe.Add(d, 4*at), unsafe.Add(a, 4*at)
-			magnitude(k, unsafe.Pointer(&largest), x, nil, nil)
-			if largest < 1<<16 {
+			magnitude(k, unsafe.Pointer(largest), x, nil, nil)
+			if *largest < 1<<16 {
 				fn(k, z, x, nil, nil)
 			} else {
 				portable(k, z, x, nil, nil)
 			}
 		}
+		largestPool.Put(largest)
 	}
 }
+
+// largestPool has room for results of the loop magnitude.f32: what loops are given is on the heap.
+var largestPool = sync.Pool{New: func() any { return new(float32) }}
 
 // shortSpace is the number of elements up to which loops in Go are faster than assembly: vectors that are stored under a mask cannot be
 // loaded again before they are in the cache.
@@ -87,7 +95,13 @@ func (o *operation) vectorizeCompare(t hlo.PrimitiveType, dir hlo.Direction, typ
 	o.fn = compareLoop(t, opposite, typ)
 	o.vectorize(name)
 	o.fn, o.short = swapped(o.fn), swapped(o.short)
+	if o.vector != "" {
+		o.vector += exchanged
+	}
 }
+
+// exchanged, behind a name, says that the operands are exchanged.
+const exchanged = "#"
 
 // swapped is the loop with its first two operands exchanged.
 func swapped(fn loop) loop {
