@@ -74,7 +74,10 @@ func (c *bisectCmd) Run(e *env) error {
 		if _, err := c.run(ctx, e.stderr, pipeline, m, []pass.Instrument{keep}); err != nil {
 			return fmt.Errorf("%s: error: %w", in.name, err)
 		}
+		trials := 0
 		fails := func(m hlo.Module) bool {
+			trials++
+			e.progress.at(fmt.Sprintf("trial %d", trials))
 			return commandFails(ctx, c.Command, filepath.Join(dir, "module.hlo"), m) != ""
 		}
 		v, err := c.search(ctx, m, steps, fails)
@@ -107,7 +110,21 @@ func (c *bisectCmd) search(ctx context.Context, m hlo.Module, steps []pass.Repor
 	case !fails(steps[len(steps)-1].After):
 		return nil, errors.New("the command does not fail after the passes")
 	}
-	n := halve(0, len(steps), func(n int) bool { return fails(steps[n-1].After) })
+	good, bad := 0, len(steps)
+	n := halve(good, bad, func(n int) bool {
+		failed := fails(steps[n-1].After)
+		switch {
+		case ctx.Err() != nil: // the command was cut short
+		case failed:
+			bad = n
+		default:
+			good = n
+		}
+		return failed
+	})
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%w; it is among changes %d to %d of %d, from %s to %s", context.Cause(ctx), good+1, bad, len(steps), steps[good].Path, steps[bad-1].Path)
+	}
 	guilty := steps[n-1]
 	v := &verdict{Pass: guilty.Path, Version: n, Changes: len(steps)}
 	before, after := guilty.Before, guilty.After

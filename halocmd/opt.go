@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/printer"
@@ -120,6 +121,9 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	w := &watch{stderr: e.stderr, cfg: plan.cfg, remarks: []remark{}}
 	w.sizes.off = !c.Timing && !c.JSON && c.Trace == ""
 	instruments := append(append(w.print(c.PrintIR), c.hloOptFlags.prints(w)...), plan.skip(), w.unstable(), w.time(c.Timing))
+	if e.progress != nil {
+		instruments = append(instruments, pass.Instrument{Before: func(path string, _ hlo.Module) { e.progress.at(path) }})
+	}
 	if plan.remarks != nil {
 		instruments = append(instruments, w.remark(plan.remarks))
 	}

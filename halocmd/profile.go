@@ -99,8 +99,9 @@ func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) 
 		host, err := r.Feeds.host(r, p.grid)
 		if err == nil {
 			meter.Begin()
-			results, err = p.run(ctx, args, results, host)
-			meter.End()
+			if results, err = p.run(ctx, args, results, host); err == nil {
+				meter.End()
+			}
 		}
 		return err
 	}
@@ -110,7 +111,14 @@ func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) 
 	meter.Reset()
 	runs := 0
 	for began := time.Now(); runs == 0 || c.Runs == 0 && time.Since(began) < c.For || runs < c.Runs; runs++ {
-		if err := once(); err != nil {
+		e.progress.at(fmt.Sprintf("run %d", runs+1))
+		err := once()
+		if err != nil && runs > 0 && ctx.Err() != nil {
+			fmt.Fprintf(e.stderr, "%s: note: %v: this is the profile of the runs so far\n", in.name, context.Cause(ctx))
+			runs++ // it has begun, and counts as an execution of what it came to
+			break
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

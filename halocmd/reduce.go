@@ -74,7 +74,11 @@ func (c *reduceCmd) Run(e *env) error {
 		}
 		fmt.Fprintf(e.stderr, "%d instructions: %s\n", m.NumInstructions(), want)
 		tried := 0
-		m = reduce.Module(ctx, m, func(m hlo.Module) bool { tried++; return fails(m) == want })
+		m = reduce.Module(ctx, m, func(m hlo.Module) bool {
+			tried++
+			e.progress.at(fmt.Sprintf("attempt %d, with %d instructions", tried, m.NumInstructions()))
+			return fails(m) == want
+		})
 		fmt.Fprintf(e.stderr, "%d instructions, after %d attempts\n", m.NumInstructions(), tried)
 		cfg := printer.Config{LargeConstants: true}
 		out, err := printer.Append(nil, m, cfg)
