@@ -385,8 +385,17 @@ func bitcastShape(c *ShapeContext) (Shape, error) {
 	if err != nil {
 		return Shape{}, err
 	}
-	if x := c.Operands[0]; c.Defined && !c.LayoutSensitive && wholeBytes(x) && wholeBytes(out) && x.ByteSize() != out.ByteSize() {
+	x := c.Operands[0]
+	if !c.Defined || c.LayoutSensitive {
+		return out, nil
+	}
+	switch {
+	case wholeBytes(x) && wholeBytes(out) && x.ByteSize() != out.ByteSize():
 		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast keeps the bytes of its operand: %v has %d, %v has %d", x, x.ByteSize(), out, out.ByteSize())
+	case (x.IsTuple() || out.IsTuple()) && !x.Compatible(out):
+		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast is defined on arrays: it takes no tuple apart, and makes none: %v to %v", x, out)
+	case x.IsStatic() && out.IsStatic() && x.IsArray() && out.IsArray() && wholeBytes(x) != wholeBytes(out):
+		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast of elements that share bytes depends on how they are kept: %v to %v", x, out)
 	}
 	return out, nil
 }

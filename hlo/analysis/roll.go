@@ -20,7 +20,7 @@ func FindRoll(in hlo.Instruction) (r Roll, ok bool) {
 	}
 	r.Array = last.OperandInstr(0)
 	s := r.Array.Shape()
-	dims := hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions
+	dims := hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions
 	if len(dims) != 1 || !s.IsStatic() || !SameDimensions(s, in.Shape()) {
 		return r, false
 	}
