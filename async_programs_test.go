@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/asyncprog"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/verifier"
@@ -112,4 +114,91 @@ func TestCancelledPrograms(t *testing.T) {
 			assert.NoError(t, err, "afterwards it runs as before")
 		})
 	}
+}
+
+// TestCancelledChains: a chain that is cancelled at an update fails, and what depends on it. Everything else is delivered, and the program runs as
+// before afterwards.
+func TestCancelledChains(t *testing.T) {
+	seen := 0
+	for seed := uint64(0); seed < uint64(max(*asyncPrograms, 1)); seed++ {
+		p := asyncprog.New(seed, asyncprog.Options{Size: 10 + int(seed%14), Sleep: int(seed%2) * 500})
+		m, err := parser.Parse("random.hlo", p.Text)
+		require.NoError(t, err)
+		seen += cancelEach(t, m, p, seed)
+		if t.Failed() {
+			t.Fatal(p.Text)
+		}
+	}
+	assert.Greater(t, seen, *asyncPrograms/4, "updates that cancelled")
+}
+
+// cancelEach runs a program once for each of its first updates, which cancels its chain.
+func cancelEach(t *testing.T, m hlo.Module, p asyncprog.Program, seed uint64) (updates int) {
+	enough := errors.New("enough")
+	var count, at atomic.Int64 // updates so far, and the one that cancels
+	var cancelled atomic.Value // its name
+	cancelled.Store("")
+	watch := func(in hlo.Instruction, u runtime.Update) error {
+		if u.Bound > u.Operands || u.Parts >= 0 && u.Done > u.Parts {
+			t.Errorf("seed %d: %s: %+v", seed, in.Name(), u)
+		}
+		if count.Add(1) != at.Load() {
+			return nil
+		}
+		cancelled.Store(in.Name())
+		return enough
+	}
+	c, err := halo.Compile(t.Context(), m, halo.Options{Pipeline: new(pass.Pipeline), Threads: 2, Observer: halo.Observer{Update: watch}})
+	require.NoError(t, err)
+	defer c.Close()
+	var args []*hlo.Literal
+	for range p.Inputs {
+		x, err := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 4), float32(1), float32(2), float32(3), float32(4))
+		require.NoError(t, err)
+		args = append(args, x)
+	}
+	want, err := c.Run(t.Context(), args...)
+	require.NoError(t, err)
+	updates = int(min(count.Load(), 4))
+	for n := range updates {
+		at.Store(int64(n + 1))
+		count.Store(0)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		got, err := c.Run(ctx, args...)
+		require.NoError(t, ctx.Err())
+		cancel()
+		if err != nil { // else nothing needs the chain
+			require.ErrorIs(t, err, enough)
+		}
+		needs := usersOf(m, cancelled.Load().(string))
+		for i := range want {
+			if got != nil && got[i] != nil {
+				assert.Equal(t, want[i].Bytes(), got[i].Bytes(), "seed %d, update %d: result %d", seed, n, i)
+			} else if needs != nil {
+				assert.True(t, needs[m.Entry().Root().Operand(i)], "seed %d: result %d does not depend on %s", seed, i, cancelled.Load())
+			}
+		}
+		at.Store(0)
+		got, err = c.Run(t.Context(), args...)
+		require.NoError(t, err, "seed %d, after update %d", seed, n)
+		for i := range want {
+			assert.Equal(t, want[i].Bytes(), got[i].Bytes(), "seed %d, after update %d: result %d", seed, n, i)
+		}
+	}
+	return updates
+}
+
+// usersOf is what depends on an instruction of the entry; nil if the entry has none of that name.
+func usersOf(m hlo.Module, name string) (reached map[hlo.InstrID]bool) {
+	for in := range m.Entry().PostOrder() {
+		if in.Name() == name {
+			reached = map[hlo.InstrID]bool{in.ID(): true}
+		}
+		for o := range in.Operands() {
+			if reached[o.ID()] {
+				reached[in.ID()] = true
+			}
+		}
+	}
+	return reached
 }

@@ -62,7 +62,7 @@ type Options struct {
 	HostCallback func(*HostCall) error
 }
 
-// Observer sees what executions do. What is nil is not called. Both must be safe for concurrent use if executions are.
+// Observer sees what executions do. What is nil is not called. All of it must be safe for concurrent use if executions are.
 type Observer struct {
 	Kernels runtime.Tracer                           // on BEF: kernels as they begin and end
 	Meter   *runtime.Meter                           // on BEF: measures what the steps of executions take
@@ -71,6 +71,9 @@ type Observer struct {
 	// On BEF, in the place of Kernels: kernels when they have run, with the instructions that they are: the start, of what
 	// a start wraps. It is zero for a kernel that is no instruction.
 	Work func(in hlo.Instruction, w runtime.Work)
+	// On BEF: each asynchronous update as it is executed, with how far its chain has got. An error cancels the chain there, and fails what depends on
+	// its results, as any failure does; between several devices it ends the execution.
+	Update func(in hlo.Instruction, u runtime.Update) error
 }
 
 // check finds what is wrong with the options.

@@ -97,6 +97,12 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 	if work := o.Observer.Work; work != nil {
 		c.watch.Tracer = newWorkTracer(program, work)
 	}
+	if update := o.Observer.Update; update != nil {
+		c.watch.Update = func(u runtime.Update) error {
+			in, _ := kernels.UpdateInstruction(program, u)
+			return update(in, u)
+		}
+	}
 	stats.Load, stats.ArenaBytes = time.Since(began), program.Entry().ArenaBytes()
 	return newProgram(c, signature, stats), nil
 }

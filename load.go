@@ -36,7 +36,7 @@ type Loader struct {
 
 // Load reads and verifies the module in a file: HLO text, StableHLO as text or bytecode, a file of jax.export, or a serialized
 // HloModuleProto, HloProto or HloSnapshot, any of which may be compressed; the form is recognised by its content. What XLA accepts is
-// accepted; [Verify] with the verifier's zero Config is stricter. Errors carry positions: they are a parser.ErrorList, a
+// accepted; [Module.Warnings] lists what stricter rules refuse. Errors carry positions: they are a parser.ErrorList, a
 // verifier.ErrorList, a *source.KindError, or wrap a *proto.FormatError or the error of the file system.
 func Load(path string) (Module, error) { return Loader{}.Load(path) }
 
@@ -115,6 +115,27 @@ func meaningIsClear(findings verifier.ErrorList) bool {
 		}
 	}
 	return true
+}
+
+// Warnings lists what the profile doc refuses in a module that the profile xla accepts, each with the id of its rule: what the first document on
+// asynchronous HLO asks for and XLA does not, say. [Load] accepts what XLA does; who wants to know more asks here. It verifies the module
+// at each call.
+func (m Module) Warnings() verifier.ErrorList {
+	if m.IsZero() {
+		return nil
+	}
+	return asWarnings(verifier.Verify(m.module, verifier.Config{}))
+}
+
+// asWarnings is findings of which none forbids anything.
+func asWarnings(findings verifier.ErrorList) verifier.ErrorList {
+	list := make(verifier.ErrorList, len(findings))
+	for i, f := range findings {
+		warning := *f
+		warning.Severity = verifier.SeverityWarning
+		list[i] = &warning
+	}
+	return list
 }
 
 // Trust takes a module as verified that comes from a place that verifies, such as a pass that is checked. A caller that is wrong about that

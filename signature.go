@@ -114,7 +114,7 @@ type leafValue struct {
 
 // valuesOf describes the leaves of a shape.
 func valuesOf(name string, s hlo.Shape, sharding *hlo.Sharding) (all []leafValue) {
-	s.Leaves(func(index hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for index, leaf := range s.Leaves {
 		v := leafValue{slices.Clone(index), Value{Name: name, Shape: leaf}}
 		if len(index) > 0 {
 			v.Name = fmt.Sprintf("%s%v", name, index)
@@ -127,8 +127,7 @@ func valuesOf(name string, s hlo.Shape, sharding *hlo.Sharding) (all []leafValue
 			v.Sharding = sharding.Elements[len(all)].String()
 		}
 		all = append(all, v)
-		return true
-	})
+	}
 	return all
 }
 

@@ -97,11 +97,3 @@ func quote(in *input, pos hlo.Position) string {
 	}, line[:col])
 	return fmt.Sprintf("\n%s\n%s^", line[:min(len(line), quoted)], pad)
 }
-
-// kernelPanicked tells a kernel's panic, which is a bug, from an error that the kernel returned.
-func kernelPanicked(err error) bool {
-	var inRuntime *async.Status
-	var inEval *eval.Error
-	return errors.As(err, &inRuntime) && strings.HasPrefix(inRuntime.Message, "kernel panicked: ") ||
-		errors.As(err, &inEval) && strings.HasPrefix(inEval.Err.Error(), "panic in the kernel of ")
-}

@@ -48,6 +48,9 @@ func onThisMachine() int {
 	return max(n, 1)
 }
 
+// orphanLook is how often a process of a job looks whether its launcher is still there.
+const orphanLook = 2 * time.Second
+
 // companion is the command with Open MPI. It is a program of its own because one that loads libraries is not static.
 const companion = "halo-mpi"
 
@@ -61,6 +64,10 @@ func (f *distributedFlags) join(e *env) (leave func(error) error, err error) {
 	if added.Wire == nil {
 		return leave, become(companion, e.args)
 	}
+	go watchOrphan(nil, orphanLook, func() { // whoever would end this process has gone
+		fmt.Fprintln(e.stderr, "halo: the launcher of this process has ended: so does this")
+		os.Exit(exitInput)
+	})
 	f.workers = max(1, goruntime.GOMAXPROCS(0)/onThisMachine())
 	rank := newRankWriter(e.stderr)
 	o := distributed.Options{Timeout: f.CollectiveTimeout, Log: func(line string) { fmt.Fprintln(rank, line) }}

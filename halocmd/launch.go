@@ -55,13 +55,15 @@ func (c *launchCmd) Run(e *env) error {
 		return err
 	}
 	defer forwardSignals(cmd.Process)()
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		watchLauncher(cmd.Process, stderr, e.stderr)
-	}()
-	<-watched
+	ended := make(chan struct{})
+	end := func(why string) { endAfter(cmd.Process, why, e.stderr, ended) }
+	go watchOrphan(ended, launcherLook, func() { end("the process that started it has ended") })
+	if c.Hostfile == "" {
+		go watchChildless(cmd.Process.Pid, ended, func() { end("its processes have ended") })
+	}
+	watchLauncher(stderr, e.stderr, func() { end("a process has died") })
 	err = cmd.Wait()
+	close(ended)
 	if code := cmd.ProcessState.ExitCode(); err != nil {
 		if code <= 0 {
 			code = exitInput
@@ -87,20 +89,21 @@ func forwardSignals(p *os.Process) (stop func()) {
 // says so, kills the others, and waits for ever.
 var lastWords = []string{"mpirun noticed that", "the job has been aborted", "MPI_ABORT was invoked"}
 
-const launcherGrace = 3 * time.Second
+const (
+	launcherGrace = 3 * time.Second
+	launcherLook  = time.Second // how often is looked whether it should still be there
+)
 
-// watchLauncher copies what mpirun says until it has ended.
-func watchLauncher(p *os.Process, from io.Reader, to io.Writer) {
+// watchLauncher copies what mpirun says until it has ended, and calls aborted when it says that it ends the job.
+func watchLauncher(from io.Reader, to io.Writer, aborted func()) {
 	var once sync.Once
-	ended := make(chan struct{})
-	defer close(ended)
 	lines := bufio.NewReader(from)
 	for {
 		line, err := lines.ReadString('\n')
 		fmt.Fprint(to, line)
 		for _, s := range lastWords {
 			if strings.Contains(line, s) {
-				once.Do(func() { go endAfter(p, to, ended) })
+				once.Do(func() { go aborted() })
 			}
 		}
 		if err != nil {
@@ -109,14 +112,66 @@ func watchLauncher(p *os.Process, from io.Reader, to io.Writer) {
 	}
 }
 
-// endAfter ends a process that has not ended by itself in time.
-func endAfter(p *os.Process, to io.Writer, ended <-chan struct{}) {
+// watchOrphan calls orphaned if the parent of this process ends before ended is closed.
+func watchOrphan(ended <-chan struct{}, every time.Duration, orphaned func()) {
+	for parent := os.Getppid(); os.Getppid() == parent; {
+		select {
+		case <-ended:
+			return
+		case <-time.After(every):
+		}
+	}
+	orphaned()
+}
+
+// watchChildless calls childless if a process that had children has had none for a while.
+func watchChildless(pid int, ended <-chan struct{}, childless func()) {
+	const patience = 5 // looks
+	had, without := false, 0
+	for without < patience {
+		select {
+		case <-ended:
+			return
+		case <-time.After(launcherLook):
+		}
+		switch n, known := childrenOf(pid); {
+		case !known:
+			return
+		case n > 0:
+			had, without = true, 0
+		case had:
+			without++
+		}
+	}
+	childless()
+}
+
+// childrenOf counts the children of a process that have not ended, where the system says.
+func childrenOf(pid int) (n int, known bool) {
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return 0, false
+	}
+	for _, child := range strings.Fields(string(list)) {
+		stat, err := os.ReadFile("/proc/" + child + "/stat")
+		if err != nil {
+			continue
+		}
+		if _, state, ok := strings.Cut(string(stat), ") "); ok && !strings.HasPrefix(state, "Z") {
+			n++
+		}
+	}
+	return n, true
+}
+
+// endAfter ends a process that does not end by itself in time.
+func endAfter(p *os.Process, why string, to io.Writer, ended <-chan struct{}) {
 	for _, s := range []os.Signal{syscall.SIGTERM, os.Kill} {
 		select {
 		case <-ended:
 			return
 		case <-time.After(launcherGrace):
-			fmt.Fprintf(to, "halo launch: mpirun does not end: %v\n", s)
+			fmt.Fprintf(to, "halo launch: mpirun does not end, and %s: %v\n", why, s)
 			_ = p.Signal(s)
 		}
 	}

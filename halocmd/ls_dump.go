@@ -279,12 +279,11 @@ func look(m hlo.Module) *about {
 		}
 	}
 	for i := range m.Entry().NumParameters() {
-		m.Entry().Parameter(i).Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range m.Entry().Parameter(i).Shape().Leaves {
 			if leaf.IsArray() {
 				a.ParameterBytes += leaf.ByteSize()
 			}
-			return true
-		})
+		}
 	}
 	return a
 }

@@ -31,19 +31,19 @@ func (e *env) where(ctx context.Context, r *record, h *pass.History, before, aft
 			continue
 		}
 		found = true
-		fate, err := h.Fate(ctx, after, c.ID(), in.ID())
+		outcome, err := h.Outcome(ctx, after, c.ID(), in.ID())
 		if err != nil {
 			return err
 		}
 		events, now := []fateEvent{}, []string{}
-		for _, ev := range fate.Events {
+		for _, ev := range outcome.Events {
 			f := fateEvent{Kind: ev.Kind.String(), Pass: ev.Path, Rule: ev.Rule, Rewrite: ev.Rewrite, Text: lineOf(was, ev.Old)}
 			for _, o := range ev.Others {
 				f.Replaced = append(f.Replaced, lineOf(is, o))
 			}
 			events = append(events, f)
 		}
-		for _, in := range fate.Now {
+		for _, in := range outcome.Now {
 			now = append(now, fmt.Sprintf("%s, in %%%s", lineOf(is, in), in.Computation().Name()))
 		}
 		r.add("instruction", lineOf(was, in))
@@ -53,7 +53,7 @@ func (e *env) where(ctx context.Context, r *record, h *pass.History, before, aft
 			continue
 		}
 		fmt.Fprintf(e.stdout, "%s\n", lineOf(was, in))
-		for i, ev := range fate.Events {
+		for i, ev := range outcome.Events {
 			fmt.Fprintf(e.stdout, "  %s by %s\n", ev.Kind, byWhom(ev))
 			for _, o := range events[i].Replaced {
 				fmt.Fprintf(e.stdout, "    replaced by %s\n", o)

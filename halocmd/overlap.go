@@ -2,6 +2,7 @@ package halocmd
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -36,6 +37,9 @@ in a module with a schedule everything but asynchronous work runs as written. Ti
 Exposed is the time in which chains are under way and nothing else is, counted once however many chains there are. For each chain: how much
 of it other work hides, and what stands in the way of the rest: a dependency, the limit of workers, or the order of the schedule. Last comes
 what would change with a link twice as fast, with a worker more, and if the longest operations were free.
+
+A buffer that a chain and something beside it both use, and that one of them writes, is a race: where an output lies in an operand, as
+output_to_operand_aliasing says, or where an output is read before the done. Races are printed, and the exit status is 1.
 
 Of a module for several devices all threads of all devices are followed through their collectives and transfers; if some wait for one another,
 the cycle is printed, and the exit status is 1.
@@ -98,6 +102,9 @@ func (c *overlapCmd) Run(e *env) error {
 			}
 		}
 		r.add("computations", all)
+		if err := racesIn(in.name, m); err != nil {
+			return err
+		}
 		if g := c.grid(m); g.NumDevices() > 1 {
 			cycle, err := deadlock.Find(m, g)
 			switch {
@@ -200,4 +207,15 @@ func spansOf(s *schedule.Simulation) (spans []timeline.Span) {
 		spans = append(spans, span)
 	}
 	return spans
+}
+
+// racesIn is the error that the races of a module's chains are.
+func racesIn(name string, m hlo.Module) error {
+	var all []error
+	for comp := range analysis.FindExecuted(m).In(m) {
+		for _, r := range analysis.FindRaces(m, comp) {
+			all = append(all, fmt.Errorf("%s: error: race: %v", name, r))
+		}
+	}
+	return errors.Join(all...)
 }

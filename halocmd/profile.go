@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	goruntime "runtime"
-	"slices"
 	"time"
 
 	"github.com/gohalo/halo"
@@ -16,7 +15,7 @@ import (
 	"github.com/gohalo/halo/runtime/kernels"
 )
 
-// profileFlags say where profiles go; halo run --profile has them too.
+// profileFlags say where profiles go.
 type profileFlags struct {
 	Timeline string `help:"Write what ran when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
 	Pprof    string `help:"Write a profile for go tool pprof." placeholder:"FILE.pb.gz"`
@@ -96,13 +95,12 @@ func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) 
 	}
 	e.progress.at("running")
 	var results [][]*hlo.Literal
-	var took []time.Duration
 	once := func() error {
 		host, err := r.Feeds.host(r, p.grid)
 		if err == nil {
-			began := time.Now()
+			meter.Begin()
 			results, err = p.run(ctx, args, results, host)
-			took = append(took, time.Since(began))
+			meter.End()
 		}
 		return err
 	}
@@ -110,35 +108,23 @@ func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) 
 		return nil, err
 	}
 	meter.Reset()
-	took = nil
-	for began := time.Now(); len(took) == 0 || c.Runs == 0 && time.Since(began) < c.For || len(took) < c.Runs; {
+	runs := 0
+	for began := time.Now(); runs == 0 || c.Runs == 0 && time.Since(began) < c.For || runs < c.Runs; runs++ {
 		if err := once(); err != nil {
 			return nil, err
 		}
 	}
-	return r.profileOf(p, meter, len(took), undisturbed(took)), nil
+	return r.profileOf(p, meter, runs), nil
 }
 
-// undisturbed is the mean, in seconds, of the runs that take not much longer than the shortest: the others had to share the processor.
-func undisturbed(runs []time.Duration) float64 {
-	shortest, sum, n := slices.Min(runs), time.Duration(0), 0
-	for _, t := range runs {
-		if float64(t) <= runtime.MuchLonger*float64(shortest) {
-			sum += t
-			n++
-		}
-	}
-	return sum.Seconds() / float64(n)
-}
-
-// profileOf makes the profile of runs that took so long each.
-func (c *runCmd) profileOf(p *prepared, meter *runtime.Meter, runs int, seconds float64) *profile.Profile {
+// profileOf makes the profile of runs that a meter measured.
+func (c *runCmd) profileOf(p *prepared, meter *runtime.Meter, runs int) *profile.Profile {
 	m, _ := kernels.Module(p.Runtime())
 	threads := int(c.Threads)
 	if threads == 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	return profile.New(p.Runtime(), meter, profile.Config{Runs: runs, Seconds: seconds, Threads: threads, Rates: rates(), Module: m, Text: p.text})
+	return profile.New(p.Runtime(), meter, profile.Config{Runs: runs, Threads: threads, Rates: rates(), Module: m, Text: p.text})
 }
 
 // deliver writes a profile in the forms that were asked for.

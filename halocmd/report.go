@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/stack"
 )
 
 // record is what --json prints for one file.
@@ -53,7 +53,7 @@ func exitCode(err error) int {
 		reported failure
 		usage    usageError
 		ours     *bug
-		inPass   *pass.Panic
+		caught   *stack.Panic
 	)
 	switch {
 	case err == nil:
@@ -64,7 +64,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &ours) && isGrowth(ours.value):
 		return exitInput
-	case errors.As(err, &ours), errors.As(err, &inPass), kernelPanicked(err):
+	case errors.As(err, &ours), errors.As(err, &caught):
 		return exitBug
 	}
 	return exitInput

@@ -38,7 +38,7 @@ type runCmd struct {
 	ExcessPrecision bool        `name:"xla_allow_excess_precision" help:"Do not round to a narrow type between operations that are computed in f32, as XLA on GPU and TPU. Default: round after each, as JAX on CPU."`
 	HostCallbacks   string      `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
 	Threads         threadCount `help:"Compute workers. Default: one for each processor." placeholder:"N"`
-	Profile         string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
+	Profile         string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla" hint:"this is the verifier's profile, halo profile FILE says where the time goes"`
 	JSON            bool        `name:"json" help:"One JSON object for each file."`
 
 	tolerances `embed:""`
@@ -47,6 +47,7 @@ type runCmd struct {
 	Processes  distributedFlags `embed:""`
 	Split      spmdFlags        `embed:""`
 	Feeds      feedFlags        `embed:""`
+	Async      updateFlags      `embed:""`
 	shapeFlags `embed:""`
 	Host       hostRunFlags `embed:""`
 
@@ -116,6 +117,8 @@ func (c *runCmd) check() error {
 		return errors.New("--bench only times: it goes with none of --print, --output and --compare")
 	case c.Bench > 0 && c.Host.Trace != "":
 		return errors.New("--bench only times: a trace would be part of the time")
+	case c.Engine == "eval" && (c.Async.Updates || len(c.Async.CancelAt) > 0):
+		return errors.New("--updates and --cancel-at are about what the runtime does: they go with --engine=bef")
 	case c.Engine == "eval" && c.Host.Trace != "":
 		return errors.New("--trace shows what the runtime does: it goes with --engine=bef")
 	case c.Bench > maxBench:
@@ -138,6 +141,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 			}
 		}()
 	}
+	c.Async.watch(e.stdout, &observer)
 	if c.Split.SPMD {
 		if p, err := c.spmdOf(ctx, e, in, observer); err != nil {
 			return err
@@ -175,6 +179,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	}
 	results, err := p.run(ctx, args, nil, host)
 	if err != nil {
+		if results != nil && c.Print {
+			return errors.Join(c.print(e, p.grid, results, r), err)
+		}
 		return err
 	}
 	if results, err = c.collected(ctx, e, p, results); results == nil {
@@ -289,6 +296,15 @@ func (c *runCmd) print(e *env, g grid, results [][]*hlo.Literal, r *record) erro
 	var records []any
 	for d, leaves := range results {
 		for i, l := range leaves {
+			if l == nil { // it failed
+				if !c.JSON {
+					if _, err := fmt.Fprintf(e.stdout, "result %d was not computed\n", i); err != nil {
+						return err
+					}
+				}
+				records = append(records, nil)
+				continue
+			}
 			shape := string(l.Shape().AppendText(nil, false))
 			value := ""
 			if c.JSON || c.Full {

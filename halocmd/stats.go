@@ -78,13 +78,12 @@ type expensive struct {
 func statsOf(m hlo.Module, top int) *stats {
 	s := &stats{size: sizeOf(m), traffic: trafficOf(m), Opcodes: map[string]int{}}
 	leaves := func(shape hlo.Shape) (n int, bytes int64) {
-		shape.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range shape.Leaves {
 			if leaf.IsArray() {
 				n++
 				bytes += leaf.ByteSize()
 			}
-			return true
-		})
+		}
 		return n, bytes
 	}
 	for i := range m.Entry().NumParameters() {

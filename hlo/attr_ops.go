@@ -33,8 +33,8 @@ type MapAttrs struct {
 	Dimensions []int64 `hlo:"dimensions"`
 }
 
-// DimensionAttrs belongs to concatenate, get-dimension-size and set-dimension-size: a list of one axis.
-type DimensionAttrs struct {
+// AxisAttrs belongs to concatenate, get-dimension-size and set-dimension-size: a list of one axis.
+type AxisAttrs struct {
 	attrsTag
 	Dimensions []int64 `hlo:"dimensions,required,single"`
 }

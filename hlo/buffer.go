@@ -16,10 +16,12 @@ const bytesPerSize = 4
 // IsBounded reports whether every dimension anywhere in s is static or has a bound: there is no `?`.
 func (s Shape) IsBounded() bool {
 	bounded := true
-	s.Leaves(func(_ ShapeIndex, leaf Shape) bool {
+	for _, leaf := range s.Leaves {
 		bounded = !leaf.IsArray() || !slices.Contains(leaf.d.dims, UnboundedSize)
-		return bounded
-	})
+		if !bounded {
+			break
+		}
+	}
 	return bounded
 }
 

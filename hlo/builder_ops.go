@@ -152,7 +152,7 @@ func (b *Builder) Slice(x Value, ranges ...SliceDim) Value {
 
 // Concatenate puts arrays one after the other along axis.
 func (b *Builder) Concatenate(axis int64, arrays ...Value) Value {
-	return b.Op(OpConcatenate, &DimensionAttrs{Dimensions: []int64{axis}}, arrays...)
+	return b.Op(OpConcatenate, &AxisAttrs{Dimensions: []int64{axis}}, arrays...)
 }
 
 // Iota counts along axis.

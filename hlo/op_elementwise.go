@@ -90,11 +90,11 @@ func elementwiseOps() []OpInfo {
 		{Op: OpDivide, Name: "divide", Arity: exactly(2), CanInfer: true, Traits: TraitElementwise, Work: WorkElements,
 			Shape: arithmeticBinary, Doc: "quotient"},
 		{Op: OpRemainder, Name: "remainder", Arity: exactly(2), CanInfer: true, Traits: TraitElementwise, Work: WorkElements,
-			Shape: arithmeticBinary, Doc: "remainder with the sign of the dividend"},
+			Shape: onOrdered(arithmeticBinary), Doc: "remainder with the sign of the dividend"},
 		{Op: OpMaximum, Name: "maximum", Arity: exactly(2), CanInfer: true, Traits: TraitElementwise | TraitCommutative | TraitFolds, Work: WorkElements,
-			Shape: anyBinary, Doc: "larger of two; NaN wins"},
+			Shape: onOrdered(anyBinary), Doc: "larger of two; NaN wins"},
 		{Op: OpMinimum, Name: "minimum", Arity: exactly(2), CanInfer: true, Traits: TraitElementwise | TraitCommutative | TraitFolds, Work: WorkElements,
-			Shape: anyBinary, Doc: "smaller of two; NaN wins"},
+			Shape: onOrdered(anyBinary), Doc: "smaller of two; NaN wins"},
 		{Op: OpPower, Name: "power", Arity: exactly(2), CanInfer: true, Traits: TraitElementwise, Work: WorkFunctions,
 			Shape: arithmeticBinary, Doc: "x to the power y"},
 		{Op: OpAtan2, Name: "atan2", Arity: exactly(2), CanInfer: true, Traits: TraitElementwise, Work: WorkFunctions,
@@ -120,6 +120,6 @@ func elementwiseOps() []OpInfo {
 		{Op: OpSelect, Name: "select", Arity: exactly(3), CanInfer: true, Traits: TraitElementwise, Work: WorkElements,
 			Shape: selectShape, Doc: "second operand where the predicate holds, else the third"},
 		{Op: OpClamp, Name: "clamp", Arity: exactly(3), CanInfer: true, Traits: TraitElementwise, Work: WorkElements,
-			Shape: clampShape, Doc: "second operand brought between the first and the third"},
+			Shape: onOrdered(clampShape), Doc: "second operand brought between the first and the third"},
 	}
 }

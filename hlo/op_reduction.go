@@ -22,6 +22,6 @@ func reductionOps() []OpInfo {
 			Traits: TraitApply | TraitMixesPrecision | TraitKeepsLayout, Work: WorkSort,
 			Shape: sortShape, Doc: "order elements along an axis by a comparator, several arrays together"},
 		{Op: OpTopk, Name: "topk", Arity: exactly(1), NewAttrs: attrs[TopKAttrs](), CanInfer: true, Traits: TraitKeepsLayout, MatchRule: "RED-18",
-			Shape: topkShape, Doc: "largest (or smallest) k of the last axis and their indices"},
+			Shape: onOrdered(topkShape), Doc: "largest (or smallest) k of the last axis and their indices"},
 	}
 }

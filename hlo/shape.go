@@ -395,9 +395,9 @@ func (s Shape) Sub(index ShapeIndex) (Shape, bool) {
 	return s, s.d != nil
 }
 
-// Leaves calls f for every part of s that is not a tuple, in depth-first order, with its index; f must not keep the index.
-// Walking stops when f returns false.
-func (s Shape) Leaves(f func(index ShapeIndex, leaf Shape) bool) { s.leaves(nil, f) }
+// Leaves yields every part of s that is not a tuple, in depth-first order, with its index, which changes from one leaf to the next:
+// a caller that keeps it clones it.
+func (s Shape) Leaves(yield func(index ShapeIndex, leaf Shape) bool) { s.leaves(nil, yield) }
 
 func (s Shape) leaves(at ShapeIndex, f func(ShapeIndex, Shape) bool) bool {
 	if !s.IsTuple() {

@@ -52,6 +52,9 @@ func whileShape(c *ShapeContext) (Shape, error) {
 	if !isScalarOf(cond.Result, PRED) {
 		return Shape{}, c.errorf("WHL-05", "The condition's result %v does not lead to a scalar predicate shape", cond.Result)
 	}
+	if c.Defined && !body.Result.EqualExcept(body.Parameters[0], Compatible|IgnoreFPPrecision) { // XLA compares each with another shape
+		return Shape{}, c.errorf("HALO-DEFINED", "The body of while returns %v, it is given %v: it cannot take its own result", body.Result, body.Parameters[0])
+	}
 	if c.Stated.IsValid() {
 		if !c.Same(c.Stated, body.Result, 0) {
 			return Shape{}, c.mismatch("WHL-06", body.Result)

@@ -142,7 +142,7 @@ func (c *ShapeContext) oneAxis(axes []int64, rule string) (int64, error) {
 }
 
 func concatenateShape(c *ShapeContext) (Shape, error) {
-	axis, err := c.oneAxis(attrsAs[DimensionAttrs](c).Dimensions, "SHP-14")
+	axis, err := c.oneAxis(attrsAs[AxisAttrs](c).Dimensions, "SHP-14")
 	if err != nil {
 		return Shape{}, err
 	}
@@ -327,7 +327,7 @@ func getDimensionSizeShape(c *ShapeContext) (Shape, error) {
 
 // sizedAxis checks the dimension whose size an op reads or writes.
 func (c *ShapeContext) sizedAxis(rule, name string) error {
-	axis, err := c.oneAxis(attrsAs[DimensionAttrs](c).Dimensions, rule)
+	axis, err := c.oneAxis(attrsAs[AxisAttrs](c).Dimensions, rule)
 	if err != nil {
 		return err
 	}
@@ -348,7 +348,7 @@ func setDimensionSizeShape(c *ShapeContext) (Shape, error) {
 	if v := c.Operands[1]; !v.IsScalar() || v.Type() != S32 {
 		return Shape{}, c.operand(1, "DYN-02", "SetDimensionSize's value has to be S32 scalar, got %v", v)
 	}
-	x, axis := c.Operands[0], int(attrsAs[DimensionAttrs](c).Dimensions[0])
+	x, axis := c.Operands[0], int(attrsAs[AxisAttrs](c).Dimensions[0])
 	return x.WithDynamicDimension(axis, true), nil
 }
 
@@ -385,8 +385,17 @@ func bitcastShape(c *ShapeContext) (Shape, error) {
 	if err != nil {
 		return Shape{}, err
 	}
-	if x := c.Operands[0]; c.Defined && !c.LayoutSensitive && wholeBytes(x) && wholeBytes(out) && x.ByteSize() != out.ByteSize() {
+	x := c.Operands[0]
+	if !c.Defined || c.LayoutSensitive {
+		return out, nil
+	}
+	switch {
+	case wholeBytes(x) && wholeBytes(out) && x.ByteSize() != out.ByteSize():
 		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast keeps the bytes of its operand: %v has %d, %v has %d", x, x.ByteSize(), out, out.ByteSize())
+	case (x.IsTuple() || out.IsTuple()) && !x.Compatible(out):
+		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast is defined on arrays: it takes no tuple apart, and makes none: %v to %v", x, out)
+	case x.IsStatic() && out.IsStatic() && x.IsArray() && out.IsArray() && wholeBytes(x) != wholeBytes(out):
+		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast of elements that share bytes depends on how they are kept: %v to %v", x, out)
 	}
 	return out, nil
 }

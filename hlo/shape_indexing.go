@@ -240,6 +240,10 @@ func scatterShape(c *ShapeContext) (Shape, error) {
 		if err := c.scatterUpdate(a, x, updates[i], index, batch, vector); err != nil {
 			return Shape{}, err
 		}
+		if c.Defined && !(sameDims(x, inputs[0]) && sameDims(updates[i], updates[0])) {
+			return Shape{}, c.operand(i, "HALO-DEFINED", "scatter combines arrays element by element, so all operands are of one size, and so are all updates; got %v with %v, and %v with %v",
+				inputs[0], x, updates[0], updates[i])
+		}
 	}
 	inits := make([]Shape, n)
 	for i, x := range inputs {

@@ -71,7 +71,7 @@ func TestInferredLayouts(t *testing.T) {
 		{ShapeContext{Op: OpIsFinite, Operands: []Shape{y}}, "pred[2,3,4]{0,1,2}"},
 		{ShapeContext{Op: OpAdd, Operands: []Shape{y, x}}, "f32[2,3,4]{0,1,2}"},
 		{ShapeContext{Op: OpAdd, Operands: []Shape{MakeShape(F32), y}}, "f32[2,3,4]{2,1,0}"},
-		{ShapeContext{Op: OpConcatenate, Operands: []Shape{y, y}, Attrs: &DimensionAttrs{Dimensions: []int64{1}}}, "f32[2,6,4]{2,1,0}"},
+		{ShapeContext{Op: OpConcatenate, Operands: []Shape{y, y}, Attrs: &AxisAttrs{Dimensions: []int64{1}}}, "f32[2,6,4]{2,1,0}"},
 		{ShapeContext{Op: OpReduce, Operands: []Shape{y, MakeShape(F32)}, Attrs: &DimensionsAttrs{Dimensions: []int64{0, 2}}, Callees: []ProgramShape{
 			{Parameters: []Shape{MakeShape(F32), MakeShape(F32)}, Result: MakeShape(F32)}}}, "f32[3]{0}"},
 		{ShapeContext{Op: OpDot, Operands: []Shape{y, x}, Attrs: &DotAttrs{LHSBatch: []int64{1, 0}, RHSBatch: []int64{1, 0}, LHSContracting: []int64{2}, RHSContracting: []int64{2}}}, "f32[3,2]{1,0}"},

@@ -154,6 +154,18 @@ func onIntegers(rule ShapeRule) ShapeRule {
 	}
 }
 
+// onOrdered is a shape rule of an op that compares its operands' elements, which complex numbers do not let be done.
+func onOrdered(rule ShapeRule) ShapeRule {
+	return func(c *ShapeContext) (Shape, error) {
+		for i, x := range c.Operands {
+			if c.Defined && x.IsArray() && x.Type().IsComplex() {
+				return Shape{}, c.undefined(i)
+			}
+		}
+		return rule(c)
+	}
+}
+
 // array demands that operand i is an array.
 func (c *ShapeContext) array(i int, rule, where string) error {
 	if !c.Operands[i].IsArray() {

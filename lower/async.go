@@ -87,7 +87,7 @@ func asyncUpdate(_ context.Context, f *function, in hlo.Instruction) error {
 		chain.bound = append(chain.bound, late...)
 		f.chains[in.ID()] = chain
 	}
-	f.addEvent(in, op{kernel: "hlo.async-update", loc: f.location(in), args: append([]valueID{event}, late...)})
+	f.addEvent(in, op{kernel: "hlo.async-update", in: in, loc: f.location(in), args: append([]valueID{event}, late...)})
 	return nil
 }
 

@@ -178,11 +178,10 @@ func (f *function) completes(id hlo.InstrID) []int {
 // newValues makes one value for each leaf of shape, defined by op def.
 func (f *function) newValues(shape hlo.Shape, def int) []valueID {
 	ids := make([]valueID, 0, shape.NumLeaves())
-	shape.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range shape.Leaves {
 		ids = append(ids, valueID(len(f.values)))
 		f.values = append(f.values, value{shape: leaf, def: def, store: -1})
-		return true
-	})
+	}
 	return ids
 }
 

@@ -142,15 +142,14 @@ func (l *lowering) metadata(entry *function) *runtime.Metadata {
 }
 
 func appendLeaves(to []runtime.Leaf, name string, s hlo.Shape) []runtime.Leaf {
-	s.Leaves(func(index hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for index, leaf := range s.Leaves {
 		n := name
 		if len(index) > 0 {
 			n = fmt.Sprintf("%s%v", name, index)
 		}
 		b := leaf.InMemory()
 		to = append(to, runtime.Leaf{Name: n, Shape: string(leaf.AppendText(nil, false)), Type: uint8(b.Type()), Dims: b.Dimensions(), Bytes: b.ByteSize()})
-		return true
-	})
+	}
 	return to
 }
 

@@ -24,10 +24,42 @@ func (l *lowering) executionOrder(c hlo.Computation) []hlo.Instruction {
 		order = append(order, in)
 		async = async || l.begun(in) != 0
 	}
-	if async {
-		return l.overlap(order)
+	late := l.lateness(c)
+	if async || late != nil {
+		return l.overlap(order, late)
 	}
 	return order
+}
+
+// lateness says for each instruction of a computation which of the operands that updates bring it has to wait for: the number of the last one, counted
+// from 1, or 0. It is nil if no start leaves operands out.
+func (l *lowering) lateness(c hlo.Computation) map[hlo.InstrID]int {
+	bound := c.NumParameters()
+	for comp, id := range l.m.Callers(c.ID()) {
+		if in := l.m.MustComputation(comp).MustAt(id); in.Opcode() == hlo.OpAsyncStart {
+			bound = min(bound, in.NumOperands())
+		}
+	}
+	if bound == c.NumParameters() {
+		return nil
+	}
+	late := make(map[hlo.InstrID]int)
+	for in := range c.PostOrder() {
+		n := 0
+		if in.Opcode() == hlo.OpParameter {
+			n = max(0, int(hlo.AttrsOf[hlo.ParameterAttrs](in).Number)-bound+1)
+		}
+		for o := range in.Operands() {
+			n = max(n, late[o.ID()])
+		}
+		for id := range in.ControlPredecessors() {
+			n = max(n, late[id])
+		}
+		if n > 0 {
+			late[in.ID()] = n
+		}
+	}
+	return late
 }
 
 // begun is how many chains in begins more than it ends: the steps of a chain say it themselves, and calls and conditionals may begin chains
@@ -61,8 +93,9 @@ func (l *lowering) begunIn(id hlo.CompID) int {
 	return n
 }
 
-// overlap is a topological sort by priority: what begins chains first, then everything else in the given order, what ends them last.
-func (l *lowering) overlap(order []hlo.Instruction) []hlo.Instruction {
+// overlap is a topological sort by priority: what begins chains first, then everything else in the given order, what ends them last; and what
+// needs a late operand, see lateness, behind all that does not.
+func (l *lowering) overlap(order []hlo.Instruction, late map[hlo.InstrID]int) []hlo.Instruction {
 	at := make(map[hlo.InstrID]int, len(order))
 	for i, in := range order {
 		at[in.ID()] = i
@@ -95,9 +128,15 @@ func (l *lowering) overlap(order []hlo.Instruction) []hlo.Instruction {
 		q.class[i] = -4 * l.begun(in)
 		if analysis.IsStart(in) {
 			q.class[i] = -4
+			if l.onlyWaits(in) {
+				q.class[i] = -5
+			}
 		}
 		if urgent[i] {
 			q.class[i] -= 2
+		}
+		if late != nil {
+			q.class[i] += perOperand * late[in.ID()]
 		}
 	}
 	for i := range order {
@@ -117,6 +156,13 @@ func (l *lowering) overlap(order []hlo.Instruction) []hlo.Instruction {
 	}
 	return sorted
 }
+
+// perOperand is more than classes differ otherwise.
+const perOperand = 1 << 20
+
+// onlyWaits reports whether what a start begins holds no thread. Such work goes first: what computes after it on the same execution thread can
+// run beside it, the other way around it would have to wait.
+func (l *lowering) onlyWaits(start hlo.Instruction) bool { return !l.costs().Of(start).HoldsThread() }
 
 // readyQueue holds positions in the given order whose operands are done.
 type readyQueue struct {

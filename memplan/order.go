@@ -56,12 +56,11 @@ func own(in hlo.Instruction) (n int64) {
 	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitForwards) || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant || in.Opcode() == hlo.OpTuple {
 		return 0
 	}
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, s hlo.Shape) bool {
+	for _, s := range in.Shape().Leaves {
 		if s.IsArray() && s.IsStatic() {
 			n += align(s.ByteSize())
 		}
-		return true
-	})
+	}
 	return n
 }
 

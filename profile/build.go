@@ -29,28 +29,37 @@ type builder struct {
 	ops     map[opKey]int
 }
 
-// call adds the steps of a call below a node. Times are multiplied by scale, so that estimates of parts fit what the whole took. It returns their sum.
-func (b *builder) call(at *Node, c *runtime.MeterCall, scale float64) (sum float64) {
+// call adds the steps of a call below a node. Times are multiplied by scale, so that estimates of parts fit what the whole took; beside says that the call
+// runs beside the program's own sequence of steps. It returns the time of that sequence.
+func (b *builder) call(at *Node, c *runtime.MeterCall, scale float64, beside bool) (sum float64) {
 	if c.Function == nil || c.Executions == 0 {
 		return 0
 	}
 	runs := float64(max(b.config.Runs, 1))
+	if c.Joining > 0 {
+		joining := float64(c.Joining) * 1e-9 * scale / runs
+		b.rest(Joining, joining, beside)
+		sum += joining
+	}
 	b.p.instr[c] = make([]hlo.Instruction, len(c.Steps))
 	for i := range c.Steps {
 		s := &c.Steps[i]
 		total := float64(s.Nanoseconds) * 1e-9 * scale / runs
 		in, kind := b.kind(c, i)
 		b.p.instr[c][i] = in
-		if in.IsZero() || s.Nanoseconds == 0 && s.Kernel < 0 {
+		if in.IsZero() || s.Nanoseconds <= 0 && s.Kernel < 0 {
+			if !s.Beside {
+				sum += total
+			}
+			b.rest(Dispatch, total, beside || s.Beside)
 			continue
 		}
 		k := b.op(in, kind, s)
 		b.p.index[stepKey{c, i}] = k
-		node := &Node{Name: b.p.Ops[k].Name, Op: k}
+		node := &Node{Name: b.p.Ops[k].Name, Op: k, Parallel: s.Beside}
 		below := 0.0
-		beside := kind == Start
-		if !beside {
-			below = b.children(node, s, scale, total)
+		if kind != Start {
+			below = b.children(node, s, scale, total, beside || s.Beside)
 		}
 		own := max(total-below, 0)
 		node.Seconds = max(total, below)
@@ -58,17 +67,22 @@ func (b *builder) call(at *Node, c *runtime.MeterCall, scale float64) (sum float
 		o.Calls += float64(c.Executions) / runs
 		o.Seconds += own
 		o.Total += node.Seconds
-		sum += node.Seconds
+		if !s.Beside {
+			sum += node.Seconds
+		}
+		if beside || s.Beside {
+			b.p.Beside += own
+		}
 		if kind == Loop_ {
 			b.loop(o, in, c, s, node.Seconds)
 		}
 		if node.Seconds > 0 {
 			at.Children = append(at.Children, node)
 		}
-		if beside {
+		if kind == Start {
 			for _, callee := range s.Callees {
 				side := &Node{Name: node.Name, Op: k, Parallel: true}
-				if side.Seconds = b.call(side, callee, 1); side.Seconds > 0 {
+				if side.Seconds = b.call(side, callee, 1, true); side.Seconds > 0 {
 					at.Children = append(at.Children, side)
 				}
 			}
@@ -77,30 +91,44 @@ func (b *builder) call(at *Node, c *runtime.MeterCall, scale float64) (sum float
 	return sum
 }
 
+// rest adds time that belongs to no instruction. Such time beside the program's own steps is no part of a run.
+func (b *builder) rest(name string, seconds float64, beside bool) {
+	if seconds <= 0 || beside {
+		return
+	}
+	for i := range b.p.Rest {
+		if b.p.Rest[i].Name == name {
+			b.p.Rest[i].Seconds += seconds
+			return
+		}
+	}
+	b.p.Rest = append(b.p.Rest, Rest{name, seconds})
+}
+
 // children adds what a step calls. Where the estimates of the parts are more than the whole took, they are made less.
-func (b *builder) children(node *Node, s *runtime.MeterStep, scale, total float64) (sum float64) {
-	estimate, parallel := 0.0, false
+func (b *builder) children(node *Node, s *runtime.MeterStep, scale, total float64, beside bool) (sum float64) {
+	estimate := int64(0)
 	for _, c := range s.Callees {
+		estimate += c.Joining
 		for i := range c.Steps {
-			if !c.Steps[i].Starts {
-				estimate += float64(c.Steps[i].Nanoseconds) * 1e-9 * scale / float64(max(b.config.Runs, 1))
+			if !c.Steps[i].Beside {
+				estimate += c.Steps[i].Nanoseconds
 			}
 		}
-		parallel = parallel || c.Parallel
 	}
-	if estimate > total && !parallel {
-		scale *= total / estimate
+	if seconds := float64(estimate) * 1e-9 * scale / float64(max(b.config.Runs, 1)); seconds > total {
+		scale *= max(total, 0) / seconds
 	}
 	for _, c := range s.Callees {
 		if c.Function == nil {
 			continue
 		}
 		if len(s.Callees) == 1 {
-			sum += b.call(node, c, scale)
+			sum += b.call(node, c, scale, beside)
 			continue
 		}
 		part := &Node{Name: c.Function.Location().Name, Op: -1}
-		part.Seconds = b.call(part, c, scale)
+		part.Seconds = b.call(part, c, scale, beside)
 		sum += part.Seconds
 		if part.Seconds > 0 {
 			node.Children = append(node.Children, part)
@@ -124,6 +152,9 @@ func (b *builder) loop(o *Op, in hlo.Instruction, c *runtime.MeterCall, s *runti
 	if rounds > 0 && executions > 0 {
 		l.PerRound = seconds / (executions * rounds)
 	}
+	if s.Compiled {
+		l.Inside = b.inside(in)
+	}
 	b.p.Loops = append(b.p.Loops, l)
 }
 
@@ -132,7 +163,7 @@ func (b *builder) kind(c *runtime.MeterCall, i int) (hlo.Instruction, Kind) {
 	s := &c.Steps[i]
 	comp := b.computation(c.Function)
 	if s.Kernel < 0 {
-		if i == len(c.Steps)-1 {
+		if s.Returns {
 			return comp.Root(), Return
 		}
 		return hlo.Instruction{}, ""

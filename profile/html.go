@@ -13,8 +13,8 @@ import (
 // WriteHTML writes a page with a flame graph, the advice and the tables. It needs nothing but a browser.
 func (p *Profile) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	page.Begin(out, "Profile of "+p.Module, fmt.Sprintf("%s a run, mean of %d, with %d threads; the ops take %s (%s)", Duration(p.Seconds), p.Runs, p.Threads,
-		Duration(p.OpSeconds), percent(p.OpSeconds/max(p.Seconds, 1e-12))))
+	page.Begin(out, "Profile of "+p.Module, fmt.Sprintf("%s a run, mean of %d, with %d threads; %s", Duration(p.Seconds), p.Runs, p.Threads,
+		p.account()))
 	if len(p.Advice) > 0 {
 		page.Heading(out, "What would help", "")
 		fmt.Fprint(out, "<ul>\n")

@@ -19,10 +19,12 @@ type Profile struct {
 	File    string `json:"file,omitempty"` // of the text
 	Runs    int    `json:"runs"`
 	Threads int    `json:"threads"`
-	// Seconds is what a run took from outside; OpSeconds is the sum of what its ops took. The rest is spent before the first op and after the last. Where ops
-	// run beside each other, the sum can be the larger one.
+	// Seconds is what a run took from outside; OpSeconds is the sum of what its ops took, Beside the part of that sum that other workers computed at the
+	// same time, and Rest is what a run takes besides its ops. A run is its ops, without what runs beside, and the rest.
 	Seconds   float64        `json:"seconds"`
 	OpSeconds float64        `json:"op_seconds"`
+	Beside    float64        `json:"beside_seconds"`
+	Rest      []Rest         `json:"rest"`
 	Machine   analysis.Rates `json:"machine"`
 	Ops       []Op           `json:"ops"`    // the most expensive first
 	Lines     []Line         `json:"lines"`  // of the user's program
@@ -33,6 +35,29 @@ type Profile struct {
 	spans []runtime.MeterSpan
 	instr map[*runtime.MeterCall][]hlo.Instruction // of the steps of calls
 	index map[stepKey]int                          // their ops
+}
+
+// Rest is time of a run that belongs to no op.
+type Rest struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+}
+
+// The names of such time.
+const (
+	Entering = "entering" // arguments, memory for results, up to the first op
+	Leaving  = "leaving"  // from the last op to the caller
+	Joining  = "waiting"  // for parts of the program that other workers run
+	Dispatch = "dispatch" // steps that stand for no instruction: they set others going
+)
+
+// Accounted is the time of a run that its ops and the rest explain.
+func (p *Profile) Accounted() float64 {
+	sum := p.OpSeconds - p.Beside
+	for _, r := range p.Rest {
+		sum += r.Seconds
+	}
+	return sum
 }
 
 // Kind is what kind of work an op is.
@@ -104,6 +129,14 @@ type Loop struct {
 	Seconds    float64 `json:"seconds"`
 	PerRound   float64 `json:"seconds_per_round"`
 	Compiled   bool    `json:"compiled,omitempty"`
+	// Inside is what a compiled loop consists of, the most expensive first. Its parts are not measured: their shares are those of the cost model.
+	Inside []Inside `json:"inside,omitempty"`
+}
+
+// Inside is an instruction in a loop that is one program.
+type Inside struct {
+	origin.Origin
+	Share float64 `json:"estimated_share"`
 }
 
 // Node is a place in the tree of calls.
@@ -118,23 +151,25 @@ type Node struct {
 // Config is what a profile needs to know besides the measurements.
 type Config struct {
 	Runs    int
-	Seconds float64 // of a run, measured from outside
 	Threads int
 	Rates   analysis.Rates
 	Module  hlo.Module // as it was lowered
 	Text    hlo.Module // as it was read; may be zero
 }
 
-// New makes a profile of what a meter measured in executions of a program.
+// New makes a profile of what a meter measured in executions of a program, each between Begin and End of the meter.
 func New(p *runtime.Program, meter *runtime.Meter, c Config) *Profile {
 	entries, spans := meter.Calls()
-	out := &Profile{Module: c.Module.Name(), Runs: c.Runs, Threads: c.Threads, Seconds: c.Seconds, Machine: c.Rates, spans: spans,
-		Ops: []Op{}, Lines: []Line{}, Loops: []Loop{}, Advice: []Advice{}, instr: map[*runtime.MeterCall][]hlo.Instruction{}, index: map[stepKey]int{}, File: c.Module.Config().FileName}
+	outside := meter.Outside()
+	out := &Profile{Module: c.Module.Name(), Runs: c.Runs, Threads: c.Threads, Seconds: outside.Whole * 1e-9, Machine: c.Rates, spans: spans,
+		Ops: []Op{}, Rest: []Rest{}, Lines: []Line{}, Loops: []Loop{}, Advice: []Advice{}, instr: map[*runtime.MeterCall][]hlo.Instruction{}, index: map[stepKey]int{}, File: c.Module.Config().FileName}
 	b := builder{p: out, program: p, config: c, costs: analysis.FindCosts(c.Module), finder: origin.NewFinder(c.Module, c.Text), ops: map[opKey]int{}}
 	out.Tree = &Node{Name: c.Module.Name(), Op: -1}
 	for _, e := range entries {
-		b.call(out.Tree, e, 1)
+		b.call(out.Tree, e, 1, false)
 	}
+	b.rest(Entering, outside.Entering*1e-9, false)
+	b.rest(Leaving, outside.Leaving*1e-9, false)
 	b.workers()
 	b.finish()
 	return out
@@ -147,6 +182,7 @@ func (b *builder) finish() {
 		p.OpSeconds += p.Ops[i].Seconds
 		b.limit(&p.Ops[i])
 	}
+	p.explainWaiting()
 	order := make([]int, len(p.Ops))
 	for i := range order {
 		order[i] = i
@@ -164,6 +200,19 @@ func (b *builder) finish() {
 	slices.SortStableFunc(p.Loops, func(x, y Loop) int { return cmp.Compare(y.Seconds, x.Seconds) })
 	p.Lines = linesOf(p.Ops)
 	p.Advice = p.advise()
+}
+
+// explainWaiting takes time in which ops ran beside the program's own steps, and these waited for them, for what it is: time of ops.
+func (p *Profile) explainWaiting() {
+	for i := range p.Rest {
+		if r := &p.Rest[i]; r.Name == Joining {
+			explained := min(r.Seconds, p.Beside)
+			r.Seconds -= explained
+			p.Beside -= explained
+		}
+	}
+	p.Rest = slices.DeleteFunc(p.Rest, func(r Rest) bool { return r.Seconds == 0 })
+	slices.SortStableFunc(p.Rest, func(x, y Rest) int { return cmp.Compare(y.Seconds, x.Seconds) })
 }
 
 func (n *Node) renumber(rank []int) {

@@ -25,7 +25,7 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	if p.Runs != 1 {
 		runs = fmt.Sprintf("%d runs", p.Runs)
 	}
-	fmt.Fprintf(out, "%s: %s a run (%s, %s); its ops take %s, %s\n\n", p.Module, Duration(p.Seconds), runs, threads, Duration(p.OpSeconds), percent(p.OpSeconds/max(p.Seconds, 1e-12)))
+	fmt.Fprintf(out, "%s: %s a run (%s, %s); %s\n\n", p.Module, Duration(p.Seconds), runs, threads, p.account())
 	line := func(format string, args ...any) {
 		fmt.Fprintln(out, clip(strings.TrimRight(fmt.Sprintf(format, args...), " "), o.Width))
 	}
@@ -72,6 +72,9 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 			how = ", one compiled program"
 		}
 		line("%9s %7s %9s %9s  %s %s%s", Duration(l.Seconds), percent(l.Seconds/p.OpSeconds), rounds, each, l.Name, l.Where(), how)
+		for _, x := range l.Inside[:min(len(l.Inside), shownInside)] {
+			line("%37s    %s of it, estimated: %s (%s) %s", "", percent(x.Share), x.Name, x.Opcode, x.Where())
+		}
 	}
 	for i, a := range p.Advice {
 		if i == 0 {
@@ -81,6 +84,27 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	}
 	return out.Flush()
 }
+
+// account says what a run consists of.
+func (p *Profile) account() string {
+	share := func(seconds float64) string { return percent(seconds / max(p.Seconds, 1e-12)) }
+	text := fmt.Sprintf("its ops take %s, %s", Duration(p.OpSeconds), share(p.OpSeconds))
+	if p.Beside > 0 {
+		text += fmt.Sprintf(", %s of that beside each other", Duration(p.Beside))
+	}
+	for _, r := range p.Rest {
+		if r.Seconds >= worthRest*p.Seconds {
+			text += fmt.Sprintf("; %s takes %s, %s", r.Name, Duration(r.Seconds), share(r.Seconds))
+		}
+	}
+	return text
+}
+
+// shownInside is how much of a compiled loop is shown.
+const shownInside = 3
+
+// worthRest is the share of a run from which time outside of ops is spoken of in the first line.
+const worthRest = 0.01
 
 // label is the op with its opcode where the name does not begin with it.
 func (o *Op) label() string {

@@ -26,14 +26,18 @@ type ExecContext struct {
 
 	within *scope // innermost first
 
-	// run is set in executions of tensor functions: they have a context of their own, cancelled by the first failure.
+	// run is set in executions of tensor functions: they have a context of their own, cancelled by the first failure. So has op, the chain
+	// that a kernel is part of.
 	run *tensorRun
+	op  *asyncOp
 }
 
 // Context returns the context of the execution. It is cancelled when the request is, and in tensor functions also when
-// another part of the same execution has failed.
+// another part of the same execution has failed, or when the chain that the kernel is part of is cancelled.
 func (c *ExecContext) Context() context.Context {
 	switch {
+	case c.op != nil:
+		return c.op.context()
 	case c.run != nil:
 		return c.run.context()
 	case c.Request != nil:
@@ -44,7 +48,9 @@ func (c *ExecContext) Context() context.Context {
 
 // Stopped reports whether the execution was cancelled or cannot go on, so that the results of running kernels are not used. It costs an
 // atomic load, and may be asked once for every few microseconds of work.
-func (c *ExecContext) Stopped() bool { return c.run != nil && c.run.cancelled.Load() }
+func (c *ExecContext) Stopped() bool {
+	return c.run != nil && (c.run.cancelled.Load() || c.op.isCancelled())
+}
 
 // NewExecContext returns the context in which a request starts: on its host's queue, with its tracer.
 func (r *Request) NewExecContext() ExecContext {

@@ -2,9 +2,9 @@ package runtime
 
 import (
 	"fmt"
-	"runtime/debug"
 	"time"
 
+	"github.com/gohalo/halo/internal/stack"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/workqueue"
 )
@@ -101,8 +101,8 @@ func (f *fiber) guarded() (o outcome) {
 func (f *fiber) loop() outcome {
 	run := f.run
 	stop := &run.stop
-	seen := run.seen
 	a := f.top
+	seen := run.seen && run.sees(a)
 	steps := a.fn.steps
 	pc := a.pc
 	for {
@@ -116,7 +116,7 @@ func (f *fiber) loop() outcome {
 			case cutShort:
 				return ended
 			}
-		} else if s.stretch != 0 && a.often && (!seen || run.tracer == nil && !a.meter.on) {
+		} else if s.stretch != 0 && a.often && !seen {
 			if !f.stretch(a, s.stretch-1) {
 				pc = a.pc
 				continue
@@ -144,26 +144,35 @@ func (f *fiber) loop() outcome {
 			f.tick(a, pc)
 		}
 		a = f.top
+		seen = run.seen && run.sees(a)
 		steps = a.fn.steps
 		pc = a.pc
 	}
 }
 
+// sees reports whether each step of a is seen: by a tracer, by somebody who sees updates, or by a meter that times this execution.
+func (r *tensorRun) sees(a *activation) bool { return r.stepwise || a.meter != nil && a.meter.on }
+
 // metered reports to the meter that the fiber runs on this goroutine now.
 func (f *fiber) metered() {
-	f.goroutine = workqueue.Worker()
+	if f.run.meter.spans > 0 {
+		f.goroutine = workqueue.Worker()
+	}
 	if f.fresh {
 		f.fresh = false
 		f.base.meter.begin()
 	}
 }
 
-// watched runs a kernel that a tracer or a meter sees.
+// watched runs a kernel that a tracer or a meter sees, or that is progress.
 func (f *fiber) watched(a *activation, s *step) (err error) {
 	if t := f.run.tracer; t != nil {
 		err = f.traced(t, a, s)
 	} else {
 		err = s.run(&a.frames[a.pc])
+	}
+	if f.run.update != nil {
+		f.part(a)
 	}
 	if a.meter != nil && a.meter.on {
 		f.tick(a, a.pc)
@@ -242,8 +251,13 @@ func (a *activation) passEvents(child *activation, in []int32) {
 
 // leave returns from a: results that were not computed in their place are copied there, in order.
 func (f *fiber) leave(a *activation) outcome {
-	if a.parallel != nil && f.joinSegments(a) == suspended {
-		return suspended
+	if a.parallel != nil {
+		if f.joinSegments(a) == suspended {
+			return suspended
+		}
+		if m := a.meter; m != nil && m.on {
+			f.joined(m)
+		}
 	}
 	a.copyResults()
 	if m := a.meter; m != nil && m.on {
@@ -283,6 +297,9 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	if a.phase == returned {
 		a.takeEvents(child, s.out)
 		f.run.takeFailures(a, child, s.out)
+		if f.run.update != nil && s.kind == stepConditional {
+			f.part(a)
+		}
 		a.phase = 0
 		a.pc++
 		return proceed
@@ -295,7 +312,7 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 	if a.often {
 		child.runsOften()
 	}
-	if child.fn.runs != nil && f.run.tracer == nil && f.run.stop.Load() == nil {
+	if child.fn.runs != nil && !f.run.stepwise && f.run.stop.Load() == nil {
 		if !f.straightBegun(child) {
 			return proceed // with the rest of the callee
 		}
@@ -344,11 +361,11 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		a.placeState(s)
 		a.iter = 0
 		failed := f.run.moveFailures(a, s.in, s.out)
-		if s.scalar != nil && f.run.tracer == nil && !failed {
+		if s.scalar != nil && !f.run.stepwise && !failed {
 			return f.scalarLoop(a, s)
 		}
 		a.bindLoop(s, cond, body)
-		if cond.fn.runs != nil && body.fn.runs != nil && f.run.tracer == nil && f.run.stop.Load() == nil {
+		if cond.fn.runs != nil && body.fn.runs != nil && !f.run.stepwise && f.run.stop.Load() == nil {
 			return f.straightLoop(a, cond, body, trips)
 		}
 		if trips != UnknownTripCount {
@@ -358,6 +375,10 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		f.again(a, cond, s.out)
 		return proceed
 	case whileCondition:
+		if f.breaks() {
+			f.run.markUnfinished(a, s.out)
+			return a.finishLoop()
+		}
 		if f.run.failedResult(cond, 0) {
 			f.run.markFailed(a, s.out)
 			return a.finishLoop()
@@ -371,6 +392,13 @@ func (f *fiber) while(a *activation, s *step) outcome {
 	case whileBody:
 		a.takeEvents(body, s.out)
 		f.run.takeFailures(a, body, s.out)
+		if f.breaks() {
+			f.run.markUnfinished(a, s.out)
+			return a.finishLoop()
+		}
+		if f.run.update != nil {
+			f.part(a)
+		}
 		a.iter++
 		if trips == UnknownTripCount {
 			a.phase = whileCondition
@@ -463,8 +491,6 @@ func panicStatus(r any) *async.Status {
 	if err, ok := r.(*async.TypeError); ok { // the program's fault, not the kernel's
 		return async.Errorf(async.InvalidArgument, "%w", err)
 	}
-	if err, ok := r.(error); ok {
-		return async.Errorf(async.Internal, "kernel panicked: %w\n%s", err, debug.Stack())
-	}
-	return async.Errorf(async.Internal, "kernel panicked: %v\n%s", r, debug.Stack())
+	p := stack.Caught(r)
+	return &async.Status{Code: async.Internal, Message: fmt.Sprintf("kernel panicked: %v\n%s", p.Value, p.Stack), Cause: p}
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,13 @@ type asyncOp struct {
 	mu      sync.Mutex
 	bound   int      // arguments that have their operand
 	waiting []*fiber // of the callee, suspended until bound grows
+
+	ctx       ExecContext // of its kernels
+	parent    *asyncOp    // the chain that began the present execution, or nil
+	cancelled atomic.Bool
+	derived   context.Context // made on demand for kernels that ask
+	cancel    context.CancelCauseFunc
+	progress  progress
 
 	listed bool // among the run's late ops; guarded by the run's lock
 
@@ -54,6 +62,9 @@ func (f *fiber) asyncKernel(a *activation, s *step) outcome {
 			w.End = time.Now()
 		}
 		to.Work(w)
+	}
+	if f.run.update != nil {
+		f.part(a)
 	}
 	a.phase, f.waitFor = 0, nil
 	if v != nil {
@@ -113,6 +124,7 @@ func (f *fiber) asyncStart(a *activation, s *step) outcome {
 		f.failAt(async.Errorf(async.FailedPrecondition, "async start runs again before its done"))
 		return ended
 	}
+	op.begin(f.op)
 	base := op.fiber.base
 	op.mu.Lock()
 	op.bound, op.waiting = 0, op.waiting[:0]
@@ -201,6 +213,11 @@ func (f *fiber) asyncUpdate(a *activation, s *step) outcome {
 		}
 		op.bind(a, late)
 		op.mu.Unlock()
+	}
+	if f.run.update != nil {
+		f.checkpoint(a, s, op)
+	}
+	if len(late) > 0 {
 		op.wake()
 	}
 	a.pc++
@@ -226,7 +243,7 @@ func (f *fiber) awaitArgument(a *activation, s *step) outcome {
 	if f.run.cancelled.Load() {
 		return ended
 	}
-	if op.bound <= int(s.argument) {
+	if op.bound <= int(s.argument) && !op.isCancelled() {
 		op.waiting = append(op.waiting, f)
 		return suspended
 	}
@@ -256,7 +273,7 @@ func (f *fiber) asyncDone(a *activation, s *step) outcome {
 		}
 	}
 	a.takeEvents(op.fiber.base, s.out)
-	f.run.takeFailures(a, op.fiber.base, s.out)
+	op.takeResults(a, s.out)
 	if !op.running.Swap(false) {
 		f.failAt(async.Errorf(async.FailedPrecondition, "two dones wait for one async start"))
 		return ended
@@ -310,6 +327,7 @@ func (f *fiber) finish() (next *fiber) {
 	if f.segment {
 		next = f.endSegment()
 	} else if op := f.op; op != nil {
+		op.endContext()
 		if next = op.publish(); next != nil {
 			run.awake()
 		}

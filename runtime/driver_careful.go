@@ -24,6 +24,11 @@ func (f *fiber) careful(a *activation, s *step) care {
 	if a.phase != 0 {
 		return usual // it is under way
 	}
+	if (s.kind == stepKernel || s.kind == stepAsyncKernel) && f.op.isCancelled() {
+		r.markFailed(a, s.out)
+		a.pc++
+		return stepped
+	}
 	switch s.kind {
 	case stepKernel, stepAsyncKernel, stepAsyncDone:
 		if !r.anyFailed(a, s.in) {
@@ -65,6 +70,19 @@ func (r *tensorRun) markFailed(a *activation, regs []int32) {
 	}
 	for _, reg := range regs {
 		r.failed[&a.regs[reg]] = true
+	}
+}
+
+// breaks reports whether the loops of a fiber end after the present round, since its chain was cancelled.
+func (f *fiber) breaks() bool { return f.run.stop.Load() != nil && f.op.isCancelled() }
+
+// markUnfinished notes that the values of a loop that was broken off are not to be had. The chains that it carries are: they end, and their
+// dones wait for that.
+func (r *tensorRun) markUnfinished(a *activation, regs []int32) {
+	for _, reg := range regs {
+		if a.events == nil || a.events[reg] == nil {
+			r.markFailed(a, []int32{reg})
+		}
 	}
 }
 

@@ -96,9 +96,9 @@ func (e *execution) share() {
 	}
 }
 
-// Execute runs f with borrowed arguments and fills results, each with one reference for the caller. It returns when all
-// work that can be done on this goroutine is done; results that do not exist then are values that become available
-// later. Where a value is known already it is returned itself, the same one for results that are the same register.
+// Execute runs f with borrowed arguments and fills results, each with one reference for the caller. It returns when every
+// kernel was attempted: it has run, or waits for a value that is being computed. Results that do not exist then are values that become available
+// later. With LoadOptions.Strict, as TFRT does it, it returns when all work that can be done on this goroutine is done. Where a value is known already it is returned itself, the same one for results that are the same register.
 //
 // Errors travel in the results. Execute itself fails only if the number of arguments or results is wrong; results are not
 // touched then.
@@ -141,6 +141,10 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 			l.start(args)
 		}
 		l.run()
+		if l.tries != nil {
+			l.tries.finish()
+			l.tries = nil
+		}
 		if ctx.tracer != nil {
 			ctx.tracer.End(ctx.lane, TraceFunction, f.name)
 		}

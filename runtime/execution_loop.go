@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/workqueue"
 )
 
 // loop is one goroutine at work on an execution. Ready kernels of the running stream are a stack; those of other streams
@@ -17,9 +18,10 @@ type loop struct {
 	waiting []int32
 	stream  int32
 	lane    int
-	current int32 // kernel that runs, for the recovery from a panic
-	walking bool  // in file order; results are stored without notifying users
-	next    int32 // kernel to look at, while walking
+	current int32     // kernel that runs, for the recovery from a panic
+	walking bool      // in file order; results are stored without notifying users
+	next    int32     // kernel to look at, while walking
+	tries   *attempts // of a call that has not returned; nil until it gives streams away
 	frame   Frame
 	args    []*async.Value
 	results []*async.Value
@@ -48,7 +50,7 @@ func borrowLoop(e *execution, stream int32) *loop {
 }
 
 func (l *loop) giveBack() {
-	l.exec, l.frame = nil, Frame{}
+	l.exec, l.tries, l.frame = nil, nil, Frame{}
 	loops.Put(l)
 }
 
@@ -296,7 +298,13 @@ func (l *loop) changeStream() {
 	}
 	e.share()
 	e.holders.Add(int32(len(tasks)))
+	if l == &e.first && l.tries == nil && e.g.attemptsAll && !workqueue.IsSingle(e.ctx.Queue) {
+		l.tries = newAttempts()
+	}
 	for i := range tasks {
+		if tasks[i].tries = l.tries; l.tries != nil {
+			l.tries.add(&tasks[i])
+		}
 		e.ctx.Queue.AddTask(tasks[i].run)
 	}
 }
@@ -305,13 +313,21 @@ func (l *loop) changeStream() {
 type streamTask struct {
 	exec    *execution
 	kernels []int32
+	tries   *attempts // of the call that has to see its end, or nil
 }
 
 func (t *streamTask) run() {
+	if t.tries != nil && !t.tries.begin(t) {
+		return // the call took it back
+	}
 	e := t.exec
 	l := borrowLoop(e, e.g.kernels[t.kernels[0]].stream)
+	l.tries = t.tries
 	l.ready = append(l.ready, t.kernels...)
 	l.run()
 	l.giveBack()
+	if t.tries != nil {
+		t.tries.end()
+	}
 	e.release()
 }

@@ -21,10 +21,12 @@ type generalFunction struct {
 	sequential bool
 	// oneStream says that all kernels share a stream: none ever waits for another one's task.
 	oneStream bool
-	hasLocals bool
-	maxArgs   int // of a kernel
-	maxRes    int
-	pool      executionPool
+	// attemptsAll says that a call returns when the streams were attempted, too, that it gave to other workers.
+	attemptsAll bool
+	hasLocals   bool
+	maxArgs     int // of a kernel
+	maxRes      int
+	pool        executionPool
 }
 
 // planKernel is a use of a kernel.
@@ -182,6 +184,7 @@ func (l *generalLoader) load(fn *Function) error {
 	}
 	g.findLocals()
 	g.sequential = l.program.options.Sequential && isSequential(def)
+	g.attemptsAll = !l.program.options.Strict
 	fn.general = g
 	return nil
 }
@@ -257,7 +260,7 @@ func (l *generalLoader) resolve(fn *Function, k *bef.Kernel, p *planKernel, flag
 	if flagged && e.general.Signature != nil && e.general.Signature.Payloads {
 		flagged = false
 	}
-	p.nonStrict = (e.general.NonStrict || flagged) && !l.program.options.Strict && len(k.Args) > 0
+	p.nonStrict = (flagged || e.general.NonStrict && !l.program.options.Strict) && len(k.Args) > 0
 	return l.checkUse(fn, k, p, e.general)
 }
 

@@ -20,8 +20,11 @@ type tensorRun struct {
 	ctx    ExecContext
 	tracer Tracer
 	meter  *Meter // for which the activations measure
-	seen   bool   // there is a tracer or a meter
-	lanes  int
+	update func(Update) error
+	seen   bool // there is a tracer or a meter, or somebody sees updates
+
+	stepwise bool // there is a tracer, or somebody sees updates: no step may be part of another
+	lanes    int
 
 	worked  WorkTracer // the tracer, if it is one
 	workers workers    // counted for it
@@ -121,6 +124,14 @@ func (b *instanceBuilder) fiber(f *fiber, fn *tensorFunction, frame []byte, op *
 	b.op = outer
 }
 
+// ctx is the context of the kernels that are being placed.
+func (b *instanceBuilder) ctx() *ExecContext {
+	if b.op != nil {
+		return &b.op.ctx
+	}
+	return &b.run.ctx
+}
+
 // name makes f a fiber of the instance.
 func (b *instanceBuilder) name(f *fiber, op *asyncOp) {
 	f.run, f.op, f.lane = b.run, op, b.run.lanes
@@ -195,7 +206,7 @@ func (b *instanceBuilder) activation(fn *tensorFunction, caller *activation, fra
 		if s.site >= 0 {
 			b.site(within, s, frame, scratch)
 		} else if s.kind == stepKernel || s.kind == stepAsyncKernel {
-			a.frames[i] = TensorFrame{in: list(s.in), out: list(s.out), scratch: scratch[:s.scratch:s.scratch], ctx: &b.run.ctx}
+			a.frames[i] = TensorFrame{in: list(s.in), out: list(s.out), scratch: scratch[:s.scratch:s.scratch], ctx: b.ctx()}
 		}
 	}
 	return a

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -18,16 +17,17 @@ type Meter struct {
 	spans int   // that each fiber may keep
 	alike bool
 
-	mu   sync.Mutex
-	runs []*tensorRun
+	mu      sync.Mutex
+	runs    []*tensorRun
+	outside outside
 }
 
 // MeterOptions say what a meter keeps.
 type MeterOptions struct {
 	// Spans is how many steps each sequence of steps keeps with the times at which it began and ended; 0 is none.
 	Spans int
-	// Alike says that all executions do the same work. Then those that take much longer than the shortest do not count: another process had the
-	// processor.
+	// Alike says that all executions do the same work, one after the other, each between calls of Begin and End. Then those that take much longer than the
+	// shortest do not count: another process had the processor.
 	Alike bool
 }
 
@@ -49,7 +49,9 @@ type MeterCall struct {
 	Executions int64
 	Timed      int64 // of these
 	Parallel   bool  // its steps run beside each other: see Segment
-	Steps      []MeterStep
+	// Joining is for how many nanoseconds of all executions the sequence that began it had nothing to do but wait for the others.
+	Joining int64
+	Steps   []MeterStep
 }
 
 // MeterStep is a step of a call.
@@ -66,7 +68,9 @@ type StepInfo struct {
 	Scratch   int64 // bytes
 	Evaluated bool  // the kernel has no fast implementation: see [Bound.Evaluated]
 	Compiled  bool  // a loop that is one program over scalars
+	Returns   bool  // it returns from the function
 	Starts    bool  // what it calls runs beside it
+	Beside    bool  // it runs beside the sequence of steps that began its function: see Segment
 	Suspends  bool  // it may wait for other sequences, devices or operands
 }
 
@@ -85,8 +89,9 @@ type MeterSpan struct {
 func (m *Meter) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.outside = outside{}
 	for _, r := range m.runs {
-		r.eachActivation(func(a *activation) { a.attach(m) })
+		r.remeasure(m)
 		r.eachFiber(func(f *fiber) { f.spans = f.spans[:0] })
 	}
 }
@@ -122,8 +127,8 @@ func (g *gather) call(c *MeterCall, a *activation) {
 	g.of[a] = c
 	if c.Steps == nil {
 		c.Function, c.Steps = a.fn.fn, make([]MeterStep, len(a.fn.steps))
-		for i := range a.fn.steps {
-			c.Steps[i].StepInfo = a.fn.steps[i].info()
+		for i, info := range a.fn.stepInfos() {
+			c.Steps[i].StepInfo = info
 		}
 	}
 	g.times(c, a.meter, false)
@@ -160,8 +165,8 @@ func (g *gather) call(c *MeterCall, a *activation) {
 
 func (g *gather) times(c *MeterCall, m *meter, view bool) {
 	steps, timed := m.ns, m.timed
-	if m.alike != nil {
-		steps, timed = m.alike.ns, m.alike.timed
+	if m.counted != nil {
+		steps, timed = m.counted.ns, m.counted.timed
 	}
 	if !view {
 		c.Executions += m.executions
@@ -171,22 +176,31 @@ func (g *gather) times(c *MeterCall, m *meter, view bool) {
 		return
 	}
 	scale := float64(m.executions) / float64(timed)
-	for i, ns := range steps {
-		c.Steps[i].Nanoseconds += int64(float64(ns) * scale)
+	excess := 0.0 // of each step
+	if m.counted != nil && !view {
+		excess = m.of.outside.clockExcess() * float64(timed)
 	}
+	last := len(steps) - 1
+	for i, ns := range steps[:last] {
+		c.Steps[i].Nanoseconds += int64(max(float64(ns)-excess, min(float64(ns), 0)) * scale)
+	}
+	c.Joining += int64(float64(steps[last]) * scale)
 }
 
 func (s *step) info() StepInfo {
 	suspends := s.kind == stepAsyncKernel || s.kind == stepAsyncDone || s.kind == stepAwaitArgument
-	return StepInfo{Kernel: int(s.kernel), Scratch: s.scratch, Evaluated: s.evaluated, Compiled: s.scalar != nil, Starts: s.kind == stepAsyncStart,
-		Suspends: suspends}
+	return StepInfo{Kernel: int(s.kernel), Scratch: s.scratch, Evaluated: s.evaluated, Compiled: s.scalar != nil, Returns: s.kind == stepReturn,
+		Starts: s.kind == stepAsyncStart, Suspends: suspends}
 }
 
 // StepsOf describes the steps of a tensor function in their order.
-func (f *Function) StepsOf() []StepInfo {
-	list := make([]StepInfo, len(f.tensor.steps))
+func (f *Function) StepsOf() []StepInfo { return f.tensor.stepInfos() }
+
+func (t *tensorFunction) stepInfos() []StepInfo {
+	list := make([]StepInfo, len(t.steps))
 	for i := range list {
-		list[i] = f.tensor.steps[i].info()
+		list[i] = t.steps[i].info()
+		list[i].Beside = len(t.segments) > 0 && t.segmentOf(i) > 0
 	}
 	return list
 }
@@ -196,38 +210,12 @@ type meter struct {
 	of         *Meter
 	executions int64
 	timed      int64
-	due        int64 // execution that is timed next
-	on         bool  // this one is
-	first      int64 // when this execution began
-	last       int64 // when the step before ended
-	ns         []int64
-	alike      *alike // of entry functions whose executions are alike, or nil
-}
-
-// alike keeps the executions that count: those that take at most [MuchLonger] times as long as the shortest.
-type alike struct {
-	shortest int64
-	ns       []int64 // of all that count
-	timed    int64
-}
-
-// MuchLonger is how many times as long as the shortest an execution may take that counts, of those that are alike.
-const MuchLonger = 1.25
-
-// take counts an execution whose steps took ns, or does not, and clears ns for the next one.
-func (k *alike) take(ns []int64, took int64) {
-	switch {
-	case k.timed == 0 || float64(took)*MuchLonger < float64(k.shortest):
-		copy(k.ns, ns)
-		k.shortest, k.timed = took, 1
-	case float64(took) <= float64(k.shortest)*MuchLonger:
-		for i := range ns {
-			k.ns[i] += ns[i]
-		}
-		k.timed++
-		k.shortest = min(k.shortest, took)
-	}
-	clear(ns)
+	due        int64    // execution that is timed next
+	on         bool     // this one is
+	first      int64    // when this execution began
+	last       int64    // when the step before ended
+	ns         []int64  // of the steps, and of waiting for segments
+	counted    *counted // of what an execution begins with, where executions are alike; else nil
 }
 
 // span is a MeterSpan of an activation.
@@ -243,7 +231,7 @@ type span struct {
 // attach makes the activations of an instance measure for m, or not at all if it is nil.
 func (r *tensorRun) attach(m *Meter) {
 	r.meter = m
-	r.eachActivation(func(a *activation) { a.attach(m) })
+	r.remeasure(m)
 	if m != nil {
 		m.mu.Lock()
 		m.runs = append(m.runs, r)
@@ -251,13 +239,18 @@ func (r *tensorRun) attach(m *Meter) {
 	}
 }
 
+// remeasure makes the activations of an instance measure for m from nothing.
+func (r *tensorRun) remeasure(m *Meter) {
+	r.eachActivation(func(a *activation) { a.attach(m) })
+	if m != nil && m.alike {
+		r.eachMain(func(a *meter) { a.counted = &counted{ns: make([]int64, len(a.ns))} })
+	}
+}
+
 func (a *activation) attach(m *Meter) {
 	a.meter = nil
 	if m != nil {
-		a.meter = &meter{of: m, due: 1, ns: make([]int64, len(a.fn.steps))}
-		if m.alike && a.caller == nil {
-			a.meter.alike = &alike{ns: make([]int64, len(a.fn.steps))}
-		}
+		a.meter = &meter{of: m, due: 1, ns: make([]int64, len(a.fn.steps)+1)}
 	}
 }
 
@@ -299,6 +292,9 @@ func (a *activation) each(visit func(*activation), fibers func(*fiber)) {
 func (m *meter) begin() bool {
 	m.executions++
 	m.on = m.executions >= m.due
+	if m.counted != nil {
+		m.on = m.of.outside.steps
+	}
 	if m.on {
 		m.timed++
 		m.first = m.of.now()
@@ -307,30 +303,32 @@ func (m *meter) begin() bool {
 	return m.on
 }
 
-// clockShare is how many times as long as reading the clock the executions must be that are not timed.
-const clockShare = 50
-
-// end ends an execution that is timed, and decides which one is the next: soon at first, and later so that the clock takes little of the time.
-// A little chance keeps it from seeing always the same rounds of loops within loops.
+// end ends an execution that is timed, and decides which one is the next.
 func (m *meter) end() {
 	m.on = false
-	if m.alike != nil {
-		m.alike.take(m.ns, m.last-m.first)
+	if m.counted != nil {
+		m.counted.pending = true
+		return
 	}
-	period := int64(len(m.ns))*(m.of.cost+1)*clockShare/max(m.last-m.first, 1) + 1
-	period = min(period, m.executions)
-	m.due = m.executions + 1 + (period-1)/2 + rand.Int64N(period)
+	m.due = m.of.later(m.executions, int64(len(m.ns)), m.last-m.first)
 }
 
 // tick ends step pc of an execution that is timed.
 func (f *fiber) tick(a *activation, pc int) {
 	m := a.meter
 	now := m.of.now()
-	m.ns[pc] += max(now-m.last-m.of.cost, 0)
+	m.ns[pc] += now - m.last - m.of.cost
 	if len(f.spans) < m.of.spans {
 		f.keep(a, pc, m.last, now)
 		now = m.of.now()
 	}
+	m.last = now
+}
+
+// joined ends the time in which an execution waited for its segments.
+func (f *fiber) joined(m *meter) {
+	now := m.of.now()
+	m.ns[len(m.ns)-1] += now - m.last - m.of.cost
 	m.last = now
 }
 

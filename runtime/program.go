@@ -44,7 +44,8 @@ type LoadOptions struct {
 	// Sequential runs general functions that would gain nothing from a second worker in file order, without ready counts.
 	// Values are the same; the order of kernels that no chain orders is another.
 	Sequential bool
-	// Strict makes every general kernel wait for all its arguments, control flow included.
+	// Strict makes every general kernel wait for all its arguments, control flow included, unless the file marks its use as not strict
+	// (bef.nonstrict).
 	Strict bool
 }
 

@@ -42,6 +42,10 @@ func (f *fiber) scalarLoop(a *activation, s *step) outcome {
 		if f.run.cancelled.Load() {
 			return ended
 		}
+		if f.breaks() {
+			f.run.markUnfinished(a, s.out)
+			break
+		}
 	}
 	for _, p := range loop.state { // the memory is the caller's
 		if p >= 0 {

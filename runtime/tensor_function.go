@@ -35,6 +35,8 @@ type tensorFunction struct {
 	// each first use of the others.
 	lateFrom int
 
+	parts int64 // see Update.Parts
+
 	loader *segmentLoader // while loading
 }
 

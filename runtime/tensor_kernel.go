@@ -147,5 +147,8 @@ func (f *TensorFrame) Ctx() *ExecContext { return f.ctx }
 // partial results by lo/grain computes the same bits everywhere. Ranges run on the calling goroutine and on workers that
 // happen to be free, in any order. Choose grain so that a range is worth handing over: two microseconds or more.
 func (f *TensorFrame) ParallelFor(n, grain int, body func(lo, hi int)) {
+	if op := f.ctx.op; op != nil && f.ctx.run.update != nil && n > 0 {
+		body = op.progress.counted(n, max(grain, 1), body)
+	}
 	parallelFor(f.ctx.Queue, n, grain, body)
 }

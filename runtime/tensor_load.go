@@ -400,7 +400,7 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 			}
 		}
 	}
-	t.scratch = own[0]
+	t.scratch, t.parts = own[0], t.countParts()
 	if t.loader != nil {
 		t.scratch = t.loader.giveScratch(own)
 		t.loader = nil

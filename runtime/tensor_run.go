@@ -22,6 +22,9 @@ type RunOptions struct {
 	// something outside of it, and with false when it goes on. Of two calls that cross each other the later may come
 	// first, so count them: an execution begins at work. It is for callers that detect that none of several executions can go on.
 	Rest func(rests bool)
+	// Update, if set, is called at each asynchronous update, by whatever goroutine comes there. If it returns an error, the chain is cancelled
+	// there: see Update. Nil, the usual case, costs a test for each update; otherwise loops and calls run step by step.
+	Update func(Update) error
 	// Valid, if set, has room for one entry for each result. After an error it says which results were computed all the same, since they do
 	// not depend on what failed.
 	Valid []bool
@@ -168,7 +171,9 @@ func (f *Function) prepare(ctx context.Context, o *RunOptions, args, results []B
 	if r.meter != o.Meter {
 		r.attach(o.Meter)
 	}
-	r.seen = r.tracer != nil || r.meter != nil
+	r.update = o.Update
+	r.stepwise = r.tracer != nil || r.update != nil
+	r.seen = r.stepwise || r.meter != nil
 	r.rest = o.Rest
 	r.awakened.Store(1)
 	r.parent = ctx
@@ -331,7 +336,7 @@ func (r *tensorRun) reset() {
 	}
 	r.late = r.late[:0]
 	r.derived, r.cancel, r.parent, r.unwatch, r.done = nil, nil, nil, nil, nil
-	r.ctx.Request, r.tracer, r.worked, r.rest = nil, nil, nil, nil
+	r.ctx.Request, r.tracer, r.worked, r.rest, r.update = nil, nil, nil, nil, nil
 	base := r.main.base
 	for i := range base.fn.argRegs {
 		base.bindArg(i, nil)

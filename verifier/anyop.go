@@ -89,14 +89,13 @@ func (r *run) sameThread(in hlo.Instruction, rule string) {
 }
 
 func (r *run) noHostMemory(in hlo.Instruction) {
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		if leaf.IsBuffer() {
 			leaf = leaf.Elem(0)
 		}
 		if leaf.IsArray() && inHost(leaf) {
 			r.report(in, "MEM-04", "Instruction shouldn't have the layout of host memory space: %v", in.Shape())
-			return false
+			break
 		}
-		return true
-	})
+	}
 }

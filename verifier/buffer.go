@@ -35,10 +35,12 @@ func hasBuffer(s hlo.Shape) bool {
 		return false
 	}
 	found := false
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		found = leaf.IsBuffer()
-		return !found
-	})
+		if found {
+			break
+		}
+	}
 	return found
 }
 
@@ -130,22 +132,26 @@ func (r *run) bufferAliases(in hlo.Instruction, pairs []hlo.OutputAlias) bool {
 	}
 	ok := true
 	for i := range in.NumOperands() {
-		in.OperandInstr(i).Shape().Leaves(func(at hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for at, leaf := range in.OperandInstr(i).Shape().Leaves {
 			if leaf.IsBuffer() {
 				ok = r.once(in, inputs[bufferIndex{int64(i), indexText(at)}], "BUF-04", "operands", "results", fmt.Sprintf("operand %d%s", i, indexText(at)))
 			}
-			return ok
-		})
+			if !ok {
+				break
+			}
+		}
 		if !ok {
 			return false
 		}
 	}
-	in.Shape().Leaves(func(at hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for at, leaf := range in.Shape().Leaves {
 		if leaf.IsBuffer() {
 			ok = r.once(in, outputs[indexText(at)], "BUF-05", "results", "operands", "output "+indexText(at))
 		}
-		return ok
-	})
+		if !ok {
+			break
+		}
+	}
 	return ok
 }
 
@@ -162,13 +168,12 @@ func (r *run) once(in hlo.Instruction, n int, rule, here, there, what string) bo
 
 // oneWriter checks that each buffer in the value of in is written at most once.
 func (r *run) oneWriter(in hlo.Instruction, rule string) {
-	in.Shape().Leaves(func(at hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for at, leaf := range in.Shape().Leaves {
 		if leaf.IsBuffer() && r.writers(in, at) > 1 {
 			r.report(in, rule, "an HLO buffer value has more than one writers (or unpins): %%%s%s", in.Name(), indexText(at))
-			return false
+			break
 		}
-		return true
-	})
+	}
 }
 
 // writers counts the instructions that may write the part at of the value of in; more than 1 counts as 2.

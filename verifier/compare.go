@@ -104,16 +104,15 @@ func (r *run) onePrecision(in hlo.Instruction) bool {
 			continue
 		}
 		ok := true
-		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range s.Leaves {
 			if t := leaf.Type(); t.IsFloat() && t != seen {
 				if seen != hlo.InvalidType {
 					ok = r.mixed(in, seen, t)
-					return false
+					break
 				}
 				seen = t
 			}
-			return true
-		})
+		}
 		if !ok {
 			return false
 		}

@@ -55,7 +55,7 @@ func (r *run) entry() {
 // validLayouts reports whether every layout in s orders every axis once, and no size is negative.
 func validLayouts(s hlo.Shape) bool {
 	ok := true
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		for i := range leaf.Rank() {
 			ok = ok && (leaf.Dim(i) >= 0 || leaf.IsUnboundedDimension(i))
 		}
@@ -69,8 +69,10 @@ func validLayouts(s hlo.Shape) bool {
 				seen[axis] = true
 			}
 		}
-		return ok
-	})
+		if !ok {
+			break
+		}
+	}
 	return ok
 }
 

@@ -93,14 +93,16 @@ func (r *run) stated(in hlo.Instruction) bool {
 		return true
 	}
 	ok := true
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		if leaf.IsBuffer() {
 			r.hasBuffers = true
 			leaf = leaf.Elem(0)
 		}
 		ok = !leaf.IsArray() || r.array(in, leaf)
-		return ok
-	})
+		if !ok {
+			break
+		}
+	}
 	if ok && r.cfg.UnboundedDynamic == nil { // the predicate may answer otherwise for another instruction
 		if r.goodTuples == nil {
 			r.goodTuples = make(map[hlo.Shape]bool)

@@ -48,11 +48,13 @@ func (r *run) shardingFault(s *hlo.Sharding, shape hlo.Shape) (rule, msg string)
 		return "SHD-02", fmt.Sprintf("Validation shape has %d leaf nodes while this sharding has %d", leaves, n)
 	}
 	i := 0
-	shape.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range shape.Leaves {
 		rule, msg = r.leafFault(s.Elements[i], leaf)
 		i++
-		return rule == ""
-	})
+		if rule != "" {
+			break
+		}
+	}
 	return rule, msg
 }
 

@@ -25,6 +25,9 @@ type Cost struct {
 // AssumedTrips is the number of rounds that a loop of unknown length is taken to have.
 const AssumedTrips = 10
 
+// HoldsThread reports whether work keeps a thread while it runs: what sleeps, or waits for other devices, does not.
+func (c Cost) HoldsThread() bool { return c.Messages == 0 && !c.Sleeps }
+
 // IsZero reports whether executing takes no time at all.
 func (c Cost) IsZero() bool { return c == Cost{} }
 
@@ -233,24 +236,24 @@ func (k *Costs) callees(in hlo.Instruction) (c Cost) {
 	return c
 }
 
-// elements is the number of elements of the first array of the result.
-func elements(in hlo.Instruction) (n int64) {
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
-		if leaf.IsArray() {
-			n = leaf.NumElements()
-		}
-		return false
-	})
-	return n
+// elements is the number of elements of the result, or of the first part of a tuple; 0 if that is no array.
+func elements(in hlo.Instruction) int64 {
+	s := in.Shape()
+	for s.IsTuple() && len(s.Elems()) > 0 {
+		s = s.Elem(0)
+	}
+	if !s.IsArray() {
+		return 0
+	}
+	return s.NumElements()
 }
 
 func size(in hlo.Instruction) (n int64) {
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		if leaf.IsArray() {
 			n = addSat(n, leaf.ByteSize())
 		}
-		return true
-	})
+	}
 	return n
 }
 

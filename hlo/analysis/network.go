@@ -72,12 +72,11 @@ func ExchangeOf(in hlo.Instruction, devices int64) (x Exchange, ok bool) {
 		x.Group = 2
 	}
 	size := func(s hlo.Shape) (n int64) {
-		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range s.Leaves {
 			if leaf.IsArray() {
 				n += leaf.ByteSize()
 			}
-			return true
-		})
+		}
 		return n
 	}
 	operands := int64(0)

@@ -61,15 +61,14 @@ func (e *evaluator) interpreted(c hlo.Computation) (*program, error) {
 	p := new(program)
 	add := func(s hlo.Shape, regs *[]int) error {
 		var err error
-		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range s.Leaves {
 			if !leaf.IsScalar() {
 				err = fmt.Errorf("computation %s is applied to elements, but has a value of shape %v", c.Name(), leaf)
-				return false
+				break
 			}
 			*regs = append(*regs, len(p.types))
 			p.types = append(p.types, leaf.Type())
-			return true
-		})
+		}
 		return err
 	}
 	for i := range c.NumParameters() {

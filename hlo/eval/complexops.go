@@ -295,20 +295,29 @@ func complexTanh(z complex128) complex128 {
 	return complex(sh*math.Cosh(a)/den, s*c/den)
 }
 
-// complexPower is z^w in polar form, with the cases that have an exact answer first.
-func complexPower(z, w complex128) complex128 {
+// exactPower is z^w where it needs no logarithm.
+func exactPower(z, w complex128) (power complex128, ok bool) {
 	c, d := real(w), imag(w)
-	m := modulus(z)
 	switch {
 	case z == 1 || w == 0:
-		return 1
-	case m == 0 && d == 0 && c > 0:
-		return 0
+		return 1, true
+	case z == 0 && d == 0 && c > 0:
+		return 0, true
 	case math.IsInf(real(z), 1) && imag(z) == 0 && d == 0 && c > 0:
-		return complex(math.Inf(1), 0)
+		return complex(math.Inf(1), 0), true
 	case math.IsInf(real(z), 1) && imag(z) == 0 && d == 0 && c < 0:
-		return 0
+		return 0, true
 	}
+	return 0, false
+}
+
+// complexPower is z^w in polar form.
+func complexPower(z, w complex128) complex128 {
+	if p, ok := exactPower(z, w); ok {
+		return p
+	}
+	c, d := real(w), imag(w)
+	m := modulus(z)
 	t := math.Atan2(imag(z), real(z))
 	l := elementary.Log(m)
 	q := c * t

@@ -56,11 +56,6 @@ func allArguments(c *Call) (*hlo.Literal, error) {
 	return hlo.NewTupleLiteral(c.Args...), nil
 }
 
-// HasCustomCall reports whether the target is known without a handler of the caller's.
-func HasCustomCall(target string) bool {
-	return customCalls[target] != nil || lapackCalls[target] != nil
-}
-
 func customCall(c *Call) (*hlo.Literal, error) {
 	target := hlo.AttrsOf[hlo.CustomCallAttrs](c.In).Target
 	if k := c.e.o.CustomCalls[target]; k != nil {

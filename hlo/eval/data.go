@@ -247,7 +247,7 @@ func concatenate(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	along, err := axis(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions, s.Rank())
+	along, err := axis(hlo.AttrsOf[hlo.AxisAttrs](c.In).Dimensions, s.Rank())
 	if err != nil {
 		return nil, err
 	}
@@ -365,7 +365,7 @@ func pad(c *Call) (*hlo.Literal, error) {
 
 func getDimensionSize(c *Call) (*hlo.Literal, error) {
 	of := c.Args[0].Shape()
-	k, err := axis(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions, of.Rank())
+	k, err := axis(hlo.AttrsOf[hlo.AxisAttrs](c.In).Dimensions, of.Rank())
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +375,7 @@ func getDimensionSize(c *Call) (*hlo.Literal, error) {
 // setDimensionSize cuts a dimension to its actual size, or brings it back with zeros.
 func setDimensionSize(c *Call) (*hlo.Literal, error) {
 	l := c.Args[0]
-	k, err := axis(hlo.AttrsOf[hlo.DimensionAttrs](c.In).Dimensions, min(l.Shape().Rank(), c.In.Shape().Rank()))
+	k, err := axis(hlo.AttrsOf[hlo.AxisAttrs](c.In).Dimensions, min(l.Shape().Rank(), c.In.Shape().Rank()))
 	if err != nil {
 		return nil, err
 	}

@@ -65,12 +65,21 @@ func laneOpOf(in hlo.Instruction, types []hlo.PrimitiveType) (laneOp, error) {
 	switch c := classOf(t); {
 	case c == floats && len(types) == 1:
 		f = floatUnary[op]
+		if g := singleFloat[op]; g != nil && t == hlo.F32 {
+			f = g
+		}
 	case c == floats:
 		f = floatBinary[op]
 	case c == complexes && len(types) == 1:
 		f = complexUnary[op]
+		if g := singleUnary[op]; g != nil && t == hlo.C64 {
+			f = g
+		}
 	case c == complexes:
 		f = complexBinary[op]
+		if g := singleBinary[op]; g != nil && t == hlo.C64 {
+			f = g
+		}
 	case len(types) == 1 && intUnary[op] != nil:
 		f = intUnary[op](t)
 	case len(types) == 2 && intBinary[op] != nil:

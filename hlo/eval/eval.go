@@ -30,11 +30,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/budget"
+	"github.com/gohalo/halo/internal/stack"
 	"github.com/gohalo/halo/runtime/devices"
 )
 
@@ -209,7 +209,7 @@ func (e *evaluator) instruction(s *step, operands []*hlo.Literal) (v *hlo.Litera
 	in := s.in
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in the kernel of %v, which is a bug: %v\n%s", in.Opcode(), p, debug.Stack())
+			err = fmt.Errorf("the evaluation of %v has a bug: %w", in.Opcode(), stack.Caught(p))
 		}
 		if err != nil {
 			err = e.located(in, err)
@@ -326,12 +326,14 @@ func (c *Call) affordable(s hlo.Shape) (err error) {
 	if s.IsArray() {
 		return c.affordableArray(s)
 	}
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		if leaf.IsArray() && leaf.IsBounded() {
 			err = c.affordableArray(leaf)
 		}
-		return err == nil
-	})
+		if err != nil {
+			break
+		}
+	}
 	return err
 }
 

@@ -107,12 +107,11 @@ func (b *programBuilder) register(t hlo.PrimitiveType) int {
 // parameters gives each array leaf of s a register.
 func (b *programBuilder) parameters(s hlo.Shape) []int {
 	var regs []int
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		r := b.register(leaf.Type())
 		b.p.params = append(b.p.params, r)
 		regs = append(regs, r)
-		return true
-	})
+	}
 	return regs
 }
 

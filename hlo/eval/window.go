@@ -242,6 +242,9 @@ func (g *windowGrid) scan(p *program, inputs, accs []lanes, axis int) error {
 	strides := rowMajor(g.in)
 	lines := others(len(g.in), []int{axis})
 	n, step := g.in[axis], strides[axis]
+	if n == 0 {
+		return nil
+	}
 	t := p.types[p.results[0]]
 	wide := len(inputs) == 1 && classOf(t) == floats && recognised(p, t) != nil
 	f := p.frame(1)

@@ -8,7 +8,7 @@
 //	Runner      runs a pipeline: checks the module after each change, tells instruments         runner.go, measure.go
 //	Matches     selects passes by where they stand: O2/simplify#2/dce@3                         path.go
 //	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go
-//	History     what became of each instruction, and by which rewrite                           history.go, fate.go
+//	History     what became of each instruction, and by which rewrite                           history.go, outcome.go
 //
 // A pass has changed something exactly when it returns another module than it was given, which is a comparison of pointers
 // (hlo.Module values are ==). Pipelines are written as text, `fix(algsimp,dce),cse`, and print back to it.
@@ -21,6 +21,7 @@ import (
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/stack"
 )
 
 // Pass is a transformation. It is a value; parameters go into a constructor. What it makes must depend on the module and on its options
@@ -101,9 +102,4 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Panic is a panic of a pass, caught at its boundary.
-type Panic struct {
-	Value any
-	Stack []byte
-}
-
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
+type Panic = stack.Panic

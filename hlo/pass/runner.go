@@ -3,11 +3,11 @@ package pass
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/stack"
 )
 
 // Instrument watches a pipeline run. Any function may be nil. They are called by one goroutine, in an order that does not depend on timing.
@@ -256,7 +256,7 @@ func panicked(v any) error {
 	if g, ok := v.(*hlo.GrowthError); ok {
 		return g
 	}
-	return &Panic{Value: v, Stack: debug.Stack()}
+	return stack.Caught(v)
 }
 
 // call runs the pass on what has changed since its last run, and turns a panic into an error.

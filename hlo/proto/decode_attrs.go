@@ -54,7 +54,7 @@ func (a *attrDecoder) fill(attrs hlo.OpAttrs) (err error) {
 		t.Dimensions = in.Dimensions
 	case *hlo.MapAttrs:
 		t.Dimensions = in.Dimensions
-	case *hlo.DimensionAttrs:
+	case *hlo.AxisAttrs:
 		t.Dimensions, err = a.single()
 	case *hlo.SortAttrs:
 		t.IsStable = in.IsStable
@@ -318,10 +318,9 @@ func (a *attrDecoder) sliceSizes() ([][]int64, error) {
 		return nil, nil
 	}
 	var ranks []int
-	a.operands[0].Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range a.operands[0].Leaves {
 		ranks = append(ranks, leaf.Rank())
-		return true
-	})
+	}
 	var out [][]int64
 	for i := 0; len(flat) > 0; i++ {
 		if len(ranks) == 0 || ranks[i%len(ranks)] == 0 || ranks[i%len(ranks)] > len(flat) {

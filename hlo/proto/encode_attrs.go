@@ -14,7 +14,7 @@ func (e *encoder) encodeOwn(in *ownMsg, attrs hlo.OpAttrs) {
 		in.Dimensions = t.Dimensions
 	case *hlo.MapAttrs:
 		in.Dimensions = t.Dimensions
-	case *hlo.DimensionAttrs:
+	case *hlo.AxisAttrs:
 		in.Dimensions = t.Dimensions
 	case *hlo.SortAttrs:
 		in.Dimensions, in.IsStable = t.Dimensions, t.IsStable

@@ -44,7 +44,7 @@ func axesAttrOf(in hlo.Instruction) []int64 {
 		return a.Dimensions
 	case *hlo.BroadcastAttrs:
 		return a.Dimensions
-	case *hlo.DimensionAttrs:
+	case *hlo.AxisAttrs:
 		return a.Dimensions
 	case *hlo.IotaAttrs:
 		return []int64{a.Dimension}
@@ -60,7 +60,7 @@ func attrsOfAxes(op hlo.Opcode, axes []int64) hlo.OpAttrs {
 	case hlo.OpBroadcast:
 		return &hlo.BroadcastAttrs{Dimensions: axes}
 	case hlo.OpConcatenate:
-		return &hlo.DimensionAttrs{Dimensions: axes}
+		return &hlo.AxisAttrs{Dimensions: axes}
 	case hlo.OpIota:
 		if len(axes) == 1 {
 			return &hlo.IotaAttrs{Dimension: axes[0]}

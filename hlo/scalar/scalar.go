@@ -113,14 +113,6 @@ func FromBits(t hlo.PrimitiveType, v uint64) *hlo.Literal {
 	return l
 }
 
-// Bool is a literal of type pred.
-func Bool(v bool) *hlo.Literal {
-	if v {
-		return FromBits(hlo.PRED, 1)
-	}
-	return FromBits(hlo.PRED, 0)
-}
-
 // Bits is the representation of a literal of at most 64 bits that is not complex.
 func Bits(l *hlo.Literal) (v uint64, ok bool) {
 	if len(l.Bytes()) > 8 || len(l.Bytes()) == 0 || l.Shape().Type().IsComplex() {
@@ -187,8 +179,10 @@ func IsMinusZero(l *hlo.Literal) bool {
 func Power(l *hlo.Literal) (k uint64, ok bool) {
 	v, ok := Bits(l)
 	t := l.Shape().Type()
-	v &= mask(t)
-	if !ok || !t.IsInteger() || bits.OnesCount64(v) != 1 || t.IsSigned() && v>>(t.Bits()-1) != 0 {
+	if !ok || !t.IsInteger() {
+		return 0, false
+	}
+	if v &= mask(t); bits.OnesCount64(v) != 1 || t.IsSigned() && v>>(t.Bits()-1) != 0 {
 		return 0, false
 	}
 	return uint64(bits.TrailingZeros64(v)), true

@@ -107,7 +107,7 @@ func (c *comp) reverse(op *mlir.Op) {
 }
 
 func (c *comp) concatenate(op *mlir.Op) {
-	a := &hlo.DimensionAttrs{Dimensions: []int64{c.int("dimension")}}
+	a := &hlo.AxisAttrs{Dimensions: []int64{c.int("dimension")}}
 	c.set(c.add(hlo.OpConcatenate, c.resultShape(0), a, c.operands()...))
 }
 
@@ -183,7 +183,7 @@ func (c *comp) torchIndexSelect(op *mlir.Op) {
 		}
 		parts = append(parts, c.reshape(at, shape))
 		full[n] = batch + 1
-		at = c.add(hlo.OpConcatenate, arrayShape(index.Type(), full...), &hlo.DimensionAttrs{Dimensions: []int64{n}}, parts...)
+		at = c.add(hlo.OpConcatenate, arrayShape(index.Type(), full...), &hlo.AxisAttrs{Dimensions: []int64{n}}, parts...)
 	}
 	a.StartIndexMap, a.CollapsedSliceDims = append(a.StartIndexMap, dim), append(a.CollapsedSliceDims, dim)
 	sizes[dim] = 1
@@ -215,11 +215,11 @@ func (c *comp) getDimensionSize(op *mlir.Op) {
 		c.set(c.scalar(l))
 		return
 	}
-	c.set(c.add(hlo.OpGetDimensionSize, c.resultShape(0), &hlo.DimensionAttrs{Dimensions: []int64{dim}}, id))
+	c.set(c.add(hlo.OpGetDimensionSize, c.resultShape(0), &hlo.AxisAttrs{Dimensions: []int64{dim}}, id))
 }
 
 func (c *comp) setDimensionSize(op *mlir.Op) {
-	a := &hlo.DimensionAttrs{Dimensions: []int64{c.int("dimension")}}
+	a := &hlo.AxisAttrs{Dimensions: []int64{c.int("dimension")}}
 	c.set(c.add(hlo.OpSetDimensionSize, c.resultShape(0), a, c.operands()...))
 }
 

@@ -91,7 +91,9 @@ func (w *writer) typ(s hlo.Shape) *mlir.Type {
 
 func (w *writer) leafTypes(s hlo.Shape) []*mlir.Type {
 	var list []*mlir.Type
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { list = append(list, w.typ(leaf)); return true })
+	for _, leaf := range s.Leaves {
+		list = append(list, w.typ(leaf))
+	}
 	return list
 }
 

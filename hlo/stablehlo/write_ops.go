@@ -126,11 +126,11 @@ func listOf[T hlo.DimensionsAttrs](name, attr string) func(*bodyWriter, hlo.Inst
 }
 
 func writeConcatenate(b *bodyWriter, in hlo.Instruction) written {
-	return written{name: "stablehlo.concatenate", attrs: attrs("dimension", b.i64(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0]))}
+	return written{name: "stablehlo.concatenate", attrs: attrs("dimension", b.i64(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0]))}
 }
 
 func writeDimensionSize(b *bodyWriter, in hlo.Instruction) written {
-	return written{name: "stablehlo.get_dimension_size", attrs: attrs("dimension", b.i64(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0]))}
+	return written{name: "stablehlo.get_dimension_size", attrs: attrs("dimension", b.i64(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0]))}
 }
 
 func writeSlice(b *bodyWriter, in hlo.Instruction) written {

@@ -1,6 +1,9 @@
 package amd64
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Reg is a general or a vector register, by its number.
 type Reg uint8
@@ -19,9 +22,11 @@ const (
 
 // Arg is an operand that may be in memory.
 type Arg struct {
-	inMemory, indexed bool
-	reg, index        Reg // in memory: base and index
-	disp              int32
+	inMemory, indexed, labelled bool
+	reg, index                  Reg  // in memory: base and index
+	scale                       byte // of the index: its logarithm
+	disp                        int32
+	label                       Label
 }
 
 // R is a register.
@@ -34,6 +39,14 @@ func M(base Reg, disp int32) Arg { return Arg{inMemory: true, reg: base, disp: d
 func MX(base, index Reg, disp int32) Arg {
 	return Arg{inMemory: true, indexed: true, reg: base, index: index, disp: disp}
 }
+
+// MS is memory at disp from the sum of a register and another one, which must not be RSP, times 1, 2, 4 or 8.
+func MS(base, index Reg, times int, disp int32) Arg {
+	return Arg{inMemory: true, indexed: true, reg: base, index: index, scale: byte(bits.TrailingZeros8(uint8(times))), disp: disp}
+}
+
+// ML is memory in the code itself, at a label.
+func ML(l Label) Arg { return Arg{inMemory: true, labelled: true, label: l} }
 
 // Is reports whether a is register r.
 func (a Arg) Is(r Reg) bool { return !a.inMemory && a.reg == r }
@@ -53,8 +66,9 @@ type Code struct {
 
 // jump is a place in the code that waits for a label's offset.
 type jump struct {
-	at int // of the 32 bits, behind which the distance is counted
-	to Label
+	at   int // of the 32 bits
+	to   Label
+	more int // bytes of the instruction behind them, from the end of which the distance is counted
 }
 
 // Len is the number of bytes up to now.
@@ -75,7 +89,7 @@ func (c *Code) Offset(l Label) int { return c.labels[l] }
 // Bytes finishes the code, which may lie anywhere in memory. Every label in use must have been marked.
 func (c *Code) Bytes() []byte {
 	for _, j := range c.jumps {
-		binary.LittleEndian.PutUint32(c.bytes[j.at:], uint32(c.labels[j.to]-j.at-4))
+		binary.LittleEndian.PutUint32(c.bytes[j.at:], uint32(c.labels[j.to]-j.at-4-j.more))
 	}
 	c.jumps = nil
 	return c.bytes
@@ -92,8 +106,11 @@ func (c *Code) modRM(reg Reg, a Arg) {
 	case !a.inMemory:
 		c.byte(byte(0xC0 | low | a.reg&7))
 		return
+	case a.labelled:
+		c.byte(byte(0x05 | low))
+		c.jumps = append(c.jumps, jump{at: len(c.bytes), to: a.label})
 	case a.indexed:
-		c.byte(byte(0x84|low), byte(a.index&7<<3|a.reg&7))
+		c.byte(byte(0x84|low), a.scale<<6|byte(a.index&7<<3|a.reg&7))
 	case a.reg&7 == RSP:
 		c.byte(byte(0x84|low), 0x24)
 	default:

@@ -185,14 +185,14 @@ func (c *Code) SignOf(wide bool) {
 // Jump goes to a label.
 func (c *Code) Jump(l Label) {
 	c.byte(0xE9)
-	c.jumps = append(c.jumps, jump{len(c.bytes), l})
+	c.jumps = append(c.jumps, jump{at: len(c.bytes), to: l})
 	c.imm32(0)
 }
 
 // JumpIf goes to a label under a condition.
 func (c *Code) JumpIf(cc Cond, l Label) {
 	c.byte(0x0F, 0x80|byte(cc))
-	c.jumps = append(c.jumps, jump{len(c.bytes), l})
+	c.jumps = append(c.jumps, jump{at: len(c.bytes), to: l})
 	c.imm32(0)
 }
 

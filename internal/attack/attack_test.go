@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unsafe"
@@ -94,7 +95,8 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// TestFilesModules changes what the instructions of files say.
+// TestFilesModules changes what the instructions of files say: numbers of their messages, or attributes, operands, opcodes and shapes such that
+// the module verifies, while the plan of the file stays as it was.
 func TestFilesModules(t *testing.T) {
 	target, err := NewTarget()
 	require.NoError(t, err)
@@ -102,11 +104,30 @@ func TestFilesModules(t *testing.T) {
 	Campaign(t, 8000, func(seed uint64) (Fate, error) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		i := rng.IntN(len(all))
+		if rng.IntN(2) == 0 {
+			return target.File(otherModule(t, rng, all[i], modules[i]), seed)
+		}
 		at := bytes.Index(all[i], modules[i])
 		b := bytes.Clone(all[i])
 		copy(b[at:], Message(rng, modules[i]))
 		return target.File(b, seed)
 	})
+}
+
+// otherModule is a file with a mutant of its module.
+func otherModule(t *testing.T, rng *rand.Rand, file, module []byte) []byte {
+	p, err := proto.DecodeProgram(module)
+	require.NoError(t, err)
+	f, err := bef.Decode(file, bef.DecodeOptions{})
+	require.NoError(t, err)
+	for i := range f.Extensions {
+		if f.Extensions[i].ID == runtime.SectionModule {
+			f.Extensions[i] = bef.Section{ID: runtime.SectionModule, Data: proto.NewProgram(Module(rng, p.Module())).Encode()}
+		}
+	}
+	b, err := bef.Marshal(f, bef.EncodeOptions{Extensions: true})
+	require.NoError(t, err)
+	return b
 }
 
 func TestTexts(t *testing.T) {
@@ -161,12 +182,35 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestGuard holds the guards to their promise.
+// TestGuard holds the guards to their promise: a byte before or behind a buffer, in its pages and beyond.
 func TestGuard(t *testing.T) {
+	for _, at := range []int{-1, -64, 100, 127} {
+		g := &Guard{}
+		b, err := g.Allocate(100, 64)
+		require.NoError(t, err)
+		*(*byte)(unsafe.Add(unsafe.Pointer(&b[0]), at)) = 1
+		g.Deallocate(b)
+		require.Len(t, g.Close(), 1, at)
+	}
+	for _, at := range []int{-2 * int(page), 128, 128 + int(page) - 1} {
+		g := &Guard{}
+		b, err := g.Allocate(100, 64)
+		require.NoError(t, err)
+		require.Error(t, faults(func() { *(*byte)(unsafe.Add(unsafe.Pointer(&b[0]), at)) = 1 }), at)
+		require.Empty(t, g.Close())
+	}
 	g := &Guard{}
-	b, err := g.Allocate(100, 64)
+	data, err := g.Data([]byte("constant"))
 	require.NoError(t, err)
-	*(*byte)(unsafe.Add(unsafe.Pointer(&b[0]), 100)) = 1
-	g.Deallocate(b)
-	require.Len(t, g.Close(), 1)
+	require.Error(t, faults(func() { data[0] = 1 }))
+	require.Equal(t, "constant", string(data))
+	g.Close()
+}
+
+// faults runs f and returns the fault that it ends with.
+func faults(f func()) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { err, _ = recover().(error) }()
+	f()
+	return nil
 }

@@ -13,9 +13,14 @@ import (
 // The flags of campaigns. Only tests import this package.
 var (
 	attackFor  = flag.Duration("attack.for", 0, "how long to go on; 0 tries a few thousand mutants")
+	attackMost = flag.Int("attack.count", 0, "how many mutants to try, with -attack.for at most; 0 is no limit")
 	attackFrom = flag.Uint64("attack.from", 1, "the first mutant")
+	attackShow = flag.Int("attack.show", 5, "findings to show")
 	attackLog  = flag.String("attack.log", "", "a file that names the mutant under way, for what ends the process")
 )
+
+// every is how often a long campaign says how far it is.
+const every = time.Minute
 
 // The limits beyond which a mutant counts as hanging, or as slow.
 const (
@@ -32,9 +37,17 @@ func Campaign(t *testing.T, some int, try func(seed uint64) (Fate, error)) {
 	began := time.Now()
 	fates := make(map[Fate]int)
 	findings, late, n := 0, 0, 0
+	report := func() {
+		t.Logf("%d mutants from %d in %v: %v; %d findings, %d slow", n, *attackFrom, time.Since(began).Round(time.Second), fates, findings, late)
+	}
+	reported := began
 	for seed := *attackFrom; ; seed++ {
-		if *attackFor == 0 && n >= some || *attackFor > 0 && time.Since(began) > *attackFor {
+		if *attackFor == 0 && n >= some || *attackFor > 0 && time.Since(began) > *attackFor || *attackMost > 0 && n >= *attackMost {
 			break
+		}
+		if time.Since(reported) > every {
+			report()
+			reported = time.Now()
 		}
 		n++
 		if *attackLog != "" {
@@ -49,10 +62,10 @@ func Campaign(t *testing.T, some int, try func(seed uint64) (Fate, error)) {
 			late++
 		}
 		if err != nil {
-			if findings++; findings <= 5 {
-				t.Errorf("mutant %d: %.2000s", seed, err)
+			if findings++; findings <= *attackShow {
+				t.Errorf("mutant %d: %.8000s", seed, err)
 			}
 		}
 	}
-	t.Logf("%d mutants in %v: %v; %d findings, %d slow", n, time.Since(began).Round(time.Second), fates, findings, late)
+	report()
 }

@@ -13,18 +13,18 @@ import (
 )
 
 // Guard is an allocator whose buffers lie between two pages that nobody may touch. They end where the page behind begins, as far as their
-// alignment allows; the bytes that are left have a pattern that is looked at when the buffer comes back.
+// alignment allows; the bytes that are left before and behind have a pattern that is looked at when the buffer comes back.
 type Guard struct {
 	mu      sync.Mutex
 	regions map[*byte]region
-	// Overruns are the buffers that came back with another pattern behind them.
+	// Overruns are the buffers that came back with another pattern around them.
 	Overruns []string
 }
 
 type region struct {
-	memory []byte
-	slack  []byte
-	size   int64
+	memory        []byte
+	before, after []byte // of the buffer, in its pages
+	size          int64
 }
 
 // canary is the pattern.
@@ -52,9 +52,11 @@ func (g *Guard) Allocate(size, align int64) ([]byte, error) {
 		}
 	}
 	start := (end - size) / align * align
-	r := region{memory: memory, slack: memory[start+size : end], size: size}
-	for i := range r.slack {
-		r.slack[i] = canary
+	r := region{memory: memory, before: memory[page:start], after: memory[start+size : end], size: size}
+	for _, slack := range [][]byte{r.before, r.after} {
+		for i := range slack {
+			slack[i] = canary
+		}
 	}
 	for i := range memory[start : start+size] {
 		memory[start : start+size][i] = 0x5C // what was there before is undefined
@@ -87,12 +89,32 @@ func (g *Guard) Deallocate(b []byte) {
 }
 
 func (g *Guard) look(r region) {
-	for i, x := range r.slack {
+	for i, x := range r.after {
 		if x != canary {
 			g.Overruns = append(g.Overruns, fmt.Sprintf("byte %d behind a buffer of %d is %#x", i, r.size, x))
 			return
 		}
 	}
+	for i, x := range r.before {
+		if x != canary {
+			g.Overruns = append(g.Overruns, fmt.Sprintf("byte %d before a buffer of %d is %#x", len(r.before)-i, r.size, x))
+			return
+		}
+	}
+}
+
+// Data is a copy of data, as of a file with constants, between pages like a buffer, which must not be written.
+func (g *Guard) Data(data []byte) ([]byte, error) {
+	const align = 64 // of the sections of a file
+	b, err := g.Allocate(int64(len(data)), align)
+	if err != nil || len(data) == 0 {
+		return b, err
+	}
+	copy(b, data)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.regions[&b[0]]
+	return b, unix.Mprotect(r.memory[page:len(r.memory)-int(page)], unix.PROT_READ)
 }
 
 // Close gives back what is left, and returns the overruns.

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
@@ -39,15 +42,24 @@ const (
 	maxTime  = 200 * time.Millisecond
 )
 
+// The cost of reading and verifying may be a constant and a factor of the size, all allocations counted although most are freed at once.
+const (
+	readBytes  = 1 << 20
+	readFactor = 100
+	readTime   = time.Second
+)
+
 // Target runs mutants. It is for one goroutine.
 type Target struct {
 	reg *runtime.Registry
 	cpu *pass.Pipeline
+
+	allocated []metrics.Sample
 }
 
 // NewTarget makes a target.
 func NewTarget() (*Target, error) {
-	t := &Target{reg: runtime.NewRegistry()}
+	t := &Target{reg: runtime.NewRegistry(), allocated: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
 	kernels.Register(t.reg)
 	var err error
 	t.cpu, err = passes.Parse("cpu")
@@ -66,18 +78,24 @@ func broken(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "panic") || strings.Contains(err.Error(), "runtime error"))
 }
 
-// File decodes, loads and runs a BEF file, with guards around every buffer.
+// File decodes, loads and runs a BEF file, with guards around every buffer and around the file, which has the constants.
 func (t *Target) File(data []byte, seed uint64) (fate Fate, err error) {
 	defer finding(&err)
-	f, err := bef.Decode(data, bef.DecodeOptions{})
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	guard := &Guard{}
+	defer guard.Close()
+	guarded, err := guard.Data(data)
+	if err != nil {
+		return Refused, err
+	}
+	f, err := bef.Decode(guarded, bef.DecodeOptions{})
 	if err != nil {
 		return Refused, nil
 	}
-	return t.program(f, seed)
+	return t.program(f, guard, seed)
 }
 
-func (t *Target) program(f *bef.File, seed uint64) (Fate, error) {
-	guard := &Guard{}
+func (t *Target) program(f *bef.File, guard *Guard, seed uint64) (Fate, error) {
 	host := runtime.NewHost(runtime.HostOptions{Allocator: guard})
 	p, err := runtime.Load(f, t.reg, runtime.LoadOptions{MaxBytes: maxBytes, Host: host})
 	if broken(err) {
@@ -141,27 +159,47 @@ func fill(rng *rand.Rand, b runtime.Buffer) {
 
 // Message reads a serialized module; one that verifies is run.
 func (t *Target) Message(data []byte, seed uint64) (fate Fate, err error) {
+	return t.read(len(data), seed, func() (hlo.Module, error) { return proto.Decode(data) })
+}
+
+// read reads a module, at a cost that follows the size of its text or message, verifies it and runs it.
+func (t *Target) read(size int, seed uint64, read func() (hlo.Module, error)) (fate Fate, err error) {
 	defer finding(&err)
-	m, err := proto.Decode(data)
-	if err != nil {
+	before := t.spent()
+	m, failed := read()
+	verified := failed == nil && verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err() == nil
+	if cost := t.spent().minus(before); cost.bytes > readBytes+readFactor*int64(size) || cost.time > readTime {
+		return Refused, fmt.Errorf("reading and verifying %d bytes took %d bytes and %v", size, cost.bytes, cost.time)
+	}
+	if !verified {
 		return Refused, nil
 	}
 	return t.module(m, seed)
+}
+
+// cost is what has been allocated, and the processor time of the process.
+type cost struct {
+	bytes int64
+	time  time.Duration
+}
+
+func (c cost) minus(o cost) cost { return cost{c.bytes - o.bytes, c.time - o.time} }
+
+func (t *Target) spent() cost {
+	metrics.Read(t.allocated)
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // it cannot fail
+	return cost{int64(t.allocated[0].Value.Uint64()), time.Duration(u.Utime.Nano() + u.Stime.Nano())}
 }
 
 // Text reads a text; one that verifies is run.
 func (t *Target) Text(text string, seed uint64) (fate Fate, err error) {
-	defer finding(&err)
-	m, err := parser.Parse("mutant", text)
-	if err != nil {
-		return Refused, nil
-	}
-	return t.module(m, seed)
+	return t.read(len(text), seed, func() (hlo.Module, error) { return parser.Parse("mutant", text) })
 }
 
-// module verifies, lowers and runs a module, and evaluates it: the engines must agree about whether it can be computed.
+// module lowers and runs a verified module, and evaluates it: the engines must agree about whether it can be computed.
 func (t *Target) module(m hlo.Module, seed uint64) (Fate, error) {
-	if verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err() != nil || size(m) > maxBytes {
+	if size(m) > maxBytes {
 		return Refused, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
@@ -180,7 +218,7 @@ func (t *Target) module(m hlo.Module, seed uint64) (Fate, error) {
 	if err != nil {
 		return Refused, nil
 	}
-	fate, err := t.program(f, seed)
+	fate, err := t.program(f, &Guard{}, seed)
 	if err != nil || fate == Refused {
 		return fate, err
 	}
@@ -214,10 +252,12 @@ func evaluate(ctx context.Context, m hlo.Module, seed uint64) error {
 func size(m hlo.Module) (n int64) {
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				n += min(leaf.ByteSize(), maxBytes+1)
-				return n <= maxBytes
-			})
+				if n > maxBytes {
+					break
+				}
+			}
 		}
 	}
 	return n

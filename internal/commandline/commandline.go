@@ -10,6 +10,7 @@
 //	default      the value when the flag is absent
 //	bare         the value when the flag has none
 //	enum         the values, with commas between them
+//	hint         for those who give a value that is not among these
 //	sep          none: a list's values are not split at commas
 //	group        the heading in the help
 //	negatable    a boolean has --no-NAME, too

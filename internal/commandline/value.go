@@ -14,7 +14,8 @@ import (
 type value struct {
 	field       reflect.Value
 	enum        []string
-	whole       bool // a list's values are not split at commas
+	enumHint    string // for those who give another value
+	whole       bool   // a list's values are not split at commas
 	placeholder string
 	valueless   string // the value of a flag that has none
 	given       bool
@@ -23,7 +24,7 @@ type value struct {
 func newValue(field reflect.Value, tag reflect.StructTag) *value {
 	v := &value{field: field, whole: tag.Get("sep") == "none", placeholder: tag.Get("placeholder"), valueless: tag.Get("bare")}
 	if enum, ok := tag.Lookup("enum"); ok {
-		v.enum = strings.Split(enum, ",")
+		v.enum, v.enumHint = strings.Split(enum, ","), tag.Get("hint")
 	}
 	return v
 }
@@ -80,7 +81,11 @@ func (v *value) Set(text string) error {
 	}
 	for _, text := range values {
 		if v.enum != nil && !slices.Contains(v.enum, text) {
-			return fmt.Errorf("want %s", choices(v.enum))
+			hint := ""
+			if v.enumHint != "" {
+				hint = "; " + v.enumHint
+			}
+			return fmt.Errorf("want %s%s", choices(v.enum), hint)
 		}
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gohalo/halo"
@@ -16,6 +17,8 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/passes"
+	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -66,6 +69,16 @@ type Config struct {
 	MaxSteps int64         // of the evaluator; 0 is 200,000 instructions
 	Timeout  time.Duration // of each engine; 0 is 5 s
 	Runs     int           // of the compiled program, which must all give the same bits; 0 is 2
+	// Allocator gives memory for the arguments and results of the compiled program, and for what it has in between. Nil is Go's.
+	Allocator runtime.HostAllocator
+}
+
+// memory is memory for an array, to be written.
+func (c Config) memory(s hlo.Shape) ([]byte, error) {
+	if c.Allocator == nil {
+		return make([]byte, s.ByteSize()), nil
+	}
+	return c.Allocator.Allocate(s.ByteSize(), runtime.BufferAlign)
 }
 
 func (c Config) withDefaults() Config {
@@ -221,7 +234,11 @@ func compile(ctx context.Context, m hlo.Module, cfg Config) (*halo.Program, erro
 	check := func(m hlo.Module) error {
 		return verifier.Verify(m, verifier.Config{Profile: verifier.XLA, MixedPrecision: true}).Err()
 	}
-	p, err := halo.Compile(ctx, halo.Trust(m), halo.Options{Passes: cfg.Pipeline, Threads: cfg.Threads, Runner: &pass.Runner{Check: check}})
+	pipeline, err := parsed(cfg.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	p, err := halo.Compile(ctx, halo.Trust(m), halo.Options{Pipeline: pipeline, Threads: cfg.Threads, Runner: &pass.Runner{Check: check}, Allocator: cfg.Allocator})
 	if err != nil {
 		return nil, err
 	}
@@ -232,21 +249,46 @@ func compile(ctx context.Context, m hlo.Module, cfg Config) (*halo.Program, erro
 	return p, nil
 }
 
+// pipelines are those that have been parsed, by their text.
+var pipelines sync.Map
+
+func parsed(text string) (*pass.Pipeline, error) {
+	if p, ok := pipelines.Load(text); ok {
+		return p.(*pass.Pipeline), nil
+	}
+	p, err := passes.Parse(text)
+	if err == nil {
+		pipelines.Store(text, p)
+	}
+	return p, err
+}
+
 // run executes a compiled program with memory of its own for arguments and results.
 func run(ctx context.Context, p *halo.Program, leaves []*hlo.Literal, cfg Config) ([]*hlo.Literal, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
 	args := make([]*hlo.Literal, len(leaves))
 	for i, l := range leaves {
-		var err error
-		if args[i], err = hlo.NewLiteral(l.Shape(), bytes.Clone(l.Bytes())); err != nil {
+		data, err := cfg.memory(l.Shape())
+		if err != nil {
+			return nil, err
+		}
+		copy(data, l.Bytes())
+		if args[i], err = hlo.NewLiteral(l.Shape(), data); err != nil {
 			return nil, err
 		}
 	}
 	memory := make([]*hlo.Literal, len(p.Signature().Results))
 	for i, v := range p.Signature().Results {
 		if v.Shape.IsStatic() && v.Shape.IsArray() { // bytes that are not written must not pass for zeros
-			memory[i], _ = hlo.NewLiteral(v.Shape, bytes.Repeat([]byte{0xA5}, int(v.Shape.ByteSize())))
+			data, err := cfg.memory(v.Shape)
+			if err != nil {
+				return nil, err
+			}
+			for k := range data {
+				data[k] = 0xA5
+			}
+			memory[i], _ = hlo.NewLiteral(v.Shape, data)
 		}
 	}
 	results, err := p.RunInto(ctx, memory, args...)
@@ -310,12 +352,11 @@ func Bytes(m hlo.Module) int64 {
 	total := int64(0)
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				if leaf.IsArray() {
 					total = min(total+min(leaf.ByteSize(), limit), limit)
 				}
-				return true
-			})
+			}
 		}
 	}
 	return total

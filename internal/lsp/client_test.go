@@ -17,7 +17,7 @@ import (
 
 // client is an editor: it speaks the protocol over two pipes, as over standard input and output.
 type client struct {
-	t         *testing.T
+	t         testing.TB
 	conn      *jsonrpc2.Conn
 	published chan lsp.Diagnostics
 	text      map[string]string
@@ -29,7 +29,7 @@ type halves struct {
 	io.WriteCloser
 }
 
-func connect(t *testing.T) *client {
+func connect(t testing.TB) *client {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()

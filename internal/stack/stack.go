@@ -1,4 +1,4 @@
-// Package stack gives new goroutines room.
+// Package stack gives new goroutines room, and keeps the stacks of panics.
 package stack
 
 // Reserve lets the stack of the calling goroutine grow to 32 KiB at once; it is called first in a goroutine that is going to need as much.

@@ -55,12 +55,11 @@ func memory(m hlo.Module, p *Program) *Overlay {
 				continue
 			}
 			bytes := 0.0
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				if leaf.IsArray() {
 					bytes += float64(leaf.ByteSize())
 				}
-				return true
-			})
+			}
 			if bytes > 0 {
 				o.Values = append(o.Values, Value{Instr: p.index[in.Name()], Number: bytes})
 			}

@@ -26,9 +26,6 @@ const doc = `apply algebraic rules until none fits
 Only rules that keep every bit fire, unless fp=xla or fp=fast allows others. rules=[-A12,+A03f] takes rules out, and lets one fire whatever it
 may change. The other options are those of XLA's simplifier, by their names there.`
 
-// Rules is the table with the options at their defaults, in the order in which rules are tried.
-func Rules() []*pass.RewriteRule { return table(&defaults) }
-
 // Every lists the rules whatever options they wait for.
 func Every() []*pass.RewriteRule { return catalogue(&defaults) }
 

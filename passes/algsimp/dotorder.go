@@ -15,7 +15,7 @@ func dotOfConcatenate(in hlo.Instruction, d dotAxes) (pass.Expr, bool) {
 	}
 	for side := range 2 {
 		c, k := in.OperandInstr(side), in.OperandInstr(1-side)
-		if !is(c, hlo.OpConcatenate) || !isConstant(k) || hlo.AttrsOf[hlo.DimensionAttrs](c).Dimensions[0] != d.contracting[side][0] || !oneUse(c) {
+		if !is(c, hlo.OpConcatenate) || !isConstant(k) || hlo.AttrsOf[hlo.AxisAttrs](c).Dimensions[0] != d.contracting[side][0] || !oneUse(c) {
 			continue
 		}
 		axis, from := d.contracting[1-side][0], int64(0)

@@ -284,7 +284,7 @@ func sumOfScatters(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
 		return no()
 	}
 	join := func(p, q hlo.Instruction, axis int64) pass.Expr {
-		return makeOp(hlo.OpConcatenate, &hlo.DimensionAttrs{Dimensions: []int64{axis}}, pass.Use(p), pass.Use(q))
+		return makeOp(hlo.OpConcatenate, &hlo.AxisAttrs{Dimensions: []int64{axis}}, pass.Use(p), pass.Use(q))
 	}
 	sum := shaped(hlo.OpAdd, in.Shape(), nil, pass.Use(x.OperandInstr(0)), pass.Use(y.OperandInstr(0)))
 	ids, ups := join(i, j, axis), join(u, v, at)

@@ -30,7 +30,7 @@ var padRules = []*pass.RewriteRule{
 		return no()
 	}, hlo.OpConcatenate),
 	rule("F32", "operands of concatenate without elements go", func(in hlo.Instruction) (pass.Expr, bool) {
-		axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
+		axis := int(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0])
 		if !slices.ContainsFunc(axisRange(in.NumOperands()), func(i int64) bool { return in.OperandInstr(int(i)).Shape().Dim(axis) == 0 }) {
 			return no()
 		}
@@ -80,7 +80,7 @@ var padRules = []*pass.RewriteRule{
 		if in.NumOperands() != 2 {
 			return no()
 		}
-		axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
+		axis := int(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0])
 		for i := range 2 {
 			b, x := in.OperandInstr(i), in.OperandInstr(1-i)
 			if !is(b, hlo.OpBroadcast) || !b.OperandInstr(0).Shape().IsScalar() || is(x, hlo.OpBroadcast) && i == 0 && x.OperandInstr(0).ID() == b.OperandInstr(0).ID() {
@@ -97,7 +97,7 @@ var padRules = []*pass.RewriteRule{
 		return no()
 	}, hlo.OpConcatenate),
 	rule("F36", "concatenate(x, x, …) along an axis of size 1 → broadcast(reshape(x))", func(in hlo.Instruction) (pass.Expr, bool) {
-		axis := hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0]
+		axis := hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0]
 		x := in.OperandInstr(0)
 		for i := range in.NumOperands() {
 			if in.Operand(i) != x.ID() {
@@ -170,7 +170,7 @@ func negativePadding(in hlo.Instruction) (pass.Expr, bool) {
 }
 
 func concatenateOfSlices(in hlo.Instruction) (pass.Expr, bool) {
-	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
+	axis := int(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0])
 	first := in.OperandInstr(0)
 	if in.NumOperands() < 2 || first.Opcode() != hlo.OpSlice {
 		return no()

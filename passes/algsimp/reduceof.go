@@ -85,7 +85,7 @@ func allReduced(axes []int64, from, to int) bool {
 // reduceOfConcatenate reduces the parts; only the first begins with the initial value if it matters.
 func reduceOfConcatenate(in hlo.Instruction, by combiner, unequal bool) (pass.Expr, bool) {
 	c := in.OperandInstr(0)
-	axis := hlo.AttrsOf[hlo.DimensionAttrs](c).Dimensions[0]
+	axis := hlo.AttrsOf[hlo.AxisAttrs](c).Dimensions[0]
 	if !slices.Contains(axes(in), axis) || !by.neutralUpToSign(in.OperandInstr(1)) || !oneUse(c) {
 		return no()
 	}

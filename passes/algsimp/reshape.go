@@ -361,5 +361,5 @@ func depthToSpace(in hlo.Instruction) (pass.Expr, bool) {
 		dims := slices.Insert(slices.Clone(part.Shape().Dimensions()), p, 1)
 		parts = append(parts, reshaped(part, dims...))
 	}
-	return done(shaped(hlo.OpReshape, in.Shape(), nil, makeOp(hlo.OpConcatenate, &hlo.DimensionAttrs{Dimensions: []int64{int64(p)}}, parts...)))
+	return done(shaped(hlo.OpReshape, in.Shape(), nil, makeOp(hlo.OpConcatenate, &hlo.AxisAttrs{Dimensions: []int64{int64(p)}}, parts...)))
 }

@@ -149,7 +149,7 @@ func sliceOfConcatenate(in hlo.Instruction) (pass.Expr, bool) {
 	if in.Shape().NumElements() == 0 {
 		return no()
 	}
-	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](c).Dimensions[0])
+	axis := int(hlo.AttrsOf[hlo.AxisAttrs](c).Dimensions[0])
 	r, from := cut(in)[axis], int64(0)
 	var kept []pass.Expr
 	start := int64(-1)

@@ -89,12 +89,11 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 }
 
 func bytesOf(in hlo.Instruction) (n int64) {
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		if leaf.IsArray() {
 			n += leaf.ByteSize()
 		}
-		return true
-	})
+	}
 	return n
 }
 

@@ -6,6 +6,7 @@
 //	collective.go   async-collective-creator: collectives become pairs of their own opcodes
 //	sync.go         async-unwrapper, sync-useless-pairs: chains become plain instructions again
 //	replace.go      async-collective-replacer, convert-async-collectives-to-sync: the same for collectives, native pairs included
+//	carry.go        loop-async-carrier: loops carry chains from round to round
 //	hostcopy.go     host-memory-transfer-asyncifier: copies between host and device become pairs
 package async
 
@@ -86,10 +87,12 @@ func cannot(in hlo.Instruction) string {
 }
 
 func hasToken(s hlo.Shape) (found bool) {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		found = found || leaf.IsToken()
-		return !found
-	})
+		if found {
+			break
+		}
+	}
 	return found
 }
 

@@ -8,6 +8,7 @@ var Family = pass.Family{
 		AllGatherBroadcastReorder,
 		AllGatherCSE,
 		AllGatherDecomposer,
+		AllGatherPadSliceSimplifier,
 		AllGatherPermutedSimplifier,
 		AllGatherRemoveDegenerateDims,
 		AllGatherSimplifier,

@@ -3,6 +3,7 @@ package collectives
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -14,8 +15,8 @@ import (
 const pipelinerDoc = `exchange in one round of a loop what the round before has computed
 
 A counting loop whose rounds write the result of a collective into a part of the state gets one whose rounds write the value as it is, and first exchange what
-the round before has written: the exchange then waits for nothing of its own round. The first round stands before the loop, and the last exchange behind it. forward-sink exchanges
-all rows at once behind the loop, if each round writes one row. Where the exchange is not the last step before the state is updated, all that is made of its result waits
+the round before has written: the exchange then waits for nothing of its own round. The first round stands before the loop, and the last exchange behind it. forward-sink collects
+what the rounds exchange, and exchanges it at once behind the loop with all that is made of it, if each round writes one row of the state, and the rounds write every row once. Where the exchange is not the last step before the state is updated, all that is made of its result waits
 for the next round, and the state gets what that reads.
 backward begins in one round what the next one needs, where that depends on the counter and on what no round changes alone: the last round stands behind the loop.`
 
@@ -41,6 +42,7 @@ var pipelinerParams = []pass.Param{
 type pipeliner struct {
 	kinds          []hlo.Opcode
 	sink, backward bool
+	formats        func(hlo.Opcode) bool // what may stand between collective and update; nil is anything
 	marks, reuse   bool
 	limit          int
 }
@@ -77,6 +79,7 @@ func NewPipeliner(o pass.Options) (*pass.Pass, error) {
 	default:
 		return nil, fmt.Errorf("pipelining-direction: got %q, want forward, backward or forward-sink", d)
 	}
+	p.formats = formatting(o)
 	last, err := o.BoolOr("last-run", true)
 	if err != nil {
 		return nil, err
@@ -89,6 +92,20 @@ func NewPipeliner(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "collective-pipeliner", Doc: pipelinerDoc, Options: o, Params: pipelinerParams, Run: p.run}, nil
+}
+
+// formatting reads acceptable-formatting: opcodes, or notoppred and those that are not acceptable.
+func formatting(o pass.Options) func(hlo.Opcode) bool {
+	names, ok := o.List("acceptable-formatting")
+	if !ok || slices.Equal(names, pass.List{"true"}) {
+		return nil
+	}
+	var all []string
+	for _, name := range names {
+		all = append(all, strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("[], ", r) })...)
+	}
+	not := len(all) > 0 && all[0] == "notoppred"
+	return func(op hlo.Opcode) bool { return slices.Contains(all, op.String()) != not }
 }
 
 func (p *pipeliner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -105,7 +122,16 @@ func (p *pipeliner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 				body.NumParameters() != 1 || body.Root().Opcode() != hlo.OpTuple || body.Root().UserCount() > 0 || e.View(body.ID()) != body {
 				continue
 			}
+			if last := loop.First + (loop.Trip-1)*loop.Step; !p.sink && !p.backward && loop.First < 0 && last > 0 {
+				continue // XLA follows indices that may wrap around no further
+			}
 			w := &pipelined{pipeliner: p, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(body.ID()), cond: e.Computation(in.Callee(1)), loop: loop}
+			if p.sink {
+				if err := w.behind(ctx, m, in, body); err != nil {
+					return m, err
+				}
+				continue
+			}
 			if p.backward {
 				if err := w.early(ctx, body); err != nil {
 					return m, err
@@ -116,14 +142,11 @@ func (p *pipeliner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 				if !p.reuse {
 					break
 				}
-				if mv, ok := w.find(m, in, body, i, loop); ok && len(w.moves) < p.limit && ctx.Spend("pipeline") {
+				if mv, ok := w.find(m, in, body, i); ok && len(w.moves) < p.limit && ctx.Spend("pipeline") {
 					w.moves = append(w.moves, mv)
 				}
 			}
 			if len(w.moves) == 0 {
-				if p.sink {
-					continue
-				}
 				if _, err := w.delay(ctx, m, in, body); err != nil {
 					return m, err
 				}
@@ -170,7 +193,7 @@ type exchange struct {
 }
 
 // find looks whether part i of the state collects what a collective returns.
-func (w *pipelined) find(m hlo.Module, while hlo.Instruction, body hlo.Computation, i int, loop analysis.Loop) (x exchange, ok bool) {
+func (w *pipelined) find(m hlo.Module, while hlo.Instruction, body hlo.Computation, i int) (x exchange, ok bool) {
 	update := body.Root().OperandInstr(i)
 	if u, ok := soleUser(update); !ok || u.ID() != body.Root().ID() || update.Opcode() != hlo.OpDynamicUpdateSlice || update.NumControlPredecessors() > 0 {
 		return x, false
@@ -211,31 +234,14 @@ func (w *pipelined) find(m hlo.Module, while hlo.Instruction, body hlo.Computati
 			x.varying = append(x.varying, k-2)
 		}
 	}
-	if w.sink {
-		return x, v.Opcode() == hlo.OpAllReduce && writesRows(update, loop)
-	}
 	return x, true
-}
-
-// writesRows reports whether the rounds write each row of the first dimension once.
-func writesRows(update hlo.Instruction, loop analysis.Loop) bool {
-	whole, row := update.Shape(), update.OperandInstr(1).Shape()
-	if loop.First != 0 || loop.Step != 1 || row.Dim(0) != 1 || whole.Dim(0) != loop.Trip || !countsThrough(update.OperandInstr(2), loop.Induction, loop.Trip) {
-		return false
-	}
-	for d := 1; d < whole.Rank(); d++ {
-		if row.Dim(d) != whole.Dim(d) {
-			return false
-		}
-	}
-	return true
 }
 
 // apply changes the loop.
 //
 //  1. The body writes values as they are.
 //  2. Forward: the first round is copied before the loop. The state gets the indices of what has been written last; the body first exchanges that.
-//  3. Behind the loop the last block is exchanged, or all rows.
+//  3. Behind the loop the last block is exchanged.
 func (w *pipelined) apply() error {
 	for _, x := range w.moves {
 		useInstead(w.body, x.user, x.id, x.collective.Operands[0])
@@ -247,17 +253,11 @@ func (w *pipelined) apply() error {
 	narrow := spec.Shape
 	n := narrow.NumElems()
 	at := emit.Before(w.c, w.c.At(w.while))
-	if w.sink {
-		return w.finish(at, at.Spec(spec), narrow, nil)
-	}
 	first, indices, err := w.firstRound(spec.Operands[0])
 	if err != nil {
 		return err
 	}
-	parts := make([]hlo.InstrID, n)
-	for i := range parts {
-		parts[i] = at.Element(first, i)
-	}
+	parts := first
 	shapes := narrow.Elems()
 	for _, id := range indices {
 		parts, shapes = append(parts, id), append(shapes, w.c.At(id).Shape())
@@ -274,12 +274,12 @@ func (w *pipelined) apply() error {
 	return w.finish(at, loop, narrow, last)
 }
 
-// firstRound copies the body before the loop, and gives the indices at which it writes, of all exchanges.
-func (w *pipelined) firstRound(init hlo.InstrID) (state hlo.InstrID, indices []hlo.InstrID, err error) {
+// firstRound copies the body before the loop, and gives the parts of the state that it makes, and the indices at which it writes, of all exchanges.
+func (w *pipelined) firstRound(init hlo.InstrID) (parts, indices []hlo.InstrID, err error) {
 	v := w.body.View()
 	copied := map[hlo.InstrID]hlo.InstrID{v.Parameters()[0]: init}
 	for in := range v.PostOrder() {
-		if in.Opcode() != hlo.OpParameter {
+		if in.Opcode() != hlo.OpParameter && !in.IsRoot() {
 			copied[in.ID()] = w.c.InsertSpecBefore(w.while, control.Copy(w.e, in, copied)).ID()
 		}
 	}
@@ -288,7 +288,10 @@ func (w *pipelined) firstRound(init hlo.InstrID) (state hlo.InstrID, indices []h
 			indices = append(indices, copied[v.MustAt(x.update).Operand(2+d)])
 		}
 	}
-	return copied[v.Root().ID()], indices, nil
+	for o := range v.Root().OperandIDs() {
+		parts = append(parts, copied[o])
+	}
+	return parts, indices, nil
 }
 
 // exchangeFirst makes the body take and hand on the indices, and exchange what was written last before anything else is written.
@@ -336,7 +339,7 @@ func (w *pipelined) exchanged(at emit.At, c hlo.CompEdit, x exchange, state hlo.
 	spec.Shape = x.block
 	moved := at.Spec(spec)
 	if w.marks && c.ID() == w.c.ID() {
-		moved = at.OpOf(hlo.OpCustomCall, x.block, &hlo.CustomCallAttrs{Target: "InsertedByPreviousStep", FeatureGroupCount: 1, BatchGroupCount: 1}, moved)
+		moved = at.OpOf(hlo.OpCustomCall, x.block, &hlo.CustomCallAttrs{Target: "InsertedByPreviousStep", FeatureGroupCount: 1, BatchGroupCount: 1}, moved, at.Int(hlo.S32, 0))
 	}
 	return at.DynamicUpdateSlice(state, moved, indices...)
 }
@@ -348,12 +351,6 @@ func (w *pipelined) finish(at emit.At, loop hlo.InstrID, narrow hlo.Shape, last 
 		results[i] = at.Element(loop, i)
 	}
 	for _, x := range w.moves {
-		if w.sink {
-			spec := emit.With(x.collective, results[x.part])
-			spec.Shape = narrow.Elem(x.part)
-			results[x.part] = at.Spec(spec)
-			continue
-		}
 		results[x.part] = w.exchanged(at, w.c, x, results[x.part], w.body, last[:len(x.varying)])
 		last = last[len(x.varying):]
 	}

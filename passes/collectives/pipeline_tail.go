@@ -76,13 +76,13 @@ func (t *tail) follow(m hlo.Module, while hlo.Instruction, body hlo.Computation,
 
 // updatesState reports whether an update writes a part of the state that nothing else in the loop reads, and which.
 func updatesState(m hlo.Module, while hlo.Instruction, body hlo.Computation, update hlo.Instruction) (int, bool) {
-	state, root := update.OperandInstr(0), body.Root()
-	if u, ok := soleUser(update); !ok || u.ID() != root.ID() || update.NumControlPredecessors() > 0 || state.Opcode() != hlo.OpGetTupleElement ||
-		state.OperandInstr(0).Opcode() != hlo.OpParameter || state.UserCount() != 1 {
+	state, root := stateOf(update.OperandInstr(0)), body.Root()
+	if u, ok := soleUser(update); !ok || u.ID() != root.ID() || update.NumControlPredecessors() > 0 {
 		return 0, false
 	}
-	i := hlo.AttrsOf[hlo.TupleElementAttrs](state).Index
-	if root.Operand(int(i)) != update.ID() || slices.Index(slices.Collect(root.OperandIDs()), update.ID()) != int(i) {
+	i := int64(slices.Index(slices.Collect(root.OperandIDs()), update.ID()))
+	isState := isElement(state) && hlo.AttrsOf[hlo.TupleElementAttrs](state).Index == i && state.UserCount() == 1
+	if !isState && !alwaysSinks(update) || slices.Contains(slices.Collect(root.OperandIDs())[i+1:], update.ID()) {
 		return 0, false
 	}
 	for _, c := range []hlo.Computation{body, m.MustComputation(while.Callee(1))} {
@@ -95,11 +95,36 @@ func updatesState(m hlo.Module, while hlo.Instruction, body hlo.Computation, upd
 	return int(i), true
 }
 
+// stateOf is a value without the barriers that hold it.
+func stateOf(in hlo.Instruction) hlo.Instruction {
+	for in.Opcode() == hlo.OpOptBarrier && in.UserCount() == 1 && in.OperandInstr(0).Shape().IsArray() {
+		in = in.OperandInstr(0)
+	}
+	return in
+}
+
+// isElement reports whether a value is a part of the state.
+func isElement(in hlo.Instruction) bool {
+	return in.Opcode() == hlo.OpGetTupleElement && in.OperandInstr(0).Opcode() == hlo.OpParameter
+}
+
+// alwaysSinks reports whether the program asks for an update to be delayed whatever it updates: its result is read behind the loop only.
+func alwaysSinks(update hlo.Instruction) bool {
+	c := update.Common()
+	if c == nil {
+		return false
+	}
+	v, _ := c.FrontendAttributes.Get("always_sink")
+	return v == "1" || v == "true"
+}
+
 // findInputs lists what the tail reads: constants are made again, and the parts that it updates are there.
 func (t *tail) findInputs(body hlo.Computation) {
 	state := map[hlo.InstrID]bool{}
 	for _, id := range t.updates {
-		state[body.MustAt(id).Operand(0)] = true
+		if base := body.MustAt(id).OperandInstr(0); isElement(stateOf(base)) {
+			state[base.ID()] = true
+		}
 	}
 	for _, id := range t.ops {
 		for o := range body.MustAt(id).Operands() {
@@ -179,7 +204,9 @@ func (w *pipelined) behindTail(at emit.At, loop hlo.InstrID, body hlo.Computatio
 		last[id] = at.Element(loop, narrow.NumElems()+k)
 	}
 	for i, id := range t.updates {
-		last[body.MustAt(id).Operand(0)] = results[i]
+		if base := body.MustAt(id).OperandInstr(0); isElement(stateOf(base)) {
+			last[base.ID()] = results[i]
+		}
 	}
 	for _, id := range t.ops {
 		in := body.MustAt(id)

@@ -182,10 +182,12 @@ func (k *conditional) selectBoth() (bool, error) {
 // selectable reports whether every leaf is an array of fixed size.
 func selectable(s hlo.Shape) bool {
 	ok := true
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		ok = ok && leaf.IsArray() && leaf.IsStatic()
-		return ok
-	})
+		if !ok {
+			break
+		}
+	}
 	return ok
 }
 

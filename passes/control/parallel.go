@@ -79,13 +79,12 @@ func outerParts(in hlo.Instruction, costs *analysis.Costs, most int64) (parts []
 	}
 	var s hlo.Shape
 	static := true
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		if !s.IsValid() {
 			s = leaf
 		}
 		static = static && leaf.IsArray() && leaf.IsStatic()
-		return true
-	})
+	}
 	if !s.IsValid() || !static {
 		return nil
 	}

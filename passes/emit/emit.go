@@ -175,7 +175,7 @@ func (a At) Concatenate(axis int64, arrays ...hlo.InstrID) hlo.InstrID {
 	if len(arrays) == 1 {
 		return arrays[0]
 	}
-	return a.Op(hlo.OpConcatenate, &hlo.DimensionAttrs{Dimensions: []int64{axis}}, arrays...)
+	return a.Op(hlo.OpConcatenate, &hlo.AxisAttrs{Dimensions: []int64{axis}}, arrays...)
 }
 
 // DynamicSlice takes a block of the given sizes at indices known at run time.

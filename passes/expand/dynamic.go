@@ -73,7 +73,7 @@ before them is their operand, and a conversion to the same type goes.`,
 func flatter(in hlo.Instruction) (operands []hlo.InstrID, ok bool) {
 	for i := range in.NumOperands() {
 		o := in.OperandInstr(i)
-		if o.Opcode() == hlo.OpConcatenate && hlo.AttrsOf[hlo.DimensionAttrs](o).Dimensions[0] == hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0] {
+		if o.Opcode() == hlo.OpConcatenate && hlo.AttrsOf[hlo.AxisAttrs](o).Dimensions[0] == hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0] {
 			operands, ok = append(operands, slices.Collect(o.OperandIDs())...), true
 			continue
 		}

@@ -40,12 +40,11 @@ func (f *flow) begin() (found bool, err error) {
 	entry := f.m.Entry()
 	if layout := f.m.Config().EntryLayout; layout != nil {
 		for i, s := range layout.Parameters {
-			s.Leaves(func(index hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for index, leaf := range s.Leaves {
 				if isHostShape(leaf, nil) {
 					f.mark(entry.Parameter(i), index)
 				}
-				return true
-			})
+			}
 		}
 	}
 	found = len(f.order) > 0
@@ -127,14 +126,13 @@ func (f *flow) fromHost(start hlo.Instruction) {
 		return
 	}
 	root := f.m.MustComputation(start.Callee(0)).Root()
-	done.Shape().Leaves(func(index hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for index, leaf := range done.Shape().Leaves {
 		if leaf.IsArray() && onlyAnnotated(done, index) {
 			f.mark(done, index)
 			f.mark(start, under(1, index))
 			f.mark(root, index)
 		}
-		return true
-	})
+	}
 }
 
 // onlyAnnotated reports whether a part of a value is used, and by nothing but MoveToHost.

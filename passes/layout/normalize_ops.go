@@ -110,9 +110,9 @@ func concatenate(x *writing) func() normalized {
 	if !ok {
 		return nil
 	}
-	axis := x.in.Attrs.(*hlo.DimensionAttrs).Dimensions[0]
+	axis := x.in.Attrs.(*hlo.AxisAttrs).Dimensions[0]
 	return func() normalized {
-		return x.op(o, &hlo.DimensionAttrs{Dimensions: []int64{o.places()[axis]}}, x.all()...)
+		return x.op(o, &hlo.AxisAttrs{Dimensions: []int64{o.places()[axis]}}, x.all()...)
 	}
 }
 

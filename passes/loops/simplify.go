@@ -46,10 +46,12 @@ round to round stay, and those of one round that communicate.`,
 
 // communicates reports whether a loop has steps of asynchronous work, or tokens, in its body or in its state.
 func communicates(m hlo.Module, while hlo.Instruction) (found bool) {
-	while.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range while.Shape().Leaves {
 		found = found || leaf.IsToken()
-		return !found
-	})
+		if found {
+			break
+		}
+	}
 	for in := range body(m, while).Instructions() {
 		const steps = hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens
 		found = found || hlo.IsAsync(in.Opcode()) || hlo.Info(in.Opcode()).Traits&steps != 0
@@ -59,10 +61,12 @@ func communicates(m hlo.Module, while hlo.Instruction) (found bool) {
 
 // handsOnWork reports whether tokens or asynchronous work go from round to round.
 func handsOnWork(while hlo.Instruction) (found bool) {
-	while.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range while.Shape().Leaves {
 		found = found || !leaf.IsArray()
-		return !found
-	})
+		if found {
+			break
+		}
+	}
 	for i := range while.Shape().NumParts() {
 		found = found || while.Shape().IsTuple() && while.Shape().Elem(i).IsTuple()
 	}

@@ -13,7 +13,8 @@ var Family = pass.Family{
 		SliceSinker,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"hlo-constant-splitter": NewConstantSplitter,
+		"conditional-code-motion": NewConditionalCodeMotion,
+		"hlo-constant-splitter":   NewConstantSplitter,
 	},
 	Aliases: map[string]string{
 		"constant-splitter":                     "hlo-constant-splitter",

@@ -1,6 +1,8 @@
 package simplify
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
@@ -13,7 +15,7 @@ var CSE = &pass.Pass{
 
 Two instructions are equal if opcode, attributes, shape, operands and what they call are; operands of commutative ops may be exchanged, and
 equal computations may have two names.
-Constants are equal by their bits: zero is not minus zero. Instructions with side effects, random ones, and those with control
+Constants are equal by their bits: zero is not minus zero, and a constant whose value a dump leaves out equals no other. Instructions with side effects, random ones, and those with control
 dependencies are left alone, and so are asynchronous ones: each start begins work of its own. What stands for another waits for no done that the
 other did not wait for.`,
 	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
@@ -125,6 +127,9 @@ func findTwins(m hlo.Module) *twins {
 		if c.NumInstructions() > small || c.ID() == m.Entry().ID() {
 			continue
 		}
+		if slices.ContainsFunc(slices.Collect(c.Instructions()), elided) {
+			continue
+		}
 		hash := c.Hash()
 		if first, ok := byHash[hash]; !ok {
 			byHash[hash] = c
@@ -145,7 +150,13 @@ func (t *twins) of(id hlo.CompID) hlo.CompID {
 
 func mergeable(in hlo.Instruction, effects *analysis.SideEffects) bool {
 	traits := hlo.Info(in.Opcode()).Traits
-	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpAsyncUpdate &&
+	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpAsyncUpdate && !elided(in) &&
 		traits&(hlo.TraitRandom|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitCollective) == 0 &&
 		!effects.Of(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
+}
+
+// elided reports whether an instruction is a constant whose value a dump leaves out: it may be another one's, or not.
+func elided(in hlo.Instruction) bool {
+	l := in.Literal()
+	return l != nil && l.IsElided()
 }

@@ -200,24 +200,25 @@ func (f *folding) fits(s hlo.Shape) bool {
 		return false
 	}
 	ok, n := true, int64(0)
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		ok = ok && leaf.IsArray() && leaf.IsStatic()
 		if ok {
 			n += leaf.NumElements()
 		}
-		return ok
-	})
+		if !ok {
+			break
+		}
+	}
 	return ok && n <= int64(f.maxElems) && byteSize(s) <= int64(f.maxBytes)
 }
 
 // byteSize is the size of the arrays of a shape.
 func byteSize(s hlo.Shape) (n int64) {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		if leaf.IsArray() {
 			n += leaf.ByteSize()
 		}
-		return true
-	})
+	}
 	return n
 }
 
@@ -268,10 +269,12 @@ func (k callees) movesOrCounts(in hlo.Instruction) bool {
 		if s.NumLeaves() > maxLeaves {
 			return true
 		}
-		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range s.Leaves {
 			found = found || leaf.IsArray() && (leaf.Type().IsFloat() || leaf.Type().IsComplex())
-			return !found
-		})
+			if found {
+				break
+			}
+		}
 		return found
 	}
 	if floating(in.Shape()) {

@@ -16,13 +16,12 @@ func (s *scope) entryParameters() error {
 			return &Error{in, err}
 		}
 		k := 0
-		in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range in.Shape().Leaves {
 			if tilings[k] == nil {
 				tilings[k] = replicated(s.p.world.Main, leaf.Rank())
 			}
 			k++
-			return true
-		})
+		}
 		common := commonOf(in)
 		if c := in.Common(); c != nil && c.Sharding != nil {
 			if common == nil {
@@ -128,11 +127,10 @@ func withLayouts(s, like hlo.ProgramShape) hlo.ProgramShape {
 
 func relaid(s, like hlo.Shape) hlo.Shape {
 	var layouts []*hlo.Layout
-	like.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range like.Leaves {
 		l, _ := leaf.Layout()
 		layouts = append(layouts, l)
-		return true
-	})
+	}
 	i := 0
 	return mapLeaves(s, func(leaf hlo.Shape) hlo.Shape {
 		if i < len(layouts) && layouts[i] != nil && leaf.IsArray() {

@@ -61,11 +61,10 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 	}
 	tilings := make([]*Tiling, len(want))
 	i := 0
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		tilings[i] = p.result.ofRank(leaf.Rank())
 		i++
-		return true
-	})
+	}
 	v := s.emit(in, shards(in.Shape(), tilings), attrs, operands)
 	if d.result != nil {
 		v = d.result(p, v)
@@ -176,12 +175,11 @@ func (s *scope) whole(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	v := s.emit(in, in.Shape(), in.Attrs(), s.rejoined(in, local))
 	tilings := make([]*Tiling, len(want))
 	i := 0
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		tilings[i] = replicated(mesh, leaf.Rank())
 		tilings[i].Manual = manual
 		i++
-		return true
-	})
+	}
 	return s.results(in, v, tilings), nil
 }
 
@@ -218,12 +216,11 @@ func (s *scope) verbatim(in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	v := s.emit(in, in.Shape(), in.Attrs(), s.rejoined(in, local))
 	tilings := make([]*Tiling, len(want))
 	i := 0
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		tilings[i] = replicated(mesh, leaf.Rank())
 		tilings[i].Manual = all
 		i++
-		return true
-	})
+	}
 	values := s.results(in, v, tilings)
 	for i, x := range values { // what every device computes alike is whole outside
 		if len(want[i].Manual) == 0 {

@@ -119,7 +119,7 @@ func counted(joined [][2]int, operand hlo.Shape, indices hlo.Instruction, comps,
 	switch {
 	case len(comps) == 1:
 		counts(indices, comps[0])
-	case indices.Opcode() == hlo.OpConcatenate && int(hlo.AttrsOf[hlo.DimensionAttrs](indices).Dimensions[0]) == vector:
+	case indices.Opcode() == hlo.OpConcatenate && int(hlo.AttrsOf[hlo.AxisAttrs](indices).Dimensions[0]) == vector:
 		at := int64(0)
 		for part := range indices.Operands() {
 			if part.Shape().Dim(vector) == 1 {

@@ -107,7 +107,7 @@ func padFactors(in hlo.Instruction) (all []factor) {
 }
 
 func concatenateFactors(in hlo.Instruction) (all []factor) {
-	axis := int(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions[0])
+	axis := int(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0])
 	for k := range in.Shape().Rank() {
 		all = append(all, factor{kind: kindIf(k == axis), operands: dimOfEach(in, k, func(int) bool { return true }), result: k})
 	}

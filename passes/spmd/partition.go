@@ -168,7 +168,7 @@ func (s *scope) wanted(in hlo.Instruction) ([]*Tiling, error) {
 		return nil, err
 	}
 	i := 0
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		if tilings[i] == nil {
 			tilings[i] = replicated(mesh, leaf.Rank())
 			tilings[i].Manual = manual
@@ -177,8 +177,7 @@ func (s *scope) wanted(in hlo.Instruction) ([]*Tiling, error) {
 			tilings[i] = replicated(mesh, leaf.Rank())
 		}
 		i++
-		return true
-	})
+	}
 	return tilings, nil
 }
 
@@ -193,7 +192,7 @@ func (w *World) leafTilings(in hlo.Instruction) ([]*Tiling, error) {
 
 func (w *World) shapeTilings(s hlo.Shape, sharding *hlo.Sharding) (all []*Tiling, err error) {
 	i := 0
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		one := sharding
 		if sharding != nil && sharding.Kind == hlo.ShardingTuple {
 			one = nil
@@ -207,12 +206,11 @@ func (w *World) shapeTilings(s hlo.Shape, sharding *hlo.Sharding) (all []*Tiling
 		var t *Tiling
 		if one != nil && leaf.IsArray() {
 			if t, err = w.Tiling(one, leaf.Rank()); err != nil {
-				return false
+				break
 			}
 		}
 		all = append(all, t)
-		return true
-	})
+	}
 	return all, err
 }
 
@@ -260,11 +258,10 @@ func (s *scope) results(in hlo.Instruction, v hlo.Value, tilings []*Tiling) (all
 	}
 	s.chains[in.ID()] = v
 	i := 0
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range in.Shape().Leaves {
 		all = append(all, &value{shape: leaf, t: tilings[i]})
 		i++
-		return true
-	})
+	}
 	return all
 }
 

@@ -215,10 +215,9 @@ func (p *partitioner) routeCost(s hlo.Shape, from, to *Tiling) float64 {
 
 // leaves calls f with each array of a shape.
 func leaves(s hlo.Shape, f func(hlo.Shape)) {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		if leaf.IsArray() {
 			f(leaf)
 		}
-		return true
-	})
+	}
 }

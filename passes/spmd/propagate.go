@@ -69,7 +69,7 @@ func (p *propagator) begin() error {
 				return &Error{in, err}
 			}
 			i := 0
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				n := &node{rank: leaf.Rank()}
 				if _, parameter := in.ParameterNumber(); parameter && c.ID() == p.m.Entry().ID() && !p.partitions() {
 					n.fixed = !p.mayChange(in, i) // at nothing
@@ -84,8 +84,7 @@ func (p *propagator) begin() error {
 				}
 				p.nodes[place{c.ID(), in.ID(), i}] = n
 				i++
-				return true
-			})
+			}
 		}
 	}
 	groups := make(map[int64]hlo.Instruction)

@@ -196,7 +196,7 @@ func (p *propagator) write() hlo.Module {
 			tilings := make([]*Tiling, in.Shape().NumLeaves())
 			known := false
 			i := 0
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				n := p.node(in, i)
 				tilings[i] = n.t
 				if _, parameter := in.ParameterNumber(); c.ID() == entry.ID() && (parameter && p.partitions() || in.IsRoot()) {
@@ -204,8 +204,7 @@ func (p *propagator) write() hlo.Module {
 				}
 				known = known || tilings[i] != nil
 				i++
-				return true
-			})
+			}
 			if !known {
 				continue
 			}

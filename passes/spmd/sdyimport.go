@@ -240,13 +240,15 @@ func (i *importer) sharding(bodies []sdyBody, s hlo.Shape, manual []string) (*hl
 	all := &hlo.Sharding{Kind: hlo.ShardingTuple}
 	var err error
 	k := 0
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		var one *hlo.Sharding
 		one, _, err = i.leaf(&bodies[k], leaf, manual)
 		all.Elements = append(all.Elements, one)
 		k++
-		return err == nil
-	})
+		if err != nil {
+			break
+		}
+	}
 	return all, nil, err
 }
 

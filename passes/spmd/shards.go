@@ -45,9 +45,11 @@ func (w *World) leavesOf(s hlo.Shape, in hlo.Instruction) (all []Leaf, err error
 		return nil, err
 	}
 	var parts []hlo.Shape
-	in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { parts = append(parts, leaf); return true })
+	for _, leaf := range in.Shape().Leaves {
+		parts = append(parts, leaf)
+	}
 	i := 0
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		t := tilings[i]
 		if t == nil || t.Maximal {
 			t = replicated(w.Main, leaf.Rank())
@@ -59,8 +61,10 @@ func (w *World) leavesOf(s hlo.Shape, in hlo.Instruction) (all []Leaf, err error
 			all = append(all, Leaf{leaf, t})
 		}
 		i++
-		return err == nil
-	})
+		if err != nil {
+			break
+		}
+	}
 	return all, err
 }
 

@@ -71,11 +71,10 @@ func newPropagation(s support, rounds opcodes, m hlo.Module) *propagation {
 		at := make([]int32, c.IDLimit())
 		for in := range c.Instructions() {
 			at[in.ID()] = int32(len(p.group))
-			in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+			for _, leaf := range in.Shape().Leaves {
 				p.group = append(p.group, int32(len(p.group)))
 				p.wide = append(p.wide, !leaf.IsArray() || leaf.Type() != s.high)
-				return true
-			})
+			}
 		}
 		p.first[c.ID()] = at
 	}

@@ -97,12 +97,11 @@ func handsOn(in hlo.Instruction) bool {
 
 // leavesOf lists the element types of the arrays of a shape.
 func leavesOf(s hlo.Shape) (types []hlo.PrimitiveType) {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.Leaves {
 		if leaf.IsArray() {
 			types = append(types, leaf.Type())
 		}
-		return true
-	})
+	}
 	return types
 }
 

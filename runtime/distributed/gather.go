@@ -86,14 +86,16 @@ func (x *Transport) outgoing(t *devices.Meeting, from, process int, p *parcel) e
 			leaves := l.Leaves()
 			next := 0
 			var err error
-			t.In.OperandInstr(i).Shape().Leaves(func(_ hlo.ShapeIndex, s hlo.Shape) bool {
+			for _, s := range t.In.OperandInstr(i).Shape().Leaves {
 				var data []byte
 				if data, err = leaves[next].Buffer(s); err == nil {
 					p.add(data, s, part)
 				}
 				next++
-				return err == nil
-			})
+				if err != nil {
+					break
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -116,19 +118,18 @@ func (x *Transport) incoming(t *devices.Meeting, from int, p *parcel) (all []arr
 			continue
 		}
 		a := arrival{from: from, operand: i}
-		t.In.OperandInstr(i).Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range t.In.OperandInstr(i).Shape().Leaves {
 			size := leaf.BufferSize()
 			if size == math.MaxInt64 {
 				err = fmt.Errorf("operand %d: the size of %v is not known to other processes", i, leaf)
-				return false
+				break
 			}
 			data := x.plan.free.get(int(size))
 			a.leaves = append(a.leaves, data)
 			for _, part := range needs {
 				p.add(data, leaf, part)
 			}
-			return true
-		})
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -146,12 +147,14 @@ func deliver(t *devices.Meeting, arrivals []arrival) error {
 		s := t.In.OperandInstr(a.operand).Shape()
 		var leaves []*hlo.Literal
 		var err error
-		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+		for _, leaf := range s.Leaves {
 			var l *hlo.Literal
 			l, err = hlo.LiteralOfBuffer(leaf, a.leaves[len(leaves)])
 			leaves = append(leaves, l)
-			return err == nil
-		})
+			if err != nil {
+				break
+			}
+		}
 		if err != nil {
 			return err
 		}

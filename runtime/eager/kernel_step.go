@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/stack"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/kernels"
@@ -205,7 +206,7 @@ func (c *call) kernel() (err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = async.Errorf(async.Internal, "kernel panicked: %v", r)
+			err = &async.Status{Code: async.Internal, Message: fmt.Sprintf("kernel panicked: %v", r), Cause: stack.Caught(r)}
 		}
 	}()
 	return c.step.bound.Run(c.frame)

@@ -148,7 +148,9 @@ func rowMajor(s hlo.Shape) hlo.Shape { return s.WithoutLayout().WithDefaultLayou
 // leavesOf is the arrays and tokens of shapes, as they are in memory.
 func leavesOf(shapes ...hlo.Shape) (all []hlo.Shape) {
 	for _, s := range shapes {
-		s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { all = append(all, rowMajor(leaf)); return true })
+		for _, leaf := range s.Leaves {
+			all = append(all, rowMajor(leaf))
+		}
 	}
 	return all
 }

@@ -248,6 +248,3 @@ var (
 func build[T any]() *participle.Parser[T] {
 	return participle.MustBuild[T](participle.Lexer(lexerDefinition{}), participle.UseLookahead(0))
 }
-
-// Grammar returns the EBNF of host programs without custom forms.
-func Grammar() string { return fileParser().String() }

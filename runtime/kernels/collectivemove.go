@@ -39,7 +39,9 @@ func copySlab(dst []byte, to slab, src []byte, from slab) error {
 
 // leafShapes are the shapes of a result's arrays.
 func leafShapes(s hlo.Shape) (all []hlo.Shape) {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { all = append(all, leaf); return true })
+	for _, leaf := range s.Leaves {
+		all = append(all, leaf)
+	}
 	return all
 }
 

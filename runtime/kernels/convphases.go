@@ -38,7 +38,7 @@ func phasesAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (run
 			return runtime.Bound{}, false
 		}
 	}
-	e := &endpoints{t: t}
+	e := &convertedIO{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
@@ -65,7 +65,7 @@ func phasesAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (run
 	size := int64(sizeOf(zero))
 	kernel := place{kind: inScratch, section: e.scratch.take(int64(packed) * size)}
 	product := place{kind: inScratch, section: e.scratch.take(int64(result) * size)}
-	none := &endpoints{t: t}
+	none := &convertedIO{t: t}
 	for _, ph := range phases {
 		if ph.p != nil {
 			ph.p.ends, ph.p.lhs, ph.p.rhs, ph.p.out, ph.p.packed = none, e.in[0], e.in[1], product, kernel

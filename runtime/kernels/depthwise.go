@@ -72,7 +72,7 @@ func depthwiseAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (
 		unravel(at, tap, func(d int) int { return int(g.window[d].Size) })
 		c.taps = append(c.taps, at...)
 	}
-	e := &endpoints{t: t}
+	e := &convertedIO{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}

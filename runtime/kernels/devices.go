@@ -22,6 +22,7 @@ type World struct {
 type Watch struct {
 	Tracer runtime.Tracer
 	Meter  *runtime.Meter
+	Update func(runtime.Update) error
 }
 
 // Devices runs the entry function of a program on every device of a world at once: device i, in the mesh's order, reads args[i] and writes
@@ -49,7 +50,7 @@ func Devices(ctx context.Context, p *runtime.Program, w *World, args, results []
 			continue
 		}
 		told.Add(1)
-		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest, Meter: see.Meter}
+		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest, Meter: see.Meter, Update: see.Update}
 		if see.Tracer != nil {
 			o.Tracer = deviceTracerOf(see.Tracer, i, n)
 		}

@@ -15,7 +15,7 @@ const minParts = 1 << 9
 // element re + i·im becomes a square, re im in one row and -im re in the next. That is twice as many columns over a sum twice as long.
 func dotOfParts[T float32 | float64, Z complex64 | complex128](s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 	z := newDot[Z](s)
-	e := &endpoints{t: t}
+	e := &convertedIO{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
@@ -66,7 +66,7 @@ func dotOfPairs(s *site) (runtime.Bound, bool) {
 	if p.k == 0 || p.m <= 1 || p.n <= 1 { // the matrix of a vector is read only once
 		return dotAs[int32](s, s.in.Shape().Type())
 	}
-	e := &endpoints{t: s.in.Shape().Type(), out: place{kind: inOutput}}
+	e := &convertedIO{t: s.in.Shape().Type(), out: place{kind: inOutput}}
 	k := (p.k + 1) / 2
 	p.lhs = pairUp(p, e, s.shape(0).Type(), 0, &p.left, &p.leftBatch)
 	p.rhs = pairUp(p, e, s.shape(1).Type(), 1, &p.right, &p.rightBatch)
@@ -76,7 +76,7 @@ func dotOfPairs(s *site) (runtime.Bound, bool) {
 }
 
 // pairUp plans the rewriting of an operand, which then lies in scratch memory.
-func pairUp(p *product[int32], e *endpoints, t hlo.PrimitiveType, operand int, m *gemm.Matrix, batch *[]int) place {
+func pairUp(p *product[int32], e *convertedIO, t hlo.PrimitiveType, operand int, m *gemm.Matrix, batch *[]int) place {
 	pairs := (len(m.Ks) + 1) / 2
 	size := len(m.Rows) * pairs
 	to := place{kind: inScratch, section: e.scratch.take(int64(len(*batch)*size) * 4)}

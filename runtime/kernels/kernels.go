@@ -129,7 +129,9 @@ func checkBinding(in hlo.Instruction, b *runtime.Binding) error {
 }
 
 func appendLeaves(to []hlo.Shape, s hlo.Shape) []hlo.Shape {
-	s.Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool { to = append(to, leaf); return true })
+	for _, leaf := range s.Leaves {
+		to = append(to, leaf)
+	}
 	return to
 }
 

@@ -51,6 +51,11 @@ func Instruction(p *runtime.Program, w runtime.Work) (hlo.Instruction, bool) {
 	return instructionByID(p, w.Instr)
 }
 
+// UpdateInstruction is the asynchronous update of the program's module that was executed.
+func UpdateInstruction(p *runtime.Program, u runtime.Update) (hlo.Instruction, bool) {
+	return instructionByID(p, u.Instr)
+}
+
 // KernelInstruction is Instruction for kernel i of a function of the program.
 func KernelInstruction(f *runtime.Function, p *runtime.Program, i int) (hlo.Instruction, bool) {
 	return instructionByID(p, f.KernelInstr(i))

@@ -12,7 +12,7 @@ func slabGrain(b *box) int { return 1 + (1<<16)*b.outer()/(1+b.bytes()) }
 
 // concatenate copies each operand to its place.
 func concatenate(s *site) (runtime.Bound, bool) {
-	axis := hlo.AttrsOf[hlo.DimensionAttrs](s.in).Dimensions[0]
+	axis := hlo.AttrsOf[hlo.AxisAttrs](s.in).Dimensions[0]
 	out := s.in.Shape()
 	strides := rowMajor(out.Dimensions())
 	width := out.Type().ByteSize()

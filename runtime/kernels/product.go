@@ -26,7 +26,7 @@ type product[T gemm.Number] struct {
 	blockM, blockN int
 	tasksM, tasksN int
 	lhs, rhs, out  place
-	ends           *endpoints
+	ends           *convertedIO
 	rewrites       []rewriting
 	// arrange, if set, is how the axes of the product have to be permuted.
 	arrange             *arrangement
@@ -52,7 +52,7 @@ type workspace[T gemm.Number] struct {
 
 // bind completes p for operands 0 and 1 and result 0 of the site, computing in type t, which is T.
 func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
-	e := &endpoints{t: t}
+	e := &convertedIO{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
@@ -61,7 +61,7 @@ func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 }
 
 // complete is bind for operands whose places are known.
-func (p *product[T]) complete(s *site, e *endpoints, t hlo.PrimitiveType) (runtime.Bound, bool) {
+func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (runtime.Bound, bool) {
 	p.ends, p.out = e, e.out
 	var zero T
 	size := int64(sizeOf(zero))

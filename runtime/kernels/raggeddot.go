@@ -64,7 +64,7 @@ func raggedDotAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, bo
 	default:
 		return runtime.Bound{}, false
 	}
-	e := &endpoints{t: t}
+	e := &convertedIO{t: t}
 	if p.k == 0 || len(p.rightBatch) != p.batch || !e.planFirst(s, 2) {
 		return runtime.Bound{}, false
 	}

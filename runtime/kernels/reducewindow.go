@@ -65,7 +65,7 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 	}
 	r := &windowReduction[T]{windowRuns: runs, fold: f}
 	r.picked.New = func() any { return new([windowPick]T) }
-	e := &endpoints{t: t}
+	e := &convertedIO{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}

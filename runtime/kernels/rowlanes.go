@@ -119,14 +119,13 @@ func lanesComputation(s *site) (comp hlo.Computation, widths []int, ok bool) {
 		return comp, nil, false
 	}
 	i := 0
-	s.in.Shape().Leaves(func(_ hlo.ShapeIndex, leaf hlo.Shape) bool {
+	for _, leaf := range s.in.Shape().Leaves {
 		t := leaf.Type()
 		ok = ok && s.shape(i).Type() == t && s.shape(k+i).Type() == t && comp.Parameter(i).Shape().Type() == t &&
 			comp.Parameter(k+i).Shape().Type() == t && leaf.NumElements() > 0
 		widths = append(widths, t.ByteSize())
 		i++
-		return true
-	})
+	}
 	if !ok {
 		return comp, nil, false
 	}

@@ -98,7 +98,7 @@ func selectScatterAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], kee
 	if !ok || f == nil || source.NumElements() == 0 || array.NumElements() > 1<<31-1 {
 		return runtime.Bound{}, false
 	}
-	e := &endpoints{t: t}
+	e := &convertedIO{t: t}
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}

@@ -84,7 +84,11 @@ func sortLines(s *site) (runtime.Bound, bool) {
 		return runtime.Bound{}, false
 	}
 	for i := range s.in.NumOperands() {
-		x.widths = append(x.widths, s.shape(i).Type().ByteSize())
+		t := s.shape(i).Type()
+		if comp.Parameter(2*i).Shape().Type() != t || comp.Parameter(2*i+1).Shape().Type() != t {
+			return runtime.Bound{}, false // keys would be read as the comparator's type
+		}
+		x.widths = append(x.widths, t.ByteSize())
 	}
 	x.packed = len(x.keys) == 1 && x.keys[0].bits() <= 32
 	x.wide = len(x.keys) == 1 && !x.packed

@@ -140,3 +140,9 @@ func (q *single) Close() {
 	q.quiesce()
 	q.closed = true
 }
+
+// IsSingle reports whether q has no workers: its tasks run where somebody awaits values, in the order in which they were added.
+func IsSingle(q Queue) bool {
+	_, is := q.(*single)
+	return is
+}

@@ -1,6 +1,7 @@
 package mlir
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -243,7 +244,7 @@ func (r *reader) arrayElement(e *Type) int64 {
 			}
 			return int64(v)
 		}
-		if _, err := strconv.ParseFloat(lit, 64); err != nil && !strings.Contains(err.Error(), "range") {
+		if _, err := strconv.ParseFloat(lit, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
 			r.failAt(at, "expected a number")
 		}
 		return int64(floatBits(e.Elem, lit))

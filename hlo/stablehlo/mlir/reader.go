@@ -80,12 +80,6 @@ func newReader(file, text string, types *Types) *reader {
 	return &reader{text: text, src: &Source{File: file, Text: text}, types: types, known: make(map[string]*Type), read: make(map[string]Attr)}
 }
 
-// IsSyntax reports whether err is an error of reading MLIR text.
-func IsSyntax(err error) bool {
-	var list parser.ErrorList
-	return errors.As(err, &list)
-}
-
 // file reads a whole text.
 func (r *reader) file(name string) *Module {
 	m := &Module{File: name, Types: r.types, Source: r.src}

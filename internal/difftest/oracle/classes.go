@@ -2,7 +2,8 @@ package main
 
 import (
 	"errors"
-	"strings"
+	"regexp"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/difftest"
@@ -12,44 +13,68 @@ import (
 type class struct {
 	name string
 	// op reports whether an instruction is computed in another way; the differing result has to depend on one.
-	op func(in hlo.Instruction) bool
+	op func(m hlo.Module, in hlo.Instruction) bool
 }
 
 var classes = []class{
-	// XLA's simplifier takes the initial value of a reduction for neutral when it makes a reshape of a reduction of one element, or several
-	// reductions of one of a concatenation.
-	{"reduction from a value that is not neutral", func(in hlo.Instruction) bool {
+	// XLA's simplifier takes the initial value of a reduction for neutral when it makes a reshape of a reduction of one element, several
+	// reductions of one of a concatenation, or one of two reductions.
+	{"reduction from a value that is not neutral", func(m hlo.Module, in hlo.Instruction) bool {
 		if in.Opcode() != hlo.OpReduce {
 			return false
 		}
 		x := in.OperandInstr(0)
-		return value(x).Opcode() == hlo.OpConcatenate || x.Shape().NumElements() == leaf(in.Shape()).NumElements()
+		made := value(m, x).Opcode()
+		return made == hlo.OpConcatenate || made == hlo.OpReduce || x.Shape().NumElements() == leaf(in.Shape()).NumElements()
 	}},
 	// HLO's quotient by zero has all bits set; XLA's simplifier makes x/x one.
-	{"integer divided by itself", func(in hlo.Instruction) bool {
-		return in.Opcode() == hlo.OpDivide && in.Shape().Type().IsInteger() && value(in.OperandInstr(0)) == value(in.OperandInstr(1))
+	{"integer divided by itself", func(m hlo.Module, in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpDivide && in.Shape().Type().IsInteger() && value(m, in.OperandInstr(0)) == value(m, in.OperandInstr(1))
 	}},
 	// Which of several equal elements a window selects is not defined.
-	{"ties in select-and-scatter", func(in hlo.Instruction) bool {
+	{"ties in select-and-scatter", func(_ hlo.Module, in hlo.Instruction) bool {
 		return in.Opcode() == hlo.OpSelectAndScatter
 	}},
+	// XLA:CPU keeps what is computed within a map of narrow numbers wider until its end.
+	{"narrow map", func(_ hlo.Module, in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpMap && in.Shape().Type().IsFloat() && in.Shape().Type().Bits() == 16
+	}},
+	// A comparator for numbers puts NaN in no order.
+	{"sort of NaN", func(_ hlo.Module, in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpSort && in.OperandInstr(0).Shape().Type().IsFloat()
+	}},
 	// Which NaN an operation makes is not defined.
-	{"bits of a NaN", func(in hlo.Instruction) bool {
+	{"bits of a NaN", func(_ hlo.Module, in hlo.Instruction) bool {
 		return in.Opcode() == hlo.OpBitcastConvert && in.OperandInstr(0).Shape().Type().IsFloat()
 	}},
 }
+
+// infinite are classes of differences in which one side is infinite or NaN.
+var infinite = []class{
+	// The parts of a complex quotient or product of infinities and zeros depend on the formula.
+	{"complex infinities", func(_ hlo.Module, in hlo.Instruction) bool {
+		return in.Shape().IsArray() && in.Shape().Type().IsComplex() && (in.Opcode() == hlo.OpDivide || in.Opcode() == hlo.OpMultiply)
+	}},
+}
+
+// notFinite finds such a side in the report of a difference.
+var notFinite = regexp.MustCompile(`(got|want) \S*(NaN|Inf)`)
 
 // classify is the name of a class that explains a difference, or "".
 func classify(m hlo.Module, o difftest.Outcome) string {
 	switch {
 	case errors.Is(o.Err, errDied):
 		return "XLA ends the process"
-	case o.Verdict == difftest.RunFails && strings.HasPrefix(o.Err.Error(), "XLA: "):
+	case o.Verdict == difftest.RunFails && errors.As(o.Err, new(refusal)):
 		return "refused by XLA"
 	}
+	apply := classes
+	if notFinite.MatchString(o.Err.Error()) {
+		apply = slices.Concat(classes, infinite)
+	}
 	for in := range sources(m, o.Leaf) {
-		for _, c := range classes {
-			if c.op(in) {
+		for _, c := range apply {
+			if c.op(m, in) {
 				return c.name
 			}
 		}
@@ -57,18 +82,32 @@ func classify(m hlo.Module, o difftest.Outcome) string {
 	return ""
 }
 
-// value is the instruction that makes an instruction's value, behind copies, tuples and loops; the latter as if they did not change it.
-func value(in hlo.Instruction) hlo.Instruction {
+// value is the instruction that makes an instruction's value, behind what passes it on: copies, reshapes, tuples, calls of computations that return
+// a parameter, loops as if they did not change it, and ops that give x of x and x.
+func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 	switch in.Opcode() {
-	case hlo.OpCopy:
-		return value(in.OperandInstr(0))
+	case hlo.OpCopy, hlo.OpReshape, hlo.OpBitcast:
+		return value(m, in.OperandInstr(0))
 	case hlo.OpGetTupleElement:
 		tuple := in.OperandInstr(0)
 		if tuple.Opcode() == hlo.OpWhile {
-			tuple = value(tuple.OperandInstr(0))
+			tuple = value(m, tuple.OperandInstr(0))
 		}
 		if tuple.Opcode() == hlo.OpTuple {
-			return value(tuple.OperandInstr(int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)))
+			return value(m, tuple.OperandInstr(int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)))
+		}
+	case hlo.OpCall, hlo.OpFusion:
+		callee := m.MustComputation(in.Callee(0))
+		if n, ok := value(m, callee.Root()).ParameterNumber(); ok {
+			return value(m, in.OperandInstr(int(n)))
+		}
+	case hlo.OpMinimum, hlo.OpMaximum, hlo.OpAnd, hlo.OpOr:
+		if x := value(m, in.OperandInstr(0)); x == value(m, in.OperandInstr(1)) {
+			return x
+		}
+	case hlo.OpSelect:
+		if x := value(m, in.OperandInstr(1)); x == value(m, in.OperandInstr(2)) {
+			return x
 		}
 	}
 	return in

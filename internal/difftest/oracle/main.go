@@ -34,6 +34,11 @@ var script string
 // errDied is an interpreter that is gone: XLA ends the process on some programs.
 var errDied = errors.New("the interpreter ended")
 
+// refusal is XLA's error for a program.
+type refusal string
+
+func (r refusal) Error() string { return "XLA: " + string(r) }
+
 var verbose bool
 
 func main() {
@@ -155,7 +160,7 @@ func (x *xla) run(m hlo.Module, args []*hlo.Literal) ([]*hlo.Literal, error) {
 		if err != nil {
 			return nil, errDied
 		}
-		return nil, fmt.Errorf("XLA: %s", message)
+		return nil, refusal(message)
 	}
 	n, err := x.readNumber()
 	if err != nil {

@@ -48,6 +48,20 @@ func @print_from_mars() -> i32 {
 func @return_first_arg(%x: i32, %y: i32) -> i32 {
   tfrt.return %x : i32
 }
+func @slow_call() -> i32 {
+  %x = tfrt.constant.i32 42
+  %y = tfrt.async.read.from.mars
+  %z = tfrt.call @return_first_arg(%x, %y) : (i32, i32) -> (i32)
+  tfrt.return %z : i32
+}
+func @two_streams() -> i32 attributes {tfrt.cost_threshold = 1 : i64} {
+  %c = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %two = tfrt.constant.i32 2
+  %a = tfrt.print.i32 %one, %c
+  %b = tfrt.print.i32 %two, %c
+  tfrt.return %one : i32
+}
 func @fast_call() -> i32 {
   %x = tfrt.constant.i32 42
   %y = tfrt.async.read.from.mars
@@ -214,6 +228,19 @@ func TestSeedAsynchronousKernelsReturnUnavailableValues(t *testing.T) {
 	})
 }
 
+// The return comes after every kernel has been tried, also those that other workers have taken.
+func TestSeedReturnAfterEveryStream(t *testing.T) {
+	s := loadSeeds(t, "multi:2", false)
+	for range 200 {
+		s.execute(t, "two_streams")
+		out := strings.Split(s.out.take(), "\n")
+		assert.ElementsMatch(t, []string{"int32 = 1", "int32 = 2", ""}, out)
+		if t.Failed() {
+			break
+		}
+	}
+}
+
 func TestSeedNonStrictCallReturnsAtOnce(t *testing.T) {
 	onSeeds(t, false, func(t *testing.T, s *seedMachine) {
 		r := s.execute(t, "fast_call")
@@ -221,9 +248,10 @@ func TestSeedNonStrictCallReturnsAtOnce(t *testing.T) {
 		assert.False(t, r[0].IsIndirect())
 		s.program.Host().Quiesce()
 	})
-	t.Run("strict", func(t *testing.T) {
+	t.Run("strict", func(t *testing.T) { // but for what the program marks
 		s := loadSeeds(t, "single", true)
-		r := s.execute(t, "fast_call")
+		assert.True(t, s.execute(t, "fast_call")[0].IsConcrete())
+		r := s.execute(t, "slow_call")
 		assert.True(t, r[0].IsUnavailable())
 		assert.True(t, r[0].IsIndirect())
 		s.program.Host().Quiesce()

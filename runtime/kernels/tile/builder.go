@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -41,6 +42,8 @@ type value struct {
 type buildStep struct {
 	fn   loop
 	name string // see operation
+	// vector is what package vec calls the loop, or nothing: see operation.
+	vector string
 	// op is what is computed in f32, if that is one op, and rounded says that the result is rounded to bf16 then.
 	op      string
 	rounded bool
@@ -97,7 +100,7 @@ func (b *Builder) Input(arg int, t hlo.PrimitiveType, view View) Value {
 }
 
 func (v *View) equal(o *View) bool {
-	if v.Base != o.Base {
+	if v.Base != o.Base || !slices.Equal(v.Turns, o.Turns) {
 		return false
 	}
 	for i, s := range v.Strides {
@@ -159,7 +162,7 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	}
 	v := b.step(t, b.loopOf(&o), o.round, o.weight, args...)
 	last := &b.steps[len(b.steps)-1]
-	last.name = o.name
+	last.name, last.vector = o.name, o.vector
 	if op, ok := strings.CutSuffix(o.name, ".f32"); ok {
 		last.op = op
 	}
@@ -176,7 +179,9 @@ func (b *Builder) Rotate(v Value, by int) Value {
 		o.fn = rotateLeft[uint64]
 	}
 	o.vectorize(fmt.Sprintf("rotate-left.i%d", t.Bits()))
-	return b.step(t, b.loopOf(&o), nil, o.weight, v, amount)
+	d := b.step(t, b.loopOf(&o), nil, o.weight, v, amount)
+	b.steps[len(b.steps)-1].vector = o.vector
+	return d
 }
 
 // Convert changes the type of v by value.
@@ -189,7 +194,8 @@ func (b *Builder) Convert(t hlo.PrimitiveType, v Value) (Value, bool) {
 		return b.sameLanes(t, o.round, v), true
 	}
 	d := b.step(t, b.loopOf(&o), o.round, o.weight, v)
-	b.steps[len(b.steps)-1].name = o.name
+	last := &b.steps[len(b.steps)-1]
+	last.name, last.vector = o.name, o.vector
 	return d, true
 }
 
@@ -223,14 +229,15 @@ func (b *Builder) use(v Value) Value {
 	switch {
 	case x.round == nil:
 	case x.rounded != nil:
-		b.steps[x.def].fn, b.steps[x.def].name, b.steps[x.def].rounded = x.rounded, "", true
+		s := &b.steps[x.def]
+		s.fn, s.name, s.vector, s.rounded = x.rounded, "", s.op+".round."+x.typ.String(), true
 		x.round, x.rounded = nil, nil
 	default:
 		from := b.holder(v)
 		if from != v {
 			x.same, x.def = noValue, len(b.steps)
 		}
-		b.steps = append(b.steps, buildStep{fn: x.round, d: v, args: []Value{from}})
+		b.steps = append(b.steps, buildStep{fn: x.round, vector: "round." + x.typ.String(), d: v, args: []Value{from}})
 		x.round = nil
 		x.weight++
 	}
@@ -328,6 +335,7 @@ func (b *Builder) layOut(p *Program) {
 		v := &b.values[i]
 		width := lane(v.typ).ByteSize()
 		p.widths = append(p.widths, width)
+		p.truth = append(p.truth, v.typ == hlo.PRED)
 		switch {
 		case v.load != nil:
 			b.layOutLoad(p, &m, Value(i), direct)
@@ -347,7 +355,7 @@ func (b *Builder) layOut(p *Program) {
 		if b.values[s.d].def == i && !direct[int(s.d)] {
 			p.regs[s.d] = m.take(lane(b.values[s.d].typ).ByteSize())
 		}
-		st := step{fn: s.fn, run: s.fn, d: int(s.d)}
+		st := step{fn: s.fn, run: s.fn, d: int(s.d), vector: s.vector}
 		for k, to := range []*int{&st.a, &st.b, &st.c} {
 			if k < len(s.args) {
 				*to = int(s.args[k])

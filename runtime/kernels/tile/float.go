@@ -37,7 +37,7 @@ var floatUnary32 = map[hlo.Opcode]weighted{
 	hlo.OpCosine:              wide(math.Cos, 12),
 	hlo.OpCosh:                wide(math.Cosh, 16),
 	hlo.OpErf:                 wide(math.Erf, 16),
-	hlo.OpExponentialMinusOne: wide(math.Expm1, 12),
+	hlo.OpExponentialMinusOne: {expm1of32Loop, 12},
 	hlo.OpLog:                 wide(math.Log, 8),
 	hlo.OpLogPlusOne:          wide(math.Log1p, 12),
 	hlo.OpSine:                wide(math.Sin, 12),
@@ -148,6 +148,13 @@ func exp32Loop(n int, d, a, _, _ unsafe.Pointer) {
 	z, x := vec[float32](d, n), vec[float32](a, n)
 	for i := range z {
 		z[i] = float32(exp(float64(x[i])))
+	}
+}
+
+func expm1of32Loop(n int, d, a, _, _ unsafe.Pointer) {
+	z, x := vec[float32](d, n), vec[float32](a, n)
+	for i := range z {
+		z[i] = elementary.Expm1of32(x[i])
 	}
 }
 

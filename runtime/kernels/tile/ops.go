@@ -15,6 +15,7 @@ type operation struct {
 	round     loop   // brings the result into a narrow type
 	rounded   loop   // fn and round in one, or nil
 	name      string // what package scalar calls it; with a # at the end, with the operands exchanged
+	vector    string // what package vec calls it, in the same way, if that computes it
 	identity  bool   // the result is the first operand
 	sameLanes bool   // the result, before rounding, is in the operand's register
 	weight    int

@@ -32,6 +32,8 @@ type Program struct {
 	names  []string
 	arity  []int
 	widths []int
+	truth  []bool // whether a register holds bytes 0 and 1
+	native nativeState
 }
 
 // step computes register d from up to three others over n elements.
@@ -39,6 +41,7 @@ type step struct {
 	fn         loop
 	run        loop // fn, or what does the same with operands and results that are left as they are in memory
 	d, a, b, c int
+	vector     string // see operation
 }
 
 // loop is the inner loop of an op. The operands beyond its arity are those of register 0 and must not be touched. d may be a, b or c.
@@ -110,6 +113,9 @@ type frame struct {
 	filled []int
 	held   []int64
 	walk   walk // of a counter, whose loop is a variable and would move it to the heap
+	// What machine code is given: the pointers, and memory for what it has no registers for.
+	slots  []unsafe.Pointer
+	spills []byte
 }
 
 // Weight estimates the work per element in simple operations.
@@ -133,14 +139,18 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	if lo >= hi {
 		return
 	}
-	if p.plain {
+	code := p.compiled(hi - lo)
+	if p.plain && code == nil {
 		p.runPlain(lo, hi, b)
 		return
 	}
 	f := p.begin(lo, hi, b)
+	if code != nil && code.linear {
+		lo = p.runLinear(code, f, lo, hi, b)
+	}
 	for at := lo; at < hi; {
 		n := p.next(at, hi)
-		p.tile(f, at, n, b)
+		p.piece(code, f, at, n, b)
 		at += n
 	}
 	p.pool.Put(f)
@@ -158,9 +168,10 @@ func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
 		return
 	}
 	f := p.begin(lo, hi, b)
+	code := p.compiled(hi - lo)
 	for at := lo; at < hi; {
 		n := p.next(at, hi)
-		p.tile(f, at, n, b)
+		p.piece(code, f, at, n, b)
 		v.Tile(at, n, f.ptr[p.result])
 		at += n
 	}
@@ -264,18 +275,24 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 				f.ptr[l.reg] = src
 			}
 		case gathered:
-			if l.period > 0 && at%l.period == 0 && f.filled[i] >= n && f.held[i] == aPeriod {
-				f.ptr[l.reg] = f.own[l.reg]
-				continue
-			}
-			p.gather(f, i, at, n, b.In(l.arg))
+			p.gather(f, i, at, n, b)
 		}
 	}
+	p.count(f, at, n)
+	p.compute(f, at, n, b)
+}
+
+// count writes the iotas.
+func (p *Program) count(f *frame, at, n int) {
 	for i := range p.counters {
 		o := &p.counters[i]
 		f.walk.start(&p.space, &o.view, at)
 		o.fill(f.ptr[o.reg], n, &f.walk)
 	}
+}
+
+// compute runs the steps on registers, and stores.
+func (p *Program) compute(f *frame, at, n int, b Buffers) {
 	ptr := f.ptr
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -295,8 +312,13 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 }
 
 // gather is load i through a view. A piece of one row that lies together is not copied.
-func (p *Program) gather(f *frame, i, at, n int, data []byte) {
+func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 	l := &p.loads[i]
+	if l.period > 0 && at%l.period == 0 && f.filled[i] >= n && f.held[i] == aPeriod {
+		f.ptr[l.reg] = f.own[l.reg]
+		return
+	}
+	data := b.In(l.arg)
 	var w walk
 	w.start(&p.space, &l.view, at)
 	width := l.typ.ByteSize()

@@ -26,7 +26,10 @@ func (o *operation) vectorize(name string) {
 	}
 	if !vectors.Has(name) {
 		o.weight *= scalarWeight
-	} else if op, _, _ := strings.Cut(name, "."); !approximated[op] {
+		return
+	}
+	o.vector = name
+	if op, _, _ := strings.Cut(name, "."); !approximated[op] {
 		o.short = portable
 	}
 }
@@ -92,7 +95,13 @@ func (o *operation) vectorizeCompare(t hlo.PrimitiveType, dir hlo.Direction, typ
 	o.fn = compareLoop(t, opposite, typ)
 	o.vectorize(name)
 	o.fn, o.short = swapped(o.fn), swapped(o.short)
+	if o.vector != "" {
+		o.vector += exchanged
+	}
 }
+
+// exchanged, behind a name, says that the operands are exchanged.
+const exchanged = "#"
 
 // swapped is the loop with its first two operands exchanged.
 func swapped(fn loop) loop {

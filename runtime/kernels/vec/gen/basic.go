@@ -168,7 +168,7 @@ func comparison(key, doc string, lane int, body func(m *machine, x, y vector) ve
 }
 
 // predicates are bytes 0 and 1, as masks.
-var predicates = form{size: 1,
+var predicates = form{size: 1, name: "truth",
 	load: func(m *machine, from operand.Mem, tail operand.Op) vector {
 		if !m.wide {
 			// Lanes of zeros are not set; the others are, whatever they hold.

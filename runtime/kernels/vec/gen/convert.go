@@ -82,7 +82,7 @@ func (m *machine) carryBF16(x vector) vector {
 
 // extended are narrow integers, as wide ones in lanes: how is ZX or SX.
 func extended(size int, how string) form {
-	return form{size: size, load: func(m *machine, from operand.Mem, tail operand.Op) vector {
+	return form{size: size, name: map[string]string{"ZX": "zeros"}[how], load: func(m *machine, from operand.Mem, tail operand.Op) vector {
 		name := "VPMOV" + how + letters[size] + letters[m.lane]
 		d := m.vector()
 		if tail != nil {

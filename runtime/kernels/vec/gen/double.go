@@ -62,8 +62,11 @@ func doubles() (all []kernel) {
 	return all
 }
 
+// widenedName is by what recipes leave them out.
+const widenedName = "f32 in f64"
+
 // widened are f32, as f64 in lanes, whose tails are masked with 256 bits too.
-var widened = form{size: 4, masked: true,
+var widened = form{size: 4, name: widenedName, masked: true,
 	load: func(m *machine, from operand.Mem, tail operand.Op) vector {
 		if m.wide || tail == nil {
 			return singles.load(m, from, tail)

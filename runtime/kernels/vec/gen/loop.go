@@ -33,7 +33,8 @@ type kernel struct {
 // form is how elements lie in memory.
 type form struct {
 	size   int
-	masked bool // load and store know masks of 256 bits
+	name   string // for recipes: truth, zeros, or nothing in particular
+	masked bool   // load and store know masks of 256 bits
 	// load and store go between memory and lanes; tail is a mask register that limits them, or nil. Without them elements are as wide as
 	// lanes.
 	load  func(m *machine, from operand.Mem, tail operand.Op) vector

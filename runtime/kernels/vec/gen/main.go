@@ -16,6 +16,7 @@
 //	window.go   the same of runs, element by element
 //	brain.go    arithmetic of bf16 as it is in memory
 //	order.go    elements in another order
+//	record.go   the bodies as data
 package main
 
 import (
@@ -60,7 +61,10 @@ func generate() (asmgen.Files, error) {
 	}
 	const declarations = "gen_vec_amd64.go"
 	files[declarations] = bytes.Replace(files[declarations], []byte("package vec"), []byte("package vec\n\nimport \"unsafe\""), 1)
-	files["gen_table_amd64.go"], err = format.Source(printTables(tables))
+	if files["gen_table_amd64.go"], err = format.Source(printTables(tables)); err != nil {
+		return nil, err
+	}
+	files["gen_recipes_amd64.go"], err = record()
 	return files, err
 }
 

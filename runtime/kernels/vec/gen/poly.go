@@ -11,8 +11,8 @@ import (
 var (
 	// (e^r - 1 - r)/r² for |r| ≤ ln2/2: 3e-9 of e^r.
 	exp32 = []float64{0.0013951719738543034, 0.008369598537683487, 0.0416661873459816, 0.16666512191295624, 0.5}
-	// The same, 3e-10 of e^r - 1.
-	expm132 = []float64{0.00019845958730893914, 0.001394165214151144, 0.008333391509950161, 0.04166634753346443, 0.1666666567325592, 0.5}
+	// The same, for e^r - 1: those of XLA's CPU compiler.
+	expm132 = []float64{0x1.a0d2cep-13, 0x1.6e879cp-10, 0x1.11121p-7, 0x1.555382p-5, 0x1.555554p-3, 0.5}
 	// (log(1+f) - f + f²/2)/f³ for 1+f from √½ to √2: 7e-10 of log(1+f).
 	log32 = []float64{0.06746640056371689, -0.11675652116537094, 0.11888162046670914, -0.1240558922290802, 0.14219552278518677,
 		-0.1666799634695053, 0.2000211924314499, -0.25000008940696716, 0.3333331346511841}
@@ -58,6 +58,13 @@ func (m *machine) splitExp(x vector) (n, r vector) {
 	return n, m.fnma(n, m.constant(low), r)
 }
 
+// splitExpDown is splitExp of f32 with a half rounded up.
+func (m *machine) splitExpDown(x vector) (n, r vector) {
+	n = m.round(m.fma(x, m.copyOf(m.constant(0x1.715476p+0)), m.copyOf(m.constant(0.5))), down)
+	r = m.fnma(n, m.constant(0.693359375), x)
+	return n, m.fnma(n, m.constant(-2.12194440e-4), r)
+}
+
 // exp is e^x. Beyond the clamps are zero and infinity; between, scale makes denormals.
 func (m *machine) exp(x vector) vector {
 	lo, hi, c := -104.0, 89.0, exp32
@@ -70,17 +77,28 @@ func (m *machine) exp(x vector) vector {
 	return m.scale(m.add(near, m.fma(m.mul(r, r), m.horner(r, c...), lost)), n)
 }
 
-// expm1 is e^x - 1 = 2^n·(e^r - 1) + (2^n - 1). It works with half of 2^n, which does not overflow.
+// expm1 is e^x - 1 = 2^n·(e^r - 1) + (2^n - 1). It works with half of 2^n, which does not overflow. In f32 beyond a half, it is
+// what XLA's CPU compiler makes of e^x, minus 1, bit for bit (but for the last results before infinity, where that is off): sines of complex numbers multiply the error.
 func (m *machine) expm1(x vector) vector {
-	lo, hi, c := -20.0, 88.8, expm132
+	lo, hi, c := -87.8, 88.8, expm132
 	if m.lane == 8 {
 		lo, hi, c = -40, 709.9, taylor(13)
 	}
-	n, r := m.splitExp(m.between(x, lo, hi))
-	p := m.fma(m.mul(r, r), m.horner(r, c...), r)
+	var n, r vector
+	if m.lane == 8 {
+		n, r = m.splitExp(m.between(x, lo, hi))
+	} else {
+		n, r = m.splitExpDown(m.between(x, lo, hi))
+	}
+	p := m.fma(m.horner(r, c...), m.mul(r, r), r)
 	half := m.scale(m.copyOf(m.constant(0.5)), n)
 	y := m.fma(p, half, m.sub(half, m.constant(0.5)))
 	y = m.add(y, y)
+	if m.lane == 4 {
+		far := m.mul(m.add(p, m.constant(1)), half)
+		far = m.sub(m.add(far, far), m.constant(1))
+		y = m.choose(m.compare(isLess, m.copyOf(m.constant(0.5)), m.abs(x)), far, y)
+	}
 	return m.choose(m.compare(isLess, m.abs(x), m.constant(1e-30)), x, y) // -0, and denormals of which half would lose a bit
 }
 

@@ -5,9 +5,9 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-// endpoints are the operands and the result of a kernel that computes in type t: where they are of another type they are converted to and
+// convertedIO are the operands and the result of a kernel that computes in type t: where they are of another type they are converted to and
 // from scratch memory.
-type endpoints struct {
+type convertedIO struct {
 	t       hlo.PrimitiveType
 	in      []place
 	out     place
@@ -18,10 +18,10 @@ type endpoints struct {
 }
 
 // plan looks at the array operands and the array result of a site.
-func (e *endpoints) plan(s *site) bool { return e.planFirst(s, s.in.NumOperands()) }
+func (e *convertedIO) plan(s *site) bool { return e.planFirst(s, s.in.NumOperands()) }
 
 // planFirst is plan for the first n operands only; others stay as they are.
-func (e *endpoints) planFirst(s *site, n int) bool {
+func (e *convertedIO) planFirst(s *site, n int) bool {
 	size := int64(e.t.ByteSize())
 	for i := range n {
 		at := place{kind: inInput, index: i}
@@ -50,10 +50,10 @@ func (e *endpoints) planFirst(s *site, n int) bool {
 	return true
 }
 
-func (e *endpoints) before(f *runtime.TensorFrame) {
+func (e *convertedIO) before(f *runtime.TensorFrame) {
 	for _, c := range e.inConv {
 		c.run(f)
 	}
 }
 
-func (e *endpoints) after(f *runtime.TensorFrame) { e.outConv.run(f) }
+func (e *convertedIO) after(f *runtime.TensorFrame) { e.outConv.run(f) }

@@ -6,8 +6,8 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Fate is what became of an instruction of the first module.
-type Fate struct {
+// Outcome is what became of an instruction of the first module.
+type Outcome struct {
 	// Events happened to it, and to what took its place, in order.
 	Events []Event
 	// Now is what computes its value in the last module: the instruction itself if it is still there, or what stands for it. Several, when a
@@ -25,8 +25,8 @@ type whereabouts struct {
 	step  int
 }
 
-// Fate follows an instruction of the first module forwards to last, the module that the run ended with.
-func (h *History) Fate(ctx context.Context, last hlo.Module, comp hlo.CompID, instr hlo.InstrID) (f Fate, err error) {
+// Outcome follows an instruction of the first module forwards to last, the module that the run ended with.
+func (h *History) Outcome(ctx context.Context, last hlo.Module, comp hlo.CompID, instr hlo.InstrID) (f Outcome, err error) {
 	work := []whereabouts{{comp, instr, 0}}
 	known := map[whereabouts]bool{}
 	for n := 0; len(work) > 0 && n < maxFollowed; n++ {
@@ -50,7 +50,7 @@ func (h *History) Fate(ctx context.Context, last hlo.Module, comp hlo.CompID, in
 }
 
 // follow adds what happened to an instruction until it was removed, and returns what took its place then.
-func (h *History) follow(ctx context.Context, f *Fate, w whereabouts) (next []whereabouts, gone bool, err error) {
+func (h *History) follow(ctx context.Context, f *Outcome, w whereabouts) (next []whereabouts, gone bool, err error) {
 	for i := w.step; i < len(h.steps); i++ {
 		s := h.steps[i]
 		was, had := at(s.Before, w.comp, w.instr)

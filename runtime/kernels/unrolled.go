@@ -8,8 +8,8 @@ import (
 	"github.com/gohalo/halo/runtime/scalar"
 )
 
-// littleCode writes kernels on few elements, which are not elementwise, into programs over scalars.
-func littleCode(op hlo.Opcode) func(s *site) scalar.Code {
+// unrolledCode writes kernels on few elements, which are not elementwise, into programs over scalars.
+func unrolledCode(op hlo.Opcode) func(s *site) scalar.Code {
 	//halo:allow opswitch what can be written out element by element
 	switch op {
 	case hlo.OpConcatenate:
@@ -31,7 +31,7 @@ const mostSteps = 64
 
 // codeFor is the code of a kernel that brought none itself.
 func codeFor(s *site) scalar.Code {
-	write := littleCode(s.in.Opcode())
+	write := unrolledCode(s.in.Opcode())
 	if write == nil || !hasFixedSizes(s.in) {
 		return nil
 	}
@@ -75,7 +75,7 @@ func sequenceCode(s *site) scalar.Code {
 }
 
 func concatenateCode(s *site) scalar.Code {
-	axis := hlo.AttrsOf[hlo.DimensionAttrs](s.in).Dimensions[0]
+	axis := hlo.AttrsOf[hlo.AxisAttrs](s.in).Dimensions[0]
 	out := s.in.Shape()
 	strides, at := rowMajor(out.Dimensions()), 0
 	var parts [][]int // where the elements of each operand go

@@ -1,0 +1,108 @@
+package native
+
+import (
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// Value is a value of a chain under construction.
+type Value int
+
+// Builder makes a loop. The pointers that the loop takes are numbered in the order in which inputs and stores are made.
+type Builder struct {
+	values []value
+	ops    []op
+	stores []store
+	slots  int
+}
+
+// value is what an op computes, or an operand in memory: bytes of a constant, or a slot.
+type value struct {
+	truth    bool // bytes 0 and 1, one for each element
+	size     int
+	op       int // that computes it, or -1
+	slot     int // or -1
+	repeated bool
+	constant []byte
+}
+
+type op struct {
+	name  string
+	args  []Value
+	d     Value
+	truth bool // logic on truth values: see [isLogic]
+}
+
+type store struct {
+	v    Value
+	name string // of the loop that converts what is stored, or nothing
+	slot int
+}
+
+// NewBuilder starts a loop.
+func NewBuilder() *Builder { return &Builder{} }
+
+func (b *Builder) define(v value) Value {
+	b.values = append(b.values, v)
+	return Value(len(b.values) - 1)
+}
+
+// Input is an operand of elements of a size; truth says that they are bytes 0 and 1. A repeated one is the same element everywhere, of which
+// 64 follow each other in memory.
+func (b *Builder) Input(size int, truth, repeated bool) Value {
+	b.slots++
+	return b.define(value{truth: truth, size: size, op: -1, slot: b.slots - 1, repeated: repeated})
+}
+
+// Constant is the same element everywhere.
+func (b *Builder) Constant(element []byte, truth bool) Value {
+	return b.define(value{truth: truth, size: len(element), op: -1, slot: -1, constant: element})
+}
+
+// Op is the result of the loop with this name in package vec.
+func (b *Builder) Op(name string, truth bool, args ...Value) Value {
+	d := b.define(value{truth: truth, op: len(b.ops), slot: -1})
+	b.ops = append(b.ops, op{name: name, args: args, d: d})
+	return d
+}
+
+// Store puts v into memory, converted by the loop called convert unless that is empty.
+func (b *Builder) Store(v Value, convert string) {
+	b.slots++
+	b.stores = append(b.stores, store{v, convert, b.slots - 1})
+}
+
+// lane finds the width of lanes, which all ops must have in common, and which ops are logic on masks.
+func (b *Builder) lane() (int, bool) {
+	lane := 0
+	for i := range b.ops {
+		o := &b.ops[i]
+		if o.truth = b.isLogic(o); o.truth {
+			continue
+		}
+		r := vec.FindRecipe(o.name)
+		if r == nil || lane != 0 && r.Lane != lane {
+			return 0, false
+		}
+		lane = r.Lane
+	}
+	if lane == 0 { // nothing but logic: on bytes
+		lane = 1
+		for i := range b.ops {
+			b.ops[i].truth = false
+		}
+	}
+	return lane, true
+}
+
+// isLogic reports whether an op is one of bytes that are truth values.
+func (b *Builder) isLogic(o *op) bool {
+	if !b.values[o.d].truth || !logic[o.name] {
+		return false
+	}
+	for _, a := range o.args {
+		if !b.values[a].truth {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,18 @@
+// Package native makes machine code of chains of elementwise ops at run time: one loop over memory, in which a vector of each operand is
+// loaded, everything that follows from it is computed in registers, and the results are stored.
+//
+// A [Builder] takes the chain op by op, by the names of the loops of package vec. The code is put together from those loops' own bodies, which
+// package vec has as data ([vec.Recipe]), so it gives the same bits; there is no second description of what an op computes.
+//
+//	file        what
+//	builder.go  Builder: the chain
+//	expand.go   recipes, joined to one list of instructions on registers without number
+//	truth.go    masks: logic, and masks as integers
+//	assign.go   which register holds what, and when; spills
+//	emit.go     the loop around it, and constants
+//	code.go     Code: memory that can be executed, and calling it
+//
+// The code runs on the stack of the goroutine that calls it, and nothing of Go's runtime knows it: it makes no calls, is given all the memory it
+// touches, and returns after so many vectors that the garbage collector never waits for long ([Code.Most]). Memory is writable while the code is
+// written, and executable after, never both.
+package native

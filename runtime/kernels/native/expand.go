@@ -1,0 +1,257 @@
+package native
+
+import (
+	"fmt"
+
+	"github.com/gohalo/halo/internal/amd64"
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// instr is an instruction of the loop, on virtual registers, which are numbered from 1: 0 is none.
+type instr struct {
+	op        amd64.VectorOp
+	mask      amd64.MaskOp // instead of op, if kind says so
+	kind      instrKind
+	bits      int
+	d, x, k   int
+	y         int
+	from      memory // instead of y, or of d
+	zero      bool
+	number    uint8
+	hasNumber bool
+	stores    bool // to from
+	reads     bool // d too
+	clears    bool // d
+}
+
+type instrKind uint8
+
+const (
+	onVectors instrKind = iota
+	onMasks             // d = x mask y
+	maskNot             // d = not x
+)
+
+// memory is an operand in memory.
+type memory struct {
+	kind  memoryKind
+	index int // of a slot, or of a constant
+	size  int // of an element
+}
+
+type memoryKind uint8
+
+const (
+	nowhere memoryKind = iota
+	inSlot
+	repeated // at the start of a slot
+	inPool
+)
+
+// form is how a value is in a register.
+type form struct {
+	kind vec.FormKind
+	size int
+	// store, for forms that only can be stored, is how, of a value in the register result.
+	store []vec.Instr
+	names map[vec.Operand]int
+}
+
+// held is a value in a register.
+type held struct {
+	reg  int
+	form form
+}
+
+// expansion joins recipes.
+type expansion struct {
+	b       *Builder
+	lane    int
+	wide    bool
+	code    []instr
+	isMask  []bool // of each virtual register
+	values  []held
+	loaded  map[loading]int
+	pool    [][16]byte
+	numbers map[[16]byte]int
+	failure string
+}
+
+// loading is a value as a recipe loads it.
+type loading struct {
+	v  Value
+	op amd64.VectorOp
+	n  int
+}
+
+func (e *expansion) register(mask bool) int {
+	e.isMask = append(e.isMask, mask)
+	return len(e.isMask) - 1
+}
+
+// constant is the number of 16 bytes in the pool.
+func (e *expansion) constant(c [16]byte) int {
+	n, ok := e.numbers[c]
+	if !ok {
+		n = len(e.pool)
+		e.pool, e.numbers[c] = append(e.pool, c), n
+	}
+	return n
+}
+
+func (e *expansion) fail(format string, args ...any) int {
+	if e.failure == "" {
+		e.failure = fmt.Sprintf(format, args...)
+	}
+	return 0
+}
+
+// expand makes the instructions of a chain.
+func expand(b *Builder) (*expansion, error) {
+	lane, ok := b.lane()
+	if !ok {
+		return nil, fmt.Errorf("ops without recipes, or of different widths")
+	}
+	e := &expansion{b: b, lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
+		loaded: make(map[loading]int), numbers: make(map[[16]byte]int)}
+	for i := range b.ops {
+		o := &b.ops[i]
+		if o.truth {
+			e.logic(o)
+		} else {
+			e.recipe(vec.FindRecipe(o.name), o.args, o.d)
+		}
+	}
+	for i := range b.stores {
+		e.store(&b.stores[i])
+	}
+	if e.failure != "" {
+		return nil, fmt.Errorf("%s", e.failure)
+	}
+	return e, nil
+}
+
+// recipe appends the body of one, on what its operands are.
+func (e *expansion) recipe(r *vec.Recipe, args []Value, d Value) {
+	names := make(map[vec.Operand]int)
+	for i, a := range args {
+		if i >= len(r.Args) {
+			break
+		}
+		names[r.Args[i]] = e.operand(r, i, a)
+	}
+	e.splice(r.Body, names, memory{})
+	if e.failure != "" {
+		return
+	}
+	e.values[d] = held{names[r.Result], form{r.Out.Kind, r.Out.Size, r.Store, names}}
+	if names[r.Result] == 0 {
+		e.fail("%s has no result", r.Key)
+	}
+}
+
+// operand is the register with value v as operand i of a recipe.
+func (e *expansion) operand(r *vec.Recipe, i int, v Value) int {
+	f := r.In[i]
+	x := &e.b.values[v]
+	if x.op < 0 {
+		return e.load(r.Loads[i], r.Args[i], f, v)
+	}
+	h := &e.values[v]
+	switch {
+	case h.form.kind == f.Kind && (f.Kind == vec.Whole || f.Kind == vec.Truth):
+		return h.reg
+	case h.form.kind == vec.Truth && (f.Kind == vec.Extended && f.Size == 1 || f.Kind == vec.Whole && e.lane == 1):
+		return e.asInteger(h.reg)
+	}
+	return e.fail("%s takes what is not in this form", r.Key)
+}
+
+// load brings a value from memory, once for each form.
+func (e *expansion) load(how []vec.Instr, result vec.Operand, f vec.Form, v Value) int {
+	x := &e.b.values[v]
+	if x.size != f.Size {
+		return e.fail("elements of %d bytes for %d", x.size, f.Size)
+	}
+	key := loading{v, how[0].Op, len(how)}
+	if reg, ok := e.loaded[key]; ok {
+		return reg
+	}
+	names := make(map[vec.Operand]int)
+	e.splice(how, names, e.place(v))
+	e.loaded[key] = names[result]
+	return names[result]
+}
+
+// place is where an operand is in memory.
+func (e *expansion) place(v Value) memory {
+	x := &e.b.values[v]
+	switch {
+	case x.slot < 0:
+		var c [16]byte
+		for i := range c {
+			c[i] = x.constant[i%x.size]
+		}
+		return memory{kind: inPool, index: e.constant(c)}
+	case x.repeated:
+		return memory{kind: repeated, index: x.slot}
+	}
+	return memory{kind: inSlot, index: x.slot, size: x.size}
+}
+
+// store appends what puts a value into memory.
+func (e *expansion) store(s *store) {
+	v := s.v
+	if s.name != "" {
+		r := vec.FindRecipe(s.name)
+		if r == nil || r.Lane != e.lane {
+			e.fail("no conversion %s", s.name)
+			return
+		}
+		v = e.b.define(value{op: 0, slot: -1})
+		e.values = append(e.values, held{})
+		e.recipe(r, []Value{s.v}, v)
+	}
+	h := &e.values[v]
+	x := &e.b.values[v]
+	if e.failure != "" || x.op < 0 {
+		e.fail("an operand is a result")
+		return
+	}
+	to := memory{kind: inSlot, index: s.slot, size: h.form.size}
+	e.splice(h.form.store, h.form.names, to)
+}
+
+// splice appends instructions, with names for their registers, and what they call memory.
+func (e *expansion) splice(code []vec.Instr, names map[vec.Operand]int, at memory) {
+	register := func(o vec.Operand) int {
+		switch o.Kind() {
+		case vec.Vector, vec.MaskRegister:
+			reg, ok := names[o]
+			if !ok {
+				reg = e.register(o.Kind() == vec.MaskRegister)
+				names[o] = reg
+			}
+			return reg
+		}
+		return 0
+	}
+	for i := range code {
+		c := &code[i]
+		n := instr{op: c.Op, bits: int(c.Bits), x: register(c.X), y: register(c.Y), k: register(c.Mask), zero: c.Zero, number: c.Number, hasNumber: c.HasNumber}
+		n.clears = c.X == 0 && c.Y == 0
+		_, defined := names[c.D]
+		n.d = register(c.D)
+		n.reads = defined && c.Op.Accumulates() || defined && c.Mask.Kind() == vec.MaskRegister && !c.Zero && !c.Op.Blends()
+		switch {
+		case c.Y.Kind() == vec.InConstant:
+			pair := vec.RecipeConstant(c.Y.Index())
+			n.from = memory{kind: inPool, index: e.constant(bytesOf(pair))}
+		case c.Y.Kind() == vec.InMemory:
+			n.from = at
+		case c.D.Kind() == vec.InMemory:
+			n.from, n.stores = at, true
+		}
+		e.code = append(e.code, n)
+	}
+}

@@ -1,0 +1,256 @@
+package tile
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/native"
+)
+
+// nativeState is the machine code of a program's steps. It is made once the program has done so much that making it pays.
+type nativeState struct {
+	work atomic.Int64 // done without it
+	once sync.Once
+	code atomic.Pointer[nativeSteps]
+}
+
+// nativeSteps replaces the steps of a program, and what it does to bring narrow floats into registers and back.
+type nativeSteps struct {
+	*native.Code
+	slots  []slot
+	moving []int // registers that hold elements of a tile, beside those found in memory
+	// linear says that no load has to be brought into a register: all of a range is one call.
+	linear bool
+}
+
+// slot is a pointer that the code takes.
+type slot struct {
+	kind  slotKind
+	index int
+}
+
+type slotKind uint8
+
+const (
+	ofLoad     slotKind = iota // the memory of a linear load
+	ofRegister                 // where a register is
+	ofStore                    // the memory of a store
+)
+
+// payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
+const payingWork = 1 << 20
+
+// heavyLoop is the weight of a single op from which on code is better than its loop, which does not ask for memory ahead.
+const heavyLoop = 4
+
+// compiled returns the code, for a run over n elements, or nil.
+func (p *Program) compiled(n int) *nativeSteps {
+	if c := p.native.code.Load(); c != nil {
+		if c.Code == nil {
+			return nil
+		}
+		return c
+	}
+	if p.native.work.Add(int64(n)*int64(p.weight)) < payingWork {
+		return nil
+	}
+	p.native.once.Do(func() {
+		c, ok := p.compile()
+		if !ok {
+			c = &nativeSteps{}
+		}
+		p.native.code.Store(c)
+	})
+	if c := p.native.code.Load(); c.Code != nil {
+		return c
+	}
+	return nil
+}
+
+// nativeWriter hands a program to package native.
+type nativeWriter struct {
+	*native.Builder
+	p     *Program
+	regs  []native.Value // what registers hold
+	code  nativeSteps
+	known []bool
+}
+
+func (w *nativeWriter) set(reg int, v native.Value) { w.regs[reg], w.known[reg] = v, true }
+
+func (p *Program) compile() (*nativeSteps, bool) {
+	if len(p.steps) == 0 || p.plain && p.weight < heavyLoop {
+		return nil, false
+	}
+	w := &nativeWriter{Builder: native.NewBuilder(), p: p, regs: make([]native.Value, len(p.regs)), known: make([]bool, len(p.regs))}
+	w.code.linear = len(p.counters) == 0
+	for i := range p.loads {
+		w.load(i)
+	}
+	for i := range p.counters {
+		w.fromRegister(p.counters[i].reg, false)
+	}
+	for i := range p.splats {
+		s := &p.splats[i]
+		w.set(s.reg, w.Constant(s.value[:p.widths[s.reg]], p.truth[s.reg]))
+	}
+	for i := range p.steps {
+		if !w.step(i) {
+			return nil, false
+		}
+	}
+	for i := range p.stores {
+		s := &p.stores[i]
+		convert := ""
+		if s.narrow != nil {
+			convert = "convert.f32." + s.typ.String()
+		}
+		w.Store(w.regs[s.reg], convert)
+		w.code.slots = append(w.code.slots, slot{ofStore, i})
+	}
+	if len(p.stores) == 0 {
+		w.Store(w.regs[p.result], "")
+		w.code.slots = append(w.code.slots, slot{ofRegister, p.result})
+	}
+	var ok bool
+	if w.code.Code, ok = w.Compile(); !ok {
+		return nil, false
+	}
+	for r := range p.widths {
+		if p.regs[r].slot >= 0 && !p.isInMemory(r) {
+			w.code.moving = append(w.code.moving, r)
+		}
+	}
+	return &w.code, true
+}
+
+// isInMemory reports whether a register that has memory of its own is found in an input or output nevertheless.
+func (p *Program) isInMemory(reg int) bool {
+	return slices.ContainsFunc(p.loads, func(l load) bool { return l.reg == reg && l.raw }) ||
+		slices.ContainsFunc(p.stores, func(s store) bool { return s.reg == reg && s.inPlace })
+}
+
+func (w *nativeWriter) load(i int) {
+	l := &w.p.loads[i]
+	switch {
+	case l.mode != linear:
+		w.code.linear = w.code.linear && l.mode == uniform
+		w.fromRegister(l.reg, l.mode == uniform)
+	case l.widen != nil:
+		w.code.slots = append(w.code.slots, slot{ofLoad, i})
+		w.set(l.reg, w.Op("convert."+l.typ.String()+".f32", false, w.Input(l.typ.ByteSize(), false, false)))
+	default:
+		w.code.slots = append(w.code.slots, slot{ofLoad, i})
+		w.set(l.reg, w.Input(l.typ.ByteSize(), l.typ == hlo.PRED, false))
+	}
+}
+
+// fromRegister makes an operand of what the program itself brings into a register.
+func (w *nativeWriter) fromRegister(reg int, repeated bool) {
+	w.code.slots = append(w.code.slots, slot{ofRegister, reg})
+	w.set(reg, w.Input(w.p.widths[reg], w.p.truth[reg], repeated))
+}
+
+func (w *nativeWriter) step(i int) bool {
+	s := &w.p.steps[i]
+	name, exchange := strings.CutSuffix(s.vector, exchanged)
+	if op, _, _ := strings.Cut(name, "."); name == "" || op == "sine" || op == "cosine" {
+		return false // those are not for large numbers: see turns
+	}
+	var args []native.Value
+	for _, r := range []int{s.a, s.b, s.c}[:w.p.arity[i]] {
+		if !w.known[r] {
+			return false
+		}
+		args = append(args, w.regs[r])
+	}
+	if exchange {
+		args[0], args[1] = args[1], args[0]
+	}
+	w.set(s.d, w.Op(name, w.p.truth[s.d], args...))
+	return true
+}
+
+// runLinear runs the code over as much of [lo, hi) as it can, and returns where the rest begins.
+func (p *Program) runLinear(c *nativeSteps, f *frame, lo, hi int, b Buffers) int {
+	for hi-lo >= c.Lanes {
+		n := min(c.Most, (hi-lo)/c.Lanes*c.Lanes)
+		p.call(c, f, lo, n, b)
+		lo += n
+	}
+	return lo
+}
+
+// call runs the code over n elements.
+func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
+	if f.slots == nil {
+		f.slots, f.spills = make([]unsafe.Pointer, len(c.slots)), make([]byte, c.Spills)
+	}
+	for i, s := range c.slots {
+		switch s.kind {
+		case ofLoad:
+			l := &p.loads[s.index]
+			f.slots[i] = element(b.In(l.arg), int(l.view.Base)+at, l.typ.ByteSize())
+		case ofStore:
+			s := &p.stores[s.index]
+			f.slots[i] = element(b.Out(s.out), at, s.typ.ByteSize())
+		default:
+			f.slots[i] = f.ptr[s.index]
+		}
+	}
+	c.Run(n, f.slots, f.spills)
+}
+
+// piece computes a tile, by the code if there is any. What is left of the elements when vectors are full is left to the steps.
+func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
+	if c == nil || n < c.Lanes {
+		p.tile(f, at, n, b)
+		return
+	}
+	for i := range p.loads {
+		if p.loads[i].mode == gathered {
+			p.gather(f, i, at, n, b)
+		}
+	}
+	p.count(f, at, n)
+	whole := n / c.Lanes * c.Lanes
+	p.call(c, f, at, whole, b)
+	if whole < n {
+		p.rest(c, f, at, whole, n-whole, b)
+	}
+}
+
+// rest computes the n elements behind those of a tile that are done already: all registers are moved on by these, and back.
+func (p *Program) rest(c *nativeSteps, f *frame, at, done, n int, b Buffers) {
+	p.move(c, f, done)
+	for i := range p.stores {
+		if s := &p.stores[i]; s.direct || s.inPlace {
+			f.ptr[s.reg] = element(b.Out(s.out), at+done, s.typ.ByteSize())
+		}
+	}
+	for i := range p.loads {
+		l := &p.loads[i]
+		if l.mode != linear {
+			continue
+		}
+		src := element(b.In(l.arg), int(l.view.Base)+at+done, l.typ.ByteSize())
+		if l.widen != nil && !l.raw {
+			l.widen(n, f.ptr[l.reg], src, nil, nil)
+		} else {
+			f.ptr[l.reg] = src
+		}
+	}
+	p.compute(f, at+done, n, b)
+	p.move(c, f, -done)
+}
+
+// move moves registers by n elements.
+func (p *Program) move(c *nativeSteps, f *frame, n int) {
+	for _, r := range c.moving {
+		f.ptr[r] = unsafe.Add(f.ptr[r], n*p.widths[r])
+	}
+}

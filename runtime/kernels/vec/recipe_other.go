@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package vec
+
+var recipeConstants [0][2]uint64
+
+func recipes(Level) []Recipe { return nil }
