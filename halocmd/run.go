@@ -65,6 +65,7 @@ func (c *runCmd) Run(e *env) error {
 	if err := c.Host.check(); err != nil {
 		return err
 	}
+	go warmUp()
 	leave, err := c.Processes.join(e)
 	if err != nil {
 		return err
@@ -81,6 +82,11 @@ func (c *runCmd) Run(e *env) error {
 	})
 	stop()
 	return leave(err)
+}
+
+// warmUp makes what compiling needs once in a process, beside the reading of files.
+func warmUp() {
+	_, _ = catalogue.Parse("cpu")
 }
 
 // maxBench bounds the runs of which times are kept.

@@ -12,7 +12,7 @@ import (
 func geqrfAs[T factor.Number](s *site) (runtime.Bound, bool) {
 	m, ok := batchOf(s.shape(0))
 	r, k := s.in.Shape(), min(m.rows, m.cols)
-	if !ok || k <= smallMatrix || !r.IsTuple() || r.NumElems() < 2 || !r.Elem(0).EqualIgnoringLayout(s.shape(0)) ||
+	if !ok || k == 0 || !r.IsTuple() || r.NumElems() < 2 || !r.Elem(0).EqualIgnoringLayout(s.shape(0)) ||
 		r.Elem(1).Type() != s.shape(0).Type() || r.Elem(1).NumElements() != int64(m.batch*k) || !infoFollows(r, 2, m.batch) {
 		return runtime.Bound{}, false
 	}
@@ -34,7 +34,7 @@ func orgqrAs[T factor.Number](s *site) (runtime.Bound, bool) {
 		first = r.Elem(0)
 	}
 	taus := int(s.shape(1).NumElements())
-	if !ok || m.cols <= smallMatrix || m.cols > m.rows || taus%m.batch != 0 || taus/m.batch > m.cols || !first.EqualIgnoringLayout(s.shape(0)) ||
+	if !ok || m.cols == 0 || m.cols > m.rows || taus%m.batch != 0 || taus/m.batch > m.cols || !first.EqualIgnoringLayout(s.shape(0)) ||
 		r.IsTuple() && !infoFollows(r, 1, m.batch) {
 		return runtime.Bound{}, false
 	}

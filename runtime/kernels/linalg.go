@@ -11,11 +11,8 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/factor"
 )
 
-// Systems and factorisations of matrices that are not small are computed by blocks, in the element type. Where that gives no numbers the
+// Systems and factorisations of matrices are computed by blocks, in the element type. Where that gives no numbers the
 // evaluator decides which of them are infinite: it divides where the blocks subtract multiples.
-
-// smallMatrix is the size up to which the evaluator, which computes in f64, is as fast.
-const smallMatrix = 0
 
 // byType calls the function for the type of the operands.
 func byType(s *site, f32, f64, c64, c128 chooser) (runtime.Bound, bool) {
@@ -47,7 +44,7 @@ func batchOf(s hlo.Shape) (b matrixBatch, ok bool) {
 func (b matrixBatch) len() int { return b.rows * b.cols }
 
 // isSquare reports whether the matrices are square and worth the trouble.
-func (b matrixBatch) isSquare() bool { return b.rows == b.cols && b.rows > smallMatrix }
+func (b matrixBatch) isSquare() bool { return b.rows == b.cols && b.rows > 0 }
 
 // triangularSystem is op(A)·X = B, or X·op(A) = B, for the named triangle of A.
 type triangularSystem struct{ left, lower, unit, transposed, conjugated bool }
@@ -249,7 +246,7 @@ func (w *choleskyWorker[T]) factor(f *runtime.TensorFrame, k int, m matrixBatch,
 // luAs is LAPACK's getrf: the factors, the rows exchanged (from 1), and the first zero pivot.
 func luAs[T factor.Number](s *site) (runtime.Bound, bool) {
 	m, ok := batchOf(s.shape(0))
-	if !ok || min(m.rows, m.cols) <= smallMatrix || !lapackResults(s, 3) {
+	if !ok || min(m.rows, m.cols) == 0 || !lapackResults(s, 3) {
 		return runtime.Bound{}, false
 	}
 	workers := sync.Pool{New: func() any { return new(factor.LU[T]) }}
