@@ -13,6 +13,7 @@ import (
 	"github.com/gohalo/halo/hlo/origin"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/diverge"
+	"github.com/gohalo/halo/verifier"
 )
 
 // compareCmd runs a program in two ways and says where they part.
@@ -33,6 +34,9 @@ type compareCmd struct {
 	Verbose bool        `short:"v" help:"Show how far each result is apart."`
 	JSON    bool        `name:"json" help:"One JSON object for each file."`
 
+	SPMD       bool `name:"spmd" help:"Run a program for many devices on one, and partitioned on all: name the first instruction that departs. Passes of --a and --b do not go with it."`
+	Partitions int  `help:"With --spmd: how many devices. Default: what the program says." placeholder:"P"`
+
 	tolerances `embed:""`
 }
 
@@ -44,11 +48,43 @@ one is named that departs by itself, and not one that hands a difference on.
 
   halo compare --b=-O2 model.hlo
   halo compare before.hlo after.hlo
+  halo compare --spmd sharded.hlo
   halo compare --save=op.hlo model_f32.hlo model_bf16.hlo && halo run op.hlo --inputs op.npz --print
 
 Tolerances, unless --rtol and --atol say others: 1e-10 for f64 and 1e-5 for f32, since sums are taken in another order; a unit in the last place for
 narrower floats; none for integers. A NaN equals a NaN, an infinity only itself, -0 equals 0: --zero-signs, --nan-bits and --ignore-infinities
 say otherwise. The exit status is 1 if results differ.`
+}
+
+// spmd compares one device with many.
+func (c *compareCmd) spmd(ctx context.Context, e *env, in *input, r *record) error {
+	e.progress.at("reading")
+	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: true})
+	if err != nil {
+		return err
+	}
+	args, err := c.arguments(m)
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	imports, err := catalogue.Parse("sdy-import") // results are added, of which Shardy's strings know nothing
+	if err != nil {
+		return err
+	}
+	partition, err := catalogue.Parse("spmd")
+	if err != nil {
+		return err
+	}
+	if m, err = (&pass.Runner{}).Run(ctx, imports, m); err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	e.progress.at("comparing")
+	split := halo.PartitionOptions{Devices: c.Partitions, Pipeline: partition, Verifier: verifierConfig(verifier.Config{})}
+	found, err := diverge.FindPartitioned(ctx, m, args, split, diverge.Config{Tolerance: c.tolerances.of, Exactness: c.exactness(), Options: options(halo.Options{Threads: int(c.Threads)})})
+	if err != nil {
+		return fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	return c.report(e, in.name, r, [2]way{{name: "a", file: "one device", engine: halo.BEF}, {name: "b", file: "many devices", engine: halo.BEF}}, found, m)
 }
 
 // way is one of the two ways to run a program.
@@ -81,11 +117,17 @@ func (c *compareCmd) Run(e *env) error {
 	}
 	ctx, stop := interruptible(e)
 	defer stop()
-	if len(c.Files) == 2 && !c.Each && !isFolder(c.Files[0]) && !isFolder(c.Files[1]) {
+	if c.SPMD && (c.A != "" || c.B != "" || c.Save != "") || !c.SPMD && c.Partitions != 0 || c.Partitions < 0 {
+		return usageError{errors.New("--spmd goes with neither --a, --b nor --save; --partitions, a positive number, goes with --spmd")}
+	}
+	if len(c.Files) == 2 && !c.Each && !c.SPMD && !isFolder(c.Files[0]) && !isFolder(c.Files[1]) {
 		return c.two(ctx, e, ways)
 	}
 	if c.Save != "" && len(c.Files) > 1 {
 		return usageError{errors.New("--save goes with one program, or with two that are compared with each other")}
+	}
+	if c.SPMD {
+		return e.each(c.Files, c.JSON, func(in *input, r *record) error { return c.spmd(ctx, e, in, r) })
 	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error { return c.program(ctx, e, in, r, ways) })
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -34,7 +36,7 @@ func (diffCmd) Help() string {
 	return `Instructions are compared, not lines: names, numbering, comments, metadata and the order of unrelated instructions do not count, and JSON in attributes
 is compared by what it says. First comes a summary: what is the same, what changed and in what, the cost by line of the user's program, and why
 a compiler that knows A compiles B anew. Then what is only in A begins with -, what is only in B with +, and of a pair that differs in something
-both are shown, under a line that says in what.
+both are shown, under a line that says in what. The options of compiling are compared, too, if XLA dumped them beside both (….debug_options).
 
   halo diff before.hlo after.hlo
   halo diff jax-0.4.hlo jax-0.5.hlo --passes=simplify
@@ -76,6 +78,9 @@ func (c *diffCmd) Run(e *env) error {
 		}
 	}
 	d := diff.Find(pair[0], pair[1])
+	if x, y := optionsBeside(c.A), optionsBeside(c.B); x != "" && y != "" {
+		d.CompareOptions(x, y)
+	}
 	if err := c.print(e, d, pair[0], pair[1]); err != nil {
 		return err
 	}
@@ -83,6 +88,21 @@ func (c *diffCmd) Run(e *env) error {
 		return failure(exitInput)
 	}
 	return nil
+}
+
+// optionsBeside is the file of options that XLA dumps beside a module: for module_0001.jit_f.before_optimizations.txt it is
+// module_0001.jit_f.debug_options. It is "" if there is none.
+func optionsBeside(file string) string {
+	for base := file; ; {
+		ext := filepath.Ext(base)
+		if ext == "" || ext == base {
+			return ""
+		}
+		base = strings.TrimSuffix(base, ext)
+		if data, err := os.ReadFile(base + ".debug_options"); err == nil {
+			return string(data)
+		}
+	}
 }
 
 // passes are those that run on both programs.

@@ -60,7 +60,15 @@ func TestCommand(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			root, err := filepath.Abs("..")
 			env.Setenv("ROOT", root)
+			env.Setenv("CORPUS", filepath.Join(root, "..", "shared", "corpus"))
 			return err
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "corpus" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			_, err := os.Stat(filepath.Join("..", "..", "shared", "corpus")) // beside the repository, or absent
+			return err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit": exitCommand, "json": jsonCommand, "keys": keysCommand, "npz": npzCommand,

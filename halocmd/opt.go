@@ -137,6 +137,10 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	if c.Explain != "" || c.Where != "" {
 		instruments = append(instruments, history.Instrument())
 	}
+	var said []pass.Remark
+	if c.Explain != "" {
+		instruments = append(instruments, remarksOn(c.Explain, &said))
+	}
 	if c.Passes != "" {
 		adviseOrder(e.stderr, pipeline)
 	}
@@ -153,7 +157,7 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	}
 	switch {
 	case c.Explain != "":
-		return e.explainInstruction(ctx, r, &history, m, after, c.Explain)
+		return e.explainInstruction(ctx, r, &history, said, m, after, c.Explain)
 	case c.Where != "":
 		return e.where(ctx, r, &history, m, after, c.Where)
 	}

@@ -60,9 +60,19 @@ func knownRule(name string) error {
 	return fmt.Errorf("there is no rule %q; halo opt --explain=PASS lists those of a pass", name)
 }
 
-// explainInstruction prints where the instructions of a name come from and what became of them: name is looked for in the module before and
-// after the passes.
-func (e *env) explainInstruction(ctx context.Context, r *record, h *pass.History, before, after hlo.Module, name string) error {
+// remarksOn keeps what passes say of the instructions of a name: why sharding propagation decided for a sharding, for instance.
+func remarksOn(name string, said *[]pass.Remark) pass.Instrument {
+	name = strings.TrimPrefix(name, "%")
+	return pass.Instrument{Remark: func(r pass.Remark) {
+		if r.In.Name() == name {
+			*said = append(*said, r)
+		}
+	}}
+}
+
+// explainInstruction prints where the instructions of a name come from, what became of them, and what passes said of them: name is looked for in the
+// module before and after the passes.
+func (e *env) explainInstruction(ctx context.Context, r *record, h *pass.History, said []pass.Remark, before, after hlo.Module, name string) error {
 	name = strings.TrimPrefix(name, "%")
 	type place struct {
 		comp  hlo.CompID
@@ -86,6 +96,9 @@ func (e *env) explainInstruction(ctx context.Context, r *record, h *pass.History
 			return err
 		}
 		tell(&text, events, before, after, p.comp, p.instr)
+	}
+	for _, s := range said {
+		fmt.Fprintf(&text, "  %s, %v: %s\n", s.Pass, s.Kind, s.Text)
 	}
 	if e.records {
 		r.add("explanation", text.String())

@@ -128,6 +128,9 @@ func (l *lowering) overlap(order []hlo.Instruction, late map[hlo.InstrID]int) []
 		q.class[i] = -4 * l.begun(in)
 		if analysis.IsStart(in) {
 			q.class[i] = -4
+			if l.onlyWaits(in) {
+				q.class[i] = -5
+			}
 		}
 		if urgent[i] {
 			q.class[i] -= 2
@@ -156,6 +159,10 @@ func (l *lowering) overlap(order []hlo.Instruction, late map[hlo.InstrID]int) []
 
 // perOperand is more than classes differ otherwise.
 const perOperand = 1 << 20
+
+// onlyWaits reports whether what a start begins holds no thread. Such work goes first: what computes after it on the same execution thread can
+// run beside it, the other way around it would have to wait.
+func (l *lowering) onlyWaits(start hlo.Instruction) bool { return !l.costs().Of(start).HoldsThread() }
 
 // readyQueue holds positions in the given order whose operands are done.
 type readyQueue struct {

@@ -361,6 +361,8 @@ func (f *function) orderSegments(of []int, n int, deps [][]int, forks map[int]in
 		_, isFork := forks[k]
 		switch {
 		case o.kernel == kernelConstant:
+			q.class[k] = -5
+		case begins(o) && f.l.onlyWaits(o.of):
 			q.class[k] = -4
 		case begins(o):
 			q.class[k] = -3

@@ -19,11 +19,13 @@ type Report struct {
 	File   string `json:"file,omitempty"` // of the text
 	// Devices is how many devices each need that much.
 	Devices int `json:"devices"`
-	// Total is what an execution needs: arguments, results, constants and arena.
+	// Total is what an execution needs: arguments, results, constants and arena, without what is donated.
 	Total     int64 `json:"total_bytes"`
 	Arguments int64 `json:"argument_bytes"`
 	Results   int64 `json:"result_bytes"`
 	Constants int64 `json:"constant_bytes"`
+	// Donated are the results that may lie in the memory of arguments, as the header's input_output_alias lets them.
+	Donated int64 `json:"donated_bytes,omitempty"`
 	// Arena is what the runtime asks of its allocator for an execution: the frame, in which values have their places, and the scratch of kernels.
 	Arena   int64 `json:"arena_bytes"`
 	Frame   int64 `json:"frame_bytes"`
@@ -112,6 +114,7 @@ func New(p *runtime.Program, m, text hlo.Module) (*Report, error) {
 		return nil, err
 	}
 	r.measure()
+	r.takeDonated(m)
 	return r, nil
 }
 

@@ -210,10 +210,7 @@ func (r *Report) donations(m hlo.Module) {
 	}
 	for _, out := range results {
 		for _, in := range args {
-			if taken[in.Name] || in.Shape != out.Shape || in.Last > out.First || in.Bytes == 0 {
-				continue
-			}
-			if in.Last == out.First && in.Name != out.Name && !mayShare(m, out.Name, in.Name) {
+			if taken[in.Name] || !inPlace(m, in, out) {
 				continue
 			}
 			taken[in.Name] = true
@@ -272,6 +269,44 @@ func (r *Report) Apply(ctx context.Context, m hlo.Module, changes []string) (hlo
 		}
 	}
 	return m, nil
+}
+
+// inPlace reports whether a result can be written over an argument.
+func inPlace(m hlo.Module, in, out *Buffer) bool {
+	if in.Shape != out.Shape || in.Last > out.First || in.Bytes == 0 {
+		return false
+	}
+	return in.Last < out.First || in.Name == out.Name || mayShare(m, out.Name, in.Name)
+}
+
+// takeDonated leaves the results out of the total that the header lets the caller have in the memory of an argument, where the plan allows it: it
+// must not read the argument once the result is written.
+func (r *Report) takeDonated(m hlo.Module) {
+	root := m.Entry().Root()
+	for _, a := range m.Config().InputOutputAlias {
+		if len(a.ParameterIndex) > 0 || int(a.Parameter) >= m.Entry().NumParameters() {
+			continue
+		}
+		out := root
+		if len(a.Output) == 1 && root.Opcode() == hlo.OpTuple && int(a.Output[0]) < root.NumOperands() {
+			out = root.OperandInstr(int(a.Output[0]))
+		}
+		from := r.find(Argument, m.Entry().Parameter(int(a.Parameter)).Name())
+		to := r.find(Result, out.Name())
+		if from != nil && to != nil && inPlace(m, from, to) {
+			r.Donated += from.Bytes
+			r.Total -= from.Bytes
+		}
+	}
+}
+
+func (r *Report) find(kind, name string) *Buffer {
+	for i := range r.Buffers {
+		if b := &r.Buffers[i]; b.Kind == kind && b.Name == name {
+			return b
+		}
+	}
+	return nil
 }
 
 // donated adds an alias of a parameter and a result to the header.

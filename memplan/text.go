@@ -24,6 +24,9 @@ func (r *Report) WriteText(w io.Writer, top int) error {
 	}{{r.Arguments, "arguments"}, {r.Results, "results"}, {r.Constants, "constants"}, {r.Frame, "frame, in which values have their places"}, {r.Scratch, "scratch of kernels"}} {
 		fmt.Fprintf(out, "%12s  %s\n", Size(x.bytes), x.what)
 	}
+	if r.Donated > 0 {
+		fmt.Fprintf(out, "%12s  donated: results in the memory of arguments, which count once\n", Size(r.Donated))
+	}
 	for _, d := range r.Detached {
 		fmt.Fprintf(out, "%12s  for each execution of %s that is under way\n", Size(d.Bytes), d.Start)
 	}

@@ -58,7 +58,7 @@ func TestRandom(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 20)
 	}
-	names := []string{"async-wrapper{ops=[add,multiply,maximum,reduce,exponential] always}", "async-wrapper{ops=[call,while,fusion] always},latency-hiding-scheduler",
+	names := []string{"loop-async-carrier{min-us=0}", "async-wrapper{ops=[add,multiply,maximum,reduce,exponential] always}", "async-wrapper{ops=[call,while,fusion] always},latency-hiding-scheduler",
 		"while-loop-unroller{factor=2}", "while-loop-unroller{factor=3},while-loop-unroller,simplify", "dce{call-analysis}", "gather-expander{m=eliminate-all-gathers}", "scatter-expander{m=eliminate-all-scatters}", "constant-folding{level=aggressive}"}
 	for _, p := range passes.All() {
 		if text, ok := asked[p.Name]; ok {

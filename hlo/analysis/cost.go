@@ -25,6 +25,9 @@ type Cost struct {
 // AssumedTrips is the number of rounds that a loop of unknown length is taken to have.
 const AssumedTrips = 10
 
+// HoldsThread reports whether work keeps a thread while it runs: what sleeps, or waits for other devices, does not.
+func (c Cost) HoldsThread() bool { return c.Messages == 0 && !c.Sleeps }
+
 // IsZero reports whether executing takes no time at all.
 func (c Cost) IsZero() bool { return c == Cost{} }
 

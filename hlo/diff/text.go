@@ -81,6 +81,7 @@ func (r *Report) summary(out io.Writer) {
 			fmt.Fprintf(out, ", %d renamed, %d moved", s.Renamed, s.Moved)
 		}
 		fmt.Fprintln(out)
+		r.why(out)
 		return
 	}
 	fmt.Fprintf(out, "%d instructions are the same (%d renamed, %d moved), %d changed%s, %d only follow from that; %d only in A, %d only in B\n", s.Same, s.Renamed, s.Moved, s.Changed,
@@ -100,6 +101,10 @@ func (r *Report) summary(out io.Writer) {
 		}
 		fmt.Fprintln(out)
 	}
+	r.why(out)
+}
+
+func (r *Report) why(out io.Writer) {
 	for _, w := range r.Why {
 		fmt.Fprintf(out, "B is compiled anew for its %s: %s\n", w.Kind, w.Text)
 	}

@@ -8,7 +8,7 @@ import (
 
 // Reason is why a compiler that knows A compiles B anew.
 type Reason struct {
-	Kind string `json:"kind"` // shapes, constants, flags, devices, donation, layout, program
+	Kind string `json:"kind"` // shapes, constants, flags, devices, donation, layout, options, program
 	Text string `json:"text"`
 }
 

@@ -71,6 +71,9 @@ func (l *frontLexer) Next() (lexer.Token, error) {
 
 // readFront reads the front of a module. What could be read before a fault comes with it.
 func readFront(text string) (*frontSyntax, *failure) {
+	if front, ok := wellFormedFront(text); ok {
+		return front, nil
+	}
 	lex := &frontLexer{statementLexer: &statementLexer{s: text}}
 	tokens, _ := lexer.Upgrade(lex) // faults stay in the lexer
 	front, err := frontGrammar().ParseFromLexer(tokens)
@@ -88,6 +91,30 @@ func readFront(text string) (*frontSyntax, *failure) {
 		return front, &failure{off: lex.i, msg: err.Error()}
 	}
 	return front, nil
+}
+
+// wellFormedFront is the front of a text in which everything stands in its place. Finding that out takes less time than building the grammar,
+// which says what is wrong with the others.
+func wellFormedFront(text string) (*frontSyntax, bool) {
+	front := new(frontSyntax)
+	for lex := (&statementLexer{s: text}); ; {
+		t, err := lex.Next()
+		rest := len(front.Computations) > 0
+		switch {
+		case err != nil:
+			return nil, false
+		case t.Type == lexer.EOF:
+			return front, true
+		case t.Type == tokenHeader && len(front.Header) == 0 && len(front.Tables) == 0 && !rest:
+			front.Header = append(front.Header, t)
+		case t.Type == tokenTable && !rest:
+			front.Tables = append(front.Tables, tableSyntax{t})
+		case t.Type == tokenComputations && !rest:
+			front.Computations = append(front.Computations, &restOfText{t.Pos.Offset})
+		default:
+			return nil, false
+		}
+	}
 }
 
 // lexicalFault is the fault of a text that cannot be cut into statements.

@@ -50,16 +50,16 @@ var layoutGrammar = newGrammar[layoutSyntax]("layout")
 
 // grammarLayout reads the layout whose text is raw, found at offset at.
 func (p *parser) grammarLayout(raw string, at int) *hlo.Layout {
+	if order, ok := plainOrder(raw); ok {
+		return p.orderLayout(order, at)
+	}
 	g := layoutGrammar.parse(p, raw, at)
-	l := &hlo.Layout{MinorToMajor: ints(g.MinorToMajor)}
-	p.checkPermutation(l.MinorToMajor, at)
+	l := p.orderLayout(ints(g.MinorToMajor), at)
 	f := g.Fields
 	if f == nil {
-		if l.IsRowMajor() {
-			return hlo.DefaultLayout(len(l.MinorToMajor))
-		}
 		return l
 	}
+	l = &hlo.Layout{MinorToMajor: l.MinorToMajor}
 	for _, t := range f.DimLevelTypes {
 		if t.Kind != "D" && t.Kind != "C" && t.Kind != "S" && t.Kind != "H" {
 			p.failAt(at, "expected a DimLevelType abbreviation (D, C, S or H), saw %s", t.Kind)
@@ -92,6 +92,32 @@ func (p *parser) grammarLayout(raw string, at int) *hlo.Layout {
 	}
 	l.MetadataPrefixBytes = p.fieldValue(f.Prefix, "metadata prefix", at)
 	return l
+}
+
+// orderLayout is the layout that is nothing but an order.
+func (p *parser) orderLayout(order []int64, at int) *hlo.Layout {
+	p.checkPermutation(order, at)
+	l := &hlo.Layout{MinorToMajor: order}
+	if l.IsRowMajor() {
+		return hlo.DefaultLayout(len(order))
+	}
+	return l
+}
+
+// plainOrder reads a layout that is numbers of one digit, as nearly all are. The others are the grammar's, which takes longer to make than
+// most programs take to read.
+func plainOrder(raw string) (order []int64, ok bool) {
+	if len(raw) < 3 || len(raw)%2 == 0 || raw[0] != '{' || raw[len(raw)-1] != '}' {
+		return nil, false
+	}
+	order = make([]int64, 0, len(raw)/2)
+	for i := 1; i < len(raw); i += 2 {
+		if d := raw[i]; d < '0' || d > '9' || raw[i+1] != ',' && i+2 < len(raw) {
+			return nil, false
+		}
+		order = append(order, int64(raw[i]-'0'))
+	}
+	return order, true
 }
 
 func (p *parser) fieldValue(v *integer, what string, at int) int64 {

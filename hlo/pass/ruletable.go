@@ -3,6 +3,7 @@ package pass
 import (
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -14,9 +15,11 @@ type ruleTable [hlo.NumOpcodes]*opcodeRules
 // looked is the number of operands whose opcodes count.
 const looked = 3
 
-// opcodeRules are the rules that replace instructions of one opcode, in order.
+// opcodeRules are the rules that replace instructions of one opcode, in order. The filters are made when the first instruction of the opcode is
+// met: most programs have few opcodes.
 type opcodeRules struct {
 	entries  []ruleEntry
+	filters  sync.Once
 	operands [looked]operandFilter
 }
 
@@ -51,14 +54,13 @@ func newRuleTable(rules []*RewriteRule) *ruleTable {
 			}
 		}
 	}
-	for _, o := range t {
-		if o != nil {
-			for i := range o.operands {
-				o.operands[i].fill(o.entries, i)
-			}
-		}
-	}
 	return t
+}
+
+func (o *opcodeRules) makeFilters() {
+	for i := range o.operands {
+		o.operands[i].fill(o.entries, i)
+	}
 }
 
 // fill makes the filter of operand i.
@@ -91,6 +93,7 @@ func (t *ruleTable) candidates(in hlo.Instruction, yield func(*RewriteRule, func
 	if o == nil {
 		return
 	}
+	o.filters.Do(o.makeFilters)
 	var sets [looked]ruleSet
 	n := min(in.NumOperands(), looked)
 	for i := range n {

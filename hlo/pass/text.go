@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -245,6 +246,24 @@ func (e *TextError) Error() string {
 //	threads{only=main}(cse)             on the computations of a thread
 //	simplify{fp=xla}                    a named pipeline under another policy
 func Parse(text string, c Catalogue) (*Pipeline, error) {
+	t, err := parsed(text)
+	if err != nil {
+		return nil, err
+	}
+	return t.build(text, c)
+}
+
+// texts are the trees of texts that were parsed before: those of named pipelines, above all.
+var texts sync.Map
+
+const maxTexts = 64 // and no more: texts may come from anywhere
+
+var numTexts atomic.Int32
+
+func parsed(text string) (*textPipeline, error) {
+	if t, ok := texts.Load(text); ok {
+		return t.(*textPipeline), nil
+	}
 	t, err := textParser().ParseString("", text)
 	if err != nil {
 		col, msg := 1, err.Error()
@@ -253,7 +272,10 @@ func Parse(text string, c Catalogue) (*Pipeline, error) {
 		}
 		return nil, &TextError{text, max(col, 1), msg}
 	}
-	return t.build(text, c)
+	if numTexts.Add(1) <= maxTexts {
+		texts.Store(text, t)
+	}
+	return t, nil
 }
 
 func (t *textPipeline) build(text string, c Catalogue) (*Pipeline, error) {

@@ -176,7 +176,7 @@ func (c *converter) checkBody(f *function) {
 		}
 	}
 	end := f.body.Terminator()
-	if end == nil || end.Name != "func.return" {
+	if end == nil || end.Name != "func.return" && end.Name != "stablehlo.return" { // JAX writes the second in comparators
 		c.fail(f.op, "the body of @%s does not end in a return", f.name)
 	}
 	if len(end.Operands) != len(f.typ.Out) {

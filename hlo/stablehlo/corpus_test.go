@@ -63,7 +63,6 @@ func referenceHLO(t *testing.T) map[string]string {
 var differ = map[string]string{
 	"assoc_scan_ssm":     "a pad of nothing",
 	"neural_ode_diffrax": "operands of branches that nothing uses",
-	"numpyro_hmc_step":   "lgamma of a constant is not computed",
 }
 
 // TestPrograms compares the HLO of every program of the corpus with XLA's, instruction by instruction, from text and from bytecode; and

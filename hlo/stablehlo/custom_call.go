@@ -16,6 +16,10 @@ func (c *comp) customCall(op *mlir.Op) {
 	if target == "shape_assertion" {
 		c.fail(op, "the condition of this shape assertion is not known before the program runs")
 	}
+	if target == "ApproxTopK" {
+		c.approxTopK()
+		return
+	}
 	a := &hlo.CustomCallAttrs{Target: target, FeatureGroupCount: 1, BatchGroupCount: 1, HasSideEffect: c.flag("has_side_effect")}
 	a.APIVersion = c.apiVersion()
 	shape := c.allShape()
@@ -40,22 +44,76 @@ func (c *comp) customCall(op *mlir.Op) {
 	a.OutputAliasing = c.outputAliases()
 	c.setBackendConfig()
 	common := c.common
-	var callees []hlo.CompID
-	list, _ := op.Attrs.Get("called_computations").(mlir.Array)
-	for _, s := range list {
-		f := c.funcs[stringOf(s)]
-		if f == nil || f.body == nil {
-			c.fail(op, "'%s' calls @%s, and there is no such function", op.Name, stringOf(s))
-		}
-		callees = append(callees, c.function(f, op))
-	}
-	id := c.addCalling(hlo.OpCustomCall, shape, a, callees, ids...)
+	id := c.addCalling(hlo.OpCustomCall, shape, a, c.calledComputations(), ids...)
 	if common != nil && common.BackendConfig != "" { // that is not for what the result is taken apart with
 		plain := *common
 		plain.BackendConfig = ""
 		c.common = &plain
 	}
 	c.setAll(id)
+}
+
+// calledComputations are the functions that a custom call names.
+func (c *comp) calledComputations() []hlo.CompID {
+	var callees []hlo.CompID
+	list, _ := c.op.Attrs.Get("called_computations").(mlir.Array)
+	for _, s := range list {
+		f := c.funcs[stringOf(s)]
+		if f == nil || f.body == nil {
+			c.fail(c.op, "'%s' calls @%s, and there is no such function", c.op.Name, stringOf(s))
+		}
+		callees = append(callees, c.function(f, c.op))
+	}
+	return callees
+}
+
+// approxTopK is the first of the sorted operands, as XLA's converter has it where a platform has no other way: the result of
+// jax.lax.approx_max_k is then exact. The second half of the operands, initial values, goes unused.
+func (c *comp) approxTopK() {
+	op := c.op
+	n := len(op.Operands) / 2
+	d, ok := op.Attrs.Get("mhlo.backend_config").(mlir.Dict)
+	if !ok {
+		d, _ = op.Attrs.Get("backend_config").(mlir.Dict)
+	}
+	dim, ok := mlir.Attrs(d).Get("reduction_dim").(mlir.Int)
+	callees := c.calledComputations()
+	if !ok || n == 0 || len(op.Operands) != 2*n || len(op.Results) != n || len(callees) != 1 {
+		c.fail(op, "ApproxTopK with %s, %d results and %d called computations, and reduction_dim %v: want a pair of operands for each result, one computation, and a dimension",
+			plural(len(op.Operands)), len(op.Results), len(callees), mlir.Attrs(d).Get("reduction_dim"))
+	}
+	ids := c.operands()[:n]
+	shapes := make([]hlo.Shape, n)
+	for i, id := range ids {
+		shapes[i] = c.shape(id)
+		want := c.resultShape(i)
+		if dim.Value < 0 || dim.Value >= int64(shapes[i].Rank()) || want.Rank() != shapes[i].Rank() || want.Dim(int(dim.Value)) > shapes[i].Dim(int(dim.Value)) {
+			c.fail(op, "ApproxTopK of %v in dimension %d gives no %v", shapes[i], dim.Value, want)
+		}
+	}
+	shape := shapes[0]
+	if n > 1 {
+		shape = hlo.MakeTuple(shapes...)
+	}
+	sorted := c.addCalling(hlo.OpSort, shape, &hlo.SortAttrs{Dimensions: []int64{dim.Value}}, callees, ids...)
+	first := make([]hlo.InstrID, n)
+	for i := range first {
+		all := sorted
+		if n > 1 {
+			all = c.element(sorted, i)
+		}
+		shape := c.resultShape(i)
+		a := &hlo.SliceAttrs{Slice: make([]hlo.SliceDim, shape.Rank())}
+		for j := range a.Slice {
+			a.Slice[j] = hlo.SliceDim{Limit: shape.Dim(j), Stride: 1}
+		}
+		first[i] = c.add(hlo.OpSlice, shape, a, all)
+	}
+	if n == 1 {
+		c.set(first[0])
+		return
+	}
+	c.setElements(c.tuple(first...), n)
 }
 
 // apiVersions are the calling conventions by their numbers in StableHLO.

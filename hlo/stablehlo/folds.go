@@ -12,7 +12,8 @@ import (
 var folded = map[string]bool{
 	"add": true, "subtract": true, "multiply": true, "divide": true, "maximum": true, "minimum": true, "remainder": true, "and": true, "or": true,
 	"abs": true, "negate": true, "sqrt": true, "rsqrt": true, "exponential": true, "log": true, "sine": true, "cosine": true, "tanh": true,
-	"logistic": true, "round_nearest_even": true, "sign": true, "not": true, "log_plus_one": true, "compare": true, "select": true,
+	"logistic": true, "round_nearest_even": true, "sign": true, "not": true, "tan": true,
+	"round_nearest_afz": true, "xor": true, "reverse": true, "compare": true, "select": true,
 	"clamp": true, "convert": true, "concatenate": true, "slice": true, "transpose": true,
 }
 

@@ -22,8 +22,8 @@ func (s *simplifier) list(v ...int64) mlir.Attr {
 
 func defined(v *mlir.Value, name string) bool { return v.Def != nil && v.Def.Name == name }
 
-// broadcastInDim of equal elements is a constant; one that only adds dimensions of size 1 is a reshape, one that only changes their order
-// a transpose; two are one.
+// broadcastInDim of equal elements is a constant; two are one; one that only adds dimensions of size 1 is a reshape, one that only
+// changes their order a transpose.
 func (s *simplifier) broadcastInDim(op *mlir.Op) *mlir.Op {
 	v, t := op.Operands[0], op.Results[0].Type
 	dims := intsAttr(op, "broadcast_dimensions")
@@ -42,6 +42,17 @@ func (s *simplifier) broadcastInDim(op *mlir.Op) *mlir.Op {
 	if v.Type == t && sorted {
 		return s.becomes(op, v)
 	}
+	if defined(v, "stablehlo.broadcast_in_dim") {
+		inner := intsAttr(v.Def, "broadcast_dimensions")
+		composed := make([]int64, len(inner))
+		for i, d := range inner {
+			if d < 0 || d >= int64(len(dims)) {
+				return op
+			}
+			composed[i] = dims[d]
+		}
+		return instead(op, op.Name, op.Attrs.With("broadcast_dimensions", s.list(composed...)), s.value(v.Def.Operands[0]))
+	}
 	if v.Type.NumElements() == t.NumElements() {
 		if sorted {
 			return instead(op, "stablehlo.reshape", op.Attrs.Without("broadcast_dimensions"), v)
@@ -53,17 +64,6 @@ func (s *simplifier) broadcastInDim(op *mlir.Op) *mlir.Op {
 			}
 			return instead(op, "stablehlo.transpose", mlir.Attrs{{Name: "permutation", Value: s.list(perm...)}}, v)
 		}
-	}
-	if defined(v, "stablehlo.broadcast_in_dim") {
-		inner := intsAttr(v.Def, "broadcast_dimensions")
-		composed := make([]int64, len(inner))
-		for i, d := range inner {
-			if d < 0 || d >= int64(len(dims)) {
-				return op
-			}
-			composed[i] = dims[d]
-		}
-		return instead(op, op.Name, op.Attrs.With("broadcast_dimensions", s.list(composed...)), s.value(v.Def.Operands[0]))
 	}
 	return op
 }

@@ -181,3 +181,14 @@ func (c *Code) Pad(n int) {
 		c.byte(0x90)
 	}
 }
+
+// Prefetch asks for memory to be brought near, to be written if store is set.
+func (c *Code) Prefetch(a Arg, store bool) {
+	c.rex(false, false, 1, a)
+	if store {
+		c.byte(0x0F, 0x0D)
+	} else {
+		c.byte(0x0F, 0x18)
+	}
+	c.modRM(1, a)
+}

@@ -17,7 +17,7 @@ func (o *observation) compiled(ctx context.Context, m hlo.Module, args []*hlo.Li
 	if o.result, err = execute(ctx, Side{m, halo.BEF}, args, cfg, nil); err != nil {
 		return err
 	}
-	shown, values := expose(m)
+	shown, values := expose(m, nil)
 	all, err := execute(ctx, Side{shown, halo.BEF}, args, cfg, nil)
 	if err != nil {
 		return fmt.Errorf("made to show its values: %w", err)
@@ -55,8 +55,8 @@ func sameBits(a, b *hlo.Literal) bool {
 	return true
 }
 
-// expose makes the entry computation return the values of its instructions, in their order, as a tuple.
-func expose(m hlo.Module) (hlo.Module, []hlo.Instruction) {
+// expose makes the entry computation return the values of its instructions, in their order, as a tuple: of those that keep takes, or all if it is nil.
+func expose(m hlo.Module, keep func(hlo.Instruction) bool) (hlo.Module, []hlo.Instruction) {
 	var values []hlo.Instruction
 	var ids []hlo.InstrID
 	var shapes []hlo.Shape
@@ -72,7 +72,7 @@ func expose(m hlo.Module) (hlo.Module, []hlo.Instruction) {
 				continue
 			}
 		}
-		if !in.Shape().IsStatic() || in.Shape().IsToken() {
+		if !in.Shape().IsStatic() || in.Shape().IsToken() || keep != nil && !keep(in) {
 			continue
 		}
 		values, ids, shapes = append(values, in), append(ids, in.ID()), append(shapes, in.Shape())

@@ -28,7 +28,7 @@ func processor(b *testing.B) (done func()) {
 		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	from := now()
-	return func() { b.ReportMetric(float64((now() - from).Milliseconds())/float64(b.N), "cpu-ms/op") }
+	return func() { b.ReportMetric(float64((now()-from).Milliseconds())/float64(b.N), "cpu-ms/op") }
 }
 
 // BenchmarkOpen is the time from opening the largest text to its diagnostics.

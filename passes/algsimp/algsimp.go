@@ -40,23 +40,33 @@ func catalogue(o *options) []*pass.RewriteRule {
 		sliceRules, dynamicSliceRules, padRules, reduceRules(o), windowRules(o), dotRules(o), convRules, gatherRules(o), callRules, valueRules)
 }
 
-// New makes the pass.
+// New makes the pass. Pipelines have it several times, mostly with the same options: these share rules and the tables that find them.
 func New(o pass.Options) (*pass.Pass, error) {
-	if len(o) > 0 {
-		return made(o)
+	text := o.String()
+	shared.Lock()
+	defer shared.Unlock()
+	p := shared.passes[text]
+	if p == nil {
+		var err error
+		if p, err = made(o); err != nil {
+			return nil, err
+		}
+		if len(shared.passes) == maxShared {
+			clear(shared.passes)
+		}
+		shared.passes[text] = p
 	}
-	p := *plain()
-	return &p, nil
+	same := *p
+	return &same, nil
 }
 
-// plain is the pass without options. Pipelines have it several times: they share its rules and the tables that find them.
-var plain = sync.OnceValue(func() *pass.Pass {
-	p, err := made(nil)
-	if err != nil {
-		panic(err) // there is no option to be wrong
-	}
-	return p
-})
+// shared are passes by the text of their options.
+var shared = struct {
+	sync.Mutex
+	passes map[string]*pass.Pass
+}{passes: make(map[string]*pass.Pass)}
+
+const maxShared = 16
 
 func made(o pass.Options) (*pass.Pass, error) {
 	opts, r := defaults, &pass.Rewriter{}

@@ -11,5 +11,6 @@ var Family = pass.Family{
 		"async-wrapper":                     NewWrapper,
 		"convert-async-collectives-to-sync": NewConvertToSync,
 		"host-memory-transfer-asyncifier":   NewHostTransferAsyncifier,
+		"loop-async-carrier":                NewLoopCarrier,
 	},
 }

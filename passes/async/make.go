@@ -6,6 +6,7 @@
 //	collective.go   async-collective-creator: collectives become pairs of their own opcodes
 //	sync.go         async-unwrapper, sync-useless-pairs: chains become plain instructions again
 //	replace.go      async-collective-replacer, convert-async-collectives-to-sync: the same for collectives, native pairs included
+//	carry.go        loop-async-carrier: loops carry chains from round to round
 //	hostcopy.go     host-memory-transfer-asyncifier: copies between host and device become pairs
 package async
 

@@ -190,3 +190,44 @@ func adjacent(c hlo.Computation, p pair, nops []hlo.Opcode) bool {
 	}
 	return true
 }
+
+// Pair is a start and a done of opcodes of their own, or a chain of the general form without updates, in one computation.
+type Pair struct {
+	Start, Done hlo.Instruction
+	Op          hlo.Opcode // what they compute
+}
+
+// PairOf finds the pair that a done ends; false if its start is elsewhere or used by anything else.
+func PairOf(m hlo.Module, done hlo.Instruction) (Pair, bool) {
+	p, ok := pairOfDone(m, done)
+	if !ok || p.start.Opcode() == hlo.OpAsyncUpdate {
+		return Pair{}, false
+	}
+	return Pair{p.start, p.done, p.op}, true
+}
+
+// Plain computes what the pair computes in the place of its done, and returns the instruction that does.
+func (p Pair) Plain(ce hlo.CompEdit, m hlo.Module) (hlo.InstrID, error) {
+	done := p.Done.ID()
+	user, operand := done, -1
+	for u := range ce.Users(done) {
+		user, operand = u, slices.Index(slices.Collect(ce.At(u).OperandIDs()), done)
+		break
+	}
+	if err := unpair(ce, m, pair{p.Start, p.Done, p.Op}); err != nil {
+		return 0, err
+	}
+	if operand < 0 {
+		return ce.Root(), nil
+	}
+	return ce.At(user).Operand(operand), nil
+}
+
+// Like begins an instruction as the pair was begun: by opcodes of its own, or as a chain on the same thread.
+func (p Pair) Like(ce hlo.CompEdit, id hlo.InstrID) error {
+	if p.Start.Opcode() != hlo.OpAsyncStart {
+		return makePair(ce, id, hlo.Info(p.Op).Pair)
+	}
+	_, err := begin(ce, id, hlo.AttrsOf[hlo.AsyncStartAttrs](p.Start).ExecutionThread)
+	return err
+}

@@ -131,7 +131,7 @@ func (l *lifting) lift(in hlo.Instruction) hlo.InstrID {
 		for i := range spec.Operands {
 			spec.Operands[i] = l.whole(in.OperandInstr(i))
 		}
-		spec.Attrs = &hlo.DimensionAttrs{Dimensions: shifted(hlo.AttrsOf[hlo.DimensionAttrs](in).Dimensions)}
+		spec.Attrs = &hlo.AxisAttrs{Dimensions: shifted(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions)}
 	default: // element by element, or the same exchange for each
 		for i := range spec.Operands {
 			v := l.whole(in.OperandInstr(i))

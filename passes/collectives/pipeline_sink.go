@@ -237,15 +237,7 @@ func (w *pipelined) applySunk(body hlo.Computation, t *sunk) error {
 	behind := emit.End(w.c)
 	results := emit.Elements(behind, w.while)
 	tuple := behind.OpOf(hlo.OpTuple, narrow, nil, results...) // stands for the loop
-	for _, u := range users {
-		operands := slices.Collect(w.c.At(u).OperandIDs())
-		for i, o := range operands {
-			if o == w.while {
-				operands[i] = tuple
-			}
-		}
-		w.c.Instr(u).SetOperands(operands...)
-	}
+	emit.Redirect(w.c, users, w.while, tuple)
 	if isRoot {
 		w.c.SetRoot(tuple)
 	}

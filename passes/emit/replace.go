@@ -60,6 +60,30 @@ func Forward(c hlo.CompEdit, old, by hlo.InstrID) error {
 	return nil
 }
 
+// Redirect makes some users of a value use another one.
+func Redirect(c hlo.CompEdit, users []hlo.InstrID, old, by hlo.InstrID) {
+	for _, u := range users {
+		operands := slices.Collect(c.At(u).OperandIDs())
+		for i, o := range operands {
+			if o == old {
+				operands[i] = by
+			}
+		}
+		c.Instr(u).SetOperands(operands...)
+	}
+}
+
+// Retuple gives an instruction another tuple shape. Sharding, replication and origins are those of the old parts, and go.
+func Retuple(in hlo.InstrEdit, s hlo.Shape) {
+	common := in.View().Common()
+	in.SetShape(s)
+	if common != nil {
+		own := *common
+		own.Sharding, own.Origin, own.ParameterReplication = nil, nil, nil
+		in.SetCommon(&own)
+	}
+}
+
 // Again describes in, so that it can be made again, perhaps with other operands. Unlike in, the description outlives edits.
 func Again(in hlo.Instruction) hlo.InstrSpec {
 	return hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: slices.Collect(in.OperandIDs()), Attrs: in.Attrs(), Common: in.Common(),

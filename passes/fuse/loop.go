@@ -16,7 +16,7 @@ var loopFusion = &pass.Pass{
 	Doc: `make kLoop fusions of elementwise instructions of the same dimensions, and kInput fusions of reductions
 
 An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
-they are. A reduction by one op takes in what computes its operand.
+they are, and an array that is rotated: a concatenation of the last and the first part of another. A reduction by one op takes in what computes its operand.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. What is left over as a single instruction stays as it is.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -85,10 +85,17 @@ func (f *fuser) findGroups() {
 			f.begin(in, in.OperandInstr(0).Shape().Dimensions())
 			continue
 		}
+		if roots, ok := f.servesRolls(in); ok {
+			f.groups[in.ID()] = roots
+			continue
+		}
 		if !fusible(in) {
 			continue
 		}
 		roots := f.groupsOfUsers(in)
+		if rolls(in) && f.intoReduction(roots) {
+			roots = nil
+		}
 		if len(roots) > 1 && !f.mayCopy(in) {
 			f.remark(in, "its users are in %d fusions, and computing it in each would cost more than its array", len(roots))
 			roots = nil
@@ -160,7 +167,7 @@ const maxMembers = 512
 
 // fusible reports whether in computes element by element, or picks elements, with plain attributes and no orders to keep.
 func fusible(in hlo.Instruction) bool {
-	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && in.Opcode() != hlo.OpSlice || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
+	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && in.Opcode() != hlo.OpSlice && !rolls(in) || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
 		in.Shape().NumElements() == 0 || in.Opcode() == hlo.OpStochasticConvert || in.Opcode() == hlo.OpReducePrecision ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || isComplex(in) && !fusibleComplex(in) {
 		return false
@@ -228,8 +235,13 @@ func (f *fuser) fuse(roots []hlo.InstrID) error {
 		if isMember(f.groups[id], roots) || cheap(in) {
 			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Callees: slices.Collect(in.Callees()),
 				Common: in.Common(), Position: in.Position()}
-			for o := range in.OperandIDs() {
-				spec.Operands = append(spec.Operands, copyIn(o))
+			for o := range in.Operands() {
+				if !rolls(in) {
+					spec.Operands = append(spec.Operands, copyIn(o.ID()))
+					continue
+				}
+				spec.Operands = append(spec.Operands, b.Append(hlo.InstrSpec{Opcode: o.Opcode(), Name: o.Name(), Shape: o.Shape(), Attrs: o.Attrs(),
+					Operands: []hlo.InstrID{copyIn(o.Operand(0))}, Common: o.Common(), Position: o.Position()}))
 			}
 			to = b.Append(spec)
 		} else {

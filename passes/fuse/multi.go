@@ -88,7 +88,7 @@ func (f *fuser) operands(roots []hlo.InstrID) (outside []hlo.InstrID) {
 			switch {
 			case seen[o.ID()]:
 				continue
-			case isMember(f.groups[o.ID()], roots) || cheap(o):
+			case isMember(f.groups[o.ID()], roots) || cheap(o) || o.Opcode() == hlo.OpSlice && rolls(in):
 				todo = append(todo, o.ID())
 			default:
 				outside = append(outside, o.ID())

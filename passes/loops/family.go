@@ -10,6 +10,7 @@ var Family = pass.Family{
 		"while-loop-invariant-code-motion":           NewInvariantCodeMotion,
 		"while-loop-fusible-sinking":                 NewFusibleSinking,
 		"while-loop-unroller":                        NewUnroller,
+		"while-loop-concat-code-motion":              NewConcatMotion,
 		"while-loop-constant-sinking":                NewConstantSinking,
 	},
 	Aliases: map[string]string{"simplify-while-loops": "while-loop-simplifier", "hlo-module-dce": "module-dce"},

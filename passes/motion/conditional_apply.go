@@ -68,7 +68,7 @@ func (k *crossing) moveOut(group []boundary) bool {
 		c.SetRoot(emit.End(c).OpOf(hlo.OpTuple, hlo.MakeTuple(shapes...), nil, elems...))
 		pass.Release(c, old, nil)
 	}
-	reshape(k.c.Instr(k.id), hlo.MakeTuple(shapes...))
+	emit.Retuple(k.c.Instr(k.id), hlo.MakeTuple(shapes...))
 	o.at = emit.End(k.c)
 	if tuples {
 		for n, u := range users {
@@ -79,16 +79,7 @@ func (k *crossing) moveOut(group []boundary) bool {
 			pass.Release(k.c, u, nil)
 		}
 	} else {
-		v := o.value(results[0], specs)
-		for _, u := range users {
-			operands := slices.Collect(k.c.At(u).OperandIDs())
-			for i, id := range operands {
-				if id == k.id {
-					operands[i] = v
-				}
-			}
-			k.c.Instr(u).SetOperands(operands...)
-		}
+		emit.Redirect(k.c, users, k.id, o.value(results[0], specs))
 	}
 	emit.Reorder(k.c)
 	return true
@@ -156,17 +147,6 @@ func (o *outward) value(ids []hlo.InstrID, specs map[string]described) hlo.Instr
 	}
 	o.values[name] = v
 	return v
-}
-
-// reshape gives the conditional, or a parameter, another tuple shape. Sharding and origins are of the old one.
-func reshape(in hlo.InstrEdit, s hlo.Shape) {
-	common := in.View().Common()
-	in.SetShape(s)
-	if common != nil {
-		own := *common
-		own.Sharding, own.Origin, own.ParameterReplication = nil, nil, nil
-		in.SetCommon(&own)
-	}
 }
 
 // moveUsersIn computes users of the conditional, and theirs, in every branch.
@@ -291,7 +271,7 @@ func (k *crossing) moveUsersIn(group []boundary) bool {
 		pass.Release(c, root, nil)
 		emit.Reorder(c)
 	}
-	reshape(k.c.Instr(k.id), hlo.MakeTuple(shapes...))
+	emit.Retuple(k.c.Instr(k.id), hlo.MakeTuple(shapes...))
 	at := emit.End(k.c)
 	for _, u := range users {
 		if part, ok := partOf[u]; ok {
@@ -299,13 +279,7 @@ func (k *crossing) moveUsersIn(group []boundary) bool {
 				k.c.Instr(u).SetAttrs(&hlo.TupleElementAttrs{Index: int64(to)})
 			}
 		} else if !set[u] {
-			operands := slices.Collect(k.c.At(u).OperandIDs())
-			for i, id := range operands {
-				if id == k.id {
-					operands[i] = at.Element(k.id, place[-1])
-				}
-			}
-			k.c.Instr(u).SetOperands(operands...)
+			emit.Redirect(k.c, []hlo.InstrID{u}, k.id, at.Element(k.id, place[-1]))
 		}
 	}
 	for _, o := range outputs {
@@ -400,7 +374,7 @@ func (k *crossing) computeInside(i int, branch hlo.CompID, value hlo.InstrID, ou
 	users, isRoot := slices.Collect(c.Users(param)), c.Root() == param
 	tuple := emit.At{C: k.c, Before: k.id}.Tuple(outside...)
 	shape := k.c.At(tuple).Shape()
-	reshape(c.Instr(param), shape)
+	emit.Retuple(c.Instr(param), shape)
 	at := emit.End(c)
 	copied := map[hlo.InstrID]hlo.InstrID{}
 	for n, o := range outside {
@@ -416,15 +390,7 @@ func (k *crossing) computeInside(i int, branch hlo.CompID, value hlo.InstrID, ou
 		}
 		copied[ids[n]] = at.Spec(emit.With(spec, operands...))
 	}
-	for _, u := range users {
-		operands := slices.Collect(c.At(u).OperandIDs())
-		for n, o := range operands {
-			if o == param {
-				operands[n] = copied[value]
-			}
-		}
-		c.Instr(u).SetOperands(operands...)
-	}
+	emit.Redirect(c, users, param, copied[value])
 	if isRoot {
 		c.SetRoot(copied[value])
 	}

@@ -86,7 +86,7 @@ func Simulate(m hlo.Module, c hlo.Computation, costs *analysis.Costs, on Machine
 		t := &tasks[i]
 		t.in, t.needs = in, slices.Clone(d.Before(i))
 		if k := costs.Of(in); !k.IsZero() && !hlo.IsAsync(in.Opcode()) && !analysis.IsStart(in) && !analysis.IsDone(in) && !on.Free[in.Name()] {
-			t.seconds, t.holds = k.Seconds(on.Rates), holdsThread(k)
+			t.seconds, t.holds = k.Seconds(on.Rates), k.HoldsThread()
 		}
 		if c.IsScheduled() {
 			if previous >= 0 {
@@ -113,7 +113,7 @@ func Simulate(m hlo.Module, c hlo.Computation, costs *analysis.Costs, on Machine
 		}
 		k := costs.Of(start)
 		j := len(tasks)
-		t := task{in: start, chain: start, async: true, needs: []int{d.Position(binder.ID())}, holds: holdsThread(k)}
+		t := task{in: start, chain: start, async: true, needs: []int{d.Position(binder.ID())}, holds: k.HoldsThread()}
 		if !on.Free[start.Name()] {
 			t.seconds = k.Seconds(on.Rates)
 		}
@@ -131,9 +131,6 @@ func Simulate(m hlo.Module, c hlo.Computation, costs *analysis.Costs, on Machine
 	})
 	return s
 }
-
-// holdsThread reports whether work keeps a thread while it runs: what sleeps, or waits for other devices, does not.
-func holdsThread(k analysis.Cost) bool { return k.Messages == 0 && !k.Sleeps }
 
 // lateSteps lists the updates of a chain that bind operands.
 func lateSteps(done hlo.Instruction) (late []hlo.Instruction) {
@@ -169,7 +166,7 @@ func expand(tasks []task, m hlo.Module, start hlo.Instruction, late []hlo.Instru
 			}
 		}
 		if k := costs.Of(in); !k.IsZero() && !on.Free[in.Name()] {
-			t.seconds, t.holds = k.Seconds(on.Rates), holdsThread(k)
+			t.seconds, t.holds = k.Seconds(on.Rates), k.HoldsThread()
 		}
 		at[in.ID()] = len(tasks)
 		tasks = append(tasks, t)

@@ -7,10 +7,12 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
-// index is one coordinate of an array as a function of the coordinates of a space: offset plus the sum of factor times coordinate.
+// index is one coordinate of an array as a function of the coordinates of a space: offset plus the sum of factor times coordinate. If turn is not
+// 0 it is one coordinate of the space plus turn, modulo the dimension.
 type index struct {
 	offset  int64
 	factors []int64
+	turn    int64
 }
 
 // access gives the index for every axis of an array.
@@ -27,7 +29,7 @@ func identity(s tile.Space) access {
 }
 
 func (x index) scaled(by, plus int64) index {
-	r := index{x.offset*by + plus, slices.Clone(x.factors)}
+	r := index{offset: x.offset*by + plus, factors: slices.Clone(x.factors)}
 	for i := range r.factors {
 		r.factors[i] *= by
 	}
@@ -35,7 +37,7 @@ func (x index) scaled(by, plus int64) index {
 }
 
 func (x index) plus(y index) index {
-	r := index{x.offset + y.offset, slices.Clone(x.factors)}
+	r := index{offset: x.offset + y.offset, factors: slices.Clone(x.factors)}
 	for i, f := range y.factors {
 		r.factors[i] += f
 	}
@@ -50,17 +52,53 @@ func (a access) view(s tile.Space, dims []int64) tile.View {
 		v.Base += a[i].offset * step
 		for k, f := range a[i].factors {
 			v.Strides[k] += f * step
+			if f != 0 && a[i].turn != 0 {
+				if v.Turns == nil {
+					v.Turns = make([]int64, len(s.Dims))
+				}
+				v.Turns[k] = a[i].turn
+			}
 		}
 		step *= dims[i]
 	}
 	return v
 }
 
+// turns reports whether an index is one modulo a dimension.
+func (a access) turns() bool {
+	return slices.ContainsFunc(a, func(x index) bool { return x.turn != 0 })
+}
+
+// rolled is the access to an array whose axis is rotated before it is accessed by a. It reports false if the index of that axis is not a
+// coordinate of the space as it is, or another index depends on that too.
+func (a access) rolled(s tile.Space, axis int, n, by int64) (access, bool) {
+	own := -1
+	for k, f := range a[axis].factors {
+		if f != 0 {
+			if own >= 0 || f != 1 {
+				return nil, false
+			}
+			own = k
+		}
+	}
+	if own < 0 || a[axis].offset != 0 || s.Dims[own] != n {
+		return nil, false
+	}
+	for i, x := range a {
+		if i != axis && x.factors[own] != 0 {
+			return nil, false
+		}
+	}
+	r := slices.Clone(a)
+	r[axis].turn = (r[axis].turn + by) % n
+	return r, true
+}
+
 // key identifies an access among those of one space.
 func (a access) key() string {
 	var b []byte
 	for _, x := range a {
-		b = appendNumber(b, x.offset)
+		b = appendNumber(appendNumber(b, x.offset), x.turn)
 		for _, f := range x.factors {
 			b = appendNumber(b, f)
 		}
@@ -79,6 +117,9 @@ func appendNumber(b []byte, x int64) []byte {
 // for reshapes that it cannot express; then split, if positive, is a factor by which splitting dimension axis of the space helps.
 func (a access) through(s tile.Space, in hlo.Instruction) (r access, axis int, split int64, ok bool) {
 	operand := in.OperandInstr(0).Shape()
+	if a.turns() && in.Opcode() != hlo.OpCopy {
+		return nil, 0, 0, false
+	}
 	//halo:allow opswitch each op has an index function of its own
 	switch in.Opcode() {
 	case hlo.OpCopy, hlo.OpOptBarrier, hlo.OpDomain:
@@ -161,8 +202,8 @@ func (a access) reshaped(s tile.Space, from, to []int64) (r access, axis int, sp
 
 // divide splits x into quotient and remainder by a divisor, if both are an index.
 func (x index) divide(s tile.Space, by int64) (q, r index, axis int, split int64, ok bool) {
-	q = index{x.offset / by, make([]int64, len(s.Dims))}
-	r = index{x.offset % by, make([]int64, len(s.Dims))}
+	q = index{offset: x.offset / by, factors: make([]int64, len(s.Dims))}
+	r = index{offset: x.offset % by, factors: make([]int64, len(s.Dims))}
 	if x.offset < 0 {
 		return q, r, 0, 0, false
 	}

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
@@ -129,6 +130,9 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 		if !tile.Supports(t) {
 			return 0, false
 		}
+		if at.turns() {
+			return 0, false
+		}
 		x := at[hlo.AttrsOf[hlo.IotaAttrs](in).Dimension]
 		return c.b.Iota(t, tile.View{Base: x.offset, Strides: x.factors})
 	case hlo.OpCopy:
@@ -141,6 +145,16 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 		}
 	case hlo.OpFusion, hlo.OpCall, hlo.OpMap:
 		return 0, false
+	case hlo.OpConcatenate:
+		r, ok := analysis.FindRoll(in)
+		if !ok {
+			return 0, false
+		}
+		a, ok := at.rolled(c.space, r.Axis, in.Shape().Dim(r.Axis), r.By)
+		if !ok {
+			return 0, false
+		}
+		return c.value(r.Array, a)
 	case hlo.OpOr:
 		if x, by, ok := rotation(in); ok {
 			v, ok := c.value(x, at)

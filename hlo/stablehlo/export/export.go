@@ -38,12 +38,16 @@ const (
 	fieldUniqueShardings
 	fieldInAvalIndices
 	fieldOutAvalIndices
+	_ // shardings of the arguments
+	_ // and of the results
+	fieldProducer
 )
 
 // File is what a jax.export file says.
 type File struct {
 	Name       string // of the exported function
-	Version    int64  // of the serialization
+	Version    int64  // of the serialization: 2 or 3, whatever it was, before version 12
+	Producer   string // the version of JAX, from version 12 on
 	Convention int64  // version of the calling convention
 	Platforms  []string
 	Devices    int64
@@ -68,7 +72,7 @@ func (l Leaf) String() string { return l.Type + "[" + strings.Join(l.Shape, ",")
 
 // Newest versions that are known: of the serialization, and of the calling convention.
 const (
-	newestVersion    = 6
+	newestVersion    = 12
 	newestConvention = 10
 )
 
@@ -89,12 +93,12 @@ func Open(name string, data []byte) (f *File, err error) {
 
 func read(t table) *File {
 	f := &File{
-		Name: t.str(fieldName), Version: t.number(fieldVersion, 2), Convention: t.number(fieldConvention, 2),
+		Name: t.str(fieldName), Producer: t.str(fieldProducer), Version: t.number(fieldVersion, 2), Convention: t.number(fieldConvention, 2),
 		Platforms: t.strings(fieldPlatforms), Devices: t.number(fieldDevices, 4), Kept: t.numbers(fieldKept, 2),
 		Ordered: effects(t, fieldOrderedEffects), Unordered: effects(t, fieldUnorderedEffects), Module: t.data(fieldModule),
 	}
 	if f.Version > newestVersion {
-		t.b.fail(t.at, "field %d: version %d of the serialization is newer than this halo knows: %d is the newest", fieldVersion, f.Version, newestVersion)
+		t.b.fail(t.at, "field %d: version %d of the serialization%s is newer than this halo knows: %d is the newest", fieldVersion, f.Version, byProducer(f.Producer), newestVersion)
 	}
 	if f.Convention > newestConvention {
 		t.b.fail(t.at, "field %d: version %d of the calling convention is newer than this halo knows: %d is the newest", fieldConvention, f.Convention, newestConvention)
@@ -114,6 +118,14 @@ func read(t table) *File {
 		}
 	}
 	return f
+}
+
+// byProducer names the version of JAX, if it is known.
+func byProducer(version string) string {
+	if version == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (by JAX %.40q)", version)
 }
 
 func effects(t table, slot int64) (names []string) {

@@ -48,6 +48,10 @@ func run(pass *analysis.Pass) (any, error) {
 							c.assigned(to, n.Rhs[i], n.Tok)
 						}
 					}
+				case *ast.CallExpr:
+					if c.changesShared(n) {
+						report(n.Pos(), "writes into a slice that belongs to an instruction's attributes: clone it first")
+					}
 				case *ast.IncDecStmt:
 					if c.writesShared(n.X) {
 						report(n.Pos(), "writes into a slice that belongs to an instruction's attributes: clone it first")
@@ -103,6 +107,38 @@ func (c *checker) writesShared(e ast.Expr) bool {
 			return false
 		}
 	}
+}
+
+// changers are the functions of the standard library that change the elements of their first argument.
+var changers = map[string]bool{
+	"slices.Sort": true, "slices.SortFunc": true, "slices.SortStableFunc": true, "slices.Reverse": true, "slices.Insert": true, "slices.Delete": true,
+	"slices.DeleteFunc": true, "slices.Compact": true, "slices.CompactFunc": true, "slices.Replace": true,
+	"sort.Ints": true, "sort.Strings": true, "sort.Slice": true, "sort.SliceStable": true, "sort.Sort": true,
+}
+
+// changesShared reports whether a call changes elements of a slice that attributes share: a changer, copy, clear, or append to the front part of
+// one, whose rest it overwrites.
+func (c *checker) changesShared(call *ast.CallExpr) bool {
+	if len(call.Args) == 0 {
+		return false
+	}
+	fun := ast.Unparen(call.Fun)
+	if x, ok := fun.(*ast.IndexExpr); ok {
+		fun = x.X
+	}
+	arg := ast.Unparen(call.Args[0])
+	switch fun := fun.(type) {
+	case *ast.Ident:
+		if _, builtin := c.info.ObjectOf(fun).(*types.Builtin); !builtin {
+			return false
+		}
+		part, isPart := arg.(*ast.SliceExpr)
+		return (fun.Name == "copy" || fun.Name == "clear" || fun.Name == "append" && isPart && part.High != nil && !part.Slice3) && c.isShared(arg, 0)
+	case *ast.SelectorExpr:
+		f, ok := c.info.ObjectOf(fun.Sel).(*types.Func)
+		return ok && f.Pkg() != nil && changers[f.Pkg().Path()+"."+f.Name()] && c.isShared(arg, 0)
+	}
+	return false
 }
 
 // isShared reports whether e is, or is a part of, the attributes of an instruction. Depth bounds the variables that are followed.

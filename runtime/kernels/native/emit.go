@@ -145,6 +145,7 @@ func assemble(e *expansion) *machineCode {
 	c.Pad(32)
 	loop := c.NewLabel()
 	c.Mark(loop)
+	a.prefetch()
 	a.write()
 	c.DoImm(amd64.ADD, true, amd64.R(regIndex), int32(lanes))
 	c.Do(amd64.CMP, true, regIndex, amd64.R(regCount))
@@ -159,6 +160,22 @@ func assemble(e *expansion) *machineCode {
 		}
 	}
 	return &machineCode{bytes: c.Bytes(), lanes: lanes, slots: e.b.slots, spills: a.spills, instructions: len(body)}
+}
+
+// ahead is how far, in bytes, memory is asked for before it is needed. The processor does so too, but not beyond a page, nor far enough
+// where there is much to compute.
+const ahead = 2048
+
+// prefetch asks for the inputs and outputs that are to come.
+func (a *assigner) prefetch() {
+	seen := make(map[int]bool)
+	for i := range a.code {
+		m := a.code[i].from
+		if m.kind == inSlot && !seen[m.index] && m.index < len(pointers) {
+			seen[m.index] = true
+			a.c.Prefetch(amd64.MS(pointers[m.index], regIndex, m.size, ahead), a.code[i].stores)
+		}
+	}
 }
 
 func (e *expansion) newLabels(c *amd64.Code) []amd64.Label {

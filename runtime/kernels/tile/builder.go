@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -99,7 +100,7 @@ func (b *Builder) Input(arg int, t hlo.PrimitiveType, view View) Value {
 }
 
 func (v *View) equal(o *View) bool {
-	if v.Base != o.Base {
+	if v.Base != o.Base || !slices.Equal(v.Turns, o.Turns) {
 		return false
 	}
 	for i, s := range v.Strides {

@@ -5,20 +5,25 @@ import "unsafe"
 // walk is a position in a space and the element that a view has there.
 type walk struct {
 	dims, strides []int64
+	turns         []int64 // nil, or as in [View]
 	at            [maxRank]int64
 	offset        int64
 }
 
 // start puts w at point i of the space, counted in row-major order.
 func (w *walk) start(s *Space, v *View, i int) {
-	w.dims, w.strides, w.offset = s.Dims, v.Strides, v.Base
+	w.dims, w.strides, w.turns, w.offset = s.Dims, v.Strides, v.Turns, v.Base
 	rest := int64(i)
 	for j := len(w.dims) - 1; j >= 0; j-- {
 		d := w.dims[j]
 		q := rest / d
 		w.at[j] = rest - q*d
 		rest = q
-		w.offset += w.at[j] * w.strides[j]
+		at := w.at[j]
+		if w.turns != nil {
+			at = (at + w.turns[j]) % d
+		}
+		w.offset += at * w.strides[j]
 	}
 }
 
@@ -30,26 +35,47 @@ func (w *walk) run(n int) (first int64, count int, stride int64) {
 		return w.offset, n, 0
 	}
 	first, stride = w.offset, w.strides[last]
-	count = int(min(int64(n), w.dims[last]-w.at[last]))
+	count = int(min(int64(n), w.straight(last)))
 	w.at[last] += int64(count)
 	w.offset += int64(count) * stride
+	w.turn(last)
 	w.carry(last)
 	return first, count, stride
+}
+
+// straight is the number of points along an axis up to where it ends or begins anew.
+func (w *walk) straight(axis int) int64 {
+	end := w.dims[axis]
+	if w.turns != nil && w.turns[axis] > 0 && w.at[axis] < end-w.turns[axis] {
+		end -= w.turns[axis]
+	}
+	return end - w.at[axis]
+}
+
+// turn goes back to the beginning of an axis if this is where that is.
+func (w *walk) turn(axis int) {
+	if w.turns != nil && w.turns[axis] > 0 && w.at[axis] == w.dims[axis]-w.turns[axis] {
+		w.offset -= w.dims[axis] * w.strides[axis]
+	}
 }
 
 // carry goes to the next coordinate before axis j, and so on, where that one is through.
 func (w *walk) carry(j int) {
 	for ; j > 0 && w.at[j] == w.dims[j]; j-- {
-		w.offset += w.strides[j-1] - w.dims[j]*w.strides[j]
+		w.offset += w.strides[j-1]
+		if w.turns == nil || w.turns[j] == 0 { // else it went back on the way
+			w.offset -= w.dims[j] * w.strides[j]
+		}
 		w.at[j] = 0
 		w.at[j-1]++
+		w.turn(j - 1)
 	}
 }
 
 // neighbours is where the next n points are if they are neighbours in memory.
 func (w *walk) neighbours(n int, data []byte, width int) (unsafe.Pointer, bool) {
 	last := len(w.dims) - 1
-	if last < 0 || w.strides[last] != 1 || w.dims[last]-w.at[last] < int64(n) {
+	if last < 0 || w.strides[last] != 1 || w.straight(last) < int64(n) {
 		return nil, false
 	}
 	return element(data, int(w.offset), width), true
@@ -86,7 +112,7 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 	src := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/width)
 	dst := vec[T](p, n)
 	last, row := len(w.dims)-1, 0
-	short := last > 0 && w.dims[last] <= 64
+	short := last > 0 && w.dims[last] <= 64 && w.turns == nil
 	if short {
 		row = int(w.dims[last])
 	}

@@ -40,7 +40,9 @@ func newMover(s *Space, v *View, width int) *mover {
 			return m
 		}
 	}
-	m.findPermutation(s, v, width)
+	if v.Turns == nil {
+		m.findPermutation(s, v, width)
+	}
 	return m
 }
 

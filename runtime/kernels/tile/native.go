@@ -44,6 +44,9 @@ const (
 // payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
 const payingWork = 1 << 20
 
+// heavyLoop is the weight of a single op from which on code is better than its loop, which does not ask for memory ahead.
+const heavyLoop = 4
+
 // compiled returns the code, for a run over n elements, or nil.
 func (p *Program) compiled(n int) *nativeSteps {
 	if c := p.native.code.Load(); c != nil {
@@ -80,7 +83,7 @@ type nativeWriter struct {
 func (w *nativeWriter) set(reg int, v native.Value) { w.regs[reg], w.known[reg] = v, true }
 
 func (p *Program) compile() (*nativeSteps, bool) {
-	if len(p.steps) == 0 {
+	if len(p.steps) == 0 || p.plain && p.weight < heavyLoop {
 		return nil, false
 	}
 	w := &nativeWriter{Builder: native.NewBuilder(), p: p, regs: make([]native.Value, len(p.regs)), known: make([]bool, len(p.regs))}

@@ -139,12 +139,12 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	if lo >= hi {
 		return
 	}
-	if p.plain {
+	code := p.compiled(hi - lo)
+	if p.plain && code == nil {
 		p.runPlain(lo, hi, b)
 		return
 	}
 	f := p.begin(lo, hi, b)
-	code := p.compiled(hi - lo)
 	if code != nil && code.linear {
 		lo = p.runLinear(code, f, lo, hi, b)
 	}

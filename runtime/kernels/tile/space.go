@@ -17,10 +17,20 @@ func (s *Space) Len() int64 {
 	return n
 }
 
-// View says which element of an array belongs to a point of a space: Base plus the sum of coordinate times stride, in elements.
+// View says which element of an array belongs to a point of a space: Base plus the sum of coordinate times stride, in elements. Turns, if not nil,
+// are added to coordinates before, modulo the dimension: 0 leaves one as it is.
 type View struct {
 	Base    int64
 	Strides []int64
+	Turns   []int64
+}
+
+// turn is what is added to a coordinate.
+func (v *View) turn(axis int) int64 {
+	if v.Turns == nil {
+		return 0
+	}
+	return v.Turns[axis]
 }
 
 // RowMajor is the view of an array with exactly the dimensions of s.
@@ -44,12 +54,12 @@ func (s Space) Collapse(views []*View) Space {
 		}
 	}
 	dims := make([]int64, 0, len(keep))
-	strides := make([][]int64, len(views))
+	strides, turns := make([][]int64, len(views)), make([][]int64, len(views))
 	for _, i := range keep {
 		last := len(dims) - 1
 		merge := last >= 0
 		for k, v := range views {
-			merge = merge && strides[k][last] == v.Strides[i]*s.Dims[i]
+			merge = merge && strides[k][last] == v.Strides[i]*s.Dims[i] && v.turn(i) == 0 && (v.Turns == nil || turns[k][last] == 0)
 		}
 		if merge {
 			dims[last] *= s.Dims[i]
@@ -61,10 +71,13 @@ func (s Space) Collapse(views []*View) Space {
 		dims = append(dims, s.Dims[i])
 		for k, v := range views {
 			strides[k] = append(strides[k], v.Strides[i])
+			if v.Turns != nil {
+				turns[k] = append(turns[k], v.Turns[i])
+			}
 		}
 	}
 	for k, v := range views {
-		v.Strides = strides[k]
+		v.Strides, v.Turns = strides[k], turns[k]
 	}
 	return Space{dims}
 }
@@ -74,7 +87,7 @@ func (s *Space) mode(v *View) loadMode {
 	lin, uni := true, true
 	step := int64(1)
 	for i := len(s.Dims) - 1; i >= 0; i-- {
-		lin = lin && v.Strides[i] == step
+		lin = lin && v.Strides[i] == step && v.turn(i) == 0
 		uni = uni && v.Strides[i] == 0
 		step *= s.Dims[i]
 	}

@@ -2,6 +2,7 @@ package tile
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,12 +38,12 @@ func tryViews(t *testing.T, rng *rand.Rand) {
 	at := func(v View, i int) int64 {
 		offset := v.Base
 		for k := len(s.Dims) - 1; k >= 0; k-- {
-			offset += int64(i) % s.Dims[k] * v.Strides[k]
+			offset += (int64(i)%s.Dims[k] + v.turn(k)) % s.Dims[k] * v.Strides[k]
 			i /= int(s.Dims[k])
 		}
 		return offset
 	}
-	clone := func(v View) View { return View{v.Base, append([]int64{}, v.Strides...)} }
+	clone := func(v View) View { return View{v.Base, slices.Clone(v.Strides), slices.Clone(v.Turns)} }
 	b := NewBuilder(s)
 	x, y := b.Input(0, hlo.F32, clone(views[0])), b.Input(1, hlo.F32, clone(views[1]))
 	z, ok := b.Op(instruction(t, "f32[1] add(f32[1], f32[1])"), x, y)
@@ -67,7 +68,7 @@ func tryViews(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// randomView has axes that are left out, reversed, strided or in another order.
+// randomView has axes that are left out, reversed, strided, rotated or in another order.
 func randomView(rng *rand.Rand, s Space) View {
 	v := View{Strides: make([]int64, len(s.Dims))}
 	step := int64(1)
@@ -91,6 +92,14 @@ func randomView(rng *rand.Rand, s Space) View {
 			v.Strides[axis] = step
 		}
 		step *= s.Dims[axis]
+	}
+	if rng.IntN(3) == 0 {
+		v.Turns = make([]int64, len(s.Dims))
+		for axis, d := range s.Dims {
+			if rng.IntN(2) == 0 {
+				v.Turns[axis] = rng.Int64N(d)
+			}
+		}
 	}
 	return v
 }

@@ -18,6 +18,18 @@ func throughCopies(in hlo.Instruction) {
 	b.LHSContracting[0] += 2 // want `clone it first`
 }
 
+func byCalls(in hlo.Instruction) {
+	a := hlo.AttrsOf[hlo.DotAttrs](in)
+	slices.Sort(a.LHSContracting)        // want `clone it first`
+	slices.Reverse(a.LHSContracting[1:]) // want `clone it first`
+	copy(a.LHSContracting, []int64{1})   // want `clone it first`
+	clear(a.LHSContracting)              // want `clone it first`
+	_ = append(a.LHSContracting[:1], 2)  // want `clone it first`
+	_ = append(a.LHSContracting, 2)
+	_ = append([]int64(nil), a.LHSContracting[:1]...)
+	slices.Sort(slices.Clone(a.LHSContracting))
+}
+
 func cloned(in hlo.Instruction) {
 	a := hlo.AttrsOf[hlo.DotAttrs](in)
 	a.LHSContracting = slices.Clone(a.LHSContracting)
