@@ -30,7 +30,7 @@ type memCmd struct {
 	Output  string   `short:"o" help:"Write the program with the changes of --apply, after the passes." placeholder:"FILE.hlo"`
 	HTML    string   `name:"html" help:"Write a page with the plan as a picture." placeholder:"FILE.html"`
 	XLA     string   `name:"xla" help:"XLA's buffer assignment or memory usage report of the same module. Default: one beside the file, as XLA dumps it." placeholder:"FILE.txt"`
-	Top     int      `help:"How many lines of each list the text shows; 0 is all." default:"12"`
+	Top     natural  `help:"How many lines of each list the text shows; 0 is all." default:"12"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }
@@ -74,7 +74,7 @@ func (c *memCmd) Run(e *env) error {
 		if e.records {
 			return nil
 		}
-		return report.WriteText(e.stdout, c.Top)
+		return report.WriteText(e.stdout, int(c.Top))
 	})
 }
 

@@ -41,6 +41,9 @@ type dump struct {
 
 // newDump begins the dump of a module with the module itself. It returns nil for one that is not wanted.
 func (f *dumpFlags) newDump(number int, m hlo.Module, cfg printer.Config) (*dump, error) {
+	if f.DumpMax < -1 {
+		return nil, usageError{fmt.Errorf("--dump-max=%d: want a number of modules, or -1 for all", f.DumpMax)}
+	}
 	d := &dump{flags: f, module: fmt.Sprintf("module_%04d.%s", number, fileName(m.Name())), last: m, cfg: cfg}
 	var modules *regexp.Regexp
 	for _, re := range []struct {

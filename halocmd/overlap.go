@@ -24,7 +24,7 @@ type overlapCmd struct {
 	Speed    float64  `help:"How many times as fast this machine computes." default:"1"`
 	Free     []string `help:"Instructions that take no time, by name." placeholder:"NAME"`
 	Timeline string   `help:"Write what runs when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
-	Devices  int      `help:"Devices on which it runs, for the search for deadlocks: those of the module." placeholder:"N"`
+	Devices  natural  `help:"Devices on which it runs, for the search for deadlocks: those of the module." placeholder:"N"`
 	Profile  string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON     bool     `name:"json" help:"One JSON object for each file."`
 }
@@ -128,7 +128,7 @@ func (c *overlapCmd) Run(e *env) error {
 func (c *overlapCmd) grid(m hlo.Module) devices.Grid {
 	g := devices.Grid{Replicas: int(max(m.Config().ReplicaCount, 1)), Partitions: int(max(m.Config().NumPartitions, 1))}
 	if c.Devices > 0 {
-		g = devices.Grid{Replicas: 1, Partitions: c.Devices}
+		g = devices.Grid{Replicas: 1, Partitions: int(c.Devices)}
 	}
 	return g
 }

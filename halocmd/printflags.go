@@ -61,6 +61,12 @@ func (f *printFlags) config() (printer.Config, error) {
 	case "off":
 		cfg.Sugar = printer.SugarOff
 	}
+	if f.Indent < 0 || f.Indent > maxIndent {
+		return cfg, fmt.Errorf("--indent=%d: want a number from 0 to %d", f.Indent, maxIndent)
+	}
+	if f.MaxBytes < 0 {
+		return cfg, fmt.Errorf("--max-bytes=%d: want a number of bytes", f.MaxBytes)
+	}
 	flags, to := reflect.ValueOf(f).Elem(), reflect.ValueOf(&cfg).Elem()
 	for i := range flags.NumField() {
 		name, contrary := strings.CutPrefix(flags.Type().Field(i).Tag.Get("config"), "!")
@@ -77,6 +83,9 @@ func (f *printFlags) config() (printer.Config, error) {
 	}
 	return cfg, nil
 }
+
+// maxIndent is as far to the right as anything can be read.
+const maxIndent = 1000
 
 // styleNames are the names of the styles, in the order of the table.
 func styleNames() (names []string) {

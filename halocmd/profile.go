@@ -17,10 +17,10 @@ import (
 
 // profileFlags say where profiles go.
 type profileFlags struct {
-	Timeline string `help:"Write what ran when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
-	Pprof    string `help:"Write a profile for go tool pprof." placeholder:"FILE.pb.gz"`
-	HTML     string `name:"html" help:"Write a page with a flame graph and the tables." placeholder:"FILE.html"`
-	Top      int    `help:"How many ops, lines and loops the text shows; 0 is all." default:"20"`
+	Timeline string  `help:"Write what ran when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
+	Pprof    string  `help:"Write a profile for go tool pprof." placeholder:"FILE.pb.gz"`
+	HTML     string  `name:"html" help:"Write a page with a flame graph and the tables." placeholder:"FILE.html"`
+	Top      natural `help:"How many ops, lines and loops the text shows; 0 is all." default:"20"`
 }
 
 // profileCmd measures what programs spend their time on.
@@ -152,5 +152,5 @@ func (f *profileFlags) deliver(e *env, p *profile.Profile, r *record) error {
 	if e.records {
 		return nil
 	}
-	return p.WriteText(e.stdout, profile.TextOptions{Top: f.Top, Width: terminalWidth(e.stdout)})
+	return p.WriteText(e.stdout, profile.TextOptions{Top: int(f.Top), Width: terminalWidth(e.stdout)})
 }

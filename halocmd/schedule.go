@@ -47,7 +47,7 @@ type chain struct {
 }
 
 func (c *scheduleCmd) Run(e *env) error {
-	if c.MinOverlap < 0 || c.MinOverlap > 1 {
+	if !(c.MinOverlap >= 0 && c.MinOverlap <= 1) { // nor NaN
 		return usageError{fmt.Errorf("--min-overlap=%v: want a part of 1", c.MinOverlap)}
 	}
 	link, err := c.link()

@@ -394,7 +394,9 @@ func bitcastShape(c *ShapeContext) (Shape, error) {
 		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast keeps the bytes of its operand: %v has %d, %v has %d", x, x.ByteSize(), out, out.ByteSize())
 	case (x.IsTuple() || out.IsTuple()) && !x.Compatible(out):
 		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast is defined on arrays: it takes no tuple apart, and makes none: %v to %v", x, out)
-	case x.IsStatic() && out.IsStatic() && x.IsArray() && out.IsArray() && wholeBytes(x) != wholeBytes(out):
+	case !x.IsArray() || !out.IsArray() || !x.IsStatic() || !out.IsStatic() || wholeBytes(x) && wholeBytes(out):
+		return out, nil
+	case wholeBytes(x) != wholeBytes(out) || x.NumElements() != out.NumElements() || x.Type().Bits() != out.Type().Bits():
 		return Shape{}, c.operand(0, "HALO-DEFINED", "bitcast of elements that share bytes depends on how they are kept: %v to %v", x, out)
 	}
 	return out, nil

@@ -25,6 +25,7 @@ ENTRY e { x = s32[3] parameter(0) y = s32[2] parameter(1) i = s32[1] parameter(2
 b { p = (s32[], s32[1], s32[2]) parameter(0) i = s32[] get-tuple-element(p), index=0 x = s32[2] get-tuple-element(p), index=2 ROOT r = (s32[], s32[2], s32[2]) tuple(i, x, x) }
 ENTRY e { x = (s32[], s32[1], s32[2]) parameter(0) ROOT r = (s32[], s32[2], s32[2]) while(x), condition=c, body=b }`,
 		"bitcast of shared bytes": "ENTRY e { x = s4[6] parameter(0) ROOT r = u8[6] bitcast(x) }",
+		"bitcast to more nibbles": "ENTRY e { x = s4[2,3] parameter(0) ROOT r = s4[7] bitcast(x) }",
 		"bitcast of a tuple":      "ENTRY e { x = (f32[2], f32[2]) parameter(0) ROOT r = ((f32[2]), f32[2]) bitcast(x) }",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,9 @@ func TestRefusalsHaveReasons(t *testing.T) {
 			}
 			for _, text := range refusalsOf(t, file) {
 				found[text] = true
-				assert.Contains(t, listed, text, "%s refuses for a reason that testdata/refusals.txt does not have: add the row %q", file, text)
+				if _, ok := listed[text]; !ok {
+					t.Errorf("%s refuses for a reason that testdata/refusals.txt does not have: add the row %q", file, text)
+				}
 			}
 		}
 	}

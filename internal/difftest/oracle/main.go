@@ -17,8 +17,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
@@ -48,7 +50,9 @@ func main() {
 	show := flag.Int("show", 10, "findings to show")
 	flag.BoolVar(&verbose, "v", false, "say why XLA refuses programs")
 	flag.Parse()
-	findings, err := compareAll(*python, *first, *count, *show)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // what has been compared by then is reported
+	defer stop()
+	findings, err := compareAll(ctx, *python, *first, *count, *show)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "oracle:", err)
 		os.Exit(2)
@@ -58,21 +62,25 @@ func main() {
 	}
 }
 
-func compareAll(python string, first uint64, count, show int) (findings int, err error) {
+func compareAll(ctx context.Context, python string, first uint64, count, show int) (findings int, err error) {
 	x, err := start(python)
 	if err != nil {
 		return 0, err
 	}
 	classes := make(map[string]int)
-	for seed := first; seed < first+uint64(count); seed++ {
+	seed := first
+	for ; seed < first+uint64(count) && ctx.Err() == nil; seed++ {
 		m, err := generate(seed)
 		if err != nil {
 			classes["not generated"]++
 			continue
 		}
-		o := difftest.Against(context.Background(), m, difftest.Config{Seed: seed}, func(leaves []*hlo.Literal) ([]*hlo.Literal, error) {
+		o := difftest.Against(ctx, m, difftest.Config{Seed: seed}, func(leaves []*hlo.Literal) ([]*hlo.Literal, error) {
 			return x.run(m, leaves)
 		})
+		if ctx.Err() != nil {
+			break
+		}
 		class := string(o.Verdict)
 		if !o.Verdict.OK() {
 			class = classify(m, o)
@@ -92,6 +100,7 @@ func compareAll(python string, first uint64, count, show int) (findings int, err
 			}
 		}
 	}
+	fmt.Printf("%d programs from seed %d\n", seed-first, first)
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
 		fmt.Printf("%8d %s\n", classes[class], class)
 	}
