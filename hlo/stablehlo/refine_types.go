@@ -264,7 +264,7 @@ func (b *body) inferByRule(op *mlir.Op) {
 		ctx.Callees = append(ctx.Callees, one.e.View(callee).Signature())
 	}
 	var shape hlo.Shape
-	if hlo.Info(ctx.Op).CanInfer {
+	if info := hlo.Info(ctx.Op); info.CanInfer || info.Shape != nil && info.Traits&hlo.TraitMovesData != 0 {
 		inferred, err := hlo.InferShape(&ctx)
 		if err != nil {
 			b.fail(op, "%v", err)

@@ -241,13 +241,10 @@ func (d *decoder) readProperties(r *reader, op *mlir.Op) {
 	op.Attrs = append(attrs, op.Attrs...)
 }
 
-// uses reads how many numbers a use list has.
+// uses reads how many numbers a use list has. The lowest bit says that they are pairs of places, of those uses that moved; each
+// number of a pair counts.
 func (d *decoder) uses(r *reader) int {
-	v := r.varint()
-	n := v >> 1
-	if v&1 != 0 {
-		n *= 2
-	}
+	n := r.varint() >> 1
 	if n > uint64(r.left()) {
 		r.fail("%d uses, and %d bytes are left", n, r.left())
 	}
