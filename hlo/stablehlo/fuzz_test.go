@@ -1,6 +1,7 @@
 package stablehlo_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/gohalo/halo/hlo"
@@ -36,6 +37,11 @@ func convert(t *testing.T, p *mlir.Module) {
 
 // FuzzBytecode: any bytes are read or refused.
 func FuzzBytecode(f *testing.F) {
+	data, err := os.ReadFile("bytecode/testdata/sdy.mlirbc")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
 	n := 0
 	rows(f, "tests", func(r struct{ Bytecode map[string][]byte }) {
 		if n++; n%40 == 0 {

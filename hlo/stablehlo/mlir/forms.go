@@ -51,7 +51,8 @@ var formTexts = map[string]string{
 	"$ sharding:raw {} :type":                                   "sdy: sharding_constraint reshard",
 	"$ 'group_id' '=' group_id:i64 {} :return":                  "sdy: sharding_group",
 	"$ 'allowed_direction' '=' allowed_direction:word {} :type": "sdy: propagation_barrier",
-	"{} value:attr ":                                            "sdy: constant",
+	"$ ['sharding' '=' sharding:raw] {} :type":                  "sdy: data_flow_edge",
+	"{} value:attr ": "sdy: constant",
 }
 
 // forms makes all forms, by the name of the operation, when the first one is needed. Words of the table that end in a colon are dialects.
