@@ -75,7 +75,7 @@ func isDynamicOp(op *mlir.Op) bool {
 		target := stringOf(op.Attrs.Get("call_target_name"))
 		return target == "shape_assertion" || strings.HasPrefix(target, "stablehlo.dynamic_") || op.Attrs.Has("indices_of_shape_operands")
 	}
-	return false
+	return isSizeOp(op)
 }
 
 // isDynamic reports whether the program has unbounded dimensions, or operations for them.
@@ -224,6 +224,9 @@ func (b *body) op(old *mlir.Op) {
 	for i := range old.Results {
 		op.Results[i] = mlir.Value{Type: old.Results[i].Type, Def: op, N: i}
 		b.values[&old.Results[i]] = &op.Results[i]
+	}
+	if b.sizeOp(op, old) {
+		return
 	}
 	switch op.Name {
 	case "func.call":

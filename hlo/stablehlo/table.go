@@ -42,7 +42,7 @@ func rowOf(name string) *row {
 
 func isKnownDialect(d string) bool {
 	switch d {
-	case "stablehlo", "chlo", "mhlo", "sdy", "func":
+	case "stablehlo", "chlo", "mhlo", "sdy", "func", "shape", "tensor", "arith":
 		return true
 	}
 	return false
@@ -209,6 +209,7 @@ func makeRows() map[string]*row {
 		"sdy.propagation_barrier": op1((*comp).identity),
 		"sdy.data_flow_edge":      op1((*comp).identity),
 	}
+	sizeRows(all)
 	for name, r := range chloRows() {
 		all["chlo."+name] = r
 	}

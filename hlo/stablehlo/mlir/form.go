@@ -113,7 +113,7 @@ func (f *formSyntax) steps() []step {
 		case i.Dict != "":
 			steps = append(steps, step{kind: dictionary})
 		case i.Types != "":
-			steps = append(steps, step{kind: types, types: typeForms[i.Types]})
+			steps = append(steps, step{kind: types, types: typeForm(i.Types)})
 		default:
 			steps = append(steps, step{kind: attribute, text: i.Attr, value: attrKind(i.Kind)})
 		}
@@ -232,6 +232,14 @@ func (r *reader) intList() DenseArray {
 	}
 	// No room is left at the end: the list may be shared.
 	return DenseArray{r.types.Scalar(hlo.S64), append(make([]int64, 0, len(list)), list...)}
+}
+
+// typeForm is how types are read that a form calls name.
+func typeForm(name string) func(r *reader, op *Op) {
+	if f := shapeTypes[name]; f != nil {
+		return f
+	}
+	return typeForms[name]
 }
 
 // typeForms are the ways in which types stand at the end of an operation.
