@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo"
 	"github.com/gohalo/halo/hlo/stablehlo/bytecode"
@@ -14,6 +16,13 @@ import (
 
 // FuzzConvert: any text is converted, or refused with an error.
 func FuzzConvert(f *testing.F) {
+	archive, err := txtar.ParseFile("testdata/shape.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		f.Add(string(file.Data))
+	}
 	rows(f, "ops", func(r opRow) { f.Add(r.MLIR) })
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := mlir.Parse("fuzz.mlir", text)

@@ -12,6 +12,7 @@ import (
 	"github.com/gohalo/halo/hlo/stablehlo/bytecode"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
 	"github.com/gohalo/halo/internal/moddiff"
+	"github.com/gohalo/halo/printer"
 )
 
 // TestShardyBytecode holds the attributes and operations of Shardy in bytecode to the same program as text. The file has each of them at
@@ -81,6 +82,37 @@ func shardyTexts(m *mlir.Module) (texts []string) {
 		})
 	}
 	return texts
+}
+
+// TestShardyGeneric: the generic form of a manual computation has its attributes in full, and becomes the same.
+func TestShardyGeneric(t *testing.T) {
+	const program = `sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = MANUAL
+  return %0 : tensor<4xf32>
+}`
+	const body = `
+    %1 = stablehlo.negate %b : tensor<2xf32>
+    sdy.return %1 : tensor<2xf32>
+  }`
+	var texts []string
+	for _, manual := range []string{
+		`sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<2xf32>) {` + body +
+			` : (tensor<4xf32>) -> tensor<4xf32>`,
+		`"sdy.manual_computation"(%a) <{in_shardings = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>, manual_axes = #sdy<manual_axes{"x"}>,
+  out_shardings = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}> ({
+  ^bb0(%b: tensor<2xf32>):` + body + `) : (tensor<4xf32>) -> tensor<4xf32>`,
+	} {
+		p, err := mlir.Parse("manual.mlir", strings.Replace(program, "MANUAL", manual, 1))
+		require.NoError(t, err)
+		m, err := stablehlo.Convert(p, stablehlo.Options{})
+		require.NoError(t, err)
+		out, err := printer.Append(nil, m, printer.Default)
+		require.NoError(t, err)
+		texts = append(texts, string(out))
+	}
+	require.Contains(t, texts[0], `xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>"`)
+	require.Equal(t, texts[0], texts[1])
 }
 
 // TestShardyBytecodeBroken: a file that is cut short or has a byte changed is read or refused.

@@ -56,7 +56,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// convertText converts a program. Its comment "// shapes:" has the shapes of the arguments.
+// convertText converts a program. The comment "// shapes:" at its end has the shapes of the arguments.
 func convertText(name, text string) (hlo.Module, error) {
 	p, err := mlir.Parse(name, text)
 	if err != nil {

@@ -40,6 +40,14 @@ func rowOf(name string) *row {
 	return nil
 }
 
+// inStableHLO is the name that an operation of mhlo has in stablehlo, if it has one there only.
+func inStableHLO(name string) string {
+	if rest, ok := strings.CutPrefix(name, "mhlo."); ok && rows()[name] == nil {
+		return "stablehlo." + rest
+	}
+	return name
+}
+
 func isKnownDialect(d string) bool {
 	switch d {
 	case "stablehlo", "chlo", "mhlo", "sdy", "func", "shape", "tensor", "arith":

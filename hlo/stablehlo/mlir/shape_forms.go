@@ -25,6 +25,7 @@ var shapeForms = map[string]string{
 	"$ {} :to":                     "tensor: cast arith: index_cast index_castui extsi extui trunci builtin: unrealized_conversion_cast",
 	"$* ['overflow' overflow:raw] {} :type": `arith: addi subi muli divsi divui ceildivsi ceildivui floordivsi remsi remui maxsi maxui minsi minui
 		andi ori xori`,
+	"$* {} :type": "stablehlo: compute_reshape_shape cstr_reshapable",
 	"predicate:word ',' $ ',' $ {} :compared": "arith: cmpi",
 	"$* {} :chosen": "arith: select",
 }
