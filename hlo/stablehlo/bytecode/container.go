@@ -46,6 +46,7 @@ type decoder struct {
 	properties []chunk
 	resources  []resource
 	sdy        map[*entry]sdyPart
+	sdyTexts   int // bytes
 	types      *mlir.Types
 	depth      int
 	expanded   int // bytes that the attributes used so far stand for

@@ -80,6 +80,9 @@ func (d *decoder) sdyAttr(r *reader, e *entry) mlir.Attr {
 	k := &sdyKinds[code]
 	text := k.read(d, r)
 	d.expand(r, len(text))
+	if d.sdyTexts += len(text); d.sdyTexts > maxShardyTexts {
+		r.fail("attributes of Shardy of more than %d bytes", maxShardyTexts)
+	}
 	if d.sdy == nil {
 		d.sdy = make(map[*entry]sdyPart)
 	}
@@ -112,10 +115,18 @@ func joined(r *reader, read func() string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(read())
+		if b.WriteString(read()); b.Len() > maxShardyText {
+			r.fail("an attribute of more than %d bytes", maxShardyText)
+		}
 	}
 	return b.String()
 }
+
+// maxShardyText bounds the text of an attribute, and maxShardyTexts that of all: attributes are shared in the file, but their texts are not.
+const (
+	maxShardyText  = 1 << 22
+	maxShardyTexts = 1 << 26
+)
 
 func quoted(s string) string { return string(mlir.AppendQuoted(nil, s)) }
 
