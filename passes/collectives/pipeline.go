@@ -223,10 +223,8 @@ func (w *pipelined) find(m hlo.Module, while hlo.Instruction, body hlo.Computati
 		v.Opcode() != hlo.OpAllReduce && v.Opcode() != hlo.OpCollectivePermute || v.NumOperands() != 1 || !v.Shape().IsArray() || !v.Shape().IsStatic() {
 		return x, false
 	}
-	if c := v.Common(); c != nil {
-		if mark, _ := c.FrontendAttributes.Get("is_pipelineable"); mark == "false" {
-			return x, false
-		}
+	if staysInRound(v) {
+		return x, false
 	}
 	x = exchange{part: i, collective: emit.Again(v), id: v.ID(), user: user.ID(), update: update.ID(), state: state.ID(), block: update.OperandInstr(1).Shape()}
 	for k := 2; k < update.NumOperands(); k++ {

@@ -21,7 +21,7 @@ func (w *pipelined) behind(ctx *pass.Context, m hlo.Module, while hlo.Instructio
 	t := &sunk{tail: tail{in: map[hlo.InstrID]bool{}, updates: map[int]hlo.InstrID{}}}
 	n := 0
 	for in := range body.PostOrder() {
-		if !slices.Contains(w.kinds, in.Opcode()) || !isCollective(in) || in.NumOperands() != 1 || n == w.limit || t.in[in.ID()] || isMarked(in, "is_pipelineable", "false") {
+		if !slices.Contains(w.kinds, in.Opcode()) || !isCollective(in) || in.NumOperands() != 1 || n == w.limit || t.in[in.ID()] || staysInRound(in) {
 			continue
 		}
 		grown := &sunk{tail: tail{in: map[hlo.InstrID]bool{}, updates: map[int]hlo.InstrID{}}, row: t.row, rows: t.rows}
@@ -53,13 +53,14 @@ func (w *pipelined) behind(ctx *pass.Context, m hlo.Module, while hlo.Instructio
 	return w.applySunk(body, t)
 }
 
-func isMarked(in hlo.Instruction, key, value string) bool {
+// staysInRound reports whether the program says that a collective is not to be pipelined.
+func staysInRound(in hlo.Instruction) bool {
 	c := in.Common()
 	if c == nil {
 		return false
 	}
-	v, ok := c.FrontendAttributes.Get(key)
-	return ok && v == value
+	v, ok := c.FrontendAttributes.Get("is_pipelineable")
+	return ok && v == "false"
 }
 
 // batches reports whether all of a tail can be done for a batch of rounds, and its updates write every row of their parts once.
