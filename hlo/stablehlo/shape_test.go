@@ -39,7 +39,7 @@ func TestShapes(t *testing.T) {
 				suffix, got = ".error", firstError(t, err)
 			} else {
 				require.NoError(t, verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err())
-				out, err := printer.Append(nil, m, printer.Default)
+				out, err := printer.Append(nil, m, printer.Long)
 				require.NoError(t, err)
 				got = strings.TrimSpace(string(out)) + "\n"
 			}
