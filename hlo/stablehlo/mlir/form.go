@@ -299,11 +299,15 @@ func (r *reader) selectTypes(op *Op) {
 		return
 	}
 	r.expect(",")
-	rest := r.typ()
+	r.firstAndRest(op, t, r.typ())
+}
+
+// firstAndRest gives the first operand one type, the others and the result another.
+func (r *reader) firstAndRest(op *Op, first, rest *Type) {
 	for i, v := range op.Operands {
 		want := rest
 		if i == 0 {
-			want = t
+			want = first
 		}
 		r.sameType(op, i, v, want)
 	}

@@ -140,14 +140,7 @@ func (r *reader) chosenTypes(op *Op) {
 	if r.accept(",") {
 		first, t = t, r.typ()
 	}
-	for i, v := range op.Operands {
-		want := t
-		if i == 0 {
-			want = first
-		}
-		r.sameType(op, i, v, want)
-	}
-	r.result(op, t)
+	r.firstAndRest(op, first, t)
 }
 
 // assumingForm: `%witness -> (types) { ... shape.assuming_yield ... }`.
