@@ -65,9 +65,9 @@ func isMLIR(data []byte) bool { return looksLikeMLIR(data) }
 var (
 	stableDialects = []string{"stablehlo", "chlo", "mhlo", "vhlo", "sdy", "shape"}
 	// structural dialects say nothing about who reads a program.
-	structural = []string{"", "func", "builtin", "arith", "module"}
+	structural = []string{"", "func", "builtin", "arith", "tensor", "module"}
 	// otherDialects are those of other compilers that people come with.
-	otherDialects = []string{"tosa", "linalg", "torch", "tf", "tfl", "tf_executor", "tf_device", "tf_saved_model", "llvm", "ttir", "memref", "scf", "cf", "tensor",
+	otherDialects = []string{"tosa", "linalg", "torch", "tf", "tfl", "tf_executor", "tf_device", "tf_saved_model", "llvm", "ttir", "memref", "scf", "cf",
 		"vector", "affine", "gpu", "nvvm", "rocdl", "spirv", "triton", "tt", "iree", "hal", "flow", "vm", "util", "onnx", "quant", "math", "complex", "emitc", "xla", "xla_gpu",
 		"thlo", "lmhlo", "mosaic", "tpu"}
 )

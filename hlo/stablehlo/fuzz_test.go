@@ -1,7 +1,10 @@
 package stablehlo_test
 
 import (
+	"os"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo"
@@ -13,6 +16,13 @@ import (
 
 // FuzzConvert: any text is converted, or refused with an error.
 func FuzzConvert(f *testing.F) {
+	archive, err := txtar.ParseFile("testdata/shape.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		f.Add(string(file.Data))
+	}
 	rows(f, "ops", func(r opRow) { f.Add(r.MLIR) })
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := mlir.Parse("fuzz.mlir", text)
@@ -36,6 +46,11 @@ func convert(t *testing.T, p *mlir.Module) {
 
 // FuzzBytecode: any bytes are read or refused.
 func FuzzBytecode(f *testing.F) {
+	data, err := os.ReadFile("bytecode/testdata/sdy.mlirbc")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
 	n := 0
 	rows(f, "tests", func(r struct{ Bytecode map[string][]byte }) {
 		if n++; n%40 == 0 {

@@ -67,7 +67,7 @@ func (c *converter) givenType(f *function, i int, t *mlir.Type) *mlir.Type {
 
 // isDynamicOp reports whether the shape of an operation's result is an operand, or it speaks of shapes.
 func isDynamicOp(op *mlir.Op) bool {
-	switch op.Name {
+	switch inStableHLO(op.Name) {
 	case "stablehlo.dynamic_broadcast_in_dim", "stablehlo.dynamic_iota", "stablehlo.dynamic_pad", "stablehlo.dynamic_gather",
 		"stablehlo.dynamic_conv", "stablehlo.real_dynamic_slice", "stablehlo.dynamic_reshape":
 		return true
@@ -75,7 +75,7 @@ func isDynamicOp(op *mlir.Op) bool {
 		target := stringOf(op.Attrs.Get("call_target_name"))
 		return target == "shape_assertion" || strings.HasPrefix(target, "stablehlo.dynamic_") || op.Attrs.Has("indices_of_shape_operands")
 	}
-	return false
+	return isSizeOp(op)
 }
 
 // isDynamic reports whether the program has unbounded dimensions, or operations for them.
@@ -213,7 +213,7 @@ func (b *body) op(old *mlir.Op) {
 	if b.refiner.ops++; b.refiner.ops > maxCopied {
 		b.fail(old, "the functions of the program are called with so many different shapes that they have more than %d operations", maxCopied)
 	}
-	op := &mlir.Op{Name: old.Name, Attrs: old.Attrs, Loc: old.Loc, Pos: old.Pos}
+	op := &mlir.Op{Name: inStableHLO(old.Name), Attrs: old.Attrs, Loc: old.Loc, Pos: old.Pos}
 	op.Operands = make([]*mlir.Value, len(old.Operands))
 	for i, v := range old.Operands {
 		if op.Operands[i] = b.values[v]; op.Operands[i] == nil {
@@ -224,6 +224,9 @@ func (b *body) op(old *mlir.Op) {
 	for i := range old.Results {
 		op.Results[i] = mlir.Value{Type: old.Results[i].Type, Def: op, N: i}
 		b.values[&old.Results[i]] = &op.Results[i]
+	}
+	if b.sizeOp(op, old) {
+		return
 	}
 	switch op.Name {
 	case "func.call":

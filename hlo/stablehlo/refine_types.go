@@ -9,6 +9,11 @@ import (
 
 // setDims gives result i dimensions.
 func (b *body) setDims(op *mlir.Op, i int, dims []int64) {
+	for _, d := range dims {
+		if d < 0 {
+			b.fail(op, "the shape of '%s' is %s: a size cannot be negative", op.Name, sizeList(dims))
+		}
+	}
 	op.Results[i].Type = b.m.Types.WithDims(op.Results[i].Type, dims)
 }
 

@@ -1,6 +1,8 @@
 package stablehlo
 
 import (
+	"strings"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
@@ -29,7 +31,15 @@ func (c *comp) annotate(s *hlo.Sharding, pairs ...string) {
 }
 
 // perValue is a list of shardings as an attribute of its own.
-func perValue(list string) string { return "#sdy.sharding_per_value<" + list + ">" }
+func perValue(list string) string { return enclosed("#sdy.sharding_per_value<", list) }
+
+// enclosed is an attribute by itself, of what stands in the syntax of an operation; bytecode and the generic form have the whole.
+func enclosed(name, text string) string {
+	if strings.HasPrefix(text, name) {
+		return text
+	}
+	return name + text + ">"
+}
 
 // manualComputation is a call of its region between two custom calls, which cut the values into those of a device and put them together.
 func (c *comp) manualComputation(op *mlir.Op) {
@@ -41,7 +51,7 @@ func (c *comp) manualComputation(op *mlir.Op) {
 	axes, _ := op.Attrs.Get("manual_axes").(mlir.Text)
 	in, _ := op.Attrs.Get("in_shardings").(mlir.Text)
 	out, _ := op.Attrs.Get("out_shardings").(mlir.Text)
-	manual := "#sdy<manual_axes" + string(axes) + ">"
+	manual := enclosed("#sdy<manual_axes", string(axes))
 	body := newComp(c.converter, "xla.sdy.manual_computation_body")
 	body.op, body.pos = op, c.pos
 	local := make([]hlo.Shape, len(ids))

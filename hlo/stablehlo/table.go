@@ -40,9 +40,17 @@ func rowOf(name string) *row {
 	return nil
 }
 
+// inStableHLO is the name that an operation of mhlo has in stablehlo, if it has one there only.
+func inStableHLO(name string) string {
+	if rest, ok := strings.CutPrefix(name, "mhlo."); ok && rows()[name] == nil {
+		return "stablehlo." + rest
+	}
+	return name
+}
+
 func isKnownDialect(d string) bool {
 	switch d {
-	case "stablehlo", "chlo", "mhlo", "sdy", "func":
+	case "stablehlo", "chlo", "mhlo", "sdy", "func", "shape", "tensor", "arith":
 		return true
 	}
 	return false
@@ -209,6 +217,7 @@ func makeRows() map[string]*row {
 		"sdy.propagation_barrier": op1((*comp).identity),
 		"sdy.data_flow_edge":      op1((*comp).identity),
 	}
+	sizeRows(all)
 	for name, r := range chloRows() {
 		all["chlo."+name] = r
 	}

@@ -45,6 +45,8 @@ func (d *decoder) attrAt(r *reader, i uint64) *entry {
 		e.attr = d.builtinAttr(inner, e)
 	case e.dialect == "vhlo":
 		e.attr = d.vhloAttr(inner)
+	case e.dialect == "sdy":
+		e.attr = d.sdyAttr(inner, e)
 	default:
 		d.refuseStableHLO(inner, e.dialect)
 		// An attribute that means something to others only: it is an error when something here asks for it.
@@ -112,9 +114,9 @@ func (d *decoder) finish(r *reader, e *entry, what string) {
 	d.depth--
 }
 
-// refuseStableHLO refuses what the dialects of StableHLO write themselves, which differs from release to release.
+// refuseStableHLO refuses what the dialects of a program that was not serialized write themselves, which differs from release to release.
 func (d *decoder) refuseStableHLO(r *reader, dialect string) {
-	if dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" {
+	if dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "func" {
 		r.fail("this is not a portable artifact: the dialect %s has an encoding of its own; write one with stablehlo.serialize_portable_artifact, "+
 			"or print the program as text", dialect)
 	}

@@ -45,6 +45,8 @@ type decoder struct {
 	typs       []entry
 	properties []chunk
 	resources  []resource
+	sdy        map[*entry]sdyPart
+	sdyTexts   int // bytes
 	types      *mlir.Types
 	depth      int
 	expanded   int // bytes that the attributes used so far stand for

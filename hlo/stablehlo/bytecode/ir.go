@@ -67,11 +67,12 @@ func (d *decoder) block(r *reader, s *scope) *mlir.Block {
 	if n > uint64(r.left()) {
 		r.fail("%d operations, and %d bytes are left", n, r.left())
 	}
-	b.Ops = make([]*mlir.Op, n)
+	b.Ops = make([]*mlir.Op, 0, n)
 	slab := make([]mlir.Op, n)
-	for i := range b.Ops {
-		b.Ops[i] = &slab[i]
-		d.op(r, b.Ops[i], s)
+	for i := range slab {
+		if d.op(r, &slab[i], s) {
+			b.Ops = append(b.Ops, &slab[i])
+		}
 	}
 	return b
 }
@@ -112,7 +113,9 @@ func (d *decoder) useLists(r *reader, n int) {
 	}
 }
 
-func (d *decoder) op(r *reader, op *mlir.Op, s *scope) {
+// op reads an operation. It reports whether the operation is one of the program: casts between the types of VHLO and those of other
+// dialects stand around the operations of the latter, and are dropped, as they are the same types here.
+func (d *decoder) op(r *reader, op *mlir.Op, s *scope) bool {
 	op.Pos = r.base + r.pos
 	name := r.varint()
 	if name >= uint64(len(d.ops)) {
@@ -155,12 +158,31 @@ func (d *decoder) op(r *reader, op *mlir.Op, s *scope) {
 	if mask&hasUseLists != 0 {
 		d.useLists(r, results)
 	}
+	cast := isCast(op)
 	for i := range op.Results {
-		s.define(r, &op.Results[i])
+		if cast {
+			s.define(r, op.Operands[i])
+		} else {
+			s.define(r, &op.Results[i])
+		}
 	}
 	if mask&hasRegions != 0 {
 		d.regions(r, op, s)
 	}
+	return !cast
+}
+
+// isCast reports whether an operation casts values to the types that they have.
+func isCast(op *mlir.Op) bool {
+	if op.Name != "builtin.unrealized_conversion_cast" || len(op.Results) != len(op.Operands) {
+		return false
+	}
+	for i, v := range op.Operands {
+		if v.Type != op.Results[i].Type {
+			return false
+		}
+	}
+	return true
 }
 
 // regions reads the regions of an operation. Those of an isolated one number their values anew, and stand in a section of their own.
@@ -225,9 +247,16 @@ func (d *decoder) readProperties(r *reader, op *mlir.Op) {
 		p.end("the properties")
 		return
 	}
+	if rest, ok := strings.CutPrefix(op.Name, "sdy."); ok {
+		attrs := d.readSDYProperties(p, rest)
+		p.end("the properties of " + op.Name)
+		op.Attrs = append(attrs, op.Attrs...)
+		return
+	}
 	rest, ok := strings.CutPrefix(op.Name, "vhlo.")
 	if !ok {
-		p.fail("the operation '%s' has properties: read are those of vhlo", op.Name)
+		d.refuseStableHLO(p, op.Dialect())
+		p.fail("the operation '%s' has properties: read are those of vhlo and sdy", op.Name)
 	}
 	names, ok := attributesOf(rest)
 	if !ok {

@@ -113,7 +113,7 @@ func (f *formSyntax) steps() []step {
 		case i.Dict != "":
 			steps = append(steps, step{kind: dictionary})
 		case i.Types != "":
-			steps = append(steps, step{kind: types, types: typeForms[i.Types]})
+			steps = append(steps, step{kind: types, types: typeForm(i.Types)})
 		default:
 			steps = append(steps, step{kind: attribute, text: i.Attr, value: attrKind(i.Kind)})
 		}
@@ -234,6 +234,14 @@ func (r *reader) intList() DenseArray {
 	return DenseArray{r.types.Scalar(hlo.S64), append(make([]int64, 0, len(list)), list...)}
 }
 
+// typeForm is how types are read that a form calls name.
+func typeForm(name string) func(r *reader, op *Op) {
+	if f := shapeTypes[name]; f != nil {
+		return f
+	}
+	return typeForms[name]
+}
+
 // typeForms are the ways in which types stand at the end of an operation.
 var typeForms map[string]func(r *reader, op *Op)
 
@@ -291,11 +299,15 @@ func (r *reader) selectTypes(op *Op) {
 		return
 	}
 	r.expect(",")
-	rest := r.typ()
+	r.firstAndRest(op, t, r.typ())
+}
+
+// firstAndRest gives the first operand one type, the others and the result another.
+func (r *reader) firstAndRest(op *Op, first, rest *Type) {
 	for i, v := range op.Operands {
 		want := rest
 		if i == 0 {
-			want = t
+			want = first
 		}
 		r.sameType(op, i, v, want)
 	}

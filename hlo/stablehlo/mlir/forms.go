@@ -51,7 +51,8 @@ var formTexts = map[string]string{
 	"$ sharding:raw {} :type":                                   "sdy: sharding_constraint reshard",
 	"$ 'group_id' '=' group_id:i64 {} :return":                  "sdy: sharding_group",
 	"$ 'allowed_direction' '=' allowed_direction:word {} :type": "sdy: propagation_barrier",
-	"{} value:attr ":                                            "sdy: constant",
+	"$ ['sharding' '=' sharding:raw] {} :type":                  "sdy: data_flow_edge",
+	"{} value:attr ": "sdy: constant",
 }
 
 // forms makes all forms, by the name of the operation, when the first one is needed. Words of the table that end in a colon are dialects.
@@ -75,6 +76,7 @@ func makeForms() map[string]*form {
 		"sdy.mesh":                   (*reader).meshForm,
 		"sdy.manual_computation":     (*reader).manualForm,
 		"sdy.named_computation":      (*reader).namedComputationForm,
+		"shape.assuming":             (*reader).assumingForm,
 	}
 	forms := make(map[string]*form)
 	add := func(name string, f form) {
@@ -86,15 +88,17 @@ func makeForms() map[string]*form {
 			forms[g.name] = &g
 		}
 	}
-	for text, ops := range formTexts {
-		f := compile(text)
-		dialect := ""
-		for _, w := range strings.Fields(ops) {
-			if d, ok := strings.CutSuffix(w, ":"); ok {
-				dialect = d
-				continue
+	for _, texts := range []map[string]string{formTexts, shapeForms} {
+		for text, ops := range texts {
+			f := compile(text)
+			dialect := ""
+			for w := range strings.FieldsSeq(ops) {
+				if d, ok := strings.CutSuffix(w, ":"); ok {
+					dialect = d
+					continue
+				}
+				add(dialect+"."+w, f)
 			}
-			add(dialect+"."+w, f)
 		}
 	}
 	for name, code := range codeForms {

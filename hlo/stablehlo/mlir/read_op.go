@@ -117,7 +117,7 @@ func (r *reader) form(name string) *form {
 }
 
 // Dialects are those that are read.
-const Dialects = "stablehlo, chlo, mhlo, sdy and func"
+const Dialects = "stablehlo, chlo, mhlo, sdy, shape and func"
 
 // unknownOp says why an operation is not read.
 func (r *reader) unknownOp(at int, name string) {
@@ -138,7 +138,7 @@ func (r *reader) unknownOp(at int, name string) {
 
 func isRead(dialect string) bool {
 	switch dialect {
-	case "stablehlo", "chlo", "mhlo", "sdy", "func", "builtin", "vhlo", "arith":
+	case "stablehlo", "chlo", "mhlo", "sdy", "func", "builtin", "vhlo", "arith", "shape", "tensor":
 		return true
 	}
 	return false

@@ -216,8 +216,10 @@ func (r *reader) dialectType() *Type {
 	if !nested && !r.is("<") {
 		r.failAt(at, "the type alias !%s is not defined", name)
 	}
+	end := at + len("!") + len(name)
 	if r.is("<") {
 		r.balanced()
+		end = r.pos
 	}
-	return r.types.Opaque(r.text[at:r.pos])
+	return r.types.Opaque(r.text[at:end])
 }
