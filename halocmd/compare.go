@@ -58,14 +58,9 @@ say otherwise. The exit status is 1 if results differ.`
 
 // spmd compares one device with many.
 func (c *compareCmd) spmd(ctx context.Context, e *env, in *input, r *record) error {
-	e.progress.at("reading")
-	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: true})
+	m, args, err := c.load(e, in)
 	if err != nil {
 		return err
-	}
-	args, err := c.arguments(m)
-	if err != nil {
-		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
 	imports, err := catalogue.Parse("sdy-import") // results are added, of which Shardy's strings know nothing
 	if err != nil {
@@ -85,6 +80,18 @@ func (c *compareCmd) spmd(ctx context.Context, e *env, in *input, r *record) err
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
 	return c.report(e, in.name, r, [2]way{{name: "a", file: "one device", engine: halo.BEF}, {name: "b", file: "many devices", engine: halo.BEF}}, found, m)
+}
+
+// load reads the one program that is run in two ways, and makes its arguments.
+func (c *compareCmd) load(e *env, in *input) (m hlo.Module, args []*hlo.Literal, err error) {
+	e.progress.at("reading")
+	if m, err = e.loadModule(in, moduleOptions{profile: c.Profile, fill: true}); err != nil {
+		return m, nil, err
+	}
+	if args, err = c.arguments(m); err != nil {
+		return m, nil, fmt.Errorf("%s: error: %w", in.name, err)
+	}
+	return m, args, nil
 }
 
 // way is one of the two ways to run a program.
@@ -166,14 +173,9 @@ func (c *compareCmd) ways() (ways [2]way, err error) {
 }
 
 func (c *compareCmd) program(ctx context.Context, e *env, in *input, r *record, ways [2]way) error {
-	e.progress.at("reading")
-	m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: true})
+	m, args, err := c.load(e, in)
 	if err != nil {
 		return err
-	}
-	args, err := c.arguments(m)
-	if err != nil {
-		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
 	var sides [2]diverge.Side
 	for i, w := range ways {

@@ -2,20 +2,18 @@ package verifier_test
 
 import (
 	"context"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -30,7 +28,7 @@ var refusals = []struct{ message, reason string }{
 // TestVerifiedModulesExecute changes numbers and element types in the cases of testdata/ops. What the verifier then accepts must execute, or
 // be refused for a reason that the types do not show.
 func TestVerifiedModulesExecute(t *testing.T) {
-	texts := opCases(t)
+	texts := hlotest.OpCases(t, 1)
 	verified, ran := 0, 0
 	for _, text := range texts {
 		mutants(text, func(mutant string) {
@@ -81,26 +79,6 @@ func execute(m hlo.Module) error {
 	defer cancel()
 	_, err = eval.Module(ctx, m, args, eval.Options{MaxSteps: 1 << 20, MaxBytes: 1 << 22})
 	return err
-}
-
-// opCases are the modules of testdata/ops.
-func opCases(t testing.TB) (texts []string) {
-	files, err := filepath.Glob("../testdata/ops/*.txtar")
-	require.NoError(t, err)
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(t, err)
-		for _, c := range archive.Files {
-			text := "HloModule m\n"
-			for line := range strings.Lines(string(c.Data)) {
-				if !strings.HasPrefix(line, "= ") && !strings.HasPrefix(line, "! ") {
-					text += line
-				}
-			}
-			texts = append(texts, text)
-		}
-	}
-	return texts
 }
 
 var (

@@ -2,44 +2,23 @@ package eval_test
 
 import (
 	"context"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/hlotest"
 )
-
-// cases is the modules of testdata/ops.
-func cases(t testing.TB) (texts []string) {
-	files, err := filepath.Glob("../../testdata/ops/*.txtar")
-	require.NoError(t, err)
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(t, err)
-		for _, c := range archive.Files {
-			text := "HloModule m\n"
-			for line := range strings.Lines(string(c.Data)) {
-				if !strings.HasPrefix(line, "= ") && !strings.HasPrefix(line, "! ") {
-					text += line
-				}
-			}
-			texts = append(texts, text)
-		}
-	}
-	return texts
-}
 
 // FuzzModule evaluates whatever the reader accepts, verified or not: an error is fine, a panic in a kernel is a bug.
 func FuzzModule(f *testing.F) {
-	for _, text := range cases(f) {
+	for _, text := range hlotest.OpCases(f, 2) {
 		f.Add(text)
 	}
 	f.Fuzz(evaluateAnything)
@@ -75,7 +54,7 @@ var number = regexp.MustCompile(`-?\d+`)
 // TestOtherNumbers puts other numbers in the place of each number of the cases: the reader accepts many of them, and no verifier looks
 // at what comes out.
 func TestOtherNumbers(t *testing.T) {
-	for _, text := range cases(t) {
+	for _, text := range hlotest.OpCases(t, 2) {
 		for _, at := range number.FindAllStringIndex(text, -1) {
 			for _, other := range []string{"-1", "0", "1", "3", "9", "1000003"} {
 				evaluateAnything(t, text[:at[0]]+other+text[at[1]:])

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
@@ -173,22 +172,10 @@ func mutantSeeds(t *testing.T) (all []hlo.Module) {
 			}
 		}
 	}
-	files, err := filepath.Glob("../../testdata/ops/*.txtar")
-	require.NoError(t, err)
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(t, err)
-		for _, c := range archive.Files {
-			text := "HloModule m\n"
-			for line := range strings.Lines(string(c.Data)) {
-				if !strings.HasPrefix(line, "= ") && !strings.HasPrefix(line, "! ") {
-					text += line
-				}
-			}
-			add(parser.Parse(c.Name, text))
-		}
+	for _, text := range hlotest.OpCases(t, 2) {
+		add(parser.Parse("ops", text))
 	}
-	files, err = filepath.Glob("../../testdata/run/*.hlo")
+	files, err := filepath.Glob("../../testdata/run/*.hlo")
 	require.NoError(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -80,19 +80,24 @@ func takeParts(ctx *pass.Context, m hlo.Module, replace func(c hlo.CompEdit, p p
 			if !ok || !ctx.Spend("part") {
 				continue
 			}
-			gather := p.gather.ID()
-			if err := emit.Forward(ce, in.ID(), by); err != nil {
+			if err := takePart(ce, in.ID(), p.gather.ID(), by); err != nil {
 				return m, err
-			}
-			if ce.Has(gather) && ce.UserCount(gather) == 0 && ce.Root() != gather {
-				if err := ce.Remove(gather); err != nil {
-					return m, err
-				}
 			}
 			ctx.Count("parts", 1)
 		}
 	}
 	return e.Freeze(), nil
+}
+
+// takePart replaces a slice of a gather, and removes the gather if nothing else reads it.
+func takePart(c hlo.CompEdit, slice, gather, by hlo.InstrID) error {
+	if err := emit.Forward(c, slice, by); err != nil {
+		return err
+	}
+	if c.Has(gather) && c.UserCount(gather) == 0 && c.Root() != gather {
+		return c.Remove(gather)
+	}
+	return nil
 }
 
 // part is a dynamic slice that takes one device's part of a gathered array.

@@ -28,14 +28,8 @@ to that device by a collective-permute; the others make padding. Windows must fo
 				if !ok || !ctx.Spend("part") {
 					continue
 				}
-				gather := p.gather.ID()
-				if err := emit.Forward(ce, in.ID(), p.make(ce)); err != nil {
+				if err := takePart(ce, in.ID(), p.gather.ID(), p.make(ce)); err != nil {
 					return m, err
-				}
-				if ce.Has(gather) && ce.UserCount(gather) == 0 && ce.Root() != gather {
-					if err := ce.Remove(gather); err != nil {
-						return m, err
-					}
 				}
 				ctx.Count("parts", 1)
 			}

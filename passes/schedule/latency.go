@@ -67,12 +67,7 @@ func (h *hiding) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			return m, err
 		}
 	}
-	if !m.Config().IsScheduled {
-		config := *m.Config()
-		config.IsScheduled = true
-		e.SetConfig(&config)
-	}
-	return e.Freeze(), nil
+	return scheduled(e, m), nil
 }
 
 // graph is a computation with times. Instructions are positions in deps.Order.

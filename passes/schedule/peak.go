@@ -94,12 +94,17 @@ func scheduleForMemory(ctx *pass.Context, m hlo.Module, algorithm string) (hlo.M
 			return m, err
 		}
 	}
+	return scheduled(e, m), nil
+}
+
+// scheduled ends the edit of a module whose computations have an order now.
+func scheduled(e *hlo.Editor, m hlo.Module) hlo.Module {
 	if !m.Config().IsScheduled {
 		config := *m.Config()
 		config.IsScheduled = true
 		e.SetConfig(&config)
 	}
-	return e.Freeze(), nil
+	return e.Freeze()
 }
 
 func inOrder(n int) []int {

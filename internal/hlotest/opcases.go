@@ -1,0 +1,33 @@
+package hlotest
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+)
+
+// OpCases is the modules of testdata/ops, without the lines that say what comes out. The repository is up folders above the package
+// under test.
+func OpCases(t testing.TB, up int) (texts []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(strings.Repeat("../", up), "testdata", "ops", "*.txtar"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		require.NoError(t, err)
+		for _, c := range archive.Files {
+			text := "HloModule m\n"
+			for line := range strings.Lines(string(c.Data)) {
+				if !strings.HasPrefix(line, "= ") && !strings.HasPrefix(line, "! ") {
+					text += line
+				}
+			}
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
