@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -172,6 +173,32 @@ func TestRandomShardings(t *testing.T) {
 	}
 }
 
+// TestEveryType: what moves elements moves those of every type.
+func TestEveryType(t *testing.T) {
+	for kind := range hlo.PrimitiveType(hlo.NumPrimitiveTypes) {
+		if !kind.IsArray() {
+			continue
+		}
+		t.Run(kind.String(), func(t *testing.T) {
+			pad := "constant(1)"
+			switch {
+			case kind.IsComplex():
+				pad = "constant((1, -2))"
+			case kind == hlo.S1:
+				pad = "constant(-1)"
+			}
+			for _, name := range []string{"move", "reshape", "dynamic", "gather"} {
+				text := strings.NewReplacer("f32", kind.String(), "constant(7)", pad).Replace(programs[name])
+				whole, err := parser.Parse(name, "HloModule m\nENTRY main {\n  "+text+"\n}\n")
+				require.NoError(t, err)
+				for seed := range 12 {
+					checkSplit(t, whole, rand.New(rand.NewPCG(2, uint64(seed))), seed)
+				}
+			}
+		})
+	}
+}
+
 func checkSplit(t *testing.T, whole hlo.Module, r *rand.Rand, seed int) {
 	t.Helper()
 	n := []int64{2, 3, 4, 6, 8, 12}[r.IntN(6)]
@@ -231,10 +258,10 @@ func poisoned(t *testing.T, l *spmd.Leaf, part *hlo.Literal, device int64) *hlo.
 	require.NoError(t, err)
 	inside, err := l.Part(whole, device)
 	require.NoError(t, err)
-	data := slices.Clone(part.Bytes())
-	for i := 0; i < len(data); i += 4 {
-		if inside.Bytes()[i] == 0 {
-			copy(data[i:], []byte{0, 0, 0xc0, 0x7f}) // NaN, or a large integer
+	data, width := slices.Clone(part.Bytes()), l.Shape.Type().ByteSize()
+	for i := 0; i < len(data); i += width {
+		if inside.Bytes()[i] == 0 && width >= 4 {
+			copy(data[i+width-4:], []byte{0, 0, 0xf8, 0x7f}) // NaN, or a large integer
 		}
 	}
 	out, err := hlo.NewLiteral(part.Shape(), data)
@@ -268,6 +295,9 @@ func withShardings(m hlo.Module, r *rand.Rand, n int64) hlo.Module {
 
 // randomSharding splits dimensions by random factors of n, over devices in some order.
 func randomSharding(r *rand.Rand, s hlo.Shape, n int64) *hlo.Sharding {
+	if r.IntN(12) == 0 {
+		return &hlo.Sharding{Kind: hlo.ShardingMaximal, Devices: []int64{int64(r.IntN(int(n)))}}
+	}
 	left := n
 	dims := make([]int64, s.Rank())
 	for k := range dims {
