@@ -61,6 +61,25 @@ var programs = map[string]string{
   p = f32[7,6] pad(t, z), padding=1_2x0_1
   r = f32[7,6] reverse(p), dimensions={0}
   ROOT c = f32[7,12] concatenate(r, p), dimensions={1}`,
+	"reverse": `x = f32[21] parameter(0)
+  a = f32[21] reverse(x), dimensions={0}
+  b = f32[24] parameter(1)
+  ROOT r = f32[45] concatenate(a, b), dimensions={0}`,
+	"reverse-both": `x = f32[10,12] parameter(0)
+  ROOT r = f32[10,12] reverse(x), dimensions={0,1}`,
+	"cumulate": `x = f32[8,12] parameter(0)
+  a = f32[8,12] reverse(x), dimensions={1}
+  s = f32[8,12] sort(a), dimensions={1}, is_stable=true, to_apply=less
+  ROOT c = f32[8,24] concatenate(s, x), dimensions={1}`,
+	"concatenate": `x = f32[21] parameter(0)
+  y = f32[7] parameter(1)
+  z = f32[60] parameter(2)
+  a = f32[28] concatenate(x, y), dimensions={0}
+  ROOT c = f32[109] concatenate(a, z, x), dimensions={0}`,
+	"pool-gradient": `x = f32[12,10] parameter(0)
+  g = f32[6,10] parameter(1)
+  z = f32[] constant(0)
+  ROOT c = f32[12,10] select-and-scatter(x, g, z), window={size=2x1 stride=2x1}, select=greater, scatter=add`,
 	"dynamic": `x = f32[6,10] parameter(0)
   i = s32[] parameter(1)
   z = s32[] constant(0)
@@ -134,6 +153,7 @@ const applied = `
 add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }
 max { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] maximum(x, y) }
 less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = pred[] compare(x, y), direction=LT }
+greater { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = pred[] compare(x, y), direction=GE }
 pick {
   a = f32[] parameter(0)
   i = s32[] parameter(1)
@@ -187,7 +207,7 @@ func TestEveryType(t *testing.T) {
 			case kind == hlo.S1:
 				pad = "constant(-1)"
 			}
-			for _, name := range []string{"move", "reshape", "dynamic", "gather"} {
+			for _, name := range []string{"move", "reshape", "reverse-both", "dynamic", "gather"} {
 				text := strings.NewReplacer("f32", kind.String(), "constant(7)", pad).Replace(programs[name])
 				whole, err := parser.Parse(name, "HloModule m\nENTRY main {\n  "+text+"\n}\n")
 				require.NoError(t, err)
