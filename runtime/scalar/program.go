@@ -28,7 +28,8 @@ const instrSize = int(unsafe.Sizeof(instr{}))
 type State struct {
 	registers []uint64
 	places    []unsafe.Pointer
-	at        int // of the next instruction in the code, in bytes
+	at        int  // of the next instruction in the code, in bytes
+	denormals bool // the code that ran last met some
 }
 
 // NewState returns a state for runs of p, one after the other.

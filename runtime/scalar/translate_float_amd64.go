@@ -36,13 +36,27 @@ func (t *translator) float(in *instr) {
 		o -= opAddF64 - opAddF32
 	}
 	switch o {
-	case opAddF32, opSubF32, opMulF32, opDivF32:
+	case opMulF32, opDivF32:
+		if t.gentle && !double {
+			t.inDouble(map[op]amd64.FOp{opMulF32: amd64.VMUL, opDivF32: amd64.VDIV}[o], in)
+			t.setNumber(in.d, 0)
+			return
+		}
+		fallthrough
+	case opAddF32, opSubF32:
 		t.setFloat([]amd64.FOp{amd64.VADD, amd64.VSUB, amd64.VMUL, amd64.VDIV}[o-opAddF32], double, in)
 	case opMaxF32, opMinF32:
 		t.extreme(o == opMaxF32, double, in)
 	case opNegF32, opAbsF32:
 		t.sign(o == opNegF32, double, in)
 	case opSqrtF32:
+		if t.gentle && !double {
+			t.widen(0, in.a)
+			t.Float(amd64.VSQRT, true, 0, 0, amd64.R(0))
+			t.Float(amd64.VCVT, true, 0, 0, amd64.R(0))
+			t.setNumber(in.d, 0)
+			return
+		}
 		x, a := t.target(in.d, roleFloat, 0), t.numberIn(in.a, double, 0)
 		t.Float(amd64.VSQRT, double, x, a, amd64.R(a))
 		t.setNumber(in.d, x)
@@ -51,9 +65,13 @@ func (t *translator) float(in *instr) {
 		t.Round(double, x, a, byte(in.m))
 		t.setNumber(in.d, x)
 	case opMulAddF32:
-		x := t.numberIn(in.a, double, 0)
-		t.Float(amd64.VMUL, double, 0, x, t.number(in.b))
-		x = t.target(in.d, roleFloat, 0)
+		if t.gentle && !double {
+			t.inDouble(amd64.VMUL, in)
+		} else {
+			x := t.numberIn(in.a, double, 0)
+			t.Float(amd64.VMUL, double, 0, x, t.number(in.b))
+		}
+		x := t.target(in.d, roleFloat, 0)
 		t.Float(amd64.VADD, double, x, 0, t.number(in.c))
 		t.setNumber(in.d, x)
 	case opEqF32, opNeF32, opLtF32, opLeF32:
@@ -68,6 +86,31 @@ func (t *translator) setFloat(o amd64.FOp, double bool, in *instr) {
 	r := t.target(in.d, roleFloat, 0)
 	t.Float(o, double, r, x, t.number(in.b))
 	t.setNumber(in.d, r)
+}
+
+// inDouble leaves a o b of float32 in X0, computed in float64 and rounded to float32. The product of two numbers of 24 bits has 48, and a
+// quotient of them that is not exact is never as near to the middle between two float32 as float64 rounds, so the bits are those of one
+// rounding; float64 has no denormals where float32 has them.
+func (t *translator) inDouble(o amd64.FOp, in *instr) {
+	t.widen(0, in.a)
+	y := amd64.Reg(0)
+	if in.a != in.b {
+		y = 1
+		t.widen(y, in.b)
+	}
+	t.Float(o, true, 0, 0, amd64.R(y))
+	t.Float(amd64.VCVT, true, 0, 0, amd64.R(0))
+}
+
+// widen leaves a float32 in x, as a float64, without waiting for what was in x.
+func (t *translator) widen(x amd64.Reg, at uint16) {
+	a := t.number(at)
+	from, ok := a.Reg()
+	if !ok {
+		from = x
+		t.Bits(amd64.VXOR, x, x, x)
+	}
+	t.Float(amd64.VCVT, false, x, from, a)
 }
 
 // compareFloats sets the flags, and returns the condition under which a comparison holds, which no NaN does but for "not equal".
