@@ -218,6 +218,9 @@ func init() {
 // branches reports whether m of an instruction is where it may go.
 func (o op) branches() bool { return o >= opJump && o <= opAddIfLtS64 }
 
+// loads reports whether an op reads an array.
+func (o op) loads() bool { return o >= opLoad1 && o <= opLoad8 }
+
 // How opRoundF32 and opRoundF64 round, by the numbers that the processor's instruction has for it.
 const (
 	toEven int32 = iota
