@@ -153,6 +153,19 @@ const (
 	opSelectLeF32
 	opSelectTwice4 // d = a ? b : c ? e : m
 
+	// Choices between floats: see masks.go.
+	opMask // d = a ? ones : zeros
+	opMaskEqF32
+	opMaskNeF32
+	opMaskLtF32
+	opMaskLeF32
+	opMaskEqF64
+	opMaskNeF64
+	opMaskLtF64
+	opMaskLeF64
+	opBlend4 // d = a ? b : c, of a mask
+	opBlend8
+
 	// Not instructions: the graph's structure.
 	opConst
 	opVar  // of a loop, or the result of a branch
@@ -182,6 +195,10 @@ func init() {
 		}
 	}
 	set(opInfo{args: 3}, opSelect4, opSelect8)
+	set(opInfo{args: 1, width: 8}, opMask)
+	set(opInfo{args: 2, width: 8}, opMaskEqF32, opMaskNeF32, opMaskLtF32, opMaskLeF32, opMaskEqF64, opMaskNeF64, opMaskLtF64, opMaskLeF64)
+	set(opInfo{args: 3, width: 4}, opBlend4)
+	set(opInfo{args: 3, width: 8}, opBlend8)
 	set(opInfo{args: 3, width: 8}, opAdd3)
 	set(opInfo{args: 2, width: 8, commutes: true}, opAdd, opMul, opAnd, opOr, opXor)
 	set(opInfo{args: 2, width: 8}, opSub)

@@ -53,12 +53,15 @@ func (b *Builder) Build() (*Program, bool) {
 	if b.failed || b.region.outer != nil {
 		return nil, false
 	}
+	if hasNative {
+		b.makeMasks()
+	}
 	l := newLayout(b)
 	a := assign(l)
 	if a.count >= 1<<13-1 || b.places >= 1<<13 {
 		return nil, false
 	}
-	p := &Program{loops: b.loops, constants: a.constants, registers: int(a.count) + 1, places: b.places}
+	p := &Program{loops: b.loops, constants: a.constants, registers: int(a.count) + 2, places: b.places}
 	p.assemble(l, a)
 	p.makeNative()
 	return p, true

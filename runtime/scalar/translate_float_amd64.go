@@ -30,6 +30,23 @@ func (t *translator) float(in *instr) {
 	case opSelectEqF32, opSelectNeF32, opSelectLtF32, opSelectLeF32:
 		t.chooseByFloats(in)
 		return
+	case opMask:
+		t.Do(amd64.MOVZX8, false, rax, t.word(in.a))
+		t.Do1(amd64.NEG, false, amd64.R(rax))
+		t.Do(amd64.SBB, true, rax, amd64.R(rax))
+		x := t.target(in.d, roleFloat, 0)
+		t.ToFloat(x, amd64.R(rax))
+		t.setNumber(in.d, x)
+		return
+	case opMaskEqF32, opMaskNeF32, opMaskLtF32, opMaskLeF32, opMaskEqF64, opMaskNeF64, opMaskLtF64, opMaskLeF64:
+		double := o >= opMaskEqF64
+		x := t.target(in.d, roleFloat, 0)
+		t.Mask(relations[(o-opMaskEqF32)%4], double, x, t.numberIn(in.a, double, 0), t.number(in.b))
+		t.setNumber(in.d, x)
+		return
+	case opBlend4, opBlend8:
+		t.blendBy(in)
+		return
 	}
 	double := o >= opAddF64
 	if double {
@@ -209,12 +226,47 @@ func (t *translator) truncate(in *instr, double bool) {
 	t.setWord(in.d, rax)
 }
 
+// relations follow opEqF32 and opMaskEqF32.
+var relations = [...]amd64.Relation{amd64.Equal, amd64.NotEqual, amd64.Less, amd64.LessOrEqual}
+
+// blendBy is d = a ? b : c, where a is a mask.
+func (t *translator) blendBy(in *instr) {
+	d, mask := t.target(in.d, roleFloat, 0), t.numberIn(in.a, true, 0)
+	if !hasTernary {
+		x, blend := t.numberIn(in.c, true, 1), amd64.VBLENDVPS
+		if in.op == opBlend8 {
+			blend = amd64.VBLENDVPD
+		}
+		t.Vector(&amd64.Vector{Op: blend, Bits: 128, D: amd64.R(d), X: x, Y: t.number(in.b), Mask: mask})
+		t.setNumber(in.d, d)
+		return
+	}
+	b, c := t.number(in.b), t.number(in.c)
+	switch {
+	case d != mask && b.Is(d): // d ? mask : c, with d and mask exchanged
+		t.ternary(d, mask, c, 0xE2)
+	case d != mask && c.Is(d):
+		t.ternary(d, mask, b, 0xB8)
+	default:
+		x := t.numberIn(in.b, true, 1)
+		if d != mask {
+			t.FMove(d, mask)
+		}
+		t.ternary(d, x, c, 0xCA)
+	}
+	t.setNumber(in.d, d)
+}
+
+// ternary makes each bit of d what table says of those of d, x and y.
+func (t *translator) ternary(d, x amd64.Reg, y amd64.Arg, table uint8) {
+	t.Vector(&amd64.Vector{Op: amd64.VPTERNLOGQ, Wide: true, Bits: 128, D: amd64.R(d), X: x, Y: y, Number: table, HasNumber: true})
+}
+
 // chooseByFloats is d = a < b ? c : e, and so on.
 func (t *translator) chooseByFloats(in *instr) {
 	o := in.op - opSelectEqF32 + opEqF32
 	if t.isFloat(in.d) {
-		kind := []amd64.Relation{amd64.Equal, amd64.NotEqual, amd64.Less, amd64.LessOrEqual}[o-opEqF32]
-		t.Mask(kind, false, 0, t.numberIn(in.a, false, 0), t.number(in.b))
+		t.Mask(relations[o-opEqF32], false, 0, t.numberIn(in.a, false, 0), t.number(in.b))
 		t.blend(in.d, in.c, in.e, false)
 		return
 	}
