@@ -45,13 +45,18 @@ func (l *layout) ordered(r *region, choices map[Value]chosen) []Value {
 		o.done[v] = true
 		o.order = append(o.order, v)
 	}
-	for _, v := range r.nodes {
-		if !l.late[v] {
-			o.demand(v)
+	operand := make(map[Value]bool)
+	for _, c := range choices {
+		for _, a := range c.args {
+			operand[a] = true
 		}
 	}
-	for _, v := range r.nodes {
-		o.demand(v)
+	for _, late := range []bool{false, true} {
+		for _, v := range r.nodes { // what only others use, next rounds for one
+			if !operand[v] && l.late[v] == late {
+				o.demand(v)
+			}
+		}
 	}
 	return o.order
 }
