@@ -54,7 +54,7 @@ func (p *Program) runNative(s *State) bool {
 		case opEnd:
 			return true
 		case opCall:
-			p.loops[in.m](1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
+			p.loops[in.m].loop(1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
 			at++
 		default:
 			s.at = at * instrSize

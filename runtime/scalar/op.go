@@ -4,8 +4,9 @@ package scalar
 type op uint16
 
 const (
-	opEnd  op = iota // leave the interpreter
-	opCall           // loop m over one element: d from a, b, c
+	opEnd    op = iota // leave the interpreter
+	opCall             // loop m over one element: d from a, b, c
+	opInline           // the same, by instructions
 
 	opMove4
 	opMove8

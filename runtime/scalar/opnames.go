@@ -4,6 +4,7 @@ package scalar
 var opNames = [numOps]string{
 	opEnd:          "end",
 	opCall:         "call",
+	opInline:       "inline",
 	opMove4:        "move4",
 	opMove8:        "move8",
 	opSelect4:      "select4",

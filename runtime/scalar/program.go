@@ -7,7 +7,7 @@ import (
 // Program is code over a file of registers. It is immutable and safe for concurrent use, with a State each.
 type Program struct {
 	code      []instr
-	loops     []Loop
+	loops     []callee
 	constants []uint64 // the first registers
 	registers int
 	places    int

@@ -22,6 +22,7 @@ func init() {
 		}
 	}
 	const any, whole, float = roleAny, roleInt, roleFloat
+	set(roles{d: float, a: float, b: float, c: float}, opInline, opInline)
 	set(roles{d: any, a: any}, opMove4, opMove8)
 	set(roles{d: any, a: whole, b: any, c: any}, opSelect4, opSelect8)
 	set(roles{d: any, b: whole}, opLoad1, opLoad8)

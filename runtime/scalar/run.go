@@ -39,8 +39,8 @@ func (p *Program) interpret(s *State) bool {
 		switch in.op {
 		case opEnd:
 			return true
-		case opCall:
-			p.loops[in.m](1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
+		case opCall, opInline:
+			p.loops[in.m].loop(1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
 
 		case opMove4:
 			*at[uint64](r, in.d) = uint64(*at[uint32](r, in.a))

@@ -47,6 +47,9 @@ func (t *translator) float(in *instr) {
 	case opBlend4, opBlend8:
 		t.blendBy(in)
 		return
+	case opInline:
+		t.inline(in)
+		return
 	}
 	double := o >= opAddF64
 	if double {
@@ -103,6 +106,30 @@ func (t *translator) setFloat(o amd64.FOp, double bool, in *instr) {
 	r := t.target(in.d, roleFloat, 0)
 	t.Float(o, double, r, x, t.number(in.b))
 	t.setNumber(in.d, r)
+}
+
+// inline writes a loop's instructions.
+func (t *translator) inline(in *instr) {
+	callee := &t.p.loops[in.m]
+	var args []amd64.Reg
+	for k, at := range []uint16{in.a, in.b, in.c}[:callee.args] {
+		args = append(args, t.numberIn(at, true, [...]amd64.Reg{0, 1, 15}[k]))
+	}
+	r := callee.inline.Write(&t.Code, args, t.constant)
+	d := t.target(in.d, roleFloat, 0)
+	t.Vector(&amd64.Vector{Op: amd64.VMOVAPS, Wide: true, Bits: 128, D: amd64.R(d), Y: amd64.R(r)})
+	t.setNumber(in.d, d)
+}
+
+// constant is where 16 bytes are, behind the code.
+func (t *translator) constant(bytes [16]byte) amd64.Label {
+	l, ok := t.pool[bytes]
+	if !ok {
+		l = t.NewLabel()
+		t.pool[bytes] = l
+		t.order = append(t.order, bytes)
+	}
+	return l
 }
 
 // inDouble leaves a o b of float32 in X0, computed in float64 and rounded to float32. The product of two numbers of 24 bits has 48, and a
