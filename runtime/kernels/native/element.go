@@ -51,6 +51,10 @@ func NewElement(name string) (*Element, bool) {
 	return x, x.result != 0 && !a.moved
 }
 
+// Lane is the size of the element in bytes, and Args the number of its operands, which are as large.
+func (x *Element) Lane() int { return x.e.lane }
+func (x *Element) Args() int { return len(x.args) }
+
 // assigner has the operands in the first spare registers, and keeps the result.
 func (x *Element) assigner(c *amd64.Code) *assigner {
 	body := make([]int, len(x.e.code))

@@ -96,7 +96,7 @@ func (w *scalarWriter) step(p *Program, k int) {
 	v, ok := w.b.Named(plain, known...)
 	if !ok {
 		var inline scalar.Inline
-		if e, ok := native.NewElement(name); ok {
+		if e, ok := native.NewElement(name); ok && e.Args() == len(args) {
 			inline = e
 		}
 		v = w.b.Call(scalar.Loop(s.fn), inline, p.widths[s.d], args...)
