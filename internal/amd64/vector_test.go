@@ -82,12 +82,12 @@ func vectorCases() (all []Vector) {
 
 var takesNumber = map[string]bool{"VCMPPS": true, "VCMPPD": true, "VCVTPS2PH": true, "VEXTRACTI128": true, "VROUNDPS": true, "VROUNDPD": true,
 	"VRNDSCALEPS": true, "VRNDSCALEPD": true, "VPCMPB": true, "VPCMPUB": true, "VPCMPW": true, "VPCMPUW": true, "VPCMPD": true, "VPCMPUD": true,
-	"VPCMPQ": true, "VPCMPUQ": true}
+	"VPCMPQ": true, "VPCMPUQ": true, "VPTERNLOGQ": true}
 
 // What is written in one of the two forms only, and what has a mask register for its result in the wide one.
 var (
 	onlyNarrow = regexp.MustCompile(`^(VPAND|VPOR|VPXOR|VPCMPEQ.|VPCMPGT.|P?VP?BLENDV.*|VROUND.*|VEXTRACTI128)$`)
-	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q)$`)
+	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VPTERNLOG.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q)$`)
 	toMask     = regexp.MustCompile(`^(VCMPP.|VPCMPU?[BWDQ]|VPTESTM.)$`)
 )
 

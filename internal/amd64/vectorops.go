@@ -159,6 +159,7 @@ const (
 	VPSRLVQ
 	VPSRAVD
 	VPSRAVQ
+	VPTERNLOGQ
 	VPTESTMB
 	VPTESTMD
 	VPUNPCKLWD
@@ -349,6 +350,7 @@ var vectorForms = [...]vectorForm{
 	VPSRLVQ:      {"VPSRLVQ", 2, 1, 0x45, 1, rvm, 0},
 	VPSRAVD:      {"VPSRAVD", 2, 1, 0x46, 0, rvm, 0},
 	VPSRAVQ:      {"VPSRAVQ", 2, 1, 0x46, 1, rvm, 0},
+	VPTERNLOGQ:   {"VPTERNLOGQ", 3, 1, 0x25, 1, rvm, 0},
 	VPTESTMB:     {"VPTESTMB", 2, 1, 0x26, 0, rvm, 0},
 	VPTESTMD:     {"VPTESTMD", 2, 1, 0x27, 0, rvm, 0},
 	VPUNPCKLWD:   {"VPUNPCKLWD", 1, 1, 0x61, 0, rvm, 0},
