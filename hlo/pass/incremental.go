@@ -83,6 +83,7 @@ func Each(c hlo.CompEdit) iter.Seq[hlo.Instruction] {
 
 func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.CompID) error {
 	forks := e.Fork(ids...)
+	m = forks[0].Base()
 	parts, errs := make([]*Context, len(ids)), make([]error, len(ids))
 	cancelled, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -102,6 +103,9 @@ func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.Co
 	wait.Wait()
 	if err := firstCause(errs); err != nil {
 		return err
+	}
+	for _, f := range forks {
+		ctx.runner.Handed.Forked = sum(ctx.runner.Handed.Forked, f.Stats())
 	}
 	if err := e.Join(forks...); err != nil {
 		return err

@@ -52,7 +52,7 @@ func NewDCE(o pass.Options) (*pass.Pass, error) {
 
 // removeDeadCode is dce without options.
 func removeDeadCode(ctx *pass.Context, o hlo.Owned[hlo.Module]) (_ hlo.Owned[hlo.Module], err error) {
-	o = o.Edit(func(e *hlo.Editor) { err = removeUnneeded(ctx, e, e.ViewModule()) })
+	o = o.Edit(func(e *hlo.Editor) { err = RemoveDead(ctx, e) })
 	return o, err
 }
 
@@ -77,6 +77,9 @@ func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	}
 	return e.Freeze(), nil
 }
+
+// RemoveDead is what dce does without options, in a session of the pass of ctx.
+func RemoveDead(ctx *pass.Context, e *hlo.Editor) error { return removeUnneeded(ctx, e, e.ViewModule()) }
 
 // removeUnneeded removes dead instructions and what nobody calls from m as a session sees it.
 func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
