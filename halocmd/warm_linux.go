@@ -11,9 +11,9 @@ import (
 )
 
 // warmHeap is how much of the heap is mapped in advance at most. The work on a program of usual size takes less.
-const warmHeap = 4 << 20
+const warmHeap = 2 << 20
 
-// warm has another core map the pages of the program's code and constants, and those that the heap will grow into. A process that lives for a few
+// warm has another core map the pages of the program's code, and those that the heap will grow into. A process that lives for a few
 // milliseconds else spends a quarter of them on touching pages for the first time, four kilobytes after four.
 func warm() {
 	if goruntime.NumCPU() == 1 {
@@ -35,7 +35,7 @@ func warm() {
 			to, err2 := strconv.ParseUint(string(high), 16, 64)
 			switch {
 			case err != nil || err2 != nil:
-			case (string(fields[1]) == "r-xp" || string(fields[1]) == "r--p") && len(fields) > 5 && fields[5][0] == '/':
+			case string(fields[1]) == "r-xp" && len(fields) > 5 && fields[5][0] == '/':
 				populate(from, to, unix.MADV_POPULATE_READ)
 			case string(fields[1]) == "rw-p" && from <= heap && heap < to:
 				heap &^= 1<<12 - 1
