@@ -32,6 +32,9 @@ func vectorCases() (all []Vector) {
 				if !wide {
 					top, v.Bits = 16, min(v.Bits, 256)
 				}
+				if v.Op == VBROADCASTSD {
+					v.Bits = max(v.Bits, 256)
+				}
 				reg := func() Reg { return Reg(r.IntN(top)) }
 				v.D, v.X, v.Y = R(reg()), reg(), R(reg())
 				if wide && toMask.MatchString(f.name) {
@@ -52,6 +55,15 @@ func vectorCases() (all []Vector) {
 				case 1:
 					if wide && f.shape == rvm {
 						v.Mask, v.Zero = Reg(1+r.IntN(7)), r.IntN(2) == 0 && !toMask.MatchString(f.name)
+					}
+				case 2: // as the last vector of a row is loaded and stored
+					if wide && (f.shape == rm || f.shape == mr) && f.name != "VMOVDQU" && v.Op != VMOVD && v.Op != VMOVQ {
+						v.Mask = Reg(1 + r.IntN(7))
+						if f.shape == mr || f.more != 0 && r.IntN(2) == 0 {
+							v.D = mem
+						} else {
+							v.Y, v.Zero = mem, true
+						}
 					}
 				}
 				if f.shape == is4 {
