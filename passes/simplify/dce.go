@@ -79,7 +79,9 @@ func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 }
 
 // RemoveDead is what dce does without options, in a session of the pass of ctx.
-func RemoveDead(ctx *pass.Context, e *hlo.Editor) error { return removeUnneeded(ctx, e, e.ViewModule()) }
+func RemoveDead(ctx *pass.Context, e *hlo.Editor) error {
+	return removeUnneeded(ctx, e, e.ViewModule())
+}
 
 // removeUnneeded removes dead instructions and what nobody calls from m as a session sees it.
 func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
