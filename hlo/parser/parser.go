@@ -16,6 +16,7 @@
 //	module.go       header, debug tables and computations become a module of package hlo
 //	instruction.go  instructions: read by hand, since most of the time goes here
 //	ahead.go        a second goroutine reads ahead in large texts
+//	session.go      versions of a text, of which little is read anew
 //	recover.go      what is read again, and where reading goes on, behind a fault
 //	statement.go    where a statement ends, whatever lines it spans
 //	operand.go      operands: names, tuple elements, instructions in place

@@ -19,9 +19,7 @@ func instrument(s *site) (runtime.Bound, bool) {
 	if hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target == hlo.TargetSpin {
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 			handOn(f)
-			for end := time.Now().Add(d); time.Now().Before(end); {
-			}
-			return nil
+			return spin(f.Ctx().Context(), d)
 		}}, true
 	}
 	return runtime.Bound{RunAsync: func(f *runtime.TensorFrame) *async.Value {
@@ -34,6 +32,18 @@ func handOn(f *runtime.TensorFrame) {
 	for i := range f.NumOut() {
 		copy(f.Out(i).Data, f.In(i).Data)
 	}
+}
+
+// spin keeps its thread busy for a time, or until the run has failed.
+func spin(ctx context.Context, d time.Duration) error {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		default:
+		}
+	}
+	return nil
 }
 
 // sleep is available after a time, or when the run has failed.
