@@ -17,7 +17,6 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/commandline"
 	"github.com/gohalo/halo/runtime/distributed"
 )
@@ -134,6 +133,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		return exitOK
 	}
 	limitMemory()
+	warm()
 	args, err := xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "halo: %v\n", err)
@@ -143,7 +143,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	e.common = &commands{}
 	line := &commandline.Program[*env]{
 		Name: "halo", Help: "The HLO toolchain: read, check, transform, lower and run HLO programs.",
-		Commands: e.common, Vars: printVars(), Env: e, Out: e.stdout, Err: e.stderr, Nearest: pass.Nearest,
+		Commands: e.common, Vars: printVars(), Env: e, Out: e.stdout, Err: e.stderr,
 	}
 	e.line = line
 	err = line.Run(expandOptions(args))

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // XLA's debug options, as people have them in scripts and in the environment variable XLA_FLAGS. Those with a meaning here are aliases of
@@ -137,7 +137,7 @@ func xlaFlags(args []string, environment string, stderr io.Writer) ([]string, er
 		case slices.ContainsFunc(xlaIdle, func(p string) bool { return globMatch(p, name) }):
 		default:
 			text := fmt.Sprintf("unknown flag --%s", name)
-			if near := pass.Nearest(name, slices.Concat(xlaAliases, xlaIdle)); near != "" {
+			if near := spelling.Nearest(name, slices.Concat(xlaAliases, xlaIdle), len(name)/2); near != "" {
 				text += fmt.Sprintf("; did you mean --%s?", near)
 			}
 			if strict {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // Error is one fault of a text, with its place.
@@ -219,49 +221,10 @@ func (p *parser) errorAt(off int, msg string) *Error {
 	return e
 }
 
-// nearest is the candidate closest to word by edit distance, when it is close enough to be what was meant.
-func nearest(word string, candidates []string) string {
-	best, limit := "", min(3, len(word)/2+1)
-	for _, c := range candidates {
-		if strings.EqualFold(word, c) {
-			return c
-		}
-		if d := editDistance(word, c, limit); d < limit {
-			best, limit = c, d
-		}
-	}
-	return best
-}
-
 // didYouMean is advice to write the candidate nearest to word, "" when none is near.
 func didYouMean(word string, candidates []string) string {
-	if c := nearest(word, candidates); c != "" {
+	if c := spelling.Nearest(word, candidates, min(2, len(word)/2)); c != "" {
 		return fmt.Sprintf("did you mean %q?", c)
 	}
 	return ""
-}
-
-// editDistance counts insertions, deletions and changes from a to b; at least limit when there are so many.
-func editDistance(a, b string, limit int) int {
-	if len(a) > 200 || len(b) > 200 || len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, above+1, row[j]+1)
-			diagonal = above
-		}
-	}
-	return row[len(b)]
 }

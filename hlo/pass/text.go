@@ -10,6 +10,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // Options are the parameters of a pass as text has them: `{limit=25 aggressive}`.
@@ -222,7 +224,7 @@ type Catalogue interface {
 	Names() []string
 }
 
-// knower is a catalogue that also knows passes that nobody has written.
+// knower is a catalogue that also knows names of passes that do not exist here.
 type knower interface {
 	// Known reports whether there is such a pass elsewhere, and the one here that is nearest to it.
 	Known(name string) (nearest string, ok bool)
@@ -346,7 +348,7 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 			return fail("%s is known, but not implemented; nearest: %s", e.Name, near)
 		}
 	}
-	if near := Nearest(e.Name, c.Names()); near != "" {
+	if near := spelling.Nearest(e.Name, c.Names(), len(e.Name)/2); near != "" {
 		return fail("there is no pass %q; did you mean %q?", e.Name, near)
 	}
 	return fail("there is no pass %q; halo opt --list-passes shows all", e.Name)

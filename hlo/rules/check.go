@@ -9,6 +9,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // Rule is a rule as it was read: the rewrite, and its text.
@@ -291,7 +292,7 @@ func opNames() (names []string) {
 }
 
 func nearest(word string, names []string) string {
-	if near := pass.Nearest(word, names); near != "" {
+	if near := spelling.Nearest(word, names, len(word)/2); near != "" {
 		return fmt.Sprintf("\x00did you mean %q?", near)
 	}
 	return ""

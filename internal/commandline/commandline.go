@@ -31,6 +31,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // Program is a command line. E is the type of the value that subcommands work with.
@@ -40,7 +42,6 @@ type Program[E any] struct {
 	Vars       map[string]string
 	Env        E
 	Out, Err   io.Writer
-	Nearest    func(name string, names []string) string // the name that was meant, or ""
 }
 
 // A Runner is a subcommand.
@@ -85,7 +86,7 @@ func (p *Program[E]) root(args []string) *cobra.Command {
 			if len(args) == 0 {
 				return c.Help()
 			}
-			return &UsageError{Err: fmt.Errorf("unknown command %q%s", args[0], p.meant(args[0], commandNames(c)))}
+			return &UsageError{Err: fmt.Errorf("unknown command %q%s", args[0], meant(args[0], commandNames(c)))}
 		},
 		Args: cobra.ArbitraryArgs,
 	}
@@ -198,22 +199,19 @@ func (p *Program[E]) flagError(c *cobra.Command, err error) error {
 		}
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		near := p.meant(name, names)
+		near := meant(name, names)
 		u.Err = fmt.Errorf("unknown flag --%s%s", name, strings.Replace(near, `"`, `"--`, 1))
 	case errors.As(err, &invalid):
 		u.Err = fmt.Errorf("--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 	case errors.As(err, &valueless):
-		u.Err = fmt.Errorf("--%s: want a value: %s", valueless.GetFlag().Name, spelling(valueless.GetFlag()))
+		u.Err = fmt.Errorf("--%s: want a value: %s", valueless.GetFlag().Name, spelled(valueless.GetFlag()))
 	}
 	return u
 }
 
 // meant is a question about the name that was meant, or "".
-func (p *Program[E]) meant(name string, names []string) string {
-	if p.Nearest == nil {
-		return ""
-	}
-	if near := p.Nearest(name, names); near != "" {
+func meant(name string, names []string) string {
+	if near := spelling.Nearest(name, names, len(name)/2); near != "" {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}
 	return ""

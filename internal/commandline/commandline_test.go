@@ -70,7 +70,7 @@ func run(args string) (ran, help string, err error) {
 	var env strings.Builder
 	var out bytes.Buffer
 	p := commandline.Program[*strings.Builder]{Name: "tool", Help: "A tool.", Commands: &line{}, Vars: map[string]string{"modes": "fast or safe"},
-		Env: &env, Out: &out, Err: &out, Nearest: func(_ string, names []string) string { return names[0] }}
+		Env: &env, Out: &out, Err: &out}
 	err = p.Run(strings.Fields(args))
 	return env.String(), out.String(), err
 }
@@ -96,7 +96,7 @@ func TestUsageErrors(t *testing.T) {
 	for _, c := range []struct{ args, command, want string }{
 		{"cpy x", "", `unknown command "cpy", did you mean "copy"?`},
 		{"copy", "copy", `expected "<from>"`},
-		{"copy x --large", "copy", `unknown flag --large, did you mean "--large-files"?`},
+		{"copy x --larg-files", "copy", `unknown flag --larg-files, did you mean "--large-files"?`},
 		{"copy x --mode=slow", "copy", "--mode=slow: want fast or safe"},
 		{"copy x --max=many", "copy", "--max=many: want an integer"},
 		{"copy x --max", "copy", "--max: want a value: --max=N"},

@@ -158,7 +158,7 @@ func (g *grammar) assign(values []string) error {
 func (g *grammar) missing() error {
 	for _, f := range g.required {
 		if !f.Value.(*value).given {
-			return fmt.Errorf("missing flag %s", spelling(f))
+			return fmt.Errorf("missing flag %s", spelled(f))
 		}
 	}
 	return nil

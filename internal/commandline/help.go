@@ -52,7 +52,7 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 			if f.DefValue != "" && f.DefValue != "-1" && f.DefValue != "false" && !strings.Contains(help, "efault") {
 				help += fmt.Sprintf(" Default: %s.", f.DefValue)
 			}
-			entry(w, short+spelling(f), help)
+			entry(w, short+spelled(f), help)
 		}
 	}
 	if c.HasAvailableSubCommands() {
@@ -107,8 +107,8 @@ func groups(c *cobra.Command) (out []*flagGroup) {
 	return out
 }
 
-// spelling is a flag as the help shows it: --[no-]name or --name=VALUE.
-func spelling(f *pflag.Flag) string {
+// spelled is a flag as the help shows it: --[no-]name or --name=VALUE.
+func spelled(f *pflag.Flag) string {
 	if _, ok := f.Annotations[negatable]; ok {
 		return "--[no-]" + f.Name
 	}

@@ -82,7 +82,7 @@ func (m *manual) flags(set *pflag.FlagSet) {
 			return
 		}
 		m.line(".TP")
-		m.line(".B %s", escaped(spelling(f)))
+		m.line(".B %s", escaped(spelled(f)))
 		m.line("%s", escaped(f.Usage))
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // Match compares output with the directives. The error is an Errors.
@@ -270,30 +272,9 @@ func (s *scan) similar(pattern string, in span) int {
 		line, _, _ := strings.Cut(s.text[s.lines[i]:in.end], "\n")
 		text := strings.TrimLeft(line, " \t")
 		begin := s.lines[i] + len(line) - len(text)
-		if d := distance(pattern, text[:min(len(text), len(pattern))]); d < best {
+		if d := spelling.Distance(pattern, text[:min(len(text), len(pattern))], best); d < best {
 			best, at = d, begin
 		}
 	}
 	return at
-}
-
-// distance is the number of bytes to insert, delete or replace to make a of b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

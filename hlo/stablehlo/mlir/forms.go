@@ -1,8 +1,11 @@
 package mlir
 
 import (
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // formTexts are the forms of operations, without their dialect; mhlo has those of stablehlo.
@@ -116,36 +119,10 @@ func makeForms() map[string]*form {
 
 // nearestForm is the known operation whose name is most like a name, "" when none is.
 func nearestForm(name string) string {
-	best, near := 4, ""
+	var names []string
 	for _, f := range forms() {
-		other := f.name
-		if d := editDistance(name, other, best+1); d < best || d == best && near != "" && other < near {
-			best, near = d, other
-		}
+		names = append(names, f.name)
 	}
-	return near
-}
-
-// editDistance counts the changes between two words, up to a limit.
-func editDistance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return min(row[len(b)], limit)
+	slices.Sort(names)
+	return spelling.Nearest(name, names, 3)
 }
