@@ -32,6 +32,7 @@ var Table = []Row{
 	{Prefix: "internal/shadow", Floor: 3},    // evaluates two versions of a module
 	{Prefix: "internal/hlotest", Floor: 4},
 	{Prefix: "internal/passcases", Floor: 4}, // cases of passes as text
+	{Prefix: "internal/growth/", Floor: 5},   // a command of tests, which runs passes and counts
 	{Prefix: "passtest", Floor: 5},
 	{Prefix: "internal/deadlock", Floor: 3},        // follows every device with the evaluator
 	{Prefix: "internal/reduce", Floor: 4},          // cleans up after itself with dce
