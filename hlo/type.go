@@ -169,6 +169,16 @@ func (t PrimitiveType) ComponentType() PrimitiveType {
 	return t
 }
 
+// UnsignedOf is the unsigned integer type of a number of bits, if there is one.
+func UnsignedOf(bits int) (PrimitiveType, bool) {
+	for t := range PrimitiveType(len(types)) {
+		if t.IsUnsigned() && t.Bits() == bits {
+			return t, true
+		}
+	}
+	return InvalidType, false
+}
+
 // ComplexOf is the complex type whose parts are t, for f32 and f64.
 func (t PrimitiveType) ComplexOf() (PrimitiveType, bool) {
 	switch t {

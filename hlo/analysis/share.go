@@ -63,6 +63,11 @@ func shareableResults(m hlo.Module, in hlo.Instruction) (pairs []Sharing) {
 			return nil
 		}
 	}
+	for step := range body.Instructions() {
+		if step.Opcode() == hlo.OpReduce { // whose loop passes over its rows again
+			return nil
+		}
+	}
 	leaf := 0
 	for i := range in.NumOperands() {
 		first := leaf

@@ -41,17 +41,22 @@ func mapElements(c *Call) (*hlo.Literal, error) {
 	return (&tiled{p: p}).overArrays(s, c.Args)
 }
 
-// reduce folds axes, each result element in row-major order of what is folded.
-func reduce(c *Call) (*hlo.Literal, error) {
-	n := len(c.Args) / 2
-	p, err := c.apply(0)
-	if err != nil {
-		return nil, err
+// fold is the computation that folds n inputs, which the same number of initial values follow.
+func (c *Call) fold() (p *program, n int, err error) {
+	n = len(c.Args) / 2
+	if p, err = c.apply(0); err != nil {
+		return nil, 0, err
 	}
 	if len(c.Args) != 2*n || n == 0 {
-		return nil, fmt.Errorf("%d operands", len(c.Args))
+		return nil, 0, fmt.Errorf("%d operands", len(c.Args))
 	}
-	if err := p.folds(c.Args[n:], c.Args[:n]); err != nil {
+	return p, n, p.folds(c.Args[n:], c.Args[:n])
+}
+
+// reduce folds axes, each result element in row-major order of what is folded.
+func reduce(c *Call) (*hlo.Literal, error) {
+	p, n, err := c.fold()
+	if err != nil {
 		return nil, err
 	}
 	dims := dimsOf(c.Args[0].Shape())
@@ -261,23 +266,28 @@ func recognised(p *program, t hlo.PrimitiveType) fold1 {
 
 func foldFloats(t hlo.PrimitiveType, row func(acc float64, v []float64) float64) fold1 {
 	return func(data []byte, outputs, n int, init *hlo.Literal) lanes {
-		start := floatsOf(init)[0]
-		out := make([]float64, outputs)
-		buf := make([]float64, min(n, tile))
-		w := t.ByteSize()
-		for o := range out {
-			acc := start
-			for at := 0; at < n; at += tile {
-				k := min(tile, n-at)
-				from := (o*n + at) * w
-				decodeFloats(buf[:k], t, data[from:from+k*w])
-				acc = row(acc, buf[:k])
-			}
-			out[o] = acc
-		}
+		out := foldRows(t, data, outputs, n, floatsOf(init)[0], decodeFloats, row)
 		roundFloats(out, t)
 		return lanes{f: out}
 	}
+}
+
+// foldRows folds rows of n elements, which it decodes a tile at a time.
+func foldRows[T float64 | int64](t hlo.PrimitiveType, data []byte, outputs, n int, start T, decode func([]T, hlo.PrimitiveType, []byte), row func(acc T, v []T) T) []T {
+	out := make([]T, outputs)
+	buf := make([]T, min(n, tile))
+	w := t.ByteSize()
+	for o := range out {
+		acc := start
+		for at := 0; at < n; at += tile {
+			k := min(tile, n-at)
+			from := (o*n + at) * w
+			decode(buf[:k], t, data[from:from+k*w])
+			acc = row(acc, buf[:k])
+		}
+		out[o] = acc
+	}
+	return out
 }
 
 func foldInts(p *program, t hlo.PrimitiveType) fold1 {
@@ -342,20 +352,7 @@ func foldInts(p *program, t hlo.PrimitiveType) fold1 {
 		return nil
 	}
 	return func(data []byte, outputs, n int, init *hlo.Literal) lanes {
-		start := intsOf(init)[0]
-		out := make([]int64, outputs)
-		buf := make([]int64, min(n, tile))
-		w := t.ByteSize()
-		for o := range out {
-			acc := start
-			for at := 0; at < n; at += tile {
-				k := min(tile, n-at)
-				from := (o*n + at) * w
-				decodeInts(buf[:k], t, data[from:from+k*w])
-				acc = row(acc, buf[:k])
-			}
-			out[o] = acc
-		}
+		out := foldRows(t, data, outputs, n, intsOf(init)[0], decodeInts, row)
 		wrapInts(out, t)
 		return lanes{i: out}
 	}

@@ -78,15 +78,8 @@ func unflatten(n int, dims []int) []int {
 // reduceWindow folds the elements under the window at each position, in row-major order of the window; padding and holes contribute
 // nothing.
 func reduceWindow(c *Call) (*hlo.Literal, error) {
-	n := len(c.Args) / 2
-	p, err := c.apply(0)
+	p, n, err := c.fold()
 	if err != nil {
-		return nil, err
-	}
-	if len(c.Args) != 2*n || n == 0 {
-		return nil, fmt.Errorf("%d operands", len(c.Args))
-	}
-	if err := p.folds(c.Args[n:], c.Args[:n]); err != nil {
 		return nil, err
 	}
 	s, err := c.shape()

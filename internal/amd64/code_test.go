@@ -16,6 +16,7 @@ var encodings = []struct {
 }{
 	{"add rax,rcx", func(c *Code) { c.Do(ADD, true, RAX, R(RCX)) }, "4803c1"},
 	{"sub r15d,r8d", func(c *Code) { c.Do(SUB, false, 15, R(8)) }, "452bf8"},
+	{"sbb rax,rax", func(c *Code) { c.Do(SBB, true, RAX, R(RAX)) }, "481bc0"},
 	{"mov r9d,DWORD PTR [rdi+0x8]", func(c *Code) { c.Do(MOV, false, 9, M(RDI, 8)) }, "448b8f08000000"},
 	{"mov rax,QWORD PTR [r12+0x8]", func(c *Code) { c.Do(MOV, true, RAX, M(12, 8)) }, "498b842408000000"},
 	{"mov rax,QWORD PTR [rdx+r9*1-0x4]", func(c *Code) { c.Do(MOV, true, RAX, MX(RDX, 9, -4)) }, "4a8b840afcffffff"},

@@ -18,6 +18,7 @@ const (
 	OR     Op = 0x0B
 	AND    Op = 0x23
 	SUB    Op = 0x2B
+	SBB    Op = 0x1B
 	XOR    Op = 0x33
 	CMP    Op = 0x3B
 	MOV    Op = 0x8B

@@ -25,6 +25,9 @@ type Vector struct {
 // storing is how VMOVQ goes to memory: not only its opcode differs.
 var storing = vectorForm{opcodes: 1, prefix: 1, opcode: 0xD6, wide: 1}
 
+// broadcasting is VBROADCASTSD without AVX-512, which is told to be narrow.
+var broadcasting = vectorForm{opcodes: 2, prefix: 1, opcode: 0x19, shape: rm}
+
 // Vector writes a vector instruction.
 func (c *Code) Vector(v *Vector) {
 	f := &vectorForms[v.Op]
@@ -46,6 +49,9 @@ func (c *Code) Vector(v *Vector) {
 	if v.Wide {
 		c.evex(f, v, r, beside, other)
 	} else {
+		if v.Op == VBROADCASTSD {
+			f = &broadcasting
+		}
 		c.vexLong(f, v.Bits == 256, r, beside, other)
 	}
 	c.byte(opcode)

@@ -32,6 +32,9 @@ func vectorCases() (all []Vector) {
 				if !wide {
 					top, v.Bits = 16, min(v.Bits, 256)
 				}
+				if v.Op == VBROADCASTSD {
+					v.Bits = max(v.Bits, 256)
+				}
 				reg := func() Reg { return Reg(r.IntN(top)) }
 				v.D, v.X, v.Y = R(reg()), reg(), R(reg())
 				if wide && toMask.MatchString(f.name) {
@@ -53,6 +56,15 @@ func vectorCases() (all []Vector) {
 					if wide && f.shape == rvm {
 						v.Mask, v.Zero = Reg(1+r.IntN(7)), r.IntN(2) == 0 && !toMask.MatchString(f.name)
 					}
+				case 2: // as the last vector of a row is loaded and stored
+					if wide && (f.shape == rm || f.shape == mr) && f.name != "VMOVDQU" && v.Op != VMOVD && v.Op != VMOVQ {
+						v.Mask = Reg(1 + r.IntN(7))
+						if f.shape == mr || f.more != 0 && r.IntN(2) == 0 {
+							v.D = mem
+						} else {
+							v.Y, v.Zero = mem, true
+						}
+					}
 				}
 				if f.shape == is4 {
 					v.Mask = reg()
@@ -70,12 +82,12 @@ func vectorCases() (all []Vector) {
 
 var takesNumber = map[string]bool{"VCMPPS": true, "VCMPPD": true, "VCVTPS2PH": true, "VEXTRACTI128": true, "VROUNDPS": true, "VROUNDPD": true,
 	"VRNDSCALEPS": true, "VRNDSCALEPD": true, "VPCMPB": true, "VPCMPUB": true, "VPCMPW": true, "VPCMPUW": true, "VPCMPD": true, "VPCMPUD": true,
-	"VPCMPQ": true, "VPCMPUQ": true}
+	"VPCMPQ": true, "VPCMPUQ": true, "VPTERNLOGQ": true}
 
 // What is written in one of the two forms only, and what has a mask register for its result in the wide one.
 var (
 	onlyNarrow = regexp.MustCompile(`^(VPAND|VPOR|VPXOR|VPCMPEQ.|VPCMPGT.|P?VP?BLENDV.*|VROUND.*|VEXTRACTI128)$`)
-	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q)$`)
+	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VPTERNLOG.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q)$`)
 	toMask     = regexp.MustCompile(`^(VCMPP.|VPCMPU?[BWDQ]|VPTESTM.)$`)
 )
 

@@ -28,6 +28,10 @@ const (
 	VBLENDMPD
 	VPBLENDMB
 	VPBLENDMW
+	VBROADCASTSS
+	VBROADCASTSD
+	VPBROADCASTB
+	VPBROADCASTW
 	VCVTDQ2PD
 	VCVTDQ2PS
 	VCVTPD2DQ
@@ -155,6 +159,7 @@ const (
 	VPSRLVQ
 	VPSRAVD
 	VPSRAVQ
+	VPTERNLOGQ
 	VPTESTMB
 	VPTESTMD
 	VPUNPCKLWD
@@ -214,6 +219,10 @@ var vectorForms = [...]vectorForm{
 	VBLENDMPD:    {"VBLENDMPD", 2, 1, 0x65, 1, rvm, 0},
 	VPBLENDMB:    {"VPBLENDMB", 2, 1, 0x66, 0, rvm, 0},
 	VPBLENDMW:    {"VPBLENDMW", 2, 1, 0x66, 1, rvm, 0},
+	VBROADCASTSS: {"VBROADCASTSS", 2, 1, 0x18, 0, rm, 0},
+	VBROADCASTSD: {"VBROADCASTSD", 2, 1, 0x19, 1, rm, 0},
+	VPBROADCASTB: {"VPBROADCASTB", 2, 1, 0x78, 0, rm, 0},
+	VPBROADCASTW: {"VPBROADCASTW", 2, 1, 0x79, 0, rm, 0},
 	VCVTDQ2PD:    {"VCVTDQ2PD", 1, 2, 0xE6, 0, rm, 0},
 	VCVTDQ2PS:    {"VCVTDQ2PS", 1, 0, 0x5B, 0, rm, 0},
 	VCVTPD2DQ:    {"VCVTPD2DQ", 1, 3, 0xE6, 1, rm, 0},
@@ -341,6 +350,7 @@ var vectorForms = [...]vectorForm{
 	VPSRLVQ:      {"VPSRLVQ", 2, 1, 0x45, 1, rvm, 0},
 	VPSRAVD:      {"VPSRAVD", 2, 1, 0x46, 0, rvm, 0},
 	VPSRAVQ:      {"VPSRAVQ", 2, 1, 0x46, 1, rvm, 0},
+	VPTERNLOGQ:   {"VPTERNLOGQ", 3, 1, 0x25, 1, rvm, 0},
 	VPTESTMB:     {"VPTESTMB", 2, 1, 0x26, 0, rvm, 0},
 	VPTESTMD:     {"VPTESTMD", 2, 1, 0x27, 0, rvm, 0},
 	VPUNPCKLWD:   {"VPUNPCKLWD", 1, 1, 0x61, 0, rvm, 0},

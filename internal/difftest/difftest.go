@@ -114,19 +114,9 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 		}
 	}()
 	cfg = cfg.withDefaults()
-	if Bytes(m) > cfg.MaxBytes {
-		return Outcome{Verdict: TooLarge, Err: fmt.Errorf("more than %d bytes", cfg.MaxBytes)}
-	}
-	if drawsRandom(m) {
-		return Outcome{Verdict: Random}
-	}
-	args, err := shadow.Inputs(m, cfg.Fill, cfg.Seed)
-	if err != nil {
-		return Outcome{Verdict: NoInputs, Err: err}
-	}
-	want, evalErr := evaluate(ctx, m, args, cfg)
-	if errors.Is(evalErr, context.DeadlineExceeded) || errors.Is(evalErr, eval.ErrBudget) {
-		return Outcome{Verdict: EvalSlow, Err: evalErr}
+	args, want, evalErr, o := reference(ctx, m, cfg)
+	if o.Verdict != "" {
+		return o
 	}
 	p, err := compile(ctx, m, cfg)
 	if err != nil {
@@ -170,6 +160,25 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 		}
 	}
 	return compare(ctx, m, args, first, want, cfg)
+}
+
+// reference draws the arguments of m and evaluates it. If that settles the comparison, the outcome has a verdict.
+func reference(ctx context.Context, m hlo.Module, cfg Config) (args, want []*hlo.Literal, evalErr error, o Outcome) {
+	if Bytes(m) > cfg.MaxBytes {
+		return nil, nil, nil, Outcome{Verdict: TooLarge, Err: fmt.Errorf("more than %d bytes", cfg.MaxBytes)}
+	}
+	if drawsRandom(m) {
+		return nil, nil, nil, Outcome{Verdict: Random}
+	}
+	args, err := shadow.Inputs(m, cfg.Fill, cfg.Seed)
+	if err != nil {
+		return nil, nil, nil, Outcome{Verdict: NoInputs, Err: err}
+	}
+	want, err = evaluate(ctx, m, args, cfg)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, eval.ErrBudget) {
+		o = Outcome{Verdict: EvalSlow, Err: err}
+	}
+	return args, want, err, o
 }
 
 func compare(ctx context.Context, m hlo.Module, args, got, want []*hlo.Literal, cfg Config) Outcome {

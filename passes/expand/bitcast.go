@@ -81,20 +81,6 @@ func size(t hlo.PrimitiveType) int64 {
 
 // unsigned is the unsigned type with the size of t.
 func unsigned(t hlo.PrimitiveType) hlo.PrimitiveType {
-	if t.IsPred() {
-		return hlo.U8
-	}
-	switch t.Bits() {
-	case 4:
-		return hlo.U4
-	case 8:
-		return hlo.U8
-	case 16:
-		return hlo.U16
-	case 32:
-		return hlo.U32
-	case 64:
-		return hlo.U64
-	}
-	return hlo.InvalidType
+	u, _ := hlo.UnsignedOf(int(size(t)))
+	return u
 }

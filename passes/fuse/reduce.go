@@ -46,13 +46,20 @@ func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
 	return true
 }
 
-// spares reports whether a reduction of several arrays alone saves one of them: positions, for example.
+// spares reports whether an instruction alone saves an array that is repeated or counts: the positions of a reduction of several arrays, for example, or
+// a row's sum by which each of its elements is divided.
 func (f *fuser) spares(in hlo.Instruction) bool {
-	if !f.reduces(in) {
+	arrays := in.NumOperands()
+	switch {
+	case f.reduces(in):
+		if arrays /= 2; arrays == 1 {
+			return false
+		}
+	case cheap(in) || in.Shape().NumElements() < leastMerged:
 		return false
 	}
-	for i := range in.NumOperands() / 2 {
-		if o := in.OperandInstr(i); cheap(o) && !o.Shape().IsScalar() && in.NumOperands() > 2 {
+	for i := range arrays {
+		if o := in.OperandInstr(i); cheap(o) && !o.Shape().IsScalar() {
 			return true
 		}
 	}

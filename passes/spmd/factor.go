@@ -22,6 +22,14 @@ type factor struct {
 	combines bool
 }
 
+// dim is the factor's dimension of an operand, or of the results (-1).
+func (f *factor) dim(source int) int {
+	if source < 0 {
+		return f.result
+	}
+	return f.operands[source]
+}
+
 // reduces reports whether parts of the result have to be combined.
 func (f *factor) reduces() bool { return f.kind == reduceFactor || f.combines }
 

@@ -38,6 +38,7 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 	}
 	q := &question{in: in, factors: f, have: have, want: want[0], mesh: s.meshOf(want, have), combines: d.combine != nil, slides: d.fill != nil, manual: manualOf(want, have)}
 	p := s.d.plans(q)
+	s.remark(q, p)
 	local := make([]*value, len(have))
 	operands := make([]hlo.Value, len(have))
 	for i, x := range have {
@@ -74,6 +75,21 @@ func (s *scope) general(in hlo.Instruction, want []*Tiling, d *details) ([]*valu
 		x.combine = d.combine
 	}
 	return values, nil
+}
+
+// remark says which operands are gathered since the op needs a dimension whole that was split.
+func (s *scope) remark(q *question, p *plan) {
+	for i, x := range q.have {
+		for _, f := range q.factors {
+			k := f.operands[i]
+			if k < 0 || q.have[i].isBroadcast() || len(p.operands[i].Dims[k]) > 0 || len(without(x.t.Dims[k], p.operands[i].used())) == 0 {
+				continue
+			}
+			if moved := p.operands[i].bytes(x.shape); f.kind == wholeFactor && moved > 0 {
+				s.p.ctx.Missed(q.in, "%v needs all of dimension %d of operand %d, which gathers %d bytes", q.in.Opcode(), k, i, moved)
+			}
+		}
+	}
 }
 
 // masked replaces what lies beyond the end of split dimensions that are reduced.

@@ -94,22 +94,18 @@ func isZero(l *hlo.Literal) bool {
 	return !l.IsElided()
 }
 
-// integerOf is an integer type as wide as t.
-func integerOf(t hlo.PrimitiveType) hlo.PrimitiveType {
-	if t.IsInteger() || t == hlo.PRED {
-		return t
+// bits is an array of real numbers in a type that or works on, and the way back. It keeps the representation where an integer is as wide.
+func (d *device) bits(v hlo.Value) (to hlo.Value, from func(hlo.Value) hlo.Value) {
+	s, op := v.Shape(), hlo.OpBitcastConvert
+	t, ok := hlo.UnsignedOf(s.Type().Bits())
+	switch {
+	case s.Type().IsInteger() || s.Type().IsPred():
+		return v, func(v hlo.Value) hlo.Value { return v }
+	case !ok: // f6e3m2fn and f6e2m3fn have neither infinities nor NaN, so that a conversion keeps all there is
+		to, back := d.bits(d.b.Convert(v, hlo.F32))
+		return to, func(v hlo.Value) hlo.Value { return d.b.Convert(back(v), s.Type()) }
 	}
-	switch t.Bits() {
-	case 8:
-		return hlo.U8
-	case 16:
-		return hlo.U16
-	case 32:
-		return hlo.U32
-	case 64:
-		return hlo.U64
-	}
-	return t
+	return d.b.OpOf(op, s.WithType(t), nil, v), func(v hlo.Value) hlo.Value { return d.b.OpOf(op, s, nil, v) }
 }
 
 // binaryOp is the op that a computation of two scalars consists of.

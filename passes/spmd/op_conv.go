@@ -10,8 +10,12 @@ func init() {
 	factorsOfOp[hlo.OpConvolution] = convolutionFactors
 	handlers[hlo.OpConvolution] = convolution
 	factorsOfOp[hlo.OpReduceWindow] = windowFactors
-	factorsOfOp[hlo.OpSelectAndScatter] = windowFactors
+	factorsOfOp[hlo.OpSelectAndScatter] = scatteredFactors
 	handlers[hlo.OpReduceWindow] = reduceWindow
+	handlers[hlo.OpSelectAndScatter] = func(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+		nothing := func(int) hlo.Value { return s.d.scalar(in.Shape().Type(), 0) } // windows lie inside of their tiles
+		return s.general(in, want, &details{fill: nothing})
+	}
 }
 
 func convolutionFactors(in hlo.Instruction) (all []factor) {
@@ -110,6 +114,23 @@ func windowFactors(in hlo.Instruction) (all []factor) {
 	return all
 }
 
+// scatteredFactors are those of select-and-scatter. Windows that lie side by side and fill the operand are split between two of them.
+func scatteredFactors(in hlo.Instruction) []factor {
+	all := windowFactors(in)
+	w := hlo.AttrsOf[hlo.WindowAttrs](in).Window
+	for k := range all {
+		if all[k].kind != wholeFactor {
+			continue
+		}
+		beside := hlo.DefaultWindowDim(w.Dims[k].Size)
+		beside.Stride = beside.Size
+		if w.Dims[k] == beside && in.Shape().Dim(k) == beside.Size*in.OperandInstr(1).Shape().Dim(k) {
+			all[k].kind, all[k].slides = slideFactor, make([]slide, in.NumOperands())
+		}
+	}
+	return all
+}
+
 // leafDim is a dimension of an array, or of the arrays of a tuple.
 func leafDim(s hlo.Shape, k int) int64 {
 	for s.IsTuple() {
@@ -137,7 +158,7 @@ func unpadded(w *hlo.Window, split func(i int) bool) *hlo.Window {
 	return u
 }
 
-// reduceWindow fetches what windows read of neighbours. What lies outside of the array takes no part in a window, so it becomes the identity of the
+// reduceWindow fetches the parts of neighbours that windows read. Elements outside of the array take no part in a window, so they become the identity of the
 // reducer; without one, a padded window is not split.
 func reduceWindow(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	f := windowFactors(in)

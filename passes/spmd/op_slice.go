@@ -9,8 +9,6 @@ import (
 func init() {
 	factorsOfOp[hlo.OpSlice] = sliceFactors
 	factorsOfOp[hlo.OpPad] = padFactors
-	factorsOfOp[hlo.OpConcatenate] = concatenateFactors
-	factorsOfOp[hlo.OpReverse] = reverseFactors
 	factorsOfOp[hlo.OpDynamicSlice] = dynamicSliceFactors
 	factorsOfOp[hlo.OpDynamicUpdateSlice] = dynamicUpdateFactors
 	handlers[hlo.OpSlice] = slice
@@ -102,22 +100,6 @@ func padFactors(in hlo.Instruction) (all []factor) {
 		}
 		w := slide{in: in.OperandInstr(0).Shape().Dim(k), out: in.Shape().Dim(k), low: d.Low, stride: 1, reach: 1}
 		all = append(all, sliding(2, k, []slide{w}, [2]int{0, k}))
-	}
-	return all
-}
-
-func concatenateFactors(in hlo.Instruction) (all []factor) {
-	axis := int(hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0])
-	for k := range in.Shape().Rank() {
-		all = append(all, factor{kind: kindIf(k == axis), operands: dimOfEach(in, k, func(int) bool { return true }), result: k})
-	}
-	return all
-}
-
-func reverseFactors(in hlo.Instruction) (all []factor) {
-	dims := hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
-	for k := range in.Shape().Rank() {
-		all = append(all, along(1, kindIf(slices.Contains(dims, int64(k)) && in.Shape().Dim(k) > 1), k, [2]int{0, k}))
 	}
 	return all
 }

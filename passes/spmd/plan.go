@@ -34,10 +34,16 @@ func (d *device) plans(q *question) *plan {
 	n := len(q.have)
 	var best *plan
 	try := func(order []int) {
-		p := q.assign(order)
-		p.cost = d.costOf(q, p)
-		if best == nil || p.cost < best.cost {
-			best = p
+		for _, displace := range []bool{false, true} {
+			p := q.assign(order)
+			if displace && !q.displace(p, order) {
+				break
+			}
+			q.project(p)
+			p.cost = d.costOf(q, p)
+			if best == nil || p.cost < best.cost {
+				best = p
+			}
 		}
 	}
 	var operands []int
@@ -68,18 +74,12 @@ func (q *question) assign(order []int) *plan {
 	p := &plan{axes: make([][]int, len(q.factors))}
 	used := slices.Clone(q.manual)
 	for _, source := range order {
-		t := q.want
-		if source >= 0 {
-			t = q.have[source].t
-		}
+		t := q.tiling(source)
 		if t.Mesh != q.mesh {
 			continue
 		}
 		for f := range q.factors {
-			k := q.factors[f].result
-			if source >= 0 {
-				k = q.factors[f].operands[source]
-			}
+			k := q.factors[f].dim(source)
 			if k < 0 || !q.mayTake(f) || len(p.axes[f]) > 0 || q.taken(p, f) {
 				continue
 			}
@@ -92,8 +92,49 @@ func (q *question) assign(order []int) *plan {
 			}
 		}
 	}
-	q.project(p)
 	return p
+}
+
+// tiling is that of an operand, or the one that is wanted of the result (-1).
+func (q *question) tiling(source int) *Tiling {
+	if source < 0 {
+		return q.want
+	}
+	return q.have[source].t
+}
+
+// displace gives the axes that split dimensions which the op needs whole to dimensions that it passes: an all-to-all there and one back move less
+// than a gather. It reports whether there were any.
+func (q *question) displace(p *plan, order []int) bool {
+	used, moved := slices.Concat(q.manual, slices.Concat(p.axes...)), false
+	for _, source := range order {
+		t := q.tiling(source)
+		if t.Mesh != q.mesh {
+			continue
+		}
+		for f := range q.factors {
+			k := q.factors[f].dim(source)
+			if k < 0 || q.mayTake(f) {
+				continue
+			}
+			axes := without(t.Dims[k], used)
+			if g := q.free(p, axes); len(axes) > 0 && g >= 0 {
+				p.axes[g], used, moved = axes, append(used, axes...), true
+			}
+		}
+	}
+	return moved
+}
+
+// free is a factor that the op passes and that axes can split into equal parts, or -1.
+func (q *question) free(p *plan, axes []int) int {
+	for g, f := range q.factors {
+		if f.kind == passFactor && f.result >= 0 && len(p.axes[g]) == 0 && !q.taken(p, g) && q.fits(g, axes) &&
+			leafDim(q.in.Shape(), f.result)%q.mesh.size(axes) == 0 {
+			return g
+		}
+	}
+	return -1
 }
 
 // taken reports whether a dimension of a factor belongs to another one as well, which is split.

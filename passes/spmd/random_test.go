@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,6 +61,25 @@ var programs = map[string]string{
   p = f32[7,6] pad(t, z), padding=1_2x0_1
   r = f32[7,6] reverse(p), dimensions={0}
   ROOT c = f32[7,12] concatenate(r, p), dimensions={1}`,
+	"reverse": `x = f32[21] parameter(0)
+  a = f32[21] reverse(x), dimensions={0}
+  b = f32[24] parameter(1)
+  ROOT r = f32[45] concatenate(a, b), dimensions={0}`,
+	"reverse-both": `x = f32[10,12] parameter(0)
+  ROOT r = f32[10,12] reverse(x), dimensions={0,1}`,
+	"cumulate": `x = f32[8,12] parameter(0)
+  a = f32[8,12] reverse(x), dimensions={1}
+  s = f32[8,12] sort(a), dimensions={1}, is_stable=true, to_apply=less
+  ROOT c = f32[8,24] concatenate(s, x), dimensions={1}`,
+	"concatenate": `x = f32[21] parameter(0)
+  y = f32[7] parameter(1)
+  z = f32[60] parameter(2)
+  a = f32[28] concatenate(x, y), dimensions={0}
+  ROOT c = f32[109] concatenate(a, z, x), dimensions={0}`,
+	"pool-gradient": `x = f32[12,10] parameter(0)
+  g = f32[6,10] parameter(1)
+  z = f32[] constant(0)
+  ROOT c = f32[12,10] select-and-scatter(x, g, z), window={size=2x1 stride=2x1}, select=greater, scatter=add`,
 	"dynamic": `x = f32[6,10] parameter(0)
   i = s32[] parameter(1)
   z = s32[] constant(0)
@@ -133,6 +153,7 @@ const applied = `
 add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }
 max { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] maximum(x, y) }
 less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = pred[] compare(x, y), direction=LT }
+greater { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = pred[] compare(x, y), direction=GE }
 pick {
   a = f32[] parameter(0)
   i = s32[] parameter(1)
@@ -167,6 +188,32 @@ func TestRandomShardings(t *testing.T) {
 			require.NoError(t, err)
 			for seed := range rounds {
 				checkSplit(t, whole, rand.New(rand.NewPCG(1, uint64(seed))), seed)
+			}
+		})
+	}
+}
+
+// TestEveryType: what moves elements moves those of every type.
+func TestEveryType(t *testing.T) {
+	for kind := range hlo.PrimitiveType(hlo.NumPrimitiveTypes) {
+		if !kind.IsArray() {
+			continue
+		}
+		t.Run(kind.String(), func(t *testing.T) {
+			pad := "constant(1)"
+			switch {
+			case kind.IsComplex():
+				pad = "constant((1, -2))"
+			case kind == hlo.S1:
+				pad = "constant(-1)"
+			}
+			for _, name := range []string{"move", "reshape", "reverse-both", "dynamic", "gather"} {
+				text := strings.NewReplacer("f32", kind.String(), "constant(7)", pad).Replace(programs[name])
+				whole, err := parser.Parse(name, "HloModule m\nENTRY main {\n  "+text+"\n}\n")
+				require.NoError(t, err)
+				for seed := range 12 {
+					checkSplit(t, whole, rand.New(rand.NewPCG(2, uint64(seed))), seed)
+				}
 			}
 		})
 	}
@@ -231,10 +278,10 @@ func poisoned(t *testing.T, l *spmd.Leaf, part *hlo.Literal, device int64) *hlo.
 	require.NoError(t, err)
 	inside, err := l.Part(whole, device)
 	require.NoError(t, err)
-	data := slices.Clone(part.Bytes())
-	for i := 0; i < len(data); i += 4 {
-		if inside.Bytes()[i] == 0 {
-			copy(data[i:], []byte{0, 0, 0xc0, 0x7f}) // NaN, or a large integer
+	data, width := slices.Clone(part.Bytes()), l.Shape.Type().ByteSize()
+	for i := 0; i < len(data); i += width {
+		if inside.Bytes()[i] == 0 && width >= 4 {
+			copy(data[i+width-4:], []byte{0, 0, 0xf8, 0x7f}) // NaN, or a large integer
 		}
 	}
 	out, err := hlo.NewLiteral(part.Shape(), data)
@@ -268,6 +315,9 @@ func withShardings(m hlo.Module, r *rand.Rand, n int64) hlo.Module {
 
 // randomSharding splits dimensions by random factors of n, over devices in some order.
 func randomSharding(r *rand.Rand, s hlo.Shape, n int64) *hlo.Sharding {
+	if r.IntN(12) == 0 {
+		return &hlo.Sharding{Kind: hlo.ShardingMaximal, Devices: []int64{int64(r.IntN(int(n)))}}
+	}
 	left := n
 	dims := make([]int64, s.Rank())
 	for k := range dims {

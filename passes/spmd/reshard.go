@@ -163,20 +163,19 @@ func (t *Tiling) tileOf(position int64) int64 {
 	return n
 }
 
-// fromDevice gives every device what one has, bit by bit.
+// fromDevice gives every device the value that one of them has, bit by bit.
 func (d *device) fromDevice(x *value) hlo.Value {
-	m := x.t.Mesh
+	m, s := x.t.Mesh, x.v.Shape()
 	mine := d.b.Compare(hlo.EQ, d.position(d.p.world.Main), d.s32(x.t.Device))
-	v, t := x.v, x.shape.Type()
-	bits := integerOf(t)
-	if bits != t && t != hlo.PRED {
-		v = d.b.OpOf(hlo.OpBitcastConvert, x.v.Shape().WithType(bits), nil, v)
+	one := func(v hlo.Value) hlo.Value {
+		to, from := d.bits(v)
+		dims, t := s.Dimensions(), to.Shape().Type()
+		v = d.b.Select(d.splat(mine, dims), to, d.splat(d.scalar(t, 0), dims))
+		return from(d.allReduce(v, d.p.binary(hlo.OpOr, t), m, m.all()))
 	}
-	dims := v.Shape().Dimensions()
-	v = d.b.Select(d.splat(mine, dims), v, d.splat(d.scalar(v.Shape().Type(), 0), dims))
-	v = d.allReduce(v, d.p.binary(hlo.OpOr, v.Shape().Type()), m, m.all())
-	if v.Shape().Type() != t {
-		v = d.b.OpOf(hlo.OpBitcastConvert, x.v.Shape(), nil, v)
+	if t := s.Type(); t.IsComplex() {
+		part := s.WithType(t.ComponentType())
+		return d.b.OpOf(hlo.OpComplex, s, nil, one(d.b.OpOf(hlo.OpReal, part, nil, x.v)), one(d.b.OpOf(hlo.OpImag, part, nil, x.v)))
 	}
-	return v
+	return one(x.v)
 }

@@ -9,10 +9,12 @@ import (
 // compiler turns a piece of HLO into a tile program: whatever an element of the roots needs is computed at that element. Data movement
 // becomes the way in which inputs are accessed.
 type compiler struct {
-	m      hlo.Module
-	b      *tile.Builder
-	space  tile.Space
-	leaf   func(in hlo.Instruction) (arg int, ok bool) // instructions that are inputs
+	m     hlo.Module
+	b     *tile.Builder
+	space tile.Space
+	leaf  func(in hlo.Instruction) (arg int, ok bool) // instructions that are inputs
+	// given defines instructions that are neither inputs nor computed here, or is nil.
+	given  func(in hlo.Instruction, at access) (v tile.Value, is, ok bool)
 	memo   map[need]tile.Value
 	budget int
 	axis   int // where to split the space, after a failure
@@ -115,6 +117,11 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 	t := in.Shape().Type()
 	if arg, ok := c.leaf(in); ok {
 		return c.input(arg, in.Shape(), at)
+	}
+	if c.given != nil {
+		if v, is, ok := c.given(in, at); is {
+			return v, ok
+		}
 	}
 	//halo:allow opswitch each of these is compiled in its own way; the rest is movement, or one instruction
 	switch in.Opcode() {

@@ -43,19 +43,19 @@ func gather(s *site) (runtime.Bound, bool) {
 			batch = append(batch, d)
 		}
 	}
-	to := offsetsOver(batch, out.Dimensions(), strides)
-	if len(to) != w.count {
+	to := newOffsetTable(batch, out.Dimensions(), strides)
+	if to.count != w.count {
 		return runtime.Bound{}, false
 	}
 	grain := 1 + (1<<15)/(16+b.bytes())
 	if body := gatherLines(w, &b, to, width); body != nil {
-		return newParallelLoop(body).bound(len(to), grain), true
+		return newParallelLoop(body).bound(to.count, grain), true
 	}
 	var move func(f *runtime.TensorFrame, lo, hi int)
-	switch across := len(b.dims) > 0 && b.outer() > 1 && together(to, 1) && b.run == width; {
+	switch across := len(b.dims) > 0 && b.outer() > 1 && to.together(1) && b.run == width; {
 	case len(b.dims) > 0 && !across || b.run > width:
 		move = func(f *runtime.TensorFrame, lo, hi int) {
-			src, dst := f.In(0).Data, f.Out(0).Data
+			src, dst, to := f.In(0).Data, f.Out(0).Data, to.list()
 			w.eachBlock(f.In(1).Data, lo, hi, false, func(first int, at []int) {
 				for i, o := range at {
 					b.copy(dst[to[first+i]*width:], src[o*width:])
@@ -73,19 +73,21 @@ func gather(s *site) (runtime.Bound, bool) {
 	default:
 		move = gatherPoints[[2]uint64](w, &b, to)
 	}
-	return newParallelLoop(move).bound(len(to), grain), true
+	return newParallelLoop(move).bound(to.count, grain), true
 }
 
 // gatherPoints moves element by element: the first ones of many windows, then their second ones, and so on.
-func gatherPoints[T any](w *windows, b *box, to []int) func(f *runtime.TensorFrame, lo, hi int) {
+func gatherPoints[T any](w *windows, b *box, table *offsetTable) func(f *runtime.TensorFrame, lo, hi int) {
 	from, plus := []int{0}, []int{0}
 	for i, n := range b.dims {
 		from, plus = expand(from, n, b.src[i]/b.width), expand(plus, n, b.dst[i]/b.width)
 	}
-	if together(to, 1) {
-		to = nil
-	}
+	together := table.together(1)
 	return func(f *runtime.TensorFrame, lo, hi int) {
+		var to []int
+		if !together {
+			to = table.list()
+		}
 		src, dst := elems[T](f.In(0).Data), elems[T](f.Out(0).Data)
 		w.eachBlock(f.In(1).Data, lo, hi, false, func(first int, at []int) {
 			for k, p := range from {

@@ -36,9 +36,9 @@ func together(offsets []int, n int) bool {
 type lineIndex interface{ int32 | uint32 | int64 }
 
 // gatherLines is a gather's loop over lines, nil if it picks other things.
-func gatherLines(w *windows, b *box, to []int, width int) func(f *runtime.TensorFrame, lo, hi int) {
+func gatherLines(w *windows, b *box, to *offsetTable, width int) func(f *runtime.TensorFrame, lo, hi int) {
 	l, ok := w.lines()
-	if !ok || len(b.dims) > 0 || b.run == 0 || !together(to, b.run/width) {
+	if !ok || len(b.dims) > 0 || b.run == 0 || !to.together(b.run/width) {
 		return nil
 	}
 	var body func(f *runtime.TensorFrame, lo, hi int)

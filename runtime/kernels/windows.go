@@ -18,10 +18,10 @@ type windows struct {
 	highest []int64
 	strides []int // of the array
 	count   int
-	// Index vector i begins at element i*regular or, if that is 0, first[i].
+	// Index vector i begins at element i*regular or, if that is 0, at the i-th of first.
 	regular int
-	first   []int
-	base    []int // what batching axes add to the offset of window i, if there are some
+	first   *offsetTable
+	base    *offsetTable // what batching axes add to the offset of window i, if there are some
 }
 
 // newWindows understands the index array of gather and scatter, whose batching axes have no other role.
@@ -49,8 +49,8 @@ func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch,
 		return nil, false
 	}
 	w.count = productOver(axes, dims)
-	if w.first = offsetsOver(axes, dims, strides); w.count > 1 && together(w.first, w.first[1]) {
-		w.regular, w.first = w.first[1], nil
+	if w.first = newOffsetTable(axes, dims, strides); w.first.step != 0 {
+		w.regular, w.first = w.first.step, nil
 	}
 	if len(indexBatch) == 0 {
 		return w, true
@@ -62,7 +62,7 @@ func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch,
 		}
 		byBatch[a] = w.strides[arrayBatch[i]]
 	}
-	w.base = offsetsOver(axes, dims, byBatch)
+	w.base = newOffsetTable(axes, dims, byBatch)
 	return w, true
 }
 
@@ -106,7 +106,7 @@ func windowOffsets[I integerNumber](w *windows, at []int, indices []I, lo int, c
 		}
 		clear(at)
 	} else {
-		copy(at, w.base[lo:])
+		copy(at, w.base.list()[lo:])
 	}
 	for c, a := range w.axes {
 		x := component{uint64(w.highest[c]), w.strides[a], checked}
@@ -117,7 +117,7 @@ func windowOffsets[I integerNumber](w *windows, at []int, indices []I, lo int, c
 			}
 			continue
 		}
-		for i, from := range w.first[lo:][:len(at)] {
+		for i, from := range w.first.list()[lo:][:len(at)] {
 			at[i] = x.added(at[i], asIndex(indices[from+c*w.between]))
 		}
 	}

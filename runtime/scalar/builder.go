@@ -1,10 +1,27 @@
 package scalar
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/internal/amd64"
+)
 
 // Loop computes one element at d from those at a, b and c, as inner loops over arrays do when they are called with n = 1. It cannot fail
 // and does not keep the pointers.
 type Loop func(n int, d, a, b, c unsafe.Pointer)
+
+// Inline writes the instructions that compute what a [Loop] does to one element. They use vector registers from 16 on and masks, and nothing
+// else. The operands are at the low end of args; the register with the result is returned. Constant is where 16 bytes are in the code.
+type Inline interface {
+	Write(c *amd64.Code, args []amd64.Reg, constant func([16]byte) amd64.Label) amd64.Reg
+}
+
+// callee is what a call computes by.
+type callee struct {
+	loop   Loop
+	inline Inline // or nil
+	args   int
+}
 
 // Value is a number of a program under construction.
 type Value int32
@@ -25,7 +42,7 @@ const (
 	U64
 )
 
-// maxNodes bounds programs. What needs more is better off with kernels.
+// maxNodes bounds programs. Larger ones are left to kernels.
 const maxNodes = 1 << 13
 
 // Builder takes a program, value by value in the order of execution. Its methods report nothing: what cannot be built makes Build fail.
@@ -34,7 +51,7 @@ type Builder struct {
 	region *region
 	known  map[key]Value // scoped: an entry holds while its value's region is open
 	epoch  int32         // of memory: loads before and after a store differ
-	loops  []Loop
+	loops  []callee
 	places int
 	failed bool
 }
@@ -158,11 +175,15 @@ func (b *Builder) appendTo(r *region, n node) Value {
 	return v
 }
 
-// Call is an element of so many bytes that a loop computes from up to three others.
-func (b *Builder) Call(loop Loop, width int, args ...Value) Value {
+// Call is an element of so many bytes that a loop computes from up to three others. If inline is not nil, it writes what the loop does into
+// code.
+func (b *Builder) Call(loop Loop, inline Inline, width int, args ...Value) Value {
 	n := node{op: opCall, width: uint8(width), args: noArgs, m: int32(len(b.loops))}
+	if inline != nil {
+		n.op = opInline
+	}
 	copy(n.args[:], args)
-	b.loops = append(b.loops, loop)
+	b.loops = append(b.loops, callee{loop, inline, len(args)})
 	return b.appendTo(b.region, n)
 }
 

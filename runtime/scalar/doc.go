@@ -18,7 +18,8 @@
 //	copies.go     copies that happen at once, in an order
 //	program.go    Program, State
 //	run.go        the interpreter
-//	native.go     the same in the instructions of the processor: pins_amd64.go says what is in its registers, translate_*.go write them
+//	native.go     the same in the instructions of the processor: pins_amd64.go says what is in its registers, translate_*.go write them, in two
+//	              translations: the second is for denormals
 //	print.go      listings; opnames.go has the names
 //	site.go       how a kernel of the runtime writes its part
 //

@@ -74,11 +74,6 @@ func (l *layout) vreg(v Value) int32 {
 
 func (l *layout) region(r *region) {
 	// What an instruction does for its user is known once the user is looked at, so users come first.
-	type chosen struct {
-		op   op
-		args [maxArgs]Value
-		m    int32
-	}
 	choices := make(map[Value]chosen, len(r.nodes))
 	for i := len(r.nodes) - 1; i >= 0; i-- {
 		v := r.nodes[i]
@@ -104,20 +99,13 @@ func (l *layout) region(r *region) {
 		}
 		l.emit(x)
 	}
-	for _, v := range r.nodes {
-		switch n := &l.b.nodes[v]; {
-		case n.op == opLoop:
+	for _, v := range l.ordered(r, choices) {
+		switch n := &l.b.nodes[v]; n.op {
+		case opLoop:
 			l.while(n.loop)
-		case n.op == opBranch:
+		case opBranch:
 			l.choose(n.branch)
 		default:
-			if _, ok := choices[v]; ok && !l.late[v] {
-				compute(v)
-			}
-		}
-	}
-	for _, v := range r.nodes {
-		if l.late[v] {
 			compute(v)
 		}
 	}

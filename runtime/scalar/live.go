@@ -9,7 +9,7 @@ type liveness struct {
 	within []bool
 }
 
-// findLive marks what stores and the structure need, and with it all that those need. A loop whose variables nobody reads is still a loop.
+// findLive marks what stores and the structure need, and with it all that those need. A loop whose variables are not read is still a loop.
 func findLive(b *Builder) *liveness {
 	l := &liveness{b: b, uses: make([]int32, len(b.nodes)), within: make([]bool, len(b.nodes))}
 	l.root(b.rootRegion())
@@ -143,6 +143,16 @@ func (l *liveness) fuse(v Value) (o op, args [maxArgs]Value, m int32) {
 			x := inner(2)
 			return opSelectTwice4, [maxArgs]Value{n.args[0], n.args[1], x[0], x[1], x[2]}, 0
 		}
+	case opMask:
+		first, compares := opMaskEqF32, opEqF32
+		if n.m == 8 {
+			first, compares = opMaskEqF64, opEqF64
+		}
+		if l.only(n.args[0], n.region, compares, compares+1, compares+2, compares+3) {
+			x := inner(0)
+			return l.b.nodes[n.args[0]].op - compares + first, [maxArgs]Value{x[0], x[1], None, None, None}, 0
+		}
+		m = 0
 	case opLoad4, opLoad8:
 		if m == 0 && l.only(n.args[1], n.region, opIndexS32, opIndexS64) {
 			o = opLoadAt4S32

@@ -11,11 +11,23 @@ import (
 //
 // The code runs on the stack of the goroutine that calls it, and nothing of Go's runtime knows it: it makes no calls, touches no Go pointers
 // but those it is given, and comes back after so many branches that the garbage collector never waits for long.
+//
+// There are two translations. Products and quotients of denormal float32 cost a processor about a hundred cycles each; where the last piece
+// of a run met denormals the next one goes through [native.gentle], which computes them in float64 and rounds once to the same bits.
 type native struct {
-	memory  []byte // mapped, executable
-	entries []int32
-	rounds  int64 // branches back until the code returns
+	plain  machineCode
+	gentle func() machineCode
+	rounds int64 // branches back until the code returns
 }
+
+// machineCode is a translation of a program.
+type machineCode struct {
+	memory  []byte  // mapped, executable
+	entries []int32 // of the program's instructions
+}
+
+// metDenormals are the flags of floating point for a denormal operand and for a result too small to be exact.
+const metDenormals = 1<<1 | 1<<4
 
 // mostInstructions is about how many instructions run before the code returns: a tenth of a millisecond of work.
 const mostInstructions = 1 << 18
@@ -29,13 +41,20 @@ func (p *Program) runNative(s *State) bool {
 	n, r, places := p.native, unsafe.Pointer(unsafe.SliceData(s.registers)), unsafe.Pointer(unsafe.SliceData(s.places))
 	at := s.at / instrSize
 	for range callsPerReturn {
-		at = int(enter(unsafe.Pointer(&n.memory[0]), unsafe.Pointer(&n.memory[n.entries[at]]), r, places, n.rounds))
+		code := &n.plain
+		if s.denormals {
+			gentle := n.gentle()
+			code = &gentle
+		}
+		next, raised := enter(unsafe.Pointer(&code.memory[0]), unsafe.Pointer(&code.memory[code.entries[at]]), r, places, n.rounds)
+		s.denormals = raised&metDenormals != 0
+		at = int(next)
 		in := &p.code[at]
 		switch in.op {
 		case opEnd:
 			return true
 		case opCall:
-			p.loops[in.m](1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
+			p.loops[in.m].loop(1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
 			at++
 		default:
 			s.at = at * instrSize

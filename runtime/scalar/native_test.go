@@ -128,10 +128,13 @@ type memories struct {
 	double [128]float64
 }
 
-func runRandom(p *Program, run func(*State) bool) *memories {
+func runRandom(p *Program, denormal bool, run func(*State) bool) *memories {
 	m := &memories{}
 	for i := range m.whole {
 		m.whole[i], m.double[i], m.single[2*i] = int64(i*i)-40, float64(i)*1.5-4, float32(i)*0.75-5
+		if denormal && i%3 > 0 {
+			m.double[i], m.single[2*i] = math.Float64frombits(uint64(i)), math.Float32frombits(uint32(i)<<15|1)
+		}
 	}
 	s := p.NewState()
 	s.SetPlace(0, unsafe.Pointer(&m.whole))
@@ -154,17 +157,23 @@ func runRandom(p *Program, run func(*State) bool) *memories {
 
 func asBytes(m *memories) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(m)), unsafe.Sizeof(*m)) }
 
-// TestNative runs random programs both ways.
+// TestNative runs random programs in all ways: interpreted, and through both translations.
 func TestNative(t *testing.T) {
 	if !hasNative {
 		t.Skip("no native programs on this system")
 	}
-	for seed := range uint64(300) {
+	for seed := range uint64(400) {
 		p, ok := randomProgram(seed)
 		require.True(t, ok, seed)
 		require.NotNil(t, p.native, seed)
-		want, got := runRandom(p, p.interpret), runRandom(p, p.Run)
-		require.Truef(t, bytes.Equal(asBytes(want), asBytes(got)), "seed %d:\n%v", seed, p)
+		gently := func(s *State) bool { s.denormals = true; return p.Run(s) }
+		for _, denormal := range []bool{false, true} {
+			want := runRandom(p, denormal, p.interpret)
+			for name, run := range map[string]func(*State) bool{"run": p.Run, "gently": gently} {
+				got := runRandom(p, denormal, run)
+				require.Truef(t, bytes.Equal(asBytes(want), asBytes(got)), "%s, seed %d, denormals %v:\n%v", name, seed, denormal, p)
+			}
+		}
 	}
 }
 
@@ -179,7 +188,7 @@ func TestNativeAmongGoroutines(t *testing.T) {
 	for range 4 {
 		go func() {
 			for range 200 {
-				runRandom(p, p.Run)
+				runRandom(p, false, p.Run)
 			}
 			done <- true
 		}()

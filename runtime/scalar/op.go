@@ -4,8 +4,9 @@ package scalar
 type op uint16
 
 const (
-	opEnd  op = iota // leave the interpreter
-	opCall           // loop m over one element: d from a, b, c
+	opEnd    op = iota // leave the interpreter
+	opCall             // loop m over one element: d from a, b, c
+	opInline           // the same, by instructions
 
 	opMove4
 	opMove8
@@ -153,6 +154,19 @@ const (
 	opSelectLeF32
 	opSelectTwice4 // d = a ? b : c ? e : m
 
+	// Choices between floats: see masks.go.
+	opMask // d = a ? ones : zeros
+	opMaskEqF32
+	opMaskNeF32
+	opMaskLtF32
+	opMaskLeF32
+	opMaskEqF64
+	opMaskNeF64
+	opMaskLtF64
+	opMaskLeF64
+	opBlend4 // d = a ? b : c, of a mask
+	opBlend8
+
 	// Not instructions: the graph's structure.
 	opConst
 	opVar  // of a loop, or the result of a branch
@@ -182,6 +196,10 @@ func init() {
 		}
 	}
 	set(opInfo{args: 3}, opSelect4, opSelect8)
+	set(opInfo{args: 1, width: 8}, opMask)
+	set(opInfo{args: 2, width: 8}, opMaskEqF32, opMaskNeF32, opMaskLtF32, opMaskLeF32, opMaskEqF64, opMaskNeF64, opMaskLtF64, opMaskLeF64)
+	set(opInfo{args: 3, width: 4}, opBlend4)
+	set(opInfo{args: 3, width: 8}, opBlend8)
 	set(opInfo{args: 3, width: 8}, opAdd3)
 	set(opInfo{args: 2, width: 8, commutes: true}, opAdd, opMul, opAnd, opOr, opXor)
 	set(opInfo{args: 2, width: 8}, opSub)
@@ -217,6 +235,9 @@ func init() {
 
 // branches reports whether m of an instruction is where it may go.
 func (o op) branches() bool { return o >= opJump && o <= opAddIfLtS64 }
+
+// loads reports whether an op reads an array.
+func (o op) loads() bool { return o >= opLoad1 && o <= opLoad8 }
 
 // How opRoundF32 and opRoundF64 round, by the numbers that the processor's instruction has for it.
 const (

@@ -26,7 +26,7 @@ func numbers(t hlo.PrimitiveType) []uint64 {
 	}
 	if t.IsFloat() {
 		var r []uint64
-		for _, v := range []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 3, 1e-45, -1e-310, 1e30, -1e30, 2147483647, -2147483648, 2147483648.5,
+		for _, v := range []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 3, 1e-45, 3e-39, -1e-40, -1e-310, 1e30, -1e30, 2147483647, -2147483648, 2147483648.5,
 			-3e9, 1e300, math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(math.NaN(), -1), 16777217, math.Pi} {
 			switch t {
 			case hlo.BF16:
@@ -75,13 +75,21 @@ func instruction(name string) (types []string, text string) {
 
 // TestOps computes every op on all combinations of numbers of its types and compares with the evaluator, bit for bit.
 func TestOps(t *testing.T) {
-	t.Run("native", func(t *testing.T) { testOps(t) })
+	t.Run("native", func(t *testing.T) { testOps(t, run) })
+	t.Run("gentle", func(t *testing.T) { testOps(t, runGently) })
 	was := scalar.SetNative(false)
 	defer scalar.SetNative(was)
-	t.Run("interpreted", testOps)
+	t.Run("interpreted", func(t *testing.T) { testOps(t, run) })
 }
 
-func testOps(t *testing.T) {
+// runGently is run through the code for denormals.
+func runGently(p *scalar.Program, s *scalar.State) {
+	s.Begin()
+	for s.MeetDenormals(); !p.Run(s); s.MeetDenormals() {
+	}
+}
+
+func testOps(t *testing.T, run func(p *scalar.Program, s *scalar.State)) {
 	for _, name := range scalar.Names() {
 		t.Run(name, func(t *testing.T) {
 			names, text := instruction(name)
@@ -95,7 +103,7 @@ func testOps(t *testing.T) {
 			}
 			arrays := combinations(types, n)
 			want := evaluate(t, names, text, arrays, n)
-			got := loopOver(t, name, types, arrays, n, len(want)/n)
+			got := loopOver(t, run, name, types, arrays, n, len(want)/n)
 			for i := 0; i < n; i++ {
 				w := len(want) / n
 				if a, b := want[i*w:(i+1)*w], got[i*w:(i+1)*w]; string(a) != string(b) && !bothNaN(a, b, text) {
@@ -164,7 +172,7 @@ func evaluate(t *testing.T, names []string, text string, arrays [][]byte, n int)
 }
 
 // loopOver is a loop that reads the operands one after the other, computes the op, and writes the result.
-func loopOver(t *testing.T, name string, types []hlo.PrimitiveType, arrays [][]byte, n, width int) []byte {
+func loopOver(t *testing.T, run func(p *scalar.Program, s *scalar.State), name string, types []hlo.PrimitiveType, arrays [][]byte, n, width int) []byte {
 	b := scalar.NewBuilder()
 	var in []scalar.Place
 	for range arrays {

@@ -7,7 +7,7 @@ import (
 // Program is code over a file of registers. It is immutable and safe for concurrent use, with a State each.
 type Program struct {
 	code      []instr
-	loops     []Loop
+	loops     []callee
 	constants []uint64 // the first registers
 	registers int
 	places    int
@@ -28,7 +28,8 @@ const instrSize = int(unsafe.Sizeof(instr{}))
 type State struct {
 	registers []uint64
 	places    []unsafe.Pointer
-	at        int // of the next instruction in the code, in bytes
+	at        int  // of the next instruction in the code, in bytes
+	denormals bool // the code that ran last met some
 }
 
 // NewState returns a state for runs of p, one after the other.
@@ -52,12 +53,15 @@ func (b *Builder) Build() (*Program, bool) {
 	if b.failed || b.region.outer != nil {
 		return nil, false
 	}
+	if hasNative {
+		b.makeMasks()
+	}
 	l := newLayout(b)
 	a := assign(l)
 	if a.count >= 1<<13-1 || b.places >= 1<<13 {
 		return nil, false
 	}
-	p := &Program{loops: b.loops, constants: a.constants, registers: int(a.count) + 1, places: b.places}
+	p := &Program{loops: b.loops, constants: a.constants, registers: int(a.count) + 2, places: b.places}
 	p.assemble(l, a)
 	p.makeNative()
 	return p, true

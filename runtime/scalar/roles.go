@@ -22,6 +22,7 @@ func init() {
 		}
 	}
 	const any, whole, float = roleAny, roleInt, roleFloat
+	set(roles{d: float, a: float, b: float, c: float}, opInline, opInline)
 	set(roles{d: any, a: any}, opMove4, opMove8)
 	set(roles{d: any, a: whole, b: any, c: any}, opSelect4, opSelect8)
 	set(roles{d: any, b: whole}, opLoad1, opLoad8)
@@ -49,4 +50,7 @@ func init() {
 	set(roles{d: any, a: whole, b: whole, c: any, e: any}, opSelectEq32, opSelectLeS32)
 	set(roles{d: any, a: float, b: float, c: any, e: any}, opSelectEqF32, opSelectLeF32)
 	set(roles{d: any, a: whole, b: any, c: whole, e: any, m: any}, opSelectTwice4, opSelectTwice4)
+	set(roles{d: float, a: whole}, opMask, opMask)
+	set(roles{d: float, a: float, b: float}, opMaskEqF32, opMaskLeF64)
+	set(roles{d: float, a: float, b: float, c: float}, opBlend4, opBlend8)
 }

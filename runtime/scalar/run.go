@@ -39,20 +39,20 @@ func (p *Program) interpret(s *State) bool {
 		switch in.op {
 		case opEnd:
 			return true
-		case opCall:
-			p.loops[in.m](1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
+		case opCall, opInline:
+			p.loops[in.m].loop(1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
 
 		case opMove4:
 			*at[uint64](r, in.d) = uint64(*at[uint32](r, in.a))
 		case opMove8:
 			*at[uint64](r, in.d) = *at[uint64](r, in.a)
-		case opSelect4:
+		case opSelect4, opBlend4:
 			x := in.b
 			if *at[uint8](r, in.a) == 0 {
 				x = in.c
 			}
 			*at[uint64](r, in.d) = uint64(*at[uint32](r, x))
-		case opSelect8:
+		case opSelect8, opBlend8:
 			x := in.b
 			if *at[uint8](r, in.a) == 0 {
 				x = in.c
@@ -364,6 +364,25 @@ func (p *Program) interpret(s *State) bool {
 			}
 			*at[uint64](r, in.d) = uint64(*at[uint32](r, x))
 
+		case opMask:
+			*at[uint64](r, in.d) = ones(*at[uint8](r, in.a) != 0)
+		case opMaskEqF32:
+			*at[uint64](r, in.d) = ones(*at[float32](r, in.a) == *at[float32](r, in.b))
+		case opMaskNeF32:
+			*at[uint64](r, in.d) = ones(*at[float32](r, in.a) != *at[float32](r, in.b))
+		case opMaskLtF32:
+			*at[uint64](r, in.d) = ones(*at[float32](r, in.a) < *at[float32](r, in.b))
+		case opMaskLeF32:
+			*at[uint64](r, in.d) = ones(*at[float32](r, in.a) <= *at[float32](r, in.b))
+		case opMaskEqF64:
+			*at[uint64](r, in.d) = ones(*at[float64](r, in.a) == *at[float64](r, in.b))
+		case opMaskNeF64:
+			*at[uint64](r, in.d) = ones(*at[float64](r, in.a) != *at[float64](r, in.b))
+		case opMaskLtF64:
+			*at[uint64](r, in.d) = ones(*at[float64](r, in.a) < *at[float64](r, in.b))
+		case opMaskLeF64:
+			*at[uint64](r, in.d) = ones(*at[float64](r, in.a) <= *at[float64](r, in.b))
+
 		case opJump:
 			goto taken
 		case opIf:
@@ -449,6 +468,8 @@ func (p *Program) interpret(s *State) bool {
 func element(r, places unsafe.Pointer, in *instr) unsafe.Pointer {
 	return unsafe.Add(*at[unsafe.Pointer](places, in.a), *at[int](r, in.b)+int(in.m))
 }
+
+func ones(b bool) uint64 { return -truth(b) }
 
 func clamped(i, highest int64) int64 { return min(max(i, 0), highest) }
 

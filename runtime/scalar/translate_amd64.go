@@ -6,15 +6,18 @@ import "github.com/gohalo/halo/internal/amd64"
 // processor, or the file of registers.
 type translator struct {
 	amd64.Code
-	p     *Program
-	pins  []pin
-	leave amd64.Label   // to where the file of registers is written and the code left, RAX being the next instruction
-	at    []amd64.Label // of instructions
+	p      *Program
+	pins   []pin
+	gentle bool                     // products, quotients and roots of float32 are computed in float64
+	pool   map[[16]byte]amd64.Label // constants of vectors, in order
+	order  [][16]byte
+	leave  amd64.Label   // to where the file of registers is written and the code left, RAX being the next instruction
+	at     []amd64.Label // of instructions
 }
 
 // translate returns code that begins with the entry, which takes the address to go on at in RDX, and where each instruction is.
-func translate(p *Program) (code []byte, entries []int32) {
-	t := &translator{p: p, pins: choosePins(p)}
+func translate(p *Program, gentle bool) (code []byte, entries []int32) {
+	t := &translator{p: p, pins: choosePins(p), gentle: gentle, pool: make(map[[16]byte]amd64.Label)}
 	t.leave = t.NewLabel()
 	for range p.code {
 		t.at = append(t.at, t.NewLabel())
@@ -46,6 +49,11 @@ func translate(p *Program) (code []byte, entries []int32) {
 		}
 	}
 	t.Return()
+	t.Align(16)
+	for _, bytes := range t.order {
+		t.Mark(t.pool[bytes])
+		t.Data(bytes[:]...)
+	}
 	for _, l := range t.at {
 		entries = append(entries, int32(t.Offset(l)))
 	}

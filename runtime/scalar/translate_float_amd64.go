@@ -30,19 +30,53 @@ func (t *translator) float(in *instr) {
 	case opSelectEqF32, opSelectNeF32, opSelectLtF32, opSelectLeF32:
 		t.chooseByFloats(in)
 		return
+	case opMask:
+		t.Do(amd64.MOVZX8, false, rax, t.word(in.a))
+		t.Do1(amd64.NEG, false, amd64.R(rax))
+		t.Do(amd64.SBB, true, rax, amd64.R(rax))
+		x := t.target(in.d, roleFloat, 0)
+		t.ToFloat(x, amd64.R(rax))
+		t.setNumber(in.d, x)
+		return
+	case opMaskEqF32, opMaskNeF32, opMaskLtF32, opMaskLeF32, opMaskEqF64, opMaskNeF64, opMaskLtF64, opMaskLeF64:
+		double := o >= opMaskEqF64
+		x := t.target(in.d, roleFloat, 0)
+		t.Mask(relations[(o-opMaskEqF32)%4], double, x, t.numberIn(in.a, double, 0), t.number(in.b))
+		t.setNumber(in.d, x)
+		return
+	case opBlend4, opBlend8:
+		t.blendBy(in)
+		return
+	case opInline:
+		t.inline(in)
+		return
 	}
 	double := o >= opAddF64
 	if double {
 		o -= opAddF64 - opAddF32
 	}
 	switch o {
-	case opAddF32, opSubF32, opMulF32, opDivF32:
+	case opMulF32, opDivF32:
+		if t.gentle && !double {
+			t.inDouble(map[op]amd64.FOp{opMulF32: amd64.VMUL, opDivF32: amd64.VDIV}[o], in)
+			t.setNumber(in.d, 0)
+			return
+		}
+		fallthrough
+	case opAddF32, opSubF32:
 		t.setFloat([]amd64.FOp{amd64.VADD, amd64.VSUB, amd64.VMUL, amd64.VDIV}[o-opAddF32], double, in)
 	case opMaxF32, opMinF32:
 		t.extreme(o == opMaxF32, double, in)
 	case opNegF32, opAbsF32:
 		t.sign(o == opNegF32, double, in)
 	case opSqrtF32:
+		if t.gentle && !double {
+			t.widen(0, in.a)
+			t.Float(amd64.VSQRT, true, 0, 0, amd64.R(0))
+			t.Float(amd64.VCVT, true, 0, 0, amd64.R(0))
+			t.setNumber(in.d, 0)
+			return
+		}
 		x, a := t.target(in.d, roleFloat, 0), t.numberIn(in.a, double, 0)
 		t.Float(amd64.VSQRT, double, x, a, amd64.R(a))
 		t.setNumber(in.d, x)
@@ -51,9 +85,13 @@ func (t *translator) float(in *instr) {
 		t.Round(double, x, a, byte(in.m))
 		t.setNumber(in.d, x)
 	case opMulAddF32:
-		x := t.numberIn(in.a, double, 0)
-		t.Float(amd64.VMUL, double, 0, x, t.number(in.b))
-		x = t.target(in.d, roleFloat, 0)
+		if t.gentle && !double {
+			t.inDouble(amd64.VMUL, in)
+		} else {
+			x := t.numberIn(in.a, double, 0)
+			t.Float(amd64.VMUL, double, 0, x, t.number(in.b))
+		}
+		x := t.target(in.d, roleFloat, 0)
 		t.Float(amd64.VADD, double, x, 0, t.number(in.c))
 		t.setNumber(in.d, x)
 	case opEqF32, opNeF32, opLtF32, opLeF32:
@@ -68,6 +106,55 @@ func (t *translator) setFloat(o amd64.FOp, double bool, in *instr) {
 	r := t.target(in.d, roleFloat, 0)
 	t.Float(o, double, r, x, t.number(in.b))
 	t.setNumber(in.d, r)
+}
+
+// inline writes a loop's instructions.
+func (t *translator) inline(in *instr) {
+	callee := &t.p.loops[in.m]
+	var args []amd64.Reg
+	for k, at := range []uint16{in.a, in.b, in.c}[:callee.args] {
+		args = append(args, t.numberIn(at, true, [...]amd64.Reg{0, 1, 15}[k]))
+	}
+	r := callee.inline.Write(&t.Code, args, t.constant)
+	d := t.target(in.d, roleFloat, 0)
+	t.Vector(&amd64.Vector{Op: amd64.VMOVAPS, Wide: true, Bits: 128, D: amd64.R(d), Y: amd64.R(r)})
+	t.setNumber(in.d, d)
+}
+
+// constant is where 16 bytes are, behind the code.
+func (t *translator) constant(bytes [16]byte) amd64.Label {
+	l, ok := t.pool[bytes]
+	if !ok {
+		l = t.NewLabel()
+		t.pool[bytes] = l
+		t.order = append(t.order, bytes)
+	}
+	return l
+}
+
+// inDouble leaves a o b of float32 in X0, computed in float64 and rounded to float32. The product of two numbers of 24 bits has 48, and a
+// quotient of them that is not exact is never as near to the middle between two float32 as float64 rounds, so the bits are those of one
+// rounding; float64 has no denormals where float32 has them.
+func (t *translator) inDouble(o amd64.FOp, in *instr) {
+	t.widen(0, in.a)
+	y := amd64.Reg(0)
+	if in.a != in.b {
+		y = 1
+		t.widen(y, in.b)
+	}
+	t.Float(o, true, 0, 0, amd64.R(y))
+	t.Float(amd64.VCVT, true, 0, 0, amd64.R(0))
+}
+
+// widen leaves a float32 in x, as a float64, without waiting for what was in x.
+func (t *translator) widen(x amd64.Reg, at uint16) {
+	a := t.number(at)
+	from, ok := a.Reg()
+	if !ok {
+		from = x
+		t.Bits(amd64.VXOR, x, x, x)
+	}
+	t.Float(amd64.VCVT, false, x, from, a)
 }
 
 // compareFloats sets the flags, and returns the condition under which a comparison holds, which no NaN does but for "not equal".
@@ -166,12 +253,47 @@ func (t *translator) truncate(in *instr, double bool) {
 	t.setWord(in.d, rax)
 }
 
+// relations follow opEqF32 and opMaskEqF32.
+var relations = [...]amd64.Relation{amd64.Equal, amd64.NotEqual, amd64.Less, amd64.LessOrEqual}
+
+// blendBy is d = a ? b : c, where a is a mask.
+func (t *translator) blendBy(in *instr) {
+	d, mask := t.target(in.d, roleFloat, 0), t.numberIn(in.a, true, 0)
+	if !hasTernary {
+		x, blend := t.numberIn(in.c, true, 1), amd64.VBLENDVPS
+		if in.op == opBlend8 {
+			blend = amd64.VBLENDVPD
+		}
+		t.Vector(&amd64.Vector{Op: blend, Bits: 128, D: amd64.R(d), X: x, Y: t.number(in.b), Mask: mask})
+		t.setNumber(in.d, d)
+		return
+	}
+	b, c := t.number(in.b), t.number(in.c)
+	switch {
+	case d != mask && b.Is(d): // d ? mask : c, with d and mask exchanged
+		t.ternary(d, mask, c, 0xE2)
+	case d != mask && c.Is(d):
+		t.ternary(d, mask, b, 0xB8)
+	default:
+		x := t.numberIn(in.b, true, 1)
+		if d != mask {
+			t.FMove(d, mask)
+		}
+		t.ternary(d, x, c, 0xCA)
+	}
+	t.setNumber(in.d, d)
+}
+
+// ternary makes each bit of d what table says of those of d, x and y.
+func (t *translator) ternary(d, x amd64.Reg, y amd64.Arg, table uint8) {
+	t.Vector(&amd64.Vector{Op: amd64.VPTERNLOGQ, Wide: true, Bits: 128, D: amd64.R(d), X: x, Y: y, Number: table, HasNumber: true})
+}
+
 // chooseByFloats is d = a < b ? c : e, and so on.
 func (t *translator) chooseByFloats(in *instr) {
 	o := in.op - opSelectEqF32 + opEqF32
 	if t.isFloat(in.d) {
-		kind := []amd64.Relation{amd64.Equal, amd64.NotEqual, amd64.Less, amd64.LessOrEqual}[o-opEqF32]
-		t.Mask(kind, false, 0, t.numberIn(in.a, false, 0), t.number(in.b))
+		t.Mask(relations[o-opEqF32], false, 0, t.numberIn(in.a, false, 0), t.number(in.b))
 		t.blend(in.d, in.c, in.e, false)
 		return
 	}

@@ -23,6 +23,7 @@ type assigner struct {
 	most   int  // vectors held at once
 	held   int
 	labels []amd64.Label // of the constants
+	tail   bool          // only some elements of memory are touched, as mask register tailMask says
 }
 
 const (
@@ -56,7 +57,7 @@ func newAssigner(e *expansion, c *amd64.Code, body []int, pinned []int) *assigne
 	for r := top - 1; r >= 0; r-- {
 		a.free[vectors] = append(a.free[vectors], amd64.Reg(r))
 	}
-	for k := amd64.Reg(7); k > 0; k-- { // the first one means none
+	for k := tailMask - 1; k > 0; k-- { // the first one means none
 		a.free[masks] = append(a.free[masks], k)
 	}
 	for p, i := range body {

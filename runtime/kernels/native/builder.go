@@ -7,11 +7,13 @@ import (
 // Value is a value of a chain under construction.
 type Value int
 
-// Builder makes a loop. The pointers that the loop takes are numbered in the order in which inputs and stores are made.
+// Builder makes a loop over rows of elements. The pointers that the loop takes are numbered in the order in which inputs, stores and folds are
+// made.
 type Builder struct {
 	values []value
 	ops    []op
 	stores []store
+	folds  []fold
 	slots  int
 }
 
@@ -21,9 +23,19 @@ type value struct {
 	size     int
 	op       int // that computes it, or -1
 	slot     int // or -1
-	repeated bool
+	along    Along
 	constant []byte
 }
+
+// Along is how the elements of an operand lie along a row.
+type Along uint8
+
+// The ways along a row.
+const (
+	Neighbours Along = iota // one behind the other
+	Repeated                // the same element everywhere, of which 64 follow each other in memory
+	Single                  // the same element everywhere, which is in memory once
+)
 
 type op struct {
 	name  string
@@ -38,6 +50,17 @@ type store struct {
 	slot int
 }
 
+// fold joins the elements of a row by an op, in chains.
+type fold struct {
+	v        Value
+	name     string
+	identity []byte
+	slot     int
+}
+
+// ChainBytes is the size of the chains of a fold: element i of a row is folded into chain i modulo their number, as the reductions of package vec do.
+const ChainBytes = 256
+
 // NewBuilder starts a loop.
 func NewBuilder() *Builder { return &Builder{} }
 
@@ -46,11 +69,10 @@ func (b *Builder) define(v value) Value {
 	return Value(len(b.values) - 1)
 }
 
-// Input is an operand of elements of a size; truth says that they are bytes 0 and 1. A repeated one is the same element everywhere, of which
-// 64 follow each other in memory.
-func (b *Builder) Input(size int, truth, repeated bool) Value {
+// Input is an operand of elements of a size; truth says that they are bytes 0 and 1.
+func (b *Builder) Input(size int, truth bool, along Along) Value {
 	b.slots++
-	return b.define(value{truth: truth, size: size, op: -1, slot: b.slots - 1, repeated: repeated})
+	return b.define(value{truth: truth, size: size, op: -1, slot: b.slots - 1, along: along})
 }
 
 // Constant is the same element everywhere.
@@ -71,6 +93,13 @@ func (b *Builder) Store(v Value, convert string) {
 	b.stores = append(b.stores, store{v, convert, b.slots - 1})
 }
 
+// Fold folds v along each row into chains in memory, ChainBytes for each row, by the loop called name in package vec. Chains begin with the
+// identity, an element.
+func (b *Builder) Fold(v Value, name string, identity []byte) {
+	b.slots++
+	b.folds = append(b.folds, fold{v, name, identity, b.slots - 1})
+}
+
 // lane finds the width of lanes, which all ops must have in common, and which ops are logic on masks.
 func (b *Builder) lane() (int, bool) {
 	lane := 0
@@ -84,6 +113,13 @@ func (b *Builder) lane() (int, bool) {
 			return 0, false
 		}
 		lane = r.Lane
+	}
+	for i := range b.folds {
+		if n := len(b.folds[i].identity); lane != 0 && n != lane {
+			return 0, false
+		} else if lane == 0 {
+			lane = n
+		}
 	}
 	if lane == 0 { // nothing but logic: on bytes
 		lane = 1

@@ -9,12 +9,14 @@ import (
 // Code is a loop that can be called, by any number of goroutines at once.
 type Code struct {
 	memory []byte
-	// Lanes is the number of elements that are computed at once: a call is for a multiple of it.
-	Lanes int
+	// Lanes is the number of elements that are computed at once. Unless the code is Masked, rows are a multiple of it.
+	Lanes  int
+	Masked bool
 	// Most is the number of elements up to which a call takes so little time that the garbage collector need not wait for it.
 	Most int
-	// Spills is the number of bytes of memory that a call needs.
-	Spills int
+	// Memory is the number of bytes of memory that a call needs.
+	Memory int
+	slots  int
 }
 
 // mostInstructions is about how many vector instructions run before the code returns: a tenth of a millisecond of work.
@@ -31,7 +33,7 @@ func Disable() (restore func()) {
 // Compile makes the code, unless an op has no recipe, the widths of lanes differ, or the system has no memory that can be executed. The builder
 // must not be used afterwards.
 func (b *Builder) Compile() (*Code, bool) {
-	if disabled.Load() || len(b.stores) == 0 {
+	if disabled.Load() || len(b.stores)+len(b.folds) == 0 {
 		return nil, false
 	}
 	e, err := expand(b)
@@ -43,14 +45,35 @@ func (b *Builder) Compile() (*Code, bool) {
 	if memory == nil {
 		return nil, false
 	}
-	c := &Code{memory: memory, Lanes: m.lanes, Spills: m.spills * slotBytes}
+	c := &Code{memory: memory, Lanes: m.lanes, Masked: m.masked, Memory: b.frame() + m.spills*slotBytes, slots: b.slots}
 	c.Most = max(64, mostInstructions/max(1, m.instructions)) * m.lanes
 	runtime.AddCleanup(c, cleanup, memory)
 	return c, true
 }
 
-// Run computes n elements, a multiple of Lanes, not 0. Slots are the pointers; spills is memory for the code's own use.
-func (c *Code) Run(n int, slots []unsafe.Pointer, spills []byte) {
-	enter(unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(spills)), n)
+// Run computes rows of n elements each. Slots are the pointers to what belongs to the first row, and strides how many bytes further the next one's
+// are. Memory is for the code's own use.
+func (c *Code) Run(rows, n int, slots []unsafe.Pointer, strides []int64, memory []byte) {
+	whole := n / c.Lanes * c.Lanes
+	frame := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(memory))), c.Memory/8)
+	frame[frameRows/8], frame[frameTail/8] = int64(rows), 1<<(n-whole)-1
+	copy(frame[frameStrides/8:], strides[:c.slots])
+	enter(unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole)
 	runtime.KeepAlive(c) // or its memory would be given back
+}
+
+// What is where in the memory of a call: the rows still to come, the mask of a row's last elements, the distances between rows, the pointers for
+// which there is no register, and then registers that are spilled.
+const (
+	frameRows    = 0
+	frameTail    = 8
+	frameStrides = 16
+)
+
+// framePointers is where the pointers without register are.
+func (b *Builder) framePointers() int { return frameStrides + 8*b.slots }
+
+// frame is the size of the memory but for spilled registers.
+func (b *Builder) frame() int {
+	return (b.framePointers() + 8*max(0, b.slots-len(pointers)) + slotBytes - 1) / slotBytes * slotBytes
 }

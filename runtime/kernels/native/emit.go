@@ -1,6 +1,7 @@
 package native
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/gohalo/halo/internal/amd64"
@@ -8,11 +9,13 @@ import (
 
 // The registers of a loop: see [enter].
 const (
-	regIndex  = amd64.RAX // of the element
-	regCount  = amd64.RCX
-	regSlots  = amd64.RDI // the pointers
-	regSpills = amd64.RSI
-	regOther  = amd64.Reg(15) // a pointer for which there is no register
+	regIndex = amd64.RAX // of the element
+	regCount = amd64.RCX
+	regSlots = amd64.RDI     // the pointers
+	regFrame = amd64.RSI     // memory of the call
+	regChain = amd64.Reg(14) // the offset of the chains of the elements
+	regOther = amd64.Reg(15) // a pointer for which there is no register
+	tailMask = amd64.Reg(7)  // which elements of the last vector of a row there are
 )
 
 // pointers are the registers for the first slots.
@@ -27,7 +30,9 @@ func (a *assigner) bits() int {
 	return 256
 }
 
-func (a *assigner) spill(v int) amd64.Arg { return amd64.M(regSpills, int32(slotBytes*a.slot[v])) }
+func (a *assigner) spill(v int) amd64.Arg {
+	return amd64.M(regFrame, int32(a.frame+slotBytes*a.slot[v]))
+}
 
 // save and restore move a register to and from the spill area.
 func (a *assigner) save(v int) {
@@ -72,8 +77,31 @@ func (a *assigner) emit(i *instr, r [3]amd64.Reg) {
 		} else {
 			v.Y = m
 		}
+		if a.tail && (i.from.kind == inSlot || i.from.kind == inChains && i.stores) {
+			v.Op, v.Mask, v.Zero = masked(i), tailMask, !i.stores
+		}
 	}
 	a.c.Vector(&v)
+}
+
+// masked is the instruction that touches only some elements in place of one that loads or stores all of them. Those of few bytes have none of
+// their own.
+func masked(i *instr) amd64.VectorOp {
+	if i.op == amd64.VMOVDQU || i.op == amd64.VMOVQ || i.op == amd64.VMOVD {
+		return map[int]amd64.VectorOp{1: amd64.VMOVDQU8, 2: amd64.VMOVDQU16, 4: amd64.VMOVDQU}[i.from.size]
+	}
+	return i.op
+}
+
+// isMaskable reports whether the last vector of a row may be cut off by a mask.
+func (e *expansion) isMaskable() bool {
+	for i := range e.code {
+		x := &e.code[i]
+		if x.from.kind == inSlot && (x.k != 0 || e.isMask[x.d]) {
+			return false
+		}
+	}
+	return e.wide
 }
 
 // memory is an operand in memory; it may write an instruction that brings its address.
@@ -85,25 +113,36 @@ func (a *assigner) memory(m memory) amd64.Arg {
 	if m.index < len(pointers) {
 		p = pointers[m.index]
 	} else {
-		a.c.Do(amd64.MOV, true, p, amd64.M(regSlots, int32(8*m.index)))
+		a.c.Do(amd64.MOV, true, p, a.b.pointer(m.index))
 	}
-	if m.kind == repeated {
+	switch m.kind {
+	case repeated, single:
 		return amd64.M(p, 0)
+	case inChains:
+		return amd64.MX(p, regChain, 0)
 	}
 	return amd64.MS(p, regIndex, m.size, 0)
 }
+
+// pointer is where a pointer is for which there is no register.
+func (b *Builder) pointer(slot int) amd64.Arg {
+	return amd64.M(regFrame, int32(b.framePointers()+8*(slot-len(pointers))))
+}
+
+// stride is where the distance between rows of a slot is.
+func stride(slot int) amd64.Arg { return amd64.M(regFrame, int32(frameStrides+8*slot)) }
 
 // machineCode is a loop before it is where it can be executed.
 type machineCode struct {
 	bytes        []byte
 	lanes        int
-	slots        int
+	masked       bool
 	spills       int
 	instructions int
 }
 
-// assemble writes the loop. As many results of instructions that give the same for all elements as there are registers to spare are computed
-// before it.
+// assemble writes the loop over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
+// that give the same for all elements of a row as there are registers to spare are computed where the row begins.
 func assemble(e *expansion) *machineCode {
 	all := make([]int, len(e.code))
 	for i := range all {
@@ -117,22 +156,90 @@ func assemble(e *expansion) *machineCode {
 		registers = 32
 	}
 	before, pinned := e.invariants(registers - trial.most)
-	c := &amd64.Code{}
-	labels := e.newLabels(c)
-	for i := range min(e.b.slots, len(pointers)) {
-		c.Do(amd64.MOV, true, pointers[i], amd64.M(regSlots, int32(8*i)))
+	identities := make([]int, len(e.b.folds))
+	for i := range identities {
+		identities[i] = e.repeat(e.b.folds[i].identity)
 	}
-	c.Do(amd64.XOR, false, regIndex, amd64.R(regIndex))
 	var body []int
 	for _, i := range all {
 		if !slices.Contains(before, i) {
 			body = append(body, i)
 		}
 	}
+	c := &amd64.Code{}
 	a := newAssigner(e, c, body, pinned)
-	a.labels = labels
+	a.labels = e.newLabels(c)
+	m := &machineCode{lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), instructions: len(body)}
+	row, loop, rest, done := c.NewLabel(), c.NewLabel(), c.NewLabel(), c.NewLabel()
+	a.enter()
+	c.Mark(row)
+	a.begin(before, identities)
+	c.Do(amd64.CMP, true, regCount, amd64.R(regIndex))
+	c.JumpIf(amd64.E, rest)
+	c.Pad(32)
+	c.Mark(loop)
+	a.prefetch()
+	a.vector()
+	c.DoImm(amd64.ADD, true, amd64.R(regIndex), int32(m.lanes))
+	c.Do(amd64.CMP, true, regIndex, amd64.R(regCount))
+	c.JumpIf(amd64.L, loop)
+	c.Mark(rest)
+	m.spills = a.spills
+	if m.masked {
+		c.DoImm(amd64.CMP, true, amd64.M(regFrame, frameTail), 0)
+		c.JumpIf(amd64.E, done)
+		c.MaskMove(tailMask, amd64.M(regFrame, frameTail))
+		last := newAssigner(e, c, body, pinned)
+		last.labels, last.tail = a.labels, true
+		last.vector()
+		m.spills = max(m.spills, last.spills)
+		c.Mark(done)
+	}
+	a.advance()
+	c.DoImm(amd64.SUB, true, amd64.M(regFrame, frameRows), 1)
+	c.JumpIf(amd64.NE, row)
+	c.ZeroUpper()
+	c.Return()
+	c.Align(64)
+	for n, l := range a.labels {
+		c.Mark(l)
+		for range a.bits() / 128 {
+			c.Data(e.pool[n][:]...)
+		}
+	}
+	m.bytes = c.Bytes()
+	return m
+}
+
+// enter brings the pointers to where they stay.
+func (a *assigner) enter() {
+	for i := range a.b.slots {
+		if from := amd64.M(regSlots, int32(8*i)); i < len(pointers) {
+			a.c.Do(amd64.MOV, true, pointers[i], from)
+		} else {
+			a.c.Do(amd64.MOV, true, regOther, from)
+			a.c.Do(amd64.STORE, true, regOther, a.b.pointer(i))
+		}
+	}
+}
+
+// begin prepares for a row: chains, and what is the same for all of its elements. The lowest register holds nothing yet.
+func (a *assigner) begin(before, identities []int) {
+	a.c.Do(amd64.XOR, false, regIndex, amd64.R(regIndex))
+	for i, f := range a.b.folds {
+		p := regOther
+		if f.slot < len(pointers) {
+			p = pointers[f.slot]
+		} else {
+			a.c.Do(amd64.MOV, true, p, a.b.pointer(f.slot))
+		}
+		a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.R(0), Y: amd64.ML(a.labels[identities[i]])})
+		for at := 0; at < ChainBytes; at += a.bits() / 8 {
+			a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.M(p, int32(at)), Y: amd64.R(0)})
+		}
+	}
 	for _, i := range before {
-		x := &e.code[i]
+		x := &a.code[i]
 		var r [3]amd64.Reg
 		for n, v := range [...]int{x.x, x.y, x.k} {
 			if v != 0 {
@@ -141,25 +248,31 @@ func assemble(e *expansion) *machineCode {
 		}
 		a.emit(x, r)
 	}
-	lanes := a.bits() / 8 / e.lane
-	c.Pad(32)
-	loop := c.NewLabel()
-	c.Mark(loop)
-	a.prefetch()
+}
+
+// vector writes the body, behind what finds its chains.
+func (a *assigner) vector() {
+	if len(a.b.folds) > 0 {
+		a.c.Do(amd64.MOV, false, regChain, amd64.R(regIndex))
+		if a.lane > 1 {
+			a.c.ShiftImm(amd64.SHL, false, regChain, byte(bits.TrailingZeros(uint(a.lane))))
+		}
+		a.c.DoImm(amd64.AND, false, amd64.R(regChain), ChainBytes-1)
+	}
 	a.write()
-	c.DoImm(amd64.ADD, true, amd64.R(regIndex), int32(lanes))
-	c.Do(amd64.CMP, true, regIndex, amd64.R(regCount))
-	c.JumpIf(amd64.L, loop)
-	c.ZeroUpper()
-	c.Return()
-	c.Align(64)
-	for n, l := range labels {
-		c.Mark(l)
-		for range a.bits() / 128 {
-			c.Data(e.pool[n][:]...)
+}
+
+// advance moves the pointers to the next row.
+func (a *assigner) advance() {
+	for i := range a.b.slots {
+		if i < len(pointers) {
+			a.c.Do(amd64.ADD, true, pointers[i], stride(i))
+		} else {
+			a.c.Do(amd64.MOV, true, regOther, stride(i))
+			a.c.Do(amd64.ADD, true, regOther, a.b.pointer(i))
+			a.c.Do(amd64.STORE, true, regOther, a.b.pointer(i))
 		}
 	}
-	return &machineCode{bytes: c.Bytes(), lanes: lanes, slots: e.b.slots, spills: a.spills, instructions: len(body)}
 }
 
 // ahead is how far, in bytes, memory is asked for before it is needed. The processor does so too, but not beyond a page, nor far enough
@@ -176,6 +289,15 @@ func (a *assigner) prefetch() {
 			a.c.Prefetch(amd64.MS(pointers[m.index], regIndex, m.size, ahead), a.code[i].stores)
 		}
 	}
+}
+
+// repeat is the number of a constant of the same element everywhere.
+func (e *expansion) repeat(element []byte) int {
+	var c [16]byte
+	for i := range c {
+		c[i] = element[i%len(element)]
+	}
+	return e.constant(c)
 }
 
 func (e *expansion) newLabels(c *amd64.Code) []amd64.Label {
@@ -196,7 +318,7 @@ func (e *expansion) invariants(n int) (code, results []int) {
 	same[0] = true
 	for i := range e.code {
 		x := &e.code[i]
-		if len(code) == n || x.d == 0 || e.isMask[x.d] || definitions[x.d] > 1 || x.reads || x.from.kind == inSlot || !same[x.x] || !same[x.y] || !same[x.k] {
+		if len(code) == n || x.d == 0 || e.isMask[x.d] || definitions[x.d] > 1 || x.reads || x.from.kind == inSlot || x.from.kind == inChains || !same[x.x] || !same[x.y] || !same[x.k] {
 			continue
 		}
 		same[x.d] = true

@@ -45,6 +45,8 @@ const (
 	nowhere memoryKind = iota
 	inSlot
 	repeated // at the start of a slot
+	single   // one element there
+	inChains // of a slot
 	inPool
 )
 
@@ -72,6 +74,7 @@ type expansion struct {
 	isMask  []bool // of each virtual register
 	values  []held
 	loaded  map[loading]int
+	frame   int // where spilled registers are, in the memory of a call
 	pool    [][16]byte
 	numbers map[[16]byte]int
 	failure string
@@ -112,7 +115,7 @@ func expand(b *Builder) (*expansion, error) {
 	if !ok {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
-	e := &expansion{b: b, lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
+	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
 		loaded: make(map[loading]int), numbers: make(map[[16]byte]int)}
 	for i := range b.ops {
 		o := &b.ops[i]
@@ -124,6 +127,9 @@ func expand(b *Builder) (*expansion, error) {
 	}
 	for i := range b.stores {
 		e.store(&b.stores[i])
+	}
+	for i := range b.folds {
+		e.fold(&b.folds[i])
 	}
 	if e.failure != "" {
 		return nil, fmt.Errorf("%s", e.failure)
@@ -178,9 +184,25 @@ func (e *expansion) load(how []vec.Instr, result vec.Operand, f vec.Form, v Valu
 		return reg
 	}
 	names := make(map[vec.Operand]int)
-	e.splice(how, names, e.place(v))
+	at := e.place(v)
+	if at.kind == single {
+		if how = e.broadcasting(how, x.size); how == nil {
+			return e.fail("one element of %d bytes cannot be repeated", x.size)
+		}
+	}
+	e.splice(how, names, at)
 	e.loaded[key] = names[result]
 	return names[result]
+}
+
+// broadcasting loads one element into all lanes, if how loads as many as there are lanes, as they are.
+func (e *expansion) broadcasting(how []vec.Instr, size int) []vec.Instr {
+	if len(how) != 1 || !how[0].Op.Moves() || size != e.lane {
+		return nil
+	}
+	i := how[0]
+	i.Op = map[int]amd64.VectorOp{1: amd64.VPBROADCASTB, 2: amd64.VPBROADCASTW, 4: amd64.VBROADCASTSS, 8: amd64.VBROADCASTSD}[size]
+	return []vec.Instr{i}
 }
 
 // place is where an operand is in memory.
@@ -188,13 +210,11 @@ func (e *expansion) place(v Value) memory {
 	x := &e.b.values[v]
 	switch {
 	case x.slot < 0:
-		var c [16]byte
-		for i := range c {
-			c[i] = x.constant[i%x.size]
-		}
-		return memory{kind: inPool, index: e.constant(c)}
-	case x.repeated:
+		return memory{kind: inPool, index: e.repeat(x.constant[:x.size])}
+	case x.along == Repeated:
 		return memory{kind: repeated, index: x.slot}
+	case x.along == Single:
+		return memory{kind: single, index: x.slot, size: x.size}
 	}
 	return memory{kind: inSlot, index: x.slot, size: x.size}
 }
@@ -220,6 +240,21 @@ func (e *expansion) store(s *store) {
 	}
 	to := memory{kind: inSlot, index: s.slot, size: h.form.size}
 	e.splice(h.form.store, h.form.names, to)
+}
+
+// fold appends what folds a value into the chains that it has come to.
+func (e *expansion) fold(f *fold) {
+	r := vec.FindRecipe(f.name)
+	if r == nil || r.Lane != e.lane || len(r.Args) != 2 || r.In[0].Kind != vec.Whole || r.Out.Kind != vec.Whole {
+		e.fail("no fold by %s", f.name)
+		return
+	}
+	chains := memory{kind: inChains, index: f.slot, size: e.lane}
+	names := make(map[vec.Operand]int)
+	e.splice(r.Loads[0], names, chains)
+	names[r.Args[1]] = e.operand(r, 1, f.v)
+	e.splice(r.Body, names, memory{})
+	e.splice(r.Store, names, chains)
 }
 
 // splice appends instructions, with names for their registers, and what they call memory.

@@ -20,6 +20,9 @@ func (b *Builder) readInPlace(p *Program) {
 	for _, s := range b.stores {
 		uses[s.reg]++
 	}
+	for _, f := range b.folds {
+		uses[f.reg]++
+	}
 	if b.result != noValue {
 		uses[b.result]++
 	}

@@ -20,6 +20,7 @@ type Builder struct {
 	values []value
 	steps  []buildStep
 	stores []store
+	folds  []rowFold
 	result Value // what Visit shows, or noValue
 	rows   int
 }
@@ -109,6 +110,13 @@ func (v *View) equal(o *View) bool {
 		}
 	}
 	return true
+}
+
+// Held is Input for elements that are in memory as registers hold them: narrow floats are f32, rounded.
+func (b *Builder) Held(arg int, t hlo.PrimitiveType, view View) Value {
+	v := b.Input(arg, t, view)
+	b.values[v].load.typ = lane(t)
+	return v
 }
 
 // Constant is one element of type t, everywhere.
@@ -249,6 +257,11 @@ func (b *Builder) Store(out int, v Value) {
 	b.stores = append(b.stores, store{out: out, reg: int(b.holder(v)), typ: b.values[v].typ})
 }
 
+// StoreHeld is Store for what [Builder.Held] reads.
+func (b *Builder) StoreHeld(out int, v Value) {
+	b.stores = append(b.stores, store{out: out, reg: int(b.use(v)), typ: lane(b.values[v].typ)})
+}
+
 // Result makes v what [Program.Visit] shows, in tiles that end where every rows elements do, if rows is not 0.
 func (b *Builder) Result(v Value, rows int) {
 	b.result, b.rows = b.use(v), rows
@@ -266,7 +279,12 @@ func (b *Builder) Build() (*Program, bool) {
 			views = append(views, &o.view)
 		}
 	}
-	p.space = b.space.Collapse(views)
+	p.folds = b.folds
+	apart := len(b.space.Dims)
+	if len(p.folds) > 0 { // along the last one
+		apart--
+	}
+	p.space = b.space.collapse(views, apart)
 	if len(p.space.Dims) > maxRank {
 		return nil, false
 	}
@@ -295,8 +313,11 @@ func (b *Builder) moveRaw() {
 	if b.result != noValue {
 		used[b.result] = true
 	}
+	for _, f := range b.folds {
+		used[Value(f.reg)] = true
+	}
 	for _, s := range b.stores {
-		if v := &b.values[s.reg]; v.load == nil || s.typ != v.typ {
+		if v := &b.values[s.reg]; v.load == nil || s.typ != v.typ || v.load.typ != v.typ {
 			used[Value(s.reg)] = true
 		}
 	}
@@ -322,6 +343,9 @@ func (b *Builder) layOut(p *Program) {
 	}
 	for _, s := range b.stores {
 		lastUse[s.reg] = len(b.steps)
+	}
+	for _, f := range b.folds {
+		lastUse[f.reg] = len(b.steps)
 	}
 	if b.result != noValue {
 		lastUse[b.result] = len(b.steps)

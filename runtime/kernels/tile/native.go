@@ -23,8 +23,8 @@ type nativeSteps struct {
 	*native.Code
 	slots  []slot
 	moving []int // registers that hold elements of a tile, beside those found in memory
-	// linear says that no load has to be brought into a register: all of a range is one call.
-	linear bool
+	// rows is the length of rows if no load has to be brought into a register: many rows are one call.
+	rows int
 }
 
 // slot is a pointer that the code takes.
@@ -37,8 +37,10 @@ type slotKind uint8
 
 const (
 	ofLoad     slotKind = iota // the memory of a linear load
+	ofRow                      // that of a load which is linear, or stays where it is, along each row
 	ofRegister                 // where a register is
 	ofStore                    // the memory of a store
+	ofFold                     // chains
 )
 
 // payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
@@ -83,16 +85,30 @@ type nativeWriter struct {
 func (w *nativeWriter) set(reg int, v native.Value) { w.regs[reg], w.known[reg] = v, true }
 
 func (p *Program) compile() (*nativeSteps, bool) {
-	if len(p.steps) == 0 || p.plain && p.weight < heavyLoop {
+	if len(p.folds) == 0 && (len(p.steps) == 0 || p.plain && p.weight < heavyLoop) {
 		return nil, false
 	}
+	isShown := len(p.stores)+len(p.folds) == 0 // tile by tile
+	if rows := p.alongRows(); rows > 0 && (!isShown || rows == p.Len()) {
+		// Without masks, what is left of each row when vectors are full would be left to the steps.
+		if c, ok := p.compileFor(rows); !ok || c.Masked || rows%c.Lanes == 0 || rows == p.Len() && len(p.folds) == 0 {
+			return c, ok
+		}
+	}
+	if len(p.folds) > 0 {
+		return nil, false
+	}
+	return p.compileFor(0)
+}
+
+// compileFor makes code for rows of a length, or for tiles if that is 0.
+func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
 	w := &nativeWriter{Builder: native.NewBuilder(), p: p, regs: make([]native.Value, len(p.regs)), known: make([]bool, len(p.regs))}
-	w.code.linear = len(p.counters) == 0
 	for i := range p.loads {
-		w.load(i)
+		w.load(i, rows)
 	}
 	for i := range p.counters {
-		w.fromRegister(p.counters[i].reg, false)
+		w.fromRegister(p.counters[i].reg, native.Neighbours)
 	}
 	for i := range p.splats {
 		s := &p.splats[i]
@@ -112,7 +128,12 @@ func (p *Program) compile() (*nativeSteps, bool) {
 		w.Store(w.regs[s.reg], convert)
 		w.code.slots = append(w.code.slots, slot{ofStore, i})
 	}
-	if len(p.stores) == 0 {
+	for i := range p.folds {
+		o := &p.folds[i]
+		w.Fold(w.regs[o.reg], o.vector, o.identity)
+		w.code.slots = append(w.code.slots, slot{ofFold, i})
+	}
+	if len(p.stores)+len(p.folds) == 0 {
 		w.Store(w.regs[p.result], "")
 		w.code.slots = append(w.code.slots, slot{ofRegister, p.result})
 	}
@@ -120,6 +141,7 @@ func (p *Program) compile() (*nativeSteps, bool) {
 	if w.code.Code, ok = w.Compile(); !ok {
 		return nil, false
 	}
+	w.code.rows = rows
 	for r := range p.widths {
 		if p.regs[r].slot >= 0 && !p.isInMemory(r) {
 			w.code.moving = append(w.code.moving, r)
@@ -134,25 +156,36 @@ func (p *Program) isInMemory(reg int) bool {
 		slices.ContainsFunc(p.stores, func(s store) bool { return s.reg == reg && s.inPlace })
 }
 
-func (w *nativeWriter) load(i int) {
+func (w *nativeWriter) load(i, rows int) {
 	l := &w.p.loads[i]
+	kind := ofLoad
 	switch {
-	case l.mode != linear:
-		w.code.linear = w.code.linear && l.mode == uniform
-		w.fromRegister(l.reg, l.mode == uniform)
-	case l.widen != nil:
-		w.code.slots = append(w.code.slots, slot{ofLoad, i})
-		w.set(l.reg, w.Op("convert."+l.typ.String()+".f32", false, w.Input(l.typ.ByteSize(), false, false)))
-	default:
-		w.code.slots = append(w.code.slots, slot{ofLoad, i})
-		w.set(l.reg, w.Input(l.typ.ByteSize(), l.typ == hlo.PRED, false))
+	case l.mode == uniform:
+		w.fromRegister(l.reg, native.Repeated)
+		return
+	case l.mode == gathered && rows == 0:
+		w.fromRegister(l.reg, native.Neighbours)
+		return
+	case l.mode == gathered:
+		kind = ofRow
+		if l.view.Strides[len(l.view.Strides)-1] == 0 {
+			w.code.slots = append(w.code.slots, slot{kind, i})
+			w.set(l.reg, w.Input(l.typ.ByteSize(), l.typ == hlo.PRED, native.Single))
+			return
+		}
 	}
+	w.code.slots = append(w.code.slots, slot{kind, i})
+	if l.widen != nil {
+		w.set(l.reg, w.Op("convert."+l.typ.String()+".f32", false, w.Input(l.typ.ByteSize(), false, native.Neighbours)))
+		return
+	}
+	w.set(l.reg, w.Input(l.typ.ByteSize(), l.typ == hlo.PRED, native.Neighbours))
 }
 
 // fromRegister makes an operand of what the program itself brings into a register.
-func (w *nativeWriter) fromRegister(reg int, repeated bool) {
+func (w *nativeWriter) fromRegister(reg int, along native.Along) {
 	w.code.slots = append(w.code.slots, slot{ofRegister, reg})
-	w.set(reg, w.Input(w.p.widths[reg], w.p.truth[reg], repeated))
+	w.set(reg, w.Input(w.p.widths[reg], w.p.truth[reg], along))
 }
 
 func (w *nativeWriter) step(i int) bool {
@@ -175,21 +208,9 @@ func (w *nativeWriter) step(i int) bool {
 	return true
 }
 
-// runLinear runs the code over as much of [lo, hi) as it can, and returns where the rest begins.
-func (p *Program) runLinear(c *nativeSteps, f *frame, lo, hi int, b Buffers) int {
-	for hi-lo >= c.Lanes {
-		n := min(c.Most, (hi-lo)/c.Lanes*c.Lanes)
-		p.call(c, f, lo, n, b)
-		lo += n
-	}
-	return lo
-}
-
-// call runs the code over n elements.
+// call runs the code over n elements of a tile.
 func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
-	if f.slots == nil {
-		f.slots, f.spills = make([]unsafe.Pointer, len(c.slots)), make([]byte, c.Spills)
-	}
+	f.forCode(c)
 	for i, s := range c.slots {
 		switch s.kind {
 		case ofLoad:
@@ -202,12 +223,19 @@ func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
 			f.slots[i] = f.ptr[s.index]
 		}
 	}
-	c.Run(n, f.slots, f.spills)
+	c.Run(1, n, f.slots, f.strides, f.space)
 }
 
-// piece computes a tile, by the code if there is any. What is left of the elements when vectors are full is left to the steps.
+// forCode makes room for what code is given.
+func (f *frame) forCode(c *nativeSteps) {
+	if f.slots == nil {
+		f.slots, f.strides, f.space = make([]unsafe.Pointer, len(c.slots)), make([]int64, len(c.slots)), make([]byte, c.Memory)
+	}
+}
+
+// piece computes a tile, by the code if there is any. Without masks, what is left of the elements when vectors are full is left to the steps.
 func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
-	if c == nil || n < c.Lanes {
+	if c == nil || n < c.Lanes && !c.Masked {
 		p.tile(f, at, n, b)
 		return
 	}
@@ -217,7 +245,10 @@ func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
 		}
 	}
 	p.count(f, at, n)
-	whole := n / c.Lanes * c.Lanes
+	whole := n
+	if !c.Masked {
+		whole = n / c.Lanes * c.Lanes
+	}
 	p.call(c, f, at, whole, b)
 	if whole < n {
 		p.rest(c, f, at, whole, n-whole, b)

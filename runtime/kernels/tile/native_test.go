@@ -226,6 +226,108 @@ func TestNative(t *testing.T) {
 	}
 }
 
+// foldedChain is a random chain whose last values are folded along rows, beside the outputs.
+func foldedChain(t testing.TB, family string, seed uint64, dims []int64, steps int) (*Program, *raw) {
+	r := rand.New(rand.NewPCG(seed, 8))
+	c := &chain{t: t, r: r, b: NewBuilder(Space{dims}), values: make(map[hlo.PrimitiveType][]Value)}
+	data := &raw{}
+	n := int(c.b.space.Len())
+	types := chainOps[family].types
+	for _, typ := range types {
+		view := c.b.space.RowMajor()
+		switch r.IntN(4) {
+		case 0:
+			view.Strides[len(dims)-1], view.Strides[0] = 0, 1
+		case 1:
+			view.Strides[0] = 0
+		}
+		data.in = append(data.in, randomBytes(r, typ, n))
+		c.values[typ] = append(c.values[typ], c.b.Input(len(data.in)-1, typ, view), c.b.Constant(typ, randomBytes(r, typ, 1)))
+	}
+	for range steps {
+		c.step(types)
+	}
+	if v := c.values[types[0]]; seed%3 == 0 {
+		c.b.Store(0, v[len(v)-1])
+		data.out = append(data.out, make([]byte, n*types[0].ByteSize()))
+	}
+	for _, typ := range types {
+		op := []hlo.Opcode{hlo.OpAdd, hlo.OpMaximum, hlo.OpMinimum}[r.IntN(3)]
+		if v := c.values[typ]; c.b.Fold(len(data.out), v[len(v)-1], op) {
+			data.out = append(data.out, make([]byte, 8*n/int(dims[len(dims)-1])))
+		}
+	}
+	p, ok := c.b.Build()
+	require.True(t, ok)
+	return p, data
+}
+
+// TestNativeFolds holds folds of rows by code to those of tiles, over rows of one block and of several.
+func TestNativeFolds(t *testing.T) {
+	compiled := make(map[string]int)
+	for _, level := range []vectors.Level{vectors.AVX512, vectors.AVX2} {
+		if vectors.Best() < level {
+			continue
+		}
+		restore := vectors.Use(level)
+		for _, family := range []string{"f32", "f64"} {
+			for seed := range uint64(120) {
+				dims := [][]int64{{30, 100}, {5, 704}, {3, 7, 96}, {2, 9001}, {33, 16}}[seed%5]
+				steps := []int{1, 4, 12, 40}[seed%4]
+				rows := int(productOf(dims[:len(dims)-1]))
+				p, data := foldedChain(t, family, seed, dims, steps)
+				p.native.once.Do(func() {})
+				p.native.code.Store(&nativeSteps{})
+				p.RunRows(0, rows, data)
+				want := data.out
+				p2, data := foldedChain(t, family, seed, dims, steps)
+				p2.native.work.Store(payingWork)
+				p2.RunRows(0, rows/3, data)
+				p2.RunRows(rows/3, rows, data)
+				if p2.native.code.Load().Code != nil {
+					compiled[level.String()+" "+family]++
+				}
+				require.Equal(t, want, data.out, "%v %s seed %d", level, family, seed)
+			}
+		}
+		restore()
+	}
+	for key, n := range compiled {
+		t.Log(key, n)
+		assert.Greater(t, n, 5, key)
+	}
+}
+
+func productOf(dims []int64) int64 {
+	s := Space{dims}
+	return s.Len()
+}
+
+// TestFold compares folds of rows with plain ones: of integers, whose sums are exact.
+func TestFold(t *testing.T) {
+	for _, n := range []int{16, 100, 4096, 4100, 20000} {
+		b := NewBuilder(Space{[]int64{3, int64(n)}})
+		v := b.Input(0, hlo.S32, b.space.RowMajor())
+		for i, op := range []hlo.Opcode{hlo.OpAdd, hlo.OpMaximum, hlo.OpMinimum} {
+			require.True(t, b.Fold(i, v, op))
+		}
+		p, ok := b.Build()
+		require.True(t, ok)
+		data := &raw{in: [][]byte{randomBytes(rand.New(rand.NewPCG(1, uint64(n))), hlo.S32, 3*n)}, out: [][]byte{make([]byte, 12), make([]byte, 12), make([]byte, 12)}}
+		p.RunRows(0, 3, data)
+		for row := range 3 {
+			sum, high, low := int32(0), int32(math.MinInt32), int32(math.MaxInt32)
+			for i := range n {
+				x := int32(binary.LittleEndian.Uint32(data.in[0][4*(row*n+i):]))
+				sum, high, low = sum+x, max(high, x), min(low, x)
+			}
+			for i, want := range []int32{sum, high, low} {
+				require.Equal(t, want, int32(binary.LittleEndian.Uint32(data.out[i][4*row:])), "n %d row %d fold %d", n, row, i)
+			}
+		}
+	}
+}
+
 // compiledChain is a random chain that there is code for.
 func compiledChain(t testing.TB) (*Program, *raw, uint64) {
 	for seed := uint64(2); ; seed++ {

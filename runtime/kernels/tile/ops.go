@@ -105,6 +105,22 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 	return o, o.fn != nil || o.sameLanes
 }
 
+// Weight estimates the work for an element of an elementwise instruction in simple operations; it is 0 for what there is no loop for.
+func Weight(in hlo.Instruction) int {
+	types := make([]hlo.PrimitiveType, 0, 3)
+	for o := range in.Operands() {
+		types = append(types, o.Shape().Type())
+	}
+	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || len(types) == 0 {
+		return 0
+	}
+	o, ok := findOp(in, in.Shape().Type(), types)
+	if !ok {
+		return 0
+	}
+	return o.weight
+}
+
 // exact are the ops whose result is in the operands' type without rounding.
 var exact = map[hlo.Opcode]bool{
 	hlo.OpMaximum: true, hlo.OpMinimum: true, hlo.OpAbs: true, hlo.OpNegate: true, hlo.OpSign: true,

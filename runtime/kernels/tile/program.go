@@ -19,6 +19,7 @@ type Program struct {
 	counters []counter
 	steps    []step
 	stores   []store
+	folds    []rowFold
 	splats   []splat
 	regs     []register
 	pool     sync.Pool
@@ -113,9 +114,11 @@ type frame struct {
 	filled []int
 	held   []int64
 	walk   walk // of a counter, whose loop is a variable and would move it to the heap
-	// What machine code is given: the pointers, and memory for what it has no registers for.
-	slots  []unsafe.Pointer
-	spills []byte
+	// What machine code is given: the pointers, how far they move from row to row, and memory for its own use.
+	slots   []unsafe.Pointer
+	strides []int64
+	space   []byte
+	chains  []byte // of folds
 }
 
 // Weight estimates the work per element in simple operations.
@@ -145,8 +148,8 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 		return
 	}
 	f := p.begin(lo, hi, b)
-	if code != nil && code.linear {
-		lo = p.runLinear(code, f, lo, hi, b)
+	if code != nil && code.rows > 0 {
+		lo = p.runRows(code, f, lo, hi, b)
 	}
 	for at := lo; at < hi; {
 		n := p.next(at, hi)

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/native"
 	"github.com/gohalo/halo/runtime/scalar"
 )
 
@@ -26,7 +27,7 @@ func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scal
 		for _, s := range p.stores {
 			v := w.regs[s.reg]
 			if s.narrow != nil {
-				v = b.Call(scalar.Loop(s.narrow), s.typ.ByteSize(), v)
+				v = b.Call(scalar.Loop(s.narrow), nil, s.typ.ByteSize(), v)
 			}
 			outs[s.out] = append(outs[s.out], v)
 		}
@@ -62,7 +63,7 @@ func (w *scalarWriter) inputs(p *Program, i int, element func(arg int, at int64)
 		if l.typ == hlo.BF16 {
 			v, _ = w.b.Named("convert.bf16.f32", v)
 		} else if l.widen != nil {
-			v = w.b.Call(scalar.Loop(l.widen), 4, v)
+			v = w.b.Call(scalar.Loop(l.widen), nil, 4, v)
 		}
 		w.regs[l.reg] = v
 	}
@@ -94,7 +95,11 @@ func (w *scalarWriter) step(p *Program, k int) {
 	}
 	v, ok := w.b.Named(plain, known...)
 	if !ok {
-		v = w.b.Call(scalar.Loop(s.fn), p.widths[s.d], args...)
+		var inline scalar.Inline
+		if e, ok := native.NewElement(name); ok && e.Args() == len(args) {
+			inline = e
+		}
+		v = w.b.Call(scalar.Loop(s.fn), inline, p.widths[s.d], args...)
 	}
 	w.regs[s.d] = v
 }

@@ -46,10 +46,13 @@ func (s *Space) RowMajor() View {
 
 // Collapse merges neighbouring dimensions that all views walk through without a jump, and drops those of size 1. The views are
 // rewritten in place.
-func (s Space) Collapse(views []*View) Space {
+func (s Space) Collapse(views []*View) Space { return s.collapse(views, len(s.Dims)) }
+
+// collapse is Collapse, but the dimensions from apart on stay as they are.
+func (s Space) collapse(views []*View, apart int) Space {
 	var keep []int
 	for i, d := range s.Dims {
-		if d != 1 {
+		if d != 1 || i >= apart {
 			keep = append(keep, i)
 		}
 	}
@@ -57,7 +60,7 @@ func (s Space) Collapse(views []*View) Space {
 	strides, turns := make([][]int64, len(views)), make([][]int64, len(views))
 	for _, i := range keep {
 		last := len(dims) - 1
-		merge := last >= 0
+		merge := last >= 0 && i < apart
 		for k, v := range views {
 			merge = merge && strides[k][last] == v.Strides[i]*s.Dims[i] && v.turn(i) == 0 && (v.Turns == nil || turns[k][last] == 0)
 		}

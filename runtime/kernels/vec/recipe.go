@@ -83,3 +83,12 @@ func FindRecipe(name string) *Recipe {
 	}
 	return &all[i]
 }
+
+// RecipeNames lists the loops that have recipes at the level in use.
+func RecipeNames() []string {
+	var names []string
+	for _, r := range recipes(InUse()) {
+		names = append(names, r.Key)
+	}
+	return names
+}

@@ -1,0 +1,129 @@
+package tile
+
+// Programs that see every array along rows, which is what they do but for transposes and the like, are run by machine code without any tile in between:
+// one call computes as many rows as memory is regular for.
+
+// leastRow is the length from which on rows are worth a vector cut off by a mask.
+const leastRow = 16
+
+// alongRows is the length of rows in which the elements of every load are neighbours, or the same one; or 0.
+func (p *Program) alongRows() int {
+	if len(p.counters) > 0 {
+		return 0
+	}
+	n, isLinear := p.rowLength(), true
+	for i := range p.loads {
+		l := &p.loads[i]
+		if l.mode != gathered {
+			continue
+		}
+		isLinear = false
+		stride := l.view.Strides[len(l.view.Strides)-1]
+		if l.view.Turns != nil || stride != 0 && stride != 1 || stride == 0 && l.widen != nil {
+			return 0
+		}
+	}
+	if isLinear && len(p.folds) == 0 {
+		return p.Len()
+	}
+	if n < leastRow {
+		return 0
+	}
+	return n
+}
+
+// rowLength is the size of the last dimension.
+func (p *Program) rowLength() int {
+	if len(p.space.Dims) == 0 {
+		return 1
+	}
+	return int(p.space.Dims[len(p.space.Dims)-1])
+}
+
+// runRows runs the code over as much of [lo, hi) as it can, and returns where the rest begins.
+func (p *Program) runRows(c *nativeSteps, f *frame, lo, hi int, b Buffers) int {
+	if c.rows == p.Len() {
+		for hi-lo >= c.Lanes || c.Masked && hi > lo {
+			n := min(c.Most, hi-lo)
+			if !c.Masked {
+				n = n / c.Lanes * c.Lanes
+			}
+			p.callRows(c, f, lo, 1, n, b)
+			lo += n
+		}
+		return lo
+	}
+	for lo < hi {
+		column := lo % c.rows
+		rows, n := 1, min(c.rows-column, hi-lo, c.Most)
+		if n == c.rows {
+			rows = p.regular(lo/c.rows, min((hi-lo)/c.rows, max(1, c.Most/n)))
+		}
+		if !c.Masked && n%c.Lanes != 0 { // where a range begins or ends
+			p.tiles(f, lo, lo+n, b)
+		} else {
+			p.callRows(c, f, lo, rows, n, b)
+		}
+		lo += rows * n
+	}
+	return lo
+}
+
+// tiles computes [lo, hi) by steps.
+func (p *Program) tiles(f *frame, lo, hi int, b Buffers) {
+	for lo < hi {
+		n := p.next(lo, hi)
+		p.tile(f, lo, n, b)
+		lo += n
+	}
+}
+
+// regular is how many of n rows, from one on, follow each other at the same distance in every array.
+func (p *Program) regular(row, n int) int {
+	d := p.space.Dims
+	if len(d) < 2 {
+		return 1
+	}
+	inner := int(d[len(d)-2])
+	return min(n, inner-row%inner)
+}
+
+// callRows runs the code over n elements of each of some rows.
+func (p *Program) callRows(c *nativeSteps, f *frame, at, rows, n int, b Buffers) {
+	f.forCode(c)
+	for i, s := range c.slots {
+		switch s.kind {
+		case ofLoad:
+			l := &p.loads[s.index]
+			size := l.typ.ByteSize()
+			f.slots[i], f.strides[i] = element(b.In(l.arg), int(l.view.Base)+at, size), int64(n*size)
+		case ofRow:
+			l := &p.loads[s.index]
+			size := l.typ.ByteSize()
+			f.slots[i] = element(b.In(l.arg), p.offset(&l.view, at), size)
+			if last := len(l.view.Strides) - 1; last > 0 {
+				f.strides[i] = l.view.Strides[last-1] * int64(size)
+			}
+		case ofStore:
+			s := &p.stores[s.index]
+			size := s.typ.ByteSize()
+			f.slots[i], f.strides[i] = element(b.Out(s.out), at, size), int64(n*size)
+		case ofFold:
+			f.slots[i], f.strides[i] = p.chains(f, s.index), chainBytes
+		default:
+			f.slots[i], f.strides[i] = f.ptr[s.index], 0
+		}
+	}
+	c.Run(rows, n, f.slots, f.strides, f.space)
+}
+
+// offset is where a view finds point i, in elements.
+func (p *Program) offset(v *View, i int) int {
+	at, rest := v.Base, int64(i)
+	for k := len(p.space.Dims) - 1; k >= 0 && rest > 0; k-- {
+		d := p.space.Dims[k]
+		at += rest % d * v.Strides[k]
+		rest /= d
+	}
+	return int(at)
+}
