@@ -25,7 +25,7 @@ const (
 	Eval Engine = "eval" // the reference evaluator: plain and slow, one instruction after the other
 )
 
-// Options say how to compile and run. The zero value is ready to use. What is marked BEF does not matter to the evaluator, and the other way
+// Options say how to compile and run. The zero value is ready to use. Options marked BEF do not matter to the evaluator, and the other way
 // around.
 type Options struct {
 	Engine Engine // "" is BEF
@@ -43,7 +43,7 @@ type Options struct {
 	Queue   workqueue.Queue
 
 	// MaxBytes bounds the memory of an execution: on BEF the arguments, results and arena together, and 0 is the machine's memory;
-	// in the evaluator each array, and 0 is 8 GB. What needs more is an error.
+	// in the evaluator each array, and 0 is 8 GB. A run that needs more is an error.
 	MaxBytes int64
 	// MaxSteps bounds the instructions that the evaluator executes; 0 is no bound.
 	MaxSteps int64
@@ -62,7 +62,7 @@ type Options struct {
 	HostCallback func(*HostCall) error
 }
 
-// Observer sees what executions do. What is nil is not called. All of it must be safe for concurrent use if executions are.
+// Observer sees what executions do. Nil functions are not called. All of it must be safe for concurrent use if executions are.
 type Observer struct {
 	Kernels runtime.Tracer                           // on BEF: kernels as they begin and end
 	Meter   *runtime.Meter                           // on BEF: measures what the steps of executions take

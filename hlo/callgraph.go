@@ -61,7 +61,7 @@ func (m *moduleNode) callIndex() callIndex {
 	}
 	x := make(callIndex, m.comps.n)
 	for _, id := range m.order {
-		for _, k := range m.comps.get(uint32(id)).callsOf() {
+		for _, k := range m.current(id).callsOf() {
 			for i, to := range k.to {
 				if uint32(to) < m.comps.n && !slices.Contains(k.to[:i], to) {
 					x[to] = append(x[to], caller{id, k.instr})
@@ -89,6 +89,7 @@ func (m *moduleNode) postOrder() []CompID {
 	var stack []frame
 	push := func(id CompID) {
 		if c := m.comps.get(uint32(id)); c != nil && !seen[id] {
+			c = m.current(id)
 			seen[id] = true
 			stack = append(stack, frame{id: id, calls: c.callsOf()})
 		}
@@ -111,7 +112,7 @@ func (m *moduleNode) postOrder() []CompID {
 	}
 	called := make([]bool, m.comps.n)
 	for _, id := range m.order {
-		for _, k := range m.comps.get(uint32(id)).callsOf() {
+		for _, k := range m.current(id).callsOf() {
 			for _, to := range k.to {
 				if uint32(to) < m.comps.n {
 					called[to] = true
@@ -132,6 +133,9 @@ func (m *moduleNode) postOrder() []CompID {
 	m.cache().postOrder.Store(&out)
 	return out
 }
+
+// current is a computation of the module to learn something from: a view must not be stale.
+func (m *moduleNode) current(id CompID) *compNode { return Computation{m.comps.get(uint32(id))}.node() }
 
 func (m *moduleNode) mustComp(id CompID) *compNode {
 	c := m.comps.get(uint32(id))

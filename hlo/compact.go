@@ -52,6 +52,7 @@ func (e *Editor) Compact(id CompID) []InstrID {
 	c.maxRank = uint64(len(nodes)) * rankGap
 	c.idOrder, info.base = true, nil
 	e.ownInfo().lineage = lineages.Add(1)
+	e.noteEdited()
 	e.retire(byCompact)
 	e.dropStates()
 	return to

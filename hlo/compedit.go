@@ -142,10 +142,10 @@ func (c CompEdit) View() Computation {
 	if st.node.epoch != st.e.epoch {
 		return Computation{st.node}
 	}
-	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.epoch != st.e.epoch {
+	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.live.looks != st.e.looks || st.view.epoch != st.e.epoch {
 		v := new(viewNode)
 		st.node.copyTo(&v.compNode, st.e.epoch)
-		v.mark = liveView{st, st.e, st.viewGen, st.e.gen, st.node.name}
+		v.mark = liveView{st, st.e, st.viewGen, st.e.looks, st.node.name}
 		v.live = &v.mark
 		st.more().view = &v.compNode
 	}

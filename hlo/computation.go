@@ -155,12 +155,12 @@ func (i *compInfo) clone(epoch uint64) *compInfo {
 	return &c
 }
 
-// liveView marks the header of a view into a running session: it dies with the next edit of the computation, and with the handles.
+// liveView marks the header of a view into a running session: it dies with the next edit of the computation, and with the session.
 type liveView struct {
-	st               *compState
-	e                *Editor
-	viewGen, editGen uint32
-	name             string
+	st             *compState
+	e              *Editor
+	viewGen, looks uint32
+	name           string
 }
 
 // viewNode is a view and its mark in one allocation: a session makes many.
@@ -170,7 +170,7 @@ type viewNode struct {
 }
 
 func (v *liveView) check() {
-	if v.e.gen != v.editGen {
+	if v.e.looks != v.looks {
 		panic(fmt.Sprintf("hlo: use of a view of computation %q after %s", v.name, v.e.ended))
 	}
 	if v.st.viewGen != v.viewGen {
@@ -202,8 +202,8 @@ func (c *compNode) mustAt(id InstrID) Instruction {
 // IsZero reports whether c is no computation.
 func (c Computation) IsZero() bool { return c.c == nil }
 
-// ID is the computation's id in its module.
-func (c Computation) ID() CompID { return c.node().id }
+// ID is the computation's id in its module. A stale view still knows it.
+func (c Computation) ID() CompID { return c.c.id }
 
 // Name is the computation's name, unique in the module, without '%'.
 func (c Computation) Name() string { return c.node().name }

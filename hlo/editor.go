@@ -19,6 +19,7 @@ type Editor struct {
 	epoch uint64
 	root  *moduleNode // nil: the session is over
 	gen   uint32      // handles of another generation are stale
+	looks uint32      // and so are views of another generation
 	ended ending      // why the session, or its last generation of handles, ended
 
 	slabLeft, slabSize uint8      // see takeNode
@@ -37,6 +38,13 @@ type Editor struct {
 
 	holder holder
 
+	owned bool        // lent by Owned.Edit: Freeze goes on
+	shown *moduleNode // what ViewModule has given out, when writes and looks were these
+	at    struct {
+		writes uint64
+		looks  uint32
+	}
+
 	// header is where the first header that the session makes lies: most sessions make one. A version that is kept keeps these bytes, but
 	// nothing that the session knew, which ends with it.
 	header smallModule
@@ -49,6 +57,7 @@ type sideTables struct {
 
 	calls     map[CompID]int        // number of calling instructions per computation, once asked for
 	unsettled []*compState          // those that forward
+	gone      int                   // computations that were removed and are still in the module order
 	lists     []leafList[instrNode] // of finished builders, to be used again
 }
 
@@ -75,6 +84,7 @@ type compState struct {
 	e       *Editor
 	node    *compNode // the current one
 	viewGen uint32    // counts edits; views of another count are stale
+	noted   uint32    // the count of edits when Editor.noteEdited looked last
 	removed bool
 	began   *compNode // frozen version whose order still stands, but for instructions added at the end; nil: none
 	*compTables
@@ -122,8 +132,14 @@ func (e *Editor) check() {
 	}
 }
 
-// retire ends a generation of handles.
+// retire ends a generation of handles, and of views.
 func (e *Editor) retire(why ending) {
+	e.endHandles(why)
+	e.looks++
+}
+
+// endHandles ends a generation of handles. Views live on, until the next edit of what they show.
+func (e *Editor) endHandles(why ending) {
 	e.gen++
 	e.ended = why
 }
@@ -231,6 +247,7 @@ func noComputation(m *moduleNode, id CompID) string {
 // Computations yields the ids of the computations in module order, as of the call.
 func (e *Editor) Computations() iter.Seq[CompID] {
 	e.check()
+	e.settleOrder()
 	return slices.Values(e.root.order)
 }
 
@@ -333,16 +350,26 @@ func (e *Editor) RemoveComputation(id CompID) {
 	}
 	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
 	e.setComp(e.own(), id, nil)
-	m := e.ownInfo()
-	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(o CompID) bool { return o == id }), true
+	e.tables().gone++
 	st.viewGen++
 	st.removed = true
+}
+
+// settleOrder takes removed computations out of the module order, all at once.
+func (e *Editor) settleOrder() {
+	if e.side == nil || e.side.gone == 0 {
+		return
+	}
+	e.side.gone = 0
+	m := e.ownInfo()
+	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(id CompID) bool { return e.root.comps.get(uint32(id)) == nil }), true
 }
 
 // callCounts counts callers, once; edits keep the counts up to date from then on.
 func (e *Editor) callCounts() map[CompID]int {
 	t := e.tables()
 	if t.calls == nil {
+		e.settleOrder()
 		t.calls = make(map[CompID]int)
 		for _, id := range e.root.order {
 			e.root.comps.get(uint32(id)).instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), 1); return true })
@@ -427,12 +454,16 @@ func (e *Editor) dropStates() {
 }
 
 // Freeze publishes the final state and ends the session: every later call on it or its handles panics. When nothing was edited, the
-// result is the module that the session started from.
+// result is the module that the session started from. Within [Owned.Edit] it ends the handles alone, and gives a view.
 func (e *Editor) Freeze() Module {
 	e.check()
 	e.settle()
 	if e.isFork() {
 		panic("hlo: Freeze of a fork; Join it to the session it came from")
+	}
+	if e.owned {
+		e.endHandles(byFreeze)
+		return e.ViewModule()
 	}
 	m := Module{e.root}
 	e.end(byFreeze)
@@ -452,7 +483,7 @@ func (e *Editor) FreezeUnlessEqual(base Module) Module {
 // end retires the session for good and lets go of the module.
 func (e *Editor) end(why ending) {
 	e.retire(why)
-	e.epoch, e.root, e.side, e.fork = 0, nil, nil, nil
+	e.epoch, e.root, e.side, e.fork, e.shown = 0, nil, nil, nil, nil
 	e.slab, e.slabLeft = nil, 0
 	if e.first.node != nil {
 		e.first = compState{e: e}
@@ -467,23 +498,34 @@ func (e *Editor) Changed(m Module) bool {
 }
 
 // ViewModule is the module as it is now, to read, on the terms of [CompEdit.View]: of computations that the session has written to, it
-// has views. When nothing was edited, it is the version that the session started from.
+// has views. When nothing was edited, it is the version that the session started from, and when nothing was edited since it was last asked for,
+// the same as then.
 func (e *Editor) ViewModule() Module {
-	e.checkWhole("ViewModule")
+	e.check()
 	e.settle()
 	if e.root.epoch != e.epoch {
 		return Module{e.root}
 	}
+	if e.shown != nil && e.at.writes == e.writes && e.at.looks == e.looks {
+		return Module{e.shown}
+	}
 	v := e.root.cloneTo(new(smallModule), e.epoch, new(CopyStats))
 	epoch := epochs.Add(1) // the table is the view's alone
 	for _, id := range e.root.order {
-		if c := e.root.comps.get(uint32(id)); c.epoch == e.epoch {
-			*v.comps.slot(epoch, new(CopyStats), uint32(id)) = e.Computation(id).View().c
+		c := e.root.comps.get(uint32(id))
+		to := v.comps.slot(epoch, new(CopyStats), uint32(id))
+		if c.epoch == e.epoch { // then it may be edited
+			*to = e.Computation(id).View().c
 		}
 	}
-	v.epoch = epoch
+	info := *v.moduleInfo
+	info.epoch, v.epoch, v.moduleInfo = epoch, epoch, &info
+	e.shown, e.at.writes, e.at.looks = v, e.writes, e.looks
 	return Module{v}
 }
+
+// Shows reports whether m is the module as it is now: what ViewModule would give out.
+func (e *Editor) Shows(m Module) bool { return e.ViewModule() == m }
 
 // Edits grows with every edit: it is the same as before exactly when nothing was edited since.
 func (e *Editor) Edits() uint64 {

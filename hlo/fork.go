@@ -43,6 +43,7 @@ func (e *Editor) Fork(ids ...CompID) []*Editor {
 		}
 	}
 	e.Snapshot()
+	e.noteEdited()
 	e.retire(byFork)
 	e.dropStates()
 	first := CompID(e.root.comps.n)
@@ -58,6 +59,14 @@ func (e *Editor) Fork(ids ...CompID) []*Editor {
 	}
 	e.fork = &forkState{children: children}
 	return slices.Clone(children)
+}
+
+// Base is the version that a fork started from.
+func (e *Editor) Base() Module {
+	if !e.isFork() {
+		panic("hlo: Base of a session that is no fork")
+	}
+	return Module{e.fork.base}
 }
 
 // Join takes over what the given children did, in the order given, and ends all children: the work of those not given is dropped. Names

@@ -65,7 +65,7 @@ func (m *moduleNode) hashes() *moduleHashes {
 	}
 	x := &moduleHashes{comps: make([]Hash, m.comps.n)}
 	for _, id := range m.postOrder() { // callees first; on a circle, a hash not known yet counts as zero
-		s := m.comps.get(uint32(id)).structure()
+		s := m.current(id).structure()
 		h := newHasher(3)
 		h.word(s.hash.Hi)
 		h.word(s.hash.Lo)

@@ -37,8 +37,8 @@ func (in Instruction) node() *instrNode {
 // IsZero reports whether in is no instruction.
 func (in Instruction) IsZero() bool { return in.n == nil }
 
-// ID is the instruction's id in its computation.
-func (in Instruction) ID() InstrID { return in.node().id }
+// ID is the instruction's id in its computation. A stale view still knows it.
+func (in Instruction) ID() InstrID { return in.n.id }
 
 // Name is the instruction's name, unique in the module, without '%'.
 func (in Instruction) Name() string { return in.node().name }
@@ -82,7 +82,15 @@ func (in Instruction) Operands() iter.Seq[Instruction] {
 }
 
 // OperandIDs yields the ids of the operands in order.
-func (in Instruction) OperandIDs() iter.Seq[InstrID] { return slices.Values(in.node().operands()) }
+func (in Instruction) OperandIDs() iter.Seq[InstrID] { return valuesOf(in, in.node().operands()) }
+
+// valuesOf yields ids that belong to a node, as they are at the call: in a view the session may write to them.
+func valuesOf[T any](in Instruction, ids []T) iter.Seq[T] {
+	if live := in.c.live; live != nil && in.n.ownedBy(live.e.epoch) {
+		ids = slices.Clone(ids)
+	}
+	return slices.Values(ids)
+}
 
 // Attrs is the op's own attributes, nil for an op without any. What it points to is shared and must not be written; see [AttrsOf].
 func (in Instruction) Attrs() OpAttrs {
@@ -121,7 +129,7 @@ func (in Instruction) NumControlPredecessors() int { return len(in.node().contro
 
 // ControlPredecessors yields the ids of the instructions that must run before this one although it does not use their results.
 func (in Instruction) ControlPredecessors() iter.Seq[InstrID] {
-	return slices.Values(in.node().control())
+	return valuesOf(in, in.node().control())
 }
 
 // ControlSuccessors yields the ids of the instructions that name this one as control predecessor.
@@ -139,7 +147,7 @@ func (in Instruction) NumCallees() int { return len(in.node().called()) }
 func (in Instruction) Callee(i int) CompID { return in.node().called()[i] }
 
 // Callees yields the called computations in order.
-func (in Instruction) Callees() iter.Seq[CompID] { return slices.Values(in.node().called()) }
+func (in Instruction) Callees() iter.Seq[CompID] { return valuesOf(in, in.node().called()) }
 
 // Users yields the instructions that use the result as an operand, each once, by ascending id.
 func (in Instruction) Users() iter.Seq[Instruction] {

@@ -137,7 +137,7 @@ func (m Module) CompIDLimit() CompID { return CompID(m.m.comps.n) }
 func (m Module) NumInstructions() int {
 	n := 0
 	for c := range m.Computations() {
-		n += int(c.c.count)
+		n += c.NumInstructions()
 	}
 	return n
 }

@@ -107,7 +107,8 @@ func (o Owned[T]) WithName(name string) Owned[T] {
 	return next
 }
 
-// Edit lends the session to f, for edits of any kind. Handles that f obtained are stale afterwards. f must not end the session.
+// Edit lends the session to f, for edits of any kind. Freeze does not end it then: it gives the module as it is, as a view. Handles that f obtained are
+// stale afterwards; views live until the next edit.
 //
 //halo:consume o
 func (o Owned[T]) Edit(f func(*Editor)) Owned[T] {
@@ -115,12 +116,13 @@ func (o Owned[T]) Edit(f func(*Editor)) Owned[T] {
 	if e.grown.next > 0 {
 		e.grown = growth{next: growthStep} // whoever edits next has a bound of its own
 	}
+	e.owned = true
 	f(e)
 	e.check()
 	e.settle()
+	e.owned = false
 	e.noteEdited()
-	e.retire(byOwnedEdit)
-	e.dropStates()
+	e.endHandles(byOwnedEdit)
 	return next
 }
 
@@ -171,11 +173,12 @@ func (o Owned[T]) Edited() []CompID {
 	return slices.Compact(list)
 }
 
-// noteEdited remembers the computations that the session has written to since it last forgot what it knows of them.
+// noteEdited remembers the computations that the session has written to since it was last called.
 func (e *Editor) noteEdited() {
 	note := func(st *compState) bool {
-		if st.viewGen > 0 && st.node != nil {
+		if st.viewGen != st.noted && st.node != nil {
 			e.edited = append(e.edited, st.node.id)
+			st.noted = st.viewGen
 		}
 		return true
 	}

@@ -101,7 +101,43 @@ func TestBuiltAndHandedOn(t *testing.T) {
 
 func TestOwnedEditEndsHandles(t *testing.T) {
 	var kept CompEdit
-	o := Own(chainModule(t, 3)).Edit(func(e *Editor) { kept = e.Computation(0) })
+	Own(chainModule(t, 3)).Edit(func(e *Editor) { kept = e.Computation(0) })
 	assert.PanicsWithValue(t, "hlo: use of a computation edit after the end of Owned.Edit", func() { kept.SetRoot(0) })
-	assert.PanicsWithValue(t, "hlo: use of an Editor after Freeze", func() { o.Edit(func(e *Editor) { e.Freeze() }) }) //halo:allow useaftermove to see it panic
+}
+
+// TestOwnedEditViews: within Edit a session goes on after Freeze, and what was seen lives until it is edited.
+func TestOwnedEditViews(t *testing.T) {
+	m := chainModule(t, 3)
+	id := m.Entry().ID()
+	var first, second Module
+	o := Own(m).Edit(func(e *Editor) {
+		assert.True(t, e.Shows(m), "nothing was edited")
+		e.Computation(id).Instr(1).SetShape(MakeShape(F32, 9))
+		assert.False(t, e.Shows(m))
+		first = e.Freeze()
+		assert.True(t, e.Shows(first))
+	})
+	assert.Equal(t, []CompID{id}, o.Edited())
+	o = o.Edit(func(e *Editor) {
+		assert.True(t, e.Shows(first), "nothing was edited since")
+		assert.True(t, e.ViewModule() == first)
+		assert.Equal(t, MakeShape(F32, 9), first.Entry().MustAt(1).Shape())
+		operands := first.Entry().MustAt(1).OperandIDs()
+		e.Computation(id).Instr(1).SetOperand(0, 2)
+		for o := range operands {
+			assert.Equal(t, InstrID(0), o, "as it was when it was asked for")
+		}
+		second = e.Freeze()
+		assert.False(t, e.Shows(first))
+	})
+	assert.Panics(t, func() { first.Entry().Name() }, "it was edited since")
+	assert.Equal(t, id, first.Entry().ID(), "ids never change")
+	assert.Panics(t, func() { first.Hash() })
+	assert.Equal(t, InstrID(2), second.Entry().MustAt(1).Operand(0))
+	assert.Equal(t, []CompID{id}, o.Edited())
+	o = o.Edit(func(*Editor) {})
+	assert.Empty(t, o.Edited())
+	assert.Equal(t, 1, o.Stats().Instructions)
+	o.Share()
+	assert.Panics(t, func() { second.Entry().Name() }, "the session is over")
 }

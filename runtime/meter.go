@@ -167,6 +167,9 @@ func (g *gather) times(c *MeterCall, m *meter, view bool) {
 	steps, timed := m.ns, m.timed
 	if m.counted != nil {
 		steps, timed = m.counted.ns, m.counted.timed
+		if timed == 0 && m.counted.spare != nil {
+			steps, timed = m.counted.spare, 1
+		}
 	}
 	if !view {
 		c.Executions += m.executions
@@ -177,14 +180,15 @@ func (g *gather) times(c *MeterCall, m *meter, view bool) {
 	}
 	scale := float64(m.executions) / float64(timed)
 	excess := 0.0 // of each step
-	if m.counted != nil && !view {
-		excess = m.of.outside.clockExcess() * float64(timed)
-	}
 	last := len(steps) - 1
+	if m.counted != nil {
+		excess = m.of.outside.clockExcess() * float64(timed)
+		c.Joining -= int64(m.of.outside.clockExcess() * float64(m.counted.inJoin) * scale)
+	}
 	for i, ns := range steps[:last] {
 		c.Steps[i].Nanoseconds += int64(max(float64(ns)-excess, min(float64(ns), 0)) * scale)
 	}
-	c.Joining += int64(float64(steps[last]) * scale)
+	c.Joining = max(c.Joining+int64(float64(steps[last])*scale), 0)
 }
 
 func (s *step) info() StepInfo {

@@ -62,6 +62,11 @@ type Config struct {
 	CanChangeLayout           func(hlo.Instruction) bool // whether the instruction may change layouts; nil: unary ops, and what [CanChangeLayout] says. LayoutSensitive only
 	ShapeSize                 func(hlo.Shape) int64      // bytes of a shape, -1 for unbounded ones; nil: [DenseSize]
 
+	// Known, when set, are the instructions that read as they did in a version of the module in which the same Config found nothing; the header must
+	// be that version's, too. An instruction that is known, and its operands are, is not checked by itself again if nothing but its shape, its
+	// attributes and their shapes matter to it.
+	Known func(hlo.Instruction) bool
+
 	// Extra are rules beside those of the table.
 	Extra []Extra
 

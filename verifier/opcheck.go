@@ -51,6 +51,9 @@ func (r *run) instructions() {
 }
 
 func (r *run) instruction(in hlo.Instruction) {
+	if r.cfg.Known != nil && r.known(in) {
+		return
+	}
 	op := in.Opcode()
 	if in.NumCallees() > 0 && len(hlo.Info(op).Callees) == 0 && !hlo.IsAsync(op) {
 		r.report(in, "GEN-01", "Called computations specified for non-caller instruction %%%s, %v", in.Name(), op)
@@ -60,6 +63,20 @@ func (r *run) instruction(in hlo.Instruction) {
 		r.op(in)
 	}
 	r.common(in)
+}
+
+// known reports whether the checks of in would find what they found the last time, nothing.
+func (r *run) known(in hlo.Instruction) bool {
+	info := hlo.Info(in.Opcode())
+	if in.NumCallees() > 0 || hlo.IsAsync(in.Opcode()) || info.Pair != (hlo.Pair{}) || info.Traits.Has(hlo.TraitCollective) || !in.Shape().IsArray() || !r.cfg.Known(in) {
+		return false
+	}
+	for i := range in.NumOperands() {
+		if !r.cfg.Known(in.OperandInstr(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // fromBad reports whether in continues a pair or chain in which something is wrong already: what its shape should be is not known then.

@@ -14,7 +14,7 @@ type Loop struct {
 }
 
 // FindLoop recognises a counting loop from its text; false for any other.
-func FindLoop(m hlo.Module, while hlo.Instruction) (Loop, bool) {
+func FindLoop(m Computations, while hlo.Instruction) (Loop, bool) {
 	cond, body := m.MustComputation(while.Callee(0)), m.MustComputation(while.Callee(1))
 	if conditionIsSecond(while) {
 		cond, body = body, cond

@@ -52,6 +52,7 @@ type chunk struct {
 	refs     []ref
 	called   []hlo.CompID // as places in names
 	names    []string     // of computations
+	version  int          // of a session's text
 }
 
 // readAhead lets a second goroutine read ahead of p, whose first computation begins at an offset, if that is worth while. It ends when
@@ -61,7 +62,7 @@ func (p *parser) readAhead(from int) (done func()) {
 	if size == 0 {
 		size = chunkSize
 	}
-	if p.ahead != nil || len(p.text)-from < minAhead*size || runtime.GOMAXPROCS(0) < 2 {
+	if p.ahead != nil || p.session != nil || len(p.text)-from < minAhead*size || runtime.GOMAXPROCS(0) < 2 {
 		return func() {}
 	}
 	a := &aheadReader{p: p.second(), size: size, at: from / size, ended: make(chan struct{})}

@@ -37,6 +37,9 @@ type parser struct {
 	part  *chunk       // what a parser that reads ahead is in, nil: it does not
 	chunk int          // the size of chunks, 0: chunkSize
 
+	session *Session // has what was read in versions before, if not nil
+	touched *Touched // what is noted of differences from its last sound version, if not nil
+
 	memo
 	build
 }

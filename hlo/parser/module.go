@@ -65,6 +65,9 @@ func (p *parser) module() hlo.Module {
 	p.guard(func() { p.tables(front.Tables) })
 	if len(front.Computations) > 0 {
 		at := front.Computations[0].At
+		if p.session != nil {
+			p.session.front = at
+		}
 		done := p.readAhead(at)
 		entry = p.computations(at)
 		done()
@@ -150,6 +153,9 @@ func (p *parser) computation() (h head, ok bool) {
 	}
 	h.name, _ = p.keep(h.name)
 	f = p.openScope(h.name)
+	if p.touched != nil {
+		p.touched.here = []hlo.InstrID{}
+	}
 	if !p.body(f, start, before) {
 		return h, false
 	}
@@ -161,7 +167,9 @@ func (p *parser) computation() (h head, ok bool) {
 	}
 	p.guard(func() { p.checkSignature(f, h.result, h.resultAt) })
 	if len(p.errs) == before {
-		p.guard(func() { id = p.closeScope(f, end) })
+		if p.guard(func() { id = p.closeScope(f, end) }) && p.touched != nil {
+			p.touched.close(id)
+		}
 	}
 	if old, ok := p.comps[h.name]; !ok || old.bad() {
 		p.comps[h.name] = definition{id, uint32(h.at)}

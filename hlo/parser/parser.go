@@ -16,6 +16,7 @@
 //	module.go       header, debug tables and computations become a module of package hlo
 //	instruction.go  instructions: read by hand, since most of the time goes here
 //	ahead.go        a second goroutine reads ahead in large texts
+//	session.go      versions of a text, of which little is read anew
 //	recover.go      what is read again, and where reading goes on, behind a fault
 //	statement.go    where a statement ends, whatever lines it spans
 //	operand.go      operands: names, tuple elements, instructions in place
@@ -107,7 +108,7 @@ func (p *parser) whole(single bool) (m hlo.Module, err error) {
 	return m, nil
 }
 
-// isSingleInstruction tells the kinds of text apart (hlo-text section 2.1).
+// isSingleInstruction reports whether the text is a lone instruction (hlo-text section 2.1).
 func (p *parser) isSingleInstruction() bool {
 	s := p.text
 	i := skipSpace(s, 0)
@@ -173,7 +174,7 @@ func separator(text string, i int) (start, end int) {
 	return start, len(text)
 }
 
-// warn tells of something doubtful at offset off.
+// warn adds a warning about offset off.
 func (p *parser) warn(off int, msg string) { p.warnRule("", off, msg) }
 
 // warnRule is warn with the rule of the verifier that the text does not keep.

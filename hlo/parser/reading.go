@@ -59,7 +59,11 @@ func (p *parser) readChunk(c *chunk, from, to int) (useful bool) {
 	p.src = p.text[:min(len(p.text), to+(to-from))]
 	to = min(to, len(p.src))
 	n := 0
-	for at := p.nextLine(from-1, to); at < to && n < maxLeft; {
+	at := from
+	if from > 0 {
+		at = p.nextLine(from-1, to)
+	}
+	for at < to && n < maxLeft {
 		if definesAt(p.src, at) {
 			if p.tryRead(at) {
 				at = skipSpace(p.src, p.pos)
@@ -136,7 +140,8 @@ func (p *parser) adopt(f *scope, c *chunk, r *reading) {
 	if p.pos >= p.tellAt {
 		p.tell()
 	}
-	at := int(r.at)
+	shift := p.pos - int(r.start) // since it was read
+	at := int(r.at) + shift
 	if r.isRoot && f.root != hlo.NoInstr {
 		p.failAt(at, "one computation should have only one ROOT")
 	}
@@ -149,8 +154,19 @@ func (p *parser) adopt(f *scope, c *chunk, r *reading) {
 		d.spec.Shape = p.own(r.shape, r.shapeText)
 	}
 	d.seenOwn, d.spelled = r.seenOwn, r.spelled
-	p.hasFrameIDs = p.hasFrameIDs || r.hasFrameID
+	if r.hasFrameID {
+		p.hasFrameIDs = true
+		if p.session != nil {
+			d.spec.Common = p.session.unshared(r.common)
+		}
+	}
 	refs := c.refs[r.refs:][:r.operands+r.control]
+	if len(f.poisoned) > 0 && p.continuesFault(f, refs[:r.operands], int(r.end)+shift) {
+		f.poisonName(r.name)
+		p.pos = int(r.end) + shift
+		p.freeDraft(d)
+		return
+	}
 	for i := range refs {
 		id := p.resolve(f, &refs[i], at)
 		if i < int(r.operands) {
@@ -172,14 +188,33 @@ func (p *parser) adopt(f *scope, c *chunk, r *reading) {
 	if a, ok := r.attrs.(*hlo.ParameterAttrs); ok {
 		p.checkParameter(f, a.Number, at)
 	}
-	p.pos = int(r.end)
+	p.pos = int(r.end) + shift
 	d.spec.Operands = p.operands[d.base:]
 	id := p.add(f, d)
+	if p.touched != nil {
+		p.touched.adopted(id, d, c.version > p.session.sound)
+	}
 	p.freeDraft(d)
 	p.define(f, d.spec.Name, r.hash, kept, id)
 	if r.isRoot {
 		f.root = id
 	}
+}
+
+// continuesFault reports whether an instruction that was read ahead can only be left out, since an operand of it has a fault. In texts in
+// which much hangs on one that has, this spares reading all of that again.
+func (p *parser) continuesFault(f *scope, operands []ref, end int) bool {
+	for i := range operands {
+		r := &operands[i]
+		s, ok := f.names.getHashed(&p.stored, r.name, r.hash)
+		switch {
+		case !ok:
+			return f.poisoned[r.name] && (p.src[end] == '}' || definesAt(p.src, end))
+		case r.declared.IsValid() && !r.declared.Compatible(f.b.Shape(s.id)):
+			return false // that is to be told
+		}
+	}
+	return false
 }
 
 // resolve finds the instruction that a name means.

@@ -102,13 +102,25 @@ func (p *parser) instructions(f *scope) {
 		u.start = p.pos
 		u.parameters, u.asyncs, u.warnings, u.unspent = u.parameters[:0], len(p.asyncs), len(p.warnings), p.unspent
 		u.zero, u.thread = p.warnedZero, p.warnedThread
-		if c, r := p.ahead.find(p.pos); r != nil {
+		if c, r := p.readingAt(p.pos); r != nil {
 			p.adopt(f, c, r)
 		} else {
+			before := f.b.NumInstructions()
 			p.instruction(f)
+			if p.touched != nil {
+				p.touched.add(before, f.b.NumInstructions())
+			}
 		}
 		u.last = u.start
 	}
+}
+
+// readingAt is what was read before of the instruction at an offset; nil if nothing was.
+func (p *parser) readingAt(pos int) (*chunk, *reading) {
+	if p.session != nil {
+		return p.session.find(pos)
+	}
+	return p.ahead.find(pos)
 }
 
 // instructionAgain deals with the instruction that has failed. The fault is that of the one before if what begins here does not begin an

@@ -95,10 +95,15 @@ func (f *scope) poison(statement string) {
 	if i < len(statement) && statement[i] == '%' {
 		i++
 	}
+	f.poisonName(strings.TrimSuffix(statement[i:skipWord(statement, i)], ":"))
+}
+
+func (f *scope) poisonName(name string) {
+	f.bad = true
 	if f.poisoned == nil {
 		f.poisoned = make(map[string]bool)
 	}
-	f.poisoned[strings.TrimSuffix(statement[i:skipWord(statement, i)], ":")] = true
+	f.poisoned[name] = true
 }
 
 // isLegalName reports whether an instruction may be called so. The name is a token of identifier characters.

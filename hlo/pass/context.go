@@ -16,6 +16,7 @@ type Context struct {
 	stats   map[string]int64
 	copied  hlo.CopyStats
 	session *hlo.Editor // whose copies are not counted yet
+	lent    *hlo.Editor // of the chain that the pass is a part of; nil if there is none
 	held    []event     // of a part of a run: told to the instruments when it is its turn
 	isPart  bool
 	stopped bool // a budget ran out
@@ -32,8 +33,15 @@ func NewContext(ctx context.Context) *Context {
 	return &Context{Context: ctx, runner: &Runner{}, began: time.Now()}
 }
 
-// Edit opens a session like [hlo.Module.Edit], whose copies are counted as the pass's.
+// Edit opens a session like [hlo.Module.Edit], whose copies are counted as the pass's. In a chain of passes it is that of the chain, whose nodes are
+// written in place, and its Freeze gives a view.
 func (c *Context) Edit(m hlo.Module) *hlo.Editor {
+	if c.lent != nil {
+		if !c.lent.Shows(m) {
+			panic("pass: a session on what has been edited since")
+		}
+		return c.lent
+	}
 	c.closeSession()
 	c.session = m.Edit()
 	return c.session

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -20,6 +21,19 @@ type current struct {
 	m     hlo.Module // the version, or the one with which the chain began
 	at    stamp
 	chain *chain // nil if m is all
+}
+
+// Handed says how a run has handed on what its passes made.
+type Handed struct {
+	// Chains is how many there were.
+	Chains int
+	// Copied counts the parts of the IR that were copied, in chains and out of them.
+	Copied hlo.CopyStats
+	// Forked is the part of them that was copied since several large computations were worked on at once.
+	Forked hlo.CopyStats
+	// Restarts are the paths of passes that failed in a chain, which was run again version by version then. A pass of the list that did not
+	// fail again has read what it had edited, though it is lent.
+	Restarts []string
 }
 
 // stamp numbers what a run makes of its module: another one after each change, and the greater the later.
@@ -50,7 +64,7 @@ type link struct {
 }
 
 // owns reports whether a pass can edit what others are still making.
-func (p *Pass) owns() bool { return p.Own != nil || p.Local != nil && p.Lent }
+func (p *Pass) owns() bool { return p.Own != nil || p.Lent }
 
 // looks reports whether somebody wants to see the module after each pass, or counts what passes do.
 func (r *Runner) looks() bool {
@@ -60,6 +74,7 @@ func (r *Runner) looks() bool {
 // publish ends a chain.
 func (r *Runner) publish() hlo.Module {
 	if ch := r.now.chain; ch != nil {
+		r.Handed.Copied = sum(r.Handed.Copied, ch.o.Stats())
 		r.now.m, r.now.chain = ch.o.Share(), nil
 		ch.end, ch.links = r.now.m, nil
 		r.facts.forget(r.now.m)
@@ -89,6 +104,7 @@ func (r *Runner) handOn(ctx context.Context, p *Pass, path string) error {
 		given = r.now.m
 		ch = &chain{o: hlo.Own(given), base: given, edited: map[hlo.CompID]stamp{}, called: map[hlo.CompID][]hlo.CompID{}}
 		r.now.chain = ch
+		r.Handed.Chains++
 	}
 	before, edits := r.now.at, ch.o.Edits()
 	c := &Context{Context: ctx, pass: p.Name, runner: r, began: time.Now()}
@@ -99,6 +115,7 @@ func (r *Runner) handOn(ctx context.Context, p *Pass, path string) error {
 	if ch.o.Edits() != edits {
 		r.now.at = r.newStamp()
 		ch.note(r.now.at)
+		r.look(r.facts.forget)
 	}
 	r.last[r.key(p)] = lastRun{before: before, after: r.now.at, given: given, chain: ch}
 	return nil
@@ -116,6 +133,13 @@ func (r *Runner) callOwned(c *Context, p *Pass, ch *chain, last lastRun) (err er
 	}
 	ch.o = ch.o.Edit(func(e *hlo.Editor) {
 		m := e.ViewModule()
+		for range m.Callers(m.Entry().ID()) { // who calls whom stays known when views are stale
+			break
+		}
+		if p.Run != nil {
+			err = p.runLent(c, m, e)
+			return
+		}
 		only := r.onThreads(m, r.since(last, m))
 		if only == nil || len(only) > 0 {
 			err = p.editLocal(c, m, e, only)
@@ -124,11 +148,22 @@ func (r *Runner) callOwned(c *Context, p *Pass, ch *chain, last lastRun) (err er
 	return err
 }
 
+// runLent runs a pass of the form Run in a session.
+func (p *Pass) runLent(c *Context, m hlo.Module, e *hlo.Editor) error {
+	c.lent = e
+	next, err := p.Run(c, m)
+	if err == nil && (next.IsZero() || !e.Shows(next)) {
+		return fmt.Errorf("returned another module than it has made")
+	}
+	return err
+}
+
 // startOver runs a chain again in which a pass has failed, version by version. The pass fails again, and the module that it was given is
 // known then.
 func (r *Runner) startOver(ctx context.Context, failed link, err error) error {
 	ch := r.now.chain
 	r.now.m, r.now.chain = ch.base, nil
+	r.Handed.Restarts = append(r.Handed.Restarts, failed.path)
 	if ctx.Err() != nil {
 		return &Error{Pass: failed.path, Failed: failed.pass, FP: failed.fp, Before: ch.base, Err: err}
 	}

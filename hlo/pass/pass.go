@@ -42,12 +42,13 @@ type Pass struct {
 
 	// Run returns the new version of the module, and the module it was given when there is nothing to do.
 	Run func(ctx *Context, m hlo.Module) (hlo.Module, error)
-	// Local edits one computation, c, and may add others; m is the module as it was. It may look at what c calls and at who calls c, and
+	// Local edits one computation, c, and may add others; m is the module as it was before, or after some other computations were edited. It may look at what c calls and at who calls c, and
 	// at facts about these, but at nothing else, since it is not run again on computations for which all this stayed as it was. It must
 	// be safe to run on several computations at once.
 	Local func(ctx *Context, m hlo.Module, c hlo.CompEdit) error
-	// Lent says that Local reads computations anew after each edit: m and what it gives out may be views then, of what passes before have
-	// made and nobody has looked at, which die with the next edit.
+	// Lent says that Run or Local reads computations anew after each edit: m and what it gives out may be views then, of what passes before
+	// have made and nobody has looked at, which die with the next edit. Run opens its sessions with Context.Edit, on what it was given or what Freeze
+	// gave it, and keeps what a session has done. Local takes c from its handle; of m it may read what it has not edited.
 	Lent bool
 	// Own edits the module that passes hand on, and gives it back. What passes before it have copied is not copied again.
 	Own func(ctx *Context, o hlo.Owned[hlo.Module]) (hlo.Owned[hlo.Module], error)

@@ -81,6 +81,8 @@ type Runner struct {
 	Budget Budget
 	// Thorough runs every pass on everything, whether or not anything changed since its last run.
 	Thorough bool
+	// Handed is how the last run has handed on what its passes made.
+	Handed Handed
 	// CountMemory has reports tell how much memory each pass allocated.
 	CountMemory bool
 
@@ -109,6 +111,7 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 	}
 	r.last = map[string]lastRun{}
 	r.facts = facts{}
+	r.Handed = Handed{}
 	r.now = current{m: m, at: r.newStamp()}
 	err := r.pipeline(ctx, placesOf("", p, map[string]int{}))
 	return r.publish(), err
@@ -228,6 +231,7 @@ func (r *Runner) passOn(ctx context.Context, p *Pass, path string, m hlo.Module)
 		after = r.newStamp()
 	}
 	r.last[r.key(p)] = lastRun{before: before, after: after, given: m}
+	r.Handed.Copied = sum(r.Handed.Copied, c.copied)
 	rep.After, rep.Statistics, rep.Copied = next, c.stats, c.copied
 	for _, i := range r.Instruments {
 		if i.After != nil {

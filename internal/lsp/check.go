@@ -29,7 +29,7 @@ type fix struct {
 // most bounds how many diagnostics are shown: a person mends the first few.
 const most = 200
 
-// checkModule reads and verifies a module. What only the profile doc refuses is a warning, as in all commands.
+// checkModule reads and verifies a module. Faults in the profile doc alone are warnings, as in all commands.
 func checkModule(d *document) (c checked) {
 	c.diagnostics = []Diagnostic{}
 	defer func() {
@@ -41,40 +41,75 @@ func checkModule(d *document) (c checked) {
 	if strings.TrimSpace(d.text) == "" {
 		return c
 	}
-	kind := source.HLOText
 	if d.language.name == nameStableHLO {
-		kind = source.StableHLOText
+		m, err := source.ReadKind(d.uri, []byte(d.text), source.StableHLOText, source.Options{})
+		c.add(d, m, err, verifier.Config{})
+		return c
 	}
 	warn := func(e *parser.Error) { c.diagnostics = append(c.diagnostics, d.fault(e, severityWarning)) }
-	parts := []parser.Part{{Text: d.text}}
-	if kind == source.HLOText {
-		parts = parser.Split(d.text)
+	parts := parser.Split(d.text)
+	if len(parts) == 1 {
+		d.shared.read(d, &c, warn)
+		return c
 	}
 	for _, part := range parts {
-		m, err := source.ReadKind(d.uri, []byte(part.Text), kind, source.Options{Text: parser.Config{Warn: warn, LinesBefore: part.LinesBefore}})
-		if err != nil {
-			c.diagnostics = append(c.diagnostics, d.faults(err)...)
-			continue
-		}
-		if c.module.IsZero() {
-			c.module = m
-			d.lastGood.mu.Lock()
-			d.lastGood.module = m
-			d.lastGood.mu.Unlock()
-		}
-		c.diagnostics = append(c.diagnostics, d.verify(m)...)
+		m, err := parser.Config{Warn: warn, LinesBefore: part.LinesBefore}.Parse(d.uri, part.Text)
+		c.add(d, m, err, verifier.Config{})
 	}
 	return c
 }
 
+// read reads a text of one module: what versions before had in common with it is not read and verified again.
+func (s *shared) read(d *document, c *checked, warn func(*parser.Error)) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	if s.session == nil {
+		s.session = parser.Config{Warn: func(e *parser.Error) { s.warn(e) }}.NewSession(d.uri)
+	}
+	s.warn = warn
+	whole := false
+	defer func() {
+		if !whole { // a bug: what the session has is not to be trusted
+			s.session = nil
+		}
+	}()
+	m, touched, err := s.session.Parse(d.text)
+	cfg := verifier.Config{}
+	if touched != nil {
+		cfg.Known = func(in hlo.Instruction) bool { return !touched.Has(in) }
+	}
+	if found := c.add(d, m, err, cfg); err == nil && found == 0 {
+		s.session.Sound()
+	}
+	whole = true
+}
+
+// add adds what was found of a module, and counts what the verifier has found.
+func (c *checked) add(d *document, m hlo.Module, err error, cfg verifier.Config) (findings int) {
+	if err != nil {
+		c.diagnostics = append(c.diagnostics, d.faults(err)...)
+		return 0
+	}
+	if c.module.IsZero() {
+		c.module = m
+		d.shared.mu.Lock()
+		d.shared.module = m
+		d.shared.mu.Unlock()
+	}
+	found := d.verify(m, cfg)
+	c.diagnostics = append(c.diagnostics, found...)
+	return len(found)
+}
+
 // verify lists the findings of the verifier.
-func (d *document) verify(m hlo.Module) []Diagnostic {
-	found := verifier.Verify(m, verifier.Config{})
+func (d *document) verify(m hlo.Module, cfg verifier.Config) []Diagnostic {
+	found := verifier.Verify(m, cfg)
 	if len(found) == 0 {
 		return nil
 	}
 	severity := severityError
-	if verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err() == nil {
+	cfg.Profile = verifier.XLA
+	if verifier.Verify(m, cfg).Err() == nil {
 		severity = severityWarning
 	}
 	var all []Diagnostic

@@ -2,12 +2,14 @@ package lsp
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
 )
 
 // document is one version of a text. Versions are replaced, never changed; what follows from one is computed when it is asked for.
@@ -20,27 +22,46 @@ type document struct {
 
 	names  func() *index
 	checks func() checked
-	// lastGood is the module of the newest version that could be read, this one or one before: hover uses it while a fault is being typed.
-	lastGood *shared
+	shared *shared
 }
 
 // shared is what versions of a document have in common.
 type shared struct {
-	mu     sync.Mutex
+	mu sync.Mutex
+	// module is that of the newest version that could be read, this one or one before: hover uses it while a fault is being typed.
 	module hlo.Module
+
+	reading sync.Mutex
+	session *parser.Session
+	warn    func(*parser.Error) // of the version being read
 }
 
-func newDocument(uri string, version int, text string, l *language, good *shared) *document {
-	d := &document{uri: uri, version: version, text: text, language: l, lastGood: good}
-	d.lines = append(make([]int, 0, strings.Count(text, "\n")+1), 0)
+// lastGood is the module of the newest version that could be read.
+func (s *shared) lastGood() hlo.Module {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.module
+}
+
+func newDocument(uri string, version int, text string, l *language, s *shared) *document {
+	lines := append(make([]int, 0, strings.Count(text, "\n")+1), 0)
+	return makeDocument(uri, version, text, appendLines(lines, text, 0), l, s)
+}
+
+// appendLines appends where the lines behind the ends of lines in a part of a text begin, which itself begins at an offset.
+func appendLines(lines []int, part string, offset int) []int {
 	for at := 0; ; {
-		n := strings.IndexByte(text[at:], '\n')
+		n := strings.IndexByte(part[at:], '\n')
 		if n < 0 {
-			break
+			return lines
 		}
 		at += n + 1
-		d.lines = append(d.lines, at)
+		lines = append(lines, offset+at)
 	}
+}
+
+func makeDocument(uri string, version int, text string, lines []int, l *language, s *shared) *document {
+	d := &document{uri: uri, version: version, text: text, lines: lines, language: l, shared: s}
 	d.names = sync.OnceValue(func() *index { return l.index(d.text) })
 	d.checks = sync.OnceValue(func() checked { return l.check(d) })
 	return d
@@ -116,17 +137,30 @@ func (d *document) place(line, col int) int {
 func (d *document) edited(version int, changes []contentChange) (*document, error) {
 	next := d
 	for _, c := range changes {
-		text := c.Text
-		if c.Range != nil {
-			from, to := next.offset(c.Range.Start), next.offset(c.Range.End)
-			if from > to {
-				return nil, fmt.Errorf("a change from %v to %v", c.Range.Start, c.Range.End)
-			}
-			text = next.text[:from] + c.Text + next.text[to:]
+		if c.Range == nil {
+			next = newDocument(d.uri, version, c.Text, d.language, d.shared)
+			continue
 		}
-		next = newDocument(d.uri, version, text, d.language, d.lastGood)
+		from, to := next.offset(c.Range.Start), next.offset(c.Range.End)
+		if from > to {
+			return nil, fmt.Errorf("a change from %v to %v", c.Range.Start, c.Range.End)
+		}
+		next = next.replaced(version, span{from, to}, c.Text)
 	}
 	return next, nil
+}
+
+// replaced is the document with another text in the place of a part.
+func (d *document) replaced(version int, old span, text string) *document {
+	first := sort.SearchInts(d.lines, old.from+1) // the lines in front begin before what is replaced, or with it
+	last := sort.SearchInts(d.lines, old.to+1)
+	lines := make([]int, first, len(d.lines)+strings.Count(text, "\n"))
+	copy(lines, d.lines)
+	lines = appendLines(lines, text, old.from)
+	for _, at := range d.lines[last:] {
+		lines = append(lines, at+len(text)-(old.to-old.from))
+	}
+	return makeDocument(d.uri, version, d.text[:old.from]+text+d.text[old.to:], lines, d.language, d.shared)
 }
 
 // nameAt is the name at an offset, or behind the sign there.

@@ -28,9 +28,7 @@ func (d *document) hoverAt(offset int, rates analysis.Rates) (string, span) {
 
 // aboutInstruction is what the module says of an instruction or computation.
 func (d *document) aboutInstruction(s symbol, rates analysis.Rates) string {
-	d.lastGood.mu.Lock()
-	m := d.lastGood.module
-	d.lastGood.mu.Unlock()
+	m := d.shared.lastGood()
 	if m.IsZero() || d.language.name != nameHLO {
 		return ""
 	}

@@ -25,7 +25,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, cfg Config) error {
 		cfg.Rates = analysis.OneCore
 	}
 	s := &server{rates: cfg.Rates, documents: map[string]*document{}, waiting: map[string]*document{}, wake: make(chan struct{}, 1)}
-	stream := jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{})
+	stream := jsonrpc2.NewBufferedStream(pipes{in, out}, &s.codec)
 	conn := jsonrpc2.NewConn(ctx, stream, jsonrpc2.HandlerWithError(s.handle), jsonrpc2.SetLogger(quiet{}))
 	go s.checkAll(ctx, conn)
 	select {
@@ -51,6 +51,7 @@ func (quiet) Printf(string, ...any) {}
 
 // server holds the open documents. Messages are handled one after the other; texts are checked beside that.
 type server struct {
+	codec     codec
 	rates     analysis.Rates
 	mu        sync.Mutex
 	documents map[string]*document
@@ -144,6 +145,9 @@ func (s *server) document(uri string) (*document, error) {
 }
 
 func (s *server) open(p openParams) (any, error) {
+	if s.codec.opened != nil {
+		p, s.codec.opened = *s.codec.opened, nil
+	}
 	t := p.TextDocument
 	s.put(newDocument(t.URI, t.Version, t.Text, languageOf(t.LanguageID, t.URI, t.Text), &shared{}))
 	return nil, nil

@@ -63,6 +63,12 @@ func (c *Case) Run(ctx context.Context, o Options) (output string, err error) {
 	if again, _, err := c.Transform(ctx, pipeline, m, o); err != nil || printer.String(again) != output {
 		return output, errors.New("a second run does something else")
 	}
+	if owned, err := handOn(ctx, pipeline, m); err != nil || printer.String(owned) != output {
+		if err == nil {
+			err = errors.New("passes that hand on what they make do something else")
+		}
+		return output, err
+	}
 	if _, skip := c.says("NOEXEC"); !o.NoExec && !skip {
 		cfg := shadow.Config{Class: worst}
 		if o.Strict {

@@ -103,7 +103,7 @@ var gates = map[string]func(*options) bool{
 	"F30": func(o *options) bool { return o.negativePadding },
 }
 
-// insensitive is about rules that make values whose layouts nobody has chosen.
+// insensitive is about rules that make values whose layouts are not chosen yet.
 func insensitive(o *options) bool { return !o.layoutSensitive }
 
 // sensitive is about rules that make bitcasts.

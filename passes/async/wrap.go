@@ -73,22 +73,29 @@ func NewWrapper(o pass.Options) (*pass.Pass, error) {
 			w.thread = opt.Value
 		}
 	}
-	return &pass.Pass{Name: "async-wrapper", Doc: wrapDoc, Options: o, Params: wrapParams, Makes: []pass.Phase{pass.Async}, Run: w.run}, nil
+	return &pass.Pass{Name: "async-wrapper", Doc: wrapDoc, Options: o, Params: wrapParams, Makes: []pass.Phase{pass.Async}, Lent: true, Run: w.run}, nil
 }
 
 func (w *wrapper) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	costs := pass.Fact(ctx, m, analysis.FindCosts)
 	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
-	e := ctx.Edit(m)
+	type choice struct {
+		c   hlo.CompID
+		ids []hlo.InstrID
+	}
+	var chosen []choice // before anything is edited: what is chosen depends on what is called
 	for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
-		if c.ExecutionThread() != hlo.MainThread {
-			continue
+		if c.ExecutionThread() == hlo.MainThread {
+			chosen = append(chosen, choice{c.ID(), w.choose(ctx, m, c, costs, effects)})
 		}
-		for _, id := range w.choose(ctx, m, c, costs, effects) {
+	}
+	e := ctx.Edit(m)
+	for _, k := range chosen {
+		for _, id := range k.ids {
 			if !ctx.Spend("wrap") {
 				return e.Freeze(), nil
 			}
-			if _, err := Make(e.Computation(c.ID()), id, w.thread); err != nil {
+			if _, err := Make(e.Computation(k.c), id, w.thread); err != nil {
 				return m, err
 			}
 			ctx.Count("wrapped", 1)

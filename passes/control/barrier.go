@@ -12,12 +12,12 @@ var OptimizationBarrierExpander = &pass.Pass{
 
 A barrier keeps other passes from looking through it, so this one runs when all that it is to stop have run. What ran after the barrier by a control
 dependency runs after its operand; a schedule is kept.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		for in := range m.MustComputation(c.ID()).Instructions() {
+	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+		for in := range pass.Each(c) {
 			if in.Opcode() != hlo.OpOptBarrier || in.IsRoot() && in.NumControlPredecessors() > 0 || !ctx.Spend("barrier") {
 				continue
 			}
-			if err := expand(c, in.ID(), c.At(in.ID()).Operand(0)); err != nil {
+			if err := expand(c, in.ID(), in.Operand(0)); err != nil {
 				return err
 			}
 			ctx.Count("barriers", 1)

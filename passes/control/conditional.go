@@ -22,7 +22,7 @@ var ConditionalSimplifier = &pass.Pass{
 
 A selector that is out of range takes the last branch. A conditional whose frontend attribute inlineable says "false" becomes a call of the branch. Branches that draw
 random numbers stay.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		wrapped := asyncComputations(m)
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		e := ctx.Edit(m)
@@ -30,7 +30,7 @@ random numbers stay.`,
 			if wrapped[c.ID()] {
 				continue
 			}
-			for in := range c.Instructions() {
+			for in := range pass.Each(e.Computation(c.ID())) {
 				if in.Opcode() != hlo.OpConditional {
 					continue
 				}

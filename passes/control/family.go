@@ -18,6 +18,7 @@ var Family = pass.Family{
 		InfeedTokenPropagation,
 		MapInliner,
 		OptimizationBarrierExpander,
+		OptimizationBarrierSimplifier,
 		PropagateCallMetadata,
 		UnflattenCallGraph,
 	},

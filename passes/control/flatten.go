@@ -15,7 +15,7 @@ var FlattenCallGraph = &pass.Pass{
 
 Only callees that run as computations are cloned (call, while, conditional, async-start); those applied to elements are shared, because
 nothing tells their applications apart.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		// Callers first: a clone's own callees are then met, and cloned, like any other's.
 		work := []hlo.CompID{m.Entry().ID()}

@@ -13,7 +13,7 @@ import (
 const inlinerDoc = `replace each call by a copy of what it calls
 
 Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", and calls inside
-the computation of an asynchronous instruction stay. What is copied gets the frontend attributes of the call, and its op_name goes in front
+the computation of an asynchronous instruction stay. The copies get the frontend attributes of the call, and its op_name goes in front
 of theirs. A callee that nothing calls any more goes.`
 
 var inlinerParams = []pass.Param{
@@ -32,7 +32,7 @@ func NewCallInliner(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	composites, some := o.List("composites-to-preserve")
-	return &pass.Pass{Name: "call-inliner", Doc: inlinerDoc, Options: o, Params: inlinerParams, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	return &pass.Pass{Name: "call-inliner", Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		return inlineAll(ctx, m, func(in hlo.Instruction) bool {
 			return in.Opcode() == hlo.OpCall && mayInline(in, composites, some) && (!single || calledOnce(m, in.Callee(0)))
 		})
@@ -55,7 +55,7 @@ var FusionInliner = &pass.Pass{
 
 An optimised dump carries the fusions of the machine it was made for. What a fused computation means is what its instructions mean, so
 it can run, and be fused anew, anywhere.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		return inlineAll(ctx, m, func(in hlo.Instruction) bool { return in.Opcode() == hlo.OpFusion })
 	},
 }
@@ -86,20 +86,24 @@ func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool)
 		if wrapped[c.ID()] {
 			continue
 		}
-		for in := range c.Instructions() {
-			ce := e.Computation(c.ID())
-			if !want(in) || !ce.Has(in.ID()) || !ctx.SpendOn("inline", pass.Cost{Instructions: m.MustComputation(in.Callee(0)).NumInstructions()}) {
+		ce := e.Computation(c.ID())
+		for in := range pass.Each(ce) {
+			if !want(in) {
 				continue
 			}
-			operands := slices.Collect(ce.At(in.ID()).OperandIDs())
-			root := inline(ce, in.ID(), e.View(in.Callee(0)), operands, inheritance(e, m, in))
+			callee := e.View(in.Callee(0))
+			if !ctx.SpendOn("inline", pass.Cost{Instructions: callee.NumInstructions()}) {
+				continue
+			}
+			operands := slices.Collect(in.OperandIDs())
+			root := inline(ce, in.ID(), callee, operands, inheritance(e, m, in))
 			if err := ce.ReplaceInstruction(in.ID(), root); err != nil {
 				return m, err
 			}
 			for _, o := range operands {
 				pass.Release(ce, o, nil)
 			}
-			callees[in.Callee(0)] = true
+			callees[callee.ID()] = true
 			ctx.Count("calls", 1)
 		}
 	}

@@ -15,30 +15,29 @@ var MapInliner = &pass.Pass{
 	map(x, y) of a body that is one elementwise op of its parameters   → op(x, y)
 	map of a body that returns a parameter                             → operand
 	map of a body that returns a constant                              → broadcast of the constant`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		for in := range m.MustComputation(c.ID()).Instructions() {
+	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+		for in := range pass.Each(c) {
 			if in.Opcode() != hlo.OpMap {
 				continue
 			}
-			root := m.MustComputation(in.Callee(0)).Root()
-			now := c.At(in.ID())
-			operands, ok := mapped(root, slices.Collect(now.OperandIDs()))
+			root := c.Editor().View(in.Callee(0)).Root()
+			operands, ok := mapped(root, slices.Collect(in.OperandIDs()))
 			if !ok || !ctx.Spend("map") {
 				continue
 			}
-			var to hlo.InstrID
+			to := hlo.NoInstr
+			spec := hlo.InstrSpec{Opcode: root.Opcode(), Shape: in.Shape(), Operands: operands, Attrs: root.Attrs(), Common: in.Common(), Position: in.Position()}
 			switch {
 			case root.Opcode() == hlo.OpParameter:
-				if to = operands[0]; !c.At(to).Shape().Equal(now.Shape()) {
+				if to = operands[0]; !c.At(to).Shape().Equal(in.Shape()) {
 					continue
 				}
 			case root.Opcode() == hlo.OpConstant:
 				k := c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: root.Shape(), Attrs: root.Attrs(), Position: in.Position()})
-				to = c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpBroadcast, Shape: now.Shape(), Operands: []hlo.InstrID{k.ID()},
-					Attrs: &hlo.BroadcastAttrs{}, Common: now.Common(), Position: in.Position()}).ID()
-			default:
-				to = c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: root.Opcode(), Shape: now.Shape(), Operands: operands, Attrs: root.Attrs(),
-					Common: now.Common(), Position: in.Position()}).ID()
+				spec.Opcode, spec.Operands, spec.Attrs = hlo.OpBroadcast, []hlo.InstrID{k.ID()}, &hlo.BroadcastAttrs{}
+			}
+			if to == hlo.NoInstr {
+				to = c.InsertSpecBefore(in.ID(), spec).ID()
 			}
 			if err := c.ReplaceInstruction(in.ID(), to); err != nil {
 				return err

@@ -23,6 +23,7 @@ func NewGatherExpander(o pass.Options) (*pass.Pass, error) {
 		return &p, nil
 	case "eliminate-all-gathers":
 		simple := p.Local
+		p.Lent = false // the loop is written while the gather is read
 		p.Local = func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 			if err := loops(ctx, m, c, func(in hlo.Instruction) bool { return loopsOverGather(in) }, gatherLoop); err != nil {
 				return err

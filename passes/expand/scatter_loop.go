@@ -18,6 +18,7 @@ func NewScatterExpander(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	mode := o.Text("m", "eliminate-simple-scatters")
+	p.Lent = mode == "eliminate-simple-scatters" // the loops are written while the scatter is read
 	switch simple := p.Local; mode {
 	case "eliminate-simple-scatters":
 	case "eliminate-indeterministic-scatters":

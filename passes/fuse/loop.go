@@ -18,27 +18,30 @@ var loopFusion = &pass.Pass{
 An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
 they are, and an array that is rotated: a concatenation of the last and the first part of another. A reduction by one op takes in what computes its operand.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
-recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. What is left over as a single instruction stays as it is.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. A single instruction is not wrapped.`,
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			f := newFuser(m, e, c)
 			f.ctx = ctx
 			f.findGroups()
 			f.merge()
+			var edits []func() error // the computation stays as it is until all fusions are made
 			for _, root := range f.roots {
 				results := f.results(f.leader(root))
 				members := f.size(results)
 				if root != f.place(root) || members < 2 && !f.spares(c.MustAt(root)) || !ctx.Spend("fuse") {
 					continue // a merged group is made at its place
 				}
-				if err := f.fuse(results); err != nil {
-					return m, err
-				}
-				f.release(results)
+				edits = append(edits, f.fuse(results), f.release(results))
 				ctx.Passed(c.MustAt(root), "computes %d instructions in one loop", members)
 				ctx.Count("fusions", 1)
 				ctx.Count("instructions", int64(members))
+			}
+			for _, edit := range edits {
+				if err := edit(); err != nil {
+					return m, err
+				}
 			}
 		}
 		return e.Freeze(), nil
@@ -213,8 +216,9 @@ func cheap(in hlo.Instruction) bool {
 	return false
 }
 
-// fuse puts the members of a group, or of merged groups with these roots, into a computation of their own.
-func (f *fuser) fuse(roots []hlo.InstrID) error {
+// fuse puts the members of a group, or of merged groups with these roots, into a computation of their own. What it returns puts the fusion into their
+// place.
+func (f *fuser) fuse(roots []hlo.InstrID) func() error {
 	b := f.e.NewComputation("fused_computation")
 	b.SetExecutionThread(f.c.ExecutionThread())
 	inside := make(map[hlo.InstrID]hlo.InstrID)
@@ -263,11 +267,14 @@ func (f *fuser) fuse(roots []hlo.InstrID) error {
 	if f.reduces(in) {
 		kind = hlo.FusionInput
 	}
-	ce := f.e.Computation(f.c.ID())
-	fusion := ce.InsertSpecBefore(place, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(), Operands: f.current(operands),
-		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{b.Finish(inside[root])}, Common: in.Common(), Position: in.Position()})
-	f.fused[root] = fusion.ID()
-	return ce.ReplaceInstruction(root, fusion.ID())
+	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(),
+		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{b.Finish(inside[root])}, Common: in.Common(), Position: in.Position()}
+	return func() error {
+		ce := f.e.Computation(f.c.ID())
+		spec.Operands = f.current(operands)
+		f.fused[root] = ce.InsertSpecBefore(place, spec).ID()
+		return ce.ReplaceInstruction(root, f.fused[root])
+	}
 }
 
 // current is the operands of a fusion as they are now: those that were roots of fusions themselves have been replaced, and the session knows by

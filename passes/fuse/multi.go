@@ -258,42 +258,57 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 }
 
 // fuseTuple makes the fusion of several roots, whose results are parts of a tuple.
-func (f *fuser) fuseTuple(b *hlo.ComputationBuilder, place hlo.InstrID, roots []hlo.InstrID, inside map[hlo.InstrID]hlo.InstrID, operands []hlo.InstrID) error {
+func (f *fuser) fuseTuple(b *hlo.ComputationBuilder, place hlo.InstrID, roots []hlo.InstrID, inside map[hlo.InstrID]hlo.InstrID, operands []hlo.InstrID) func() error {
 	shapes, parts := make([]hlo.Shape, len(roots)), make([]hlo.InstrID, len(roots))
 	for i, root := range roots {
 		shapes[i], parts[i] = f.c.MustAt(root).Shape(), inside[root]
 	}
 	tuple := hlo.MakeTuple(shapes...)
 	body := b.Finish(b.Append(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: tuple, Operands: parts}))
-	ce, at := f.e.Computation(f.c.ID()), f.c.MustAt(place)
-	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: at.Name() + "_fusion", Shape: tuple, Operands: f.current(operands),
+	at := f.c.MustAt(place)
+	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: at.Name() + "_fusion", Shape: tuple,
 		Attrs: &hlo.FusionAttrs{Kind: hlo.FusionLoop}, Callees: []hlo.CompID{body}, Position: at.Position()}
 	if c := at.Common(); c != nil && c.Metadata != nil {
 		spec.Common = &hlo.Common{Metadata: c.Metadata}
 	}
-	fusion := ce.InsertSpecBefore(at.ID(), spec).ID()
+	results := make([]hlo.InstrSpec, len(roots))
 	for i, root := range roots {
-		f.fused[root] = ce.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: shapes[i], Operands: []hlo.InstrID{fusion},
-			Attrs: &hlo.TupleElementAttrs{Index: int64(i)}, Common: f.c.MustAt(root).Common()}).ID()
+		results[i] = hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: shapes[i], Attrs: &hlo.TupleElementAttrs{Index: int64(i)}, Common: f.c.MustAt(root).Common()}
 	}
-	for _, root := range roots {
-		if err := ce.ReplaceInstruction(root, f.fused[root]); err != nil {
-			return err
+	return func() error {
+		ce := f.e.Computation(f.c.ID())
+		spec.Operands = f.current(operands)
+		fusion := ce.InsertSpecBefore(place, spec).ID()
+		for i, root := range roots {
+			results[i].Operands = []hlo.InstrID{fusion}
+			f.fused[root] = ce.InsertSpecBefore(place, results[i]).ID()
 		}
+		for _, root := range roots {
+			if err := ce.ReplaceInstruction(root, f.fused[root]); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
 // release removes what is left of the groups with these roots. It must not stay: its operands may be defined later now.
-func (f *fuser) release(roots []hlo.InstrID) {
-	ce := f.e.Computation(f.c.ID())
-	for _, root := range roots {
-		if ce.Has(root) {
-			pass.Release(ce, root, nil)
-			continue
+func (f *fuser) release(roots []hlo.InstrID) func() error {
+	operands := make([][]hlo.InstrID, len(roots))
+	for i, root := range roots {
+		operands[i] = slices.Collect(f.c.MustAt(root).OperandIDs())
+	}
+	return func() error {
+		ce := f.e.Computation(f.c.ID())
+		for i, root := range roots {
+			if ce.Has(root) {
+				pass.Release(ce, root, nil)
+				continue
+			}
+			for _, o := range operands[i] {
+				pass.Release(ce, o, nil)
+			}
 		}
-		for o := range f.c.MustAt(root).OperandIDs() {
-			pass.Release(ce, o, nil)
-		}
+		return nil
 	}
 }

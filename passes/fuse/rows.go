@@ -332,7 +332,7 @@ func (b *band) pays() bool {
 	return reductions > 1
 }
 
-// results are the members that somebody else uses. What is only repeated is copied to its users instead.
+// results are the members that somebody else uses. Broadcasts are copied to their users instead.
 func (b *band) results() (list []hlo.InstrID) {
 	for id := range b.membersInOrder() {
 		in := b.c.MustAt(id)

@@ -7,14 +7,14 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// ShardingRemover removes what tells a partitioner how to divide a value, when there is nobody to divide it among.
+// ShardingRemover removes what tells a partitioner how to divide a value, when there is one device only.
 var ShardingRemover = &pass.Pass{
 	Name: "sharding-remover",
 	Doc: `replace custom calls that only carry a sharding by their operand, in programs for one partition
 
 These are Sharding, the conversions between the shape of a shard and of the whole, and their names in Shardy. With one partition a shard is the whole. Programs for several stay as they
 are, and so do calls that change the shape.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		if m.Config().NumPartitions > 1 {
 			return nil
 		}
@@ -29,7 +29,7 @@ var PlacementRemover = &pass.Pass{
 	Doc: `replace custom calls that only say in which memory a value belongs by their operand
 
 These are annotate_device_placement, MoveToHost, MoveToDevice, PinToDevice and PinToHost. The processor has one memory.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		return dropAnnotations(ctx, m, c, "annotate_device_placement", "MoveToHost", "MoveToDevice", "PinToDevice", "PinToHost")
 	},
 }
@@ -37,11 +37,11 @@ These are annotate_device_placement, MoveToHost, MoveToDevice, PinToDevice and P
 // dropAnnotations replaces custom calls of one operand to the targets by that. Control dependencies keep a call, and so does a sharding that the
 // operand does not have: it would be lost.
 func dropAnnotations(ctx *pass.Context, m hlo.Module, c hlo.CompEdit, targets ...string) error {
-	for in := range m.MustComputation(c.ID()).Instructions() {
+	for in := range pass.Each(c) {
 		if in.Opcode() != hlo.OpCustomCall || in.NumOperands() != 1 || !slices.Contains(targets, hlo.AttrsOf[hlo.CustomCallAttrs](in).Target) {
 			continue
 		}
-		to := c.At(in.ID()).OperandInstr(0)
+		to := in.OperandInstr(0)
 		if !to.Shape().Equal(in.Shape()) || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || m.Config().NumPartitions > 1 && in.Common() != nil &&
 			in.Common().Sharding != nil || !ctx.Spend("annotation") {
 			continue

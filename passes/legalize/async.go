@@ -2,10 +2,9 @@
 package legalize
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // AsyncToSync makes asynchronous work that cannot overlap synchronous.
@@ -22,13 +21,26 @@ start has no done, the start becomes a tuple of its operands, and the done a cal
 
 In a schedule that has work between the two they stay: they run beside that work. Without a schedule the executor finds by itself what can run
 beside the plain op.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		broken := carriedChains(m)
-		e := ctx.Edit(m)
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		broken, e := carriedChains(m), ctx.Edit(m)
+		var all []*asyncRewriter // before anything is edited
 		for c := range m.Computations() {
-			r := &asyncRewriter{m: m, c: e.Computation(c.ID()), broken: broken, beside: beside(c)}
+			r := &asyncRewriter{c: e.Computation(c.ID()), broken: broken, beside: beside(c), callees: make(map[hlo.InstrID]hlo.CompID)}
 			for in := range c.PostOrder() {
-				if err := r.rewrite(ctx, in); err != nil {
+				if in.Opcode() == hlo.OpAsyncDone {
+					if callee, ok := hlo.AsyncCallee(m, in); ok {
+						r.callees[in.ID()] = callee.ID()
+					}
+				}
+				if hlo.IsAsync(in.Opcode()) || hlo.Info(in.Opcode()).Pair.Plain != hlo.OpInvalid {
+					r.steps = append(r.steps, in.ID())
+				}
+			}
+			all = append(all, r)
+		}
+		for _, r := range all {
+			for _, id := range r.steps {
+				if err := r.rewrite(ctx, r.c.At(id)); err != nil {
 					return m, err
 				}
 			}
@@ -37,25 +49,26 @@ beside the plain op.`,
 	},
 }
 
-// asyncRewriter rewrites the asynchronous instructions of one computation. m is the module as it was.
+// asyncRewriter rewrites the asynchronous instructions of one computation.
 type asyncRewriter struct {
-	m      hlo.Module
-	c      hlo.CompEdit
-	broken map[place]bool       // steps of chains that cannot stay
-	beside map[hlo.InstrID]bool // native starts that stay
+	c       hlo.CompEdit
+	steps   []hlo.InstrID              // of chains, operands before users
+	callees map[hlo.InstrID]hlo.CompID // of the dones among them
+	broken  map[place]bool             // steps of chains that cannot stay
+	beside  map[hlo.InstrID]bool       // native starts that stay
 }
 
-// step is an instruction to be replaced, with the operands that it has now. Edits make views stale, so it is a copy.
+// step is an instruction to be replaced. Edits make views stale, so it is a copy.
 type step struct {
-	hlo.Instruction // as it was; its operands may have been replaced since
-	operands        []hlo.InstrID
+	hlo.InstrSpec
+	id hlo.InstrID
 }
 
 func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	var value hlo.InstrID
-	at := step{in, slices.Collect(r.c.At(in.ID()).OperandIDs())}
-	pair := hlo.Info(in.Opcode()).Pair
-	switch op := in.Opcode(); {
+	op := in.Opcode()
+	at, pair := step{emit.Again(in), in.ID()}, hlo.Info(op).Pair
+	switch {
 	case op == hlo.OpAsyncStart || op == hlo.OpAsyncUpdate:
 		if !r.broken[placeOf(in)] {
 			return nil
@@ -65,7 +78,7 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 		if !r.broken[placeOf(in)] {
 			return nil
 		}
-		callee, ok := hlo.AsyncCallee(r.m, in)
+		callee, ok := r.callees[in.ID()]
 		if !ok {
 			return nil // lowering says what is wrong with it
 		}
@@ -80,21 +93,21 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	case pair.Ends(op) && r.beside[in.Operand(0)]:
 		return nil
 	case pair.Ends(op) && pair.Result == hlo.WholeResult:
-		value = at.operands[0]
+		value = at.Operands[0]
 	case pair.Ends(op):
-		value = r.element(at, at.operands[0], pair.Result)
+		value = r.element(at, at.Operands[0], pair.Result)
 	default:
 		return nil
 	}
-	if !ctx.Spend(in.Opcode().String()) {
+	if !ctx.Spend(op.String()) {
 		return nil
 	}
-	ctx.Count(in.Opcode().String(), 1)
+	ctx.Count(op.String(), 1)
 	return r.c.ReplaceInstruction(in.ID(), value)
 }
 
 func (r *asyncRewriter) insert(before step, op hlo.Opcode, s hlo.Shape, attrs hlo.OpAttrs, operands ...hlo.InstrID) hlo.InstrID {
-	return r.c.InsertSpecBefore(before.ID(), hlo.InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: attrs, Position: before.Position()}).ID()
+	return r.c.InsertSpecBefore(before.id, hlo.InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: attrs, Position: before.Position}).ID()
 }
 
 func (r *asyncRewriter) element(at step, tuple hlo.InstrID, i int) hlo.InstrID {
@@ -104,24 +117,24 @@ func (r *asyncRewriter) element(at step, tuple hlo.InstrID, i int) hlo.InstrID {
 // plain is the value of a native start with the work done at once: the plain op has the same operands, attributes and callees, and where the
 // start gives a tuple, that holds the result, the operands, and zeros for the context.
 func (r *asyncRewriter) plain(at step, pair hlo.Pair) hlo.InstrID {
-	s, attrs := at.Shape(), at.Attrs()
+	s, attrs := at.Shape, at.Attrs
 	if pair.Result != hlo.WholeResult {
 		s = s.Elem(pair.Result)
 	}
 	if hlo.Info(pair.Plain).NewAttrs == nil {
 		attrs = nil
 	}
-	result := r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: pair.Plain, Shape: s, Operands: at.operands,
-		Attrs: attrs, Callees: slices.Collect(at.Callees()), Position: at.Position()}).ID()
+	result := r.c.InsertSpecBefore(at.id, hlo.InstrSpec{Opcode: pair.Plain, Shape: s, Operands: at.Operands,
+		Attrs: attrs, Callees: at.Callees, Position: at.Position}).ID()
 	if pair.Result == hlo.WholeResult {
 		return result
 	}
-	parts := make([]hlo.InstrID, at.Shape().NumElems())
-	parts[pair.Result], parts[1-pair.Result] = result, r.operandsOf(at, at.Shape().Elem(1-pair.Result))
+	parts := make([]hlo.InstrID, at.Shape.NumElems())
+	parts[pair.Result], parts[1-pair.Result] = result, r.operandsOf(at, at.Shape.Elem(1-pair.Result))
 	for i := 2; i < len(parts); i++ {
-		parts[i] = r.zeros(at, at.Shape().Elem(i))
+		parts[i] = r.zeros(at, at.Shape.Elem(i))
 	}
-	return r.insert(at, hlo.OpTuple, at.Shape(), nil, parts...)
+	return r.insert(at, hlo.OpTuple, at.Shape, nil, parts...)
 }
 
 // beside lists the native starts of a schedule that are followed to a done, with work between the two.
@@ -160,14 +173,14 @@ func isWork(in hlo.Instruction) bool {
 // operandsOf is the operand of a native start, or a tuple of several. The in-place form of collective-permute has its input first; output and
 // offsets follow.
 func (r *asyncRewriter) operandsOf(at step, s hlo.Shape) hlo.InstrID {
-	a, ok := at.Attrs().(*hlo.CollectivePermuteAttrs)
-	if inPlace := ok && a.SliceSizes != nil; inPlace || len(at.operands) == 1 && !s.IsTuple() {
-		return at.operands[0]
+	a, ok := at.Attrs.(*hlo.CollectivePermuteAttrs)
+	if inPlace := ok && a.SliceSizes != nil; inPlace || len(at.Operands) == 1 && !s.IsTuple() {
+		return at.Operands[0]
 	}
-	return r.insert(at, hlo.OpTuple, s, nil, at.operands...)
+	return r.insert(at, hlo.OpTuple, s, nil, at.Operands...)
 }
 
-// zeros is a value of any shape that nobody looks at.
+// zeros is a value of any shape whose elements do not matter.
 func (r *asyncRewriter) zeros(at step, s hlo.Shape) hlo.InstrID {
 	switch {
 	case s.IsTuple():
@@ -193,9 +206,9 @@ func (r *asyncRewriter) zeros(at step, s hlo.Shape) hlo.InstrID {
 
 // carryOperands makes a tuple of the shape of a start or update: the operands bound so far, and zeros in the place of everything else.
 func (r *asyncRewriter) carryOperands(at step) hlo.InstrID {
-	own := at.operands
+	own := at.Operands
 	var bound []hlo.InstrID
-	if at.Opcode() == hlo.OpAsyncUpdate {
+	if at.Opcode == hlo.OpAsyncUpdate {
 		previous := r.element(at, own[0], 0)
 		if !r.c.At(previous).Shape().IsTuple() {
 			bound = append(bound, previous)
@@ -208,18 +221,18 @@ func (r *asyncRewriter) carryOperands(at step) hlo.InstrID {
 	bound = append(bound, own...)
 	// A single operand may stand without a tuple around it.
 	parts := bound
-	if at.Shape().Elem(0).IsTuple() {
-		parts = []hlo.InstrID{r.insert(at, hlo.OpTuple, at.Shape().Elem(0), nil, bound...)}
+	if at.Shape.Elem(0).IsTuple() {
+		parts = []hlo.InstrID{r.insert(at, hlo.OpTuple, at.Shape.Elem(0), nil, bound...)}
 	}
-	for i := 1; i < at.Shape().NumElems(); i++ {
-		parts = append(parts, r.zeros(at, at.Shape().Elem(i)))
+	for i := 1; i < at.Shape.NumElems(); i++ {
+		parts = append(parts, r.zeros(at, at.Shape.Elem(i)))
 	}
-	return r.insert(at, hlo.OpTuple, at.Shape(), nil, parts...)
+	return r.insert(at, hlo.OpTuple, at.Shape, nil, parts...)
 }
 
 // callNow computes at the done what the chain was to compute.
-func (r *asyncRewriter) callNow(at step, callee hlo.Computation) hlo.InstrID {
-	bound := r.element(at, at.operands[0], 0)
+func (r *asyncRewriter) callNow(at step, callee hlo.CompID) hlo.InstrID {
+	bound := r.element(at, at.Operands[0], 0)
 	args := []hlo.InstrID{bound}
 	if r.c.At(bound).Shape().IsTuple() {
 		args = nil
@@ -227,6 +240,6 @@ func (r *asyncRewriter) callNow(at step, callee hlo.Computation) hlo.InstrID {
 	for i := range r.c.At(bound).Shape().NumElems() {
 		args = append(args, r.element(at, bound, i))
 	}
-	return r.c.InsertSpecBefore(at.ID(), hlo.InstrSpec{Opcode: hlo.OpCall, Shape: at.Shape(), Operands: args,
-		Attrs: &hlo.CallAttrs{}, Callees: []hlo.CompID{callee.ID()}, Position: at.Position()}).ID()
+	return r.c.InsertSpecBefore(at.id, hlo.InstrSpec{Opcode: hlo.OpCall, Shape: at.Shape, Operands: args,
+		Attrs: &hlo.CallAttrs{}, Callees: []hlo.CompID{callee}, Position: at.Position}).ID()
 }

@@ -14,8 +14,8 @@ var ControlDepRewriter = &pass.Pass{
 
 () custom-call(a, b), custom_call_target="control_dep" becomes control-predecessors={a} of b. A call stays, with a remark, if its result is used, or if
 a needs b: then the two cannot come in that order.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		for in := range m.MustComputation(c.ID()).Instructions() {
+	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+		for in := range pass.Each(c) {
 			if in.Opcode() != hlo.OpCustomCall || hlo.AttrsOf[hlo.CustomCallAttrs](in).Target != "control_dep" || in.NumOperands() != 2 {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
 	"github.com/gohalo/halo/passes/simplify"
 )
 
@@ -17,7 +18,7 @@ var OutlineDynamic = &pass.Pass{
 
 Buffers are planned by size, so lowering has no place for values whose size is known at run time only. A program that computes with them
 becomes a single kCustom fusion, which runs as one kernel. Its parameters and results may have dynamic dimensions if these have bounds.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		if entry := m.Entry(); !hasDynamic(m) || !entry.Root().Shape().IsBounded() {
 			return m, nil
 		}
@@ -29,12 +30,12 @@ becomes a single kCustom fusion, which runs as one kernel. Its parameters and re
 		if !ctx.Spend("outline") {
 			return m, nil
 		}
-		m, err := simplify.DCE.Apply(ctx, m) // a fused computation holds nothing that is not used
-		if err != nil {
+		e := ctx.Edit(m)
+		if err := simplify.RemoveDead(ctx, e); err != nil { // a fused computation holds nothing that is not used
 			return m, err
 		}
-		entry := m.Entry()
-		e := ctx.Edit(m)
+		entry := e.View(e.Entry())
+		root := emit.Again(entry.Root())
 		b := e.NewComputation(entry.Name() + ".static")
 		b.SetScheduled(entry.IsScheduled())
 		var params []hlo.InstrID
@@ -46,16 +47,15 @@ becomes a single kCustom fusion, which runs as one kernel. Its parameters and re
 			}
 		}
 		fused := e.Computation(entry.ID())
-		for i := entry.NumParameters() - 1; i >= 0; i-- {
-			if p := entry.Parameter(i); p.UserCount() == 0 && !p.IsRoot() {
+		for i := fused.View().NumParameters() - 1; i >= 0; i-- {
+			if p := fused.View().Parameter(i); p.UserCount() == 0 && !p.IsRoot() {
 				if err := fused.RemoveParameter(i); err != nil {
 					return m, err
 				}
 			}
 		}
-		root := entry.Root()
-		call := b.Append(hlo.InstrSpec{Opcode: hlo.OpFusion, Name: root.Name(), Shape: root.Shape(), Operands: params,
-			Attrs: &hlo.FusionAttrs{Kind: hlo.FusionCustom}, Callees: []hlo.CompID{entry.ID()}, Position: root.Position()})
+		call := b.Append(hlo.InstrSpec{Opcode: hlo.OpFusion, Name: root.Name, Shape: root.Shape, Operands: params,
+			Attrs: &hlo.FusionAttrs{Kind: hlo.FusionCustom}, Callees: []hlo.CompID{entry.ID()}, Position: root.Position})
 		e.SetEntry(b.Finish(call))
 		return e.Freeze(), nil
 	},

@@ -20,12 +20,13 @@ var TripCountAnnotator = &pass.Pass{
 	backend_config={"known_trip_count":{"n":"12"},"known_init_step":{"init":"0","step":"1"},"known_induction_variable":{"tuple_index":"0"}}
 
 Cost estimates and schedulers read it. What reads the counter after the loop becomes the constant with which that ends. A loop with another configuration of its own keeps that, as does one with a count already.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		for in := range m.MustComputation(c.ID()).Instructions() {
+	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+		callees := analysis.Now(c.Editor())
+		for in := range pass.Each(c) {
 			if in.Opcode() != hlo.OpWhile || in.Common() != nil && strings.TrimSpace(in.Common().BackendConfig) != "" {
 				continue
 			}
-			l, ok := analysis.FindLoop(m, in)
+			l, ok := analysis.FindLoop(callees, in)
 			if !ok || !ctx.Spend("annotate") {
 				continue
 			}
@@ -36,7 +37,7 @@ Cost estimates and schedulers read it. What reads the counter after the loop bec
 			common.BackendConfig = tripConfig(l)
 			c.Instr(in.ID()).SetCommon(&common)
 			ctx.Count("loops", 1)
-			if err := forwardFinal(ctx, c, in, l); err != nil {
+			if err := forwardFinal(ctx, c, c.At(in.ID()), l); err != nil {
 				return err
 			}
 		}

@@ -14,12 +14,13 @@ func forwardFinal(ctx *pass.Context, c hlo.CompEdit, while hlo.Instruction, l an
 	if v, ok := last.ScalarInt(); !ok || v != l.First+l.Trip*l.Step {
 		return nil
 	}
-	for u := range while.Users() {
-		if u.Opcode() != hlo.OpGetTupleElement || int(hlo.AttrsOf[hlo.TupleElementAttrs](u).Index) != l.Induction || !c.Has(u.ID()) ||
+	for id := range c.Users(while.ID()) {
+		u := c.At(id)
+		if u.Opcode() != hlo.OpGetTupleElement || int(hlo.AttrsOf[hlo.TupleElementAttrs](u).Index) != l.Induction ||
 			u.NumControlPredecessors()+u.NumControlSuccessors() > 0 || !ctx.Spend("final") {
 			continue
 		}
-		if err := emit.Replace(c, u.ID(), emit.Before(c, u).Constant(last)); err != nil {
+		if err := emit.Replace(c, id, emit.Before(c, u).Constant(last)); err != nil {
 			return err
 		}
 		ctx.Count("final", 1)

@@ -46,7 +46,7 @@ func NewInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 			return nil, err
 		}
 	}
-	return &pass.Pass{Name: "while-loop-invariant-code-motion", Doc: licmDoc, Options: o, Params: licmParams, Run: h.run}, nil
+	return &pass.Pass{Name: "while-loop-invariant-code-motion", Doc: licmDoc, Options: o, Params: licmParams, Lent: true, Run: h.run}, nil
 }
 
 const expensiveDoc = `compute expensive values that do not change in a loop once, before it
@@ -74,7 +74,7 @@ func NewExpensiveInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 		}
 	}
 	return &pass.Pass{Name: "while-loop-expensive-invariant-code-motion", Doc: expensiveDoc, Options: o,
-		Params: []pass.Param{{Name: key, Doc: "the opcodes to move; dot, convolution, reduce, reduce-window, sort, fft"}}, Run: h.run}, nil
+		Params: []pass.Param{{Name: key, Doc: "the opcodes to move; dot, convolution, reduce, reduce-window, sort, fft"}}, Lent: true, Run: h.run}, nil
 }
 
 // hoister says what is moved.
@@ -88,7 +88,8 @@ func (h *hoister) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	effects, repeats := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findRepeatable)
 	e := ctx.Edit(m)
 	for c := range m.PostOrder() { // bodies before the loops that call them, so that work moves out of several loops at once
-		for in := range c.Instructions() {
+		ce := e.Computation(c.ID())
+		for in := range pass.Each(ce) {
 			if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) {
 				continue
 			}
@@ -96,7 +97,7 @@ func (h *hoister) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 				ctx.Missed(in, "nothing is moved out: its frontend attribute %s says so", directive.NoHoisting)
 				continue
 			}
-			l := &loop{hoister: h, m: m, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects, repeats: repeats}
+			l := &loop{hoister: h, m: m, e: e, c: ce, while: in.ID(), body: e.Computation(in.Callee(0)), cond: e.Computation(in.Callee(1)), effects: effects, repeats: repeats}
 			if err := l.hoist(ctx); err != nil {
 				return m, err
 			}
@@ -147,7 +148,7 @@ func (l *loop) hoist(ctx *pass.Context) error {
 	l.findInvariant(param, root)
 	l.windows = analysis.FindWindows(l.body.View())
 	if l.windows != nil {
-		l.costs = pass.Fact(ctx, l.m, analysis.FindCosts)
+		l.costs = analysis.FindCosts(l.e.ViewModule())
 	}
 	var frontier []hlo.InstrID
 	for in := range l.body.View().Instructions() {

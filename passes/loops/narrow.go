@@ -25,8 +25,9 @@ type narrowing struct {
 
 	body, cond hlo.Computation
 	init       []hlo.InstrID
-	alias      []int // the first part that is the same value; the part itself if there is none
-	constant   []hlo.Instruction
+	alias      []int            // the first part that is the same value; the part itself if there is none
+	constant   []*hlo.InstrSpec // nil if there is none
+	handed     []bool           // parts that the body returns as it got them
 	live       []bool
 }
 
@@ -46,9 +47,9 @@ func dropDead(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, i
 
 // canLook reports whether the state is a tuple that is taken apart wherever it is used in the loop, which is as it was.
 func (n *narrowing) canLook() bool {
-	init := n.c.At(n.c.At(n.while.ID()).Operand(0))
+	init := n.while.OperandInstr(0)
 	b, c := n.body, n.cond
-	if init.Opcode() != hlo.OpTuple || b.Root().Opcode() != hlo.OpTuple || !init.Shape().Compatible(n.while.Shape()) || b.Root().UserCount() > 0 || n.e.View(b.ID()) != b || n.e.View(c.ID()) != c ||
+	if n.e.View(b.ID()) != b || n.e.View(c.ID()) != c || init.Opcode() != hlo.OpTuple || b.Root().Opcode() != hlo.OpTuple || !init.Shape().Compatible(n.while.Shape()) || b.Root().UserCount() > 0 ||
 		hasSharding(n.while) || hasSharding(b.Root()) || n.while.NumControlSuccessors()+n.while.NumControlPredecessors() > 0 && (n.while.IsRoot()) {
 		return false
 	}
@@ -130,20 +131,17 @@ func (n *narrowing) sameValue(a, b hlo.Instruction, depth int) bool {
 	return true
 }
 
-// findConstants finds parts that begin as a constant and become the same constant in every round.
+// findConstants finds parts that begin as a constant and become the same constant in every round, and those that stay as they are.
 func (n *narrowing) findConstants() {
-	n.constant = make([]hlo.Instruction, len(n.init))
+	n.constant, n.handed = make([]*hlo.InstrSpec, len(n.init)), make([]bool, len(n.init))
 	for i, id := range n.init {
 		k, next := n.c.At(id), n.body.Root().OperandInstr(i)
 		if k.Opcode() == hlo.OpConstant && next.Opcode() == hlo.OpConstant && k.Shape().Equal(next.Shape()) && !k.Literal().IsElided() && k.Literal().Equal(next.Literal()) {
-			n.constant[i] = next // of the body, which stays as it is until all is decided
+			spec := plainCopy(next)
+			n.constant[i] = &spec
 		}
+		n.handed[i] = handsOn(n.body, i, k.Shape())
 	}
-}
-
-// handedOn reports whether the body returns a part as it got it.
-func (n *narrowing) handedOn(i int) bool {
-	return handsOn(n.body, i, n.c.At(n.init[i]).Shape())
 }
 
 // findLive marks the parts that something depends on; false if effects are in the way.
@@ -152,14 +150,14 @@ func (n *narrowing) findLive() bool {
 	var work []int
 	mark := func(parts []int) {
 		for _, i := range parts {
-			if i = n.alias[i]; n.constant[i].IsZero() && !n.live[i] {
+			if i = n.alias[i]; n.constant[i] == nil && !n.live[i] {
 				n.live[i] = true
 				work = append(work, i)
 			}
 		}
 	}
 	outside := func(i int) {
-		if !n.handedOn(i) {
+		if !n.handed[i] {
 			mark([]int{i})
 		}
 	}
@@ -254,7 +252,7 @@ func (n *narrowing) apply() error {
 			continue
 		}
 		i := int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)
-		if to := n.alias[i]; n.live[to] && !(n.handedOn(i) && !n.live[i]) {
+		if to := n.alias[i]; n.live[to] && !(n.handed[i] && !n.live[i]) {
 			n.c.Instr(u).SetOperands(loop).SetAttrs(&hlo.TupleElementAttrs{Index: int64(place[to])})
 		} else if err := n.c.ReplaceInstruction(u, results[i]); err != nil {
 			return err
@@ -309,8 +307,8 @@ func (n *narrowing) inside(c hlo.CompEdit, state hlo.Shape, place []int) {
 		switch to := n.alias[i]; {
 		case n.live[to]:
 			c.Instr(u).SetAttrs(&hlo.TupleElementAttrs{Index: int64(place[to])})
-		case !n.constant[to].IsZero() && c.UserCount(u) > 0:
-			k := emit.Before(c, c.At(u)).Spec(plainCopy(n.constant[to]))
+		case n.constant[to] != nil && c.UserCount(u) > 0:
+			k := emit.Before(c, c.At(u)).Spec(*n.constant[to])
 			c.ReplaceAllUses(u, k)
 			_ = c.Remove(u)
 		default:

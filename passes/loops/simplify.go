@@ -19,17 +19,18 @@ A loop whose condition is false at once is its input; one of a single round is i
 loop, and if neither the condition nor any other part depends on it. What is looked at after the loop of a part that no round changes is its first value; of
 parts that are the same value in every round, and of those that are the same constant, one is enough, or none. Loops that hand asynchronous work from
 round to round stay, and those of one round that communicate.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		e := ctx.Edit(m)
+		now := analysis.Now(e)
 		for c := range m.PostOrder() {
-			for in := range c.Instructions() {
+			ce := e.Computation(c.ID())
+			for in := range pass.Each(ce) {
 				if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) || effects.OfComputation(condition(m, in).ID()) || handsOnWork(in) {
 					continue
 				}
-				ce := e.Computation(c.ID())
-				if l, ok := analysis.FindLoop(m, in); ok && l.Trip <= 1 && !(l.Trip == 1 && directive.Set(in, directive.KeepOneRound)) && !communicates(m, in) && ctx.SpendOn("few-rounds", pass.Cost{}) {
-					if err := unloop(ce, in, body(m, in), l.Trip); err != nil {
+				if l, ok := analysis.FindLoop(now, in); ok && l.Trip <= 1 && !(l.Trip == 1 && directive.Set(in, directive.KeepOneRound)) && !communicates(now, in) && ctx.SpendOn("few-rounds", pass.Cost{}) {
+					if err := unloop(ce, in, body(now, in), l.Trip); err != nil {
 						return m, err
 					}
 					ctx.Count("loops", 1)
@@ -45,7 +46,7 @@ round to round stay, and those of one round that communicate.`,
 }
 
 // communicates reports whether a loop has steps of asynchronous work, or tokens, in its body or in its state.
-func communicates(m hlo.Module, while hlo.Instruction) (found bool) {
+func communicates(m analysis.Computations, while hlo.Instruction) (found bool) {
 	for _, leaf := range while.Shape().Leaves {
 		found = found || leaf.IsToken()
 		if found {
@@ -74,11 +75,11 @@ func handsOnWork(while hlo.Instruction) (found bool) {
 }
 
 // body and condition are the callees of a loop.
-func body(m hlo.Module, while hlo.Instruction) hlo.Computation {
+func body(m analysis.Computations, while hlo.Instruction) hlo.Computation {
 	return m.MustComputation(while.Callee(calleeNamed("body")))
 }
 
-func condition(m hlo.Module, while hlo.Instruction) hlo.Computation {
+func condition(m analysis.Computations, while hlo.Instruction) hlo.Computation {
 	return m.MustComputation(while.Callee(calleeNamed("condition")))
 }
 
@@ -88,11 +89,11 @@ func calleeNamed(role string) int {
 
 // unloop replaces a loop of no round by its input, and one of one round by its body.
 func unloop(ce hlo.CompEdit, while hlo.Instruction, body hlo.Computation, trips int64) error {
-	to := ce.At(while.ID()).Operand(0)
+	to, shape := while.Operand(0), while.Shape()
 	if trips == 1 {
-		to = control.InlineBefore(ce, while.ID(), ce.Editor().View(body.ID()), []hlo.InstrID{to})
+		to = control.InlineBefore(ce, while.ID(), body, []hlo.InstrID{to})
 	}
-	if !ce.At(to).Shape().Equal(while.Shape()) {
+	if !ce.At(to).Shape().Equal(shape) {
 		return nil
 	}
 	return ce.ReplaceInstruction(while.ID(), to)

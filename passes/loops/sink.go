@@ -13,7 +13,7 @@ import (
 const sinkDoc = `use constants inside of loops that carry them in their state
 
 A part of the state that is a constant at first, and that the body hands on untouched, is that constant in every round. JAX carries the bounds of its loops
-in this way. Body and condition get a copy of the constant, so that other passes see what it is, and the part goes when nobody reads it. Loops that share a body or a
+in this way. Body and condition get a copy of the constant, so that other passes see what it is, and the part goes when it is unused. Loops that share a body or a
 condition get their own first.`
 
 var sinkParams = []pass.Param{
@@ -37,12 +37,13 @@ func NewConstantSinking(o pass.Options) (*pass.Pass, error) {
 	if k.scalars, err = o.Bool(sinkParams[1].Name); err != nil {
 		return nil, err
 	}
-	return &pass.Pass{Name: "while-loop-constant-sinking", Doc: sinkDoc, Options: o, Params: sinkParams, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	return &pass.Pass{Name: "while-loop-constant-sinking", Doc: sinkDoc, Options: o, Params: sinkParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
-			for in := range c.Instructions() {
+			ce := e.Computation(c.ID())
+			for in := range pass.Each(ce) {
 				if in.Opcode() == hlo.OpWhile && in.Callee(0) != in.Callee(1) {
-					k.sinkInto(ctx, e, m, e.Computation(c.ID()), in)
+					k.sinkInto(ctx, e, m, ce, in)
 				}
 			}
 		}
@@ -52,14 +53,14 @@ func NewConstantSinking(o pass.Options) (*pass.Pass, error) {
 
 // sinkInto looks at the parts of the state of one loop.
 func (k *sinker) sinkInto(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, while hlo.Instruction) {
-	init := while.OperandInstr(0) // as it was: this pass changes callees only
+	init := while.OperandInstr(0)
 	bv, cv := e.View(while.Callee(calleeNamed("body"))), e.View(while.Callee(calleeNamed("condition")))
 	if init.Opcode() != hlo.OpTuple || bv.Root().Opcode() != hlo.OpTuple || bv.NumParameters() != 1 || cv.NumParameters() != 1 || bv.Parameter(0).IsRoot() || cv.Parameter(0).IsRoot() {
 		return
 	}
 	type found struct {
 		part       int
-		value      hlo.Instruction
+		value, of  hlo.InstrSpec // of is its operand, if it is a broadcast
 		body, cond bool
 	}
 	var all []found
@@ -68,9 +69,12 @@ func (k *sinker) sinkInto(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo
 		if !k.sinks(v) || !handsOn(bv, i, v.Shape()) {
 			continue
 		}
-		f := found{part: i, value: v, body: bv.Root().OperandInstr(i).UserCount() > 1}
+		f := found{part: i, value: plainCopy(v), body: bv.Root().OperandInstr(i).UserCount() > 1}
 		for _, id := range elementsOf(cv, i) {
 			f.cond = f.cond || cv.MustAt(id).UserCount() > 0
+		}
+		if v.Opcode() == hlo.OpBroadcast {
+			f.of = plainCopy(v.OperandInstr(0))
 		}
 		if (f.body || f.cond) && ctx.Spend("sink") {
 			all = append(all, f)
@@ -88,10 +92,10 @@ func (k *sinker) sinkInto(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo
 	}
 	for _, f := range all { // a clone has other ids: its elements are found again
 		if f.body {
-			useInstead(b, []hlo.InstrID{b.At(b.Root()).Operand(f.part)}, f.value, f.part)
+			useInstead(b, []hlo.InstrID{b.At(b.Root()).Operand(f.part)}, f.value, f.of, f.part)
 		}
 		if f.cond {
-			useInstead(c, elementsOf(c.View(), f.part), f.value, -1)
+			useInstead(c, elementsOf(c.View(), f.part), f.value, f.of, -1)
 		}
 		ctx.Count("constants", 1)
 	}
@@ -140,15 +144,12 @@ func elementsOf(c hlo.Computation, i int) (ids []hlo.InstrID) {
 }
 
 // useInstead replaces the elements by a copy of the constant, or of the broadcast of one, but for operand handed of the root.
-func useInstead(c hlo.CompEdit, elements []hlo.InstrID, constant hlo.Instruction, handed int) {
+func useInstead(c hlo.CompEdit, elements []hlo.InstrID, constant, of hlo.InstrSpec, handed int) {
 	at := emit.Before(c, c.At(elements[0]))
-	var k hlo.InstrID
-	if constant.Opcode() == hlo.OpBroadcast {
-		of := at.Spec(plainCopy(constant.OperandInstr(0)))
-		k = at.Spec(emit.With(plainCopy(constant), of))
-	} else {
-		k = at.Spec(plainCopy(constant))
+	if constant.Opcode == hlo.OpBroadcast {
+		constant = emit.With(constant, at.Spec(of))
 	}
+	k := at.Spec(constant)
 	for _, id := range elements {
 		for _, user := range slices.Collect(c.Users(id)) {
 			in := c.At(user)

@@ -63,28 +63,30 @@ func NewUnroller(o pass.Options) (*pass.Pass, error) {
 	if u.factor < 2 && u.factor != -1 {
 		return nil, fmt.Errorf("factor=%d: want -1 for all rounds, or at least 2", u.factor)
 	}
-	return &pass.Pass{Name: "while-loop-unroller", Doc: unrollDoc, Options: o, Params: unrollParams, Run: u.run}, nil
+	return &pass.Pass{Name: "while-loop-unroller", Doc: unrollDoc, Options: o, Params: unrollParams, Lent: true, Run: u.run}, nil
 }
 
 func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	effects, repeats := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findRepeatable)
 	e := ctx.Edit(m)
+	now := analysis.Now(e)
 	for c := range m.PostOrder() { // inner loops first: a body is copied as it is then
-		for in := range c.Instructions() {
+		ce := e.Computation(c.ID())
+		for in := range pass.Each(ce) {
 			if in.Opcode() != hlo.OpWhile {
 				continue
 			}
-			l, ok := analysis.FindLoop(m, in)
+			l, ok := analysis.FindLoop(now, in)
 			if !ok {
-				ctx.Missed(in, "not unrolled: nobody knows how many rounds it runs")
+				ctx.Missed(in, "not unrolled: its trip count is unknown")
 				continue
 			}
-			size := e.View(body(m, in).ID()).NumInstructions()
+			size := body(now, in).NumInstructions()
 			rounds := int(min(l.Trip, 1<<30))
 			if u.factor > 0 {
 				rounds = u.factor
 			}
-			if why := u.refuses(m, in, l, size, rounds, effects, repeats); why != "" {
+			if why := u.refuses(m, now, in, l, size, rounds, effects, repeats); why != "" {
 				ctx.Missed(in, "not unrolled: %s", why)
 				continue
 			}
@@ -95,10 +97,10 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			if u.factor > 0 {
 				unroll = u.partly
 			}
-			if err := unroll(e, m, c, in, l); err != nil {
+			ctx.Passed(in, "unrolled: %d rounds at once", rounds)
+			if err := unroll(now, ce, in, l); err != nil {
 				return m, err
 			}
-			ctx.Passed(in, "unrolled: %d rounds at once", rounds)
 			ctx.Count("loops", 1)
 			ctx.Count("rounds", int64(rounds))
 		}
@@ -107,8 +109,8 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 }
 
 // refuses says why a loop stays as it is; "" if it does not.
-func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, size, rounds int, effects *analysis.SideEffects, repeats repeatable) string {
-	b, c := body(m, in), condition(m, in)
+func (u *unroller) refuses(m hlo.Module, now analysis.Computations, in hlo.Instruction, l analysis.Loop, size, rounds int, effects *analysis.SideEffects, repeats repeatable) string {
+	b, c := body(now, in), condition(now, in)
 	done := false
 	if common := in.Common(); common != nil {
 		_, done = common.FrontendAttributes.Get(unrolledKey)
@@ -133,7 +135,7 @@ func (u *unroller) refuses(m hlo.Module, in hlo.Instruction, l analysis.Loop, si
 		return "its body does not compute arrays element by element"
 	case in.NumControlPredecessors()+in.NumControlSuccessors() > 0:
 		return "control dependencies say when it runs"
-	case effects.OfComputation(b.ID()) || effects.OfComputation(c.ID()) || communicates(m, in):
+	case effects.OfComputation(b.ID()) || effects.OfComputation(c.ID()) || communicates(now, in):
 		return "its rounds have effects in an order"
 	case !repeats[b.ID()]:
 		return "it is random or talks to other devices"
@@ -190,11 +192,10 @@ func findRepeatable(m hlo.Module) repeatable {
 }
 
 // fully replaces a loop by its rounds.
-func fully(e *hlo.Editor, m hlo.Module, c hlo.Computation, while hlo.Instruction, l analysis.Loop) error {
-	ce := e.Computation(c.ID())
-	state := ce.At(while.ID()).Operand(0)
+func fully(now analysis.Computations, ce hlo.CompEdit, while hlo.Instruction, l analysis.Loop) error {
+	state, round := while.Operand(0), body(now, while)
 	for k := range l.Trip {
-		state = control.InlineBefore(ce, while.ID(), e.View(body(m, while).ID()), []hlo.InstrID{state})
+		state = control.InlineBefore(ce, while.ID(), round, []hlo.InstrID{state})
 		setCounter(ce, state, l, l.First+(k+1)*l.Step)
 	}
 	return ce.ReplaceInstruction(while.ID(), state)
@@ -222,8 +223,9 @@ func number(s hlo.Shape, v int64) hlo.InstrSpec {
 //  1. The body gets further copies of itself, each of which takes the state that the one before it returns.
 //  2. The condition ends the loop after the last full turn.
 //  3. The rest follows the loop.
-func (u *unroller) partly(e *hlo.Editor, m hlo.Module, c hlo.Computation, while hlo.Instruction, l analysis.Loop) error {
-	eb, ce := e.Computation(body(m, while).ID()), e.Computation(c.ID())
+func (u *unroller) partly(now analysis.Computations, ce hlo.CompEdit, while hlo.Instruction, l analysis.Loop) error {
+	e := ce.Editor()
+	eb, ec, spec := e.Computation(body(now, while).ID()), e.Computation(condition(now, while).ID()), specOf(while)
 	var once []hlo.InstrID // what a round consists of
 	for in := range eb.View().Instructions() {
 		if in.Opcode() != hlo.OpParameter {
@@ -242,9 +244,8 @@ func (u *unroller) partly(e *hlo.Editor, m hlo.Module, c hlo.Computation, while 
 		eb.SetRoot(round(eb.Root(), eb.AddSpec))
 	}
 	rest, turns := l.Trip%int64(u.factor), l.Trip/int64(u.factor)
-	endAfter(e.Computation(condition(m, while).ID()), l, l.First+(l.Trip-rest)*l.Step)
+	endAfter(ec, l, l.First+(l.Trip-rest)*l.Step)
 
-	spec := specOf(ce.At(while.ID()))
 	spec.Common = unrolledCommon(spec.Common, u.factor, turns, l)
 	state := ce.InsertSpecBefore(while.ID(), spec).ID()
 	for range rest {

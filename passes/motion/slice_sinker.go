@@ -78,7 +78,7 @@ func sinkGroup(ctx *pass.Context, c hlo.CompEdit, group []hlo.Instruction) error
 	spec := emit.Again(first)
 	spec.Control = nil
 	for i := range spec.Operands {
-		spec.Operands[i] = first.OperandInstr(i).Operand(0)
+		spec.Operands[i] = c.At(c.At(first.ID()).Operand(i)).Operand(0) // as it is now: the array may be what another group was replaced by
 	}
 	spec.Shape = source.WithType(first.Shape().Type())
 	whole := emit.Before(c, first).Spec(spec)

@@ -2,15 +2,19 @@ package simplify
 
 import (
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
 // useKnownArguments replaces the parameters of a computation that are the same constant wherever it is called, if it is only called.
 func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-	c := m.MustComputation(ce.ID())
+	e, c := ce.Editor(), ce.View()
 	var sites []hlo.Instruction
 	for caller, id := range m.Callers(ce.ID()) {
-		in := m.MustComputation(caller).MustAt(id)
+		in, ok := e.View(caller).At(id)
+		if !ok {
+			continue // folded before
+		}
 		if in.Opcode() != hlo.OpCall {
 			return nil
 		}
@@ -20,6 +24,7 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 		return nil
 	}
 	for i, p := range c.Parameters() {
+		c = ce.View()
 		first := sites[0].OperandInstr(i)
 		lit := first.Literal()
 		if first.Opcode() != hlo.OpConstant || lit == nil || lit.IsElided() || c.UserCount(p) == 0 && c.Root().ID() != p || c.MustAt(p).NumControlSuccessors() > 0 {
@@ -39,6 +44,7 @@ func useKnownArguments(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
 			return err
 		}
 		spec := hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: shape, Attrs: &hlo.ConstantAttrs{Literal: l}, Position: first.Position()}
+		pass.Fact(ctx, m, analysis.FindCosts) // what is folded then asks for it
 		ce.ReplaceAllUses(p, insertFirst(ce, spec))
 		ctx.Count("arguments", 1)
 	}

@@ -12,14 +12,14 @@ import (
 const dceDoc = `remove unused instructions and uncalled computations
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
-control dependency. Of a fusion with several results those go that nobody reads. Of an asynchronous chain all steps are needed when one is.
+control dependency. Unused results of a fusion go. Of an asynchronous chain all steps are needed when one is.
 
-Parameters stay, since removing one changes every caller. With call-analysis, those that nobody reads go from computations that are only called,
+Parameters stay, since removing one changes every caller. With call-analysis, unused ones go from computations that are only called,
 with what computed the arguments; module-dce looks into the state of loops as well. With remove-entry-params the program takes fewer
 arguments than before.`
 
 var dceParams = []pass.Param{
-	{Name: "call-analysis", Doc: "remove the parameters that nobody reads from what is called"},
+	{Name: "call-analysis", Doc: "remove unused parameters of called computations"},
 	{Name: "remove-entry-params", Doc: "remove them from the entry too: callers must know"},
 }
 
@@ -52,7 +52,7 @@ func NewDCE(o pass.Options) (*pass.Pass, error) {
 
 // removeDeadCode is dce without options.
 func removeDeadCode(ctx *pass.Context, o hlo.Owned[hlo.Module]) (_ hlo.Owned[hlo.Module], err error) {
-	o = o.Edit(func(e *hlo.Editor) { err = removeUnneeded(ctx, e, e.ViewModule()) })
+	o = o.Edit(func(e *hlo.Editor) { err = RemoveDead(ctx, e) })
 	return o, err
 }
 
@@ -78,7 +78,12 @@ func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	return e.Freeze(), nil
 }
 
-// removeUnneeded removes dead instructions and what nobody calls from m as a session sees it.
+// RemoveDead is what dce does without options, in a session of the pass of ctx.
+func RemoveDead(ctx *pass.Context, e *hlo.Editor) error {
+	return removeUnneeded(ctx, e, e.ViewModule())
+}
+
+// removeUnneeded removes dead instructions and uncalled computations from m as a session sees it.
 func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
 	callers := make([]int, m.CompIDLimit())
 	for c := range m.Computations() {

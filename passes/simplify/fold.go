@@ -73,26 +73,25 @@ func NewConstantFolding(o pass.Options) (*pass.Pass, error) {
 			f.exact = opt.Value == "false"
 		}
 	}
-	return &pass.Pass{Name: "constant-folding", Doc: foldingDoc, Options: o, Params: foldingParams, Local: f.local}, nil
+	return &pass.Pass{Name: "constant-folding", Doc: foldingDoc, Options: o, Params: foldingParams, Lent: true, Local: f.local}, nil
 }
 
 func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-	c := m.MustComputation(ce.ID())
-	if pass.Fact(ctx, m, analysis.FindClosed).Has(ce.ID()) || c.ExecutionThread() != hlo.MainThread {
+	effects, known := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findCallees)
+	if pass.Fact(ctx, m, analysis.FindClosed).Has(ce.ID()) || ce.View().ExecutionThread() != hlo.MainThread {
 		return nil
 	}
 	if err := useKnownArguments(ctx, m, ce); err != nil {
 		return err
 	}
-	effects, known := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findCallees)
-	for in := range c.Instructions() {
+	for in := range pass.Each(ce) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if !f.foldable(in, effects, known) {
 			continue
 		}
-		lit, err := f.fold(ctx, m, ce.At(in.ID()))
+		lit, err := f.fold(ctx, m, ce.Editor(), in)
 		if err != nil && ctx.Err() == nil {
 			ctx.Missed(in, "not folded: %v", err)
 		}
@@ -105,9 +104,7 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		if f.parts && in.Shape().IsTuple() {
 			err = placeParts(ce, in, lit)
 		} else {
-			k := placeConstant(ce, in, lit, in.Shape())
-			ce.Instr(k).SetCommon(in.Common())
-			err = ce.ReplaceInstruction(in.ID(), k)
+			err = placeConstant(ce, in, lit)
 		}
 		if err != nil {
 			return err
@@ -129,32 +126,38 @@ func takenApart(in hlo.Instruction) bool {
 
 // placeParts puts constants in the place of the parts that are taken out of a tuple, which goes.
 func placeParts(ce hlo.CompEdit, in hlo.Instruction, lit *hlo.Literal) error {
-	for u := range in.Users() {
+	for id := range ce.Users(in.ID()) {
+		u := ce.At(id)
 		part, err := lit.Part(int(hlo.AttrsOf[hlo.TupleElementAttrs](u).Index)).WithShape(u.Shape())
 		if err != nil {
 			return err
 		}
-		k := placeConstant(ce, u, part, u.Shape())
-		ce.Instr(k).SetCommon(u.Common())
-		if err := ce.ReplaceInstruction(u.ID(), k); err != nil {
+		if err := placeConstant(ce, u, part); err != nil {
 			return err
 		}
 	}
 	return ce.Remove(in.ID())
 }
 
-// placeConstant makes a constant, or a tuple of them, in front of an instruction.
-func placeConstant(ce hlo.CompEdit, before hlo.Instruction, lit *hlo.Literal, s hlo.Shape) hlo.InstrID {
-	spec := hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: s, Position: before.Position()}
-	if s.IsTuple() {
-		spec.Opcode = hlo.OpTuple
-		for i := range s.NumElems() {
-			spec.Operands = append(spec.Operands, placeConstant(ce, before, lit.Part(i), s.Elem(i)))
+// placeConstant replaces an instruction by a constant, or a tuple of them.
+func placeConstant(ce hlo.CompEdit, in hlo.Instruction, lit *hlo.Literal) error {
+	shape, common, pos := in.Shape(), in.Common(), in.Position()
+	var place func(lit *hlo.Literal, s hlo.Shape) hlo.InstrID
+	place = func(lit *hlo.Literal, s hlo.Shape) hlo.InstrID {
+		spec := hlo.InstrSpec{Opcode: hlo.OpConstant, Shape: s, Position: pos}
+		if s.IsTuple() {
+			spec.Opcode = hlo.OpTuple
+			for i := range s.NumElems() {
+				spec.Operands = append(spec.Operands, place(lit.Part(i), s.Elem(i)))
+			}
+		} else {
+			spec.Attrs = &hlo.ConstantAttrs{Literal: lit}
 		}
-	} else {
-		spec.Attrs = &hlo.ConstantAttrs{Literal: lit}
+		return ce.InsertSpecBefore(in.ID(), spec).ID()
 	}
-	return ce.InsertSpecBefore(before.ID(), spec).ID()
+	k := place(lit, shape)
+	ce.Instr(k).SetCommon(common)
+	return ce.ReplaceInstruction(in.ID(), k)
 }
 
 // foldable looks at the op, and at what it calls.
@@ -294,7 +297,7 @@ func (k callees) movesOrCounts(in hlo.Instruction) bool {
 }
 
 // fold evaluates in if its operands are constants, as they stand in the session now; nil if they are not.
-func (f *folding) fold(ctx *pass.Context, m hlo.Module, in hlo.Instruction) (*hlo.Literal, error) {
+func (f *folding) fold(ctx *pass.Context, m hlo.Module, e *hlo.Editor, in hlo.Instruction) (*hlo.Literal, error) {
 	operands := make([]*hlo.Literal, in.NumOperands())
 	plain, bytes := f.aggressive, int64(0)
 	for i := range operands {
@@ -312,8 +315,11 @@ func (f *folding) fold(ctx *pass.Context, m hlo.Module, in hlo.Instruction) (*hl
 	if most := 16 * int64(f.maxBytes); bytes > most {
 		return nil, fmt.Errorf("it reads %d bytes, more than %d", bytes, most)
 	}
-	if n, ok := operations(ctx, m, in); !ok || n > int64(f.maxOps) {
+	if n, ok := operations(ctx, m, e, in); !ok || n > int64(f.maxOps) {
 		return nil, fmt.Errorf("it may take more than %d operations", f.maxOps)
+	}
+	if in.NumCallees() > 0 {
+		m = e.ViewModule() // they may have been folded before
 	}
 	lit, err := eval.Instruction(ctx, m, in, operands)
 	if err != nil || in.Shape().IsTuple() {
@@ -322,18 +328,18 @@ func (f *folding) fold(ctx *pass.Context, m hlo.Module, in hlo.Instruction) (*hl
 	return lit.WithShape(in.Shape())
 }
 
-// operations is how many a fold takes; false if nobody knows.
-func operations(ctx *pass.Context, m hlo.Module, in hlo.Instruction) (int64, bool) {
+// operations is how many a fold takes; false if that is unknown.
+func operations(ctx *pass.Context, m hlo.Module, e *hlo.Editor, in hlo.Instruction) (int64, bool) {
 	costs := pass.Fact(ctx, m, analysis.FindCosts)
 	if in.Opcode() != hlo.OpWhile {
 		c := costs.Of(in)
 		return c.Flops + c.Transcendentals, !c.Unknown
 	}
-	l, ok := analysis.FindLoop(m, in)
+	l, ok := analysis.FindLoop(analysis.Now(e), in)
 	round := int64(0)
 	for id := range in.Callees() {
 		c := costs.OfComputation(id)
-		round += c.Flops + c.Transcendentals + int64(m.MustComputation(id).NumInstructions())
+		round += c.Flops + c.Transcendentals + int64(e.View(id).NumInstructions())
 	}
 	const many = 1 << 31
 	return min(l.Trip, many) * min(round, many), ok

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
@@ -15,7 +16,7 @@ var (
 		Doc: `make a dynamic-slice of a gather of one window
 
 A gather whose indices are one vector reads one window, clamped as a dynamic-slice is. Gathers of several windows stay.`,
-		Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+		Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 			r := &pass.Rewriter{Rules: []*pass.RewriteRule{{ID: "gather", Doc: "gather at one index → dynamic-slice", Root: []hlo.Opcode{hlo.OpGather}, Rewrite: sliceOfGather}}}
 			return r.Local(ctx, m, c)
 		},
@@ -27,9 +28,10 @@ A gather whose indices are one vector reads one window, clamped as a dynamic-sli
 A scatter whose indices are one vector writes one window, if that lies within the array. Where it certainly does, and where it has one element
 along every axis that is indexed, so that it lies within or not as a whole, a dynamic-update-slice does the same, of what is there if it
 does not. Scatters of several windows stay.`,
-		Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+		Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+			callees := analysis.Now(c.Editor())
 			r := &pass.Rewriter{Rules: []*pass.RewriteRule{{ID: "scatter", Doc: "scatter at one index → dynamic-update-slice", Root: []hlo.Opcode{hlo.OpScatter},
-				Rewrite: func(in hlo.Instruction) (pass.Expr, bool) { return updateOfScatter(m, in) }}}}
+				Rewrite: func(in hlo.Instruction) (pass.Expr, bool) { return updateOfScatter(callees, in) }}}}
 			return r.Local(ctx, m, c)
 		},
 	}
@@ -140,7 +142,7 @@ func sliceOfGather(in hlo.Instruction) (pass.Expr, bool) {
 	return pass.New(hlo.OpReshape, in.Shape(), nil, window), true
 }
 
-func updateOfScatter(m hlo.Module, in hlo.Instruction) (pass.Expr, bool) {
+func updateOfScatter(m analysis.Computations, in hlo.Instruction) (pass.Expr, bool) {
 	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
 	if in.NumOperands() != 3 || !isPlain(in) || len(a.InputBatchingDims) > 0 {
 		return pass.Expr{}, false
@@ -211,7 +213,7 @@ func (x oneIndex) contains(array, window hlo.Shape) (within *pass.Expr, certain 
 }
 
 // combined is what a scatter makes of a window and its update, if it takes the update as it is or applies one op.
-func combined(m hlo.Module, in hlo.Instruction, there, update pass.Expr) (pass.Expr, bool) {
+func combined(m analysis.Computations, in hlo.Instruction, there, update pass.Expr) (pass.Expr, bool) {
 	c := m.MustComputation(in.Callee(0))
 	root := c.Root()
 	if root.Shape().Type() != in.Shape().Type() {

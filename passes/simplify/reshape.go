@@ -121,9 +121,9 @@ func rearranged(in hlo.Instruction, effects *analysis.SideEffects) (first hlo.In
 	return first, !first.IsZero()
 }
 
-// isRearrangement reports a reshape or transpose of an array of fixed size that is no scalar.
+// isRearrangement reports a reshape or transpose of an array of fixed size to one that is no scalar.
 func isRearrangement(in hlo.Instruction) bool {
-	return (in.Opcode() == hlo.OpReshape || in.Opcode() == hlo.OpTranspose) && isPlain(in) && !in.Shape().IsScalar() && !in.OperandInstr(0).Shape().IsScalar() &&
+	return (in.Opcode() == hlo.OpReshape || in.Opcode() == hlo.OpTranspose) && isPlain(in) && !in.Shape().IsScalar() &&
 		in.NumControlPredecessors() == 0 && (in.Common() == nil || in.Common().Sharding == nil)
 }
 

@@ -14,28 +14,28 @@ var SortSimplifier = &pass.Pass{
 	Name: "sort-simplifier",
 	Doc: `sort only operands that are used or decide the order
 
-Of several arrays that are sorted together, one goes if nobody takes it out of the result and the comparator does not look at it. The comparator
-loses its parameters. What is left of a sort of one array is the array, not a tuple.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+Of several arrays that are sorted together, one goes if it is not taken out of the result and the comparator does not look at it. The comparator
+loses its parameters. A sort of one array that remains gives the array, not a tuple.`,
+	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 			return nil
 		}
-		for in := range m.MustComputation(c.ID()).Instructions() {
-			kept := neededOperands(m, in)
-			if kept == nil || len(kept) == in.NumOperands() || !ctx.Spend("narrow") {
+		for in := range pass.Each(c) {
+			kept, n := neededOperands(c.Editor(), in), in.NumOperands()
+			if kept == nil || len(kept) == n || !ctx.Spend("narrow") {
 				continue
 			}
-			if err := narrowSort(m, c, in, kept); err != nil {
+			if err := narrowSort(c, in, kept); err != nil {
 				return err
 			}
-			ctx.Count("operands", int64(in.NumOperands()-len(kept)))
+			ctx.Count("operands", int64(n-len(kept)))
 		}
 		return nil
 	},
 }
 
 // neededOperands lists the operands of a sort that must stay; nil for what is no sort, or one to leave alone.
-func neededOperands(m hlo.Module, in hlo.Instruction) (kept []int) {
+func neededOperands(e *hlo.Editor, in hlo.Instruction) (kept []int) {
 	if in.Opcode() != hlo.OpSort || in.NumOperands() < 2 || in.IsRoot() || in.UserCount() == 0 || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 ||
 		in.Common() != nil && in.Common().Sharding != nil {
 		return nil
@@ -47,7 +47,7 @@ func neededOperands(m hlo.Module, in hlo.Instruction) (kept []int) {
 		}
 		read[hlo.AttrsOf[hlo.TupleElementAttrs](user).Index] = true
 	}
-	comparator := m.MustComputation(in.Callee(0))
+	comparator := e.View(in.Callee(0))
 	for i := range read {
 		compared := false
 		for _, p := range []hlo.Instruction{comparator.Parameter(2 * i), comparator.Parameter(2*i + 1)} {
@@ -60,9 +60,9 @@ func neededOperands(m hlo.Module, in hlo.Instruction) (kept []int) {
 	return kept
 }
 
-func narrowSort(m hlo.Module, c hlo.CompEdit, in hlo.Instruction, kept []int) error {
+func narrowSort(c hlo.CompEdit, in hlo.Instruction, kept []int) error {
 	spec := hlo.InstrSpec{Opcode: hlo.OpSort, Name: in.Name(), Shape: in.Shape().Elem(kept[0]), Attrs: in.Attrs(), Position: in.Position(),
-		Callees: []hlo.CompID{narrowComparator(c.Editor(), m.MustComputation(in.Callee(0)), kept)}}
+		Callees: []hlo.CompID{narrowComparator(c.Editor(), c.Editor().View(in.Callee(0)), kept)}}
 	if common := in.Common(); common != nil {
 		narrower := *common
 		narrower.Origin = nil // it describes the parts of the tuple
@@ -70,7 +70,7 @@ func narrowSort(m hlo.Module, c hlo.CompEdit, in hlo.Instruction, kept []int) er
 	}
 	var shapes []hlo.Shape
 	for _, i := range kept {
-		spec.Operands = append(spec.Operands, c.At(in.ID()).Operand(i))
+		spec.Operands = append(spec.Operands, in.Operand(i))
 		shapes = append(shapes, in.Shape().Elem(i))
 	}
 	if len(kept) > 1 {

@@ -19,9 +19,7 @@ func instrument(s *site) (runtime.Bound, bool) {
 	if hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target == hlo.TargetSpin {
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 			handOn(f)
-			for end := time.Now().Add(d); time.Now().Before(end); {
-			}
-			return nil
+			return spin(f.Ctx().Context(), d)
 		}}, true
 	}
 	return runtime.Bound{RunAsync: func(f *runtime.TensorFrame) *async.Value {
@@ -36,12 +34,24 @@ func handOn(f *runtime.TensorFrame) {
 	}
 }
 
+// spin keeps its thread busy for a time, or until the run has failed.
+func spin(ctx context.Context, d time.Duration) error {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		default:
+		}
+	}
+	return nil
+}
+
 // sleep is available after a time, or when the run has failed.
 func sleep(ctx context.Context, d time.Duration) *async.Value {
 	done := async.MakeUnconstructed[async.Chain]()
 	var once sync.Once
 	stop := context.AfterFunc(ctx, func() { once.Do(func() { done.SetError(context.Cause(ctx)) }) })
-	time.AfterFunc(d, func() {
+	after(d, func() {
 		once.Do(func() {
 			stop()
 			done.Emplace(async.Chain{})
