@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/passes"
 )
 

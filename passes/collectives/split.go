@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/async"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -13,7 +14,10 @@ const splitterDoc = `reduce in two steps what is sliced in between
 
 dynamic-slice(all-reduce(x)), of which each device of a group keeps one of a few parts, becomes an all-reduce between devices with different parts, the slice, and an
 all-reduce of the parts between devices with the same one. It is done where another all-reduce runs between the groups of the first step already, so that the two can be
-combined; ignore-profitability-check does it everywhere. Floating-point sums are added in another order: policy xla or fast.`
+combined; ignore-profitability-check does it everywhere. Floating-point sums are added in another order: policy xla or fast.
+
+An all-reduce that has been begun is split into two that are begun likewise, by opcodes of their own or as chains: the first where it was, and waited for by the slice; the
+second behind the slice, and waited for where its value is used. In a schedule, which says where both would be, it stays.`
 
 // NewAllReduceSplitter makes the pass all-reduce-splitter.
 func NewAllReduceSplitter(o pass.Options) (*pass.Pass, error) {
@@ -33,11 +37,17 @@ func NewAllReduceSplitter(o pass.Options) (*pass.Pass, error) {
 					if in.Opcode() != hlo.OpDynamicSlice {
 						continue
 					}
+					if pair, ok := async.PairOf(m, in.OperandInstr(0)); ok && pair.Op == hlo.OpAllReduce {
+						if err := splitPair(ctx, e, m, c, in, pair, always); err != nil {
+							return m, err
+						}
+						continue
+					}
 					first, second, ok := splitGroups(ctx, m, in)
 					if !ok || !always && !runsBetween(m, c, first, in.Operand(0)) || !ctx.Spend("split") {
 						continue
 					}
-					if err := split(e.Computation(c.ID()), in.ID(), first, second); err != nil {
+					if _, _, err := split(e.Computation(c.ID()), in.ID(), first, second); err != nil {
 						return m, err
 					}
 					ctx.Count("all-reduces", 1)
@@ -104,7 +114,43 @@ func runsBetween(m hlo.Module, c hlo.Computation, groups [][]int64, but hlo.Inst
 	return false
 }
 
-func split(c hlo.CompEdit, id hlo.InstrID, first, second [][]int64) error {
+// splitPair splits an all-reduce that has been begun: as a plain one, and its two steps are begun like the pair. Otherwise the session is as it was.
+func splitPair(ctx *pass.Context, e *hlo.Editor, m hlo.Module, c hlo.Computation, slice hlo.Instruction, pair async.Pair, always bool) error {
+	if c.IsScheduled() {
+		ctx.Missed(pair.Start, "not split: the schedule says when it begins and ends, and not where two would")
+		return nil
+	}
+	before, ce := e.Snapshot(), e.Computation(c.ID())
+	if _, err := pair.Plain(ce, m); err != nil {
+		return err
+	}
+	now := e.ViewModule()
+	view := now.MustComputation(c.ID())
+	whole, part := slice.OperandInstr(0).Shape().ByteSize(), slice.Shape().ByteSize()
+	first, second, ok := splitGroups(ctx, now, view.MustAt(slice.ID()))
+	if !ok || !always && !runsBetween(now, view, first, view.MustAt(slice.ID()).Operand(0)) || !ctx.Spend("split") {
+		if ok {
+			ctx.Missed(pair.Start, "not split: nothing else runs between the groups of %d devices of the first step", len(first[0]))
+		}
+		e.Rollback(before)
+		return nil
+	}
+	one, two, err := split(ce, slice.ID(), first, second)
+	if err != nil {
+		return err
+	}
+	for _, id := range []hlo.InstrID{one, two} {
+		if err := pair.Like(ce, id); err != nil {
+			return err
+		}
+	}
+	ctx.Passed(pair.Start, "split: %d bytes among %d devices beside what it ran beside, then %d bytes among %d", whole, len(first[0]), part, len(second[0]))
+	ctx.Count("all-reduces", 1)
+	return nil
+}
+
+// split makes two steps of the plain all-reduce that a slice takes a part of, and returns them.
+func split(c hlo.CompEdit, id hlo.InstrID, first, second [][]int64) (firstStep, secondStep hlo.InstrID, err error) {
 	in := c.At(id)
 	all, cut := emit.Again(in.OperandInstr(0)), emit.Again(in)
 	at, gone := emit.Before(c, in), in.Operand(0)
@@ -115,11 +161,13 @@ func split(c hlo.CompEdit, id hlo.InstrID, first, second [][]int64) error {
 	}
 	one := all
 	one.Attrs = with(first)
-	cut.Operands = append([]hlo.InstrID{at.Spec(one)}, cut.Operands[1:]...)
+	firstStep = at.Spec(one)
+	cut.Operands = append([]hlo.InstrID{firstStep}, cut.Operands[1:]...)
 	two := emit.With(all, at.Spec(cut))
 	two.Attrs, two.Shape = with(second), cut.Shape
-	if err := c.ReplaceInstruction(id, at.Spec(two)); err != nil {
-		return err
+	secondStep = at.Spec(two)
+	if err := c.ReplaceInstruction(id, secondStep); err != nil {
+		return 0, 0, err
 	}
-	return c.Remove(gone)
+	return firstStep, secondStep, c.Remove(gone)
 }

@@ -51,7 +51,7 @@ func sleep(ctx context.Context, d time.Duration) *async.Value {
 	done := async.MakeUnconstructed[async.Chain]()
 	var once sync.Once
 	stop := context.AfterFunc(ctx, func() { once.Do(func() { done.SetError(context.Cause(ctx)) }) })
-	time.AfterFunc(d, func() {
+	after(d, func() {
 		once.Do(func() {
 			stop()
 			done.Emplace(async.Chain{})
