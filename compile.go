@@ -3,6 +3,7 @@ package halo
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
@@ -66,6 +67,7 @@ type Options struct {
 type Observer struct {
 	Kernels runtime.Tracer                           // on BEF: kernels as they begin and end
 	Meter   *runtime.Meter                           // on BEF: measures what the steps of executions take
+	Rounds  *atomic.Int64                            // on BEF: counts the rounds of loops, but of those that are one program over scalars
 	Values  func(in hlo.Instruction, v *hlo.Literal) // in the evaluator: every value as it is computed
 
 	// On BEF, in the place of Kernels: kernels when they have run, with the instructions that they are: the start, of what

@@ -80,7 +80,7 @@ func (m *Meter) End() {
 	m.eachMain(func(a *meter) { a.settle(counts) })
 	switch {
 	case reads == 0 && !o.steps:
-	case counts || reads == 0 || o.missed == retries:
+	case counts || reads == 0 || o.timed >= wanted || o.missed == retries:
 		o.due, o.missed = m.later(o.number, reads, whole), 0
 	default: // what is looked for is still missing
 		o.due = o.number + 1
@@ -149,9 +149,9 @@ const (
 	// clockShare is how many times as long as reading the clock the executions must be that are not measured. In the midst of an execution
 	// the clock takes twice as long as by itself.
 	clockShare = 100
-	// retries is how many executions in a row have their steps measured again when another process disturbs them. Where it always does, more would
-	// take too much of the time.
-	retries = 20
+	// While fewer than wanted executions count of which the steps are measured, retries in a row are measured when another process disturbs them. Where it
+	// always does, more would take too much of the time.
+	wanted, retries = 5, 20
 	// readsOfEnd is how many times as long as reading the clock End takes.
 	readsOfEnd = 8
 )
