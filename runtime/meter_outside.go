@@ -177,7 +177,7 @@ type counted struct {
 	timed   int64
 	inJoin  int64 // how often segments read the clock while this waited for them
 	joining int64 // likewise, in the execution whose end is still to come
-	pending bool // there is an execution whose end as a whole is still to come
+	pending bool  // there is an execution whose end as a whole is still to come
 }
 
 // disturbed forgets what counted so far, since it took too long.
