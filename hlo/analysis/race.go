@@ -11,7 +11,8 @@ import (
 //
 // A chain writes its outputs until its done, and the operands that it declares to be updated in place: by output_to_operand_aliasing of the start, or
 // of a custom call or fusion that it computes. An instruction beside it, which neither comes before its start nor after its done, may do the
-// same. Everything else is read. Instructions that make tuples, or stand for the same bytes, use nothing.
+// same. Everything else is read. Instructions that make tuples, or stand for the same bytes, use nothing. A chain that is handed in or out, through a
+// call, a branch or the state of a loop, is under way from the beginning of the computation, or to its end.
 type Race struct {
 	Start  hlo.Instruction // of the chain
 	Beside hlo.Instruction // an instruction, or the start of another chain
@@ -34,13 +35,14 @@ func (r Race) String() string {
 
 // FindRaces looks for races in a computation, in program order.
 func FindRaces(m hlo.Module, c hlo.Computation) []Race {
-	f := &raceFinder{m: m, written: make(map[hlo.CompID][]bool)}
+	f := &raceFinder{m: m, written: make(map[hlo.CompID][]bool), known: make(map[hlo.CompID]*memory)}
 	return f.races(c)
 }
 
 type raceFinder struct {
 	m       hlo.Module
 	written map[hlo.CompID][]bool // by computation: which leaves of its parameters it writes
+	known   map[hlo.CompID]*memory
 }
 
 // use is one use of a buffer.
@@ -237,9 +239,11 @@ func (f *raceFinder) uses(x *memory, in hlo.Instruction) (list []use) {
 	return list
 }
 
-// chainOfSteps is a chain with what it uses.
+// chainOfSteps is a chain with what it uses, between two instructions of a computation.
 type chainOfSteps struct {
-	start, done hlo.Instruction
+	start       hlo.Instruction // perhaps of another computation
+	begin, done hlo.Instruction
+	steps       []hlo.InstrID
 	uses        []use
 }
 
@@ -247,7 +251,7 @@ func (f *raceFinder) races(c hlo.Computation) (list []Race) {
 	if !hasChains(c) {
 		return nil
 	}
-	x := memoryOf(c)
+	x := f.memory(c)
 	d := FindDependencies(c)
 	users := make(map[int][]use) // of each buffer
 	owner := make(map[hlo.InstrID]int)
@@ -255,12 +259,17 @@ func (f *raceFinder) races(c hlo.Computation) (list []Race) {
 	for _, in := range d.Order {
 		if IsDone(in) && in.NumOperands() > 0 {
 			if chain, ok := f.chain(x, in); ok {
-				for step := in; ; step = step.OperandInstr(0) {
-					owner[step.ID()] = len(chains)
-					if step.ID() == chain.start.ID() {
-						break
-					}
+				for _, step := range chain.steps {
+					owner[step] = len(chains)
 				}
+				chains = append(chains, chain)
+			}
+		}
+	}
+	for _, in := range d.Order {
+		if _, awaited := owner[in.ID()]; IsStart(in) && !awaited {
+			if chain, ok := f.handedOut(x, in); ok {
+				owner[in.ID()] = len(chains)
 				chains = append(chains, chain)
 			}
 		}
@@ -281,9 +290,9 @@ func (f *raceFinder) races(c hlo.Computation) (list []Race) {
 				}
 				by, end := other.by, other.by
 				if isChain {
-					by, end = chains[k].start, chains[k].done
+					by, end = chains[k].begin, chains[k].done
 				}
-				if !seen[by.ID()] && !span.isBefore(end, own.by) && !span.isBefore(chain.done, other.by) {
+				if !seen[by.ID()] && by.ID() != chain.done.ID() && !span.isBefore(end, own.by) && !span.isBefore(chain.done, other.by) {
 					seen[by.ID()] = true
 					list = append(list, Race{Start: chain.start, Beside: by, Writes: own.writes, AlsoWrites: other.writes, Value: own.value})
 				}
@@ -295,27 +304,31 @@ func (f *raceFinder) races(c hlo.Computation) (list []Race) {
 
 func hasChains(c hlo.Computation) bool {
 	for in := range c.Instructions() {
-		if IsDone(in) {
+		if IsDone(in) || IsStart(in) {
 			return true
 		}
 	}
 	return false
 }
 
-// chain follows a done back to its start; it reports false if that is in another computation.
+// chain follows a done back to its start, or to where the chain is handed in.
 func (f *raceFinder) chain(x *memory, done hlo.Instruction) (chain chainOfSteps, ok bool) {
 	chain.done = done
 	step := done.OperandInstr(0)
-	for ; ; step = step.OperandInstr(0) {
+	for ; step.Opcode() == hlo.OpAsyncUpdate; step = untupled(step.OperandInstr(0)) {
+		chain.steps = append(chain.steps, step.ID())
 		chain.uses = append(chain.uses, f.uses(x, step)...)
-		if hlo.Info(step.Opcode()).Traits.Has(hlo.TraitAsyncStart) {
-			break
-		}
-		if step.Opcode() != hlo.OpAsyncUpdate {
-			return chain, false
-		}
 	}
-	chain.start = step
+	step = untupled(step)
+	chain.steps = append(chain.steps, done.ID(), step.ID())
+	chain.start, chain.begin = step, step
+	if IsStart(step) {
+		chain.uses = append(chain.uses, f.uses(x, step)...)
+	} else if chain.start, ok = hlo.AsyncStartOf(f.m, done); ok && step.Shape().IsTuple() {
+		chain.uses = append(chain.uses, f.bound(x, step, chain.start)...)
+	} else {
+		return chain, false
+	}
 	if done.Opcode() == hlo.OpAsyncDone {
 		for l := range done.Shape().NumLeaves() { // the outputs
 			chain.uses = append(chain.uses, use{step, x.leaf(done, l), true, done})

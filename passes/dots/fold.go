@@ -13,8 +13,8 @@ var TransposeFolding = &pass.Pass{
 	Doc: `dot and convolution of a transposed operand → of the operand, along its own dimensions
 
 Transposes that move batch dimensions of a dot stay, and those that move nothing.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		for in := range m.MustComputation(c.ID()).Instructions() {
+	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+		for in := range pass.Each(c) {
 			if in.Opcode() != hlo.OpDot && in.Opcode() != hlo.OpConvolution || in.NumOperands() != 2 {
 				continue
 			}

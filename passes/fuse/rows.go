@@ -17,7 +17,7 @@ var RowFusion = &pass.Pass{
 A softmax, a normalisation, or two sums of the same rows become one fusion: reductions of the last axis by add, maximum or minimum, what is computed from their results
 for each row, and what follows from that, repeated along the rows, for each element. Elementwise instructions before the reductions join if all their users do, or if their
 results can be results of the fusion as well. The kernel passes over each row as often as reductions follow from each other, while the row is in a cache near the processor.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			f := newFuser(m, e, c)
@@ -60,6 +60,7 @@ type band struct {
 func (f *fuser) fuseRows() error {
 	order := slices.Collect(f.c.Instructions())
 	used, place := make(map[hlo.InstrID]bool), make(map[hlo.InstrID]int, len(order))
+	var edits []func() error // the computation stays as it is until all fusions are made
 	for i, in := range order {
 		place[in.ID()] = i
 	}
@@ -83,15 +84,18 @@ func (f *fuser) fuseRows() error {
 			f.ctx.Missed(in, "not fused with what is computed from it: there is no place for the fusion in the program's order")
 			continue
 		}
-		if err := b.fuse(results, at); err != nil {
-			return err
-		}
+		edits = append(edits, b.fuse(results, at))
 		for id := range b.members {
 			used[id] = true
 		}
 		f.ctx.Passed(in, "computes %d instructions with it, row by row", len(b.members))
 		f.ctx.Count("fusions", 1)
 		f.ctx.Count("instructions", int64(len(b.members)))
+	}
+	for _, edit := range edits {
+		if err := edit(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -389,8 +393,8 @@ func (b *band) position(results []hlo.InstrID) (hlo.InstrID, bool) {
 	return at, true
 }
 
-// fuse puts the members into a computation of their own.
-func (b *band) fuse(results []hlo.InstrID, at hlo.InstrID) error {
+// fuse puts the members into a computation of their own. What it returns puts the fusion into their place.
+func (b *band) fuse(results []hlo.InstrID, at hlo.InstrID) func() error {
 	body := b.e.NewComputation("fused_rows")
 	body.SetExecutionThread(b.c.ExecutionThread())
 	inside := make(map[hlo.InstrID]hlo.InstrID)
@@ -417,48 +421,59 @@ func (b *band) fuse(results []hlo.InstrID, at hlo.InstrID) error {
 	for _, id := range results {
 		copyIn(id)
 	}
-	ce, place := b.e.Computation(b.c.ID()), b.c.MustAt(at)
-	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: b.c.MustAt(results[len(results)-1]).Name() + "_fusion", Operands: b.current(operands),
+	place := b.c.MustAt(at)
+	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: b.c.MustAt(results[len(results)-1]).Name() + "_fusion",
 		Attrs: &hlo.FusionAttrs{Kind: hlo.FusionInput}, Position: place.Position()}
+	var parts []hlo.InstrSpec // if there are several results
 	if len(results) == 1 {
 		in := b.c.MustAt(results[0])
 		spec.Shape, spec.Common, spec.Callees = in.Shape(), in.Common(), []hlo.CompID{body.Finish(inside[results[0]])}
-		b.fused[results[0]] = ce.InsertSpecBefore(b.now(at), spec).ID()
 	} else {
-		b.fuseSeveral(body, spec, results, inside, b.now(at))
+		parts = b.parts(body, &spec, results, inside)
 	}
-	for _, id := range results {
-		if err := ce.ReplaceInstruction(id, b.fused[id]); err != nil {
-			return err
-		}
+	members, left := slices.Collect(b.membersInOrder()), make(map[hlo.InstrID][]hlo.InstrID)
+	for _, id := range members {
+		left[id] = slices.Collect(b.c.MustAt(id).OperandIDs())
 	}
-	for _, id := range slices.Backward(slices.Collect(b.membersInOrder())) {
-		if !ce.Has(id) || ce.UserCount(id) > 0 || ce.Root() == id {
-			continue
+	return func() error {
+		ce, at := b.e.Computation(b.c.ID()), b.now(at)
+		spec.Operands = b.current(operands)
+		fusion := ce.InsertSpecBefore(at, spec).ID()
+		b.fused[results[0]] = fusion
+		for i, part := range parts {
+			part.Operands = []hlo.InstrID{fusion}
+			b.fused[results[i]] = ce.InsertSpecBefore(at, part).ID()
 		}
-		left := slices.Collect(b.c.MustAt(id).OperandIDs())
-		if err := ce.Remove(id); err != nil {
-			return err
+		for _, id := range results {
+			if err := ce.ReplaceInstruction(id, b.fused[id]); err != nil {
+				return err
+			}
 		}
-		for _, o := range left {
-			pass.Release(ce, b.now(o), nil)
+		for _, id := range slices.Backward(members) {
+			if !ce.Has(id) || ce.UserCount(id) > 0 || ce.Root() == id {
+				continue
+			}
+			if err := ce.Remove(id); err != nil {
+				return err
+			}
+			for _, o := range left[id] {
+				pass.Release(ce, b.now(o), nil)
+			}
 		}
+		return nil
 	}
-	return nil
 }
 
-// fuseSeveral makes the fusion of several results, which are parts of a tuple.
-func (b *band) fuseSeveral(body *hlo.ComputationBuilder, spec hlo.InstrSpec, results []hlo.InstrID, inside map[hlo.InstrID]hlo.InstrID, at hlo.InstrID) {
+// parts makes of spec the fusion of several results, and returns what takes each out of its tuple.
+func (b *band) parts(body *hlo.ComputationBuilder, spec *hlo.InstrSpec, results []hlo.InstrID, inside map[hlo.InstrID]hlo.InstrID) (specs []hlo.InstrSpec) {
 	shapes, parts := make([]hlo.Shape, len(results)), make([]hlo.InstrID, len(results))
 	for i, id := range results {
 		shapes[i], parts[i] = b.c.MustAt(id).Shape(), inside[id]
 	}
 	spec.Shape = hlo.MakeTuple(shapes...)
 	spec.Callees = []hlo.CompID{body.Finish(body.Append(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: spec.Shape, Operands: parts}))}
-	ce := b.e.Computation(b.c.ID())
-	fusion := ce.InsertSpecBefore(at, spec).ID()
 	for i, id := range results {
-		b.fused[id] = ce.InsertSpecBefore(at, hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: shapes[i], Operands: []hlo.InstrID{fusion},
-			Attrs: &hlo.TupleElementAttrs{Index: int64(i)}, Common: b.c.MustAt(id).Common()}).ID()
+		specs = append(specs, hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: shapes[i], Attrs: &hlo.TupleElementAttrs{Index: int64(i)}, Common: b.c.MustAt(id).Common()})
 	}
+	return specs
 }

@@ -17,7 +17,7 @@ type memory struct {
 func newMemory(d *analysis.Dependencies) memory {
 	m := memory{bytes: make([]int64, len(d.Order)), reads: make([][]int, len(d.Order))}
 	holds := make([][]int, len(d.Order)) // whose values it is, or holds
-	read := make([]int, len(d.Order)) // by position: one past the last that reads it
+	read := make([]int, len(d.Order))    // by position: one past the last that reads it
 	for i, in := range d.Order {
 		for id := range in.OperandIDs() {
 			for _, h := range holds[d.Position(id)] {

@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // ReshapeMover sinks rearrangements.
@@ -18,18 +19,17 @@ var ReshapeMover = &pass.Pass{
 
 An elementwise instruction moves in front of the reshapes or transposes that it reads if they are all the same, and if what else it reads is a
 constant or a broadcast scalar. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 			return nil
 		}
-		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
-		before := m.MustComputation(c.ID())
-		moving := movable(before, effects)
-		for in := range before.Instructions() {
+		moving := movable(c.View(), effects)
+		for in := range pass.Each(c) {
 			if moving[in.ID()] == hlo.NoInstr || !ctx.Spend("move") {
 				continue
 			}
-			if err := moveBefore(c, in, before.MustAt(moving[in.ID()])); err != nil {
+			if err := moveBefore(c, emit.Again(in), in.ID(), c.At(moving[in.ID()])); err != nil {
 				return err
 			}
 			ctx.Count("instructions", 1)
@@ -135,33 +135,31 @@ func sameRearrangement(a, b hlo.Instruction) bool {
 }
 
 // moveBefore computes in on what is rearranged as r is, and rearranges the result.
-func moveBefore(c hlo.CompEdit, in, r hlo.Instruction) error {
-	source := c.At(c.At(r.ID()).Operand(0)).Shape()
+func moveBefore(c hlo.CompEdit, in hlo.InstrSpec, id hlo.InstrID, r hlo.Instruction) error {
+	source, back, result := r.OperandInstr(0).Shape(), inverse(r), emit.Again(r)
 	var operands []hlo.InstrID
-	for i := range in.NumOperands() {
-		o := c.At(c.At(in.ID()).Operand(i))
+	for _, old := range in.Operands {
+		o := c.At(old)
 		switch {
 		case isRearrangement(o):
 			operands = append(operands, o.Operand(0))
 		case o.Shape().IsScalar():
 			operands = append(operands, o.ID())
 		case o.Opcode() == hlo.OpBroadcast:
-			operands = append(operands, c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: hlo.OpBroadcast, Shape: source.WithType(o.Shape().Type()),
+			operands = append(operands, c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: hlo.OpBroadcast, Shape: source.WithType(o.Shape().Type()),
 				Operands: []hlo.InstrID{o.Operand(0)}, Attrs: o.Attrs(), Common: o.Common(), Position: o.Position()}).ID())
 		default:
-			operands = append(operands, c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: r.Opcode(), Shape: source.WithType(o.Shape().Type()),
-				Operands: []hlo.InstrID{o.ID()}, Attrs: inverse(r), Position: o.Position()}).ID())
+			operands = append(operands, c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: result.Opcode, Shape: source.WithType(o.Shape().Type()),
+				Operands: []hlo.InstrID{old}, Attrs: back, Position: o.Position()}).ID())
 		}
 	}
-	moved := c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: source.WithType(in.Shape().Type()), Operands: operands,
-		Attrs: in.Attrs(), Common: in.Common(), Position: in.Position()}).ID()
-	result := c.InsertSpecBefore(in.ID(), hlo.InstrSpec{Opcode: r.Opcode(), Name: r.Name(), Shape: in.Shape(), Operands: []hlo.InstrID{moved},
-		Attrs: r.Attrs(), Common: r.Common(), Position: r.Position()}).ID()
-	old := slices.Collect(c.At(in.ID()).OperandIDs())
-	if err := c.ReplaceInstruction(in.ID(), result); err != nil {
+	moved := c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: in.Opcode, Name: in.Name, Shape: source.WithType(in.Shape.Type()), Operands: operands,
+		Attrs: in.Attrs, Common: in.Common, Position: in.Position}).ID()
+	if err := c.ReplaceInstruction(id, c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: result.Opcode, Name: result.Name, Shape: in.Shape, Operands: []hlo.InstrID{moved},
+		Attrs: result.Attrs, Common: result.Common, Position: result.Position}).ID()); err != nil {
 		return err
 	}
-	for _, o := range old {
+	for _, o := range in.Operands {
 		pass.Release(c, o, nil)
 	}
 	return nil

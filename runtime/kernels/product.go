@@ -140,21 +140,22 @@ func (p *product[T]) planBlocks() {
 	p.blockLoop = newParallelLoop(p.blocks)
 }
 
-// enoughTasks are so many that workers end at about the same time; leastTask is the work, in products, from which on a task of its own pays.
+// enoughTasks are so many that workers end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
+// leastColumns that from which on columns do, where there are too few rows to share.
 const (
-	enoughTasks = 8
-	leastTask   = 1 << 18
+	enoughTasks  = 8
+	leastTask    = 1 << 20
+	leastColumns = 1 << 18
 )
 
 // share makes blocks smaller where there would be too few for all workers: in rows first, as columns share what is packed of the left side.
 func (p *product[T]) share() {
-	want := min(enoughTasks, p.batch*p.m*p.n*p.k/leastTask)
+	work := p.batch * p.m * p.n * p.k
 	columns := p.batch * ((p.n-1)/p.blockN + 1)
-	if parts := (want-1)/columns + 1; parts > (p.m-1)/p.blockM+1 {
+	if parts := (min(enoughTasks, work/leastTask)-1)/columns + 1; parts > (p.m-1)/p.blockM+1 {
 		p.blockM = gemm.Padded((p.m-1)/parts+1, p.kernel.MR)
 	}
-	rows := p.batch * ((p.m-1)/p.blockM + 1)
-	if parts := (want-1)/rows + 1; parts > (p.n-1)/p.blockN+1 {
+	if parts := (min(enoughTasks, work/leastColumns)-1)/p.batch + 1; p.m <= p.kernel.MR && parts > (p.n-1)/p.blockN+1 {
 		p.blockN = gemm.Padded((p.n-1)/parts+1, p.kernel.NR)
 	}
 }
