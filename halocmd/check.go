@@ -73,7 +73,8 @@ func (c *checkCmd) Run(e *env) error {
 		}
 		r.add("passed", passed)
 		if ctx.Err() != nil {
-			return append(failed, fmt.Errorf("%s: error: %w after %d of %d tests passed", in.name, context.Cause(ctx), passed, len(cases)))
+			fmt.Fprintf(e.stderr, "%s: note: cut short when %d of %d tests had passed\n", in.name, passed, len(cases))
+			return append(failed, fmt.Errorf("%s: error: %w", in.name, context.Cause(ctx)))
 		}
 		if c.Update && len(failed) == 0 {
 			return updateTests(in, cases, outputs)

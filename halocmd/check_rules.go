@@ -24,7 +24,8 @@ func (c *checkCmd) checkRules(ctx context.Context, e *env, in *input, r *record)
 		e.progress.at(fmt.Sprintf("rule %d of %d", i+1, len(list)))
 		report := rulecheck.Check(ctx, rule)
 		if ctx.Err() != nil {
-			return append(failed, fmt.Errorf("%s: error: %w after %d of %d rules", in.name, context.Cause(ctx), i, len(list)))
+			fmt.Fprintf(e.stderr, "%s: note: cut short after %d of %d rules\n", in.name, i, len(list))
+			return append(failed, fmt.Errorf("%s: error: %w", in.name, context.Cause(ctx)))
 		}
 		fired += report.Fired
 		if w := report.Wrong; w != nil {

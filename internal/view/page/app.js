@@ -217,10 +217,12 @@ class App {
     this.animate({ x: clientWidth / 2 - (at.x + at.width / 2) * scale, y: clientHeight / 2 - (at.y + at.height / 2) * scale, scale });
   }
 
+  // moveTo brings a box into the part of the canvas that the legend at its foot leaves free.
   moveTo(box, most, moving) {
     const { clientWidth, clientHeight } = this.canvas;
-    const scale = Math.max(0.02, Math.min(most, (clientWidth - 60) / box.width, (clientHeight - 60) / box.height));
-    const to = { x: (clientWidth - box.width * scale) / 2 - box.x * scale, y: (clientHeight - box.height * scale) / 2 - box.y * scale, scale };
+    const height = Math.max(clientHeight / 2, clientHeight - document.querySelector("#legend").offsetHeight - 12);
+    const scale = Math.max(0.02, Math.min(most, (clientWidth - 60) / box.width, (height - 60) / box.height));
+    const to = { x: (clientWidth - box.width * scale) / 2 - box.x * scale, y: (height - box.height * scale) / 2 - box.y * scale, scale };
     if (moving) return this.animate(to);
     Object.assign(this.painter.view, to);
     this.repaint();
