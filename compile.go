@@ -3,6 +3,7 @@ package halo
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
@@ -25,7 +26,7 @@ const (
 	Eval Engine = "eval" // the reference evaluator: plain and slow, one instruction after the other
 )
 
-// Options say how to compile and run. The zero value is ready to use. What is marked BEF does not matter to the evaluator, and the other way
+// Options say how to compile and run. The zero value is ready to use. Options marked BEF do not matter to the evaluator, and the other way
 // around.
 type Options struct {
 	Engine Engine // "" is BEF
@@ -43,7 +44,7 @@ type Options struct {
 	Queue   workqueue.Queue
 
 	// MaxBytes bounds the memory of an execution: on BEF the arguments, results and arena together, and 0 is the machine's memory;
-	// in the evaluator each array, and 0 is 8 GB. What needs more is an error.
+	// in the evaluator each array, and 0 is 8 GB. A run that needs more is an error.
 	MaxBytes int64
 	// MaxSteps bounds the instructions that the evaluator executes; 0 is no bound.
 	MaxSteps int64
@@ -62,10 +63,11 @@ type Options struct {
 	HostCallback func(*HostCall) error
 }
 
-// Observer sees what executions do. What is nil is not called. All of it must be safe for concurrent use if executions are.
+// Observer sees what executions do. Nil functions are not called. All of it must be safe for concurrent use if executions are.
 type Observer struct {
 	Kernels runtime.Tracer                           // on BEF: kernels as they begin and end
 	Meter   *runtime.Meter                           // on BEF: measures what the steps of executions take
+	Rounds  *atomic.Int64                            // on BEF: counts the rounds of loops, but of those that are one program over scalars
 	Values  func(in hlo.Instruction, v *hlo.Literal) // in the evaluator: every value as it is computed
 
 	// On BEF, in the place of Kernels: kernels when they have run, with the instructions that they are: the start, of what

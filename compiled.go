@@ -73,7 +73,7 @@ func link(file *bef.File, o Options, stats Stats) (*Program, error) {
 	if o.Register != nil {
 		o.Register(reg)
 	}
-	c := &compiled{watch: kernels.Watch{Tracer: o.Observer.Kernels, Meter: o.Observer.Meter}}
+	c := &compiled{watch: kernels.Watch{Tracer: o.Observer.Kernels, Meter: o.Observer.Meter, Rounds: o.Observer.Rounds}}
 	queue := o.Queue
 	if queue == nil {
 		queue = workqueue.NewMulti(workqueue.Config{Workers: o.Threads})

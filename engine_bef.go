@@ -104,7 +104,7 @@ func (c *compiled) executeOne(ctx context.Context, s *Signature, given, args []*
 
 // runOne executes the program on a device that meets no other. After a failure, valid says which results it did not reach.
 func (c *compiled) runOne(ctx context.Context, args, results []runtime.Buffer, valid []bool) error {
-	return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.watch.Tracer, Meter: c.watch.Meter, Update: c.watch.Update, Valid: valid}, args, results)
+	return c.program.Entry().Run(ctx, runtime.RunOptions{Tracer: c.watch.Tracer, Meter: c.watch.Meter, Rounds: c.watch.Rounds, Update: c.watch.Update, Valid: valid}, args, results)
 }
 
 // run executes the program on one device or several. If one device fails, valid says which results the failure did not reach; several devices fail

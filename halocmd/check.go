@@ -42,9 +42,11 @@ algebra. docs/rules.md describes the language of rules.`
 
 func (c *checkCmd) Run(e *env) error {
 	e.manyModules = true
+	ctx, stop := interruptible(e)
+	defer stop()
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if isRules(in.name) {
-			return c.checkRules(context.Background(), e, in, r)
+			return c.checkRules(ctx, e, in, r)
 		}
 		cases := passcases.Cases(in.name, in.data, catalogue.Parse)
 		outputs := make([]string, len(cases))
@@ -52,19 +54,27 @@ func (c *checkCmd) Run(e *env) error {
 		var failed several
 		passed := 0
 		for i := range cases {
+			if ctx.Err() != nil {
+				break
+			}
+			e.progress.at(fmt.Sprintf("test %d of %d", i+1, len(cases)))
 			t := &cases[i]
 			if t.Pipeline == "" {
 				t.Pipeline = c.Passes
 			}
 			var err error
 			o := passcases.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
-			if outputs[i], err = t.Run(context.Background(), o); err != nil {
+			if outputs[i], err = t.Run(ctx, o); err != nil && ctx.Err() == nil {
 				failed = append(failed, fmt.Errorf("%s: error: %w", t.Name, err))
 				continue
+			} else if err == nil {
+				passed++
 			}
-			passed++
 		}
 		r.add("passed", passed)
+		if ctx.Err() != nil {
+			return append(failed, fmt.Errorf("%s: error: %w after %d of %d tests passed", in.name, context.Cause(ctx), passed, len(cases)))
+		}
 		if c.Update && len(failed) == 0 {
 			return updateTests(in, cases, outputs)
 		}

@@ -20,8 +20,12 @@ func (c *checkCmd) checkRules(ctx context.Context, e *env, in *input, r *record)
 	}
 	var failed several
 	fired := 0
-	for _, rule := range list {
+	for i, rule := range list {
+		e.progress.at(fmt.Sprintf("rule %d of %d", i+1, len(list)))
 		report := rulecheck.Check(ctx, rule)
+		if ctx.Err() != nil {
+			return append(failed, fmt.Errorf("%s: error: %w after %d of %d rules", in.name, context.Cause(ctx), i, len(list)))
+		}
 		fired += report.Fired
 		if w := report.Wrong; w != nil {
 			failed = append(failed, fmt.Errorf("%s:%d:1: error: rule %s is wrong: %w", in.name, rule.Line, rule.ID, w))

@@ -190,8 +190,16 @@ func (c *compareCmd) program(ctx context.Context, e *env, in *input, r *record, 
 func (c *compareCmd) find(ctx context.Context, e *env, name string, r *record, ways [2]way, sides [2]diverge.Side, args []*hlo.Literal, pair bool) error {
 	e.progress.at("comparing")
 	cfg := diverge.Config{Tolerance: c.tolerances.of, Exactness: c.exactness(), Pair: pair, Options: options(halo.Options{Threads: int(c.Threads)})}
+	if e.progress != nil {
+		cfg.Seen = func(side string, in hlo.Instruction, n int) {
+			e.progress.at(fmt.Sprintf("comparing, value %d of %s: %s", n, side, in.Name()))
+		}
+	}
 	found, err := diverge.Find(ctx, sides[0], sides[1], args, cfg)
 	if err != nil {
+		if found != nil {
+			c.reportCut(e, name, r, found)
+		}
 		return fmt.Errorf("%s: error: %w", name, err)
 	}
 	if c.Save != "" && found.First != nil {
@@ -317,6 +325,28 @@ func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *
 		return fmt.Errorf("%s: error: %d of %d results differ", name, bad, len(found.A))
 	}
 	return nil
+}
+
+// reportCut says what was seen of executions that were cut short.
+func (c *compareCmd) reportCut(e *env, name string, r *record, found *diverge.Report) {
+	cut := found.Cut
+	fields := map[string]any{"values_a": cut.A, "values_b": cut.B}
+	text := fmt.Sprintf("cut short after %s of a and %s of b", count(cut.A, "value", "values"), count(cut.B, "value", "values"))
+	if !cut.Last.IsZero() {
+		fields["last"] = cut.Last.Name()
+		text += fmt.Sprintf(", the last of %s", cut.Last.Name())
+	}
+	switch d := found.First; {
+	case d != nil:
+		fields["first"] = d.Instruction.Name()
+		text += fmt.Sprintf("; the first that departs is %s, execution %d: %v", d.Instruction.Name(), d.Execution, c.measure(d.Got, d.Want))
+	case cut.B > 0:
+		text += "; none that both have departs"
+	}
+	r.add("cut", fields)
+	if !c.JSON {
+		fmt.Fprintf(e.stdout, "%s: %s\n", name, text)
+	}
 }
 
 func leafText(in hlo.Instruction, leaf int) string {

@@ -62,7 +62,7 @@ type agreement struct {
 	key   string // of the result
 }
 
-// add takes a result in. What differs is shown, and all with -v.
+// add takes a result in. Differences are shown, and everything with -v.
 func (v *agreement) add(e *env, c *runCmd, where, key string, d difference) {
 	if v.key == "" || d.MaxRel > v.worst.MaxRel {
 		v.worst, v.key = d, key

@@ -47,7 +47,7 @@ func describeStatus(st *async.Status, in *input) string {
 	loc := st.Location
 	message := st.Message
 	var inner *eval.Error
-	if errors.As(st.Cause, &inner) { // its position is in the text of the kernel, which nobody has seen
+	if errors.As(st.Cause, &inner) { // its position is in the text of the kernel, which the user has not seen
 		message = inner.Err.Error()
 	}
 	return fmt.Sprintf("%s:%d:%d: error: %s: %s", loc.File, loc.Line, loc.Col, st.Kernel, message) +

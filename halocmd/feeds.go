@@ -19,7 +19,7 @@ type feedFlags struct {
 	Outfeed string `help:"Write the values of outfeeds to this file, keys as of --infeed." placeholder:"FILE.npz"`
 }
 
-// host is the other side of a program's infeeds, outfeeds and host transfers, for one run. What is sent to it on a channel is there to be
+// host is the other side of a program's infeeds, outfeeds and host transfers, for one run. Values that are sent to it on a channel are there to be
 // received on that channel.
 type host struct {
 	c     *runCmd

@@ -62,7 +62,7 @@ func (e *env) expand(args []string) ([]place, error) {
 			files = append(files, place{name: a, rel: "stdin.hlo"})
 			continue
 		}
-		// What cannot be opened is reported when it is read, like any other broken input.
+		// An input that cannot be opened is reported when it is read, like any other broken one.
 		info, err := os.Stat(a)
 		if err != nil {
 			files = append(files, within(a))

@@ -45,7 +45,7 @@ func (m *memorySize) UnmarshalText(text []byte) error {
 	return fmt.Errorf("want a size of at least 16MiB, as 500MB or 2GiB, got %q", text)
 }
 
-// watchMemory ends the process with a message, and not with a trace, when memory runs out that nobody has asked for.
+// watchMemory ends the process with a message, and not with a trace, when memory runs out outside of the budget.
 func watchMemory(e *env) (stop func()) {
 	return budget.Watch(func(err *budget.Error) {
 		fmt.Fprintf(e.stderr, "halo: error: out of memory: %v\n", err)

@@ -133,6 +133,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		return exitOK
 	}
 	limitMemory()
+	warm()
 	args, err := xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "halo: %v\n", err)

@@ -39,7 +39,7 @@ func isFile(path string) bool {
 }
 
 // eachPart calls visit with each program of a file: with those of an archive, and with each module of a text of several, unless the
-// command takes such texts as they are. It reports false, and calls nobody, if the file is one program.
+// command takes such texts as they are. It reports false, and calls nothing, if the file is one program.
 func (e *env) eachPart(in *input, visit func(*input)) (bool, error) {
 	if in.kind.IsArchive() && !e.archives {
 		if in.inArchive {

@@ -5,19 +5,21 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // progress tells a person who watches a terminal what goes on when it takes long: one line, written over and over and erased at the
 // end. A nil progress says nothing.
 type progress struct {
-	mu    sync.Mutex
-	out   io.Writer
-	file  string
-	stage string
-	began time.Time
-	shown bool
-	timer *time.Timer
+	mu     sync.Mutex
+	out    io.Writer
+	file   string
+	stage  string
+	rounds atomic.Int64 // of loops that a program has made
+	began  time.Time
+	shown  bool
+	timer  *time.Timer
 }
 
 // When the line first appears, and how often it is renewed.
@@ -56,7 +58,16 @@ func (p *progress) at(stage string) {
 	}
 	p.mu.Lock()
 	p.stage = stage
+	p.rounds.Store(0)
 	p.mu.Unlock()
+}
+
+// loops is where an execution may count the rounds of its loops, to be shown; nil when nothing is.
+func (p *progress) loops() *atomic.Int64 {
+	if p == nil {
+		return nil
+	}
+	return &p.rounds
 }
 
 // end says that the work is over.
@@ -78,7 +89,11 @@ func (p *progress) show() {
 		return
 	}
 	p.erase()
-	fmt.Fprintf(p.out, "%s: %s, %d s", p.file, p.stage, int(time.Since(p.began).Seconds()))
+	rounds := ""
+	if n := p.rounds.Load(); n > 0 {
+		rounds = fmt.Sprintf(", %s of loops", count(int(n), "round", "rounds"))
+	}
+	fmt.Fprintf(p.out, "%s: %s%s, %d s", p.file, p.stage, rounds, int(time.Since(p.began).Seconds()))
 	p.shown = true
 	p.timer.Reset(renewal)
 }

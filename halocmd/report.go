@@ -126,7 +126,7 @@ func (e *env) file(s place, read func() (*input, error), asJSON bool, work func(
 	}
 	switch {
 	case unwritable != nil:
-		return code, unwritable // nobody reads any more
+		return code, unwritable // the reader has gone
 	case asJSON && (!hasParts || err != nil):
 		return code, e.writeRecord(r)
 	case !asJSON && text != "":

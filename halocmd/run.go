@@ -129,7 +129,7 @@ func (c *runCmd) check() error {
 
 // program runs an HLO program.
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
-	var observer halo.Observer
+	observer := halo.Observer{Rounds: e.progress.loops()}
 	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
 		finish, err := traceRun(c.Host.Trace, int(c.Threads), e.stdout, &observer)
 		if err != nil {

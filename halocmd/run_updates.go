@@ -16,7 +16,7 @@ import (
 // updateFlags let one see the asynchronous updates of a run, and cancel chains there.
 type updateFlags struct {
 	Updates  bool     `help:"Show each asynchronous update as it is executed: how many operands its chain has, and how far it has got."`
-	CancelAt []string `help:"Cancel the chains of these asynchronous updates when they are executed. What does not depend on a chain goes on, and with --print its results are shown." placeholder:"UPDATE"`
+	CancelAt []string `help:"Cancel the chains of these asynchronous updates when they are executed. Work that does not depend on a chain goes on, and with --print its results are shown." placeholder:"UPDATE"`
 }
 
 // errCancelAt is why a chain is cancelled.

@@ -103,7 +103,7 @@ func statsOf(m hlo.Module, top int) *stats {
 	for c, rounds := range analysis.Executions(m) {
 		for in := range c.Instructions() {
 			k := costs.Of(in)
-			// What runs computations of its own is listed by its parts.
+			// Instructions that run computations are listed by their parts.
 			if k.IsZero() || in.Opcode() != hlo.OpFusion && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
 				continue
 			}

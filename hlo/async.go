@@ -7,7 +7,7 @@ import (
 )
 
 // The asynchronous wrapper and its sugar (hlo-text section 7): `OP-start`, `OP-update` and `OP-done` stand for async-start,
-// async-update and async-done around a computation that consists of OP alone. What is sugar, and when it may be written, is decided
+// async-update and async-done around a computation that consists of OP alone. Whether a name is sugar, and when it may be written, is decided
 // here, for reader and printer alike.
 
 // asyncSuffixes are the sugared endings in the order in which they are tried.

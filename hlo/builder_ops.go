@@ -2,7 +2,7 @@ package hlo
 
 import "slices"
 
-// The common ops of a Builder. What is not here is built with Op, OpOf or Emit.
+// The common ops of a Builder. Other ops are built with Op, OpOf or Emit.
 
 // Parameter declares the next parameter.
 func (b *Builder) Parameter(name string, shape Shape) Value {

@@ -51,7 +51,7 @@ type DebugAttribute struct {
 	Entries []DebugEntry
 }
 
-// DebugEntry is one callback. What is unset was not written, and is not printed.
+// DebugEntry is one callback. Unset fields were not written, and are not printed.
 type DebugEntry struct {
 	LogMode     DebugLogMode
 	CallbackID  OptInt

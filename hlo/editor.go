@@ -57,6 +57,7 @@ type sideTables struct {
 
 	calls     map[CompID]int        // number of calling instructions per computation, once asked for
 	unsettled []*compState          // those that forward
+	gone      int                   // computations that were removed and are still in the module order
 	lists     []leafList[instrNode] // of finished builders, to be used again
 }
 
@@ -246,6 +247,7 @@ func noComputation(m *moduleNode, id CompID) string {
 // Computations yields the ids of the computations in module order, as of the call.
 func (e *Editor) Computations() iter.Seq[CompID] {
 	e.check()
+	e.settleOrder()
 	return slices.Values(e.root.order)
 }
 
@@ -348,16 +350,26 @@ func (e *Editor) RemoveComputation(id CompID) {
 	}
 	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
 	e.setComp(e.own(), id, nil)
-	m := e.ownInfo()
-	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(o CompID) bool { return o == id }), true
+	e.tables().gone++
 	st.viewGen++
 	st.removed = true
+}
+
+// settleOrder takes removed computations out of the module order, all at once.
+func (e *Editor) settleOrder() {
+	if e.side == nil || e.side.gone == 0 {
+		return
+	}
+	e.side.gone = 0
+	m := e.ownInfo()
+	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(id CompID) bool { return e.root.comps.get(uint32(id)) == nil }), true
 }
 
 // callCounts counts callers, once; edits keep the counts up to date from then on.
 func (e *Editor) callCounts() map[CompID]int {
 	t := e.tables()
 	if t.calls == nil {
+		e.settleOrder()
 		t.calls = make(map[CompID]int)
 		for _, id := range e.root.order {
 			e.root.comps.get(uint32(id)).instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), 1); return true })

@@ -6,7 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// A pass in small: read the frozen module, edit through a session, publish. What was not touched is shared between the two versions.
+// A pass in small: read the frozen module, edit through a session, publish. The two versions share all that was not touched.
 func ExampleModule_Edit() {
 	s := hlo.MakeShape(hlo.F32, 4)
 	build := hlo.NewModule("double_negate")

@@ -45,13 +45,12 @@ func (st *compState) settle() {
 		users = append(users, u.of(old)...)
 	}
 	for _, user := range sortedSet(users) {
-		for i, old := range st.instr(user).operands() {
-			if to := st.resolve(old, user); to != old {
-				ops := st.ownInstr(user).ownOperands(&st.e.stats)
-				ops[i] = to
-				u.swap(user, ops, old, to)
-			}
+		before := slices.Clone(st.instr(user).operands())
+		ops := st.ownInstr(user).ownOperands(&st.e.stats)
+		for i, old := range ops {
+			ops[i] = st.resolve(old, user)
 		}
+		u.change(user, before, ops, false)
 	}
 	if root := st.node.root; root != NoInstr {
 		if to := st.resolve(root, NoInstr); to != root {
@@ -83,4 +82,5 @@ func (e *Editor) settle() {
 		}
 	}
 	e.side.unsettled = nil
+	e.settleOrder()
 }

@@ -6,7 +6,7 @@ import "fmt"
 // and checks what the op demands of them. Where inference cannot know the whole shape (convert, reshape, custom-call, ...), the stated
 // shape in the context is checked and returned.
 //
-// Rules look at shapes and attributes only. What needs the graph around the instruction is the verifier's. A rule may be called with
+// Rules look at shapes and attributes only. Rules that need the graph around the instruction are the verifier's. A rule may be called with
 // any operands and any attributes; it never panics.
 type ShapeRule func(*ShapeContext) (Shape, error)
 

@@ -46,7 +46,7 @@ func conditional(ctx context.Context, f *function, in hlo.Instruction) error {
 }
 
 // while puts a copy before the loop for every part of the state that the body writes; the plan drops the copies of values that
-// nobody else needs. Parts that the body only hands on need none.
+// has no other use. Parts that the body only hands on need none.
 func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	init := in.OperandInstr(0).Shape()
 	if comp := f.l.m.MustComputation(in.Callee(0)); !comp.Root().Shape().Compatible(init) || !in.Shape().Compatible(init) {

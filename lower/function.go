@@ -77,7 +77,7 @@ type shareKind uint8
 
 const (
 	alias   shareKind = iota // the same bytes: no work at run time, even if the argument is shared
-	inPlace                  // the kernel may write over the argument if nobody needs it afterwards
+	inPlace                  // the kernel may write over the argument if that is dead afterwards
 	elide                    // a copy: an alias if the argument is not needed afterwards, else a copy
 )
 

@@ -12,7 +12,7 @@
 // The buffer plan gives every register a place: the caller's memory, the constants, or an offset in the function's frame. Frames
 // of callees lie inside the caller's frame, so one allocation serves an execution.
 //
-// What cannot be lowered is refused with an [Error] that names the opcode and the position.
+// Instructions that cannot be lowered are refused with an [Error] that names the opcode and the position.
 package lower
 
 import (

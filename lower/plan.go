@@ -72,7 +72,7 @@ func (f *function) argument(v valueID) int {
 //  2. Storages: an alias shares its operand's; a kernel that may works in place where the operand is not needed afterwards; a
 //     loop's results are its arguments' storage; everything else gets one of its own.
 //  3. Results of the function go straight to the caller's memory where nothing else can be hurt.
-//  4. What is left is packed into the frame, callees' frames included.
+//  4. The rest is packed into the frame, callees' frames included.
 func (f *function) makePlan() error {
 	f.findLastUses()
 	carried := f.carriedArgs()

@@ -85,7 +85,7 @@ func (x *XLA) assignment(data []byte) error {
 	return scan.Err()
 }
 
-// kindIn is the kind that the end of an allocation's line tells.
+// kindIn is the kind that the end of an allocation's line gives.
 func kindIn(text string) string {
 	switch {
 	case strings.Contains(text, "parameter "):

@@ -41,7 +41,7 @@ func TestDirectives(t *testing.T) {
 	for key, where := range read {
 		d, ok := inTable[key]
 		if assert.True(t, ok, "%s: the frontend attribute %q is not in passes/directive", where, key) {
-			assert.NotEmpty(t, d.Readers, "%s reads %q, which the table says nobody reads", where, key)
+			assert.NotEmpty(t, d.Readers, "%s reads %q, which the table lists as unread", where, key)
 		}
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestKnown: what a pass that is not there is answered with exists.
+// TestKnown: what a pass that is not there is answered with exists, and the pass itself does not.
 func TestKnown(t *testing.T) {
+	names := standard.Names()
 	for name, near := range known {
+		assert.NotContains(t, names, name, "the catalogue has it")
 		if near == "" {
 			continue
 		}

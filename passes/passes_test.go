@@ -79,7 +79,7 @@ func TestDocumentListsEverything(t *testing.T) {
 	}
 	b.WriteString("\n## Directives\n\nWhat programs say to compilers beside what they compute, and who reads it.\n\n| directive | kind | read by | meaning |\n| --- | --- | --- | --- |\n")
 	for _, d := range directive.Table {
-		readers := "nobody"
+		readers := "none"
 		if len(d.Readers) > 0 {
 			readers = "`" + strings.Join(d.Readers, "`, `") + "`"
 		}

@@ -25,5 +25,5 @@
 // Attribute values know their own text (hlo: AppendText); this package decides which are written, and in which order.
 //
 // Printing is deterministic, never fails on a module that the rest of halo accepts, and does not modify anything. A Config may be
-// used by any number of goroutines. What this package does not do: reading, which is hlo/parser, and binary forms, hlo/proto.
+// used by any number of goroutines. Reading is hlo/parser, and binary forms are hlo/proto.
 package printer

@@ -216,7 +216,7 @@ func (b *builder) op(in hlo.Instruction, kind Kind, s *runtime.MeterStep) int {
 	if k, ok := b.ops[key]; ok {
 		return k
 	}
-	o := Op{Origin: b.finder.Of(in), Kind: kind, Evaluated: s.Evaluated, Compiled: s.Compiled}
+	o := Op{Origin: b.finder.Of(in).InText(), Kind: kind, Evaluated: s.Evaluated, Compiled: s.Compiled}
 	switch kind {
 	case Kernel, Wait, Loop_:
 		if kind != Loop_ || s.Compiled {

@@ -29,7 +29,7 @@ func (b *builder) inside(loop hlo.Instruction) []Inside {
 				// In a program over a few numbers nothing is as slow as memory: what counts is how much is computed.
 				if weight := times * (float64(cost.Flops) + scalarFunction*float64(cost.Transcendentals)); weight > 0 {
 					whole += weight
-					parts = append(parts, Inside{b.finder.Of(x), weight})
+					parts = append(parts, Inside{b.finder.Of(x).InText(), weight})
 				}
 			}
 		}

@@ -93,8 +93,12 @@ func (t *tracer) flow(operand hlo.Instruction, s *runtime.MeterSpan, lane [2]int
 		return
 	}
 	t.flows++
-	t.out.Write(timeline.Event{Name: operand.Name(), Category: "flow", Phase: "s", Time: micros(from.End), Process: lane[0], Thread: int(from.Worker), ID: t.flows})
-	t.out.Write(timeline.Event{Name: operand.Name(), Category: "flow", Phase: "f", Bind: "e", Time: micros(s.Begin), Process: lane[0], Thread: lane[1], ID: t.flows})
+	name := operand.Name()
+	if k, ok := t.p.index[stepKey{from.Call, from.Step}]; ok {
+		name = t.p.Ops[k].Name
+	}
+	t.out.Write(timeline.Event{Name: name, Category: "flow", Phase: "s", Time: micros(from.End), Process: lane[0], Thread: int(from.Worker), ID: t.flows})
+	t.out.Write(timeline.Event{Name: name, Category: "flow", Phase: "f", Bind: "e", Time: micros(s.Begin), Process: lane[0], Thread: lane[1], ID: t.flows})
 }
 
 // chain draws an asynchronous operation from the start of its chain to its done.

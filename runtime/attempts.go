@@ -4,14 +4,14 @@ import "sync"
 
 // The return of a function comes after every kernel was attempted: it has run, was skipped, or waits for a value that is being computed. So a call
 // that has given streams away to other workers takes back, before it returns, what they have not begun, and waits for what they have.
-// It waits only for workers that run a part of what it called, so nobody waits for it in turn. A queue without workers keeps its own order: what was
+// It waits only for workers that run a part of what it called, so no cycle of waiting can form. A queue without workers keeps its own order: what was
 // given away runs when somebody waits, and nothing runs beside the return.
 
 // attempts are the streams that a call has given away.
 type attempts struct {
 	mu    sync.Mutex
 	idle  sync.Cond     // something has ended, or was given away
-	open  []*streamTask // that nobody has begun
+	open  []*streamTask // not begun yet
 	begun int           // and not ended
 }
 
@@ -28,7 +28,7 @@ func (a *attempts) add(t *streamTask) {
 	a.idle.Broadcast()
 }
 
-// begin reports whether t is the caller's to run: nobody has begun it.
+// begin reports whether t is the caller's to run: no worker has begun it.
 func (a *attempts) begin(t *streamTask) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +49,7 @@ func (a *attempts) end() {
 	a.idle.Broadcast()
 }
 
-// finish returns when every stream has ended, having run those that nobody else took, first the one that was given away first.
+// finish returns when every stream has ended, having run those that no worker took, first the one that was given away first.
 func (a *attempts) finish() {
 	a.mu.Lock()
 	for len(a.open) > 0 || a.begun > 0 {

@@ -400,6 +400,9 @@ func (f *fiber) while(a *activation, s *step) outcome {
 			f.part(a)
 		}
 		a.iter++
+		if n := f.run.rounds; n != nil {
+			n.Add(1)
+		}
 		if trips == UnknownTripCount {
 			a.phase = whileCondition
 			f.again(a, cond, s.out)

@@ -59,7 +59,7 @@ func (f *fiber) straightBegun(a *activation) bool {
 // straightLoop runs a loop whose condition and body are straight. The loop's own activation is a.
 // If it fails in the middle, the driver goes on with the phase and the iteration that it was in.
 func (f *fiber) straightLoop(a, cond, body *activation, trips int64) outcome {
-	stop := &f.run.stop
+	stop, rounds := &f.run.stop, f.run.rounds
 	for {
 		if trips != UnknownTripCount {
 			if a.iter >= trips {
@@ -84,6 +84,9 @@ func (f *fiber) straightLoop(a, cond, body *activation, trips int64) outcome {
 			return proceed
 		}
 		a.iter++
+		if rounds != nil {
+			rounds.Add(1)
+		}
 	}
 	f.top = a
 	return a.finishLoop()

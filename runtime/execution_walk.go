@@ -7,7 +7,7 @@ import (
 )
 
 // Sequential functions are walked: kernels run in file order while their arguments are available, with nothing counted
-// and nobody told. What is not available holds nothing up: kernels that need it are passed over, and at the end of the
+// and nobody told. Values that are not available hold nothing up: kernels that need it are passed over, and at the end of the
 // walk they are left to the general loop, with ready counts made for the occasion.
 
 // walk stores the arguments, whose references it takes over, and makes the loop walk.

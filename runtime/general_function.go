@@ -75,7 +75,7 @@ type generalLoader struct {
 	nonStrict map[bef.KernelRef]bool
 	types     typeChecker
 
-	// What is left of the memory of all plans together: a program may have very many small functions.
+	// The rest of the memory of all plans together: a program may have very many small functions.
 	kernels   []planKernel
 	registers []planRegister
 	counts    []int32

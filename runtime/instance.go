@@ -26,8 +26,9 @@ type tensorRun struct {
 	stepwise bool // there is a tracer, or somebody sees updates: no step may be part of another
 	lanes    int
 
-	worked  WorkTracer // the tracer, if it is one
-	workers workers    // counted for it
+	rounds  *atomic.Int64 // of loops, counted if not nil
+	worked  WorkTracer    // the tracer, if it is one
+	workers workers       // counted for it
 
 	stop      atomic.Pointer[Error] // the first failure; everything goes on carefully from it, or stops
 	cancelled atomic.Bool           // everything stops

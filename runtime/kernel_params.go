@@ -18,7 +18,7 @@ import (
 //
 // Arguments, results, attributes and functions are bound each in their own order; those of one sort must come in that order,
 // remaining ones last. The arity follows from the parameters and is checked when a program is loaded. A parameter may also
-// be an ExecContext or a Reporter. What is returned as an error is reported and becomes the error of the results.
+// be an ExecContext or a Reporter. An error that it returns is reported and becomes the error of the results.
 
 // Param is implemented by pointers to the parameter types of this file.
 type Param interface {

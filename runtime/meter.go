@@ -167,6 +167,9 @@ func (g *gather) times(c *MeterCall, m *meter, view bool) {
 	steps, timed := m.ns, m.timed
 	if m.counted != nil {
 		steps, timed = m.counted.ns, m.counted.timed
+		if timed == 0 && m.counted.spare != nil {
+			steps, timed = m.counted.spare, 1
+		}
 	}
 	if !view {
 		c.Executions += m.executions

@@ -32,7 +32,12 @@ type outside struct {
 	timedWhole        int64
 	reads             int64 // of the clock
 	entering, leaving int64
+
+	spare spare
 }
+
+// spare is the last execution whose steps were measured and which does not count. Where none counts, it has to do.
+type spare struct{ whole, entering, leaving int64 }
 
 // Begin begins an execution as its caller sees it. There is one at a time.
 func (m *Meter) Begin() {
@@ -66,13 +71,16 @@ func (m *Meter) End() {
 	whole -= reads * m.cost
 	counts := o.executions == 0 || float64(whole) <= MuchLonger*float64(o.shortest)
 	if counts && float64(whole)*MuchLonger < float64(o.shortest) { // the others were the disturbed ones
-		*o = outside{began: o.began, number: o.number, steps: o.steps}
-		m.eachMain(func(a *meter) { clear(a.counted.ns); a.counted.timed, a.counted.inJoin = 0, 0 })
+		*o = outside{began: o.began, number: o.number, steps: o.steps, spare: o.meanTimed()}
+		m.eachMain((*meter).disturbed)
+	}
+	if !counts && reads > 0 {
+		o.spare = spare{whole, max(first-o.began-m.cost, 0), max(end-last-m.cost, 0)}
 	}
 	m.eachMain(func(a *meter) { a.settle(counts) })
 	switch {
 	case reads == 0 && !o.steps:
-	case counts || reads == 0 || o.missed == retries:
+	case counts || reads == 0 || o.timed >= wanted || o.missed == retries:
 		o.due, o.missed = m.later(o.number, reads, whole), 0
 	default: // what is looked for is still missing
 		o.due = o.number + 1
@@ -94,6 +102,14 @@ func (m *Meter) End() {
 		o.reads += reads
 		o.timed++
 	}
+}
+
+// meanTimed is an execution of those whose steps were measured.
+func (o *outside) meanTimed() spare {
+	if o.timed == 0 {
+		return o.spare
+	}
+	return spare{o.timedWhole / o.timed, o.entering / o.timed, o.leaving / o.timed}
 }
 
 // readsInJoin is how often the segments of an execution have read the clock while the execution waited for them, which made it wait longer. That
@@ -133,9 +149,9 @@ const (
 	// clockShare is how many times as long as reading the clock the executions must be that are not measured. In the midst of an execution
 	// the clock takes twice as long as by itself.
 	clockShare = 100
-	// retries is how many executions in a row have their steps measured again when another process disturbs them. Where it always does, more would
-	// take too much of the time.
-	retries = 20
+	// While fewer than wanted executions count of which the steps are measured, retries in a row are measured when another process disturbs them. Where it
+	// always does, more would take too much of the time.
+	wanted, retries = 5, 20
 	// readsOfEnd is how many times as long as reading the clock End takes.
 	readsOfEnd = 8
 )
@@ -157,10 +173,24 @@ const enoughOthers = 100
 // counted keeps what an activation measured in executions that count.
 type counted struct {
 	ns      []int64
+	spare   []int64 // of one that does not count: see spare
 	timed   int64
 	inJoin  int64 // how often segments read the clock while this waited for them
 	joining int64 // likewise, in the execution whose end is still to come
 	pending bool // there is an execution whose end as a whole is still to come
+}
+
+// disturbed forgets what counted so far, since it took too long.
+func (m *meter) disturbed() {
+	c := m.counted
+	if c.timed > 0 {
+		c.spare = c.spare[:0]
+		for _, ns := range c.ns {
+			c.spare = append(c.spare, ns/c.timed)
+		}
+	}
+	clear(c.ns)
+	c.timed, c.inJoin = 0, 0
 }
 
 // settle adds the execution whose end was still to come to those that count, or forgets it.
@@ -168,7 +198,9 @@ func (m *meter) settle(counts bool) {
 	if !m.counted.pending {
 		return
 	}
-	if counts {
+	if !counts {
+		m.counted.spare = append(m.counted.spare[:0], m.ns...)
+	} else {
 		for i, ns := range m.ns {
 			m.counted.ns[i] += ns
 		}
@@ -213,7 +245,9 @@ func (m *Meter) Outside() MeterOutside {
 			out.Whole = float64(o.whole-o.timedWhole) / float64(o.executions-o.timed)
 		}
 	}
-	if o.timed > 0 {
+	if o.timed == 0 {
+		out.Whole, out.Entering, out.Leaving = float64(o.spare.whole), float64(o.spare.entering), float64(o.spare.leaving)
+	} else {
 		out.Entering, out.Leaving = float64(o.entering)/float64(o.timed), float64(o.leaving)/float64(o.timed)
 	}
 	return out

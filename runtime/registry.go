@@ -15,6 +15,7 @@ type Registry struct {
 	mu      sync.Mutex
 	frozen  bool
 	kernels map[string]*registered
+	family  Family
 	natives map[string]*Kernel
 	values  *TensorValues // nil: general functions have no tensors
 
@@ -26,6 +27,28 @@ type registered struct {
 	tensor  TensorBinder
 	general *Kernel
 	sync    *Kernel
+}
+
+// Family is a set of tensor kernels with something in common that are made when a program names them: most programs name few of many.
+type Family struct {
+	Names func() []string
+	Find  func(name string) (TensorBinder, bool)
+}
+
+// Family registers the tensor kernels of a family, of which there is one at most.
+func (r *Registry) Family(f Family) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.checkOpen("a family of kernels")
+	for name := range r.kernels {
+		if _, ok := f.Find(name); ok {
+			panic(fmt.Sprintf("runtime: kernel %q is registered twice", name))
+		}
+	}
+	if r.family.Find != nil {
+		panic("runtime: two families of kernels are registered")
+	}
+	r.family = f
 }
 
 // NewRegistry returns an empty registry.
@@ -83,7 +106,7 @@ func (r *Registry) entry(name string) *registered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checkOpen(name)
-	e := r.kernels[name]
+	e := r.lookup(name)
 	if e == nil {
 		e = &registered{}
 		r.kernels[name] = e
@@ -108,12 +131,15 @@ func (r *Registry) Freeze() {
 func (r *Registry) Names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	names := make([]string, 0, len(r.kernels))
+	var names []string
+	if r.family.Names != nil {
+		names = r.family.Names()
+	}
 	for name := range r.kernels {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // Bind chooses the implementation of a tensor kernel for a use outside of any program, as loading does for those inside. It freezes r.
@@ -128,4 +154,14 @@ func (r *Registry) Bind(b *Binding) (Bound, error) {
 }
 
 // lookup finds a kernel in a frozen registry.
-func (r *Registry) lookup(name string) *registered { return r.kernels[name] }
+func (r *Registry) lookup(name string) *registered {
+	if e := r.kernels[name]; e != nil {
+		return e
+	}
+	if r.family.Find != nil {
+		if bind, ok := r.family.Find(name); ok {
+			return &registered{tensor: bind}
+		}
+	}
+	return nil
+}

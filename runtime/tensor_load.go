@@ -151,6 +151,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	if segments != nil {
 		segments.beforeReturn = func() { late.before(&step{in: t.results}) }
 	}
+	bound := l.bindAll(t)
 	writer := make([]int, len(t.regs)) // kernel of each register
 	const anywhere = -1
 	for i := range def.Kernels {
@@ -186,12 +187,12 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		late.before(&s)
 		kind, isControl := controlKernels[name]
 		if !isControl {
-			bound, err := l.bind(t, name, k, &s)
+			runs, err := l.bind(t, name, &bound[i], &s)
 			if err != nil {
 				l.errs = append(l.errs, err)
 				continue
 			}
-			if !bound {
+			if !runs {
 				continue
 			}
 		} else {
@@ -311,10 +312,10 @@ func (a *lateArguments) before(s *step) {
 	}
 }
 
-// bind asks the kernel's binder for an implementation. It reports false if there is nothing to run.
-func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *step) (bool, error) {
-	file := l.program.file
-	loc := file.Locations.At(k.Loc)
+// bind makes a step of what a kernel's binder has chosen. It reports false if there is nothing to run.
+func (l *tensorLoader) bind(t *tensorFunction, name string, chosen *boundKernel, s *step) (bool, error) {
+	k := &t.fn.def.Kernels[s.kernel]
+	loc := l.program.file.Locations.At(k.Loc)
 	e := l.program.resolved[k.Code]
 	if e == nil || e.tensor == nil {
 		if e == nil {
@@ -323,11 +324,10 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 		}
 		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
 	}
-	b := t.binding(s)
-	bound, err := callBinder(e.tensor, b)
+	bound := &chosen.bound
 	switch {
-	case err != nil:
-		return false, l.fail(t.fn, loc, name, "%w", err)
+	case chosen.err != nil:
+		return false, l.fail(t.fn, loc, name, "%w", chosen.err)
 	case bound.Scratch < 0 || bound.Scratch > l.program.options.maxBytes():
 		return false, l.fail(t.fn, loc, name, "kernel asks for %d bytes of scratch", bound.Scratch)
 	}
@@ -338,7 +338,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, k *bef.Kernel, s *st
 	case bound.RunAsync != nil:
 		s.kind, s.runAsync = stepAsyncKernel, bound.RunAsync
 	default:
-		if b.InPlace(0, 0) {
+		if chosen.binding.InPlace(0, 0) {
 			t.same[s.out[0]] = s.in[0]
 		}
 		return false, nil

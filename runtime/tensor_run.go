@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/workqueue"
@@ -18,6 +19,8 @@ type RunOptions struct {
 	Tracer Tracer
 	// Meter measures what the steps take. Nil, the usual case, costs nothing more.
 	Meter *Meter
+	// Rounds, if set, counts the rounds of loops, but of those that are one program over scalars.
+	Rounds *atomic.Int64
 	// Rest, if set, is called with true when the execution comes to rest, since all parts of it have ended or wait for
 	// something outside of it, and with false when it goes on. Of two calls that cross each other the later may come
 	// first, so count them: an execution begins at work. It is for callers that detect that none of several executions can go on.
@@ -171,7 +174,7 @@ func (f *Function) prepare(ctx context.Context, o *RunOptions, args, results []B
 	if r.meter != o.Meter {
 		r.attach(o.Meter)
 	}
-	r.update = o.Update
+	r.update, r.rounds = o.Update, o.Rounds
 	r.stepwise = r.tracer != nil || r.update != nil
 	r.seen = r.stepwise || r.meter != nil
 	r.rest = o.Rest
@@ -336,7 +339,7 @@ func (r *tensorRun) reset() {
 	}
 	r.late = r.late[:0]
 	r.derived, r.cancel, r.parent, r.unwatch, r.done = nil, nil, nil, nil, nil
-	r.ctx.Request, r.tracer, r.worked, r.rest, r.update = nil, nil, nil, nil, nil
+	r.ctx.Request, r.tracer, r.worked, r.rest, r.update, r.rounds = nil, nil, nil, nil, nil, nil
 	base := r.main.base
 	for i := range base.fn.argRegs {
 		base.bindArg(i, nil)

@@ -100,15 +100,15 @@ func (r *run) walkBack(s *chainState, done hlo.Instruction) {
 	}
 	own := make(map[place]bool) // updates on this walk
 	in := done.OperandInstr(0)
-	_, _, whole := hlo.AsyncValue(in.Shape(), true)
+	shape, through := in.Shape(), !isAsyncProducer(in.Opcode()) // of steps themselves, shapes are checked where they are made
 	for {
 		p, ok := r.producer(in)
 		switch {
 		case !ok:
 			r.report(done, "ASYNC-22", "Async done %s does not trace back to an async start", done.Name())
 			return
-		case p.Opcode() == hlo.OpAsyncStart && !whole && !isAsyncProducer(done.OperandInstr(0).Opcode()): // where it is made, its shape is reported
-			r.report(done, "ASYNC-22", "Async done %s does not trace back to an async start: its operand is no asynchronous value, %v", done.Name(), done.OperandInstr(0).Shape())
+		case p.Opcode() == hlo.OpAsyncStart && through && !shape.Compatible(p.Shape()): // a tuple around the value
+			r.report(done, "ASYNC-22", "Async done %s does not trace back to an async start: its operand is no asynchronous value, %v", done.Name(), shape)
 			return
 		case p.Opcode() == hlo.OpAsyncStart:
 			s.dones[placeOf(p)] = append(s.dones[placeOf(p)], done)

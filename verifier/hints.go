@@ -68,7 +68,7 @@ var hints = map[string]string{
 	"ASYNC-22": "an asynchronous value is followed through tuples, barriers and loops, not out of calls, conditionals or parameters of the entry",
 	"ASYNC-24": "lead each update to one done",
 	"ASYNC-25": "give each done a start of its own, or use the result of one done twice",
-	"ASYNC-26": "end it with an async-done, even if nobody needs the result",
+	"ASYNC-26": "end it with an async-done, even if the result is unused",
 	"ASYNC-27": "end it with an async-done, or take it away: progress that leads nowhere",
 	"ASYNC-30": "name another async_execution_thread to run several ops",
 	"ASYNC-31": "make a copy of the computation for the other caller",

@@ -76,7 +76,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer) // nobody is there any more if this fails
+	_ = json.NewEncoder(w).Encode(answer) // the client has gone if this fails
 }
 
 // measure prints the median time of a request of one row, and how many rows a second full batches make.

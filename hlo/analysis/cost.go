@@ -114,8 +114,11 @@ func (k *Costs) OfComputation(id hlo.CompID) Cost { return k.of[id] }
 
 // Of is the cost of an instruction. An asynchronous operation costs what it wraps at its start, and nothing at its done.
 func (k *Costs) Of(in hlo.Instruction) Cost {
-	moved := Cost{Bytes: addSat(size(in), operandBytes(in))}
 	info := hlo.Info(in.Opcode())
+	var moved Cost
+	if info.Work != hlo.WorkNone { // else a part of the state of a large loop would cost a look at all of it
+		moved.Bytes = addSat(size(in), operandBytes(in))
+	}
 	if info.Traits.Has(hlo.TraitAsyncDone) {
 		return Cost{}
 	}

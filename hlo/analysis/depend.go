@@ -27,10 +27,12 @@ func FindDependencies(c hlo.Computation) *Dependencies {
 		d.at[in.ID()] = i
 	}
 	d.before, d.after = make([][]int, len(d.Order)), make([][]int, len(d.Order))
+	needed := make([]int, len(d.Order)) // by position: one past the last that needs it, so that what a large tuple has twice is found at once
 	for i, in := range d.Order {
 		need := func(id hlo.InstrID) {
 			j := d.at[id]
-			if !slices.Contains(d.before[i], j) {
+			if needed[j] != i+1 {
+				needed[j] = i + 1
 				d.before[i] = append(d.before[i], j)
 				d.after[j] = append(d.after[j], i)
 			}

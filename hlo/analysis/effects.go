@@ -20,7 +20,7 @@ func FindSideEffects(m hlo.Module) *SideEffects {
 	return s
 }
 
-// Of reports whether in must be kept even if nobody uses its value.
+// Of reports whether in must be kept even if its value is unused.
 func (s *SideEffects) Of(in hlo.Instruction) bool {
 	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitSideEffect) {
 		return true

@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"sort"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // Live tells which parts of which values of a module anybody needs: the result of the program depends on them, or an effect does. Parts are the
 // leaves of shapes, in order. It sees through tuples, calls, branches and the state of loops, so that a value that is only carried round a loop
@@ -9,7 +13,17 @@ type Live struct {
 	m     hlo.Module
 	parts map[hlo.CompID][][]bool // by instruction, by leaf; nil where nothing is live; nil as a whole where everything is
 	work  []livePart
+
+	starts map[place][]int // the first leaf of each element, of tuples of many elements, and the end
+	read   map[place]bool  // those of many leaves whose operands are live
 }
+
+type place struct {
+	c  hlo.CompID
+	in hlo.InstrID
+}
+
+func placeOf(in hlo.Instruction) place { return place{in.Computation().ID(), in.ID()} }
 
 type livePart struct {
 	in   hlo.Instruction
@@ -22,7 +36,7 @@ type livePart struct {
 //     that do. The condition of every loop is live, even if nothing that it computes is: as long as it is there it has to end.
 //  2. A live leaf of an instruction makes live what it is, if the instruction hands parts on, and else all that the instruction reads.
 func FindLive(m hlo.Module) *Live {
-	l := &Live{m: m, parts: map[hlo.CompID][][]bool{}}
+	l := &Live{m: m, parts: map[hlo.CompID][][]bool{}, starts: map[place][]int{}, read: map[place]bool{}}
 	const mostLeaves = 1 << 22 // of a module: tuples of tuples can be larger than any memory
 	leaves := 0
 	for c := range m.Computations() {
@@ -30,6 +44,9 @@ func FindLive(m hlo.Module) *Live {
 		for in := range c.Instructions() {
 			if leaves += min(in.Shape().NumLeaves(), mostLeaves); leaves > mostLeaves {
 				return &Live{m: m}
+			}
+			if s := in.Shape(); s.IsTuple() && s.NumElems() > 8 { // else counting anew costs less than looking up
+				l.starts[placeOf(in)] = leafStarts(s)
 			}
 		}
 	}
@@ -64,7 +81,7 @@ func (l *Live) Any(in hlo.Instruction, i int) bool {
 	if marks == nil {
 		return false
 	}
-	from := leafOf(in.Shape(), i)
+	from := l.leafOf(in, i)
 	for k := range in.Shape().Elem(i).NumLeaves() {
 		if marks[from+k] {
 			return true
@@ -74,11 +91,23 @@ func (l *Live) Any(in hlo.Instruction, i int) bool {
 }
 
 // leafOf is the number of the first leaf of element i of a tuple.
-func leafOf(s hlo.Shape, i int) (n int) {
+func (l *Live) leafOf(in hlo.Instruction, i int) int {
+	if starts := l.starts[placeOf(in)]; starts != nil {
+		return starts[i]
+	}
+	n := 0
 	for k := range i {
-		n += s.Elem(k).NumLeaves()
+		n += in.Shape().Elem(k).NumLeaves()
 	}
 	return n
+}
+
+func leafStarts(s hlo.Shape) []int {
+	starts := make([]int, 1, s.NumElems()+1)
+	for i := range s.NumElems() {
+		starts = append(starts, starts[i]+s.Elem(i).NumLeaves())
+	}
+	return starts
 }
 
 func (l *Live) mark(in hlo.Instruction, leaf int) {
@@ -126,6 +155,11 @@ func (l *Live) follow(in hlo.Instruction, leaf int) {
 	//halo:allow opswitch these hand parts on; the default reads everything
 	switch in.Opcode() {
 	case hlo.OpTuple:
+		if starts := l.starts[placeOf(in)]; starts != nil {
+			i := sort.SearchInts(starts, leaf+1) - 1
+			l.mark(in.OperandInstr(i), leaf-starts[i])
+			return
+		}
 		for o := range in.Operands() {
 			if n := o.Shape().NumLeaves(); leaf >= n {
 				leaf -= n
@@ -136,7 +170,7 @@ func (l *Live) follow(in hlo.Instruction, leaf int) {
 		}
 	case hlo.OpGetTupleElement:
 		o := in.OperandInstr(0)
-		l.mark(o, leafOf(o.Shape(), int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))+leaf)
+		l.mark(o, l.leafOf(o, int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))+leaf)
 	case hlo.OpOptBarrier:
 		l.mark(in.OperandInstr(0), leaf)
 	case hlo.OpCall:
@@ -154,6 +188,12 @@ func (l *Live) follow(in hlo.Instruction, leaf int) {
 			l.argument(l.m.MustComputation(caller).MustAt(id), in.Computation().ID(), int(number), leaf)
 		}
 	default:
+		if in.Shape().NumLeaves() > 1 {
+			if l.read[placeOf(in)] {
+				return
+			}
+			l.read[placeOf(in)] = true
+		}
 		l.reads(in)
 	}
 }

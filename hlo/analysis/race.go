@@ -11,8 +11,8 @@ import (
 //
 // A chain writes its outputs until its done, and the operands that it declares to be updated in place: by output_to_operand_aliasing of the start, or
 // of a custom call or fusion that it computes. An instruction beside it, which neither comes before its start nor after its done, may do the
-// same. Everything else is read. What makes tuples, or stands for the same bytes, uses nothing. A chain that is handed in or out, through a call, a branch
-// or the state of a loop, is under way from the beginning of the computation, or to its end.
+// same. Everything else is read. Instructions that make tuples, or stand for the same bytes, use nothing. A chain that is handed in or out, through a call, a
+// branch or the state of a loop, is under way from the beginning of the computation, or to its end.
 type Race struct {
 	Start  hlo.Instruction // of the chain
 	Beside hlo.Instruction // an instruction, or the start of another chain

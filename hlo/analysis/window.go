@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -53,15 +54,20 @@ func FindWindows(c hlo.Computation) *Windows {
 		return nil
 	}
 	w := &Windows{of: make(map[hlo.InstrID]window), steps: make(map[hlo.InstrID]bool)}
-	for _, id := range slices.Concat(starts, dones) {
+	for _, id := range dones {
 		w.steps[id] = true
+	}
+	number := make(map[hlo.InstrID]int, len(starts))
+	for i, id := range starts {
+		w.steps[id] = true
+		number[id] = i
 	}
 	for k, id := range dones {
 		step := c.MustAt(id)
 		for step = step.OperandInstr(0); step.Opcode() == hlo.OpAsyncUpdate; {
 			step = step.OperandInstr(0)
 		}
-		if i := slices.Index(starts, step.ID()); i >= 0 {
+		if i, ok := number[step.ID()]; ok {
 			w.chains = append(w.chains, chainSteps{step.ID(), i, k})
 		}
 	}
@@ -184,9 +190,7 @@ func newSets(words int) *sets {
 func (s *sets) number(set []uint64) int32 {
 	s.key = s.key[:0]
 	for _, word := range set {
-		for k := range 8 {
-			s.key = append(s.key, byte(word>>(8*k)))
-		}
+		s.key = binary.LittleEndian.AppendUint64(s.key, word)
 	}
 	n, known := s.numbers[string(s.key)]
 	if !known {

@@ -88,7 +88,7 @@ func send(c *Call) (*hlo.Literal, error) {
 	return withContexts(c.In.Shape(), c.Args[0])
 }
 
-// recv is (value, context, token). What comes from the host is there at once; what a device sends, at the done.
+// recv is (value, context, token). A value from the host is there at once, one from a device at the done.
 func recv(c *Call) (*hlo.Literal, error) {
 	if !hlo.AttrsOf[hlo.SendRecvAttrs](c.In).IsHostTransfer {
 		if err := c.grid().Promise(c.In, c.e.here()); err != nil {

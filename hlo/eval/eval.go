@@ -164,7 +164,7 @@ func (p *Prepared) Eval(ctx context.Context, on On, operands []*hlo.Literal) (*h
 	return v, err
 }
 
-// state is an evaluator that nobody else uses.
+// state is an evaluator for one caller.
 func (p *Prepared) state(ctx context.Context, on On) *preparedState {
 	st, _ := p.idle.Get().(*preparedState)
 	if st == nil {

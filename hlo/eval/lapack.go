@@ -107,7 +107,7 @@ func (o *output) ints(v []int64) *output {
 	return o
 }
 
-// value is the tuple of what was collected. Results that nobody asked for, such as a trailing info, may be missing in the shape.
+// value is the tuple of what was collected. Results that are not used, such as a trailing info, may be missing in the shape.
 func (o *output) value() (*hlo.Literal, error) {
 	if o.err != nil {
 		return nil, o.err

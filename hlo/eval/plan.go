@@ -66,7 +66,7 @@ func (p *plan) planFrees() {
 	for i := len(p.steps) - 1; i >= 0; i-- {
 		s := &p.steps[i]
 		s.free = nil
-		if id := s.in.ID(); !seen[id] { // nobody uses it
+		if id := s.in.ID(); !seen[id] { // unused
 			seen[id] = true
 			s.free = append(s.free, id)
 		}

@@ -26,9 +26,11 @@ type Origin struct {
 	Source string `json:"source,omitempty"`
 	// Frames are the calls that led to the line, the innermost first, as function file:line.
 	Frames []string `json:"frames,omitempty"`
-	// Of lists the instructions of the text that a fusion, or another instruction that passes made, stands for. It is empty for one that is in
-	// the text.
+	// Of lists the instructions of the text that a fusion, or another instruction that passes made, stands for, the last one first. It is empty for
+	// one that is in the text.
 	Of []string `json:"of,omitempty"`
+	// As is the name that passes gave the instruction, where Name is one of the text: see [Origin.InText].
+	As string `json:"as,omitempty"`
 }
 
 // Finder finds origins of the instructions of a module.
@@ -78,6 +80,14 @@ func (f *Finder) Of(in hlo.Instruction) Origin {
 	return o
 }
 
+// InText is the origin under the name that the text has for it: that of what a fusion computes last.
+func (o Origin) InText() Origin {
+	if len(o.Of) > 0 && o.As == "" {
+		o.Name, o.As = o.Of[0], o.Name
+	}
+	return o
+}
+
 func (f *Finder) metadata(in hlo.Instruction) *hlo.Metadata {
 	if c := in.Common(); c != nil && c.Metadata.IsWritten() {
 		return c.Metadata
@@ -114,7 +124,29 @@ func (f *Finder) inText(in hlo.Instruction, members []hlo.Instruction) (names []
 	if len(names) == 1 && names[0] == in.Name() {
 		return nil
 	}
+	if len(names) == 0 {
+		return f.nearest(in)
+	}
 	return names
+}
+
+// farAway is how many steps an instruction that passes made is followed to one of the text.
+const farAway = 8
+
+// nearest names the instruction of the text whose value an instruction without a place in the text hands on: passes add tuples and their elements.
+func (f *Finder) nearest(in hlo.Instruction) []string {
+	for range farAway {
+		if in.NumOperands() == 0 {
+			break
+		}
+		in = in.OperandInstr(0)
+		for _, x := range append([]hlo.Instruction{in}, f.members(in)...) {
+			if name, ok := f.text[x.Position()]; ok {
+				return []string{name}
+			}
+		}
+	}
+	return nil
 }
 
 // source is the line that metadata names itself, or else the innermost frame.

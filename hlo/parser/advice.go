@@ -188,7 +188,7 @@ func adviseList(s string, off int) string {
 	return ""
 }
 
-// adviseOrder tells of a name that is defined, but only behind its use.
+// adviseOrder reports a name that is defined only behind its use.
 func (p *parser) adviseOrder(off int, what string, defines func(s string, name, end int) bool) string {
 	s, at := p.text, off
 	if at < len(s) && s[at] == '%' {

@@ -22,7 +22,7 @@ type wrappedComputation struct {
 	at     int
 }
 
-// asyncCall is an explicit async-start, for the check that nobody else calls the same computation.
+// asyncCall is an explicit async-start, for the check that it alone calls its computation.
 type asyncCall struct {
 	callee hlo.CompID
 	at     int

@@ -128,7 +128,7 @@ func chainInBody(body hlo.Computation, path []int64) (start hlo.InstrID, rest []
 	}
 }
 
-// finishWrapped builds the wrapped computations of a scope and tells their starts.
+// finishWrapped builds the wrapped computations of a scope and connects their starts.
 func (p *parser) finishWrapped(f *scope) {
 	for _, w := range f.wrapped {
 		b := p.ed.NewComputation("async_wrapped")

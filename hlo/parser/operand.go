@@ -165,7 +165,7 @@ func (p *parser) yieldName(f *scope, name string) {
 	f.generated[other] = id
 }
 
-// newParameter makes a parameter of an operand of a single instruction that nobody defined.
+// newParameter makes a parameter of an operand of a single instruction that has no definition.
 func (p *parser) newParameter(f *scope, name string, s hlo.Shape, at int) hlo.InstrID {
 	n := int64(len(f.params))
 	f.params = append(f.params, true)

@@ -108,7 +108,7 @@ func (p *parser) whole(single bool) (m hlo.Module, err error) {
 	return m, nil
 }
 
-// isSingleInstruction tells the kinds of text apart (hlo-text section 2.1).
+// isSingleInstruction reports whether the text is a lone instruction (hlo-text section 2.1).
 func (p *parser) isSingleInstruction() bool {
 	s := p.text
 	i := skipSpace(s, 0)
@@ -174,7 +174,7 @@ func separator(text string, i int) (start, end int) {
 	return start, len(text)
 }
 
-// warn tells of something doubtful at offset off.
+// warn adds a warning about offset off.
 func (p *parser) warn(off int, msg string) { p.warnRule("", off, msg) }
 
 // warnRule is warn with the rule of the verifier that the text does not keep.

@@ -176,7 +176,7 @@ func skipDictionary(s string, i int) int {
 	return -1
 }
 
-// maxNesting bounds the brackets within brackets that are skipped. What is inside is read with a lower bound, see Config.MaxDepth.
+// maxNesting bounds the brackets within brackets that are skipped. The inside is read with a lower bound, see Config.MaxDepth.
 const maxNesting = 1 << 17
 
 // tooDeep is what is said of more nesting than that, or than Config.MaxDepth.

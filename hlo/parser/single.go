@@ -6,7 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// single reads a lone instruction as a module (hlo-text section 2.9): operands that nobody defined become parameters.
+// single reads a lone instruction as a module (hlo-text section 2.9): operands without a definition become parameters.
 func (p *parser) single() hlo.Module {
 	p.beginModule("_")
 	p.config.FileName, p.config.IsScheduled = p.file, true

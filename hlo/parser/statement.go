@@ -8,7 +8,7 @@ import (
 )
 
 // The statement lexer cuts a module into the tokens of its outline: an instruction is one token, whatever lines it spans, and so are
-// the header, each debug table and a signature. What is inside is read by others, from the text of the token.
+// the header, each debug table and a signature. Other readers read the inside, from the text of the token.
 const (
 	tokenHeader lexer.TokenType = -2 - iota // HloModule and its attributes
 	tokenTable                              // FileNames and so on, with entries

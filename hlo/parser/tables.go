@@ -96,7 +96,7 @@ func (p *parser) rebuildStackFrames() {
 			if c == nil || c.Metadata == nil || c.Metadata.StackFrameID == 0 || done[c.Metadata] {
 				continue
 			}
-			// Nobody has seen the module yet, so its metadata may still be written.
+			// The module is not shared yet, so its metadata may still be written.
 			done[c.Metadata] = true
 			c.Metadata.StackFrameID = b.frame(c.Metadata.StackFrameID)
 		}

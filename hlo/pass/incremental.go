@@ -20,7 +20,7 @@ const forkFrom = 512
 //  1. Small computations are edited one after the other in one session.
 //  2. If several large ones are left, and fuel is not counted, each is lent to a fork of the session, and as many work at a time as
 //     there are processors.
-//  3. What parts of the run have counted and remarked is told in the order of the computations.
+//  3. Counts and remarks of the parts of a run are reported in the order of the computations.
 func (p *Pass) runLocal(ctx *Context, m hlo.Module, only map[hlo.CompID]bool) (hlo.Module, error) {
 	if only != nil && len(only) == 0 {
 		return m, nil
@@ -116,7 +116,7 @@ func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.Co
 	return ctx.Err()
 }
 
-// callLocal catches panics: in a goroutine of its own nobody else would.
+// callLocal catches panics, as every goroutine must do for itself.
 func (p *Pass) callLocal(ctx *Context, m hlo.Module, c hlo.CompEdit) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

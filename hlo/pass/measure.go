@@ -2,7 +2,7 @@ package pass
 
 import "runtime/metrics"
 
-// allocated is what the process has allocated so far, 0 when nobody asks: reading it takes as long as a small pass.
+// allocated is what the process has allocated so far, 0 when it is not wanted: reading it takes as long as a small pass.
 func (r *Runner) allocated() int64 {
 	if !r.CountMemory {
 		return 0

@@ -11,7 +11,7 @@ type Outcome struct {
 	// Events happened to it, and to what took its place, in order.
 	Events []Event
 	// Now is what computes its value in the last module: the instruction itself if it is still there, or what stands for it. Several, when a
-	// computation was copied into several places; none, when nobody needs the value any more.
+	// computation was copied into several places; none, when the value is not needed any more.
 	Now []hlo.Instruction
 }
 

@@ -23,7 +23,7 @@ type Conflict struct{ Pass, Why string }
 func (c Conflict) String() string { return fmt.Sprintf("%s: %s", c.Pass, c.Why) }
 
 // Conflicts looks for passes that are out of place among those that run: one that undoes what an earlier one has established, and one that runs
-// before a pass that the constraints put in front of it. None of this makes a program wrong. What runs in a fixpoint, or several times,
+// before a pass that the constraints put in front of it. None of this makes a program wrong. Passes that run in a fixpoint, or several times,
 // is judged by its last run.
 func Conflicts(running []*Pass, orders []Order) (all []Conflict) {
 	last := map[string]int{}

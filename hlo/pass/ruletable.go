@@ -3,23 +3,26 @@ package pass
 import (
 	"math/bits"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo"
 )
 
 // ruleTable finds the rules that may fire at an instruction by looking at it once, however many rules there are: the rules of an opcode are the
 // bits of a set, and the opcode of each of the first operands selects those that it does not rule out.
-type ruleTable [hlo.NumOpcodes]*opcodeRules
+type ruleTable struct {
+	rules []*RewriteRule
+	of    [hlo.NumOpcodes][]uint16 // rules, by the opcode of what they replace
+	made  [hlo.NumOpcodes]atomic.Pointer[opcodeRules]
+}
 
 // looked is the number of operands whose opcodes count.
 const looked = 3
 
-// opcodeRules are the rules that replace instructions of one opcode, in order. The filters are made when the first instruction of the opcode is
-// met: most programs have few opcodes.
+// opcodeRules are the rules that replace instructions of one opcode, in order. They are made when the first instruction of the opcode is met:
+// most programs have few opcodes.
 type opcodeRules struct {
 	entries  []ruleEntry
-	filters  sync.Once
 	operands [looked]operandFilter
 }
 
@@ -40,27 +43,50 @@ type ruleSet []uint64
 func (s ruleSet) add(i int) { s[i/64] |= 1 << (i % 64) }
 
 func newRuleTable(rules []*RewriteRule) *ruleTable {
-	t := &ruleTable{}
+	t := &ruleTable{rules: rules}
+	var counts [hlo.NumOpcodes]int
+	total := 0
 	for _, r := range rules {
+		total += len(r.Root)
 		for _, op := range r.Root {
-			if t[op] == nil {
-				t[op] = &opcodeRules{}
-			}
-			if r.Forms == nil {
-				t[op].entries = append(t[op].entries, ruleEntry{r, RuleForm{r.Operands, r.Rewrite}})
-			}
-			for _, f := range r.Forms {
-				t[op].entries = append(t[op].entries, ruleEntry{r, f})
-			}
+			counts[op]++
+		}
+	}
+	all := make([]uint16, total)
+	for op, n := range counts {
+		t.of[op], all = all[:0:n], all[n:]
+	}
+	for i, r := range rules {
+		for _, op := range r.Root {
+			t.of[op] = append(t.of[op], uint16(i))
 		}
 	}
 	return t
 }
 
-func (o *opcodeRules) makeFilters() {
+// opcode returns the rules of an opcode, or nil if there are none.
+func (t *ruleTable) opcode(op hlo.Opcode) *opcodeRules {
+	if len(t.of[op]) == 0 {
+		return nil
+	}
+	if o := t.made[op].Load(); o != nil {
+		return o
+	}
+	o := &opcodeRules{entries: make([]ruleEntry, 0, len(t.of[op]))}
+	for _, i := range t.of[op] {
+		r := t.rules[i]
+		if r.Forms == nil {
+			o.entries = append(o.entries, ruleEntry{r, RuleForm{r.Operands, r.Rewrite}})
+		}
+		for _, f := range r.Forms {
+			o.entries = append(o.entries, ruleEntry{r, f})
+		}
+	}
 	for i := range o.operands {
 		o.operands[i].fill(o.entries, i)
 	}
+	t.made[op].Store(o)
+	return o
 }
 
 // fill makes the filter of operand i.
@@ -89,11 +115,10 @@ func (f *operandFilter) fill(rules []ruleEntry, i int) {
 
 // candidates calls yield with the rules that may fire at in, in order.
 func (t *ruleTable) candidates(in hlo.Instruction, yield func(*RewriteRule, func(hlo.Instruction) (Expr, bool)) bool) {
-	o := t[in.Opcode()]
+	o := t.opcode(in.Opcode())
 	if o == nil {
 		return
 	}
-	o.filters.Do(o.makeFilters)
 	var sets [looked]ruleSet
 	n := min(in.NumOperands(), looked)
 	for i := range n {

@@ -224,7 +224,7 @@ type Catalogue interface {
 	Names() []string
 }
 
-// knower is a catalogue that also knows passes that nobody has written.
+// knower is a catalogue that also knows names of passes that do not exist here.
 type knower interface {
 	// Known reports whether there is such a pass elsewhere, and the one here that is nearest to it.
 	Known(name string) (nearest string, ok bool)

@@ -100,7 +100,7 @@ func (d *decoder) config(msg *moduleMsg) (*hlo.ModuleConfig, error) {
 	return c, nil
 }
 
-// addConfig takes from what stands beside a module what the module does not say. What cannot be read is something else than a
+// addConfig takes from what stands beside a module what the module does not say. Anything unreadable is something else than a
 // configuration.
 func addConfig(c *hlo.ModuleConfig, raw rawMsg) {
 	var m configMsg
@@ -117,7 +117,7 @@ func addConfig(c *hlo.ModuleConfig, raw rawMsg) {
 	}
 }
 
-// isDefault reports whether permissions are those that nobody gave.
+// isDefault reports whether permissions are the default.
 func isDefault(allow []bool) bool { return len(allow) == 1 && !allow[0] }
 
 func (d *decoder) programShape(p *programShapeMsg) (*hlo.ProgramShape, error) {

@@ -7,7 +7,7 @@ func Encode(m hlo.Module) []byte {
 	return newEncoder(m).module()
 }
 
-// encoder writes one module: everything once, where it belongs. What instructions have in common is written once and copied.
+// encoder writes one module: everything once, where it belongs. Parts that instructions have in common are written once and copied.
 type encoder struct {
 	m         hlo.Module
 	program   bool       // see Program.Encode

@@ -72,7 +72,7 @@ func (k Kind) HasArgumentShapes() bool {
 // HasModule reports whether [Read] reads a module from files of this kind.
 func (k Kind) HasModule() bool { return formats[k].read != nil }
 
-// Detect returns the kind of a file by its content, and by its name where the content does not tell. What looks like nothing at all is
+// Detect returns the kind of a file by its content, and by its name where the content leaves it open. Content of no known form is
 // HLO text, whose reader says what is wrong with it.
 func Detect(name string, data []byte) Kind {
 	k, known := Recognise(data)

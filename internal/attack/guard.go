@@ -12,7 +12,7 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-// Guard is an allocator whose buffers lie between two pages that nobody may touch. They end where the page behind begins, as far as their
+// Guard is an allocator whose buffers lie between two inaccessible pages. They end where the page behind begins, as far as their
 // alignment allows; the bytes that are left before and behind have a pattern that is looked at when the buffer comes back.
 type Guard struct {
 	mu      sync.Mutex

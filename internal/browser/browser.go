@@ -109,7 +109,7 @@ func (b *Browser) Close() error {
 	return err
 }
 
-// Errors are those that scripts have thrown and nobody caught.
+// Errors are the uncaught exceptions of scripts.
 func (b *Browser) Errors() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -23,7 +23,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s needs %d bytes of memory, of which %d are left; --max-memory, GOMEMLIMIT, ulimit and the control group set the limit", e.What, e.Need, e.Left)
 }
 
-// free is a number of bytes that nobody needs to ask for.
+// free is a number of bytes that need no request.
 const free = 1 << 20
 
 // userLimit is what SetLimit has set; 0 is none.
@@ -39,7 +39,7 @@ func Check(what string, bytes int64) error {
 		return nil
 	}
 	left := Left()
-	if bytes > left { // what nobody uses any more may be enough
+	if bytes > left { // garbage may be enough
 		goruntime.GC()
 		left = Left()
 	}

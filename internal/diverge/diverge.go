@@ -33,10 +33,13 @@ type Config struct {
 	Exactness arrays.Exactness
 	// Pair says that the sides are two programs: their instructions are paired as halo diff pairs them, and values may be of different types.
 	Pair bool
+	// Seen, when set, is called with each value that the evaluator shows of a side, "a" or "b", and the number of those so far.
+	Seen func(side string, in hlo.Instruction, n int)
 	// Options are for both sides; engine, passes and observer are chosen here.
 	Options halo.Options
 
 	names map[string]string // of instructions of b, in a; nil where names are the same
+	side  string            // that is being executed, "" while something else is
 }
 
 // Report is what was found.
@@ -48,6 +51,14 @@ type Report struct {
 	NaNA, NaNB *Birth
 	// Unseen counts values that were too many to be kept.
 	Unseen int
+	// Cut says that the context ended before the executions did: there are no results, and First is among the values that both had by then.
+	Cut *Cut
+}
+
+// Cut is how far executions got that were cut short.
+type Cut struct {
+	A, B int             // values of each side
+	Last hlo.Instruction // that was computed; the zero Instruction if none was
 }
 
 // Departure is an instruction whose value differs.
@@ -83,14 +94,16 @@ type Birth struct {
 	Operands []string
 }
 
-// Find executes both sides on one literal for each parameter and compares them.
+// Find executes both sides on one literal for each parameter and compares them. If the context ends before that, the report is of what was seen, with
+// the error.
 func Find(ctx context.Context, a, b Side, args []*hlo.Literal, cfg Config) (*Report, error) {
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = 1 << 30
 	}
+	cfg.side = "a"
 	ra, err := observe(ctx, a, args, &cfg)
 	if err != nil {
-		return nil, fmt.Errorf("a: %w", err)
+		return cut(ctx, ra, nil, &cfg), fmt.Errorf("a: %w", err)
 	}
 	if cfg.Pair {
 		cfg.names = pairNames(a.Module, b.Module)
@@ -98,10 +111,12 @@ func Find(ctx context.Context, a, b Side, args []*hlo.Literal, cfg Config) (*Rep
 			return nil, err
 		}
 	}
+	cfg.side = "b"
 	rb, err := observe(ctx, b, args, &cfg)
 	if err != nil {
-		return nil, fmt.Errorf("b: %w", err)
+		return cut(ctx, ra, rb, &cfg), fmt.Errorf("b: %w", err)
 	}
+	cfg.side = ""
 	r := &Report{A: ra.result.Leaves(), B: rb.result.Leaves(), NaNA: ra.birth, NaNB: rb.birth, Unseen: ra.unseen + rb.unseen}
 	r.First = firstDeparture(ra, rb, &cfg)
 	if r.First != nil && cfg.Pair && b.Engine == halo.Eval {
@@ -115,6 +130,24 @@ func Find(ctx context.Context, a, b Side, args []*hlo.Literal, cfg Config) (*Rep
 		r.First, b.Module, args = d, inner, innerArgs
 	}
 	return r, nil
+}
+
+// cut is the report of executions of which the last one was cut short; nil if it was not the context that ended it.
+func cut(ctx context.Context, a, b *observation, cfg *Config) *Report {
+	if ctx.Err() == nil {
+		return nil
+	}
+	r := &Report{NaNA: a.birth, Unseen: a.unseen, Cut: &Cut{A: len(a.values)}}
+	last := a
+	if b != nil {
+		last, r.Cut.B, r.NaNB = b, len(b.values), b.birth
+		r.Unseen += b.unseen
+		r.First = firstDeparture(a, b, cfg)
+	}
+	if n := len(last.values); n > 0 {
+		r.Cut.Last = last.values[n-1].in
+	}
+	return r
 }
 
 // firstDeparture walks through the values of b in their order.

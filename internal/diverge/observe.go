@@ -93,7 +93,13 @@ func observe(ctx context.Context, s Side, args []*hlo.Literal, cfg *Config) (*ob
 	if s.Engine == halo.BEF {
 		return o, o.compiled(ctx, s.Module, args, cfg)
 	}
+	add := func(in hlo.Instruction, l *hlo.Literal) {
+		o.add(in, l)
+		if cfg.Seen != nil && cfg.side != "" {
+			cfg.Seen(cfg.side, in, len(o.values)+o.unseen)
+		}
+	}
 	var err error
-	o.result, err = execute(ctx, s, args, cfg, o.add)
+	o.result, err = execute(ctx, s, args, cfg, add)
 	return o, err
 }

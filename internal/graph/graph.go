@@ -68,7 +68,7 @@ func newSection(c hlo.Computation, drawn map[hlo.InstrID]bool, whole bool) secti
 	s := section{comp: c, drawn: drawn}
 	for in := range c.PostOrder() {
 		if whole {
-			drawn[in.ID()] = true // what is dead is nobody's neighbour
+			drawn[in.ID()] = true // dead instructions are no neighbours
 		}
 		if drawn[in.ID()] {
 			s.nodes = append(s.nodes, in)

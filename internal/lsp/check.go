@@ -29,7 +29,7 @@ type fix struct {
 // most bounds how many diagnostics are shown: a person mends the first few.
 const most = 200
 
-// checkModule reads and verifies a module. What only the profile doc refuses is a warning, as in all commands.
+// checkModule reads and verifies a module. Faults in the profile doc alone are warnings, as in all commands.
 func checkModule(d *document) (c checked) {
 	c.diagnostics = []Diagnostic{}
 	defer func() {

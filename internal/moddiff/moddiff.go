@@ -9,7 +9,7 @@
 //  1. Values that are computed in the same way, down to the parameters, are the same.
 //  2. What says the same by itself and has paired operands is a pair; then what is used at the same place of a pair, if the opcode is
 //     the same; then what has the same name and opcode. This is repeated until nothing is found.
-//  3. What is left is only in one of the two. A pair that differs in something is a change, one whose operands are pairs is none.
+//  3. The rest is in one of the two only. A pair that differs in something is a change, one whose operands are pairs is none.
 //
 // Computations are paired by the instructions that call them.
 package moddiff

@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// handOn runs the passes where nobody looks: what each makes is edited by the next, and all that the first is given is a view.
+// handOn runs the passes as a pipeline does that is not inspected: each edits the module that the one before it has made.
 func handOn(ctx context.Context, p *pass.Pipeline, m hlo.Module) (hlo.Module, error) {
 	r := &pass.Runner{}
 	after, err := r.Run(ctx, pass.Of("", touch).Then(p), m)

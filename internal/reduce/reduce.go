@@ -162,7 +162,7 @@ func dropElements(e *hlo.Editor, at, n int) bool {
 	return true
 }
 
-// computations drops those that nobody calls.
+// computations drops uncalled ones.
 func (r *reducer) computations() {
 	for c := range r.best.Computations() {
 		called := c.ID() == r.best.Entry().ID()
@@ -235,7 +235,7 @@ func replaceAll(e *hlo.Editor, places []place, how func(hlo.CompEdit, hlo.Instru
 	return changed
 }
 
-// byNothing removes what nobody uses.
+// byNothing removes unused instructions.
 func byNothing(c hlo.CompEdit, in hlo.Instruction) (hlo.InstrID, bool) {
 	return in.ID(), in.UserCount() == 0 && !in.IsRoot()
 }

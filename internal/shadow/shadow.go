@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
@@ -66,10 +67,11 @@ type Reference struct {
 
 // round is one set of inputs and what the reference makes of it.
 type round struct {
-	done bool
-	args []*hlo.Literal
-	want *hlo.Literal
-	err  error // wraps ErrSkipped
+	done   bool
+	args   []*hlo.Literal
+	want   *hlo.Literal
+	err    error     // wraps ErrSkipped
+	spread []float64 // nil until a result differs that rounding may change
 }
 
 // NewReference prepares comparisons with m.
@@ -111,7 +113,11 @@ func (r *Reference) compare(ctx context.Context, after hlo.Module, n int) error 
 	if err != nil {
 		return fmt.Errorf("the module no longer evaluates: %w", err)
 	}
-	if d := differ(got, in.want, r.cfg); d != nil {
+	d := differ(got, in.want, r.cfg, nil)
+	if d != nil && r.cfg.Class >= pass.Rounding {
+		d = differ(got, in.want, r.cfg, r.spread(ctx, n))
+	}
+	if d != nil {
 		d.Round = n
 		return d
 	}
@@ -183,7 +189,8 @@ func input(s hlo.Shape, fill arrays.FillKind, seed uint64, leaf *int) (*hlo.Lite
 	return arrays.Fill(fill, seed, *leaf-1, s)
 }
 
-func differ(got, want *hlo.Literal, cfg Config) *Difference {
+// differ compares; spread, which may be nil, is how far roundings move each leaf.
+func differ(got, want *hlo.Literal, cfg Config, spread []float64) *Difference {
 	g, w := got.Leaves(), want.Leaves()
 	if len(g) != len(w) {
 		return &Difference{Detail: fmt.Sprintf("%d leaves, want %d", len(g), len(w))}
@@ -194,6 +201,10 @@ func differ(got, want *hlo.Literal, cfg Config) *Difference {
 		case !a.Compatible(b):
 			return &Difference{Leaf: i, Detail: fmt.Sprintf("shape %v, want %v", a, b)}
 		case !a.IsArray() || string(g[i].Bytes()) == string(w[i].Bytes()):
+			continue
+		case spread != nil && math.IsInf(spread[i], 1):
+			continue
+		case spread != nil && spread[i] > 0 && arrays.Compare(g[i], w[i], 0, slack*spread[i]).Bad == 0:
 			continue
 		case !a.Type().IsFloat() && !a.Type().IsComplex():
 			return &Difference{Leaf: i, Detail: arrays.Compare(g[i], w[i], 0, 0).String()}

@@ -79,12 +79,14 @@ func profiled(p *Program, n *named) *Overlay {
 	at := map[int]int{} // where in o.Values an instruction is
 	for _, op := range n.Profile.Ops {
 		names := op.Of
-		if _, ok := p.Index(op.Name); ok || len(names) == 0 {
+		if _, ok := p.Index(op.As); ok { // the page shows what passes have made
+			names = []string{op.As}
+		} else if len(names) == 0 {
 			names = []string{op.Name}
 		}
 		label := fmt.Sprintf("%.4g µs, called %.4g ×", op.Seconds*1e6, op.Calls)
 		if len(names) > 1 {
-			label = fmt.Sprintf("part of %s: %s", op.Name, label)
+			label = fmt.Sprintf("part of %s: %s", cmp.Or(op.As, op.Name), label)
 		}
 		if op.Limit != "" {
 			label += ", limited by " + op.Limit

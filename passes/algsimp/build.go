@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo/scalar"
 )
 
-// What follows makes parts of expressions. A part that cannot be made has no shape, and neither has what is made of it: such an expression
+// The functions below make parts of expressions. A part that cannot be made has no shape, and neither has what is made of it: such an expression
 // fits no place.
 
 // makeOp makes an op whose shape follows from its operands.

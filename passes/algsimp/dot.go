@@ -32,7 +32,14 @@ func dotRules(o *options) []*pass.RewriteRule {
 		dense(pass.Overflow, "H07", "dot(concatenate, constant) → sum of dots", dotOfConcatenate, hlo.OpConcatenate),
 		dense(pass.Overflow, "H05", "dot(transpose(a), transpose(b)) that exchange rows and columns → transpose(dot(b, a))", dotOfTransposes, hlo.OpTranspose),
 		dense(pass.Exact, "H04", "dot with axes of size 1 → dot without", dropOnes),
-		dense(pass.Exact, "H02", "dot without contraction → product of broadcasts", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) {
+		dense(pass.Exact, "H02", "dot of integers without contraction → product of broadcasts", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) {
+			if len(d.LHSContracting) > 0 || in.Shape().Type().IsFloat() || in.Shape().Type().IsComplex() {
+				return no()
+			}
+			return done(productOf(in, d.of(in)))
+		}),
+		// A sum of one product begins at +0, so that -0 becomes +0.
+		dense(pass.ZeroSign, "H02z", "dot without contraction → product of broadcasts", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) {
 			if len(d.LHSContracting) > 0 {
 				return no()
 			}

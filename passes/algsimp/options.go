@@ -79,11 +79,12 @@ var gates = map[string]func(*options) bool{
 	"E06": insensitive, "E05": insensitive, "E04s": insensitive, "E38": insensitive, "F10": insensitive, "F16": insensitive, "F17": insensitive,
 	"G18": func(o *options) bool { return o.reduceOfReshape && !o.layoutSensitive },
 	"G16": insensitive, "G23": insensitive, "G24": insensitive,
-	"G20": func(o *options) bool { return o.nonCanonicalDots && !o.layoutSensitive },
-	"G28": func(o *options) bool { return o.windowReduce && !o.layoutSensitive },
-	"H02": func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },
-	"H03": func(o *options) bool { return o.dotStrengthReduction && !o.layoutSensitive },
-	"H04": insensitive, "H05": insensitive, "E14": insensitive, "H07": insensitive, "H08": insensitive, "H09": insensitive,
+	"G20":  func(o *options) bool { return o.nonCanonicalDots && !o.layoutSensitive },
+	"G28":  func(o *options) bool { return o.windowReduce && !o.layoutSensitive },
+	"H02":  func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },
+	"H02z": func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },
+	"H03":  func(o *options) bool { return o.dotStrengthReduction && !o.layoutSensitive },
+	"H04":  insensitive, "H05": insensitive, "E14": insensitive, "H07": insensitive, "H08": insensitive, "H09": insensitive,
 	"H06": func(o *options) bool { return o.moveDotParam && !o.layoutSensitive },
 	"H10": func(o *options) bool { return o.reorderDots && !o.layoutSensitive },
 	"H11": func(o *options) bool { return o.reorderDots && !o.layoutSensitive },
@@ -103,7 +104,7 @@ var gates = map[string]func(*options) bool{
 	"F30": func(o *options) bool { return o.negativePadding },
 }
 
-// insensitive is about rules that make values whose layouts nobody has chosen.
+// insensitive is about rules that make values whose layouts are not chosen yet.
 func insensitive(o *options) bool { return !o.layoutSensitive }
 
 // sensitive is about rules that make bitcasts.

@@ -26,7 +26,7 @@ var SyncUselessPairs = &pass.Pass{
 	Doc: `make asynchronous chains synchronous again between whose start and done nothing is computed
 
 In a scheduled computation only instructions that cost nothing may lie between the steps of such a chain; in one without a schedule, nothing may
-be independent of the chain but such instructions. What stays is what can overlap.`,
+be independent of the chain but such instructions. Chains that can overlap stay.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		costs := pass.Fact(ctx, m, analysis.FindCosts)
 		return unwrapAll(ctx, m, func(c hlo.Computation, chain Chain) bool { return hidesNothing(c, chain, costs) })

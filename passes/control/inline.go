@@ -13,7 +13,7 @@ import (
 const inlinerDoc = `replace each call by a copy of what it calls
 
 Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", and calls inside
-the computation of an asynchronous instruction stay. What is copied gets the frontend attributes of the call, and its op_name goes in front
+the computation of an asynchronous instruction stay. The copies get the frontend attributes of the call, and its op_name goes in front
 of theirs. A callee that nothing calls any more goes.`
 
 var inlinerParams = []pass.Param{

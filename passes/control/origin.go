@@ -12,7 +12,7 @@ var AddOriginalValue = &pass.Pass{
 	Name: "add-original-value",
 	Doc: `write down the origin of each value: the name of the instruction that makes it
 
-Later passes hand origins on, so that values of the final program are found in this one. Tuples and their elements have the origins of their parts. What has an origin keeps it.`,
+Later passes hand origins on, so that values of the final program are found in this one. Tuples and their elements have the origins of their parts. An instruction with an origin keeps it.`,
 	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		trees := map[hlo.InstrID]*hlo.OriginNode{}
 		for in := range m.MustComputation(c.ID()).Instructions() {

@@ -8,7 +8,7 @@ import "github.com/gohalo/halo/hlo"
 type Directive struct {
 	Name string
 	Kind Kind
-	// Readers are the passes that act on it, or verifier, lower and analysis; nobody if there are none.
+	// Readers are the passes that act on it, or verifier, lower and analysis; none if the directive is unread.
 	Readers []string
 	Doc     string // what they do, or what XLA does
 }

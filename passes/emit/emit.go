@@ -24,7 +24,7 @@ type At struct {
 	Position hlo.Position
 }
 
-// Before is the place in front of in. What is made there has the metadata of in.
+// Before is the place in front of in. Instructions made there have the metadata of in.
 func Before(c hlo.CompEdit, in hlo.Instruction) At {
 	at := At{C: c, Before: in.ID(), Position: in.Position()}
 	if common := in.Common(); common != nil && common.Metadata != nil {

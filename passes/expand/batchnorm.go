@@ -30,7 +30,7 @@ func NewBatchNorm(o pass.Options) (*pass.Pass, error) {
 	}
 	p := expander("batchnorm-expander", `write batch-norm ops as sums, quotients and roots
 
-What is made has the sharding of the op, if that is one device.`, func(in hlo.Instruction) bool {
+The new instructions have the sharding of the op, if that is one device.`, func(in hlo.Instruction) bool {
 		return of[in.Opcode()] != nil && staticArrays(in)
 	}, func(at emit.At, in hlo.Instruction) hlo.InstrID {
 		if c := in.Common(); c != nil && onOneDevice(c.Sharding) {

@@ -18,7 +18,7 @@ var loopFusion = &pass.Pass{
 An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
 they are, and an array that is rotated: a concatenation of the last and the first part of another. A reduction by one op takes in what computes its operand.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
-recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. What is left over as a single instruction stays as it is.`,
+recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. A single instruction is not wrapped.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {

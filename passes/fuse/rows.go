@@ -38,7 +38,8 @@ const (
 	leastRow       = 16
 	leastRows      = 2048
 	maxRowMembers  = 256
-	maxRowProducer = 8 // searches for producers whose results are needed elsewhere
+	maxRowProducer = 8   // searches for producers whose results are needed elsewhere
+	rowReach       = 512 // places in the program's order before and behind the first reduction
 )
 
 // band is a set of instructions on the elements of one space and on its rows.
@@ -46,7 +47,9 @@ type band struct {
 	*fuser
 	dims      []int64 // of the elements
 	rows, run int64
-	order     []hlo.Instruction // those that may matter, in program order
+	seed      hlo.InstrID       // the first reduction
+	order     []hlo.Instruction // of the computation
+	place     map[hlo.InstrID]int
 	members   map[hlo.InstrID]bool
 	ofRow     map[hlo.InstrID]bool // members that there is one element of for each row
 	copies    map[hlo.InstrID]bool // others that are computed with the members and for their other users
@@ -56,14 +59,17 @@ type band struct {
 // fuseRows finds the bands of a computation, each from its first reduction on.
 func (f *fuser) fuseRows() error {
 	order := slices.Collect(f.c.Instructions())
-	used := make(map[hlo.InstrID]bool)
+	used, place := make(map[hlo.InstrID]bool), make(map[hlo.InstrID]int, len(order))
 	var edits []func() error // the computation stays as it is until all fusions are made
 	for i, in := range order {
+		place[in.ID()] = i
+	}
+	for _, in := range order {
 		if used[in.ID()] || !f.foldsLastAxis(in) {
 			continue
 		}
-		b := &band{fuser: f, order: order[i:], members: make(map[hlo.InstrID]bool), ofRow: make(map[hlo.InstrID]bool), copies: make(map[hlo.InstrID]bool),
-			used: used}
+		b := &band{fuser: f, seed: in.ID(), order: order, place: place, members: make(map[hlo.InstrID]bool), ofRow: make(map[hlo.InstrID]bool),
+			copies: make(map[hlo.InstrID]bool), used: used}
 		b.dims = in.OperandInstr(0).Shape().Dimensions()
 		b.rows = in.Shape().NumElements()
 		b.run = in.OperandInstr(0).Shape().NumElements() / b.rows
@@ -126,7 +132,8 @@ func (f *fuser) foldsLastAxis(in hlo.Instruction) bool {
 func (b *band) grow(seed hlo.Instruction) {
 	b.members[seed.ID()], b.ofRow[seed.ID()] = true, true
 	tainted := make(map[hlo.InstrID]bool)
-	for _, in := range b.order[1:] {
+	from := b.place[seed.ID()] + 1
+	for _, in := range b.order[from:min(from+rowReach, len(b.order))] {
 		if len(b.members) >= maxRowMembers {
 			return
 		}
@@ -149,7 +156,7 @@ func (b *band) grow(seed hlo.Instruction) {
 
 // joins reports whether in can be computed with the members, some of which it uses or not, and whether it is one of rows then.
 func (b *band) joins(in hlo.Instruction, uses bool) (joins, ofRow bool) {
-	if b.used[in.ID()] || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	if b.used[in.ID()] || b.windows.Narrows(in.ID(), b.seed) || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false, false
 	}
 	if b.foldsLastAxis(in) {
@@ -285,7 +292,7 @@ func (b *band) membersInOrder() func(yield func(hlo.InstrID) bool) {
 
 // isProducer reports whether an operand of a member is computed for each element, from what is no member.
 func (b *band) isProducer(in hlo.Instruction) bool {
-	return !b.members[in.ID()] && !b.copies[in.ID()] && !b.used[in.ID()] && !cheap(in) && fusible(in) && in.Opcode() != hlo.OpSlice && !rolls(in) && !isComplex(in) &&
+	return b.place[in.ID()] >= b.place[b.seed]-rowReach && !b.windows.Narrows(in.ID(), b.seed) && !b.members[in.ID()] && !b.copies[in.ID()] && !b.used[in.ID()] && !cheap(in) && fusible(in) && in.Opcode() != hlo.OpSlice && !rolls(in) && !isComplex(in) &&
 		slices.Equal(in.Shape().Dimensions(), b.dims)
 }
 
@@ -293,7 +300,11 @@ func (b *band) isProducer(in hlo.Instruction) bool {
 func (b *band) isConvex() bool {
 	tainted := make(map[hlo.InstrID]bool)
 	left := len(b.members)
-	for in := range b.c.Instructions() {
+	first := len(b.order)
+	for id := range b.members {
+		first = min(first, b.place[id])
+	}
+	for _, in := range b.order[first:] {
 		if left == 0 {
 			return true
 		}
@@ -336,7 +347,7 @@ func (b *band) pays() bool {
 	return reductions > 1
 }
 
-// results are the members that somebody else uses. What is only repeated is copied to its users instead.
+// results are the members that somebody else uses. Broadcasts are copied to their users instead.
 func (b *band) results() (list []hlo.InstrID) {
 	for id := range b.membersInOrder() {
 		in := b.c.MustAt(id)
@@ -426,6 +437,9 @@ func (b *band) fuse(results []hlo.InstrID, at hlo.InstrID) func() error {
 	}
 	return func() error {
 		ce, at := b.e.Computation(b.c.ID()), b.now(at)
+		if !ce.Has(at) || slices.ContainsFunc(results, func(id hlo.InstrID) bool { return !ce.Has(id) }) {
+			return nil // a fusion before this one was the last to need it, and dce takes what was made for nothing
+		}
 		spec.Operands = b.current(operands)
 		fusion := ce.InsertSpecBefore(at, spec).ID()
 		b.fused[results[0]] = fusion

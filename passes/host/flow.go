@@ -168,7 +168,7 @@ var handsOn = [hlo.NumOpcodes]func(f *flow, user hlo.Instruction, operand int, i
 
 func passesOn(f *flow, user hlo.Instruction, _ int, index hlo.ShapeIndex) { f.mark(user, index) }
 
-// compute marks an instruction that runs on the host, since it reads the memory of it. What moves or orders values only does not run anywhere.
+// compute marks an instruction that runs on the host, since it reads the memory of it. Instructions that only move or order values run nowhere.
 func (f *flow) compute(in hlo.Instruction) {
 	const not = hlo.TraitSideEffect | hlo.TraitTokens | hlo.TraitControl | hlo.TraitCollective | hlo.TraitAsyncStart | hlo.TraitAsyncDone
 	if !in.Shape().IsArray() || hlo.Info(in.Opcode()).Traits&not != 0 || in.Computation().ExecutionThread() == hostThread {

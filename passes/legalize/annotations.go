@@ -7,7 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// ShardingRemover removes what tells a partitioner how to divide a value, when there is nobody to divide it among.
+// ShardingRemover removes what tells a partitioner how to divide a value, when there is one device only.
 var ShardingRemover = &pass.Pass{
 	Name: "sharding-remover",
 	Doc: `replace custom calls that only carry a sharding by their operand, in programs for one partition

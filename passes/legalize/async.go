@@ -180,7 +180,7 @@ func (r *asyncRewriter) operandsOf(at step, s hlo.Shape) hlo.InstrID {
 	return r.insert(at, hlo.OpTuple, s, nil, at.Operands...)
 }
 
-// zeros is a value of any shape that nobody looks at.
+// zeros is a value of any shape whose elements do not matter.
 func (r *asyncRewriter) zeros(at step, s hlo.Shape) hlo.InstrID {
 	switch {
 	case s.IsTuple():

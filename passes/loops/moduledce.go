@@ -15,7 +15,7 @@ var ModuleDCE = &pass.Pass{
 	Doc: `remove dead code that shows only when the whole module is looked at: unused loop state, and the instructions that compute it
 
 A part of a loop's state is dead if neither the result of the program nor an effect depends on it, however many loops, calls and branches it passes
-through. The body hands it on as it is, and then the part goes, with its arguments, and with parameters that nobody reads any more. Loops whose
+through. The body hands it on as it is, and then the part goes, with its arguments, and with parameters that are unused by then. Loops whose
 condition depends on a part keep it: whether a loop ends is not judged.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		after, err := handOnDead(ctx, m)

@@ -13,7 +13,7 @@ import (
 const sinkDoc = `use constants inside of loops that carry them in their state
 
 A part of the state that is a constant at first, and that the body hands on untouched, is that constant in every round. JAX carries the bounds of its loops
-in this way. Body and condition get a copy of the constant, so that other passes see what it is, and the part goes when nobody reads it. Loops that share a body or a
+in this way. Body and condition get a copy of the constant, so that other passes see what it is, and the part goes when it is unused. Loops that share a body or a
 condition get their own first.`
 
 var sinkParams = []pass.Param{

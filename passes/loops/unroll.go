@@ -78,7 +78,7 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			}
 			l, ok := analysis.FindLoop(now, in)
 			if !ok {
-				ctx.Missed(in, "not unrolled: nobody knows how many rounds it runs")
+				ctx.Missed(in, "not unrolled: its trip count is unknown")
 				continue
 			}
 			size := body(now, in).NumInstructions()

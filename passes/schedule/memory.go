@@ -17,17 +17,19 @@ type memory struct {
 func newMemory(d *analysis.Dependencies) memory {
 	m := memory{bytes: make([]int64, len(d.Order)), reads: make([][]int, len(d.Order))}
 	holds := make([][]int, len(d.Order)) // whose values it is, or holds
+	read := make([]int, len(d.Order))    // by position: one past the last that reads it
 	for i, in := range d.Order {
 		for id := range in.OperandIDs() {
 			for _, h := range holds[d.Position(id)] {
-				if !slices.Contains(m.reads[i], h) {
+				if read[h] != i+1 {
+					read[h] = i + 1
 					m.reads[i] = append(m.reads[i], h)
 				}
 			}
 		}
 		switch {
 		case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitForwards), in.Opcode() == hlo.OpBitcast, analysis.IsDone(in), in.Opcode() == hlo.OpAsyncUpdate:
-			holds[i] = handed(d, in, holds)
+			holds[i] = handed(d, in, m.reads[i], holds)
 		case in.Opcode() == hlo.OpParameter, in.Opcode() == hlo.OpConstant:
 		case analysis.IsStart(in):
 			m.bytes[i] = resultOf(in).ByteSize()
@@ -43,8 +45,8 @@ func newMemory(d *analysis.Dependencies) memory {
 	return m
 }
 
-// handed lists whose values an instruction hands on.
-func handed(d *analysis.Dependencies, in hlo.Instruction, holds [][]int) (all []int) {
+// handed lists whose values an instruction that reads the given ones hands on.
+func handed(d *analysis.Dependencies, in hlo.Instruction, reads []int, holds [][]int) []int {
 	if in.Opcode() == hlo.OpGetTupleElement {
 		if t := in.OperandInstr(0); t.Opcode() == hlo.OpTuple {
 			return holds[d.Position(t.Operand(int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)))]
@@ -57,14 +59,7 @@ func handed(d *analysis.Dependencies, in hlo.Instruction, holds [][]int) (all []
 		}
 		return []int{d.Position(start.ID())}
 	}
-	for id := range in.OperandIDs() {
-		for _, h := range holds[d.Position(id)] {
-			if !slices.Contains(all, h) {
-				all = append(all, h)
-			}
-		}
-	}
-	return all
+	return reads
 }
 
 // resultOf is the shape of what a start computes.

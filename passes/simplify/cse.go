@@ -121,10 +121,15 @@ type twins struct{ first map[hlo.CompID]hlo.CompID }
 
 // findTwins looks at small computations, as reducers and comparators are.
 func findTwins(m hlo.Module) *twins {
-	const small = 32
+	const small = 33 // and more
 	t, byHash := &twins{map[hlo.CompID]hlo.CompID{}}, map[hlo.Hash]hlo.Computation{}
+	var bySize [small + 1]int
 	for c := range m.Computations() {
-		if c.NumInstructions() > small || c.ID() == m.Entry().ID() {
+		bySize[min(c.NumInstructions(), small)]++
+	}
+	for c := range m.Computations() {
+		n := c.NumInstructions()
+		if n >= small || c.ID() == m.Entry().ID() || bySize[n] == 1 {
 			continue
 		}
 		if slices.ContainsFunc(slices.Collect(c.Instructions()), elided) {

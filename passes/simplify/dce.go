@@ -12,14 +12,14 @@ import (
 const dceDoc = `remove unused instructions and uncalled computations
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
-control dependency. Of a fusion with several results those go that nobody reads. Of an asynchronous chain all steps are needed when one is.
+control dependency. Unused results of a fusion go. Of an asynchronous chain all steps are needed when one is.
 
-Parameters stay, since removing one changes every caller. With call-analysis, those that nobody reads go from computations that are only called,
+Parameters stay, since removing one changes every caller. With call-analysis, unused ones go from computations that are only called,
 with what computed the arguments; module-dce looks into the state of loops as well. With remove-entry-params the program takes fewer
 arguments than before.`
 
 var dceParams = []pass.Param{
-	{Name: "call-analysis", Doc: "remove the parameters that nobody reads from what is called"},
+	{Name: "call-analysis", Doc: "remove unused parameters of called computations"},
 	{Name: "remove-entry-params", Doc: "remove them from the entry too: callers must know"},
 }
 
@@ -83,7 +83,7 @@ func RemoveDead(ctx *pass.Context, e *hlo.Editor) error {
 	return removeUnneeded(ctx, e, e.ViewModule())
 }
 
-// removeUnneeded removes dead instructions and what nobody calls from m as a session sees it.
+// removeUnneeded removes dead instructions and uncalled computations from m as a session sees it.
 func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
 	callers := make([]int, m.CompIDLimit())
 	for c := range m.Computations() {

@@ -7,7 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// dropEntryParameters removes the parameters of the program that nobody reads, and writes the header accordingly. A parameter whose memory the program
+// dropEntryParameters removes unused parameters of the program, and writes the header accordingly. A parameter whose memory the program
 // is to use stays.
 func dropEntryParameters(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
 	entry := e.Computation(m.Entry().ID())

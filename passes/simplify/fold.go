@@ -328,7 +328,7 @@ func (f *folding) fold(ctx *pass.Context, m hlo.Module, e *hlo.Editor, in hlo.In
 	return lit.WithShape(in.Shape())
 }
 
-// operations is how many a fold takes; false if nobody knows.
+// operations is how many a fold takes; false if that is unknown.
 func operations(ctx *pass.Context, m hlo.Module, e *hlo.Editor, in hlo.Instruction) (int64, bool) {
 	costs := pass.Fact(ctx, m, analysis.FindCosts)
 	if in.Opcode() != hlo.OpWhile {

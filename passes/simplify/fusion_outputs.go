@@ -25,7 +25,7 @@ func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, callers []int, id hlo.C
 	return found, nil
 }
 
-// narrowable lists the fusions of several results whose computation nobody else calls.
+// narrowable lists the fusions of several results whose computation has no other caller.
 func narrowable(e *hlo.Editor, callers []int, c hlo.Computation) (ids []hlo.InstrID) {
 	for in := range c.Instructions() {
 		if in.Opcode() != hlo.OpFusion || !in.Shape().IsTuple() || in.IsRoot() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 ||

@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// dropParameters removes the parameters that nobody reads from computations that are only called, with the operands of the calls, and what is
+// dropParameters removes unused parameters from computations that are only called, with the operands of the calls, and what is
 // dead without these. (Those of fusions are read, or the fusion is not legal.) Callees come first, since a caller may have read its own parameter for a call only.
 func dropParameters(ctx *pass.Context, e *hlo.Editor, m hlo.Module, effects *analysis.SideEffects) error {
 	for c := range m.PostOrder() {

@@ -14,8 +14,8 @@ var SortSimplifier = &pass.Pass{
 	Name: "sort-simplifier",
 	Doc: `sort only operands that are used or decide the order
 
-Of several arrays that are sorted together, one goes if nobody takes it out of the result and the comparator does not look at it. The comparator
-loses its parameters. What is left of a sort of one array is the array, not a tuple.`,
+Of several arrays that are sorted together, one goes if it is not taken out of the result and the comparator does not look at it. The comparator
+loses its parameters. A sort of one array that remains gives the array, not a tuple.`,
 	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 			return nil

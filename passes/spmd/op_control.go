@@ -81,7 +81,7 @@ func whileCallees(in hlo.Instruction) (condition, body int) {
 	return condition, body
 }
 
-// conditional tiles the results of all branches alike. What decides is the same on every device, unless it is a manual region's.
+// conditional tiles the results of all branches alike. The predicate is the same on every device, unless it is a manual region's.
 func conditional(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	index := s.values[in.Operand(0)][0]
 	operands := []hlo.Value{s.d.reshard(index, replicatedLike(index.t, index.shape.Rank())).v}

@@ -158,7 +158,7 @@ func unpadded(w *hlo.Window, split func(i int) bool) *hlo.Window {
 	return u
 }
 
-// reduceWindow fetches what windows read of neighbours. What lies outside of the array takes no part in a window, so it becomes the identity of the
+// reduceWindow fetches the parts of neighbours that windows read. Elements outside of the array take no part in a window, so they become the identity of the
 // reducer; without one, a padded window is not split.
 func reduceWindow(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	f := windowFactors(in)

@@ -170,7 +170,7 @@ func (v *Value) DropRefs(n int) {
 	if !v.has(bitCounted) || n == 0 {
 		return
 	}
-	// The only owner needs no read-modify-write: nobody else can add or drop.
+	// The only owner needs no read-modify-write: no other goroutine can add or drop.
 	if !debug && atomic.LoadInt32(&v.refs) == int32(n) {
 		v.refs = 0 // so that a reference too many is found out
 		v.destroy()
@@ -230,7 +230,7 @@ func (v *Value) destroy() {
 	v.self.destroy()
 }
 
-// born makes final the head of a value that nobody else knows yet. Like the first value of refs it is written plainly: whoever gets to
+// born makes final the head of a value that is not shared yet. Like the first value of refs it is written plainly: whoever gets to
 // know the value does so through something that synchronises.
 func (v *Value) born(final *Waiter) { *(**Waiter)(unsafe.Pointer(&v.head)) = final }
 

@@ -23,7 +23,7 @@
 // is built; in a file they are payloads in the [Pool], read by typed accessors
 // that share memory with the file.
 //
-// What is written is generation G2, byte for byte as TFRT's own encoder does,
+// Files are written as generation G2, byte for byte as TFRT's own encoder does,
 // and deterministic. Sections with ids from 0x80 belong to halo (extension.go):
 // they carry buffer plans and the kernels that may start before all their
 // arguments are there; a reader that ignores them computes the same values.

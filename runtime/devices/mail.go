@@ -34,7 +34,7 @@ type inboxKey struct {
 // promise is a recv that has no done yet.
 type promise struct {
 	from Device
-	none bool // nobody sends: the value is zeros
+	none bool // there is no sender: the value is zeros
 }
 
 // sent checks that what was sent is what a recv-done wants.

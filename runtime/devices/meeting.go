@@ -122,7 +122,7 @@ func (m *Mesh) enter(in hlo.Instruction, name string, group []Device, v *Visitor
 	return t, true, nil
 }
 
-// call makes a meeting to which nobody has come.
+// call makes a meeting that no device has joined yet.
 func (m *Mesh) call(key meetingKey, in hlo.Instruction, name string, group []Device) *Meeting {
 	t := &Meeting{In: in, Name: name, Count: key.count, Group: group, Visitors: make([]*Visitor, len(group)), Brought: make([][]*hlo.Literal, len(group)), key: key}
 	for _, d := range group {

@@ -18,7 +18,7 @@ type Transport interface {
 	// Send gives a letter to a device of another process. Receive asks for the next letter from one, of shape s.
 	Send(l Letter, value *hlo.Literal, done func(error))
 	Receive(l Letter, s hlo.Shape, done func(*hlo.Literal, error))
-	// Fail tells the other processes that this one has failed.
+	// Fail reports to the other processes that this one has failed.
 	Fail(err error)
 }
 

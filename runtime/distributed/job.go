@@ -5,7 +5,7 @@
 // were here. So results are the same, bit by bit, for any number of processes.
 //
 // One goroutine per process, locked to its thread, talks to the [Wire]: it begins messages and polls for their completion, since MPI moves
-// nothing on by itself. Nobody else waits in the library: an exchange is a goroutine that waits on a channel.
+// nothing on by itself. Nothing else waits in the library: an exchange is a goroutine that waits on a channel.
 //
 //	wire.go      Wire: what carries messages; package runtime/mpi has the one of Open MPI
 //	loop.go      the goroutine that polls

@@ -50,7 +50,7 @@ func (x *Transport) Bind(m *devices.Mesh) {
 // Holds reports whether a device runs in this process.
 func (x *Transport) Holds(d devices.Device) bool { return x.plan.rank(d) == x.job.rank }
 
-// Fail tells the other processes.
+// Fail reports the failure to the other processes.
 func (x *Transport) Fail(err error) { x.job.Fail(err) }
 
 // Exchange brings the members of a meeting what they need of each other, or folds what they bring.

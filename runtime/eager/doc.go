@@ -33,13 +33,13 @@
 // # Errors
 //
 // What the shapes of operands and the attributes tell is returned by Execute at once: an unknown op, a wrong number of operands, a
-// shape that the op's rule refuses. What happens later is the error of the results, with the op's name and the location of the invocation, and of all
+// shape that the op's rule refuses. A later failure is the error of the results, with the op's name and the location of the invocation, and of all
 // that is computed from them. Cancelling a [runtime.Request] fails what it has not begun.
 //
 // # Memory
 //
 // Tensors are counted. [TensorHandle.Drop] gives memory back at once; what is not dropped is left to the collector. An invocation that
-// consumes its operands may write its result over one that nobody else holds.
+// consumes its operands may write its result over one that has no other owner.
 //
 // Arrays are dense and row-major whatever a layout says, and static: dynamic dimensions are refused. Tuples do not exist: an op with a tuple
 // result has one handle for each leaf, and [Attrs.Operands] says how handles make up tuple operands.

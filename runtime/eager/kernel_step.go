@@ -178,7 +178,7 @@ func (c *call) bind(args []TensorHandle, consume bool) error {
 	return nil
 }
 
-// result makes result i: of an operand's memory that nobody else will need, or new.
+// result makes result i: of an operand's memory that has no other use, or new.
 func (c *call) result(i int, args []TensorHandle, inPlace bool) (Tensor, error) {
 	s := c.step
 	if inPlace {

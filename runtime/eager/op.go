@@ -31,7 +31,7 @@ type Invocation struct {
 	Location async.Location
 	// Args are the operands. They are borrowed, unless Consume is set.
 	Args []TensorHandle
-	// Consume gives the references of Args away, also if the invocation fails: a result may take the place of an operand that nobody else holds.
+	// Consume gives the references of Args away, also if the invocation fails: a result may take the place of an operand that has no other owner.
 	Consume bool
 	// Results receives the results, appended; each has a reference of its own.
 	Results []TensorHandle
@@ -94,7 +94,7 @@ func (op *Op) Call(req *runtime.Request, args ...TensorHandle) ([]TensorHandle, 
 }
 
 // Execute executes the op. It waits for nothing: results may not be there yet, but their shapes are known where the op can tell them.
-// What is wrong with the operands' shapes is returned; results are not touched then.
+// Errors in the operands' shapes are returned; results are not touched then.
 func (op *Op) Execute(inv *Invocation) error {
 	if op.run != nil {
 		return op.run(inv)
@@ -114,7 +114,7 @@ func (op *Op) Execute(inv *Invocation) error {
 	return p.step.execute(op.rt, p, inv)
 }
 
-// Shapes tells the shapes of the results for operands of the given shapes, or why there are none, without executing anything.
+// Shapes returns the shapes of the results for operands of the given shapes, or why there are none, without executing anything.
 func (op *Op) Shapes(args ...hlo.Shape) ([]hlo.Shape, error) {
 	if op.prepare == nil {
 		return nil, async.Errorf(async.FailedPrecondition, "shapes of %s are known to its handler only", op.name)
@@ -250,7 +250,7 @@ func (inv *Invocation) consume() {
 	}
 }
 
-// state tells whether an invocation can run now, or which error it has.
+// state reports whether an invocation can run now, or which error it has.
 func (inv *Invocation) state() (ready bool, failed *async.Value) {
 	ready = true
 	if inv.Request != nil {

@@ -47,7 +47,7 @@ func (rt *Runtime) programStep(m hlo.Module) (step, error) {
 	return &programStep{fn, isSmall(m)}, nil
 }
 
-// isSmall reports whether all of a program is little work that waits for nobody, as far as can be seen: loops cannot.
+// isSmall reports whether all of a program is little work that never waits. Loops count as more, since their length is unknown.
 func isSmall(m hlo.Module) bool {
 	work := int64(0)
 	for c := range m.Computations() {

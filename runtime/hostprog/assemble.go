@@ -221,7 +221,7 @@ func (a *assembler) isFunctions(op *Op, at Attr) bool {
 	return true
 }
 
-// attrTypes names the types of numbers; nobody reads them, but they are there.
+// attrTypes names the types of numbers. The format has them, though no reader needs them.
 func (a *assembler) attrTypes(at Attr) {
 	switch at.Kind {
 	case IntAttr, FloatAttr:

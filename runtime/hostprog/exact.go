@@ -21,7 +21,7 @@ const (
 	attrSections  = "bef.sections"  // [id, alignment, bytes] for each section of one's own
 )
 
-// isExact tells the attributes of ops above.
+// isExact reports whether an attribute is one of those above.
 func isExact(name string) bool { return name == attrStream || name == attrNoLoc }
 
 // DisassembleExact is Disassemble for a text in the exact form. It needs a file that tells its types.

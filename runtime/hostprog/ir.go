@@ -110,10 +110,10 @@ func (op *Op) Body() *Region {
 	return op.Regions[0]
 }
 
-// IsFunc tells functions from other ops.
+// IsFunc reports whether an op is a function.
 func (op *Op) IsFunc() bool { return op.Name == funcOp }
 
-// IsModule tells modules from other ops.
+// IsModule reports whether an op is a module.
 func (op *Op) IsModule() bool { return op.Name == moduleOp }
 
 // SymName is the name of a function or module, without its @.

@@ -16,7 +16,7 @@ const (
 	GenericForm             // "name"(operands) {attributes} : type
 )
 
-// Fprint writes a program as canonical text. What is written reads back as the
+// Fprint writes a program as canonical text. The text reads back as the
 // same program, and prints as the same text.
 func Fprint(w io.Writer, p *Program, form Form) error {
 	out := bufio.NewWriter(w)
@@ -185,7 +185,7 @@ func (p *printer) results(op *Op) {
 	p.write(" = ")
 }
 
-// isProperty tells the attributes that a function's own syntax shows.
+// isProperty reports whether a function's own syntax shows an attribute.
 func isProperty(name string) bool {
 	return name == attrSymName || name == attrVisibility || name == attrFuncType || name == attrArgAttrs
 }

@@ -26,7 +26,7 @@ type streams struct {
 	ops  []opStream
 }
 
-// opStream tells an op's stream, and the streams that begin under the op.
+// opStream is an op's stream, and the streams that begin under the op.
 type opStream struct {
 	stream   int
 	cost     int64 // of the whole stream
@@ -280,7 +280,7 @@ func (s *analysis) join(i, id int) {
 		st.hasReturn = true
 	}
 	if !s.mergeSide {
-		return // nobody asks
+		return // not wanted
 	}
 	for _, u := range n.sideUses {
 		other := s.final(s.nodes[u].stream)

@@ -141,7 +141,7 @@ func outcome(err error) *async.Value {
 	return nil
 }
 
-// waiter is a kernel that waits for another device. When its own execution fails meanwhile, the mesh fails: nobody may wait for it.
+// waiter is a kernel that waits for another device. When its own execution fails meanwhile, the mesh fails, so that no other device waits for it.
 type waiter struct {
 	done async.Ref[async.Chain]
 	once sync.Once

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/runtime"
@@ -22,6 +23,7 @@ type World struct {
 type Watch struct {
 	Tracer runtime.Tracer
 	Meter  *runtime.Meter
+	Rounds *atomic.Int64
 	Update func(runtime.Update) error
 }
 
@@ -50,7 +52,7 @@ func Devices(ctx context.Context, p *runtime.Program, w *World, args, results []
 			continue
 		}
 		told.Add(1)
-		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest, Meter: see.Meter, Update: see.Update}
+		o := runtime.RunOptions{Request: request, Replica: d.Replica, Partition: d.Partition, Rest: mesh.Rest, Meter: see.Meter, Rounds: see.Rounds, Update: see.Update}
 		if see.Tracer != nil {
 			o.Tracer = deviceTracerOf(see.Tracer, i, n)
 		}

@@ -60,7 +60,7 @@ func elementwise(s *site) (runtime.Bound, bool) {
 	return runTiles(p), true
 }
 
-// operandsOf tells the operands of in from other instructions, as arguments in order. They are arrays.
+// operandsOf lists the operands of in, which are arrays, as arguments in order.
 func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
 	args := make(map[hlo.InstrID]int, in.NumOperands())
 	for i := in.NumOperands() - 1; i >= 0; i-- {

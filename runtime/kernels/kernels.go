@@ -8,6 +8,8 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -16,18 +18,33 @@ import (
 
 // Register adds every HLO kernel to the registry.
 func Register(reg *runtime.Registry) {
-	control := make(map[string]bool)
-	for _, name := range runtime.TensorControlKernels() {
-		control[name] = true
-	}
 	reg.Modules(runtime.Modules{Open: openModule, MayShare: mayShare})
-	for op := range hlo.Opcodes {
-		name := "hlo." + op.String()
-		if control[name] || hlo.Info(op).Traits.Has(hlo.TraitForwards) {
-			continue
-		}
-		reg.Tensor(name, func(b *runtime.Binding) (runtime.Bound, error) { return bind(reg, op, b) })
-	}
+	reg.Family(runtime.Family{
+		Names: func() (names []string) {
+			for op := range hlo.Opcodes {
+				if name := kernelPrefix + op.String(); hasTensorKernel(op, name) {
+					names = append(names, name)
+				}
+			}
+			return names
+		},
+		Find: func(name string) (runtime.TensorBinder, bool) {
+			mnemonic, ok := strings.CutPrefix(name, kernelPrefix)
+			op, known := hlo.OpcodeByName(mnemonic)
+			if !ok || !known || !hasTensorKernel(op, name) {
+				return nil, false
+			}
+			return func(b *runtime.Binding) (runtime.Bound, error) { return bind(reg, op, b) }, true
+		},
+	})
+}
+
+// kernelPrefix stands before the mnemonic of an op in the name of its kernel.
+const kernelPrefix = "hlo."
+
+// hasTensorKernel reports whether op is computed by a kernel of this package, which the runtime does not do itself.
+func hasTensorKernel(op hlo.Opcode, name string) bool {
+	return !hlo.Info(op).Traits.Has(hlo.TraitForwards) && !slices.Contains(runtime.TensorControlKernels(), name)
 }
 
 // site is one kernel of a program, as its binder sees it.

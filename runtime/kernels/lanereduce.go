@@ -9,7 +9,7 @@ import (
 )
 
 // laneReduction reduces any number of arrays together by any computation on scalars: many elements of the result at once, each in a lane
-// of a tile program. What is folded is taken in row-major order, so the computation has to be associative and no more. Rows that lie together are rowLanes' affair.
+// of a tile program. Elements are folded in row-major order, so the computation has to be associative and no more. Rows that lie together are rowLanes' affair.
 type laneReduction struct {
 	arrays  int
 	program *tile.Program

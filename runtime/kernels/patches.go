@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"math/bits"
+
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/gemm"
 )
@@ -113,16 +115,15 @@ func (p *patches[T]) panel(dst, src []T, w *patchRows, rows, k0, k1 int) {
 		}
 		n := min(p.features-f, k1-k)
 		k += n
-		all := true
 		for r := range rows {
 			ok := true
 			if w.inside[r] {
 				w.from[r] = w.first[r] + p.tapOff[tap]
 			} else if w.from[r], ok = p.locate(w.at[r][:p.spatial], w.first[r], tap); !ok {
-				w.from[r], all = -1, false
+				w.from[r] = -1
 			}
 		}
-		p.position(dst, src, w.from[:rows], all, f, n)
+		p.position(dst, src, w.from[:rows], f, n)
 		dst = dst[n*p.mr:]
 	}
 }
@@ -156,18 +157,44 @@ func (p *patches[T]) neighbours(dst, src []T, w *patchRows, rows, k0, k1 int) {
 // copyLine is copy for short lines.
 func copyLine[T any](dst, src []T) {
 	src = src[:len(dst)]
-	for len(dst) >= 4 && len(src) >= 4 {
-		*(*[4]T)(dst) = *(*[4]T)(src)
-		dst, src = dst[4:], src[4:]
+	if len(dst) < 4 {
+		copy(dst, src)
+		return
 	}
-	copy(dst, src)
+	tail := len(dst) - 4
+	for i := 0; i < tail; i += 4 {
+		*(*[4]T)(dst[i:]) = *(*[4]T)(src[i:])
+	}
+	*(*[4]T)(dst[tail:]) = *(*[4]T)(src[tail:])
 }
 
 // position writes n features, from f on, of one position of the window; where that is outside, zeros.
-func (p *patches[T]) position(dst, src []T, from []int, all bool, f, n int) {
+func (p *patches[T]) position(dst, src []T, from []int, f, n int) {
 	off, step := f*p.g.inFeature, p.g.inFeature
-	if all && step == 1 && n >= 4 {
+	if step == 1 && n >= 4 {
+		outside, somewhere := 0, -1
+		for r, at := range from {
+			if at < 0 {
+				outside |= 1 << r
+			} else {
+				somewhere = at
+			}
+		}
+		if somewhere < 0 {
+			clear(dst[:n*p.mr])
+			return
+		}
+		for r := range from { // what is outside is anything first
+			if outside>>r&1 != 0 {
+				from[r] = somewhere
+			}
+		}
 		gemm.Interleave(dst, src, from, off, n, p.mr)
+		for ; outside != 0; outside &= outside - 1 {
+			for at := bits.TrailingZeros(uint(outside)); at < n*p.mr; at += p.mr {
+				dst[at] = 0
+			}
+		}
 		return
 	}
 	for x := range n {

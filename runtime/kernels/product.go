@@ -124,6 +124,7 @@ func (p *product[T]) rewrite(f *runtime.TensorFrame) {
 func (p *product[T]) planBlocks() {
 	p.blockM = gemm.Padded(min(p.m, max(64, 8*p.kernel.MR)), p.kernel.MR)
 	p.blockN = gemm.Padded(min(p.n, 256), p.kernel.NR)
+	p.share()
 	p.tasksM = (p.m-1)/p.blockM + 1
 	p.tasksN = (p.n-1)/p.blockN + 1
 	p.workspaces.New = func() any {
@@ -137,6 +138,26 @@ func (p *product[T]) planBlocks() {
 		p.packRight(elems[T](p.packed.of(f)), elems[T](p.rhs.of(f)), lo, hi)
 	})
 	p.blockLoop = newParallelLoop(p.blocks)
+}
+
+// enoughTasks are so many that workers end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
+// leastColumns that from which on columns do, where there are too few rows to share.
+const (
+	enoughTasks  = 8
+	leastTask    = 1 << 20
+	leastColumns = 1 << 18
+)
+
+// share makes blocks smaller where there would be too few for all workers: in rows first, as columns share what is packed of the left side.
+func (p *product[T]) share() {
+	work := p.batch * p.m * p.n * p.k
+	columns := p.batch * ((p.n-1)/p.blockN + 1)
+	if parts := (min(enoughTasks, work/leastTask)-1)/columns + 1; parts > (p.m-1)/p.blockM+1 {
+		p.blockM = gemm.Padded((p.m-1)/parts+1, p.kernel.MR)
+	}
+	if parts := (min(enoughTasks, work/leastColumns)-1)/p.batch + 1; p.m <= p.kernel.MR && parts > (p.n-1)/p.blockN+1 {
+		p.blockN = gemm.Padded((p.n-1)/parts+1, p.kernel.NR)
+	}
 }
 
 func (p *product[T]) run(f *runtime.TensorFrame) error {
@@ -182,6 +203,7 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	case right == nil:
 		right = elems[T](p.packed.of(f))
 	}
+	held := [3]int{-1} // what is packed of the left side: batch, row and column
 	for task := lo; task < hi; task++ {
 		bj, i := task/p.tasksM, task%p.tasksM*p.blockM
 		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
@@ -189,10 +211,14 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		c := out[(b*p.m+i)*p.n+j:]
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)
-			if p.packLeft != nil {
+			switch wanted := [3]int{b, i, k}; {
+			case wanted == held:
+			case p.packLeft != nil:
 				p.packLeft(f, w.left, left, b, i, i+rows, k, k+kc)
-			} else {
+				held = wanted
+			default:
 				gemm.Pack(&p.left, w.left, left[p.leftBatch[b]:], p.kernel.MR, i, i+rows, k, k+kc)
+				held = wanted
 			}
 			if p.onRows {
 				from := right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]

@@ -15,7 +15,7 @@ import (
 // program; blocks of the pieces are transposed, so that a step folds neighbours in memory. The lanes of a row are then folded in order: the computation has to
 // be associative and no more. Long rows are cut into parts first, which are tasks of their own.
 //
-// What is reduced lies in memory, or is computed row by row.
+// Its input lies in memory, or is computed row by row.
 type rowLanes struct {
 	arrays  int
 	program *tile.Program

@@ -294,7 +294,7 @@ type scratchInterval struct {
 	from, to int
 }
 
-// take finds the lowest place that nobody uses from step from to step to.
+// take finds the lowest place that is free from step from to step to.
 func (p *scratchIntervals) take(bytes int64, from, to int) section {
 	if bytes == 0 {
 		return section{}

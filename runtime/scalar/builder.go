@@ -42,7 +42,7 @@ const (
 	U64
 )
 
-// maxNodes bounds programs. What needs more is better off with kernels.
+// maxNodes bounds programs. Larger ones are left to kernels.
 const maxNodes = 1 << 13
 
 // Builder takes a program, value by value in the order of execution. Its methods report nothing: what cannot be built makes Build fail.

@@ -58,7 +58,7 @@ func (b *Builder) variable(n node) Value {
 	return Value(len(b.nodes) - 1)
 }
 
-// within builds a region. What is known in it is forgotten after it, but for what went in front of it.
+// within builds a region. Facts learnt in it hold in it only, but for those about values in front of it.
 func (b *Builder) within(r *region, l *loopNode, build func()) {
 	r.outer, r.loop = b.region, l
 	before := b.known

@@ -9,7 +9,7 @@ type liveness struct {
 	within []bool
 }
 
-// findLive marks what stores and the structure need, and with it all that those need. A loop whose variables nobody reads is still a loop.
+// findLive marks what stores and the structure need, and with it all that those need. A loop whose variables are not read is still a loop.
 func findLive(b *Builder) *liveness {
 	l := &liveness{b: b, uses: make([]int32, len(b.nodes)), within: make([]bool, len(b.nodes))}
 	l.root(b.rootRegion())

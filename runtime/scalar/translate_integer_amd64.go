@@ -198,7 +198,7 @@ func (t *translator) blend(d, b, c uint16, double bool) {
 		y = p.reg
 	} else if x != 1 {
 		y = t.numberIn(b, true, 1)
-	} else { // one scratch register is not enough: the other is d itself, which nobody needs any more
+	} else { // one scratch register is not enough: the other is d itself, which is free by now
 		y = t.pins[d/8].reg
 		t.FLoad(true, y, t.number(b))
 	}

@@ -29,17 +29,14 @@ func NewMulti(cfg Config) Queue {
 	q.quiet.L = &q.idleMu
 	q.patience.Store(int64(maxSearch))
 	q.blocking.init(cfg, q.noteBlockingDone)
-	var started sync.WaitGroup
 	for i := range cfg.Workers {
 		w := &worker{q: q, index: i, wake: make(chan struct{}, 1)}
 		q.workers = append(q.workers, w)
 	}
 	for _, w := range q.workers {
-		started.Add(1)
 		q.running.Add(1)
-		go w.run(started.Done)
+		go w.run() // which looks for tasks once it runs: what is added before is found
 	}
-	started.Wait()
 	return q
 }
 
@@ -148,15 +145,14 @@ func (q *multi) hasWork() bool {
 
 // run is the life of a worker. A task that ends its goroutine, as a failing
 // test does, costs the goroutine and not the worker.
-func (w *worker) run(started func()) {
+func (w *worker) run() {
 	w.goid.Store(goroutineID())
-	started()
 	closed := false
 	defer func() {
 		if closed {
 			w.q.running.Done()
 		} else {
-			go w.run(func() {})
+			go w.run()
 		}
 	}()
 	w.loop()

@@ -69,7 +69,7 @@ func run(pass *analysis.Pass) (any, error) {
 					if owner || len(n.Lhs) != len(n.Rhs) {
 						continue
 					}
-					_, fresh := n.Rhs[i].(*ast.CallExpr) // a frame made here is nobody else's
+					_, fresh := n.Rhs[i].(*ast.CallExpr) // a frame made here has one owner
 					if !fresh && isFrame(pass.TypesInfo.TypeOf(n.Rhs[i])) && outlives(pass, e) {
 						report(n.Rhs[i].Pos(), "a frame is stored away: it is used again when the kernel has returned")
 					}

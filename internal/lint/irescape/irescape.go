@@ -1,6 +1,6 @@
 // Package irescape reports pointers to nodes of the IR that leave the package that owns them.
 //
-// Nodes are written in place by the session that made them, so nobody else may hold one. A node type is an unexported struct with a
+// Nodes are written in place by the session that made them, so no other code may hold one. A node type is an unexported struct with a
 // field epoch or stamp; it escapes through the signature of an exported function or method, an exported variable, or an exported field.
 package irescape
 

@@ -134,7 +134,7 @@ func (f *flow) node(n ast.Node, state moved) {
 	}
 }
 
-// thrownAway reports a consuming call whose linear result nobody gets.
+// thrownAway reports a consuming call whose linear result is dropped.
 func (f *flow) thrownAway(e ast.Expr) {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if ok && f.loud && len(consumedVars(f.pass, call)) > 0 && isLinear(f.pass, f.pass.TypesInfo.TypeOf(call)) {

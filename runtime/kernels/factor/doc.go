@@ -2,7 +2,7 @@
 // package gemm computes.
 //
 // Matrices are views over slices with a stride for each axis, so an upper triangle is a lower one seen from its other corner, and a system
-// with the unknown on the left is one of transposed views. What is here computes in the element type, as LAPACK does.
+// with the unknown on the left is one of transposed views. The package computes in the element type, as LAPACK does.
 //
 //	file         what
 //	matrix.go    Matrix: views

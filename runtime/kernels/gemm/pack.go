@@ -1,5 +1,11 @@
 package gemm
 
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/runtime/kernels/square"
+)
+
 // Matrix locates the elements of a matrix in memory: element (i, k) is at Rows[i] + Ks[k]. For a right matrix, Rows are its columns.
 type Matrix struct {
 	Rows, Ks             []int
@@ -73,6 +79,9 @@ func spread[T Number](dst, src []T, r int) {
 // Interleave writes runs of n elements, which begin at the given distance behind each of the rows, side by side to every r-th place of a panel, so that a line of
 // it is written while it is near.
 func Interleave[T Number](panel, src []T, rows []int, at, n, r int) {
+	if squares(panel, src, rows, at, n, r) {
+		return
+	}
 	if len(rows) == 14 && r == 14 {
 		interleave14(panel, src, rows, at, n)
 		return
@@ -84,6 +93,40 @@ func Interleave[T Number](panel, src []T, rows []int, at, n, r int) {
 	for ; x < len(rows); x++ {
 		spread(panel[x:], src[rows[x]+at:][:n], r)
 	}
+}
+
+// squares is Interleave by squares in registers, if elements have 32 bits and there is a square at all. The last rows and columns may be written twice.
+func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
+	const side = 8
+	var zero T
+	if unsafe.Sizeof(zero) != 4 || len(rows) < side || n < side {
+		return false
+	}
+	to, from := words(panel), words(src)
+	for x := 0; ; x = min(x+side, len(rows)-side) {
+		var first [side]int
+		for i := range first {
+			first[i] = rows[x+i] + at
+		}
+		done := square.Rows(to[x:], from, &first, n, r)
+		if done == 0 {
+			return false
+		}
+		if done < n {
+			for i := range first {
+				first[i] += n - side
+			}
+			square.Rows(to[x+(n-side)*r:], from, &first, side, r)
+		}
+		if x+side == len(rows) {
+			return true
+		}
+	}
+}
+
+// words are elements of 32 bits as what they are in memory.
+func words[T Number](x []T) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 // interleave8 writes 8 rows side by side to every r-th place: a line of memory is written while it is near.

@@ -27,7 +27,7 @@ func (c *Console) Printf(format string, args ...any) { c.write(c.out, format, ar
 // Errorf writes to the log as it is.
 func (c *Console) Errorf(format string, args ...any) { c.write(c.log, format, args) }
 
-// write ignores errors: a program goes on when nobody listens.
+// write ignores errors: a program goes on when its output is closed.
 func (c *Console) write(w io.Writer, format string, args []any) {
 	text := fmt.Appendf(nil, format, args...)
 	c.mu.Lock()

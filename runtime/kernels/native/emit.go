@@ -31,7 +31,7 @@ func (a *assigner) bits() int {
 }
 
 func (a *assigner) spill(v int) amd64.Arg {
-	return amd64.M(regFrame, int32(a.b.frame()+slotBytes*a.slot[v]))
+	return amd64.M(regFrame, int32(a.frame+slotBytes*a.slot[v]))
 }
 
 // save and restore move a register to and from the spill area.

@@ -74,6 +74,7 @@ type expansion struct {
 	isMask  []bool // of each virtual register
 	values  []held
 	loaded  map[loading]int
+	frame   int // where spilled registers are, in the memory of a call
 	pool    [][16]byte
 	numbers map[[16]byte]int
 	failure string
@@ -114,7 +115,7 @@ func expand(b *Builder) (*expansion, error) {
 	if !ok {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
-	e := &expansion{b: b, lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
+	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
 		loaded: make(map[loading]int), numbers: make(map[[16]byte]int)}
 	for i := range b.ops {
 		o := &b.ops[i]

@@ -23,3 +23,8 @@ func transpose32(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, row
 //
 //go:noescape
 func transpose64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, rows uintptr, cols uintptr)
+
+// rows32 transposes cols squares of 8 by 8 32-bit elements, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.
+//
+//go:noescape
+func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr)

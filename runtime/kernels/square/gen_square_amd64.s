@@ -249,3 +249,85 @@ transpose64square:
 	JNZ        transpose64row
 	VZEROUPPER
 	RET
+
+// func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr)
+// Requires: AVX
+TEXT ·rows32(SB), $0-40
+	MOVQ src+8(FP), AX
+	MOVQ offsets+16(FP), CX
+	MOVQ (CX), DX
+	LEAQ (AX)(DX*4), DX
+	MOVQ 8(CX), BX
+	LEAQ (AX)(BX*4), BX
+	MOVQ 16(CX), SI
+	LEAQ (AX)(SI*4), SI
+	MOVQ 24(CX), DI
+	LEAQ (AX)(DI*4), DI
+	MOVQ 32(CX), R8
+	LEAQ (AX)(R8*4), R8
+	MOVQ 40(CX), R9
+	LEAQ (AX)(R9*4), R9
+	MOVQ 48(CX), R10
+	LEAQ (AX)(R10*4), R10
+	MOVQ 56(CX), CX
+	LEAQ (AX)(CX*4), CX
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+24(FP), R12
+	MOVQ cols+32(FP), R14
+	LEAQ (R12)(R12*2), R13
+
+rows32square:
+	LEAQ       (AX)(R12*4), R11
+	VMOVUPS    (DX), Y0
+	VMOVUPS    (BX), Y1
+	VMOVUPS    (SI), Y2
+	VMOVUPS    (DI), Y3
+	VMOVUPS    (R8), Y4
+	VMOVUPS    (R9), Y5
+	VMOVUPS    (R10), Y6
+	VMOVUPS    (CX), Y7
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPS  Y5, Y4, Y3
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y1, Y8, Y7
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPD  Y5, Y3, Y2
+	VUNPCKHPD  Y5, Y3, Y3
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y2, Y7, Y6
+	VPERM2F128 $0x31, Y2, Y7, Y2
+	VMOVUPS    Y6, (AX)
+	VMOVUPS    Y2, (R11)
+	VPERM2F128 $0x20, Y3, Y1, Y2
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VMOVUPS    Y2, (AX)(R12*1)
+	VMOVUPS    Y1, (R11)(R12*1)
+	VPERM2F128 $0x20, Y5, Y8, Y1
+	VPERM2F128 $0x31, Y5, Y8, Y2
+	VMOVUPS    Y1, (AX)(R12*2)
+	VMOVUPS    Y2, (R11)(R12*2)
+	VPERM2F128 $0x20, Y4, Y0, Y1
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y1, (AX)(R13*1)
+	VMOVUPS    Y0, (R11)(R13*1)
+	ADDQ       $0x20, DX
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R8
+	ADDQ       $0x20, R9
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, CX
+	LEAQ       (AX)(R12*8), AX
+	DECQ       R14
+	JNZ        rows32square
+	VZEROUPPER
+	RET

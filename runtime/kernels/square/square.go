@@ -61,6 +61,20 @@ func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	}
 }
 
+// Rows writes dst[c*dstStride+r] = src[rows[r]+c] for eight rows and the first columns of n, as many as are whole squares, and returns how many these are.
+func Rows(dst, src []uint32, rows *[8]int, n, dstStride int) int {
+	n = n / 8 * 8
+	if !hasVectors || n == 0 {
+		return 0
+	}
+	for _, at := range rows {
+		_ = src[at:][:n]
+	}
+	_ = dst[(n-1)*dstStride:][:8]
+	rows32((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), rows, uintptr(4*dstStride), uintptr(n/8))
+	return n
+}
+
 // plain is Transpose by loops, in squares that stay in the nearest cache.
 func plain[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	const size = 32

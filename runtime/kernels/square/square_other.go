@@ -7,3 +7,5 @@ const hasVectors = false
 func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width int) {
 	panic("square: no vectors")
 }
+
+func rows32(_, _ *byte, _ *[8]int, _, _ uintptr) { panic("square: no vectors") }

@@ -19,6 +19,26 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
+func TestRows(t *testing.T) {
+	src := make([]uint32, 1000)
+	for i := range src {
+		src[i] = rand.Uint32()
+	}
+	rows := [8]int{500, 0, 30, 700, 31, 31, 99, 250}
+	for n := range 70 {
+		const stride = 11
+		got, want := make([]uint32, 100*stride), make([]uint32, 100*stride)
+		done := Rows(got, src, &rows, n, stride)
+		require.True(t, done == n/8*8 || !hasVectors && done == 0)
+		for c := range done {
+			for r, at := range rows {
+				want[c*stride+r] = src[at+c]
+			}
+		}
+		require.Equal(t, want, got)
+	}
+}
+
 func check[T Element](t *testing.T, rows, cols int) {
 	srcStride, dstStride := cols+3, rows+5
 	src, got := make([]T, (rows-1)*srcStride+cols), make([]T, (cols-1)*dstStride+rows)

@@ -20,8 +20,9 @@ func generate() (asmgen.Files, error) {
 	c.ConstraintExpr("amd64")
 	kernel(c, 8, 8, "8-bit", bytes8)
 	kernel(c, 16, 8, "16-bit", words8)
-	kernel(c, 32, 8, "32-bit", dwords8)
+	kernel(c, 32, 8, "32-bit", func(c *build.Context, src, dst lines) { dwords8(c, src, dst) })
 	kernel(c, 64, 4, "64-bit", qwords4)
+	rows(c)
 	return asmgen.Compile(c, "runtime/kernels/square", "square")
 }
 
@@ -86,8 +87,47 @@ func kernel(c *build.Context, bits, k int, what string, square func(c *build.Con
 	c.RET()
 }
 
+// pointers are lines wherever they are.
+type pointers [8]reg.GPVirtual
+
+func (p pointers) at(i int) operand.Mem { return operand.Mem{Base: p[i]} }
+
+// rows writes the loop over squares of eight rows that are anywhere.
+func rows(c *build.Context) {
+	c.Function("rows32")
+	c.Pragma("noescape")
+	c.SignatureExpr("func(dst, src *byte, offsets *[8]int, dstStride, cols uintptr)")
+	c.Doc("rows32 transposes cols squares of 8 by 8 32-bit elements, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.")
+	load := func(param string) reg.GPVirtual {
+		r := c.GP64()
+		c.Load(c.Param(param), r)
+		return r
+	}
+	src, offsets := load("src"), load("offsets")
+	var from pointers
+	for i := range from {
+		from[i] = c.GP64()
+		c.MOVQ(operand.Mem{Base: offsets, Disp: 8 * i}, from[i])
+		c.LEAQ(operand.Mem{Base: src, Index: from[i], Scale: 4}, from[i])
+	}
+	to := lines{base: load("dst"), base4: c.GP64(), stride: load("dstStride"), stride3: c.GP64()}
+	left := load("cols")
+	c.LEAQ(operand.Mem{Base: to.stride, Index: to.stride, Scale: 2}, to.stride3)
+	c.Label("rows32square")
+	c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 4}, to.base4)
+	dwords8(c, from, to)
+	for _, p := range from {
+		c.ADDQ(operand.Imm(32), p)
+	}
+	c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 8}, to.base)
+	c.DECQ(left)
+	c.JNZ(operand.LabelRef("rows32square"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
 // dwords8 transposes eight vectors of eight: pairs of rows, pairs of pairs, and the halves.
-func dwords8(c *build.Context, src, dst lines) {
+func dwords8(c *build.Context, src interface{ at(i int) operand.Mem }, dst lines) {
 	var r, t [8]reg.VecVirtual
 	for i := range r {
 		r[i] = c.YMM()

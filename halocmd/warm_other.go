@@ -1,0 +1,6 @@
+//go:build !linux
+
+package halocmd
+
+// warm does nothing: this system has no means to map pages in advance.
+func warm() {}

@@ -1,0 +1,84 @@
+package passes_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// superlinear are the passes that are known to take more steps for an instruction of a larger program, by the shape of the program, and why.
+var superlinear = map[string]string{
+	"all-gather-cse chains":                    "asks of every pair of equal collectives whether one comes before the other",
+	"all-gather-combiner chains":               "follows dependencies anew for each candidate",
+	"all-reduce-combiner chains":               "as all-gather-combiner",
+	"collective-permute-combiner chains":       "as all-gather-combiner",
+	"collective-permute-cse chains":            "reaches from each permute to all before it",
+	"collectives-schedule-linearizer chains":   "reaches from each collective to all before it",
+	"cpu-all-reduce-combiner chains":           "as all-gather-combiner",
+	"sync-useless-pairs chains":                "marks, for each chain, all that must come before or after it",
+	"while-loop-simplifier rounds":             "a part of the state that goes has the whole state written anew",
+	"module-dce rounds":                        "as while-loop-simplifier",
+	"simplify rounds":                          "as while-loop-simplifier",
+	"O2 rounds":                                "as while-loop-simplifier",
+	"O3 rounds":                                "as while-loop-simplifier",
+	"cpu rounds":                               "as while-loop-simplifier",
+	"cpu-async rounds":                         "as while-loop-simplifier",
+	"async-wrapper rounds":                     "asks of each part of a large state about all the others",
+	"bfloat16-propagation rounds":              "asks of each part of a large state about all the others",
+	"recognize-reduce-window rounds":           "asks of each part of a large state about all the others",
+	"while-loop-all-reduce-code-motion rounds": "asks of each part of a large state about all the others",
+	"while-loop-fusible-sinking rounds":        "asks of each part of a large state about all the others",
+	"cse wide":                                 "a value that is merged is looked for in the whole tuple of results",
+	"fusion wide":                              "a value that is fused is looked for in the whole tuple of results",
+	"conditional-code-motion wide":             "merges as cse does",
+	"O1 wide":                                  "cse",
+	"spmd wide":                                "cse",
+}
+
+// TestGrowth counts the steps that each pass and each pipeline takes for an instruction of programs of 1,000 and of 4,000 instructions: executed
+// basic blocks, which depend on nothing but the program (see internal/growth/count). A pass that is linear takes the same for both; one that looks
+// at everything for each instruction takes four times as many for the larger.
+func TestGrowth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a command with counters, and runs every pass")
+	}
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("there is no go command here")
+	}
+	count := filepath.Join(t.TempDir(), "count.exe")
+	const counted = "./hlo,./hlo/...,./passes/...,./internal/growth/count,slices,maps,sort,strings"
+	build := exec.Command(goTool, "build", "-cover", "-covermode=atomic", "-coverpkg="+counted, "-o", count, "./internal/growth/count")
+	build.Dir = ".."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	run := exec.Command(count, "-small=1000", "-large=4000")
+	run.Env = append(run.Environ(), "GOCOVERDIR="+t.TempDir())
+	out, err = run.Output()
+	require.NoError(t, err, "%s", out)
+	lines := 0
+	for line := range strings.Lines(string(out)) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(row) != 5 {
+			continue
+		}
+		lines++
+		small, err := strconv.ParseFloat(row[2], 64)
+		require.NoError(t, err)
+		large, err := strconv.ParseFloat(row[3], 64)
+		require.NoError(t, err)
+		assert.Empty(t, row[4], "%s on %s", row[0], row[1])
+		const fewest = 30 // steps: below that the fixed ones dominate
+		if _, known := superlinear[row[0]+" "+row[1]]; known {
+			assert.Greater(t, large, 1.3*small, "%s on %s is linear now: take it out of the list", row[0], row[1])
+		} else if large > fewest {
+			assert.LessOrEqual(t, large, 1.5*small, "%s takes %v steps for an instruction of a large program of shape %s, and %v of a small one", row[0], large, row[1], small)
+		}
+	}
+	assert.Greater(t, lines, 500, "passes times shapes")
+}
