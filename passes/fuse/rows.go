@@ -437,6 +437,9 @@ func (b *band) fuse(results []hlo.InstrID, at hlo.InstrID) func() error {
 	}
 	return func() error {
 		ce, at := b.e.Computation(b.c.ID()), b.now(at)
+		if !ce.Has(at) || slices.ContainsFunc(results, func(id hlo.InstrID) bool { return !ce.Has(id) }) {
+			return nil // a fusion before this one was the last to need it, and dce takes what was made for nothing
+		}
 		spec.Operands = b.current(operands)
 		fusion := ce.InsertSpecBefore(at, spec).ID()
 		b.fused[results[0]] = fusion
