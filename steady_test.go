@@ -53,6 +53,13 @@ func steadyRun(t *testing.T, path string) {
 	}
 	require.NoError(t, err)
 	defer p.Close()
+	size := int64(0)
+	for _, v := range p.Signature().Parameters {
+		size += v.Shape.ByteSize()
+	}
+	if size > 1<<30 {
+		t.Skipf("%d bytes of arguments take minutes to make", size)
+	}
 	args := steadyArguments(t, path, p.Signature().Parameters)
 	results, err := p.Run(ctx, args...)
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 // literal for each leaf of the result.
 func Against(ctx context.Context, m hlo.Module, cfg Config, of func(args []*hlo.Literal) ([]*hlo.Literal, error)) Outcome {
 	cfg = cfg.withDefaults()
-	args, want, err, o := reference(ctx, m, cfg)
+	args, want, o, err := reference(ctx, m, cfg)
 	switch {
 	case o.Verdict != "":
 		return o

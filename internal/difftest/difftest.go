@@ -114,7 +114,7 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 		}
 	}()
 	cfg = cfg.withDefaults()
-	args, want, evalErr, o := reference(ctx, m, cfg)
+	args, want, o, evalErr := reference(ctx, m, cfg)
 	if o.Verdict != "" {
 		return o
 	}
@@ -163,22 +163,22 @@ func Run(ctx context.Context, m hlo.Module, cfg Config) (o Outcome) {
 }
 
 // reference draws the arguments of m and evaluates it. If that settles the comparison, the outcome has a verdict.
-func reference(ctx context.Context, m hlo.Module, cfg Config) (args, want []*hlo.Literal, evalErr error, o Outcome) {
+func reference(ctx context.Context, m hlo.Module, cfg Config) (args, want []*hlo.Literal, o Outcome, evalErr error) {
 	if Bytes(m) > cfg.MaxBytes {
-		return nil, nil, nil, Outcome{Verdict: TooLarge, Err: fmt.Errorf("more than %d bytes", cfg.MaxBytes)}
+		return nil, nil, Outcome{Verdict: TooLarge, Err: fmt.Errorf("more than %d bytes", cfg.MaxBytes)}, nil
 	}
 	if drawsRandom(m) {
-		return nil, nil, nil, Outcome{Verdict: Random}
+		return nil, nil, Outcome{Verdict: Random}, nil
 	}
 	args, err := shadow.Inputs(m, cfg.Fill, cfg.Seed)
 	if err != nil {
-		return nil, nil, nil, Outcome{Verdict: NoInputs, Err: err}
+		return nil, nil, Outcome{Verdict: NoInputs, Err: err}, nil
 	}
 	want, err = evaluate(ctx, m, args, cfg)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, eval.ErrBudget) {
 		o = Outcome{Verdict: EvalSlow, Err: err}
 	}
-	return args, want, err, o
+	return args, want, o, err
 }
 
 func compare(ctx context.Context, m hlo.Module, args, got, want []*hlo.Literal, cfg Config) Outcome {

@@ -23,6 +23,8 @@ var Table = []Row{
 	{Prefix: "arrays", Floor: 2},                                                    // literals in files
 	{Prefix: "arrays/npz", Floor: 0},
 	{Prefix: "internal/moddiff", Floor: 2},
+	{Prefix: "internal/commandline", Floor: 0, Also: []string{"internal/spelling"}}, // asks which name was meant
+	{Prefix: "internal/filecheck", Floor: 0, Also: []string{"internal/spelling"}},
 	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/view", Floor: 4},      // programs in a browser
