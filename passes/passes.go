@@ -50,7 +50,7 @@ func All() []*pass.Pass { return standard.All() }
 // runtime needs.
 var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,optimization-barrier-simplifier,zero-sized-hlo-elimination,reshape-mover,transpose-folding,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,optimization-barrier-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,row-fusion,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},
@@ -61,7 +61,8 @@ var pipelines = []Pipeline{
 		"async-to-sync,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only what lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
 	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,cse,dce"},
-	{"O2", "everything that makes a module simpler, until nothing changes", "call-inliner,simplify,while-loop-invariant-code-motion,simplify"},
+	{"O2", "everything that makes a module simpler, until nothing changes",
+		"call-inliner,fix(simplify,reshape-mover,transpose-folding),while-loop-invariant-code-motion,fix(simplify,reshape-mover,transpose-folding)"},
 	{"O3", "O2, barriers removed, loops counted, elementwise code fused",
 		"O2,optimization-barrier-expander,simplify,while-loop-trip-count-annotator,fusion,dce"},
 }
