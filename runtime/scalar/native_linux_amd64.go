@@ -18,9 +18,6 @@ func enter(code, entry, registers, places unsafe.Pointer, rounds int64) (next in
 // hasNative says whether this processor has what the code uses: floats with three operands, and shifts by any register.
 var hasNative = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 
-// hasTernary says whether one instruction chooses bit by bit.
-var hasTernary = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL
-
 // makeNative translates p, unless the system does not let its users run what they write.
 func (p *Program) makeNative() {
 	if !hasNative {

@@ -3,8 +3,13 @@ package scalar
 import (
 	"math"
 
+	"golang.org/x/sys/cpu"
+
 	"github.com/gohalo/halo/internal/amd64"
 )
+
+// hasTernary says whether one instruction chooses bit by bit.
+var hasTernary = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL
 
 // float translates instructions that compute on floats.
 func (t *translator) float(in *instr) {
