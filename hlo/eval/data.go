@@ -300,7 +300,9 @@ func slice(c *Call) (*hlo.Literal, error) {
 		if r.Start < 0 || r.Stride < 1 || limit > l.Shape().Dim(i) {
 			return nil, fmt.Errorf("range [%d:%d:%d] of dimension %d of %v", r.Start, r.Limit, r.Stride, i, l.Shape())
 		}
-		dims[i] = int(max(0, limit-r.Start+r.Stride-1) / r.Stride)
+		if limit > r.Start {
+			dims[i] = int(1 + (limit-r.Start-1)/r.Stride) // no sum overflows
+		}
 		src.at += int(r.Start) * strides[i]
 		src.strides[i] = strides[i] * int(r.Stride)
 	}
