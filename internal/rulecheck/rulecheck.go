@@ -32,8 +32,8 @@ type Report struct {
 	Dynamic int
 	// Around is how often it fired on instances in other surroundings: with more results, orders of execution, shardings.
 	Around int
-	Types   []string // for which it fired
-	Wrong   *Wrong
+	Types  []string // for which it fired
+	Wrong  *Wrong
 }
 
 // Wrong is an instance on which a rule fails.
