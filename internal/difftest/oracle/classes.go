@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math"
 	"regexp"
 	"slices"
 
@@ -39,6 +40,10 @@ var classes = []class{
 	{"narrow map", func(_ hlo.Module, in hlo.Instruction) bool {
 		return in.Opcode() == hlo.OpMap && in.Shape().Type().IsFloat() && in.Shape().Type().Bits() == 16
 	}},
+	// XLA:CPU rounds every partial sum of narrow numbers. Once terms times half an ulp reach one, no bound holds for what that is off by.
+	{"long sum of narrow numbers", func(_ hlo.Module, in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpReduce && leaf(in.Shape()).Type().IsFloat() && termsOf(in) >= halfUlps(leaf(in.Shape()).Type())
+	}},
 	// A comparator for numbers puts NaN in no order.
 	{"sort of NaN", func(_ hlo.Module, in hlo.Instruction) bool {
 		return in.Opcode() == hlo.OpSort && in.OperandInstr(0).Shape().Type().IsFloat()
@@ -51,6 +56,10 @@ var classes = []class{
 
 // infinite are classes of differences in which one side is infinite or NaN.
 var infinite = []class{
+	// XLA:CPU takes denormals for zeros, so their quotient and its angle are NaN. Programs have them from the bits of small integers.
+	{"denormals", func(_ hlo.Module, in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpBitcastConvert && in.Shape().Type().IsFloat()
+	}},
 	// XLA:CPU's polynomial makes a number of a NaN.
 	{"exponential of NaN", func(_ hlo.Module, in hlo.Instruction) bool { return in.Opcode() == hlo.OpExponential }},
 	// The parts of a complex quotient or product of infinities and zeros depend on the formula.
@@ -85,12 +94,16 @@ func classify(m hlo.Module, o difftest.Outcome) string {
 }
 
 // value is the instruction that makes an instruction's value, behind what passes it on: copies, reshapes, tuples, calls of computations that return
-// a parameter, loops as if they did not change it, and ops that give x of x and x.
+// a parameter, conversions to the same type, loops as if they did not change it, and ops that give x of x and x.
 func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 	//halo:allow opswitch what XLA's simplifier sees through
 	switch in.Opcode() {
 	case hlo.OpCopy, hlo.OpReshape, hlo.OpBitcast:
 		return value(m, in.OperandInstr(0))
+	case hlo.OpConvert:
+		if x := in.OperandInstr(0); x.Shape().Type() == in.Shape().Type() {
+			return value(m, x)
+		}
 	case hlo.OpGetTupleElement:
 		tuple := in.OperandInstr(0)
 		if tuple.Opcode() == hlo.OpWhile {
@@ -122,6 +135,23 @@ func leaf(s hlo.Shape) hlo.Shape {
 		s = s.Elem(0)
 	}
 	return s
+}
+
+// termsOf is how many elements each element of a reduction's result is made of.
+func termsOf(in hlo.Instruction) int64 {
+	results := max(leaf(in.Shape()).NumElements(), 1)
+	return in.OperandInstr(0).Shape().NumElements() / results
+}
+
+// halfUlps is how many halves of the last place of 1 make 1, for the narrow types; no reduction has as many terms of the others.
+func halfUlps(t hlo.PrimitiveType) int64 {
+	switch t {
+	case hlo.F16:
+		return 1 << 11
+	case hlo.BF16:
+		return 1 << 8
+	}
+	return math.MaxInt64
 }
 
 // sources are the instructions that a leaf of a module's result depends on, those of called computations included.
