@@ -30,7 +30,7 @@ var classes = []class{
 	}},
 	// HLO's quotient by zero has all bits set; XLA's simplifier makes x/x one.
 	{"integer divided by itself", func(m hlo.Module, in hlo.Instruction) bool {
-		return in.Opcode() == hlo.OpDivide && in.Shape().Type().IsInteger() && value(m, in.OperandInstr(0)) == value(m, in.OperandInstr(1))
+		return in.Opcode() == hlo.OpDivide && in.Shape().Type().IsInteger() && same(m, in.OperandInstr(0), in.OperandInstr(1))
 	}},
 	// Which of several equal elements a window selects is not defined.
 	{"ties in select-and-scatter", func(_ hlo.Module, in hlo.Instruction) bool {
@@ -118,15 +118,32 @@ func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 			return value(m, in.OperandInstr(int(n)))
 		}
 	case hlo.OpMinimum, hlo.OpMaximum, hlo.OpAnd, hlo.OpOr:
-		if x := value(m, in.OperandInstr(0)); x == value(m, in.OperandInstr(1)) {
-			return x
+		if x := in.OperandInstr(0); same(m, x, in.OperandInstr(1)) {
+			return value(m, x)
 		}
 	case hlo.OpSelect:
-		if x := value(m, in.OperandInstr(1)); x == value(m, in.OperandInstr(2)) {
-			return x
+		if x := in.OperandInstr(1); same(m, x, in.OperandInstr(2)) {
+			return value(m, x)
 		}
 	}
 	return in
+}
+
+// same reports whether two instructions have one value, because they are one, or do the same with the same values.
+func same(m hlo.Module, x, y hlo.Instruction) bool {
+	if x, y = value(m, x), value(m, y); x == y {
+		return true
+	}
+	if x.Opcode() != y.Opcode() || x.NumOperands() != y.NumOperands() || x.NumCallees()+y.NumCallees() > 0 || hlo.Info(x.Opcode()).Traits.Has(hlo.TraitSideEffect) ||
+		!x.Shape().Equal(y.Shape()) || !hlo.EqualAttrs(x.Attrs(), y.Attrs()) {
+		return false
+	}
+	for i := range x.NumOperands() {
+		if !same(m, x.OperandInstr(i), y.OperandInstr(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // leaf is the first array of a shape.
