@@ -94,7 +94,7 @@ func classify(m hlo.Module, o difftest.Outcome) string {
 }
 
 // value is the instruction that makes an instruction's value, behind what passes it on: copies, reshapes, tuples, calls of computations that return
-// a parameter, conversions to the same type, loops as if they did not change it, and ops that give x of x and x.
+// a parameter, conversions to the same type, transposes there and back, loops as if they did not change it, and ops that give x of x and x.
 func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 	//halo:allow opswitch what XLA's simplifier sees through
 	switch in.Opcode() {
@@ -103,6 +103,10 @@ func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 	case hlo.OpConvert:
 		if x := in.OperandInstr(0); x.Shape().Type() == in.Shape().Type() {
 			return value(m, x)
+		}
+	case hlo.OpTranspose:
+		if x := value(m, in.OperandInstr(0)); x.Opcode() == hlo.OpTranspose && undoes(in, x) {
+			return value(m, x.OperandInstr(0))
 		}
 	case hlo.OpGetTupleElement:
 		tuple := in.OperandInstr(0)
@@ -127,6 +131,17 @@ func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 		}
 	}
 	return in
+}
+
+// undoes reports whether a transpose puts the axes back to where they were before another.
+func undoes(in, before hlo.Instruction) bool {
+	axes := hlo.AttrsOf[hlo.DimensionsAttrs](before).Dimensions
+	for i, d := range hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions {
+		if axes[d] != int64(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // same reports whether two instructions have one value, because they are one, or do the same with the same values.
