@@ -86,22 +86,20 @@ func (c *Context) SpendOn(rule string, cost Cost) bool {
 // FP is the worst class of rewrites that the runner's policy allows.
 func (c *Context) FP() FP { return c.runner.FP }
 
-// SpendWhatever is [Context.SpendAs] under every policy, for a pass that is there to do without an op: whoever runs it asks for results that the op's own
-// would not have, and reports say by how much they may differ.
-func (c *Context) SpendWhatever(rule string, class FP) bool {
-	if !c.Spend(rule) {
+// SpendAs is [Context.Spend] for a rewrite that may change floating-point results as the class says. It reports false where the policy of the
+// run does not allow that; reports have the class otherwise, so that checks know what may differ.
+func (c *Context) SpendAs(rule string, class FP) bool { return c.SpendUnder(Exact, rule, class) }
+
+// SpendUnder is [Context.SpendAs] where policy holds beside that of the run: what the pass was asked for by an option. A pass that is there to do without an op, so that whoever runs
+// it asks for results other than the op's own, says [FastMath].
+func (c *Context) SpendUnder(policy FP, rule string, class FP) bool {
+	if class > max(policy, c.FP()) || !c.Spend(rule) {
 		return false
 	}
 	if class != Exact {
 		c.Count(firedPrefix+class.String(), 1)
 	}
 	return true
-}
-
-// SpendAs is [Context.Spend] for a rewrite that may change floating-point results as the class says. It reports false where the policy of the
-// run does not allow that; reports have the class otherwise, so that checks know what may differ.
-func (c *Context) SpendAs(rule string, class FP) bool {
-	return class <= c.FP() && c.SpendWhatever(rule, class)
 }
 
 // Count adds to a statistic of the pass.

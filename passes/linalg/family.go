@@ -59,7 +59,7 @@ func (x expander) pass(name, doc string, o pass.Options, params ...pass.Param) *
 				case refusal != "":
 					ctx.Missed(in, "not expanded: %s", refusal)
 					continue
-				case !ctx.SpendWhatever("expand", pass.Rounding):
+				case !ctx.SpendUnder(pass.FastMath, "expand", pass.Rounding):
 					continue
 				}
 				ce := e.Computation(c.ID())

@@ -5,7 +5,7 @@ import "github.com/gohalo/halo/hlo"
 // reflect makes the reflector of column j of a panel and applies it to the columns behind it. The state is the panel and the taus.
 //
 // With alpha on the diagonal and x below it, beta = -sign(re alpha)·‖(alpha, x)‖ takes the place of alpha: tau = (beta - conj alpha)/beta, v = x/(alpha - beta).
-// The norm is taken of numbers divided by the largest, which neither overflow nor vanish. Where x is zero and alpha real, nothing is reflected, and tau is 0.
+// All of it is of numbers divided by the largest, which neither overflow nor vanish. Where x is zero and alpha real, nothing is reflected, and tau is 0.
 func reflect(m mat, j hlo.InstrID, state []hlo.InstrID) []hlo.InstrID {
 	a, taus := state[0], state[1]
 	col := m.col(a, j)
@@ -14,15 +14,16 @@ func reflect(m mat, j hlo.InstrID, state []hlo.InstrID) []hlo.InstrID {
 	x := m.Select(below, col, m.like(col, 0))
 
 	largest := m.fold(m.abs(x), hlo.OpMaximum, 0)
-	real := m.re(alpha)
 	scale := m.Binary(hlo.OpMaximum, largest, m.abs(alpha))
 	usable := m.Binary(hlo.OpAnd, m.Compare(hlo.GT, scale, m.like(scale, 0)), m.Op(hlo.OpIsFinite, nil, scale))
-	scale = m.Select(usable, scale, m.like(scale, 1))
+	scale = m.number(m.Select(usable, scale, m.like(scale, 1)))
+	alpha, x = m.div(alpha, scale), m.div(x, m.over(scale, x))
 	squared := func(v hlo.InstrID) hlo.InstrID {
-		v = m.div(m.abs(v), m.over(scale, v))
+		v = m.abs(v)
 		return m.mul(v, v)
 	}
-	norm := m.mul(scale, m.Unary(hlo.OpSqrt, m.add(m.fold(squared(x), hlo.OpAdd, 0), squared(alpha))))
+	real := m.re(alpha)
+	norm := m.Unary(hlo.OpSqrt, m.add(m.fold(squared(x), hlo.OpAdd, 0), squared(alpha)))
 	beta := m.Select(m.negative(real), norm, m.Unary(hlo.OpNegate, norm))
 	none := m.Compare(hlo.EQ, largest, m.like(largest, 0))
 	tau := m.div(m.sub(beta, real), beta)
@@ -32,8 +33,8 @@ func reflect(m mat, j hlo.InstrID, state []hlo.InstrID) []hlo.InstrID {
 		tau = m.OpOf(hlo.OpComplex, m.Shape(alpha), nil, tau, m.div(m.Unary(hlo.OpNegate, imag), beta))
 	}
 	tau = m.Select(none, m.like(tau, 0), tau)
-	pivot := m.Select(none, alpha, m.number(beta))
-	v := m.div(x, m.over(m.Select(none, m.like(alpha, 1), m.sub(alpha, pivot)), x))
+	pivot := m.Select(none, m.row(col, j), m.mul(m.number(beta), scale))
+	v := m.div(x, m.over(m.Select(none, m.like(alpha, 1), m.sub(alpha, m.number(beta))), x))
 
 	kept := m.Select(below, v, m.Select(m.where(col, 1, hlo.EQ, j), m.over(pivot, col), col))
 	if m.cols(a) == 1 {
