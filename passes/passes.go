@@ -15,6 +15,7 @@ import (
 	"github.com/gohalo/halo/passes/host"
 	"github.com/gohalo/halo/passes/layout"
 	"github.com/gohalo/halo/passes/legalize"
+	"github.com/gohalo/halo/passes/linalg"
 	"github.com/gohalo/halo/passes/loops"
 	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
@@ -35,6 +36,7 @@ var catalogued = pass.Join(
 	layout.Family,
 	host.Family,
 	legalize.Family,
+	linalg.Family,
 	loops.Family,
 	motion.Family,
 	schedule.Family,

@@ -45,6 +45,11 @@ var customCalls = map[string]Kernel{
 	"PadToStatic":    padToStatic,
 	"SliceToDynamic": sliceToDynamic,
 
+	// What XLA's client makes of decompositions, for processors that have no library for them.
+	"Qr":                            lapackGeqrf,
+	"ProductOfElementaryReflectors": lapackOrgqr,
+	"Eigh":                          eigh,
+
 	"__xla_internal_call_marker_before": allArguments,
 }
 
