@@ -9,13 +9,8 @@ import (
 func init() {
 	factorsOfOp[hlo.OpSlice] = sliceFactors
 	factorsOfOp[hlo.OpPad] = padFactors
-	factorsOfOp[hlo.OpDynamicSlice] = dynamicSliceFactors
-	factorsOfOp[hlo.OpDynamicUpdateSlice] = dynamicUpdateFactors
 	handlers[hlo.OpSlice] = slice
 	handlers[hlo.OpPad] = pad
-	handlers[hlo.OpDynamicSlice] = withAttrs(func(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
-		return &hlo.DynamicSliceAttrs{Sizes: p.result.shard(in.Shape()).Dimensions()}
-	})
 }
 
 // withAttrs is the general method for an op whose attributes contain sizes.
@@ -143,22 +138,6 @@ func padFactors(in hlo.Instruction) (all []factor) {
 		}
 		w := slide{in: in.OperandInstr(0).Shape().Dim(k), out: in.Shape().Dim(k), low: d.Low, stride: 1, reach: 1}
 		all = append(all, sliding(2, k, []slide{w}, [2]int{0, k}))
-	}
-	return all
-}
-
-func dynamicSliceFactors(in hlo.Instruction) (all []factor) {
-	x := in.OperandInstr(0).Shape()
-	for k := range x.Rank() {
-		all = append(all, along(in.NumOperands(), kindIf(in.Shape().Dim(k) != x.Dim(k)), k, [2]int{0, k}))
-	}
-	return all
-}
-
-func dynamicUpdateFactors(in hlo.Instruction) (all []factor) {
-	x, u := in.Shape(), in.OperandInstr(1).Shape()
-	for k := range x.Rank() {
-		all = append(all, along(in.NumOperands(), kindIf(u.Dim(k) != x.Dim(k)), k, [2]int{0, k}, [2]int{1, k}))
 	}
 	return all
 }

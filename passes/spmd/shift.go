@@ -184,7 +184,5 @@ func (d *device) ownPart(x *value, k int, from hlo.Value, n int64) hlo.Value {
 	}
 	id, _ := identity(bringing(x.shape.Type()))
 	dims := v.Shape().Dimensions()
-	index := d.b.Add(d.b.Iota(hlo.MakeShape(hlo.S32, dims...).WithDefaultLayout(), int64(k)), d.splat(at, dims))
-	own := d.b.Binary(hlo.OpAnd, d.b.Compare(hlo.GE, index, d.splat(d.s32(0), dims)), d.b.Compare(hlo.LT, index, d.splat(d.s32(tile), dims)))
-	return d.b.Select(own, v, d.splat(d.b.Constant(id), dims))
+	return d.b.Select(d.within(dims, k, at, tile), v, d.splat(d.b.Constant(id), dims))
 }
