@@ -1,6 +1,6 @@
 package passes
 
-// known are the passes of XLA's hlo-opt that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
+// known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
 	"all-to-all-decomposer":                   "",
@@ -42,7 +42,9 @@ var known = map[string]string{
 
 // Known reports whether XLA's hlo-opt has the pass of a name, and the pass of the catalogue that is nearest to it, "" if none is.
 func Known(name string) (nearest string, ok bool) {
-	nearest, ok = known[name]
+	if nearest, ok = known[name]; !ok {
+		nearest, ok = backends[name]
+	}
 	return nearest, ok
 }
 
