@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ var ordering = map[string]string{
 }
 
 // TestNoPassNarrows puts chains that sleep between the instructions of each pass's own test programs, and asks the simulator: no pass may make a
-// program take one chain longer than before, as it would if it joined what comes after one chain with what stands beside it.
+// program sleep longer than before, as it would if it joined what comes after one chain with what stands beside it, nor make a chain synchronous.
 func TestNoPassNarrows(t *testing.T) {
 	archives, err := filepath.Glob("../testdata/passes/*/*.txtar")
 	require.NoError(t, err)
@@ -53,6 +54,7 @@ func TestNoPassNarrows(t *testing.T) {
 			if err != nil || m.Entry().IsScheduled() {
 				continue
 			}
+			orders := slices.ContainsFunc(p.Passes(), func(p *pass.Pass) bool { return ordering[p.Name] != "" })
 			for seed := range uint64(12) {
 				before, ok := withSleeps(m, seed)
 				if !ok || verifier.Verify(before, verifier.Config{Profile: verifier.XLA}).Err() != nil {
@@ -64,7 +66,10 @@ func TestNoPassNarrows(t *testing.T) {
 				}
 				tried++
 				was, is := asleep(before), asleep(after)
-				if is > was+0.6*napSeconds && ordering[p.Passes()[0].Name] == "" {
+				if in := awake(after); in != "" && awake(before) == "" && !orders {
+					t.Errorf("%s, seed %d: the chain of %s is synchronous now", c.Name, seed, in)
+				}
+				if is > was+0.6*napSeconds && !orders {
 					t.Errorf("%s, seed %d: %.0f ms before, %.0f after", c.Name, seed, was*1e3, is*1e3)
 					if testing.Verbose() {
 						t.Logf("%s\n%s", printer.String(before), printer.String(after))
@@ -86,6 +91,26 @@ func asleep(m hlo.Module) float64 {
 		free[in.Name()] = !sleeps
 	}
 	return schedule.Simulate(m, m.Entry(), analysis.FindCosts(m), schedule.Machine{Rates: analysis.OneCore, Workers: 64, Free: free}).Seconds
+}
+
+// awake names a sleep that is no longer asynchronous.
+func awake(m hlo.Module) string {
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if in.Opcode() != hlo.OpCustomCall || hlo.AttrsOf[hlo.CustomCallAttrs](in).Target != hlo.TargetSleep {
+				continue
+			}
+			for comp, id := range m.Callers(c.ID()) {
+				if m.MustComputation(comp).MustAt(id).Opcode() != hlo.OpAsyncStart {
+					return in.Name()
+				}
+			}
+			if c.ID() == m.Entry().ID() {
+				return in.Name()
+			}
+		}
+	}
+	return ""
 }
 
 // withSleeps puts chains on random edges of the entry.
@@ -157,6 +182,9 @@ func TestNothingNarrowsXLATests(t *testing.T) {
 				continue
 			}
 			tried++
+			if in := awake(after); in != "" && awake(before) == "" {
+				t.Errorf("%s, %s: the chain of %s is synchronous now", p.Name, row.ID, in)
+			}
 			if is := asleep(after); is > was+0.6*napSeconds {
 				t.Errorf("%s, %s: %.0f ms before, %.0f after", p.Name, row.ID, was*1e3, is*1e3)
 				if testing.Verbose() {
