@@ -83,9 +83,7 @@ func (d *device) fetch(x *value, k int, h halo, fill hlo.Value) hlo.Value {
 // insideOr replaces elements whose index in the whole array, which is from on along dimension k, is outside of it.
 func (d *device) insideOr(v hlo.Value, k int, from hlo.Value, n int64, fill hlo.Value) hlo.Value {
 	dims := v.Shape().Dimensions()
-	index := d.b.Add(d.b.Iota(hlo.MakeShape(hlo.S32, dims...).WithDefaultLayout(), int64(k)), d.splat(from, dims))
-	in := d.b.Binary(hlo.OpAnd, d.b.Compare(hlo.GE, index, d.splat(d.s32(0), dims)), d.b.Compare(hlo.LT, index, d.splat(d.s32(n), dims)))
-	return d.b.Select(in, v, d.splat(fill, dims))
+	return d.b.Select(d.within(dims, k, from, n), v, d.splat(fill, dims))
 }
 
 // fromNeighbour is the value of the device that is some tiles further along axes; zeros where there is none.
