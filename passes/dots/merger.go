@@ -25,7 +25,7 @@ func NewMerger(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "dot-merger", Doc: mergerDoc, Options: o, Params: []pass.Param{{Name: "max-size-to-merge", Doc: "the size of a small dot, in bytes; any"}},
-		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			e := ctx.Edit(m)
 			for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 				tried := map[hlo.InstrID]bool{}
