@@ -1,6 +1,10 @@
 package gemm
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate go run ./gen
 
@@ -32,17 +36,24 @@ func vectorKernel[T Number](g *Kernel[T]) {
 	}
 }
 
-// narrowKernel sets g to a kernel with smaller panels than those of vectorKernel, if there is one.
-func narrowKernel[T Number](g *Kernel[T]) {
+// smallerKernels are kernels with smaller panels than that of vectorKernel.
+func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
-		return
+		return nil
 	}
-	switch g := any(g).(type) {
-	case *Kernel[float32]:
-		*g = newKernel(6, 16, f32AVX2)
-	case *Kernel[float64]:
-		*g = newKernel(6, 8, f64AVX2)
+	switch to := any(&smaller).(type) {
+	case *[]Kernel[float32]:
+		if cpu.X86.HasAVX512F {
+			*to = append(*to, newKernel(8, 32, f32AVX512Few))
+		}
+		*to = append(*to, newKernel(6, 16, f32AVX2))
+	case *[]Kernel[float64]:
+		if cpu.X86.HasAVX512F {
+			*to = append(*to, newKernel(8, 16, f64AVX512Few))
+		}
+		*to = append(*to, newKernel(6, 8, f64AVX2))
 	}
+	return smaller
 }
 
 // vectorPairs sets g to the kernel of pairs in assembly for this processor, if there is one.
@@ -56,15 +67,14 @@ func vectorPairs(g *Kernel[int32]) {
 }
 
 // microLoop is a kernel in assembly.
-type microLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool)
+type microLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool, next *T, step int)
 
 // newKernel checks what assembly reads and writes before it does.
 func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T]) Kernel[T] {
-	onRows := func(k int, a, b []T, ldb int, c []T, ldc int, add bool) {
+	return Kernel[T]{MR: mr, NR: nr, Run: func(k int, a, b []T, ldb int, c []T, ldc int, add bool, next Ahead[T]) {
 		if k == 0 || len(a) < k*mr || len(b) < (k-1)*ldb+nr || len(c) < (mr-1)*ldc+nr {
 			panic("gemm: panels are too short")
 		}
-		run(k, &a[0], &b[0], ldb, &c[0], ldc, add)
-	}
-	return Kernel[T]{MR: mr, NR: nr, RunOnRows: onRows, Run: func(k int, a, b, c []T, ldc int, add bool) { onRows(k, a, b, nr, c, ldc, add) }}
+		run(k, &a[0], &b[0], ldb, &c[0], ldc, add, unsafe.SliceData(next.From), next.Step)
+	}, OnRows: true}
 }

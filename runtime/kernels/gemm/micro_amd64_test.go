@@ -21,6 +21,9 @@ func TestVectorKernels(t *testing.T) {
 	for i := range b {
 		b[i] = float32(i%5) - 2
 	}
+	if cpu.X86.HasAVX512F {
+		kernels32, kernels64 = append(kernels32, newKernel(8, 32, f32AVX512Few)), append(kernels64, newKernel(8, 16, f64AVX512Few))
+	}
 	want := multiply(portable[float32](), 31, 45, 70, a, b)
 	for _, g := range kernels32 {
 		require.Equal(t, want, multiply(g, 31, 45, 70, a, b))
