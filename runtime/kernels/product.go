@@ -12,7 +12,7 @@ import (
 // arrays begins at an offset; within one the matrices say where elements are.
 //
 // 1. Operands of another type than T are converted into scratch memory.
-// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant.
+// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant. Where its rows lie together, it is packed by the way.
 // 3. Blocks of the result are computed in parallel; each packs the part of the left side that it needs.
 // 4. A result of another type than T is converted from scratch memory.
 type product[T gemm.Number] struct {
@@ -84,21 +84,19 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 			return p.bindLoops(r.run), true
 		}
 	}
+	data, constant := s.b.ConstIn(1)
+	constant = constant && p.rhs.kind == inInput
+	p.rowStride, p.onRows = p.right.RowStride()
+	p.onRows = p.onRows && !constant && p.kernel.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR
 	p.planBlocks()
-	if data, ok := s.b.ConstIn(1); ok && p.rhs.kind == inInput {
+	if constant {
 		p.constant = make([]T, p.packedLen())
 		p.packRight(p.constant, elems[T](data), 0, p.packs())
-	} else if p.rowStride, p.onRows = p.right.RowStride(); p.onRows && p.kernel.OnRows && p.m <= fewPanels*p.kernel.MR {
-		// Packing would cost more than what comes of it.
-	} else {
-		p.onRows = false
+	} else if !p.onRows {
 		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
 	return runtime.Bound{Run: p.run, Scratch: e.scratch.size}, true
 }
-
-// fewPanels is up to how many panels of the left side a packed right side is not worth it.
-const fewPanels = 4
 
 // bindLoops is the kernel of a form that packs nothing.
 func (p *product[T]) bindLoops(run func(f *runtime.TensorFrame)) runtime.Bound {
@@ -122,12 +120,15 @@ func (p *product[T]) rewrite(f *runtime.TensorFrame) {
 func (p *product[T]) planBlocks() {
 	columns := (p.n-1)/mostColumns + 1
 	if p.m <= p.kernel.MR {
-		columns = max(columns, (min(enoughTasks, p.batch*p.m*p.n*p.k/leastColumns)-1)/p.batch+1)
+		columns = max(columns, (min(mostOfColumns, p.batch*p.m*p.n*p.k/leastColumns)-1)/p.batch+1)
 	}
 	p.blockN = gemm.Padded((p.n-1)/columns+1, p.kernel.NR)
 	p.tasksN = (p.n-1)/p.blockN + 1
 	p.panels = (p.m-1)/p.kernel.MR + 1
 	p.mostRows = p.kernel.MR * min(p.panels, max(mostPanels, 64/p.kernel.MR))
+	if p.onRows {
+		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
+	}
 	p.workspaces.New = func() any {
 		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR)}
 		if p.onRows {
@@ -142,18 +143,21 @@ func (p *product[T]) planBlocks() {
 }
 
 // A block has at most mostColumns columns, for each of which a packed element of the left side is used, and mostPanels panels of rows. What of it is added up at a time,
-// and the packed part of the left side, stay in the second cache.
+// and the packed part of the left side, stay in the second cache. A right side that is used where it is becomes panels once for each block of rows, so these are longer.
 const (
-	mostColumns = 1024
-	mostPanels  = 8
+	mostColumns      = 1024
+	mostPanels       = 8
+	mostPanelsOnRows = 32
+	fewBlocks        = 2 // for more, rows far apart in memory are worth packing once
 )
 
-// enoughTasks are so many that workers end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
+// tasksOfWorker are enough for workers to end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
 // leastColumns that from which on columns do, where there are too few rows to share.
 const (
-	enoughTasks  = 8
-	leastTask    = 1 << 20
-	leastColumns = 1 << 18
+	tasksOfWorker = 2
+	leastTask     = 1 << 20
+	leastColumns  = 1 << 18
+	mostOfColumns = 8
 )
 
 // rowBlocks is how many blocks of rows to make: of at most mostRows rows, and, if there is work for all, as many for one worker as for another.
@@ -165,7 +169,7 @@ func (p *product[T]) rowBlocks(f *runtime.TensorFrame) int {
 	if workers == 1 {
 		return least
 	}
-	wanted := max(least*columns, min(enoughTasks, p.m*p.n*p.k*p.batch/leastTask))
+	wanted := max(least*columns, min(tasksOfWorker*workers, p.m*p.n*p.k*p.batch/leastTask))
 	if wanted > 1 {
 		wanted = gemm.Padded(wanted, workers)
 	}

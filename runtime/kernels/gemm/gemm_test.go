@@ -26,11 +26,11 @@ func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
 		Pack(&left, pa, a, g.MR, 0, m, k0, k1)
 		Pack(&right, pb, b, g.NR, 0, n, k0, k1)
 		g.Block(m, n, k1-k0, pa, pb, c, n, k0 > 0, tile)
-		if stride, ok := right.RowStride(); ok && g.OnRows {
+		if stride, ok := right.RowStride(); ok && g.RunOnRows != nil {
 			g.BlockOnRows(m, n, k1-k0, pa, b[k0*n:], stride, onRows, n, k0 > 0, tile, make([]T, g.NR*(k1-k0)))
 		}
 	}
-	if g.OnRows {
+	if g.RunOnRows != nil {
 		for i := range c {
 			if c[i] != onRows[i] {
 				panic(fmt.Sprintf("element %d is %v from a packed matrix and %v from rows", i, c[i], onRows[i]))
@@ -125,7 +125,7 @@ func BenchmarkMicro(b *testing.B) {
 			x, y, c := make([]float32, g.MR*k), make([]float32, g.NR*k), make([]float32, g.MR*g.NR)
 			b.ReportAllocs()
 			for b.Loop() {
-				g.Run(k, x, y, g.NR, c, g.NR, true, Ahead[float32]{From: y})
+				g.Run(k, x, y, c, g.NR, true, Ahead[float32]{From: y})
 			}
 			b.ReportMetric(float64(2*g.MR*g.NR*k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
 		})

@@ -37,7 +37,7 @@ func Pairs() Kernel[int32] {
 func Pair(lo, hi int16) int32 { return int32(uint16(lo)) | int32(hi)<<16 }
 
 func portablePairs() Kernel[int32] {
-	return Kernel[int32]{MR: 2, NR: 4, Run: func(k int, a, b []int32, _ int, c []int32, ldc int, add bool, _ Ahead[int32]) {
+	return Kernel[int32]{MR: 2, NR: 4, Run: func(k int, a, b []int32, c []int32, ldc int, add bool, _ Ahead[int32]) {
 		var sums [2][4]int32
 		for x := range k {
 			for i, p := range a[2*x:][:2] {
@@ -61,7 +61,7 @@ func portablePairs() Kernel[int32] {
 func portable[T Number]() Kernel[T] { return Kernel[T]{MR: 2, NR: 4, Run: run2x4[T]} }
 
 // run2x4 keeps eight sums in registers; with more of them amd64 spills.
-func run2x4[T Number](k int, a, b []T, _ int, c []T, ldc int, add bool, _ Ahead[T]) {
+func run2x4[T Number](k int, a, b []T, c []T, ldc int, add bool, _ Ahead[T]) {
 	var c00, c01, c02, c03, c10, c11, c12, c13 T
 	a, b = a[:2*k], b[:4*k]
 	for len(a) >= 4 && len(b) >= 8 {
