@@ -13,7 +13,6 @@ var known = map[string]string{
 	"convert-operand-folding":                 "bfloat16-fold",
 	"convolution-canonicalization":            "algsimp",
 	"convolution-type-canonicalizer":          "operand-upcaster",
-	"copy-insertion":                          "",
 	"cpu-layout-assignment":                   "",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
