@@ -4,7 +4,6 @@ package passes
 // catalogue has is not here.
 var known = map[string]string{
 	"all-to-all-decomposer":                   "",
-	"async-collective-custom-call-rewriter":   "async-collective-creator",
 	"call-splitter":                           "call-parameter-cleanup",
 	"collective-permute-decomposer":           "async-collective-creator",
 	"constant-deferring":                      "fusion-constant-sinking",
@@ -13,14 +12,12 @@ var known = map[string]string{
 	"convert-operand-folding":                 "bfloat16-fold",
 	"convolution-canonicalization":            "algsimp",
 	"convolution-type-canonicalizer":          "operand-upcaster",
-	"cpu-layout-assignment":                   "",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
 	"dynamic-padder":                          "outline-dynamic",
 	"hlo-module-splitter":                     "",
 	"hlo-module-stitcher":                     "",
 	"instruction-hoister":                     "latency-hiding-scheduler",
-	"layout-assignment":                       "",
 	"literal-canonicalizer":                   "cse",
 	"loop-schedule-linearizer":                "collectives-schedule-linearizer",
 	"memory-space-propagation":                "",
