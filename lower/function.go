@@ -32,7 +32,8 @@ type function struct {
 
 	id         bef.FuncID
 	plan       runtime.FunctionPlan
-	passesArg  []bool // loop bodies: result i is argument i, untouched
+	over       []int  // by result: the argument in whose memory it may have to be, or -1; nil if there is none
+	passesArg  []bool // by argument, if over is set: no result is written over it
 	frameBytes int64
 }
 
@@ -128,6 +129,7 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 		f.noteOrder(in, first)
 	}
 	f.roots = f.leaves[comp.Root().ID()]
+	f.findOver()
 	f.settleRoots()
 	f.divide()
 	if err := f.makePlan(); err != nil {
