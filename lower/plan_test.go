@@ -64,7 +64,7 @@ func donating(m hlo.Module) hlo.Module {
 
 func checkPlans(t *testing.T, m hlo.Module, name string) {
 	l := newLowering(m)
-	if _, err := l.function(t.Context(), m.Entry().ID(), plainCall); err != nil {
+	if _, err := l.function(t.Context(), m.Entry().ID(), plainCall, hlo.Shape{}); err != nil {
 		t.Logf("%v", err) // what is refused has no plan
 		return
 	}

@@ -162,7 +162,8 @@ func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
 	if g.inside() && !g.batchLast {
 		p.left = gemm.NewMatrix(g.rowOffsets(), g.tapOffsets())
 	} else {
-		p.packLeft = newPatches[T](g, p.leftBatch, gemm.For[T]().MR).pack
+		p.kernel = gemm.Fit[T](p.m, p.n)
+		p.packLeft = newPatches[T](g, p.leftBatch, p.kernel.MR).pack
 	}
 	return p
 }
