@@ -114,10 +114,11 @@ func (c *compiled) run(ctx context.Context, x *Execution, args, results [][]runt
 		return c.runOne(ctx, args[0], results[0], valid)
 	}
 	m, _ := kernels.Module(c.program)
-	transport, err := x.transport(ctx, BEF, m, c.hash)
+	transport, over, err := x.transport(ctx, BEF, m, c.hash)
 	if err != nil {
 		return err
 	}
+	defer over()
 	world := &kernels.World{Mesh: devices.NewMeshOver(transport, x.Replicas, x.Partitions), Host: x.Host}
 	return kernels.Devices(ctx, c.program, world, args, results, c.watch)
 }

@@ -33,10 +33,12 @@ func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([]
 		args[d] = parameters(e.m, x.Args[d])
 	}
 	var values []*hlo.Literal
-	var err error
-	if o.Transport, err = x.transport(ctx, Eval, e.m, e.hash); err != nil {
+	transport, over, err := x.transport(ctx, Eval, e.m, e.hash)
+	if err != nil {
 		return nil, err
 	}
+	defer over()
+	o.Transport = transport
 	if len(args) == 1 {
 		values = make([]*hlo.Literal, 1)
 		values[0], err = eval.Module(ctx, e.m, args[0], o)

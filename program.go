@@ -111,7 +111,7 @@ type Execution struct {
 	// Host answers infeed, outfeed, send and recv; without one they fail.
 	Host eval.Host
 	// Job is processes that share the devices, an equal number of consecutive ones each; nil: this process has all. All processes of the
-	// job execute the same program. Args, Results and what Execute returns are nil for devices of other processes.
+	// job execute the same program, one at a time. Args, Results and what Execute returns are nil for devices of other processes.
 	Job *distributed.Job
 }
 
@@ -123,20 +123,20 @@ func (x *Execution) held() (from, to int) {
 	return x.Job.Devices(len(x.Args))
 }
 
-// transport is what carries values between the processes of the execution; nil without a job.
-func (x *Execution) transport(ctx context.Context, e Engine, m hlo.Module, hash func() (string, error)) (devices.Transport, error) {
+// transport is what carries values between the processes of the execution, until over is called; nil without a job.
+func (x *Execution) transport(ctx context.Context, e Engine, m hlo.Module, hash func() (string, error)) (t devices.Transport, over func(), err error) {
 	if x.Job == nil {
-		return nil, nil
+		return nil, func() {}, nil
 	}
 	identify := func() (distributed.Identity, error) {
 		program, err := hash()
 		return distributed.Identity{Version: Version(), Engine: string(e), Module: m.Name(), Program: program, Replicas: x.Replicas, Devices: len(x.Args)}, err
 	}
-	t, err := x.Job.NewTransport(ctx, m, devices.Grid{Replicas: x.Replicas, Partitions: x.Partitions}, identify)
+	own, err := x.Job.NewTransport(ctx, m, devices.Grid{Replicas: x.Replicas, Partitions: x.Partitions}, identify)
 	if err != nil {
-		return nil, fmt.Errorf("halo: %w", err)
+		return nil, nil, fmt.Errorf("halo: %w", err)
 	}
-	return t, nil
+	return own, own.Close, nil
 }
 
 // Execute runs the program. One device that fails still returns the results that do not depend on the failure, see [Program.Run].

@@ -24,6 +24,7 @@ import (
 type distributedFlags struct {
 	Distributed       string        `help:"Share the devices with the processes that a launcher started with this one: mpi, none, or auto (mpi if mpirun or srun started several)." default:"auto" enum:"auto,mpi,none"`
 	CollectiveTimeout time.Duration `help:"How long a collective may wait for another process; 0 is for ever. A process that gives no sign of life ends the job after 15s." default:"2m" placeholder:"TIME"`
+	CommCPUs          string        `name:"comm-cpus" help:"Processors of each machine that its processes keep for communication, as taskset lists them (0,4-7), or last: the last of each process's own. Kernels run on the others." placeholder:"LIST"`
 
 	workers int // of a process of a job
 }
@@ -48,6 +49,14 @@ func onThisMachine() int {
 	return max(n, 1)
 }
 
+// share is how many of n processors are this process's: all that it was bound to, or as many as its like on this machine each get.
+func share(n int) int {
+	if distributed.Bound() {
+		return max(1, n)
+	}
+	return max(1, n/onThisMachine())
+}
+
 // orphanLook is how often a process of a job looks whether its launcher is still there.
 const orphanLook = 2 * time.Second
 
@@ -68,11 +77,14 @@ func (f *distributedFlags) join(e *env) (leave func(error) error, err error) {
 		fmt.Fprintln(e.stderr, "halo: the launcher of this process has ended: so does this")
 		os.Exit(exitInput)
 	})
-	f.workers = max(1, goruntime.GOMAXPROCS(0)/onThisMachine())
+	f.workers = share(goruntime.GOMAXPROCS(0))
 	rank := newRankWriter(e.stderr)
 	o := distributed.Options{Timeout: f.CollectiveTimeout, Log: func(line string) { fmt.Fprintln(rank, line) }}
 	if f.CollectiveTimeout == 0 {
 		o.Timeout = -1
+	}
+	if o.Processors, err = f.processors(); err != nil {
+		return leave, usageError{err}
 	}
 	if e.job, err = distributed.Start(added.Wire, o); err != nil {
 		return leave, err
@@ -89,6 +101,47 @@ func (f *distributedFlags) join(e *env) (leave func(error) error, err error) {
 		return err
 	}, nil
 }
+
+// processors are those that are kept for communication.
+func (f *distributedFlags) processors() (list []int, err error) {
+	if f.CommCPUs == "" {
+		return nil, nil
+	}
+	all, err := distributed.Processors()
+	if err != nil {
+		return nil, fmt.Errorf("--comm-cpus: %w", err)
+	}
+	if f.CommCPUs == "last" {
+		list = all[len(all)-1:]
+	} else if list, err = cpuList(f.CommCPUs); err != nil {
+		return nil, err
+	}
+	if f.workers = share(len(all) - len(list)); len(all) <= len(list) {
+		return nil, fmt.Errorf("--comm-cpus=%s: no processor is left for kernels: the process may use %v", f.CommCPUs, all)
+	}
+	return list, nil
+}
+
+// cpuList reads numbers and ranges of them, separated by commas.
+func cpuList(s string) (list []int, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if err == nil && isRange {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil || a < 0 || b < a || b > maxCPU {
+			return nil, fmt.Errorf("--comm-cpus: got %q, want numbers of processors such as 0,4-7, or last", s)
+		}
+		for ; a <= b; a++ {
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+const maxCPU = 1023
 
 // become replaces the process by another command, which lies beside it or on the path, with the same arguments.
 func become(name string, args []string) error {

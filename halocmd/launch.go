@@ -36,7 +36,7 @@ func (c *launchCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"-np", strconv.Itoa(c.Processes)}
+	args := []string{"-np", strconv.Itoa(c.Processes), "--bind-to", "none"} // mpirun binds two processes to one processor each, however many there are
 	if c.Hostfile != "" {
 		args = append(args, "--hostfile", c.Hostfile)
 	} else if c.Processes > goruntime.NumCPU() {

@@ -154,6 +154,11 @@ func (f *fiber) asyncStart(a *activation, s *step) outcome {
 		}
 		run.mu.Unlock()
 	}
+	if op.executor == async.Executor(run.ctx.Queue) && run.ctx.Queue.ParallelismLevel() == 1 && s.callees[0].steps[0].kind == stepAsyncKernel {
+		// A collective asks other devices for something, and suspends. With one worker it would not ask before what comes here is done.
+		op.fiber.task()
+		return proceed
+	}
 	op.fiber.wake()
 	return proceed
 }

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Timeout time.Duration
 	// Silence is how long a process that is waited for may give no sign of life, 15 seconds by default, and at most Timeout.
 	Silence time.Duration
+	// Processors are kept for communication: the threads that talk to the wire and that carry out exchanges run on these, all others of the process do not. None: all run where the system puts them.
+	Processors []int
 	// Log prints a line about what is going on, such as a long wait. It may be nil.
 	Log func(line string)
 }
@@ -54,6 +57,7 @@ type Job struct {
 	ended  chan error    // what closing the wire gave
 	parted chan struct{} // all processes are leaving
 
+	executing atomic.Bool    // there is an execution under way
 	plan      *plan          // of the last program
 	split     map[string]int // contexts by the processes in them
 	lastSplit int            // the last context made
@@ -74,10 +78,21 @@ func Start(open func() (Wire, error), o Options) (*Job, error) {
 		o.Log = func(string) {}
 	}
 	j := &Job{options: o, wake: make(chan struct{}, 1), ended: make(chan error, 1), parted: make(chan struct{}), split: make(map[string]int)}
+	if len(o.Processors) > 0 {
+		if err := reserve(o.Processors); err != nil {
+			return nil, err
+		}
+	}
 	ready := make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2) // this goroutine, and one that folds, run beside the workers
+		if j.reserved() {
+			if err := pin(o.Processors); err != nil {
+				ready <- err
+				return
+			}
+		}
 		w, err := open()
 		if err == nil {
 			j.wire, j.rank, j.size = w, w.Rank(), w.Size()
@@ -92,6 +107,9 @@ func Start(open func() (Wire, error), o Options) (*Job, error) {
 	}
 	return j, nil
 }
+
+// reserved reports whether processors are kept for communication.
+func (j *Job) reserved() bool { return len(j.options.Processors) > 0 }
 
 // Rank is the number of this process.
 func (j *Job) Rank() int { return j.rank }

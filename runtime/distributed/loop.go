@@ -50,6 +50,10 @@ func (l *loop) run() {
 			return
 		}
 		// A poll that took long has copied something.
+		if l.reserved() {
+			l.rest(&idle, moved)
+			continue
+		}
 		if moved {
 			runtime.Gosched() // who waited for that has something to do
 		}
@@ -209,6 +213,21 @@ const (
 	longest  = 500 * time.Microsecond
 	atRest   = 10 * time.Millisecond
 )
+
+// rest is how a loop polls that has processors of its own: it leaves its thread to others of them only. Were it to wait as a goroutine, a thread that
+// computes would have to wake it.
+func (l *loop) rest(b *backoff, moved bool) {
+	switch {
+	case moved:
+		b.fruitless = 0
+	case b.fruitless < spins:
+		b.fruitless++
+	case l.open > 0:
+		l.wire.Yield()
+	default:
+		nap()
+	}
+}
 
 func (b *backoff) wait(l *loop, moved bool) {
 	var pause time.Duration

@@ -59,21 +59,21 @@ func (x *Transport) reduce(t *devices.Meeting, fold *devices.Visitor, w *task, t
 	mine := pieces(t, r.me, len(r.ranks))
 	brought, coming := r.receiveRaw(mine)
 	raw, folded := r.sendRaw(), r.receiveFolded()
-	x.job.begin(coming...)
-	x.job.begin(raw)
 	inPlace := r.inPlace()
-	if !inPlace {
-		x.job.begin(folded)
+	if inPlace { // what others folded takes the place of what they have got
+		raw.then = func() { x.job.begin(folded) }
 	}
-	var going []*batch
-	var failed error
-	for k, s := range mine {
-		if failed = coming[k].wait(); failed != nil {
-			break
-		}
+	going := make([]*batch, len(mine))
+	var failed error // of folding; those that run before a batch is done write it
+	foldPiece := func(k int) {
+		s := mine[k]
 		out := t.Reduced[s.leaf][s.from:s.to]
+		if failed != nil {
+			return
+		}
 		if failed = fold.Fold(s.leaf, brought[k], out); failed != nil {
-			break
+			x.job.Fail(failed) // the others wait for what does not come
+			return
 		}
 		b := newBatch(w)
 		for _, p := range r.ranks {
@@ -82,19 +82,33 @@ func (x *Transport) reduce(t *devices.Meeting, fold *devices.Visitor, w *task, t
 			}
 		}
 		x.job.begin(b)
-		going = append(going, b)
+		going[k] = b
 	}
-	if failed != nil {
-		x.job.Fail(failed) // the others wait for what does not come
-		return failed
+	if x.job.reserved() { // the loop folds: handing over takes a processor that computes
+		for k := range coming {
+			coming[k].then = func() { foldPiece(k) }
+		}
 	}
-	if err := raw.wait(); err != nil {
-		return err
-	}
-	if inPlace { // what others folded takes the place of what they have got
+	x.job.begin(coming...)
+	x.job.begin(raw)
+	if !inPlace {
 		x.job.begin(folded)
 	}
-	for _, b := range append(going, folded) {
+	if x.job.reserved() {
+		_ = raw.wait() // the last of these to end, mostly: one wait instead of many
+	}
+	for k := range mine {
+		if err := coming[k].wait(); err != nil {
+			return err
+		}
+		if !x.job.reserved() {
+			foldPiece(k)
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	for _, b := range slices.Concat([]*batch{raw}, going, []*batch{folded}) {
 		if err := b.wait(); err != nil {
 			return err
 		}

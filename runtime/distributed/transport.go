@@ -2,6 +2,7 @@ package distributed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
@@ -16,10 +17,13 @@ type Transport struct {
 }
 
 // NewTransport makes the transport of an execution of a module, after all processes have agreed that they execute the same: identify says what.
-// It takes part in the next execution only, and there must be no other under way.
+// It takes part in one execution, and has to be closed after that: another one at the same time is an error.
 func (j *Job) NewTransport(ctx context.Context, m hlo.Module, g devices.Grid, identify func() (Identity, error)) (*Transport, error) {
 	if err := j.Err(); err != nil {
 		return nil, err
+	}
+	if !j.executing.CompareAndSwap(false, true) {
+		return nil, errors.New("the processes execute another program: a job has one execution at a time")
 	}
 	if j.plan == nil || j.plan.module != m || j.plan.grid != g {
 		id, err := identify()
@@ -31,12 +35,16 @@ func (j *Job) NewTransport(ctx context.Context, m hlo.Module, g devices.Grid, id
 		}
 		if err != nil {
 			j.plan = nil
+			j.executing.Store(false)
 			j.Fail(err)
 			return nil, err
 		}
 	}
 	return &Transport{job: j, plan: j.plan}, nil
 }
+
+// Close says that the execution is over.
+func (x *Transport) Close() { x.job.executing.Store(false) }
 
 // Bind makes the mesh fail when the job does, and tells other processes where its devices are when they ask.
 func (x *Transport) Bind(m *devices.Mesh) {

@@ -1,0 +1,39 @@
+#!/bin/sh
+# How much of an all-reduce of 16 MB a product hides: two processes that keep one processor for communication and share another one for kernels, so
+# that communication has a processor of its own, as on a machine with one to spare.
+#
+#	overlap.sh [HALO [ROUNDS]]        halo-mpi must lie beside halo
+#
+# It prints, for each round and for the best of all, the milliseconds of the all-reduce alone, of the product alone, and of both; and how much of the
+# shorter time is hidden: (alone + product - both) / alone.
+set -e
+halo=${1:-halo} rounds=${2:-5} dir=$(mktemp -d)
+trap 'rm -r "$dir"' EXIT
+
+reduce='  s = f32[4194304] all-reduce-start(x), replica_groups=[1,2]<=[2], channel_id=1, use_global_device_ids=true, to_apply=add'
+ended='  r = f32[4194304] all-reduce-done(s)'
+product='  d = f32[880,880] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}'
+program() { # name, steps, result
+	printf 'HloModule %s, num_partitions=2, is_scheduled=true\nadd { p = f32[] parameter(0) q = f32[] parameter(1) ROOT t = f32[] add(p, q) }\nENTRY main {\n' "$1"
+	printf '  x = f32[4194304] parameter(0)\n  a = f32[880,880] parameter(1)\n%s\n%s\n}\n' "$2" "$3"
+}
+program alone "$reduce
+$ended" '  ROOT t = (f32[4194304]) tuple(r)' >"$dir/alone.hlo"
+program product "$product" '  ROOT t = (f32[880,880]) tuple(d)' >"$dir/product.hlo"
+program both "$reduce
+$product
+$ended" '  ROOT t = (f32[4194304], f32[880,880]) tuple(r, d)' >"$dir/both.hlo"
+
+best() { # shortest run in milliseconds
+	"$halo" launch -n 2 -- run --partitions 2 --fill=ones --comm-cpus=last --bench 20 --json "$dir/$1.hlo" 2>/dev/null |
+		sed 's/.*"min_ms": *\([0-9.]*\).*/\1/'
+}
+for i in $(seq "$rounds"); do
+	echo "$(best alone) $(best product) $(best both)"
+done | awk '
+	function show(what, a, p, b) { printf "%s alone %.2f, product %.2f, both %.2f ms: %.0f %% hidden\n", what, a, p, b, 100 * (a + p - b) / a }
+	{ show("round " NR ":", $1, $2, $3)
+	  if (NR == 1 || $1 < a) a = $1
+	  if (NR == 1 || $2 < p) p = $2
+	  if (NR == 1 || $3 < b) b = $3 }
+	END { show("best:", a, p, b) }'
