@@ -85,6 +85,22 @@ func ForwardsAsync(op Opcode, attrs OpAttrs) bool {
 	return false
 }
 
+// TupledAgain finds the value of which in is a tuple of all elements, in their order.
+func TupledAgain(in Instruction) (whole Instruction, ok bool) {
+	if in.Opcode() != OpTuple || in.NumOperands() == 0 {
+		return Instruction{}, false
+	}
+	for i := range in.NumOperands() {
+		element := in.OperandInstr(i)
+		if element.Opcode() != OpGetTupleElement || AttrsOf[TupleElementAttrs](element).Index != int64(i) ||
+			i > 0 && element.Operand(0) != whole.ID() {
+			return Instruction{}, false
+		}
+		whole = element.OperandInstr(0)
+	}
+	return whole, whole.Shape().NumElems() == in.NumOperands()
+}
+
 // AsyncStartOf finds the async-start at the head of the chain that in, one of the three async opcodes, belongs to. The chain is
 // followed through updates, tuples, loops and ops that forward their operand; false when it leads to anything else.
 func AsyncStartOf(m Module, in Instruction) (Instruction, bool) {
@@ -111,6 +127,12 @@ func AsyncStartOf(m Module, in Instruction) (Instruction, bool) {
 			}
 			path = path[:len(path)-1]
 			in = in.OperandInstr(int(i))
+		case op == OpTuple:
+			whole, ok := TupledAgain(in)
+			if !ok {
+				return Instruction{}, false
+			}
+			in = whole
 		case op == OpParameter:
 			body := in.Computation().ID()
 			loop, ok := onlyLoop(m, body)

@@ -308,7 +308,11 @@ func (st *compState) userOverlay() *userOverlay {
 
 // Users yields the ids of the current users of id, ascending; edits during the iteration do not disturb it.
 func (c CompEdit) Users(id InstrID) iter.Seq[InstrID] {
-	return slices.Values(slices.Clone(c.state().userOverlay().of(id)))
+	return func(yield func(InstrID) bool) { c.eachUser(id, yield) }
+}
+
+func (c CompEdit) eachUser(id InstrID, yield func(InstrID) bool) {
+	eachID(slices.Clone(c.state().userOverlay().of(id)), yield)
 }
 
 // UserCount is the current number of users of id.
@@ -316,7 +320,7 @@ func (c CompEdit) UserCount(id InstrID) int { return len(c.state().userOverlay()
 
 // ControlSuccessors yields the ids of the instructions that have id as control predecessor now, ascending.
 func (c CompEdit) ControlSuccessors(id InstrID) iter.Seq[InstrID] {
-	return slices.Values(slices.Clone(c.state().userOverlay().successors(id)))
+	return func(yield func(InstrID) bool) { eachID(slices.Clone(c.state().userOverlay().successors(id)), yield) }
 }
 
 // Reasons why Remove refuses; errors.Is finds them.

@@ -351,14 +351,20 @@ func (c Computation) Less(a, b InstrID) bool {
 }
 
 // Users yields the ids of the instructions that use id as an operand, each once, ascending.
-func (c Computation) Users(id InstrID) iter.Seq[InstrID] { return slices.Values(c.node().usersOf(id)) }
+func (c Computation) Users(id InstrID) iter.Seq[InstrID] {
+	return func(yield func(InstrID) bool) { c.eachUser(id, yield) }
+}
+
+func (c Computation) eachUser(id InstrID, yield func(InstrID) bool) {
+	eachID(c.node().usersOf(id), yield)
+}
 
 // UserCount is the number of instructions that use id as an operand.
 func (c Computation) UserCount(id InstrID) int { return c.node().userCount(id) }
 
 // ControlSuccessors yields the ids of the instructions that have id as control predecessor, each once, ascending.
 func (c Computation) ControlSuccessors(id InstrID) iter.Seq[InstrID] {
-	return slices.Values(c.node().successorsOf(id))
+	return func(yield func(InstrID) bool) { eachID(c.node().successorsOf(id), yield) }
 }
 
 // Note is what a pass left under key with [CompEdit.SetNote].

@@ -71,25 +71,60 @@ func (in Instruction) OperandInstr(i int) Instruction {
 
 // Operands yields the operands in order; an operand used twice comes twice.
 func (in Instruction) Operands() iter.Seq[Instruction] {
-	n := in.node()
-	return func(yield func(Instruction) bool) {
-		for _, id := range n.operands() {
-			if !yield(in.c.mustAt(id)) {
-				return
-			}
+	n := in.checked()
+	return func(yield func(Instruction) bool) { in.c.each(n.operands(), yield) }
+}
+
+// OperandIDs yields the ids of the operands in order.
+func (in Instruction) OperandIDs() iter.Seq[InstrID] {
+	ids := in.operandIDs()
+	return func(yield func(InstrID) bool) { eachID(ids, yield) }
+}
+
+// Iterators must be small enough to be inlined, as a loop over one that is allocates nothing: so these find what is iterated over, out of
+// line.
+
+//go:noinline
+func (in Instruction) checked() *instrNode { return in.node() }
+
+//go:noinline
+func (in Instruction) operandIDs() []InstrID { return stable(in, in.node().operands()) }
+
+//go:noinline
+func (in Instruction) controlIDs() []InstrID { return stable(in, in.node().control()) }
+
+//go:noinline
+func (in Instruction) calleeIDs() []CompID { return stable(in, in.node().called()) }
+
+//go:noinline
+func (in Instruction) userIDs() []InstrID { return in.c.usersOf(in.node().id) }
+
+//go:noinline
+func (in Instruction) successorIDs() []InstrID { return in.c.successorsOf(in.node().id) }
+
+// stable is ids that belong to a node, as they are at the call: in a view the session may write to them.
+func stable[T any](in Instruction, ids []T) []T {
+	if live := in.c.live; live != nil && in.n.ownedBy(live.e.epoch) {
+		return slices.Clone(ids)
+	}
+	return ids
+}
+
+func eachID[ID InstrID | CompID](ids []ID, yield func(ID) bool) {
+	for _, id := range ids {
+		if !yield(id) {
+			return
 		}
 	}
 }
 
-// OperandIDs yields the ids of the operands in order.
-func (in Instruction) OperandIDs() iter.Seq[InstrID] { return valuesOf(in, in.node().operands()) }
-
-// valuesOf yields ids that belong to a node, as they are at the call: in a view the session may write to them.
-func valuesOf[T any](in Instruction, ids []T) iter.Seq[T] {
-	if live := in.c.live; live != nil && in.n.ownedBy(live.e.epoch) {
-		ids = slices.Clone(ids)
+// each yields the instructions of the given ids.
+func (c *compNode) each(ids []InstrID, yield func(Instruction) bool) {
+	for _, id := range ids {
+		if !yield(c.mustAt(id)) {
+			return
+		}
 	}
-	return slices.Values(ids)
 }
 
 // Attrs is the op's own attributes, nil for an op without any. What it points to is shared and must not be written; see [AttrsOf].
@@ -129,12 +164,14 @@ func (in Instruction) NumControlPredecessors() int { return len(in.node().contro
 
 // ControlPredecessors yields the ids of the instructions that must run before this one although it does not use their results.
 func (in Instruction) ControlPredecessors() iter.Seq[InstrID] {
-	return valuesOf(in, in.node().control())
+	ids := in.controlIDs()
+	return func(yield func(InstrID) bool) { eachID(ids, yield) }
 }
 
 // ControlSuccessors yields the ids of the instructions that name this one as control predecessor.
 func (in Instruction) ControlSuccessors() iter.Seq[InstrID] {
-	return Computation{in.c}.ControlSuccessors(in.node().id)
+	ids := in.successorIDs()
+	return func(yield func(InstrID) bool) { eachID(ids, yield) }
 }
 
 // NumControlSuccessors is the number of instructions that name this one as control predecessor.
@@ -147,18 +184,15 @@ func (in Instruction) NumCallees() int { return len(in.node().called()) }
 func (in Instruction) Callee(i int) CompID { return in.node().called()[i] }
 
 // Callees yields the called computations in order.
-func (in Instruction) Callees() iter.Seq[CompID] { return valuesOf(in, in.node().called()) }
+func (in Instruction) Callees() iter.Seq[CompID] {
+	ids := in.calleeIDs()
+	return func(yield func(CompID) bool) { eachID(ids, yield) }
+}
 
 // Users yields the instructions that use the result as an operand, each once, by ascending id.
 func (in Instruction) Users() iter.Seq[Instruction] {
-	ids := in.c.usersOf(in.node().id)
-	return func(yield func(Instruction) bool) {
-		for _, id := range ids {
-			if !yield(in.c.mustAt(id)) {
-				return
-			}
-		}
-	}
+	ids := in.userIDs()
+	return func(yield func(Instruction) bool) { in.c.each(ids, yield) }
 }
 
 // UserCount is the number of instructions that use the result.

@@ -17,16 +17,11 @@ type asyncChain struct {
 	outputs []valueID
 }
 
-// eventShape is the shape of the register that carries a chain's event: it has no bytes.
-var eventShape = hlo.MakeToken()
-
 func asyncStart(ctx context.Context, f *function, in hlo.Instruction) error {
-	callee, err := f.l.function(ctx, in.Callee(0), plainCall, f.operandForms(in, 0)...)
+	// What it returns can be read, but not waited for: a done is never traced to a start in another chain.
+	callee, err := f.l.function(ctx, in.Callee(0), plainCall, f.l.m.MustComputation(in.Callee(0)).Root().Shape(), f.forms.operands(in, 0)...)
 	if err != nil {
 		return err
-	}
-	if root := callee.comp.Root(); callee.isAsync(root) {
-		return f.errorf(in, "it returns %s, which is still being computed", root.Name())
 	}
 	thread := hlo.AttrsOf[hlo.AsyncStartAttrs](in).ExecutionThread
 	if thread == "main" {
@@ -40,45 +35,56 @@ func asyncStart(ctx context.Context, f *function, in hlo.Instruction) error {
 	} else {
 		o.control.Detached = true
 	}
-	f.addEvent(in, o)
+	f.addEvent(in, o, o.args)
 	return nil
 }
 
 // isLocal reports whether the chain that begins with a start stays in its computation, each step but the last being used by the next one
-// only.
+// only, and by what reads its operands.
 func isLocal(in hlo.Instruction) bool {
 	for in.Opcode() != hlo.OpAsyncDone {
-		if in.UserCount() != 1 || in.IsRoot() {
+		if in.IsRoot() {
 			return false
 		}
+		var next hlo.Instruction
 		for user := range in.Users() {
-			if !hlo.IsAsync(user.Opcode()) || user.Operand(0) != in.ID() {
+			switch {
+			case user.Opcode() == hlo.OpGetTupleElement:
+			case !next.IsZero() || !hlo.IsAsync(user.Opcode()) || user.Operand(0) != in.ID():
 				return false
+			default:
+				next = user
 			}
-			in = user
 		}
+		if next.IsZero() {
+			return false
+		}
+		in = next
 	}
 	return true
 }
 
-// addEvent appends an op whose result is the event that stands for in.
-func (f *function) addEvent(in hlo.Instruction, o op) {
-	f.leaves[in.ID()] = f.add(o, eventShape)
-	f.forms[in.ID()] = eventShape
+// addEvent appends an op whose result is the event that stands for in. With states the operands that are bound go with it.
+func (f *function) addEvent(in hlo.Instruction, o op, bound []valueID) {
+	event := f.add(o, eventShape)
+	if f.l.states {
+		event = append(event, bound...)
+	}
+	f.leaves[in.ID()] = event
 }
 
-// eventOf is the event that an update or done goes on from, and its chain if that is in this function.
-func (f *function) eventOf(in hlo.Instruction) (valueID, *asyncChain, error) {
+// eventOf is the leaves of the asynchronous value that an update or done goes on from, its event first, and its chain if that is in this function.
+func (f *function) eventOf(in hlo.Instruction) ([]valueID, *asyncChain, error) {
 	if in.NumOperands() > 0 && f.isAsync(in.OperandInstr(0)) {
-		if previous := in.OperandInstr(0); f.form(previous).IsToken() {
-			return f.leaves[previous.ID()][0], f.chains[previous.ID()], nil
+		if previous := in.OperandInstr(0); isState(f.form(previous), previous.Shape()) {
+			return f.leaves[previous.ID()], f.chains[previous.ID()], nil
 		}
 	}
-	return 0, nil, f.errorf(in, "it goes on from a value that is not being computed; run pass async-to-sync first")
+	return nil, nil, f.errorf(in, "it goes on from a value that is not being computed; run pass async-to-sync first")
 }
 
 func asyncUpdate(_ context.Context, f *function, in hlo.Instruction) error {
-	event, chain, err := f.eventOf(in)
+	state, chain, err := f.eventOf(in)
 	if err != nil {
 		return err
 	}
@@ -87,16 +93,17 @@ func asyncUpdate(_ context.Context, f *function, in hlo.Instruction) error {
 		chain.bound = append(chain.bound, late...)
 		f.chains[in.ID()] = chain
 	}
-	f.addEvent(in, op{kernel: "hlo.async-update", in: in, loc: f.location(in), args: append([]valueID{event}, late...)})
+	f.addEvent(in, op{kernel: "hlo.async-update", in: in, loc: f.location(in), args: append([]valueID{state[0]}, late...)},
+		append(state[1:len(state):len(state)], late...))
 	return nil
 }
 
 func asyncDone(_ context.Context, f *function, in hlo.Instruction) error {
-	event, chain, err := f.eventOf(in)
+	state, chain, err := f.eventOf(in)
 	if err != nil {
 		return err
 	}
-	o := op{kernel: "hlo.async-done", loc: f.location(in), args: []valueID{event}}
+	o := op{kernel: "hlo.async-done", loc: f.location(in), args: state[:1]}
 	done := len(f.ops)
 	f.leaves[in.ID()] = f.add(o, in.Shape())
 	if chain != nil {

@@ -3,6 +3,7 @@ package lower
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/gohalo/halo/hlo"
@@ -12,36 +13,29 @@ import (
 
 // call lowers a call that inlining left.
 func call(ctx context.Context, f *function, in hlo.Instruction) error {
-	callee, err := f.l.function(ctx, in.Callee(0), plainCall, f.operandForms(in, 0)...)
+	callee, err := f.l.function(ctx, in.Callee(0), plainCall, f.form(in), f.forms.operands(in, 0)...)
 	if err != nil {
 		return err
 	}
 	o := op{kernel: "hlo.call", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()),
 		callees: []*function{callee}, control: &runtime.Control{}}
-	form := callee.rootForm()
-	f.leaves[in.ID()] = f.add(o, form)
-	f.setForm(in, form)
+	f.leaves[in.ID()] = f.add(o, f.form(in))
 	return nil
 }
 
 // conditional passes each branch its operand's leaves.
 func conditional(ctx context.Context, f *function, in hlo.Instruction) error {
 	o := op{kernel: "hlo.conditional", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()), control: &runtime.Control{}}
-	forms := f.operandForms(in, 1)
+	forms := f.forms.operands(in, 1)
 	for i := range in.NumCallees() {
-		callee, err := f.l.function(ctx, in.Callee(i), plainCall, forms[i])
+		callee, err := f.l.function(ctx, in.Callee(i), plainCall, f.form(in), forms[i])
 		if err != nil {
 			return err
 		}
 		o.callees = append(o.callees, callee)
 		o.control.Counts = append(o.control.Counts, f.form(in.OperandInstr(i+1)).NumLeaves())
-		if !sameForm(callee.rootForm(), o.callees[0].rootForm()) {
-			return f.errorf(in, "its result is still being computed after one branch and computed after another; run pass async-to-sync first")
-		}
 	}
-	form := o.callees[0].rootForm()
-	f.leaves[in.ID()] = f.add(o, form)
-	f.setForm(in, form)
+	f.leaves[in.ID()] = f.add(o, f.form(in))
 	return nil
 }
 
@@ -52,19 +46,20 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	if comp := f.l.m.MustComputation(in.Callee(0)); !comp.Root().Shape().Compatible(init) || !in.Shape().Compatible(init) {
 		return f.errorf(in, "the state is %v at first, and %v after the body", init, comp.Root().Shape())
 	}
-	form := f.operandForms(in, 0)
-	body, err := f.l.function(ctx, in.Callee(0), loopBody, form...)
+	form, initial := f.form(in), in.OperandInstr(0)
+	body, err := f.l.function(ctx, in.Callee(0), loopBody, form, form)
 	if err != nil {
 		return err
 	}
-	if !sameForm(body.rootForm(), f.form(in.OperandInstr(0))) {
-		return f.errorf(in, "a part of the state is still being computed either before the loop or after its body, but not both; run pass async-to-sync first")
-	}
-	cond, err := f.l.function(ctx, in.Callee(1), plainCall, form...)
+	cond, err := f.l.function(ctx, in.Callee(1), plainCall, hlo.Shape{}, form)
 	if err != nil {
 		return err
 	}
-	state := append([]valueID(nil), f.operandLeaves(in, 0, 1)...)
+	given, err := f.as(f.leaves[initial.ID()], f.form(initial), form, initial.Shape(), in)
+	if err != nil {
+		return err
+	}
+	state := slices.Clone(given)
 	for i, v := range state {
 		if body.passesArg[i] || f.values[v].shape.IsToken() {
 			continue
@@ -73,8 +68,7 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	}
 	o := op{kernel: "hlo.while", loc: f.location(in), args: state, callees: []*function{cond, body}, loop: true,
 		control: &runtime.Control{TripCount: f.l.tripCount(in)}}
-	f.leaves[in.ID()] = f.add(o, body.rootForm())
-	f.setForm(in, body.rootForm())
+	f.leaves[in.ID()] = f.add(o, form)
 	return nil
 }
 

@@ -23,8 +23,8 @@ type function struct {
 	roots  []valueID // result leaves
 
 	leaves   map[hlo.InstrID][]valueID
-	forms    map[hlo.InstrID]hlo.Shape // of values with events among their leaves; see form
-	elements map[hlo.InstrID][]int     // of tuples, where the leaves of each element begin
+	forms    *forms
+	elements map[hlo.InstrID][]int // of tuples, where the leaves of each element begin
 	chains   map[hlo.InstrID]*asyncChain
 	opsOf    map[hlo.InstrID][2]int // of instructions: their first op and that after the last
 	orders   map[hlo.InstrID][]int  // of instructions that dissolve: ops that those who use them must come after all the same
@@ -93,25 +93,25 @@ func shareable(m hlo.Module, in hlo.Instruction) (pairs []sharing) {
 	return pairs
 }
 
-// function lowers a computation once per convention and form of its parameters, after its callees. params are the forms, parameter by
-// parameter; those of plain shape may be zero, and so may the list.
-func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention, params ...hlo.Shape) (*function, error) {
-	key := fnKey{id, conv, formKey(params)}
+// function lowers a computation once per convention, form of its result and forms of its parameters, after its callees. The zero shape, and a
+// list that ends early, stand for the plain shape.
+func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention, returns hlo.Shape, params ...hlo.Shape) (*function, error) {
+	comp := l.m.MustComputation(id)
+	if root := comp.Root().Shape(); returns == (hlo.Shape{}) || sameForm(returns, root) {
+		returns = root
+	}
+	key := fnKey{id, conv, formKey([]hlo.Shape{returns}), formKey(params)}
 	if f := l.fns[key]; f != nil {
 		return f, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	comp, _ := l.m.Computation(id)
 	f := &function{l: l, comp: comp, conv: conv,
 		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), elements: make(map[hlo.InstrID][]int), opsOf: make(map[hlo.InstrID][2]int), orders: make(map[hlo.InstrID][]int),
-		forms: make(map[hlo.InstrID]hlo.Shape), chains: make(map[hlo.InstrID]*asyncChain)}
-	for i, pid := range comp.Parameters() {
+		forms: l.formsOf(id, params), chains: make(map[hlo.InstrID]*asyncChain)}
+	for _, pid := range comp.Parameters() {
 		p, _ := comp.At(pid)
-		if i < len(params) && params[i] != (hlo.Shape{}) {
-			f.forms[pid] = params[i]
-		}
 		ids := f.newValues(f.form(p), -1)
 		f.leaves[pid] = ids
 		f.args = append(f.args, ids...)
@@ -127,7 +127,10 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 		}
 		f.noteOrder(in, first)
 	}
-	f.roots = f.leaves[comp.Root().ID()]
+	var err error
+	if f.roots, err = f.as(f.leaves[comp.Root().ID()], f.forms.root, returns, comp.Root().Shape(), comp.Root()); err != nil {
+		return nil, err
+	}
 	f.settleRoots()
 	f.divide()
 	if err := f.makePlan(); err != nil {
@@ -228,24 +231,41 @@ func (f *function) kernel(in hlo.Instruction) error {
 			continue
 		}
 		if !hlo.ForwardsAsync(in.Opcode(), in.Attrs()) {
-			return f.errorf(in, "its operand %s is still being computed; run pass async-to-sync first", o.Name())
+			break // it is given the value in full
 		}
 		f.leaves[in.ID()] = f.leaves[o.ID()]
-		f.setForm(in, f.form(o))
 		return nil
 	}
 	if in.Opcode() == hlo.OpCopy && !in.Shape().Compatible(in.OperandInstr(0).Shape()) {
 		return f.errorf(in, "it copies %v to %v, which is a conversion", in.OperandInstr(0).Shape(), in.Shape())
 	}
+	args, err := f.arguments(in)
+	if err != nil {
+		return err
+	}
 	o := op{
 		kernel: "hlo." + in.Opcode().String(),
 		in:     in,
 		loc:    f.location(in),
-		args:   f.operandLeaves(in, 0, in.NumOperands()),
+		args:   args,
 		share:  shareable(f.l.m, in),
 	}
 	f.leaves[in.ID()] = f.add(o, in.Shape())
 	return nil
+}
+
+// arguments is the leaves of the operands of a kernel, asynchronous values spelled out.
+func (f *function) arguments(in hlo.Instruction) (args []valueID, err error) {
+	for o := range in.Operands() {
+		leaves := f.leaves[o.ID()]
+		if f.isAsync(o) {
+			if leaves, err = f.as(leaves, f.form(o), o.Shape(), o.Shape(), in); err != nil {
+				return nil, err
+			}
+		}
+		args = append(args, leaves...)
+	}
+	return args, nil
 }
 
 func (f *function) location(in hlo.Instruction) bef.Location {

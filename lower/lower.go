@@ -17,6 +17,7 @@ package lower
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gohalo/halo/hlo"
@@ -48,19 +49,27 @@ func (e *Error) Error() string {
 func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 	m = withChains(m)
 	l := newLowering(m)
-	entry, err := l.function(ctx, m.Entry().ID(), plainCall)
+	entry, err := l.function(ctx, m.Entry().ID(), plainCall, hlo.Shape{})
+	if errors.Is(err, errStates) {
+		l = newLowering(m)
+		l.states = true
+		entry, err = l.function(ctx, m.Entry().ID(), plainCall, hlo.Shape{})
+	}
 	if err != nil {
 		return nil, err
-	}
-	if root := m.Entry().Root(); entry.isAsync(root) {
-		return nil, entry.errorf(root, "it is a result of the program that is still being computed")
 	}
 	return l.file(entry)
 }
 
 func newLowering(m hlo.Module) *lowering {
-	return &lowering{m: m, b: bef.NewBuilder(), program: proto.NewProgram(m), fns: make(map[fnKey]*function), chains: make(map[hlo.CompID]int), ordered: make(map[hlo.CompID]bool),
+	l := &lowering{m: m, b: bef.NewBuilder(), program: proto.NewProgram(m), fns: make(map[fnKey]*function), forms: make(map[formsKey]*forms), chains: make(map[hlo.CompID]int), ordered: make(map[hlo.CompID]bool),
 		effects: analysis.FindSideEffects(m)}
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			l.hasChains = l.hasChains || in.Opcode() == hlo.OpAsyncStart
+		}
+	}
+	return l
 }
 
 // lowering is the state of one call of Module.
@@ -70,6 +79,10 @@ type lowering struct {
 	fns    map[fnKey]*function
 	order  []*function // callees first
 	consts constants
+
+	forms     map[formsKey]*forms
+	hasChains bool
+	states    bool // asynchronous values bring the operands that are bound; see form.go
 
 	program *proto.Program // the ids of instructions
 	effects *analysis.SideEffects
@@ -81,9 +94,9 @@ type lowering struct {
 // fnKey distinguishes versions of a computation: a loop body is compiled for results that overwrite arguments, and parameters may have
 // different forms.
 type fnKey struct {
-	comp  hlo.CompID
-	conv  convention
-	forms string
+	comp        hlo.CompID
+	conv        convention
+	result, ins string // their forms
 }
 
 // convention says who owns the memory of a function's arguments and results.

@@ -42,7 +42,7 @@ func TestPlansHoldTheirValues(t *testing.T) {
 
 func checkPlans(t *testing.T, m hlo.Module, name string) {
 	l := newLowering(m)
-	if _, err := l.function(t.Context(), m.Entry().ID(), plainCall); err != nil {
+	if _, err := l.function(t.Context(), m.Entry().ID(), plainCall, hlo.Shape{}); err != nil {
 		t.Logf("%v", err) // what is refused has no plan
 		return
 	}

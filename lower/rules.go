@@ -40,22 +40,41 @@ func forward(_ context.Context, f *function, in hlo.Instruction) error {
 	if in.Opcode() == hlo.OpAddDependency {
 		n = 1
 	}
+	if whole, ok := hlo.TupledAgain(in); ok && f.isAsync(whole) {
+		f.leaves[in.ID()] = f.leaves[whole.ID()]
+		return nil
+	}
 	f.leaves[in.ID()] = f.operandLeaves(in, 0, n)
-	f.forwardForm(in)
 	return nil
 }
 
 func tupleElement(_ context.Context, f *function, in hlo.Instruction) error {
 	tuple := in.OperandInstr(0)
-	form := f.form(tuple)
-	if form.IsToken() {
-		return f.errorf(in, "the parts of an asynchronous value cannot be taken apart; run pass async-to-sync first")
+	index := int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)
+	if isState(f.form(tuple), tuple.Shape()) {
+		return f.statePart(in, tuple, index)
 	}
-	index := hlo.AttrsOf[hlo.TupleElementAttrs](in).Index
-	element := form.Elem(int(index))
 	first := f.firstLeaves(tuple)[index]
-	f.leaves[in.ID()] = f.leaves[tuple.ID()][first:][:element.NumLeaves()]
-	f.setForm(in, element)
+	f.leaves[in.ID()] = f.leaves[tuple.ID()][first:][:f.form(in).NumLeaves()]
+	return nil
+}
+
+// statePart is an element of an asynchronous value: the operands that are bound, or zeros. Elements that only become the same value again need not be there.
+func (f *function) statePart(in, state hlo.Instruction, index int) error {
+	read := in.IsRoot()
+	for user := range in.Users() {
+		_, again := hlo.TupledAgain(user)
+		read = read || !again
+	}
+	switch {
+	case !read:
+	case !f.l.states:
+		return errStates
+	case index == 0:
+		f.leaves[in.ID()] = f.leaves[state.ID()][1:]
+	default:
+		f.leaves[in.ID()] = f.zeros(in.Shape(), in)
+	}
 	return nil
 }
 

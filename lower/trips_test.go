@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/runtime"
 )
@@ -29,7 +30,7 @@ cond { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 %
 ENTRY main { n = s32[] parameter(0) z = s32[] constant(0) init = (s32[], s32[]) tuple(z, n) ROOT w = (s32[], s32[]) while(init), condition=cond, body=body%s }`, c.effect, c.limit, c.config))
 			require.NoError(t, err)
 			l := newLowering(m)
-			f, err := l.function(t.Context(), m.Entry().ID(), plainCall)
+			f, err := l.function(t.Context(), m.Entry().ID(), plainCall, hlo.Shape{})
 			require.NoError(t, err)
 			require.Len(t, f.plan.Controls, 1)
 			assert.Equal(t, c.want, f.plan.Controls[0].TripCount)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/runtime"
 )
@@ -19,7 +20,7 @@ cond { s = (s32[], f32[3], f32[9,3]) parameter(0) i = s32[] get-tuple-element(s)
 ENTRY main { a = f32[3] parameter(0) v = f32[9,3] parameter(1) z = s32[] constant(0) init = (s32[], f32[3], f32[9,3]) tuple(z, a, v) ROOT w = (s32[], f32[3], f32[9,3]) while(init), condition=cond, body=body }`)
 	require.NoError(t, err)
 	l := newLowering(m)
-	_, err = l.function(t.Context(), m.Entry().ID(), plainCall)
+	_, err = l.function(t.Context(), m.Entry().ID(), plainCall, hlo.Shape{})
 	require.NoError(t, err)
 	for _, f := range l.order {
 		if f.conv != loopBody {

@@ -1,12 +1,11 @@
 package passes
 
-// known are the passes of XLA's hlo-opt that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
+// known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
 	"all-to-all-decomposer":                   "",
 	"async-collective-custom-call-rewriter":   "async-collective-creator",
 	"call-splitter":                           "call-parameter-cleanup",
-	"cholesky-expander":                       "",
 	"collective-permute-decomposer":           "async-collective-creator",
 	"constant-deferring":                      "fusion-constant-sinking",
 	"conv-canonicalization":                   "algsimp",
@@ -14,12 +13,10 @@ var known = map[string]string{
 	"convert-operand-folding":                 "bfloat16-fold",
 	"convolution-canonicalization":            "algsimp",
 	"convolution-type-canonicalizer":          "operand-upcaster",
-	"copy-insertion":                          "",
 	"cpu-layout-assignment":                   "",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
 	"dynamic-padder":                          "outline-dynamic",
-	"eigh-expander":                           "",
 	"hlo-module-splitter":                     "",
 	"hlo-module-stitcher":                     "",
 	"instruction-hoister":                     "latency-hiding-scheduler",
@@ -28,28 +25,25 @@ var known = map[string]string{
 	"loop-schedule-linearizer":                "collectives-schedule-linearizer",
 	"memory-space-propagation":                "",
 	"optimize-input-output-buffer-alias":      "",
-	"qr-expander":                             "",
 	"ragged-dot-rewriter":                     "",
 	"reduce-scatter-decomposer":               "reduce-scatter-reassociate",
 	"rematerialization":                       "",
 	"reshape-decomposer":                      "reshape-mover",
 	"result-caster":                           "operand-upcaster",
-	"rng-bit-generator-expander":              "",
-	"rng-expander":                            "",
 	"scan-loop-accumulator-input-unification": "while-loop-simplifier",
 	"shape-canonicalizer":                     "",
 	"shardy-xla":                              "spmd-partitioning",
 	"slice-hoister":                           "slice-sinker",
 	"space-to-batch-converter":                "",
 	"topk-splitter":                           "sort-simplifier",
-	"tree-reduction-rewriter":                 "algsimp",
-	"triangular-solve-expander":               "",
 	"while-loop-pipeline-unroller":            "while-loop-unroller",
 }
 
 // Known reports whether XLA's hlo-opt has the pass of a name, and the pass of the catalogue that is nearest to it, "" if none is.
 func Known(name string) (nearest string, ok bool) {
-	nearest, ok = known[name]
+	if nearest, ok = known[name]; !ok {
+		nearest, ok = backends[name]
+	}
 	return nearest, ok
 }
 

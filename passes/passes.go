@@ -9,12 +9,14 @@ import (
 	"github.com/gohalo/halo/passes/async"
 	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/copies"
 	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/expand"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/host"
 	"github.com/gohalo/halo/passes/layout"
 	"github.com/gohalo/halo/passes/legalize"
+	"github.com/gohalo/halo/passes/linalg"
 	"github.com/gohalo/halo/passes/loops"
 	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
@@ -29,12 +31,14 @@ var catalogued = pass.Join(
 	async.Family,
 	collectives.Family,
 	control.Family,
+	copies.Family,
 	dots.Family,
 	expand.Family,
 	fuse.Family,
 	layout.Family,
 	host.Family,
 	legalize.Family,
+	linalg.Family,
 	loops.Family,
 	motion.Family,
 	schedule.Family,
@@ -51,7 +55,7 @@ func All() []*pass.Pass { return standard.All() }
 var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
 		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,optimization-barrier-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
-	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner,fusion-inliner,outline-dynamic,simplify,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,row-fusion,fusion,dce"},
+	{"cpu", "what lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,async-to-sync,call-inliner{share=true},fusion-inliner,simplify,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,while-loop-invariant-code-motion,simplify,outline-dynamic,row-fusion,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},
 	{"spmd", "the program of one device out of one with shardings for many, as JAX hands it over",

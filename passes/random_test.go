@@ -58,6 +58,23 @@ var asked = map[string]string{
 //
 //	go test ./passes -run 'Random$' -seeds 100000 -v
 func TestRandom(t *testing.T) {
+	runRandom(t, func(seed uint64) (hlo.Module, error) {
+		if seed%2 == 1 {
+			return hlotest.Wide(seed, 8+int(seed%23))
+		}
+		return hlotest.Random(seed, 8+int(seed%23))
+	})
+}
+
+// TestRandomDynamic does the same over modules with arrays whose sizes are known at run time only; sizes are compared too.
+//
+//	go test ./passes -run RandomDynamic -seeds 100000 -v
+func TestRandomDynamic(t *testing.T) {
+	runRandom(t, func(seed uint64) (hlo.Module, error) { return hlotest.Dynamic(seed, 6+int(seed%17)) })
+}
+
+func runRandom(t *testing.T, make func(seed uint64) (hlo.Module, error)) {
+	t.Helper()
 	n := *seeds
 	if testing.Short() {
 		n = min(n, 20)
@@ -87,7 +104,7 @@ func TestRandom(t *testing.T) {
 		wait.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n) && !t.Failed(); i = next.Add(1) - 1 {
 				seed := *firstSeed + uint64(i)
-				k, err := keepsMeaning(seed, names, pipelines)
+				k, err := keepsMeaning(make, seed, names, pipelines)
 				checked.Add(1)
 				changed.Add(int64(k))
 				assert.NoError(t, err, "seed %d", seed)
@@ -103,12 +120,8 @@ func TestRandom(t *testing.T) {
 }
 
 // keepsMeaning runs the passes on the module of a seed and counts those that changed it.
-func keepsMeaning(seed uint64, names []string, pipelines map[string]*pass.Pipeline) (changed int, err error) {
-	make := hlotest.Random
-	if seed%2 == 1 {
-		make = hlotest.Wide
-	}
-	m, err := make(seed, 8+int(seed%23))
+func keepsMeaning(make func(seed uint64) (hlo.Module, error), seed uint64, names []string, pipelines map[string]*pass.Pipeline) (changed int, err error) {
+	m, err := make(seed)
 	if err != nil {
 		return 0, err
 	}

@@ -36,6 +36,14 @@ func (s *SideEffects) Of(in hlo.Instruction) bool {
 	return false
 }
 
+// Mergeable reports whether another instruction that computes the same from the same operands may stand for in: it has no effects, is not
+// random, and is held by nothing but its operands. A parameter, or an update of an asynchronous chain, stands for itself only.
+func (s *SideEffects) Mergeable(in hlo.Instruction) bool {
+	const keeps = hlo.TraitRandom | hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens | hlo.TraitCollective
+	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpAsyncUpdate && hlo.Info(in.Opcode()).Traits&keeps == 0 &&
+		!s.Of(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
+}
+
 // OfComputation reports whether running the computation has effects.
 func (s *SideEffects) OfComputation(id hlo.CompID) bool { return s.impure[id] }
 

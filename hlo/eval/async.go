@@ -6,8 +6,8 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Asynchrony. An async value is a tuple (operands, output, contexts...) in which only the operands are real: what is computed is
-// remembered beside it, under its identity, which tuples and loops keep.
+// Asynchrony. An async value is a tuple (operands, output, contexts...) in which only the operands are real, and the rest is zeros: what is computed
+// is remembered beside it, under its identity, which tuples and loops keep.
 func init() {
 	register(map[hlo.Opcode]Kernel{
 		hlo.OpAsyncStart:  asyncStart,
@@ -22,13 +22,14 @@ func init() {
 type chain struct {
 	callee   hlo.CompID
 	operands []*hlo.Literal
+	value    *hlo.Literal
 }
 
 func asyncStart(c *Call) (*hlo.Literal, error) {
 	if c.In.NumCallees() == 0 {
 		return nil, fmt.Errorf("it calls nothing")
 	}
-	return c.e.pending(c.In.Shape(), &chain{c.In.Callee(0), append([]*hlo.Literal(nil), c.Args...)})
+	return c.e.pending(c.In.Shape(), &chain{callee: c.In.Callee(0), operands: append([]*hlo.Literal(nil), c.Args...)})
 }
 
 // asyncUpdate binds further operands.
@@ -38,7 +39,7 @@ func asyncUpdate(c *Call) (*hlo.Literal, error) {
 		return nil, err
 	}
 	bound := append(append([]*hlo.Literal(nil), ch.operands...), c.Args[1:]...)
-	return c.e.pending(c.In.Shape(), &chain{ch.callee, bound})
+	return c.e.pending(c.In.Shape(), &chain{callee: ch.callee, operands: bound})
 }
 
 func asyncDone(c *Call) (*hlo.Literal, error) {
@@ -59,9 +60,14 @@ func (e *evaluator) pending(s hlo.Shape, ch *chain) (*hlo.Literal, error) {
 		return nil, fmt.Errorf("async value of shape %v", s)
 	}
 	parts := make([]*hlo.Literal, s.NumElems())
-	for i := range parts {
-		parts[i] = hlo.NewElidedLiteral(s.Elem(i))
+	for i := range parts[1:] {
+		z, err := assemble(s.Elem(i+1), zeroLiteral)
+		if err != nil {
+			return nil, err
+		}
+		parts[i+1] = z
 	}
+	parts[0] = hlo.NewElidedLiteral(s.Elem(0))
 	switch operands := s.Elem(0); {
 	case operands.IsTuple() && operands.NumElems() == len(ch.operands):
 		parts[0] = hlo.NewTupleLiteral(ch.operands...)
@@ -72,7 +78,8 @@ func (e *evaluator) pending(s hlo.Shape, ch *chain) (*hlo.Literal, error) {
 	if e.chains == nil {
 		e.chains = make(map[*hlo.Literal]*chain)
 	}
-	e.chains[v] = ch
+	ch.value = v
+	e.chains[v], e.chains[parts[1]] = ch, ch // the second for tuples of the same parts
 	return v, nil
 }
 
@@ -81,6 +88,11 @@ func (c *Call) chain() (*chain, error) {
 	v := c.Args[0]
 	if ch := c.e.chains[v]; ch != nil {
 		return ch, nil
+	}
+	if v.NumParts() > 1 {
+		if ch := c.e.chains[v.Part(1)]; ch != nil && sameParts(v, ch.value) {
+			return ch, nil
+		}
 	}
 	comp, ok := hlo.AsyncCallee(c.e.m, c.In)
 	if !ok || v.NumParts() == 0 {
@@ -95,6 +107,16 @@ func (c *Call) chain() (*chain, error) {
 		ch.operands = []*hlo.Literal{bound}
 	}
 	return ch, nil
+}
+
+// sameParts reports whether two tuples have the same parts, not only equal ones.
+func sameParts(a, b *hlo.Literal) bool {
+	for i := range a.NumParts() {
+		if i >= b.NumParts() || a.Part(i) != b.Part(i) {
+			return false
+		}
+	}
+	return a.NumParts() == b.NumParts()
 }
 
 // copyStart is (destination, source, context).

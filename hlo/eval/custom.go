@@ -45,6 +45,11 @@ var customCalls = map[string]Kernel{
 	"PadToStatic":    padToStatic,
 	"SliceToDynamic": sliceToDynamic,
 
+	// What XLA's client makes of decompositions, for processors that have no library for them.
+	"Qr":                            lapackGeqrf,
+	"ProductOfElementaryReflectors": lapackOrgqr,
+	"Eigh":                          eigh,
+
 	"__xla_internal_call_marker_before": allArguments,
 }
 
@@ -104,7 +109,8 @@ func uninitialized(c *Call) (*hlo.Literal, error) {
 	return assemble(s, zeroLiteral)
 }
 
-// topKCall sorts each line of the last axis by the comparator on (value, index) and keeps the first k, which the result's shape says.
+// topKCall sorts each line of the last axis by the comparator, of values or of values and their indices, and keeps the first k, which the
+// result's shape says.
 func topKCall(c *Call) (*hlo.Literal, error) {
 	s := c.In.Shape()
 	if len(c.Args) != 1 || c.In.NumCallees() != 1 || !s.IsTuple() || s.NumElems() != 2 {
@@ -126,13 +132,17 @@ func topKCall(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.compares([]*hlo.Literal{l, count}); err != nil {
+	compared := []*hlo.Literal{l, count}
+	if len(p.params) == 2 {
+		compared = compared[:1]
+	}
+	if err := p.compares(compared); err != nil {
 		return nil, err
 	}
 	w := l.Shape().Type().ByteSize()
 	data := [][]byte{bytesOf(l), index}
 	values, indices := make([]byte, rows*k*w), make([]byte, rows*k*4)
-	sorter := newSorter(p, []*hlo.Literal{l, count}, n)
+	sorter := newSorter(p, compared, n)
 	for r := range rows {
 		order, err := sorter.first(data, r, k)
 		if err == nil {

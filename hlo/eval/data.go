@@ -83,11 +83,8 @@ func encodedCount(n int, t hlo.PrimitiveType) []byte {
 }
 
 func broadcast(c *Call) (*hlo.Literal, error) {
-	s := c.In.Shape()
-	if !s.IsStatic() {
-		return nil, fmt.Errorf("broadcast to the dynamic shape %v is not supported", s)
-	}
-	if err := c.affordable(s); err != nil {
+	s, err := c.shape()
+	if err != nil {
 		return nil, err
 	}
 	return broadcastTo(s, c.Args[0], ints(hlo.AttrsOf[hlo.BroadcastAttrs](c.In).Dimensions))
@@ -115,33 +112,14 @@ func broadcastTo(s hlo.Shape, l *hlo.Literal, axes []int) (*hlo.Literal, error) 
 }
 
 func reshape(c *Call) (*hlo.Literal, error) {
-	s := c.In.Shape()
-	if l := c.Args[0].Shape(); !s.IsStatic() || l.NumElements() != s.NumElements() {
-		return reshapeDynamic(c.Args[0], s)
-	}
-	return c.Args[0].WithShape(s)
-}
-
-// reshapeDynamic reshapes to a shape with one dynamic dimension, whose actual size follows from the number of elements.
-func reshapeDynamic(l *hlo.Literal, s hlo.Shape) (*hlo.Literal, error) {
-	dims := s.Dimensions()
-	rest, at := int64(1), -1
-	for i, d := range dims {
-		switch {
-		case !s.IsDynamicDimension(i):
-			rest *= d
-		case at >= 0:
-			return nil, fmt.Errorf("reshape to %v, which has several dynamic dimensions, is not supported", s)
-		default:
-			at = i
+	s, l := c.In.Shape(), c.Args[0]
+	if !s.IsStatic() || l.Shape().NumElements() != s.NumElements() {
+		var err error
+		if s, err = c.sizedReshape(l.Shape(), s); err != nil {
+			return nil, err
 		}
 	}
-	n := l.Shape().NumElements()
-	if at < 0 || rest == 0 || n%rest != 0 {
-		return nil, fmt.Errorf("%d elements of %v do not fill %v", n, l.Shape(), s)
-	}
-	dims[at] = n / rest
-	return l.WithShape(hlo.MakeShape(s.Type(), dims...))
+	return l.WithShape(s)
 }
 
 func dynamicReshape(c *Call) (*hlo.Literal, error) {
@@ -170,12 +148,16 @@ func bitcast(c *Call) (*hlo.Literal, error) {
 		return c.Args[0], nil
 	}
 	from := c.In.OperandInstr(0).Shape()
+	s, err := c.sizedBitcast(from, s)
+	if err != nil {
+		return nil, err
+	}
 	data := bytesOf(c.Args[0])
 	data = permuted(data, dimsOf(c.Args[0].Shape()), majorToMinor(from), from.Type().ByteSize())
 	if bf, bt := storageBits(from.Type()), storageBits(s.Type()); bf != bt && (bf < 8 || bt < 8) {
 		data = repack(data, bf, bt, int(s.NumElements()), s.Type())
 	}
-	order := majorToMinor(s)
+	order := majorToMinor(c.In.Shape())
 	dims := dimsOf(s)
 	back := make([]int, len(order))
 	for i, a := range order {

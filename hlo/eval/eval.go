@@ -281,15 +281,17 @@ func (c *Call) shape() (hlo.Shape, error) {
 	s := c.In.Shape()
 	if !s.IsStatic() {
 		var err error
-		if s, err = c.inferred(); err != nil {
+		if s, err = c.sized(); err != nil {
 			return s, err
 		}
 	}
 	return s, c.affordable(s)
 }
 
-func (c *Call) inferred() (hlo.Shape, error) {
-	ctx := &hlo.ShapeContext{Op: c.In.Opcode(), Attrs: c.In.Attrs()}
+func (c *Call) inferred() (hlo.Shape, error) { return c.inferredWith(c.In.Attrs()) }
+
+func (c *Call) inferredWith(attrs hlo.OpAttrs) (hlo.Shape, error) {
+	ctx := &hlo.ShapeContext{Op: c.In.Opcode(), Attrs: attrs}
 	for _, a := range c.Args {
 		ctx.Operands = append(ctx.Operands, a.Shape())
 	}

@@ -63,7 +63,7 @@ func dynamicSlice(c *Call) (*hlo.Literal, error) {
 		return nil, err
 	}
 	l := c.Args[0]
-	sizes := ints(hlo.AttrsOf[hlo.DynamicSliceAttrs](c.In).Sizes)
+	sizes := c.block(hlo.AttrsOf[hlo.DynamicSliceAttrs](c.In).Sizes)
 	dims := dimsOf(l.Shape())
 	at, err := starts(c.Args[1:], dims, sizes)
 	if err != nil {
@@ -167,7 +167,7 @@ func gather(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	sizes := ints(a.SliceSizes)
+	sizes := c.block(a.SliceSizes)
 	if len(sizes) != len(m.dims) {
 		return nil, fmt.Errorf("%d slice sizes for %v", len(sizes), operand.Shape())
 	}

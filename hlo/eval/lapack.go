@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
@@ -265,12 +266,30 @@ func lapackSyevd(c *Call) (*hlo.Literal, error) {
 	if err != nil || m.rows != m.cols {
 		return nil, fmt.Errorf("syevd of %v", c.Args[0].Shape())
 	}
-	lower := c.option("uplo", 'L') == 'L'
-	var values []complex128
 	vectors := m.v
 	if c.option("mode", 'V') == 'N' {
 		vectors = slices.Clone(m.v)
 	}
+	values := m.eigen(c.option("uplo", 'L') == 'L')
+	return (&output{c: c}).numbers(vectors).numbers(values).ints(make([]int64, m.batch)).value()
+}
+
+// eigh is the call that XLA's client makes, whose configuration "lower,sort,sweeps,tolerance" is for its own method: A → (V, w). Eigenvalues are ascending in any case.
+func eigh(c *Call) (*hlo.Literal, error) {
+	m, err := matricesOf(c.Args[0])
+	if err != nil || m.rows != m.cols {
+		return nil, fmt.Errorf("Eigh of %v", c.Args[0].Shape())
+	}
+	lower := true
+	if common := c.In.Common(); common != nil {
+		lower = !strings.HasPrefix(strings.Trim(common.BackendConfig, `"{} `), "0")
+	}
+	values := m.eigen(lower)
+	return (&output{c: c}).numbers(m.v).numbers(values).value()
+}
+
+// eigen replaces Hermitian matrices, of which one triangle is read, by their eigenvectors, and returns the eigenvalues.
+func (m *matrices) eigen(lower bool) (values []complex128) {
 	for k := range m.batch {
 		if !m.s.Type().IsComplex() {
 			if w, ok := eigenSymmetric(m.at(k), m.rows, lower); ok {
@@ -280,7 +299,7 @@ func lapackSyevd(c *Call) (*hlo.Literal, error) {
 		}
 		values = append(values, eigenHermitian(m.at(k), m.rows, lower)...)
 	}
-	return (&output{c: c}).numbers(vectors).numbers(values).ints(make([]int64, m.batch)).value()
+	return values
 }
 
 // lapackGesdd is the singular value decomposition: A → (A, s, U, Vᴴ, info). Mode N leaves zeros in the place of U and Vᴴ, A makes them square.

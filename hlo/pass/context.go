@@ -88,8 +88,12 @@ func (c *Context) FP() FP { return c.runner.FP }
 
 // SpendAs is [Context.Spend] for a rewrite that may change floating-point results as the class says. It reports false where the policy of the
 // run does not allow that; reports have the class otherwise, so that checks know what may differ.
-func (c *Context) SpendAs(rule string, class FP) bool {
-	if class > c.FP() || !c.Spend(rule) {
+func (c *Context) SpendAs(rule string, class FP) bool { return c.SpendUnder(Exact, rule, class) }
+
+// SpendUnder is [Context.SpendAs] where policy holds beside that of the run: what the pass was asked for by an option. A pass that is there to do without an op, so that whoever runs
+// it asks for results other than the op's own, says [FastMath].
+func (c *Context) SpendUnder(policy FP, rule string, class FP) bool {
+	if class > max(policy, c.FP()) || !c.Spend(rule) {
 		return false
 	}
 	if class != Exact {

@@ -5,6 +5,7 @@ package asyncprog
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -179,6 +180,26 @@ func (s *scope) start() {
 		fmt.Fprintf(&s.b, "  %s = %s async-start(%s, %s)%s, calls=%s\n", c.name, c.shape, a.name, b.name, thread, body)
 	}
 	s.chains = append(s.chains, c)
+	if g.r.IntN(4) == 0 {
+		s.operand(c, a)
+	}
+}
+
+// operand reads back the first operand of a chain, from its state or from that behind a call or branch that passes it on.
+func (s *scope) operand(c chain, a value) {
+	g := s.g
+	state, name, n := c.name, g.name("o"), 1
+	if g.r.IntN(3) == 0 {
+		f := g.name("pass")
+		fmt.Fprintf(&g.before, "%s {\n  t = %s parameter(0)\n  ROOT r = %s copy(t)\n}\n\n", f, c.shape, c.shape)
+		fmt.Fprintf(&s.b, "  %s.c = %s call(%s), to_apply=%s\n", name, c.shape, state, f)
+		state = name + ".c"
+	}
+	if strings.HasPrefix(c.shape, "(("+vec+", ") {
+		n = 2
+	}
+	fmt.Fprintf(&s.b, "  %s.t = (%s) get-tuple-element(%s), index=0\n", name, strings.Join(slices.Repeat([]string{vec}, n), ", "), state)
+	s.add(a.failed, "get-tuple-element(%s.t), index=0", name)
 }
 
 // done waits for some chain, which gets its last operand if it has not.
@@ -251,6 +272,18 @@ func (s *scope) branch(deep int) {
 	s.add(f1 || sel.failed, "conditional(%s, %s, %s), true_computation=%s, false_computation=%s", pred, a.name, b.name, first, second)
 }
 
+// beginElsewhere is a call, or a branch, that returns the chain of a negation it has begun. Only the state of a loop may be what it returns.
+func (g *generator) beginElsewhere(x, shape, zero string) string {
+	f := g.name("begin")
+	fmt.Fprintf(&g.before, "%s {\n  x = %s parameter(0)\n  ROOT s = %s negate-start(x)\n}\n\n", f, vec, shape)
+	if g.r.IntN(2) == 0 {
+		return fmt.Sprintf("call(%s), to_apply=%s", x, f)
+	}
+	p := g.name("begin")
+	fmt.Fprintf(&g.before, "%s {\n  x = %s parameter(0)\n  y = %s copy(x)\n  ROOT s = %s negate-start(y)\n}\n\n", p, vec, vec, shape)
+	return fmt.Sprintf("conditional(%s, %s, %s), branch_computations={%s, %s}", zero, x, x, f, p)
+}
+
 // loop carries an array, and sometimes a chain that every round waits for and begins again.
 func (s *scope) loop(deep int) {
 	g := s.g
@@ -271,9 +304,17 @@ func (s *scope) loop(deep int) {
 			shape, vec, vec, body, vec, shape, state)
 		b := s.pick()
 		failed = failed || b.failed && rounds > 0
-		fmt.Fprintf(&s.b, "  %s.z = s32[] constant(0)\n  %s.s = %s negate-start(%s)\n  %s.t = %s tuple(%s.z, %s, %s.s)\n", loop, loop, shape, b.name, loop, state, loop, a.name, loop)
+		left := g.r.IntN(3) == 0
+		begin := fmt.Sprintf("negate-start(%s)", b.name)
+		if left {
+			begin = g.beginElsewhere(b.name, shape, loop+".z")
+		}
+		fmt.Fprintf(&s.b, "  %s.z = s32[] constant(0)\n  %s.s = %s %s\n  %s.t = %s tuple(%s.z, %s, %s.s)\n", loop, loop, shape, begin, loop, state, loop, a.name, loop)
 		fmt.Fprintf(&s.b, "  %s.w = %s while(%s.t), condition=%s.cond, body=%s.body\n  %s.c = %s get-tuple-element(%s.w), index=2\n", loop, state, loop, loop, loop, loop, shape, loop)
 		s.add(failed, "get-tuple-element(%s.w), index=1", loop)
+		if left { // a second done would end the chain of the body twice
+			return
+		}
 		last := b.failed
 		if rounds > 0 { // it was begun on what the last round but one left
 			last = failed || a.failed

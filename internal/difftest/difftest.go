@@ -182,7 +182,7 @@ func reference(ctx context.Context, m hlo.Module, cfg Config) (args, want []*hlo
 }
 
 func compare(ctx context.Context, m hlo.Module, args, got, want []*hlo.Literal, cfg Config) Outcome {
-	var moved [][]*hlo.Literal
+	var moved []answer
 	atLeast := widened(m)
 	o := Outcome{Verdict: Same}
 	for i, w := range want {
@@ -198,7 +198,7 @@ func compare(ctx context.Context, m hlo.Module, args, got, want []*hlo.Literal, 
 			moved = probe(ctx, m, args, len(want), cfg)
 		}
 		o = Outcome{Verdict: IllConditioned, Err: fmt.Errorf("result leaf %d, %v: %w", i, w.Shape().WithoutLayout(), err), Leaf: i}
-		if !slices.ContainsFunc(moved, func(results []*hlo.Literal) bool { return illConditioned(g, w, results[i]) }) {
+		if !slices.ContainsFunc(moved, func(a answer) bool { return illConditioned(g, w, a.results[i], a.ulps) }) {
 			o.Verdict = Differ
 			return o
 		}
@@ -206,21 +206,30 @@ func compare(ctx context.Context, m hlo.Module, args, got, want []*hlo.Literal, 
 	return o
 }
 
-// probe evaluates m on inputs one half of whose numbers was moved by an ulp, and then on those with the other half moved; and in the same way
-// with its constants moved, since what is computed from these alone is rounded like everything else.
-func probe(ctx context.Context, m hlo.Module, args []*hlo.Literal, leaves int, cfg Config) (moved [][]*hlo.Literal) {
-	try := func(m hlo.Module, args []*hlo.Literal) {
+// answer is what the evaluator makes of inputs, or of constants, that were moved.
+type answer struct {
+	results []*hlo.Literal
+	ulps    float64 // how far
+}
+
+// probe evaluates m on inputs one half of whose numbers was moved, and then on those with the other half moved; and in the same way
+// with its constants moved, since what is computed from these alone is rounded like everything else. They are moved by one ulp, which the
+// rounding of a sum may hide, and by sixteen.
+func probe(ctx context.Context, m hlo.Module, args []*hlo.Literal, leaves int, cfg Config) (moved []answer) {
+	try := func(m hlo.Module, args []*hlo.Literal, ulps uint16) {
 		if results, err := evaluate(ctx, m, args, cfg); err == nil && len(results) == leaves {
-			moved = append(moved, results)
+			moved = append(moved, answer{results, float64(ulps)})
 		}
 	}
-	for half := range uint64(2) {
-		other := make([]*hlo.Literal, len(args))
-		for k, a := range args {
-			other[k] = move(a, half)
+	for _, ulps := range []uint16{1, 16} {
+		for half := range uint64(2) {
+			other := make([]*hlo.Literal, len(args))
+			for k, a := range args {
+				other[k] = move(a, half, ulps)
+			}
+			try(m, other, ulps)
+			try(moveConstants(m, half, ulps), args, ulps)
 		}
-		try(m, other)
-		try(moveConstants(m, half), args)
 	}
 	return moved
 }

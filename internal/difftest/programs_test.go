@@ -27,7 +27,7 @@ func TestPrograms(t *testing.T) {
 		for _, f := range archive.Files {
 			t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar")+"/"+f.Name, func(t *testing.T) {
 				m := parse(t, f.Name, string(f.Data))
-				for _, pipeline := range []string{"cpu", "O0"} {
+				for _, pipeline := range []string{"cpu", "O0", "O3,cpu-async"} {
 					for threads := 1; threads <= 4; threads += 3 {
 						for _, fill := range []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Zeros} {
 							same(t, m, difftest.Config{Pipeline: pipeline, Threads: threads, Fill: fill, Seed: 3, Runs: 10})

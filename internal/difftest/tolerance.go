@@ -90,19 +90,19 @@ func largest(l *hlo.Literal) float64 {
 }
 
 // illConditioned reports whether the difference of got from want is what the program makes of noise: moved is the evaluator's answer to
-// inputs, or constants, that were moved by an ulp. A float may be 64 times as far off as it moved by that (64 roundings, as above); an integer may
-// be off if any of its array moved, since that can only be a rounded float that crossed a step.
-func illConditioned(got, want, moved *hlo.Literal) bool {
+// inputs, or constants, that were moved by some ulps. A float may be as far off as 64 ulps move it (64 roundings, as above); an integer may
+// be off if any of its array moved by one, since that can only be a rounded float that crossed a step.
+func illConditioned(got, want, moved *hlo.Literal, ulps float64) bool {
 	t := want.Shape().Type()
 	if !t.IsFloat() && !t.IsComplex() {
-		return !bytes.Equal(want.Bytes(), moved.Bytes())
+		return ulps == 1 && !bytes.Equal(want.Bytes(), moved.Bytes())
 	}
 	shift := arrays.Compare(moved, want, 0, 0)
-	return arrays.Compare(got, want, 0, 64*shift.MaxAbs).Bad == 0
+	return arrays.Compare(got, want, 0, 64/ulps*shift.MaxAbs).Bad == 0
 }
 
 // moveConstants is m with every other constant moved. Zeros and infinities stay: they are what sums and maxima begin with, and exact.
-func moveConstants(m hlo.Module, half uint64) hlo.Module {
+func moveConstants(m hlo.Module, half uint64, ulps uint16) hlo.Module {
 	e := m.Edit()
 	n := half
 	for c := range m.Computations() {
@@ -115,25 +115,22 @@ func moveConstants(m hlo.Module, half uint64) hlo.Module {
 				continue
 			}
 			if n++; n%2 == 0 {
-				e.Computation(c.ID()).Instr(in.ID()).SetAttrs(&hlo.ConstantAttrs{Literal: moveAll(l)})
+				e.Computation(c.ID()).Instr(in.ID()).SetAttrs(&hlo.ConstantAttrs{Literal: move(move(l, 0, ulps), 1, ulps)})
 			}
 		}
 	}
 	return e.Freeze()
 }
 
-// moveAll moves both halves of the numbers.
-func moveAll(l *hlo.Literal) *hlo.Literal { return move(move(l, 0), 1) }
-
-// move changes the last place of one half of the numbers, 0 or 1. Which half a number is in does not follow the axes of its array: if it
+// move changes one half of the numbers, 0 or 1, by a power of two of ulps. Which half a number is in does not follow the axes of its array: if it
 // did, a sum along one might see nothing move.
-func move(l *hlo.Literal, half uint64) *hlo.Literal {
+func move(l *hlo.Literal, half uint64, ulps uint16) *hlo.Literal {
 	s := l.Shape()
 	switch {
 	case s.IsTuple():
 		parts := make([]*hlo.Literal, l.NumParts())
 		for i := range parts {
-			parts[i] = move(l.Part(i), half)
+			parts[i] = move(l.Part(i), half, ulps)
 		}
 		return hlo.NewTupleLiteral(parts...)
 	case !s.IsArray() || !s.Type().IsFloat() && !s.Type().IsComplex():
@@ -147,11 +144,11 @@ func move(l *hlo.Literal, half uint64) *hlo.Literal {
 		}
 		switch b := data[i:]; size {
 		case 8:
-			binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^1)
+			binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^uint64(ulps))
 		case 4:
-			binary.LittleEndian.PutUint32(b, binary.LittleEndian.Uint32(b)^1)
+			binary.LittleEndian.PutUint32(b, binary.LittleEndian.Uint32(b)^uint32(ulps))
 		case 2:
-			binary.LittleEndian.PutUint16(b, binary.LittleEndian.Uint16(b)^1)
+			binary.LittleEndian.PutUint16(b, binary.LittleEndian.Uint16(b)^ulps)
 		}
 	}
 	moved, err := hlo.NewLiteral(s, data)

@@ -15,16 +15,24 @@ func Random(seed uint64, size int) (hlo.Module, error) { return random(seed, siz
 
 func random(seed uint64, size int, wide bool) (hlo.Module, error) {
 	r := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
-	b := hlo.NewBuilder(fmt.Sprintf("random_%d", seed))
-	g := &generator{r: r, b: b, wide: wide}
+	g := newGenerator(seed, r, wide)
 	for i := range 2 + r.IntN(3) {
-		g.keep(b.Parameter(fmt.Sprintf("p%d", i), g.shape()))
+		g.keep(g.b.Parameter(fmt.Sprintf("p%d", i), g.shape()))
 	}
 	for range size {
 		g.step()
 	}
-	m, err := b.Build(g.root())
-	if err != nil || r.IntN(4) > 0 {
+	return g.finish(g.root())
+}
+
+func newGenerator(seed uint64, r *rand.Rand, wide bool) *generator {
+	return &generator{r: r, b: hlo.NewBuilder(fmt.Sprintf("random_%d", seed)), wide: wide}
+}
+
+// finish is the module that results in root.
+func (g *generator) finish(root hlo.Value) (hlo.Module, error) {
+	m, err := g.b.Build(root)
+	if err != nil || g.r.IntN(4) > 0 {
 		return m, err
 	}
 	e := m.Edit()

@@ -21,7 +21,7 @@ var modules = flag.Uint64("modules", 60, "random modules of each kind")
 
 // TestRandomModules: what the generators make is legal, the same every time, evaluates, and passes through text and protos unchanged.
 func TestRandomModules(t *testing.T) {
-	kinds := map[string]func(uint64, int) (hlo.Module, error){"random": hlotest.Random, "wide": hlotest.Wide}
+	kinds := map[string]func(uint64, int) (hlo.Module, error){"random": hlotest.Random, "wide": hlotest.Wide, "dynamic": hlotest.Dynamic}
 	ops := map[hlo.Opcode]bool{}
 	for name, make := range kinds {
 		for seed := range *modules {

@@ -137,7 +137,7 @@ func decorate(m hlo.Module, r *rand.Rand) hlo.Module {
 				edit.SetAttr(hlo.KeySharding, &hlo.Sharding{Kind: pick(r, []hlo.ShardingKind{hlo.ShardingReplicated, hlo.ShardingManual})})
 			}
 			if in.Opcode() == hlo.OpCopy && s.Rank() > 1 && !in.IsRoot() && c.ID() == m.Entry().ID() {
-				edit.SetShape(hlo.MakeArray(s.Type(), s.Dimensions(), nil, firstFastest(s.Rank())))
+				edit.SetShape(s.WithLayout(firstFastest(s.Rank())))
 			}
 		}
 	}

@@ -30,8 +30,10 @@ type Report struct {
 	Instances, Fired, Misses int
 	// Dynamic is how many of the modules on which it fired had dimensions of dynamic size.
 	Dynamic int
-	Types   []string // for which it fired
-	Wrong   *Wrong
+	// Around is how often it fired on instances in other surroundings: with more results, orders of execution, shardings.
+	Around int
+	Types  []string // for which it fired
+	Wrong  *Wrong
 }
 
 // Wrong is an instance on which a rule fails.
@@ -66,14 +68,14 @@ const wide = 1024
 
 // Check tries a rule.
 func Check(ctx context.Context, r *rules.Rule) *Report {
-	c := &checking{ctx: ctx, report: &Report{Rule: r}}
+	c := &checking{ctx: ctx, report: &Report{Rule: r}, surrounded: map[hlo.PrimitiveType]int{}}
 	rewriter := &pass.Rewriter{Rules: []*pass.RewriteRule{r.RewriteRule}, On: []string{r.ID}, Once: true}
 	c.p = &pass.Pass{Name: "rule", Doc: r.ID, Local: rewriter.Local}
 	for _, shape := range []struct {
 		dims    []int64
 		dynamic bool
 		limit   int
-	}{{[]int64{wide}, false, 100}, {nil, false, 40}, {[]int64{4}, false, 60}, {[]int64{2, 3}, false, 60}, {[]int64{2, 3, 2}, false, 60}, {[]int64{2, 2, 2}, false, 60}, {[]int64{4}, true, 60}} {
+	}{{[]int64{wide}, false, 100}, {nil, false, 40}, {[]int64{4}, false, 60}, {[]int64{2, 3}, false, 60}, {[]int64{2, 3, 2}, false, 60}, {[]int64{2, 2, 2}, false, 60}, {[]int64{4}, true, 60}, {[]int64{2, 3}, true, 40}, {[]int64{3, 1, 2}, true, 20}} {
 		r.Instances(shape.dims, shape.dynamic, shape.limit, func(inst rules.Instance) bool {
 			c.try(inst, shape.dynamic)
 			return c.report.Wrong == nil && ctx.Err() == nil
@@ -92,6 +94,8 @@ type checking struct {
 	ctx    context.Context
 	p      *pass.Pass
 	report *Report
+	// surrounded is how many instances of a type were tried in other surroundings.
+	surrounded map[hlo.PrimitiveType]int
 }
 
 func (c *checking) try(inst rules.Instance, dynamic bool) {
@@ -128,12 +132,40 @@ func (c *checking) try(inst rules.Instance, dynamic bool) {
 		wrong("what the rule makes does not verify: " + err.Error())
 		return
 	}
-	r.Wrong = c.compare(inst, after)
+	if r.Wrong = c.compare(inst, after); r.Wrong == nil && inst.Miss == "" && c.surrounded[inst.Type] < aroundEach {
+		c.surrounded[inst.Type]++
+		r.Wrong = c.around(inst)
+	}
 }
 
-// compare evaluates both versions.
+// compare evaluates both versions. Where sizes are dynamic, they are evaluated at the bound, below it, and at zero.
 func (c *checking) compare(inst rules.Instance, after hlo.Module) *Wrong {
-	args := inputs(inst.Module, c.report.Rule.FP)
+	if !isDynamic(inst.Module) {
+		return c.compareAt(inst, after, 0)
+	}
+	for less := range int64(maxLess) {
+		if w := c.compareAt(inst, after, less); w != nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// maxLess is more than any bound of an instance.
+const maxLess = 5
+
+func isDynamic(m hlo.Module) bool {
+	for i := range m.Entry().NumParameters() {
+		if !m.Entry().Parameter(i).Shape().IsStatic() {
+			return true
+		}
+	}
+	return false
+}
+
+// compareAt evaluates both versions where dynamic sizes are that much less than their bounds.
+func (c *checking) compareAt(inst rules.Instance, after hlo.Module, less int64) *Wrong {
+	args := inputs(inst.Module, c.report.Rule.FP, less)
 	want, err := eval.Module(c.ctx, inst.Module, args, eval.Options{MaxBytes: 1 << 24})
 	if err != nil {
 		return nil // the left side has no value

@@ -13,17 +13,17 @@ import (
 
 // TestBuiltInRules proves every rule of the simplifier that is text.
 func TestBuiltInRules(t *testing.T) {
-	fired, misses, dynamic := 0, 0, 0
+	fired, misses, dynamic, around := 0, 0, 0, 0
 	for file, list := range algsimp.Text() {
 		for _, r := range list {
 			report := rulecheck.Check(t.Context(), r)
 			if report.Wrong != nil {
 				t.Errorf("%s:%d: %s: %v", file, r.Line, r.ID, report.Wrong)
 			}
-			fired, misses, dynamic = fired+report.Fired, misses+report.Misses, dynamic+report.Dynamic
+			fired, misses, dynamic, around = fired+report.Fired, misses+report.Misses, dynamic+report.Dynamic, around+report.Around
 		}
 	}
-	t.Logf("fired on %d instances, %d of them of dynamic size; %d departures", fired, dynamic, misses)
+	t.Logf("fired on %d instances, %d of them of dynamic size, and on %d in other surroundings; %d departures", fired, dynamic, around, misses)
 }
 
 // TestWrongRules plants mistakes of ten kinds, and wants each found, with the input that shows it.

@@ -6,7 +6,8 @@
 //	errors.Is(err, shadow.ErrSkipped) // the first version cannot be evaluated here: nothing was learnt
 //
 // Inputs are made by the rules of halo run --fill, a different one for each round, and one round has the values that break wrong algebra:
-// zeros of both signs, infinities, NaN, the smallest and the largest numbers. Both versions run
+// zeros of both signs, infinities, NaN, the smallest and the largest numbers. Dynamic dimensions of parameters are smaller than their bounds where
+// the first version takes that, and each round has other sizes; dimensions of one bound have one size. Both versions run
 // on the reference evaluator. Programs that communicate with a host, draw random numbers of the device's choice, or are too large for
 // the budget are skipped.
 package shadow
@@ -99,8 +100,13 @@ func (r *Reference) compare(ctx context.Context, after hlo.Module, n int) error 
 			in.err = fmt.Errorf("%w: %w", ErrSkipped, err)
 			return in.err
 		}
-		if in.args, err = Inputs(r.m, r.fill(n), uint64(n)); err == nil {
-			in.want, err = eval.Module(ctx, r.m, in.args, r.limits)
+		for _, size := range []func(int64) int64{smaller(n), atBound} {
+			if in.args, err = inputs(r.m, r.fill(n), uint64(n), size); err == nil {
+				in.want, err = eval.Module(ctx, r.m, in.args, r.limits)
+			}
+			if err == nil || !hasBounds(r.m.Entry()) {
+				break
+			}
 		}
 		if err != nil {
 			in.err = fmt.Errorf("%w: %w", ErrSkipped, err)
@@ -152,17 +158,66 @@ func orDefault[T int | int64](v, def T) T {
 	return v
 }
 
-// Inputs makes one literal for each parameter of the entry computation. Leaves larger than 64 MB are refused.
+// Inputs makes one literal for each parameter of the entry computation. Leaves larger than 64 MB are refused. Dynamic dimensions have sizes that
+// depend on the seed.
 func Inputs(m hlo.Module, fill arrays.FillKind, seed uint64) ([]*hlo.Literal, error) {
+	return inputs(m, fill, seed, smaller(int(seed%sizeRounds)))
+}
+
+func inputs(m hlo.Module, fill arrays.FillKind, seed uint64, size func(bound int64) int64) ([]*hlo.Literal, error) {
 	entry, leaf := m.Entry(), 0
 	args := make([]*hlo.Literal, entry.NumParameters())
 	for i := range args {
 		var err error
-		if args[i], err = input(entry.Parameter(i).Shape(), fill, seed, &leaf); err != nil {
+		if args[i], err = input(entry.Parameter(i).Shape().Map(func(s hlo.Shape) hlo.Shape { return withSizes(s, size) }), fill, seed, &leaf); err != nil {
 			return nil, err
 		}
 	}
 	return args, nil
+}
+
+// sizeRounds is the number of rounds after which sizes of dynamic dimensions begin again.
+const sizeRounds = 4
+
+// smaller is the size of dynamic dimensions in a round, by their bound.
+func smaller(round int) func(int64) int64 {
+	return func(bound int64) int64 {
+		switch round % sizeRounds {
+		case 0:
+			return max(0, bound-1)
+		case 1:
+			return (bound + 1) / 2
+		case 2:
+			return bound
+		}
+		return min(1, bound)
+	}
+}
+
+func atBound(bound int64) int64 { return bound }
+
+// withSizes is the static shape of an array whose dynamic dimensions are as large as size says.
+func withSizes(s hlo.Shape, size func(int64) int64) hlo.Shape {
+	if s.IsStatic() || !s.IsBounded() {
+		return s
+	}
+	dims := s.Dimensions()
+	for i := range dims {
+		if s.IsDynamicDimension(i) {
+			dims[i] = size(dims[i])
+		}
+	}
+	return hlo.MakeShape(s.Type(), dims...)
+}
+
+// hasBounds reports whether a parameter has a dynamic dimension.
+func hasBounds(c hlo.Computation) bool {
+	for i := range c.NumParameters() {
+		if !c.Parameter(i).Shape().IsStatic() {
+			return true
+		}
+	}
+	return false
 }
 
 func input(s hlo.Shape, fill arrays.FillKind, seed uint64, leaf *int) (*hlo.Literal, error) {

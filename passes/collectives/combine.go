@@ -76,7 +76,7 @@ func (b *combiner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		}
 		done := map[hlo.InstrID]bool{}
 		for {
-			set := b.next(m, e.View(c.ID()), done)
+			set := b.next(ctx, m, e.View(c.ID()), done)
 			if len(set) < 2 || !ctx.Spend("combine") {
 				break
 			}
@@ -90,8 +90,8 @@ func (b *combiner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 }
 
 // next finds a set to merge: the first that is not done and others like it. Those that it has tried are marked done.
-func (b *combiner) next(m hlo.Module, c hlo.Computation, done map[hlo.InstrID]bool) []hlo.InstrID {
-	deps := analysis.FindDependencies(c)
+func (b *combiner) next(ctx *pass.Context, m hlo.Module, c hlo.Computation, done map[hlo.InstrID]bool) []hlo.InstrID {
+	deps, windows := analysis.FindDependencies(c), analysis.FindWindows(c)
 	order := slices.Collect(c.PostOrder())
 	for start, first := range order {
 		key, ok := b.keyOf(m, first, done)
@@ -105,6 +105,10 @@ func (b *combiner) next(m hlo.Module, c hlo.Computation, done map[hlo.InstrID]bo
 			k, ok := b.keyOf(m, in, done)
 			size := bytesOf(in)
 			if !ok || k != key || bytes+size > b.bytes || int64(len(set)) >= b.count || related != nil && related[deps.Position(in.ID())] {
+				continue
+			}
+			if windows.Narrows(first.ID(), in.ID()) {
+				ctx.Missed(in, "not merged with %%%s: one would wait for a chain that only the other needs", first.Name())
 				continue
 			}
 			set, bytes = append(set, in.ID()), bytes+size

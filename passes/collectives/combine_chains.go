@@ -35,7 +35,7 @@ func (b *combiner) chains(ctx *pass.Context, e *hlo.Editor, m hlo.Module, c hlo.
 	if !some {
 		return nil
 	}
-	sets, err := b.setsOf(e, m, c, pairs, group)
+	sets, err := b.setsOf(ctx, e, m, c, pairs, group)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func putOff(d *analysis.Dependencies, costs *analysis.Costs, start, other hlo.In
 }
 
 // setsOf chooses what is merged, as if the pairs were plain instructions. It leaves the session as it was.
-func (b *combiner) setsOf(e *hlo.Editor, m hlo.Module, c hlo.Computation, pairs []async.Pair, group []int) (sets [][]async.Pair, err error) {
+func (b *combiner) setsOf(ctx *pass.Context, e *hlo.Editor, m hlo.Module, c hlo.Computation, pairs []async.Pair, group []int) (sets [][]async.Pair, err error) {
 	before := e.Snapshot()
 	defer func() { e.Rollback(before) }()
 	of := make(map[hlo.InstrID]int) // pair of each plain instruction
@@ -143,7 +143,7 @@ func (b *combiner) setsOf(e *hlo.Editor, m hlo.Module, c hlo.Computation, pairs 
 		}
 	}
 	for {
-		set := own.next(now, view, done)
+		set := own.next(ctx, now, view, done)
 		if len(set) < 2 {
 			return sets, nil
 		}

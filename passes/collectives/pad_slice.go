@@ -16,7 +16,7 @@ var AllGatherPadSliceSimplifier = &pass.Pass{
 
 The gathered dimension is padded on one side, and each device takes a window of the padded array: one the window with the gathered parts, the others padding alone. Each part then goes
 to that device by a collective-permute; the others make padding. Windows must follow the order of the group.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			for in := range c.PostOrder() {

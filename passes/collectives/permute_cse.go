@@ -16,7 +16,7 @@ var CollectivePermuteCSE = &pass.Pass{
 
 Two collective-permutes of one value between the same devices become one, and that of a slice of a value that is sent as a whole becomes a slice
 of what is received.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			var permutes []hlo.Instruction

@@ -19,7 +19,7 @@ var Quantizer = &pass.Pass{
 
 The scale is one number, the same on all devices that exchange values: a constant, a replicated parameter, or a reduction between the same
 devices. Ops that only move elements may stand between. No value changes.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			for in := range c.PostOrder() {

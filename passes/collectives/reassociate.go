@@ -27,7 +27,7 @@ func NewAllReduceReassociate(o pass.Options) (*pass.Pass, error) {
 	}
 	return &pass.Pass{Name: "all-reduce-reassociate", Doc: reassociateDoc, Options: o,
 		Params: []pass.Param{{Name: "reassociate-converted-ar", Doc: "look through conversions; false"}},
-		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		Lent:   true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			e := ctx.Edit(m)
 			for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 				r := reassociating{ctx: ctx, e: e, c: e.Computation(c.ID()), converted: converted}

@@ -15,7 +15,7 @@ var ReduceScatterReassociate = &pass.Pass{
 	Doc: `scatter once after adding rather than twice before
 
 reduce-scatter(x) + reduce-scatter(y) becomes reduce-scatter(x + y). Floating-point sums are added in another order: policy xla or fast.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			for in := range c.PostOrder() {

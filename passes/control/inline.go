@@ -14,9 +14,13 @@ const inlinerDoc = `replace each call by a copy of what it calls
 
 Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", and calls inside
 the computation of an asynchronous instruction stay. The copies get the frontend attributes of the call, and its op_name goes in front
-of theirs. A callee that nothing calls any more goes.`
+of theirs. A callee that nothing calls any more goes.
+
+With share, calls of one callee in one computation share the copies that would be equal: those of instructions without effects whose operands
+are the same as at the call before. It is what cse would find, found before the copies are made.`
 
 var inlinerParams = []pass.Param{
+	{Name: "share", Doc: "calls of a callee share the copies that would be equal; false"},
 	{Name: "single-call-site", Doc: "only callees that one call runs; false"},
 	{Name: "composites-to-preserve", Doc: "the names of composites that stay; all"},
 	{Name: "update-domain", Doc: "read for XLA's sake: domains are not moved; false"},
@@ -24,16 +28,20 @@ var inlinerParams = []pass.Param{
 
 // NewCallInliner makes the pass call-inliner.
 func NewCallInliner(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known("single-call-site", "composites-to-preserve", "update-domain"); err != nil {
+	if err := o.Known("share", "single-call-site", "composites-to-preserve", "update-domain"); err != nil {
 		return nil, err
 	}
 	single, err := o.Bool("single-call-site")
 	if err != nil {
 		return nil, err
 	}
+	share, err := o.Bool("share")
+	if err != nil {
+		return nil, err
+	}
 	composites, some := o.List("composites-to-preserve")
-	return &pass.Pass{Name: "call-inliner", Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		return inlineAll(ctx, m, func(in hlo.Instruction) bool {
+	return &pass.Pass{Name: "call-inliner", About: []hlo.Opcode{hlo.OpCall}, Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		return inlineAll(ctx, m, share, func(in hlo.Instruction) bool {
 			return in.Opcode() == hlo.OpCall && mayInline(in, composites, some) && (!single || calledOnce(m, in.Callee(0)))
 		})
 	}}, nil
@@ -50,13 +58,14 @@ func calledOnce(m hlo.Module, id hlo.CompID) bool {
 // FusionInliner takes fusions apart.
 var FusionInliner = &pass.Pass{
 	Name:   "fusion-inliner",
+	About:  []hlo.Opcode{hlo.OpFusion},
 	Breaks: []pass.Phase{pass.Fused},
 	Doc: `replace each fusion by the instructions that it fuses
 
 An optimised dump carries the fusions of the machine it was made for. What a fused computation means is what its instructions mean, so
 it can run, and be fused anew, anywhere.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		return inlineAll(ctx, m, func(in hlo.Instruction) bool { return in.Opcode() == hlo.OpFusion })
+		return inlineAll(ctx, m, false, func(in hlo.Instruction) bool { return in.Opcode() == hlo.OpFusion })
 	},
 }
 
@@ -78,7 +87,7 @@ func mayInline(in hlo.Instruction, composites []string, some bool) bool {
 }
 
 // inlineAll inlines what want selects, callees before callers, so that a body is complete when it is copied.
-func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool) (hlo.Module, error) {
+func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instruction) bool) (hlo.Module, error) {
 	wrapped := asyncComputations(m)
 	e := ctx.Edit(m)
 	callees := map[hlo.CompID]bool{}
@@ -87,6 +96,10 @@ func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool)
 			continue
 		}
 		ce := e.Computation(c.ID())
+		var calls *sharing
+		if share {
+			calls = newSharing(ctx, m, c)
+		}
 		for in := range pass.Each(ce) {
 			if !want(in) {
 				continue
@@ -96,7 +109,7 @@ func inlineAll(ctx *pass.Context, m hlo.Module, want func(hlo.Instruction) bool)
 				continue
 			}
 			operands := slices.Collect(in.OperandIDs())
-			root := inline(ce, in.ID(), callee, operands, inheritance(e, m, in))
+			root := inline(ce, in.ID(), callee, operands, calls.with(in), inheritance(e, m, in))
 			if err := ce.ReplaceInstruction(in.ID(), root); err != nil {
 				return m, err
 			}
@@ -258,26 +271,24 @@ func asyncComputations(m hlo.Module) map[hlo.CompID]bool {
 // InlineBefore copies the instructions of callee in front of instruction at, with args for its parameters, and returns what became of
 // its root. Copies run after what at runs after by control dependencies.
 func InlineBefore(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID) hlo.InstrID {
-	return inline(ce, at, callee, args, nil)
+	return inline(ce, at, callee, args, nil, nil)
 }
 
-// inline is InlineBefore with a last word on each copy; change may be nil.
-func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID, change func(*hlo.InstrSpec)) hlo.InstrID {
+// inline is InlineBefore with a last word on each copy; shared and change may be nil.
+func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID, shared *sharing, change func(*hlo.InstrSpec)) hlo.InstrID {
 	control := slices.Collect(ce.At(at).ControlPredecessors())
 	copied := make(map[hlo.InstrID]hlo.InstrID, callee.NumInstructions())
 	for i, p := range callee.Parameters() {
 		copied[p] = args[i]
 	}
-	order := slices.Collect(callee.PostOrder())
-	if callee.IsScheduled() {
-		order = order[:0]
-		for _, id := range callee.Schedule() {
-			order = append(order, callee.MustAt(id))
-		}
-	}
-	for _, in := range order {
+	again := shared.last(callee.ID(), copied)
+	one := func(in hlo.Instruction) {
 		if in.Opcode() == hlo.OpParameter {
-			continue
+			return
+		}
+		if id, ok := shared.copyOf(ce, in, again, copied); ok {
+			copied[in.ID()] = id
+			return
 		}
 		spec := Copy(ce.Editor(), in, copied)
 		spec.Control = append(spec.Control, control...)
@@ -285,6 +296,15 @@ func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.
 			change(&spec)
 		}
 		copied[in.ID()] = ce.InsertSpecBefore(at, spec).ID()
+	}
+	if callee.IsScheduled() {
+		for _, id := range callee.Schedule() {
+			one(callee.MustAt(id))
+		}
+	} else {
+		for in := range callee.PostOrder() {
+			one(in)
+		}
 	}
 	return copied[callee.Root().ID()]
 }

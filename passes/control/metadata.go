@@ -11,7 +11,7 @@ var PropagateCallMetadata = &pass.Pass{
 	Doc: `put the op_name of each call in front of the names of what it calls
 
 Loops and branches in the callee are named with it. A callee that several calls run keeps its names: it has no one caller to be named after.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
 			for in := range c.Instructions() {

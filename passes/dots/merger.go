@@ -25,7 +25,7 @@ func NewMerger(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "dot-merger", Doc: mergerDoc, Options: o, Params: []pass.Param{{Name: "max-size-to-merge", Doc: "the size of a small dot, in bytes; any"}},
-		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			e := ctx.Edit(m)
 			for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 				tried := map[hlo.InstrID]bool{}
@@ -58,7 +58,7 @@ type shared struct {
 
 // nextSet finds dots to merge: the first dot that has not been tried and is like a later one, and all those.
 func nextSet(ctx *pass.Context, c hlo.Computation, limit int64, tried map[hlo.InstrID]bool) []shared {
-	deps := analysis.FindDependencies(c)
+	deps, windows := analysis.FindDependencies(c), analysis.FindWindows(c)
 	var all []hlo.Instruction
 	for in := range c.PostOrder() {
 		if isPlain(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0 && in.Shape().NumElements() > 0 {
@@ -81,6 +81,10 @@ func nextSet(ctx *pass.Context, c hlo.Computation, limit int64, tried map[hlo.In
 				}
 				for w := range 2 {
 					if b := view(other, w); alike(ctx, first, other, a, b) {
+						if windows.Narrows(first.ID(), other.ID()) {
+							ctx.Missed(other, "not merged with %%%s: one would wait for a chain that only the other needs", first.Name())
+							break
+						}
 						set = append(set, b)
 						small = small || isSmall(other, limit)
 						for k, r := range deps.Related(other.ID()) {

@@ -60,10 +60,7 @@ Infinities spread where they meet the zeros of the first two, so a policy has to
 				case g.depthwise():
 					write = g.masked
 				}
-				if class <= policy {
-					class = pass.Exact
-				}
-				if !ctx.SpendAs("convolution", class) {
+				if !ctx.SpendUnder(policy, "convolution", class) {
 					continue
 				}
 				if err := emit.Replace(c, in.ID(), write(emit.Before(c, in))); err != nil {

@@ -39,7 +39,10 @@ var Family = pass.Family{
 		"reduce-window-rewriter":      NewReduceWindowRewriter,
 		"reduce-decomposer":           NewReduceDecomposer,
 		"scatter-expander":            NewScatterExpander,
+		"rng-bit-generator-expander":  NewRngBitGenerator,
+		"rng-expander":                NewRng,
 		"scan-expander":               NewScan,
+		"tree-reduction-rewriter":     NewTreeReduction,
 	},
 	Aliases: map[string]string{
 		"permutation-sort-simplifier": "permutation-sort-expander",

@@ -153,29 +153,7 @@ func (s *step) size(d int) hlo.InstrID {
 
 // loop runs a step for each window over a state, and returns the state after it. The step gets the state and returns the next one.
 func (w *windowed) loop(at emit.At, name string, state []hlo.InstrID, do func(s *step, state []hlo.InstrID) []hlo.InstrID) []hlo.InstrID {
-	e, t := at.C.Editor(), hlo.S32
-	if !holds(t, w.n) {
-		t = hlo.S64
-	}
-	init := at.Tuple(append([]hlo.InstrID{at.Int(t, 0)}, state...)...)
-	shape := at.Shape(init)
-	condition := emit.Computation(e, name+"_condition", []hlo.Shape{shape}, func(at emit.At, params []hlo.InstrID) hlo.InstrID {
-		return at.Compare(hlo.LT, at.Element(params[0], 0), at.Int(t, w.n))
+	return at.For(name, w.n, state, func(at emit.At, i hlo.InstrID, now []hlo.InstrID) []hlo.InstrID {
+		return do(&step{windowed: w, at: at, i: i, asList: hlo.NoInstr, count: hlo.NoInstr, sizes: map[int]hlo.InstrID{}, above: map[int]hlo.InstrID{}}, now)
 	})
-	body := emit.Computation(e, name+"_body", []hlo.Shape{shape}, func(at emit.At, params []hlo.InstrID) hlo.InstrID {
-		i := at.Element(params[0], 0)
-		next := at.Binary(hlo.OpAdd, i, at.Int(t, 1))
-		now := make([]hlo.InstrID, len(state))
-		for k := range now {
-			now[k] = at.Element(params[0], k+1)
-		}
-		s := &step{windowed: w, at: at, i: i, asList: hlo.NoInstr, count: hlo.NoInstr, sizes: map[int]hlo.InstrID{}, above: map[int]hlo.InstrID{}}
-		return at.OpOf(hlo.OpTuple, shape, nil, append([]hlo.InstrID{next}, do(s, now)...)...)
-	})
-	loop := at.While(condition, body, init)
-	after := make([]hlo.InstrID, len(state))
-	for k := range after {
-		after[k] = at.Element(loop, k+1)
-	}
-	return after
 }

@@ -39,7 +39,7 @@ func NewAssociativeScan(o pass.Options) (*pass.Pass, error) {
 			for c := range m.PostOrder() {
 				for _, in := range backward(c) {
 					p, ok := scanPrefixes(m, in, base)
-					if !ok || !ctx.Spend("scan") {
+					if !ok || !ctx.SpendUnder(pass.FastMath, "scan", p.class()) { // the scan says that it is associative
 						continue
 					}
 					ce := e.Computation(c.ID())
@@ -72,11 +72,7 @@ func NewReduceWindowRewriter(o pass.Options) (*pass.Pass, error) {
 			for c := range m.PostOrder() {
 				for _, in := range backward(c) {
 					p, ok := windowPrefixes(m, in, base)
-					class := pass.Exact
-					if t := in.Shape().Type(); t.IsFloat() && ok && p.rounds {
-						class = pass.Rounding
-					}
-					if !ok || !ctx.SpendAs("window", class) {
+					if !ok || !ctx.SpendAs("window", p.class()) {
 						continue
 					}
 					ce := e.Computation(c.ID())
@@ -103,6 +99,14 @@ type prefixes struct {
 	rounds  bool // the order of the operations shows in the result
 }
 
+// class is what computing the prefixes in another order may change.
+func (p prefixes) class() pass.FP {
+	if p.rounds {
+		return pass.Rounding
+	}
+	return pass.Exact
+}
+
 // foldable reports whether a scalar that the fold begins with may take part several times, and whether the order of the operations shows.
 func foldable(op hlo.Opcode, init hlo.Instruction) (rounds, ok bool) {
 	t := init.Shape().Type()
@@ -111,9 +115,9 @@ func foldable(op hlo.Opcode, init hlo.Instruction) (rounds, ok bool) {
 	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAnd, hlo.OpOr:
 		return false, true
 	case hlo.OpAdd:
-		return t.IsFloat(), init.Literal() != nil && init.Literal().Equal(emit.Number(t, 0))
+		return t.IsFloat() || t.IsComplex(), init.Literal() != nil && init.Literal().Equal(emit.Number(t, 0))
 	case hlo.OpMultiply:
-		return t.IsFloat(), init.Literal() != nil && init.Literal().Equal(emit.Number(t, 1))
+		return t.IsFloat() || t.IsComplex(), init.Literal() != nil && init.Literal().Equal(emit.Number(t, 1))
 	}
 	return false, false
 }

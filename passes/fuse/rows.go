@@ -47,47 +47,44 @@ type band struct {
 	*fuser
 	dims      []int64 // of the elements
 	rows, run int64
-	seed      hlo.InstrID       // the first reduction
-	order     []hlo.Instruction // of the computation
-	place     map[hlo.InstrID]int
-	members   map[hlo.InstrID]bool
-	ofRow     map[hlo.InstrID]bool // members that there is one element of for each row
-	copies    map[hlo.InstrID]bool // others that are computed with the members and for their other users
-	used      map[hlo.InstrID]bool // by other bands of the computation
+	seed      hlo.InstrID // the first reduction
+	*seating
+	members map[hlo.InstrID]bool
+	ofRow   map[hlo.InstrID]bool // members that there is one element of for each row
+	copies  map[hlo.InstrID]bool // others that are computed with the members and for their other users
+	before  int                  // the seat: the place of the instruction behind it
+	made    hlo.InstrID          // the fusion, once it is there
 }
 
 // fuseRows finds the bands of a computation, each from its first reduction on.
 func (f *fuser) fuseRows() error {
-	order := slices.Collect(f.c.Instructions())
-	used, place := make(map[hlo.InstrID]bool), make(map[hlo.InstrID]int, len(order))
+	seats := newSeating(f.c)
 	var edits []func() error // the computation stays as it is until all fusions are made
-	for i, in := range order {
-		place[in.ID()] = i
-	}
-	for _, in := range order {
-		if used[in.ID()] || !f.foldsLastAxis(in) {
+	for _, in := range seats.order {
+		if seats.homes[in.ID()] != nil || !f.foldsLastAxis(in) {
 			continue
 		}
-		b := &band{fuser: f, seed: in.ID(), order: order, place: place, members: make(map[hlo.InstrID]bool), ofRow: make(map[hlo.InstrID]bool),
-			copies: make(map[hlo.InstrID]bool), used: used}
+		b := &band{fuser: f, seed: in.ID(), seating: seats, members: make(map[hlo.InstrID]bool), ofRow: make(map[hlo.InstrID]bool),
+			copies: make(map[hlo.InstrID]bool), made: hlo.NoInstr}
 		b.dims = in.OperandInstr(0).Shape().Dimensions()
 		b.rows = in.Shape().NumElements()
 		b.run = in.OperandInstr(0).Shape().NumElements() / b.rows
 		b.grow(in)
 		b.takeProducers()
 		results := b.results()
-		if !b.pays() || len(results) == 0 || len(results) > maxResults || !f.ctx.Spend("fuse") {
+		if !b.pays() || len(results) == 0 || len(results) > maxResults {
 			continue
 		}
-		at, ok := b.position(results)
+		at, ok := b.seat(results)
 		if !ok {
 			f.ctx.Missed(in, "not fused with what is computed from it: there is no place for the fusion in the program's order")
 			continue
 		}
-		edits = append(edits, b.fuse(results, at))
-		for id := range b.members {
-			used[id] = true
+		if !f.ctx.Spend("fuse") {
+			continue
 		}
+		b.sit(at)
+		edits = append(edits, b.fuse(results))
 		f.ctx.Passed(in, "computes %d instructions with it, row by row", len(b.members))
 		f.ctx.Count("fusions", 1)
 		f.ctx.Count("instructions", int64(len(b.members)))
@@ -132,7 +129,7 @@ func (f *fuser) foldsLastAxis(in hlo.Instruction) bool {
 func (b *band) grow(seed hlo.Instruction) {
 	b.members[seed.ID()], b.ofRow[seed.ID()] = true, true
 	tainted := make(map[hlo.InstrID]bool)
-	from := b.place[seed.ID()] + 1
+	from := b.index[seed.ID()] + 1
 	for _, in := range b.order[from:min(from+rowReach, len(b.order))] {
 		if len(b.members) >= maxRowMembers {
 			return
@@ -156,7 +153,7 @@ func (b *band) grow(seed hlo.Instruction) {
 
 // joins reports whether in can be computed with the members, some of which it uses or not, and whether it is one of rows then.
 func (b *band) joins(in hlo.Instruction, uses bool) (joins, ofRow bool) {
-	if b.used[in.ID()] || b.windows.Narrows(in.ID(), b.seed) || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	if b.homes[in.ID()] != nil || b.windows.Narrows(in.ID(), b.seed) || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false, false
 	}
 	if b.foldsLastAxis(in) {
@@ -281,18 +278,13 @@ func (b *band) membersInOrder() func(yield func(hlo.InstrID) bool) {
 	for id := range b.members {
 		list = append(list, id)
 	}
-	slices.SortFunc(list, func(x, y hlo.InstrID) int {
-		if b.c.Less(x, y) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(list, func(x, y hlo.InstrID) int { return b.index[x] - b.index[y] })
 	return slices.Values(list)
 }
 
 // isProducer reports whether an operand of a member is computed for each element, from what is no member.
 func (b *band) isProducer(in hlo.Instruction) bool {
-	return b.place[in.ID()] >= b.place[b.seed]-rowReach && !b.windows.Narrows(in.ID(), b.seed) && !b.members[in.ID()] && !b.copies[in.ID()] && !b.used[in.ID()] && !cheap(in) && fusible(in) && in.Opcode() != hlo.OpSlice && !rolls(in) && !isComplex(in) &&
+	return b.index[in.ID()] >= b.index[b.seed]-rowReach && !b.windows.Narrows(in.ID(), b.seed) && !b.members[in.ID()] && !b.copies[in.ID()] && b.homes[in.ID()] == nil && !cheap(in) && fusible(in) && in.Opcode() != hlo.OpSlice && !rolls(in) && !isComplex(in) &&
 		slices.Equal(in.Shape().Dimensions(), b.dims)
 }
 
@@ -302,7 +294,7 @@ func (b *band) isConvex() bool {
 	left := len(b.members)
 	first := len(b.order)
 	for id := range b.members {
-		first = min(first, b.place[id])
+		first = min(first, b.index[id])
 	}
 	for _, in := range b.order[first:] {
 		if left == 0 {
@@ -370,113 +362,4 @@ func (b *band) results() (list []hlo.InstrID) {
 		}
 	}
 	return list
-}
-
-// position is an instruction before which the fusion can stand: behind its operands, and before the users of its results.
-func (b *band) position(results []hlo.InstrID) (hlo.InstrID, bool) {
-	list := slices.Collect(b.membersInOrder())
-	at := list[len(list)-1]
-	for _, id := range list {
-		for user := range b.c.MustAt(id).Users() {
-			if !b.members[user.ID()] && b.c.Less(user.ID(), at) {
-				at = user.ID()
-			}
-		}
-	}
-	for _, id := range list {
-		for o := range b.c.MustAt(id).Operands() {
-			if !b.members[o.ID()] && !b.c.Less(o.ID(), at) {
-				return at, false
-			}
-		}
-	}
-	return at, true
-}
-
-// fuse puts the members into a computation of their own. What it returns puts the fusion into their place.
-func (b *band) fuse(results []hlo.InstrID, at hlo.InstrID) func() error {
-	body := b.e.NewComputation("fused_rows")
-	body.SetExecutionThread(b.c.ExecutionThread())
-	inside := make(map[hlo.InstrID]hlo.InstrID)
-	var operands []hlo.InstrID
-	var copyIn func(id hlo.InstrID) hlo.InstrID
-	copyIn = func(id hlo.InstrID) hlo.InstrID {
-		if to, ok := inside[id]; ok {
-			return to
-		}
-		in := b.c.MustAt(id)
-		spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Callees: slices.Collect(in.Callees()),
-			Common: in.Common(), Position: in.Position()}
-		if b.members[id] || b.copies[id] || cheap(in) {
-			for o := range in.OperandIDs() {
-				spec.Operands = append(spec.Operands, copyIn(o))
-			}
-		} else {
-			spec = hlo.InstrSpec{Opcode: hlo.OpParameter, Name: "param_" + in.Name(), Shape: in.Shape(), Attrs: &hlo.ParameterAttrs{Number: int64(len(operands))}}
-			operands = append(operands, id)
-		}
-		inside[id] = body.Append(spec)
-		return inside[id]
-	}
-	for _, id := range results {
-		copyIn(id)
-	}
-	place := b.c.MustAt(at)
-	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: b.c.MustAt(results[len(results)-1]).Name() + "_fusion",
-		Attrs: &hlo.FusionAttrs{Kind: hlo.FusionInput}, Position: place.Position()}
-	var parts []hlo.InstrSpec // if there are several results
-	if len(results) == 1 {
-		in := b.c.MustAt(results[0])
-		spec.Shape, spec.Common, spec.Callees = in.Shape(), in.Common(), []hlo.CompID{body.Finish(inside[results[0]])}
-	} else {
-		parts = b.parts(body, &spec, results, inside)
-	}
-	members, left := slices.Collect(b.membersInOrder()), make(map[hlo.InstrID][]hlo.InstrID)
-	for _, id := range members {
-		left[id] = slices.Collect(b.c.MustAt(id).OperandIDs())
-	}
-	return func() error {
-		ce, at := b.e.Computation(b.c.ID()), b.now(at)
-		if !ce.Has(at) || slices.ContainsFunc(results, func(id hlo.InstrID) bool { return !ce.Has(id) }) {
-			return nil // a fusion before this one was the last to need it, and dce takes what was made for nothing
-		}
-		spec.Operands = b.current(operands)
-		fusion := ce.InsertSpecBefore(at, spec).ID()
-		b.fused[results[0]] = fusion
-		for i, part := range parts {
-			part.Operands = []hlo.InstrID{fusion}
-			b.fused[results[i]] = ce.InsertSpecBefore(at, part).ID()
-		}
-		for _, id := range results {
-			if err := ce.ReplaceInstruction(id, b.fused[id]); err != nil {
-				return err
-			}
-		}
-		for _, id := range slices.Backward(members) {
-			if !ce.Has(id) || ce.UserCount(id) > 0 || ce.Root() == id {
-				continue
-			}
-			if err := ce.Remove(id); err != nil {
-				return err
-			}
-			for _, o := range left[id] {
-				pass.Release(ce, b.now(o), nil)
-			}
-		}
-		return nil
-	}
-}
-
-// parts makes of spec the fusion of several results, and returns what takes each out of its tuple.
-func (b *band) parts(body *hlo.ComputationBuilder, spec *hlo.InstrSpec, results []hlo.InstrID, inside map[hlo.InstrID]hlo.InstrID) (specs []hlo.InstrSpec) {
-	shapes, parts := make([]hlo.Shape, len(results)), make([]hlo.InstrID, len(results))
-	for i, id := range results {
-		shapes[i], parts[i] = b.c.MustAt(id).Shape(), inside[id]
-	}
-	spec.Shape = hlo.MakeTuple(shapes...)
-	spec.Callees = []hlo.CompID{body.Finish(body.Append(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: spec.Shape, Operands: parts}))}
-	for i, id := range results {
-		specs = append(specs, hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: shapes[i], Attrs: &hlo.TupleElementAttrs{Index: int64(i)}, Common: b.c.MustAt(id).Common()})
-	}
-	return specs
 }

@@ -105,8 +105,19 @@ func (t *chainTrace) value(in hlo.Instruction, path []int64) {
 		t.back(in, append(slices.Clone(path), hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))
 	case op == hlo.OpTuple && len(path) > 0 && path[len(path)-1] < int64(in.NumOperands()):
 		t.value(in.OperandInstr(int(path[len(path)-1])), path[:len(path)-1])
+	case op == hlo.OpTuple && len(path) == 0:
+		whole, ok := hlo.TupledAgain(in)
+		if !ok {
+			t.whole = false
+			return
+		}
+		t.value(whole, nil)
 	case op == hlo.OpParameter:
 		t.callers(in, path)
+	case op == hlo.OpCall || op == hlo.OpConditional:
+		for callee := range in.Callees() {
+			t.value(t.m.MustComputation(callee).Root(), path)
+		}
 	case op == hlo.OpWhile && in.NumOperands() == 1 && in.NumCallees() == 2:
 		t.value(t.m.MustComputation(in.Callee(0)).Root(), path)
 		t.back(in, path)
@@ -120,22 +131,32 @@ func (t *chainTrace) value(in hlo.Instruction, path []int64) {
 // maxTrace bounds the search where it has failed already.
 const maxTrace = 10_000
 
-// callers goes on from the parameter of a loop's body to the initial value and to what the body hands itself.
+// callers goes on from a parameter to what is given to its computation: by calls and branches, by the loop whose body it is, and by that body to itself.
 func (t *chainTrace) callers(param hlo.Instruction, path []int64) {
-	body := param.Computation()
-	called := false
-	for comp, id := range t.m.Callers(body.ID()) {
-		loop, _ := t.m.MustComputation(comp).At(id)
-		if loop.Opcode() != hlo.OpWhile || loop.NumOperands() != 1 || loop.Callee(0) != body.ID() {
+	c, called := param.Computation(), false
+	for comp, id := range t.m.Callers(c.ID()) {
+		in := t.m.MustComputation(comp).MustAt(id)
+		called = true
+		switch in.Opcode() {
+		case hlo.OpCall:
+			t.value(in.OperandInstr(int(hlo.AttrsOf[hlo.ParameterAttrs](param).Number)), path)
+		case hlo.OpConditional:
+			for i := range in.NumCallees() {
+				if in.Callee(i) == c.ID() {
+					t.value(in.OperandInstr(i+1), path)
+				}
+			}
+		case hlo.OpWhile:
+			if in.NumOperands() != 1 || in.Callee(0) != c.ID() {
+				t.whole = false
+				return
+			}
+			t.back(in, path)
+			t.value(c.Root(), path)
+		default:
 			t.whole = false
 			return
 		}
-		called = true
-		t.back(loop, path)
 	}
-	if !called {
-		t.whole = false
-		return
-	}
-	t.value(body.Root(), path)
+	t.whole = t.whole && called
 }

@@ -14,7 +14,7 @@ import (
 var Descheduler = &pass.Pass{
 	Name: "hlo-descheduler",
 	Doc:  "take the schedule away from a module that has one",
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		if !m.Config().IsScheduled || !ctx.Spend("schedule") {
 			return m, nil
 		}

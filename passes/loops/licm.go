@@ -46,7 +46,7 @@ func NewInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 			return nil, err
 		}
 	}
-	return &pass.Pass{Name: "while-loop-invariant-code-motion", Doc: licmDoc, Options: o, Params: licmParams, Lent: true, Run: h.run}, nil
+	return &pass.Pass{Name: "while-loop-invariant-code-motion", About: []hlo.Opcode{hlo.OpWhile}, Doc: licmDoc, Options: o, Params: licmParams, Lent: true, Run: h.run}, nil
 }
 
 const expensiveDoc = `compute expensive values that do not change in a loop once, before it
@@ -73,7 +73,7 @@ func NewExpensiveInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 			}
 		}
 	}
-	return &pass.Pass{Name: "while-loop-expensive-invariant-code-motion", Doc: expensiveDoc, Options: o,
+	return &pass.Pass{Name: "while-loop-expensive-invariant-code-motion", About: []hlo.Opcode{hlo.OpWhile}, Doc: expensiveDoc, Options: o,
 		Params: []pass.Param{{Name: key, Doc: "the opcodes to move; dot, convolution, reduce, reduce-window, sort, fft"}}, Lent: true, Run: h.run}, nil
 }
 

@@ -38,7 +38,7 @@ func NewMemoryScheduler(o pass.Options) (*pass.Pass, error) {
 		return nil, fmt.Errorf("algorithm: got %q, want auto, list, dfs or post-order", algorithm)
 	}
 	return &pass.Pass{Name: "hlo-memory-scheduler", Doc: peakDoc, Options: o, Params: peakParams, Makes: []pass.Phase{pass.Scheduled},
-		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) { return scheduleForMemory(ctx, m, algorithm) }}, nil
+		Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) { return scheduleForMemory(ctx, m, algorithm) }}, nil
 }
 
 // TrivialScheduler makes the order of the printer the schedule.
@@ -48,7 +48,7 @@ var TrivialScheduler = &pass.Pass{
 	Doc: `make the order in which a module is printed its schedule
 
 Nothing is weighed: every instruction stands behind its operands and control predecessors. A schedule that is there stays.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		if m.Config().IsScheduled || !ctx.Spend("schedule") {
 			return m, nil
 		}

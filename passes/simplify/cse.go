@@ -153,14 +153,12 @@ func (t *twins) of(id hlo.CompID) hlo.CompID {
 	return id
 }
 
+// mergeable leaves a constant alone whose value a dump leaves out: it may be another one's, or not.
 func mergeable(in hlo.Instruction, effects *analysis.SideEffects) bool {
-	traits := hlo.Info(in.Opcode()).Traits
-	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpAsyncUpdate && !elided(in) &&
-		traits&(hlo.TraitRandom|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens|hlo.TraitCollective) == 0 &&
-		!effects.Of(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
+	return effects.Mergeable(in) && !elided(in)
 }
 
-// elided reports whether an instruction is a constant whose value a dump leaves out: it may be another one's, or not.
+// elided reports whether an instruction is a constant whose value a dump leaves out.
 func elided(in hlo.Instruction) bool {
 	l := in.Literal()
 	return l != nil && l.IsElided()

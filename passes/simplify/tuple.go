@@ -7,7 +7,8 @@ import (
 
 // TupleSimplifier removes tuples that are made only to be taken apart, and the other way round.
 var TupleSimplifier = &pass.Pass{
-	Name: "tuple-simplifier",
+	Name:  "tuple-simplifier",
+	About: []hlo.Opcode{hlo.OpTuple, hlo.OpGetTupleElement},
 	Doc: `forward tuple elements and drop tuples rebuilt from their own elements
 
 	get-tuple-element(tuple(a, b), index=1)                       → b
@@ -50,30 +51,9 @@ func simplerTuple(c hlo.CompEdit, in hlo.Instruction) (hlo.InstrID, string) {
 		}
 		return element, "element-of-tuple"
 	case hlo.OpTuple:
-		source, ok := rebuilt(in)
-		if ok {
-			return source, "tuple-of-elements"
+		if source, ok := hlo.TupledAgain(in); ok && source.Shape().Equal(in.Shape()) {
+			return source.ID(), "tuple-of-elements"
 		}
 	}
 	return 0, ""
-}
-
-// rebuilt reports whether the tuple consists of all elements, in order, of another tuple of the same shape.
-func rebuilt(in hlo.Instruction) (hlo.InstrID, bool) {
-	if in.NumOperands() == 0 {
-		return 0, false
-	}
-	var source hlo.Instruction
-	for i := range in.NumOperands() {
-		g := in.OperandInstr(i)
-		if g.Opcode() != hlo.OpGetTupleElement || hlo.AttrsOf[hlo.TupleElementAttrs](g).Index != int64(i) {
-			return 0, false
-		}
-		if t := g.OperandInstr(0); i == 0 {
-			source = t
-		} else if t.ID() != source.ID() {
-			return 0, false
-		}
-	}
-	return source.ID(), source.Shape().Equal(in.Shape())
 }

@@ -106,10 +106,23 @@ func customCall(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) 
 	case a.Target == toFull && in.NumOperands() == 1:
 		return s.leave(in, want[0])
 	}
-	if f := customFactors(in); len(f) > 0 && slices.ContainsFunc(s.operands(in), func(x *value) bool { return x.t.isTiled() }) && a.OperandLayouts == nil && len(a.OutputAliasing) == 0 {
-		return s.general(in, want, nil)
+	if f := customFactors(in); len(f) > 0 && slices.ContainsFunc(s.operands(in), func(x *value) bool { return x.t.isTiled() }) {
+		return s.general(in, want, &details{attrs: partLayouts})
 	}
 	return s.whole(in, want)
+}
+
+// partLayouts are the attributes of a custom-call on parts: the layouts that it demands of its operands are written as shapes.
+func partLayouts(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
+	a := hlo.AttrsOf[hlo.CustomCallAttrs](in)
+	if a.OperandLayouts != nil {
+		local := &hlo.ShapeList{Shapes: slices.Clone(a.OperandLayouts.Shapes)}
+		for i := range min(len(local.Shapes), len(p.operands)) {
+			local.Shapes[i] = p.operands[i].shard(local.Shapes[i])
+		}
+		a.OperandLayouts = local
+	}
+	return &a
 }
 
 // enter goes into a manual region: the part of the operand is the whole of the result. Dimensions are split by manual axes first, then by the

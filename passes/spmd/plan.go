@@ -33,7 +33,7 @@ type question struct {
 func (d *device) plans(q *question) *plan {
 	n := len(q.have)
 	var best *plan
-	try := func(order []int) {
+	consider := func(order []int) {
 		for _, displace := range []bool{false, true} {
 			p := q.assign(order)
 			if displace && !q.displace(p, order) {
@@ -44,6 +44,14 @@ func (d *device) plans(q *question) *plan {
 			if best == nil || p.cost < best.cost {
 				best = p
 			}
+		}
+	}
+	try := func(order []int) {
+		consider(order)
+		if q.combines { // gathering may be cheaper than combining results
+			q.combines = false
+			consider(order)
+			q.combines = true
 		}
 	}
 	var operands []int

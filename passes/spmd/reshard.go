@@ -65,6 +65,8 @@ func (d *device) take(x *value, s *step) hlo.Value {
 	case gatherStep:
 		v := d.allGather(x.v, s.dim, m, s.axes)
 		return d.cut(v, s.dim, s.result.shard(x.shape).Dim(s.dim))
+	case bringStep:
+		return d.allReduce(d.ownPart(x, s.dim, d.s32(0), x.shape.Dim(s.dim)), d.p.binary(bringing(x.shape.Type())), m, s.axes)
 	case exchangeStep:
 		return d.exchange(x, s)
 	case permuteStep:

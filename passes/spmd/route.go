@@ -12,6 +12,7 @@ type stepKind uint8
 const (
 	sliceStep     stepKind = iota // each device keeps a part: dim gets axes that replicated
 	gatherStep                    // dim loses its last axes
+	bringStep                     // dim loses all axes; few devices have any of it, which a sum brings together
 	exchangeStep                  // the last axes of dim move to the end of to: an all-to-all
 	permuteStep                   // other devices hold the same tiles
 	reduceStep                    // unreduced axes are reduced
@@ -302,5 +303,9 @@ func (r *router) gather(k, n int) {
 		n = 0
 	}
 	next := r.at.withDim(k, slices.Clone(have[:n]))
-	r.add(step{kind: gatherStep, dim: k, axes: slices.Clone(have[n:]), result: next, received: r.bytes(next)})
+	if size, tiles := r.shape.Dim(k), r.at.tiles(k); n == 0 && len(r.at.Unreduced) == 0 && 2*size < ceilDiv(size, tiles)*tiles && brings(r.shape.Type()) {
+		r.add(step{kind: bringStep, dim: k, axes: have, result: next, received: 2 * r.bytes(next)})
+		return
+	}
+	r.add(step{kind: gatherStep, dim: k, axes: slices.Clone(have[n:]), result: next, received: r.bytes(r.at) * r.at.Mesh.size(have[n:])})
 }

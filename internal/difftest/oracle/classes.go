@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math"
 	"regexp"
 	"slices"
 
@@ -29,7 +30,7 @@ var classes = []class{
 	}},
 	// HLO's quotient by zero has all bits set; XLA's simplifier makes x/x one.
 	{"integer divided by itself", func(m hlo.Module, in hlo.Instruction) bool {
-		return in.Opcode() == hlo.OpDivide && in.Shape().Type().IsInteger() && value(m, in.OperandInstr(0)) == value(m, in.OperandInstr(1))
+		return in.Opcode() == hlo.OpDivide && in.Shape().Type().IsInteger() && same(m, in.OperandInstr(0), in.OperandInstr(1))
 	}},
 	// Which of several equal elements a window selects is not defined.
 	{"ties in select-and-scatter", func(_ hlo.Module, in hlo.Instruction) bool {
@@ -38,6 +39,10 @@ var classes = []class{
 	// XLA:CPU keeps what is computed within a map of narrow numbers wider until its end.
 	{"narrow map", func(_ hlo.Module, in hlo.Instruction) bool {
 		return in.Opcode() == hlo.OpMap && in.Shape().Type().IsFloat() && in.Shape().Type().Bits() == 16
+	}},
+	// XLA:CPU rounds every partial sum of narrow numbers. Once terms times half an ulp reach one, no bound holds for what that is off by.
+	{"long sum of narrow numbers", func(_ hlo.Module, in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpReduce && leaf(in.Shape()).Type().IsFloat() && termsOf(in) >= halfUlps(leaf(in.Shape()).Type())
 	}},
 	// A comparator for numbers puts NaN in no order.
 	{"sort of NaN", func(_ hlo.Module, in hlo.Instruction) bool {
@@ -51,6 +56,10 @@ var classes = []class{
 
 // infinite are classes of differences in which one side is infinite or NaN.
 var infinite = []class{
+	// XLA:CPU takes denormals for zeros, so their quotient and its angle are NaN. Programs have them from the bits of small integers.
+	{"denormals", func(_ hlo.Module, in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpBitcastConvert && in.Shape().Type().IsFloat()
+	}},
 	// XLA:CPU's polynomial makes a number of a NaN.
 	{"exponential of NaN", func(_ hlo.Module, in hlo.Instruction) bool { return in.Opcode() == hlo.OpExponential }},
 	// The parts of a complex quotient or product of infinities and zeros depend on the formula.
@@ -85,12 +94,20 @@ func classify(m hlo.Module, o difftest.Outcome) string {
 }
 
 // value is the instruction that makes an instruction's value, behind what passes it on: copies, reshapes, tuples, calls of computations that return
-// a parameter, loops as if they did not change it, and ops that give x of x and x.
+// a parameter, conversions to the same type, transposes there and back, loops as if they did not change it, and ops that give x of x and x.
 func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 	//halo:allow opswitch what XLA's simplifier sees through
 	switch in.Opcode() {
 	case hlo.OpCopy, hlo.OpReshape, hlo.OpBitcast:
 		return value(m, in.OperandInstr(0))
+	case hlo.OpConvert:
+		if x := in.OperandInstr(0); x.Shape().Type() == in.Shape().Type() {
+			return value(m, x)
+		}
+	case hlo.OpTranspose:
+		if x := value(m, in.OperandInstr(0)); x.Opcode() == hlo.OpTranspose && undoes(in, x) {
+			return value(m, x.OperandInstr(0))
+		}
 	case hlo.OpGetTupleElement:
 		tuple := in.OperandInstr(0)
 		if tuple.Opcode() == hlo.OpWhile {
@@ -105,15 +122,43 @@ func value(m hlo.Module, in hlo.Instruction) hlo.Instruction {
 			return value(m, in.OperandInstr(int(n)))
 		}
 	case hlo.OpMinimum, hlo.OpMaximum, hlo.OpAnd, hlo.OpOr:
-		if x := value(m, in.OperandInstr(0)); x == value(m, in.OperandInstr(1)) {
-			return x
+		if x := in.OperandInstr(0); same(m, x, in.OperandInstr(1)) {
+			return value(m, x)
 		}
 	case hlo.OpSelect:
-		if x := value(m, in.OperandInstr(1)); x == value(m, in.OperandInstr(2)) {
-			return x
+		if x := in.OperandInstr(1); same(m, x, in.OperandInstr(2)) {
+			return value(m, x)
 		}
 	}
 	return in
+}
+
+// undoes reports whether a transpose puts the axes back to where they were before another.
+func undoes(in, before hlo.Instruction) bool {
+	axes := hlo.AttrsOf[hlo.DimensionsAttrs](before).Dimensions
+	for i, d := range hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions {
+		if axes[d] != int64(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether two instructions have one value, because they are one, or do the same with the same values.
+func same(m hlo.Module, x, y hlo.Instruction) bool {
+	if x, y = value(m, x), value(m, y); x == y {
+		return true
+	}
+	if x.Opcode() != y.Opcode() || x.NumOperands() != y.NumOperands() || x.NumCallees()+y.NumCallees() > 0 || hlo.Info(x.Opcode()).Traits.Has(hlo.TraitSideEffect) ||
+		!x.Shape().Equal(y.Shape()) || !hlo.EqualAttrs(x.Attrs(), y.Attrs()) {
+		return false
+	}
+	for i := range x.NumOperands() {
+		if !same(m, x.OperandInstr(i), y.OperandInstr(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // leaf is the first array of a shape.
@@ -122,6 +167,23 @@ func leaf(s hlo.Shape) hlo.Shape {
 		s = s.Elem(0)
 	}
 	return s
+}
+
+// termsOf is how many elements each element of a reduction's result is made of.
+func termsOf(in hlo.Instruction) int64 {
+	results := max(leaf(in.Shape()).NumElements(), 1)
+	return in.OperandInstr(0).Shape().NumElements() / results
+}
+
+// halfUlps is how many halves of the last place of 1 make 1, for the narrow types; no reduction has as many terms of the others.
+func halfUlps(t hlo.PrimitiveType) int64 {
+	switch t {
+	case hlo.F16:
+		return 1 << 11
+	case hlo.BF16:
+		return 1 << 8
+	}
+	return math.MaxInt64
 }
 
 // sources are the instructions that a leaf of a module's result depends on, those of called computations included.

@@ -95,6 +95,7 @@ func compareAll(ctx context.Context, python string, first uint64, count, show in
 			}
 		}
 		if errors.Is(o.Err, errDied) {
+			_ = x.process.Wait() // how it ended does not matter
 			if x, err = start(python); err != nil {
 				return findings, err
 			}
@@ -132,8 +133,9 @@ func generate(seed uint64) (m hlo.Module, err error) {
 
 // xla is a Python process that runs programs.
 type xla struct {
-	in  *bufio.Writer
-	out *bufio.Reader
+	process *exec.Cmd
+	in      *bufio.Writer
+	out     *bufio.Reader
 }
 
 func start(python string) (*xla, error) {
@@ -147,7 +149,7 @@ func start(python string) (*xla, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &xla{bufio.NewWriter(in), bufio.NewReader(out)}, c.Start()
+	return &xla{c, bufio.NewWriter(in), bufio.NewReader(out)}, c.Start()
 }
 
 // run computes the leaves of a module's result.

@@ -1,0 +1,214 @@
+package hlo
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// Computation is a handle to edit computation id; it panics when there is none.
+func (e *Editor) Computation(id CompID) CompEdit {
+	e.check()
+	st := e.state(id)
+	if st == nil || st.removed {
+		panic(noComputation(e.root, id))
+	}
+	e.checkLent(id)
+	return CompEdit{st, e.gen}
+}
+
+// View is computation id as it is now, to read, on the terms of [CompEdit.View]. A fork may look at all computations.
+func (e *Editor) View(id CompID) Computation {
+	e.check()
+	if !e.mayEdit(id) {
+		return Computation{e.root.mustComp(id)}
+	}
+	return e.Computation(id).View()
+}
+
+// Has reports whether the module has a computation id at this moment.
+func (e *Editor) Has(id CompID) bool {
+	e.check()
+	return e.root.comps.get(uint32(id)) != nil
+}
+
+func noComputation(m *moduleNode, id CompID) string {
+	return fmt.Sprintf("hlo: no computation %d in module %q", id, m.name)
+}
+
+// Computations yields the ids of the computations in module order, as of the call.
+func (e *Editor) Computations() iter.Seq[CompID] {
+	e.check()
+	e.settleOrder()
+	return slices.Values(e.root.order)
+}
+
+// Entry is the id of the entry computation, NoComp while there is none.
+func (e *Editor) Entry() CompID {
+	e.check()
+	return e.root.entry
+}
+
+// Name is the module's name.
+func (e *Editor) Name() string {
+	e.check()
+	return e.root.name
+}
+
+// Config is the attributes of the header, shared and not to be written.
+func (e *Editor) Config() *ModuleConfig {
+	e.check()
+	return e.root.config
+}
+
+// SetConfig replaces the attributes of the header. The module keeps c, which must not be written afterwards; nil means all defaults.
+func (e *Editor) SetConfig(c *ModuleConfig) {
+	e.checkWhole("SetConfig")
+	if c == nil {
+		c = defaultConfig
+	}
+	if c != e.root.config && !EqualAttr(c, e.root.config) {
+		e.ownInfo().config = c
+	}
+}
+
+// SetName renames the module.
+func (e *Editor) SetName(name string) {
+	e.checkWhole("SetName")
+	if name != e.root.name {
+		e.ownInfo().name = name
+	}
+}
+
+// SetNote attaches a value to the module for later passes, nil to remove it. The text form has no notes. Values are strings, numbers,
+// booleans, shapes, literals, and pointers, slices and structs with exported fields of these; they must not be written afterwards.
+func (e *Editor) SetNote(key AttrKey, value Attr) {
+	e.checkWhole("SetNote")
+	if e.root.notes.same(key, value) {
+		return
+	}
+	m := e.ownInfo()
+	m.notes = m.notes.with(e.epoch, &e.stats, key, value)
+}
+
+// SetEntry makes id the entry computation.
+func (e *Editor) SetEntry(id CompID) {
+	e.checkWhole("SetEntry")
+	if e.root.entry == id {
+		return
+	}
+	e.root.mustComp(id)
+	e.own().entry = id
+}
+
+// AddComputation adds an empty computation at the end of the module order. The name is made unique. For long computations see
+// [Editor.NewComputation].
+func (e *Editor) AddComputation(name string) CompEdit {
+	e.check()
+	c := &compNode{epoch: e.epoch, compInfo: &compInfo{epoch: e.epoch, name: name}, root: NoInstr, idOrder: true}
+	e.install(c)
+	return CompEdit{e.addState(c), e.gen}
+}
+
+// install gives a new computation an id and a name and puts it into the module.
+func (e *Editor) install(c *compNode) {
+	m := e.own()
+	c.id = e.newCompID()
+	c.name = e.compNames().unique(c.name)
+	e.setComp(m, c.id, c)
+	e.ownInfo().appendOrder(c.id)
+}
+
+// appendOrder adds id at the end of the module order.
+func (m *moduleInfo) appendOrder(id CompID) {
+	if !m.ownsOrder {
+		m.order = append(make([]CompID, 0, len(m.order)+len(m.order)/4+4), m.order...)
+		m.ownsOrder = true
+	}
+	m.order = append(m.order, id)
+}
+
+// RemoveComputation removes a computation that is not the entry and is not called; remove callers before callees.
+func (e *Editor) RemoveComputation(id CompID) {
+	st := e.Computation(id).state()
+	if e.isFork() && id == e.fork.lent {
+		panic(fmt.Sprintf("hlo: RemoveComputation of %q in a fork that did not add it", st.node.name))
+	}
+	if id == e.root.entry {
+		panic(fmt.Sprintf("hlo: RemoveComputation of the entry %q", st.node.name))
+	}
+	if n := e.callCounts()[id]; n > 0 {
+		panic(fmt.Sprintf("hlo: RemoveComputation of %q, which %d instructions call", st.node.name, n))
+	}
+	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
+	e.setComp(e.own(), id, nil)
+	e.tables().gone++
+	st.viewGen++
+	st.removed = true
+}
+
+// settleOrder takes removed computations out of the module order, all at once.
+func (e *Editor) settleOrder() {
+	if e.side == nil || e.side.gone == 0 {
+		return
+	}
+	e.side.gone = 0
+	m := e.ownInfo()
+	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(id CompID) bool { return e.root.comps.get(uint32(id)) == nil }), true
+}
+
+// callCounts counts callers, once; edits keep the counts up to date from then on.
+func (e *Editor) callCounts() map[CompID]int {
+	t := e.tables()
+	if t.calls == nil {
+		e.settleOrder()
+		t.calls = make(map[CompID]int)
+		for _, id := range e.root.order {
+			e.root.comps.get(uint32(id)).instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), 1); return true })
+		}
+	}
+	return t.calls
+}
+
+func (e *Editor) countCalls(to []CompID, by int) {
+	if e.side == nil || e.side.calls == nil {
+		return
+	}
+	for i, id := range to {
+		if !slices.Contains(to[:i], id) {
+			e.side.calls[id] += by
+		}
+	}
+}
+
+// forgetCalls drops the counts, where edits have passed them by.
+func (e *Editor) forgetCalls() {
+	if e.side != nil {
+		e.side.calls = nil
+	}
+}
+
+// compNames and instrNames return the name tables, writable.
+func (e *Editor) compNames() *nameTable {
+	m := e.ownInfo()
+	if m.compNames == nil || m.compNames.epoch != e.epoch {
+		m.compNames = m.compNames.layer(e.epoch)
+	}
+	return m.compNames
+}
+
+func (e *Editor) instrNames() *nameTable {
+	m := e.own()
+	if m.instrNames == nil || m.instrNames.epoch != e.epoch {
+		m.instrNames = m.instrNames.layer(e.epoch)
+	}
+	return m.instrNames
+}
+
+// ReserveNames says how many instructions the session, which has none yet, will about make.
+func (e *Editor) ReserveNames(n int) {
+	e.checkWhole("ReserveNames")
+	if names := e.instrNames(); names.fresh != nil {
+		names.fresh.reserve(n)
+	}
+}
