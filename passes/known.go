@@ -11,7 +11,6 @@ var known = map[string]string{
 	"convert-operand-folding":                 "bfloat16-fold",
 	"convolution-canonicalization":            "algsimp",
 	"convolution-type-canonicalizer":          "operand-upcaster",
-	"copy-insertion":                          "",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
 	"dynamic-padder":                          "outline-dynamic",

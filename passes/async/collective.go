@@ -68,9 +68,18 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			for in := range c.Instructions() {
-				if !slices.Contains(kinds, in.Opcode()) || bytesOf(in) < int64(max(minBytes, least[in.Opcode()])) || !ctx.Spend(in.Opcode().String()) {
+				if !slices.Contains(kinds, in.Opcode()) {
 					continue
 				}
+				bytes, enough := bytesOf(in), int64(max(minBytes, least[in.Opcode()]))
+				if bytes < enough {
+					ctx.Missed(in, "stays synchronous: it gives %d bytes, less than %d", bytes, enough)
+					continue
+				}
+				if !ctx.Spend(in.Opcode().String()) {
+					continue
+				}
+				ctx.Passed(in, "is begun asynchronously: it gives %d bytes, and %d are enough", bytes, enough)
 				ctx.Count(in.Opcode().String(), 1)
 				ce := e.Computation(c.ID())
 				var err error

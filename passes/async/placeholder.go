@@ -53,6 +53,7 @@ func NewPlaceholderRewriter(o pass.Options) (*pass.Pass, error) {
 					if !ctx.Spend(p.op.String()) {
 						continue
 					}
+					ctx.Passed(p.start, "%v is begun asynchronously: it gives %d bytes", p.op, bytesOf(p.done))
 					if err := p.rewrite(e.Computation(c.ID()), attrs, legacy); err != nil {
 						return m, err
 					}

@@ -1,6 +1,7 @@
 package async
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -91,22 +92,29 @@ func dropOrders(ce hlo.CompEdit, done hlo.InstrID) error {
 	return nil
 }
 
-// unpairAll makes the pairs synchronous that want chooses.
-func unpairAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, pair) bool) (hlo.Module, error) {
+// unpairAll makes the pairs synchronous for which want says why, and leaves those for which it says why not; if it says nothing, nothing was to be decided.
+func unpairAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, pair) (why string, yes bool)) (hlo.Module, error) {
 	e := ctx.Edit(m)
 	for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 		for in := range c.Instructions() {
 			p, ok := pairOfDone(m, in)
-			if !ok || !want(c, p) || !ctx.Spend("unpair") {
+			if !ok {
 				continue
 			}
+			why, yes := want(c, p)
+			if !yes && why != "" {
+				ctx.Missed(p.start, "stays asynchronous: %s", why)
+			}
+			if !yes || !ctx.Spend("unpair") {
+				continue
+			}
+			ctx.Passed(p.start, "is computed where it is waited for: %s", why)
 			if err := dropOrders(e.Computation(c.ID()), p.done.ID()); err != nil {
 				return m, err
 			}
 			if err := unpair(e.Computation(c.ID()), m, p); err != nil {
 				return m, err
 			}
-			ctx.Passed(p.start, "is computed where it is waited for")
 			ctx.Count(p.op.String(), 1)
 		}
 	}
@@ -148,7 +156,12 @@ func NewCollectiveReplacer(o pass.Options) (*pass.Pass, error) {
 	}
 	return &pass.Pass{Name: "async-collective-replacer", Doc: replacerDoc, Options: o, Params: params, Breaks: []pass.Phase{pass.Async},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			return unpairAll(ctx, m, func(_ hlo.Computation, p pair) bool { return slices.Contains(chosen, p.op) })
+			return unpairAll(ctx, m, func(_ hlo.Computation, p pair) (string, bool) {
+				if !slices.Contains(chosen, p.op) {
+					return fmt.Sprintf("%v is not among the %d kinds that are asked for", p.op, len(chosen)), false
+				}
+				return fmt.Sprintf("%v is asked for", p.op), true
+			})
 		}}, nil
 }
 
@@ -175,20 +188,29 @@ func NewConvertToSync(o pass.Options) (*pass.Pass, error) {
 	return &pass.Pass{Name: "convert-async-collectives-to-sync", Doc: toSyncDoc, Options: o,
 		Params: []pass.Param{{Name: "is-nop", Doc: "the opcodes that count as nothing: is-nop=[bitcast,parameter]"}},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			return unpairAll(ctx, m, func(c hlo.Computation, p pair) bool {
-				return c.IsScheduled() && isCollective(p.op) && adjacent(c, p, nops)
+			return unpairAll(ctx, m, func(c hlo.Computation, p pair) (string, bool) {
+				if !c.IsScheduled() || !isCollective(p.op) {
+					return "", false
+				}
+				n, first := between(c, p, nops)
+				if n > 0 {
+					return fmt.Sprintf("%d instructions run beside it, %%%s the first", n, first), false
+				}
+				return "0 instructions run beside it", true
 			})
 		}}, nil
 }
 
-// adjacent reports whether only nothing, and steps of other collectives, lie between the steps of a pair.
-func adjacent(c hlo.Computation, p pair, nops []hlo.Opcode) bool {
+// between counts the instructions between the steps of a pair that are neither nothing nor steps of other collectives, and names the first.
+func between(c hlo.Computation, p pair, nops []hlo.Opcode) (n int, first string) {
 	for in := range c.Instructions() {
 		if c.Less(p.start.ID(), in.ID()) && c.Less(in.ID(), p.done.ID()) && !slices.Contains(nops, in.Opcode()) && !analysis.IsStart(in) && !analysis.IsDone(in) {
-			return false
+			if n++; n == 1 {
+				first = in.Name()
+			}
 		}
 	}
-	return true
+	return n, first
 }
 
 // Pair is a start and a done of opcodes of their own, or a chain of the general form without updates, in one computation.

@@ -1,6 +1,7 @@
 package async
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -16,7 +17,7 @@ var Unwrapper = &pass.Pass{
 
 Chains whose steps lie in one computation are taken apart; others stay. It answers what a program would take without asynchrony.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		return unwrapAll(ctx, m, func(hlo.Computation, Chain) bool { return true })
+		return unwrapAll(ctx, m, func(hlo.Computation, Chain) (string, bool) { return "every chain is to be", true })
 	},
 }
 
@@ -29,11 +30,17 @@ In a scheduled computation only instructions that cost nothing may lie between t
 be independent of the chain but such instructions. Chains that can overlap stay.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		costs := pass.Fact(ctx, m, analysis.FindCosts)
-		return unwrapAll(ctx, m, func(c hlo.Computation, chain Chain) bool { return hidesNothing(c, chain, costs) })
+		return unwrapAll(ctx, m, func(c hlo.Computation, chain Chain) (string, bool) {
+			s := costs.Of(chain.Start).Seconds(analysis.OneCore) * 1e6
+			if other := hidden(c, chain, costs); !other.IsZero() {
+				return fmt.Sprintf("%%%s can run beside its %.1f µs", other.Name(), s), false
+			}
+			return fmt.Sprintf("nothing can run beside its %.1f µs", s), true
+		})
 	},
 }
 
-func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain) bool) (hlo.Module, error) {
+func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain) (why string, yes bool)) (hlo.Module, error) {
 	e := ctx.Edit(m)
 	for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 		for in := range c.Instructions() {
@@ -45,9 +52,14 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 				ctx.Missed(in, "stays asynchronous: its steps do not all lie in one computation")
 				continue
 			}
-			if !want(c, chain) || !ctx.Spend("unwrap") {
+			why, yes := want(c, chain)
+			if !yes {
+				ctx.Missed(chain.Start, "stays asynchronous: %s", why)
+			}
+			if !yes || !ctx.Spend("unwrap") {
 				continue
 			}
+			ctx.Passed(chain.Start, "is computed where it is waited for: %s", why)
 			ce := e.Computation(c.ID())
 			now, ok := ChainOf(ce.At(in.ID()))
 			if !ok {
@@ -56,15 +68,14 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 			if err := Unmake(ce, m, now); err != nil {
 				return m, err
 			}
-			ctx.Passed(chain.Start, "is computed where it is waited for")
 			ctx.Count("unwrapped", 1)
 		}
 	}
 	return e.Freeze(), nil
 }
 
-// hidesNothing reports whether no work can be done, or is scheduled, while a chain is under way.
-func hidesNothing(c hlo.Computation, chain Chain, costs *analysis.Costs) bool {
+// hidden is the first work that can be done, or is scheduled, while a chain is under way; zero if there is none.
+func hidden(c hlo.Computation, chain Chain, costs *analysis.Costs) (work hlo.Instruction) {
 	free := func(in hlo.Instruction) bool {
 		return in.Opcode() == hlo.OpParameter || costs.Of(in).IsZero() && !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncUpdate ||
 			in.Opcode() == hlo.OpAsyncDone
@@ -76,10 +87,10 @@ func hidesNothing(c hlo.Computation, chain Chain, costs *analysis.Costs) bool {
 	if c.IsScheduled() {
 		for in := range c.Instructions() {
 			if c.Less(chain.Start.ID(), in.ID()) && c.Less(in.ID(), chain.Done.ID()) && !slices.Contains(steps, in.ID()) && !free(in) {
-				return false
+				return in
 			}
 		}
-		return true
+		return work
 	}
 	d := analysis.FindDependencies(c)
 	related := make([]bool, len(d.Order))
@@ -90,8 +101,8 @@ func hidesNothing(c hlo.Computation, chain Chain, costs *analysis.Costs) bool {
 	for i, in := range d.Order {
 		between := !related[i] || !doneRelated[i]
 		if between && !slices.Contains(steps, in.ID()) && !free(in) {
-			return false
+			return in
 		}
 	}
-	return true
+	return work
 }

@@ -80,6 +80,13 @@ func (b *combiner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			if len(set) < 2 || !ctx.Spend("combine") {
 				break
 			}
+			if ctx.Remarks() {
+				var bytes int64
+				for _, id := range set {
+					bytes += bytesOf(e.View(c.ID()).MustAt(id))
+				}
+				ctx.Passed(e.View(c.ID()).MustAt(set[0]), "merged with %d others: %d bytes in one, of at most %d", len(set)-1, bytes, b.bytes)
+			}
 			if _, err := b.merge(e.Computation(c.ID()), set); err != nil {
 				return m, err
 			}

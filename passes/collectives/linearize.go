@@ -30,6 +30,7 @@ same order, whatever the scheduler does.`,
 				if last.IsZero() || deps.Related(in.ID())[deps.Position(last.ID())] || !ctx.Spend("order") {
 					continue
 				}
+				ctx.Passed(in, "runs after %%%s, from which it is independent", last.Name())
 				e.Computation(c.ID()).Instr(in.ID()).AddControlPredecessor(last.ID())
 				ctx.Count("edges", 1)
 			}

@@ -143,6 +143,7 @@ func (p *pipeliner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 					break
 				}
 				if mv, ok := w.find(m, in, body, i); ok && len(w.moves) < p.limit && ctx.Spend("pipeline") {
+					ctx.Passed(in, "part %d of its state, %d bytes, is exchanged a round later", i, body.Root().OperandInstr(i).Shape().ByteSize())
 					w.moves = append(w.moves, mv)
 				}
 			}

@@ -28,6 +28,7 @@ func (w *pipelined) early(ctx *pass.Context, body hlo.Computation) error {
 		}
 		ch := chain{collective: in.ID()}
 		if w.collect(body, in, &ch) && ctx.Spend("pipeline") {
+			ctx.Passed(in, "is exchanged a round earlier: %d bytes", in.Shape().ByteSize())
 			chains = append(chains, ch)
 		}
 	}

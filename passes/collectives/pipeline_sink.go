@@ -28,6 +28,7 @@ func (w *pipelined) behind(ctx *pass.Context, m hlo.Module, while hlo.Instructio
 		if !grown.follow(m, while, body, in) || len(grown.updates) == 0 || !w.batches(body, grown) || !ctx.Spend("sink") {
 			continue
 		}
+		ctx.Passed(in, "is exchanged behind the loop, with %d others of the round", n)
 		for id := range grown.in {
 			t.in[id] = true
 		}

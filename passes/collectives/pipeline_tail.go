@@ -27,6 +27,7 @@ func (w *pipelined) delay(ctx *pass.Context, m hlo.Module, while hlo.Instruction
 		}
 		grown := &tail{in: map[hlo.InstrID]bool{}, updates: map[int]hlo.InstrID{}}
 		if grown.follow(m, while, body, in) && len(grown.updates) > 0 && ctx.Spend("pipeline") {
+			ctx.Passed(in, "is exchanged in the next round, with %d others", n)
 			for id := range grown.in {
 				t.in[id] = true
 			}

@@ -44,9 +44,18 @@ func NewAllReduceSplitter(o pass.Options) (*pass.Pass, error) {
 						continue
 					}
 					first, second, ok := splitGroups(ctx, m, in)
-					if !ok || !always && !runsBetween(m, c, first, in.Operand(0)) || !ctx.Spend("split") {
+					if !ok {
 						continue
 					}
+					if !always && !runsBetween(m, c, first, in.Operand(0)) {
+						ctx.Missed(in.OperandInstr(0), "not split: nothing else runs between its %d groups", len(first))
+						continue
+					}
+					if !ctx.Spend("split") {
+						continue
+					}
+					ctx.Passed(in.OperandInstr(0), "split: %d bytes within %d groups, and then a slice of %d bytes within %d",
+						in.OperandInstr(0).Shape().ByteSize(), len(first), in.Shape().ByteSize(), len(second))
 					if _, _, err := split(e.Computation(c.ID()), in.ID(), first, second); err != nil {
 						return m, err
 					}

@@ -102,6 +102,11 @@ func (r *asyncRewriter) rewrite(ctx *pass.Context, in hlo.Instruction) error {
 	if !ctx.Spend(op.String()) {
 		return nil
 	}
+	if hlo.IsAsync(op) {
+		ctx.Passed(r.c.At(at.id), "is computed where it is waited for: not every way back from the done leads to a start")
+	} else if pair.Begins(op) {
+		ctx.Passed(r.c.At(at.id), "is a plain %v: its schedule has no work behind it, or there is none", pair.Plain)
+	}
 	ctx.Count(op.String(), 1)
 	return r.c.ReplaceInstruction(in.ID(), value)
 }

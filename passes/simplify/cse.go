@@ -31,7 +31,11 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computat
 			continue
 		}
 		first := k.first(in)
-		if first == hlo.NoInstr || windows.Delays(in.ID(), first) {
+		if first == hlo.NoInstr {
+			continue
+		}
+		if windows.Delays(in.ID(), first) {
+			ctx.Missed(in, "computed again: %%%s, which is equal, waits for a chain that this does not need", c.MustAt(first).Name())
 			continue
 		}
 		if !ctx.Spend("merge") {

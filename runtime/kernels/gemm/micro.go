@@ -19,6 +19,17 @@ func Fit[T Number](m, n int) Kernel[T] {
 	return best
 }
 
+// OfRows is a kernel with panels of mr rows, if there is one that is not much slower than the best.
+func OfRows[T Number](mr int) (Kernel[T], bool) {
+	best := For[T]()
+	for _, k := range append(smallerKernels[T](), best) {
+		if k.MR == mr && k.NR == best.NR {
+			return k, true
+		}
+	}
+	return best, false
+}
+
 // worth is the part of the time that a smaller kernel has to save: it reads more memory for each multiplication.
 const worth = 16
 
