@@ -3,7 +3,6 @@ package passes
 // known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
-	"all-to-all-decomposer":                   "",
 	"call-splitter":                           "call-parameter-cleanup",
 	"collective-permute-decomposer":           "async-collective-creator",
 	"constant-deferring":                      "fusion-constant-sinking",
@@ -23,10 +22,8 @@ var known = map[string]string{
 	"memory-space-propagation":                "",
 	"optimize-input-output-buffer-alias":      "",
 	"ragged-dot-rewriter":                     "",
-	"reduce-scatter-decomposer":               "reduce-scatter-reassociate",
 	"rematerialization":                       "",
 	"reshape-decomposer":                      "reshape-mover",
-	"result-caster":                           "operand-upcaster",
 	"scan-loop-accumulator-input-unification": "while-loop-simplifier",
 	"shape-canonicalizer":                     "",
 	"shardy-xla":                              "spmd-partitioning",

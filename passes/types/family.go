@@ -8,6 +8,7 @@ import "github.com/gohalo/halo/hlo/pass"
 var Family = pass.Family{
 	Plain: []*pass.Pass{
 		OperandUpcaster,
+		ResultCaster,
 		SubByteCollectiveNormalization,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
