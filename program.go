@@ -61,7 +61,8 @@ func (p *Program) Run(ctx context.Context, args ...*hlo.Literal) ([]*hlo.Literal
 }
 
 // RunInto is [Program.Run] with memory for the results: results[i] is a literal, or nil, over the caller's memory, as [Array] makes them. It
-// returns the literals of the results: those given, and new ones in the places of nil. Results with dynamic dimensions have memory of
+// returns the literals of the results: those given, and new ones in the places of nil. A result may be given the memory of the argument that
+// [Signature.Aliases] has beside it, which it is written over then; no other argument may share memory with a result. Results with dynamic dimensions have memory of
 // their own. With memory for all results, a program that has run before and has no such parameters or results allocates nothing, unless ctx can be cancelled.
 func (p *Program) RunInto(ctx context.Context, results []*hlo.Literal, args ...*hlo.Literal) ([]*hlo.Literal, error) {
 	if c, ok := p.engine.(*compiled); ok && !c.needsMesh {

@@ -17,8 +17,8 @@ import (
 // hloOptFlags are flags of XLA's hlo-opt, and of MLIR's opt, that say which passes run and what becomes of the result.
 type hloOptFlags struct {
 	SplitInputFile bool     `aliases:"split_input_file" help:"Put // ----- between the results of a file of several modules, which are read in any case." group:"As hlo-opt"`
-	EmitProto      bool     `aliases:"emit_proto" help:"Write HloModuleProto; -o FILE.pb does so too." group:"As hlo-opt"`
-	Format         string   `help:"How the input is written, where its name and content do not tell: hlo, mlir or pb." placeholder:"FORMAT" group:"As hlo-opt"`
+	EmitProto      bool     `aliases:"emit_proto" help:"Write HloModuleProto; -o FILE.pb does so too, and -o FILE.pbtxt writes it as text." group:"As hlo-opt"`
+	Format         string   `help:"How the input is written, where its name and content do not tell: hlo, mlir, pb or pbtxt." placeholder:"FORMAT" group:"As hlo-opt"`
 	Platform       string   `help:"transforms, which runs what --passes says, or cpu, which without --passes runs the pipeline of this machine." placeholder:"NAME" group:"As hlo-opt"`
 	Stage          string   `help:"Where to stop, and what to write: see --list-stages." placeholder:"STAGE" group:"As hlo-opt"`
 	ListStages     bool     `aliases:"list_stages" help:"List the stages." group:"As hlo-opt"`
@@ -40,7 +40,6 @@ var elsewhere = map[string]string{
 	"gpu": "halo runs on processors", "CUDA": "halo runs on processors", "ROCM": "halo runs on processors", "SYCL": "halo runs on processors", "tpu": "halo runs on processors",
 	"llvm": "halo lowers to BEF: see halo lower", "llvm-before-optimizations": "halo lowers to BEF: see halo lower", "llvm-after-optimizations": "halo lowers to BEF: see halo lower",
 	"ptx": "halo lowers to BEF: see halo lower", "asm": "halo lowers to BEF: see halo lower", "buffer-assignment": "see halo memory",
-	"pbtxt": "text of protocol buffers is not read or written; pb is",
 }
 
 // check refuses what the flags cannot mean.
@@ -51,8 +50,8 @@ func (f *hloOptFlags) check(c *optCmd) error {
 		}
 		return usageError{fmt.Errorf("--%s: got %q, want %s", flag, got, want)}
 	}
-	if !slices.Contains([]string{"", "hlo", "mlir", "pb"}, f.Format) {
-		return refuse("format", f.Format, "hlo, mlir or pb")
+	if !slices.Contains([]string{"", "hlo", "mlir", "pb", "pbtxt"}, f.Format) {
+		return refuse("format", f.Format, "hlo, mlir, pb or pbtxt")
 	}
 	if !slices.Contains([]string{"", "transforms", "cpu", "Host", "interpreter"}, f.Platform) {
 		return refuse("platform", f.Platform, "transforms or cpu")
@@ -123,6 +122,8 @@ func (f *hloOptFlags) read(in *input) {
 		in.kind = source.StableHLOText
 	case "pb":
 		in.kind = source.HLOProto
+	case "pbtxt":
+		in.kind = source.TextProto
 	}
 }
 
@@ -130,7 +131,8 @@ func (f *hloOptFlags) read(in *input) {
 func (f *hloOptFlags) written(m hlo.Module, output string, cfg printer.Config) (data []byte, extension string, err error) {
 	switch {
 	case strings.HasSuffix(output, ".pbtxt"):
-		return nil, "", usageError{fmt.Errorf("-o %s: %s", output, elsewhere["pbtxt"])}
+		data, err = proto.EncodeText(m)
+		return data, ".opt.pbtxt", err
 	case f.EmitProto || strings.HasSuffix(output, ".pb"):
 		return proto.Encode(m), ".opt.hlo.pb", nil
 	case f.Stage == "html":

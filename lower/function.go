@@ -32,7 +32,8 @@ type function struct {
 
 	id         bef.FuncID
 	plan       runtime.FunctionPlan
-	passesArg  []bool // loop bodies: result i is argument i, untouched
+	over       []int  // by result: the argument in whose memory it may have to be, or -1; nil if there is none
+	passesArg  []bool // by argument, if over is set: no result is written over it
 	frameBytes int64
 }
 
@@ -131,6 +132,7 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 	if f.roots, err = f.as(f.leaves[comp.Root().ID()], f.forms.root, returns, comp.Root().Shape(), comp.Root()); err != nil {
 		return nil, err
 	}
+	f.findOver()
 	f.settleRoots()
 	f.divide()
 	if err := f.makePlan(); err != nil {

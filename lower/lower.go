@@ -133,24 +133,12 @@ func (l *lowering) metadata(entry *function) *runtime.Metadata {
 		Replicas: int(max(cfg.ReplicaCount, 1)), Partitions: int(max(cfg.NumPartitions, 1)),
 	}
 	c := l.m.Entry()
-	var firstLeaf []int // first argument leaf of each parameter
 	for _, id := range c.Parameters() {
 		p, _ := c.At(id)
-		firstLeaf = append(firstLeaf, len(md.Params))
 		md.Params = appendLeaves(md.Params, p.Name(), p.Shape())
 	}
 	md.Results = appendLeaves(nil, c.Root().Name(), c.Root().Shape())
-	for _, a := range cfg.InputOutputAlias {
-		if int(a.Parameter) >= len(firstLeaf) {
-			continue
-		}
-		p, _ := c.At(c.Parameters()[a.Parameter])
-		param, ok1 := leafNumber(p.Shape(), a.ParameterIndex)
-		result, ok2 := leafNumber(c.Root().Shape(), a.Output)
-		if ok1 && ok2 {
-			md.Aliases = append(md.Aliases, runtime.Alias{Result: result, Param: firstLeaf[a.Parameter] + param, Must: a.Must})
-		}
-	}
+	md.Aliases = aliases(l.m)
 	return md
 }
 
@@ -164,19 +152,4 @@ func appendLeaves(to []runtime.Leaf, name string, s hlo.Shape) []runtime.Leaf {
 		to = append(to, runtime.Leaf{Name: n, Shape: string(leaf.AppendText(nil, false)), Type: uint8(b.Type()), Dims: b.Dimensions(), Bytes: b.ByteSize()})
 	}
 	return to
-}
-
-// leafNumber is the position of the leaf at index among the leaves of s.
-func leafNumber(s hlo.Shape, index hlo.ShapeIndex) (int, bool) {
-	n := 0
-	for _, i := range index {
-		if !s.IsTuple() || i < 0 || int(i) >= s.NumElems() {
-			return 0, false
-		}
-		for j := range int(i) {
-			n += s.Elem(j).NumLeaves()
-		}
-		s = s.Elem(int(i))
-	}
-	return n, !s.IsTuple()
 }

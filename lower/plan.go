@@ -29,22 +29,41 @@ func (f *function) constStorage(data []byte) int {
 	return len(f.stores) - 1
 }
 
-// settleRoots makes loop bodies safe for results that are copied one after the other into the arguments' memory: a result that is
+// findOver says which results share memory with arguments. In a loop body result i is the memory of argument i; the entry may get the same memory
+// for a result and the argument that the header lets it be written over, or other memory, and computes the same.
+func (f *function) findOver() {
+	switch {
+	case f.conv == loopBody:
+		f.over = make([]int, len(f.roots))
+		for i := range f.over {
+			f.over[i] = i
+		}
+	case f.comp.ID() == f.l.m.Entry().ID():
+		f.over = donations(f.l.m)
+	}
+}
+
+// settleRoots makes functions safe for results that are copied one after the other into arguments' memory: a result that is
 // another argument is copied aside first, unless that argument is never overwritten.
 func (f *function) settleRoots() {
-	if f.conv != loopBody {
+	if f.over == nil {
 		return
 	}
-	f.passesArg = make([]bool, len(f.roots))
-	for i, r := range f.roots {
-		f.passesArg[i] = r == f.args[i]
+	f.passesArg = make([]bool, len(f.args))
+	for j := range f.passesArg {
+		f.passesArg[j] = true
+	}
+	for i, j := range f.over {
+		if j >= 0 {
+			f.passesArg[j] = f.roots[i] == f.args[j]
+		}
 	}
 	settled := append([]valueID(nil), f.roots...)
 	for i, r := range f.roots {
 		if f.values[r].shape.IsToken() {
 			continue // events change places all at once
 		}
-		if j := f.argument(r); j >= 0 && j != i && !f.passesArg[j] {
+		if j := f.argument(r); j >= 0 && j != f.over[i] && !f.passesArg[j] {
 			settled[i] = f.copy(r, f.comp.Root())
 		}
 	}
@@ -151,7 +170,7 @@ func (f *function) place(k int, carried map[valueID]int) {
 				break
 			}
 			if f.mayOverwrite(k, arg, r, carried) {
-				f.overwrite(k, arg, r)
+				f.overwrite(k, arg, r, carried)
 				break
 			}
 		}
@@ -167,11 +186,11 @@ func (f *function) place(k int, carried map[valueID]int) {
 	}
 }
 
-// overwrite puts r where arg is. A loop-carried argument is written under its other name, as the result it becomes.
-func (f *function) overwrite(k int, arg, r valueID) {
+// overwrite puts r where arg is. An argument is written under its other name, as the result it becomes.
+func (f *function) overwrite(k int, arg, r valueID, carried map[valueID]int) {
 	s := f.values[arg].store
-	if slot := f.stores[s].slot; slot.Kind == runtime.SlotArg {
-		f.values[r].store = f.newStorage(runtime.OutSlot(int(slot.Index)), f.values[r], k)
+	if f.stores[s].slot.Kind == runtime.SlotArg {
+		f.values[r].store = f.newStorage(runtime.OutSlot(carried[r]), f.values[r], k)
 		return
 	}
 	f.join(r, s)
@@ -184,8 +203,8 @@ func (f *function) join(v valueID, store int) {
 }
 
 // mayOverwrite reports whether op k may put its result r where its argument is: the argument's storage is not needed after k, no
-// other argument of k lives in it, and it is the function's own; or it is the memory of the loop-carried argument that r, in the end,
-// becomes.
+// other argument of k lives in it, and it is the function's own; or it is the memory of the result that r, in the end, becomes, or of the
+// argument that this result is written over.
 func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) bool {
 	s := f.values[arg].store
 	st := &f.stores[s]
@@ -206,29 +225,52 @@ func (f *function) mayOverwrite(k int, arg, r valueID, carried map[valueID]int) 
 	switch st.slot.Kind {
 	case runtime.SlotArena:
 		return true
-	case runtime.SlotArg, runtime.SlotOut:
+	case runtime.SlotArg:
+		i, ok := carried[r]
+		return ok && st.slot.Index == int64(f.over[i])
+	case runtime.SlotOut:
 		i, ok := carried[r]
 		return ok && st.slot.Index == int64(i)
 	}
 	return false
 }
 
-// carriedArgs finds, in a loop body, the values through which argument i becomes result i by in-place work alone: they may overwrite
-// the argument.
+// carriedArgs finds the values through which an argument becomes the result in its memory by in-place work alone, with that result: they may
+// overwrite the argument.
 func (f *function) carriedArgs() map[valueID]int {
-	if f.conv != loopBody {
+	if f.over == nil {
 		return nil
 	}
-	carried := make(map[valueID]int)
+	carried, returned := make(map[valueID]int), f.returned()
+	// What is another result, too, would be written over by this one before it is copied.
+	elsewhere := func(i int) func(v valueID) bool {
+		return func(v valueID) bool { return len(returned[v]) > 0 && !slices.Contains(returned[v], i) }
+	}
 	for i, r := range f.roots {
 		var chain []valueID
-		if f.reaches(r, f.args[i], &chain, min(len(f.ops), longestCarry)) {
+		if j := f.over[i]; j >= 0 && f.reaches(r, f.args[j], &chain, min(len(f.ops), longestCarry)) && !slices.ContainsFunc(chain, elsewhere(i)) {
 			for _, v := range chain {
 				carried[v] = i
 			}
 		}
 	}
 	return carried
+}
+
+// returned lists, for the values that are results or that results are aliases of, which results.
+func (f *function) returned() map[valueID][]int {
+	list := make(map[valueID][]int, len(f.roots))
+	for i, v := range f.roots {
+		for {
+			list[v] = append(list[v], i)
+			def := f.values[v].def
+			if def < 0 || len(f.ops[def].share) == 0 || f.ops[def].share[0].kind != alias {
+				break
+			}
+			v = f.ops[def].args[f.ops[def].share[0].arg]
+		}
+	}
+	return list
 }
 
 // longestCarry bounds the chains that carriedArgs follows, since a body may have many results at the end of one long chain.
@@ -290,20 +332,22 @@ func (f *function) leadsTo(a, arg valueID) bool {
 	return false
 }
 
-// placeResults lets results be computed straight into the caller's memory. In a loop body that memory is the argument's: it is free
-// once nothing reads the argument any more.
+// placeResults lets results be computed straight into the caller's memory. Where that is an argument's, it is free once nothing reads the
+// argument any more.
 func (f *function) placeResults() {
-	var busy [][]*storage
-	if f.conv == loopBody {
-		busy = f.stateUsers()
+	var busy map[runtime.Slot][]*storage
+	if f.over != nil {
+		busy = f.callersMemory()
 	}
 	for i, r := range f.roots {
 		s := &f.stores[f.values[r].store]
 		if s.slot.Kind != runtime.SlotArena {
 			continue
 		}
-		if f.conv == loopBody {
-			if f.stores[f.values[f.args[i]].store].bytes != s.bytes || slices.ContainsFunc(busy[i], func(b *storage) bool { return !f.isOverBefore(b, s.first) }) {
+		if f.over != nil && f.over[i] >= 0 {
+			inUse := func(b *storage) bool { return !f.isOverBefore(b, s.first) }
+			if j := f.over[i]; f.stores[f.values[f.args[j]].store].bytes != s.bytes || slices.ContainsFunc(busy[runtime.ArgSlot(j)], inUse) ||
+				slices.ContainsFunc(busy[runtime.OutSlot(i)], inUse) {
 				continue
 			}
 		}
@@ -319,13 +363,13 @@ func (f *function) isOverBefore(s *storage, k int) bool {
 	return !slices.ContainsFunc(s.uses, func(u int) bool { return !f.before(u, k) })
 }
 
-// stateUsers lists, for each part of a loop's state, the storages in it: of the argument, and of results that were written over it.
-func (f *function) stateUsers() [][]*storage {
-	users := make([][]*storage, len(f.args))
+// callersMemory lists the storages of arguments, and of results that were written over them, by place.
+func (f *function) callersMemory() map[runtime.Slot][]*storage {
+	users := make(map[runtime.Slot][]*storage, len(f.args))
 	for n := range f.stores {
 		s := &f.stores[n]
 		if k := s.slot.Kind; s.bytes > 0 && (k == runtime.SlotArg || k == runtime.SlotOut) {
-			users[s.slot.Index] = append(users[s.slot.Index], s)
+			users[s.slot] = append(users[s.slot], s)
 		}
 	}
 	return users

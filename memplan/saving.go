@@ -279,8 +279,8 @@ func inPlace(m hlo.Module, in, out *Buffer) bool {
 	return in.Last < out.First || in.Name == out.Name || mayShare(m, out.Name, in.Name)
 }
 
-// takeDonated leaves the results out of the total that the header lets the caller have in the memory of an argument, where the plan allows it: it
-// must not read the argument once the result is written.
+// takeDonated leaves the results out of the total that the header lets the caller have in the memory of an argument. Where the argument is read
+// after the result is there, the plan has the result in the arena until then.
 func (r *Report) takeDonated(m hlo.Module) {
 	root := m.Entry().Root()
 	for _, a := range m.Config().InputOutputAlias {
@@ -293,7 +293,7 @@ func (r *Report) takeDonated(m hlo.Module) {
 		}
 		from := r.find(Argument, m.Entry().Parameter(int(a.Parameter)).Name())
 		to := r.find(Result, out.Name())
-		if from != nil && to != nil && inPlace(m, from, to) {
+		if from != nil && to != nil && from.Bytes == to.Bytes {
 			r.Donated += from.Bytes
 			r.Total -= from.Bytes
 		}

@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +46,34 @@ func TestDirectives(t *testing.T) {
 			assert.NotEmpty(t, d.Readers, "%s reads %q, which the table lists as unread", where, key)
 		}
 	}
+}
+
+// TestDirectivesOfCorpus: what programs say in attributes that begin as XLA's do is in the table.
+func TestDirectivesOfCorpus(t *testing.T) {
+	if _, err := os.Stat("../../shared/corpus"); err != nil {
+		t.Skip("needs ../shared")
+	}
+	known := map[string]bool{}
+	for _, d := range directive.Table {
+		known[d.Name] = true
+	}
+	attributes := regexp.MustCompile(`frontend_attributes=\{[^\n]*`)
+	keys := regexp.MustCompile(`[{,]\s*(_?xla[\w.]*)=`)
+	require.NoError(t, filepath.WalkDir("../../shared/corpus/hlo", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, text := range attributes.FindAll(data, -1) {
+			for _, key := range keys.FindAllSubmatch(text, -1) {
+				if name := string(key[1]); !known[name] {
+					t.Errorf("%s: %q is not in passes/directive", path, name)
+					known[name] = true
+				}
+			}
+		}
+		return err
+	}))
 }
 
 // sources calls visit with the parsed files of the packages that act on programs.

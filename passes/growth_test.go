@@ -57,7 +57,7 @@ func TestGrowth(t *testing.T) {
 	build.Dir = ".."
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	run := exec.Command(count, "-small=1000", "-large=4000")
+	run := exec.Command(count, "-sizes=1000,4000")
 	run.Env = append(run.Environ(), "GOCOVERDIR="+t.TempDir())
 	out, err = run.Output()
 	require.NoError(t, err, "%s", out)

@@ -1,10 +1,9 @@
 package passes
 
-// known are the passes of XLA's hlo-opt that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
+// known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
 	"all-to-all-decomposer":                   "",
-	"async-collective-custom-call-rewriter":   "async-collective-creator",
 	"call-splitter":                           "call-parameter-cleanup",
 	"collective-permute-decomposer":           "async-collective-creator",
 	"constant-deferring":                      "fusion-constant-sinking",
@@ -13,15 +12,12 @@ var known = map[string]string{
 	"convert-operand-folding":                 "bfloat16-fold",
 	"convolution-canonicalization":            "algsimp",
 	"convolution-type-canonicalizer":          "operand-upcaster",
-	"copy-insertion":                          "",
-	"cpu-layout-assignment":                   "",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
 	"dynamic-padder":                          "outline-dynamic",
 	"hlo-module-splitter":                     "",
 	"hlo-module-stitcher":                     "",
 	"instruction-hoister":                     "latency-hiding-scheduler",
-	"layout-assignment":                       "",
 	"literal-canonicalizer":                   "cse",
 	"loop-schedule-linearizer":                "collectives-schedule-linearizer",
 	"memory-space-propagation":                "",
@@ -42,7 +38,9 @@ var known = map[string]string{
 
 // Known reports whether XLA's hlo-opt has the pass of a name, and the pass of the catalogue that is nearest to it, "" if none is.
 func Known(name string) (nearest string, ok bool) {
-	nearest, ok = known[name]
+	if nearest, ok = known[name]; !ok {
+		nearest, ok = backends[name]
+	}
 	return nearest, ok
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gohalo/halo/passes/async"
 	"github.com/gohalo/halo/passes/collectives"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/copies"
 	"github.com/gohalo/halo/passes/dots"
 	"github.com/gohalo/halo/passes/expand"
 	"github.com/gohalo/halo/passes/fuse"
@@ -30,6 +31,7 @@ var catalogued = pass.Join(
 	async.Family,
 	collectives.Family,
 	control.Family,
+	copies.Family,
 	dots.Family,
 	expand.Family,
 	fuse.Family,

@@ -37,13 +37,18 @@ var inexact = map[string]shadow.Config{
 	// The evaluator keeps a sum that it recognises wide, and rounds once; a combiner that converts rounds each of the n partial sums, by at most
 	// half a step: n/2 steps, of up to 8 elements.
 	"element-type-converter": {Class: pass.Rounding},
+	// Other orders of summation, and quotients by elements that rounding alone has made.
+	"cholesky-expander":         {Class: pass.Rounding},
+	"eigh-expander":             {Class: pass.Rounding},
+	"qr-expander":               {Class: pass.Rounding},
+	"triangular-solve-expander": {Class: pass.Rounding},
 	// Sums in another order, and quotients written as products.
 	"batchnorm-expander":           {Class: pass.Rounding},
 	"scatter-determinism-expander": {Class: pass.Rounding},
 }
 
 // other lists what is there to change what a program computes: only that the result verifies, and is the same when made again, is tested.
-var other = []string{"control-flow-flattening"}
+var other = []string{"control-flow-flattening", "rng-expander"}
 
 // carried are passes whose chains go from round to round of a loop: XLA's profile allows that, the stricter one does not.
 var carried = []string{"loop-async-carrier{min-us=0}", "loop-async-carrier"}

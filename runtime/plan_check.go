@@ -12,7 +12,8 @@ import (
 // outputs are not its inputs, unless it can work in place.
 //
 // It works on versions: each write gives its bytes a new version, a register remembers the version of its definition, and a
-// read wants to find that one. In a loop's body argument i and result i are the same memory.
+// read wants to find that one. In a loop's body argument i and result i are the same memory. The entry is simulated twice if its metadata
+// has aliases: the caller may give the same memory for the two, or not.
 //
 // Load makes the check of programs whose module was read.
 func (p *Program) CheckPlans() error {
@@ -41,9 +42,26 @@ func (p *Program) CheckPlans() error {
 		}
 	}
 	for _, t := range all {
-		c := planChecker{t: t, body: bodies[t], versions: make([]int, len(t.regs)), events: make(map[int32]*flight), spaces: make(map[space]*segments)}
-		if err := c.run(); err != nil {
-			return err
+		over := map[int64]int64{}
+		switch {
+		case bodies[t]:
+			for i := range t.results {
+				over[int64(i)] = int64(i)
+			}
+		case p.metadata != nil && t.fn.id == p.metadata.Entry:
+			for _, a := range p.metadata.Aliases {
+				over[int64(a.Param)] = int64(a.Result)
+			}
+		}
+		if !bodies[t] {
+			if err := newPlanChecker(t, nil).run(); err != nil {
+				return err
+			}
+		}
+		if len(over) > 0 {
+			if err := newPlanChecker(t, over).run(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -79,13 +97,17 @@ type flight struct {
 
 type planChecker struct {
 	t        *tensorFunction
-	body     bool
-	versions []int // of registers
+	over     map[int64]int64 // by argument: the result that is the same memory
+	versions []int           // of registers
 	latest   int
 	spaces   map[space]*segments
 	flights  []*flight
 	events   map[int32]*flight
 	step     *step
+}
+
+func newPlanChecker(t *tensorFunction, over map[int64]int64) *planChecker {
+	return &planChecker{t: t, over: over, versions: make([]int, len(t.regs)), events: make(map[int32]*flight), spaces: make(map[space]*segments)}
 }
 
 func (c *planChecker) fail(format string, args ...any) error {
@@ -105,8 +127,8 @@ func (c *planChecker) region(r int32) (_ region, ok bool) {
 	case SlotArena:
 		return region{space{SlotArena, 0}, s.Index, s.Index + reg.Bytes}, true
 	case SlotArg:
-		if c.body {
-			return region{space{SlotOut, s.Index}, 0, reg.Bytes}, true
+		if i, ok := c.over[s.Index]; ok {
+			return region{space{SlotOut, i}, 0, reg.Bytes}, true
 		}
 		return region{space{SlotArg, s.Index}, 0, reg.Bytes}, true
 	case SlotOut:
@@ -448,7 +470,8 @@ func (c *planChecker) checkReturn() error {
 			return err
 		}
 		reg := &c.t.regs[x.reg]
-		if reg.Bytes == 0 || c.body && reg.Slot == ArgSlot(x.result) {
+		m, ok := c.region(x.reg)
+		if reg.Bytes == 0 || ok && m.space == (space{SlotOut, int64(x.result)}) {
 			continue // it is there
 		}
 		if _, err := c.overwrite(region{space{SlotOut, int64(x.result)}, 0, reg.Bytes}); err != nil {

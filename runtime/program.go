@@ -205,6 +205,25 @@ func (p *Program) checkMetadata() error {
 			}
 		}
 	}
+	return p.metadata.checkAliases()
+}
+
+// checkAliases: a result and a parameter that may be the same memory are of one type, and neither has another partner.
+func (m *Metadata) checkAliases() error {
+	results, params := map[int]bool{}, map[int]bool{}
+	for _, a := range m.Aliases {
+		switch {
+		case a.Result < 0 || a.Result >= len(m.Results) || a.Param < 0 || a.Param >= len(m.Params):
+			return fmt.Errorf("metadata section: an alias of result %d and parameter %d, of %d and %d", a.Result, a.Param, len(m.Results), len(m.Params))
+		case results[a.Result] || params[a.Param]:
+			return fmt.Errorf("metadata section: result %d or parameter %d has two aliases", a.Result, a.Param)
+		}
+		result, param := &m.Results[a.Result], &m.Params[a.Param]
+		if r, p := (TensorType{result.Type, result.Dims, result.Bytes}), (TensorType{param.Type, param.Dims, param.Bytes}); !r.Equal(p) {
+			return fmt.Errorf("metadata section: result %d is %v, parameter %d in its memory %v", a.Result, &r, a.Param, &p)
+		}
+		results[a.Result], params[a.Param] = true, true
+	}
 	return nil
 }
 

@@ -142,6 +142,14 @@ func (f *TensorFrame) Scratch() []byte { return f.scratch }
 // Ctx returns the context of the execution: cancellation, queue, device, request data.
 func (f *TensorFrame) Ctx() *ExecContext { return f.ctx }
 
+// Workers returns how many goroutines ParallelFor may use at once, itself included. It is for choosing a partition; no result may depend on it.
+func (f *TensorFrame) Workers() int {
+	if f.ctx.Queue == nil {
+		return 1
+	}
+	return max(1, f.ctx.Queue.ParallelismLevel())
+}
+
 // ParallelFor calls body for consecutive ranges that together are [0, n), and returns when all calls have returned. The
 // ranges are of grain elements, the last one maybe shorter, whatever the number of threads is, so a kernel that keeps
 // partial results by lo/grain computes the same bits everywhere. Ranges run on the calling goroutine and on workers that

@@ -55,7 +55,26 @@ func (r *Runner) onThreads(m hlo.Module, only map[hlo.CompID]bool) map[hlo.CompI
 	return set
 }
 
-// key tells runs of passes apart by what they do, not by which value the pass is: a pipeline that is parsed twice has its passes twice.
-func (r *Runner) key(p *Pass) string {
-	return p.Name + p.Options.String() + "\x00" + r.FP.String() + strings.Join(r.threads, ",")
+// runKey tells runs of passes apart by what they do, not by which value the pass is: a pipeline that is parsed twice has its passes twice.
+type runKey struct {
+	pass, options string
+	fp            FP
+	threads       string
+}
+
+func (r *Runner) key(p *Pass) runKey {
+	return runKey{p.Name, r.options(p), r.FP, strings.Join(r.threads, ",")}
+}
+
+// options are the options of a pass as text, which is made once.
+func (r *Runner) options(p *Pass) string {
+	if len(p.Options) == 0 {
+		return ""
+	}
+	text, known := r.texts[p]
+	if !known {
+		text = p.Options.String()
+		r.texts[p] = text
+	}
+	return text
 }

@@ -169,7 +169,7 @@ func (r *Runner) startOver(ctx context.Context, failed link, err error) error {
 	}
 	fp, threads := r.FP, r.threads
 	defer func() { r.FP, r.threads = fp, threads }()
-	r.last = map[string]lastRun{}
+	r.last = map[runKey]lastRun{}
 	r.now.at = r.newStamp()
 	for _, l := range append(ch.links, failed) {
 		r.FP, r.threads = l.fp, l.threads

@@ -90,9 +90,11 @@ type Runner struct {
 	facts   facts
 	now     current
 	stamps  stamp
-	last    map[string]lastRun // by key of the pass
-	left    Budget             // of the pass that runs
-	mu      sync.Mutex         // of left and Fuel
+	opcodes opcodes
+	last    map[runKey]lastRun
+	texts   map[*Pass]string // of options
+	left    Budget           // of the pass that runs
+	mu      sync.Mutex       // of left and Fuel
 }
 
 // lastRun is what a pass was given, and returned, when it ran last.
@@ -109,8 +111,9 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 			return m, err
 		}
 	}
-	r.last = map[string]lastRun{}
+	r.last, r.texts = map[runKey]lastRun{}, map[*Pass]string{}
 	r.facts = facts{}
+	r.opcodes = opcodes{}
 	r.Handed = Handed{}
 	r.now = current{m: m, at: r.newStamp()}
 	err := r.pipeline(ctx, placesOf("", p, map[string]int{}))
@@ -202,8 +205,13 @@ func (r *Runner) pass(ctx context.Context, at *place) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if p.owns() && !r.looks() {
-		return r.handOn(ctx, p, path)
+	if !r.looks() {
+		if !r.concerns(p) {
+			return nil
+		}
+		if p.owns() {
+			return r.handOn(ctx, p, path)
+		}
 	}
 	return r.passOn(ctx, p, path, r.publish())
 }

@@ -15,6 +15,7 @@
 //	ids.go        instructions by their ids in messages
 //	program.go    modules whose instructions others name by these ids
 //	encode*.go    hlo → messages
+//	text.go       messages as text (pbtxt), with the names of fields in schema.txt
 //	elided.go     data for constants that were left out
 //	literal.go    LiteralProto, both ways
 //	sharding.go   OpSharding and meshes, both ways

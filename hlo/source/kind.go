@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/proto"
 )
 
 // Kind is a format of files.
@@ -20,8 +21,9 @@ const (
 	Tar
 	UTF16
 	ELF
-	TextProto // protocol buffers as text, as XLA dumps snapshots and options
-	JAXExport // what jax.export serializes
+	TextProto   // messages with a module as text, pbtxt
+	TextOptions // other messages as text, as XLA dumps its options
+	JAXExport   // what jax.export serializes
 	HLOText
 	StableHLOText
 	HostProgram // MLIR text for TFRT's host runtime
@@ -52,7 +54,8 @@ var formats = [NumKinds]format{
 	Tar:           {noun: "a tar archive", is: isTar, extensions: []string{".tar"}},
 	UTF16:         {noun: "UTF-16 text", is: begins("\xff\xfe", "\xfe\xff"), remedy: "save it as UTF-8"},
 	ELF:           {noun: "an ELF file, not a program", is: begins("\x7fELF")},
-	TextProto:     {noun: "a protocol buffer as text", is: isTextProto, extensions: []string{".textproto"}, remedy: "dump it as bytes: XLA_FLAGS=--xla_dump_hlo_as_proto"},
+	TextProto:     {noun: "a protocol buffer as text", is: func(data []byte) bool { return isTextProto(data) && proto.HasText(data) }, extensions: []string{".pbtxt", ".textproto", ".prototxt"}, read: readTextProto},
+	TextOptions:   {noun: "a protocol buffer without a program", is: isTextProto, remedy: "give options with --debug_options_file"},
 	JAXExport:     {noun: "a jax.export file", is: isExport, extensions: []string{".jax_export"}, read: readExport},
 	HLOText:       {noun: "HLO text", is: isHLOText, extensions: []string{".hlo", ".txt"}, read: readText},
 	StableHLOText: {noun: "StableHLO text", is: isStableHLO, read: readStableHLO},
@@ -79,7 +82,7 @@ func Detect(name string, data []byte) Kind {
 	named, ok := byName(name)
 	switch {
 	// Protocol buffers have no mark, and damaged files of other formats look like them.
-	case known && !(ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport)):
+	case known && !(ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport) || ok && k == TextOptions && named == TextProto):
 		return k
 	case ok:
 		return named

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/stablehlo"
+	"github.com/gohalo/halo/internal/prototext"
 )
 
 // Options say how to read. The zero value is ready to use.
@@ -58,6 +60,16 @@ func readText(name string, data []byte, o Options) (hlo.Module, error) {
 		}
 	}
 	return m, err
+}
+
+func readTextProto(name string, data []byte, _ Options) (hlo.Module, error) {
+	m, err := proto.DecodeText(data)
+	if at := new(prototext.Error); errors.As(err, &at) {
+		return m, fmt.Errorf("%s:%d:%d: error: %s", name, at.Line, at.Column, at.Message)
+	} else if err != nil {
+		return m, fmt.Errorf("%s: error: %w", name, err)
+	}
+	return m, nil
 }
 
 func readProto(name string, data []byte, _ Options) (hlo.Module, error) {

@@ -9,7 +9,8 @@ import (
 
 // OptimizationBarrierSimplifier takes out of barriers what they need not hold.
 var OptimizationBarrierSimplifier = &pass.Pass{
-	Name: "optimization-barrier-simplifier",
+	Name:  "optimization-barrier-simplifier",
+	About: []hlo.Opcode{hlo.OpOptBarrier},
 	Doc: `barriers hold only values that are read behind them, each of them once
 
 	element i of opt-barrier(tuple(...)) that is never read     → the tuple without it

@@ -11,7 +11,8 @@ import (
 
 // ConditionalSimplifier removes conditionals, and what is only carried in and out of them.
 var ConditionalSimplifier = &pass.Pass{
-	Name: "conditional-simplifier",
+	Name:  "conditional-simplifier",
+	About: []hlo.Opcode{hlo.OpConditional},
 	Doc: `take the branch that is known; else both, if they are cheap; and hand branches only what they use
 
 	conditional of a constant selector, or of one branch  → a copy of the branch

@@ -30,6 +30,7 @@ var Family = pass.Family{
 	},
 	Aliases: map[string]string{
 		"simplify-conditional":   "conditional-simplifier",
+		"cse-barrier-expander":   "optimization-barrier-expander",
 		"defuser":                "fusion-inliner",
 		"map-inline":             "map-inliner",
 		"parallel-task-assigner": "cpu-parallel-task-assigner",

@@ -40,7 +40,7 @@ func NewCallInliner(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	composites, some := o.List("composites-to-preserve")
-	return &pass.Pass{Name: "call-inliner", Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	return &pass.Pass{Name: "call-inliner", About: []hlo.Opcode{hlo.OpCall}, Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		return inlineAll(ctx, m, share, func(in hlo.Instruction) bool {
 			return in.Opcode() == hlo.OpCall && mayInline(in, composites, some) && (!single || calledOnce(m, in.Callee(0)))
 		})
@@ -58,6 +58,7 @@ func calledOnce(m hlo.Module, id hlo.CompID) bool {
 // FusionInliner takes fusions apart.
 var FusionInliner = &pass.Pass{
 	Name:   "fusion-inliner",
+	About:  []hlo.Opcode{hlo.OpFusion},
 	Breaks: []pass.Phase{pass.Fused},
 	Doc: `replace each fusion by the instructions that it fuses
 

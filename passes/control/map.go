@@ -9,7 +9,8 @@ import (
 
 // MapInliner replaces maps by what they apply.
 var MapInliner = &pass.Pass{
-	Name: "map-inliner",
+	Name:  "map-inliner",
+	About: []hlo.Opcode{hlo.OpMap},
 	Doc: `replace each map by what it applies to the elements
 
 	map(x, y) of a body that is one elementwise op of its parameters   → op(x, y)

@@ -9,7 +9,8 @@ import (
 
 // ShardingRemover removes what tells a partitioner how to divide a value, when there is one device only.
 var ShardingRemover = &pass.Pass{
-	Name: "sharding-remover",
+	Name:  "sharding-remover",
+	About: []hlo.Opcode{hlo.OpCustomCall},
 	Doc: `replace custom calls that only carry a sharding by their operand, in programs for one partition
 
 These are Sharding, the conversions between the shape of a shard and of the whole, and their names in Shardy. With one partition a shard is the whole. Programs for several stay as they
@@ -25,7 +26,8 @@ are, and so do calls that change the shape.`,
 
 // PlacementRemover removes what tells in which memory a value is to be.
 var PlacementRemover = &pass.Pass{
-	Name: "strip-memory-placement-annotations",
+	Name:  "strip-memory-placement-annotations",
+	About: []hlo.Opcode{hlo.OpCustomCall},
 	Doc: `replace custom calls that only say in which memory a value belongs by their operand
 
 These are annotate_device_placement, MoveToHost, MoveToDevice, PinToDevice and PinToHost. The processor has one memory.`,

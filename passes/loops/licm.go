@@ -22,7 +22,7 @@ constants alone. It is computed before the loop and handed in as a further part 
 are made from (broadcasts, iotas) stay: recomputing them is cheaper than carrying them.`
 
 var licmParams = []pass.Param{
-	{Name: "hoist-constants", Doc: "carry constants, too; false"},
+	{Name: "hoist-constants", Doc: "true: carry constants, too; false: stay out of loops of whose state every part changes, as XLA does; neither, but look at every loop"},
 	{Name: "hoist-reshapes", Doc: "carry what lies in memory as its operand does, too; false"},
 	{Name: "hoist-other", Doc: "carry everything else; true"},
 	{Name: "hoist-size-inflation-ratio", Doc: "leave what is that many times as large as its operands, and all made of it; no limit"},
@@ -40,13 +40,14 @@ func NewInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 			return nil, err
 		}
 	}
+	h.needsInvariant = o.Text("hoist-constants", "") != "" && !h.constants
 	if text := o.Text("hoist-size-inflation-ratio", ""); text != "" {
 		var err error
 		if h.ratio, err = strconv.ParseFloat(text, 64); err != nil {
 			return nil, err
 		}
 	}
-	return &pass.Pass{Name: "while-loop-invariant-code-motion", Doc: licmDoc, Options: o, Params: licmParams, Lent: true, Run: h.run}, nil
+	return &pass.Pass{Name: "while-loop-invariant-code-motion", About: []hlo.Opcode{hlo.OpWhile}, Doc: licmDoc, Options: o, Params: licmParams, Lent: true, Run: h.run}, nil
 }
 
 const expensiveDoc = `compute expensive values that do not change in a loop once, before it
@@ -73,13 +74,14 @@ func NewExpensiveInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 			}
 		}
 	}
-	return &pass.Pass{Name: "while-loop-expensive-invariant-code-motion", Doc: expensiveDoc, Options: o,
+	return &pass.Pass{Name: "while-loop-expensive-invariant-code-motion", About: []hlo.Opcode{hlo.OpWhile}, Doc: expensiveDoc, Options: o,
 		Params: []pass.Param{{Name: key, Doc: "the opcodes to move; dot, convolution, reduce, reduce-window, sort, fft"}}, Lent: true, Run: h.run}, nil
 }
 
 // hoister says what is moved.
 type hoister struct {
 	constants, reshapes, other bool
+	needsInvariant             bool // in the state
 	ratio                      float64
 	expensive                  []hlo.Opcode // these alone, if not nil
 }
@@ -145,7 +147,9 @@ func (l *loop) hoist(ctx *pass.Context) error {
 		ctx.Missed(l.c.At(l.while), "nothing is moved out: the state is no tuple that may get further parts")
 		return nil
 	}
-	l.findInvariant(param, root)
+	if fixed := l.findInvariant(param, root); !fixed && l.needsInvariant {
+		return nil
+	}
 	l.windows = analysis.FindWindows(l.body.View())
 	if l.windows != nil {
 		l.costs = analysis.FindCosts(l.e.ViewModule())
@@ -184,8 +188,8 @@ func (l *loop) isSharded(param, root hlo.Instruction) bool {
 	return false
 }
 
-// findInvariant marks what is the same in every iteration.
-func (l *loop) findInvariant(param, root hlo.Instruction) {
+// findInvariant marks what is the same in every iteration, and reports whether a part of the state is.
+func (l *loop) findInvariant(param, root hlo.Instruction) (fixed bool) {
 	l.invariant = make(map[hlo.InstrID]bool)
 	for in := range l.body.View().Instructions() {
 		switch {
@@ -196,6 +200,7 @@ func (l *loop) findInvariant(param, root hlo.Instruction) {
 			back := root.OperandInstr(int(i))
 			l.invariant[in.ID()] = back.Opcode() == hlo.OpGetTupleElement && back.Operand(0) == param.ID() &&
 				hlo.AttrsOf[hlo.TupleElementAttrs](back).Index == i
+			fixed = fixed || l.invariant[in.ID()]
 		case l.movable(in) && !l.inflates(in) && !directive.Set(in, directive.NoHoisting):
 			all := true
 			for id := range in.OperandIDs() {
@@ -204,6 +209,7 @@ func (l *loop) findInvariant(param, root hlo.Instruction) {
 			l.invariant[in.ID()] = all
 		}
 	}
+	return fixed
 }
 
 // movable reports whether an instruction may run before the loop, once.

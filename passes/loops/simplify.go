@@ -12,7 +12,8 @@ import (
 
 // Simplifier removes loops, and parts of their state.
 var Simplifier = &pass.Pass{
-	Name: "while-loop-simplifier",
+	Name:  "while-loop-simplifier",
+	About: []hlo.Opcode{hlo.OpWhile},
 	Doc: `remove loops that run once or never, and parts of the state that nothing depends on
 
 A loop whose condition is false at once is its input; one of a single round is its body. A part of the state is dead if nothing looks at it after the

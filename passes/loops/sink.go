@@ -37,7 +37,7 @@ func NewConstantSinking(o pass.Options) (*pass.Pass, error) {
 	if k.scalars, err = o.Bool(sinkParams[1].Name); err != nil {
 		return nil, err
 	}
-	return &pass.Pass{Name: "while-loop-constant-sinking", Doc: sinkDoc, Options: o, Params: sinkParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	return &pass.Pass{Name: "while-loop-constant-sinking", About: []hlo.Opcode{hlo.OpWhile}, Doc: sinkDoc, Options: o, Params: sinkParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
 			ce := e.Computation(c.ID())

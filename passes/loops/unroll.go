@@ -63,7 +63,7 @@ func NewUnroller(o pass.Options) (*pass.Pass, error) {
 	if u.factor < 2 && u.factor != -1 {
 		return nil, fmt.Errorf("factor=%d: want -1 for all rounds, or at least 2", u.factor)
 	}
-	return &pass.Pass{Name: "while-loop-unroller", Doc: unrollDoc, Options: o, Params: unrollParams, Lent: true, Run: u.run}, nil
+	return &pass.Pass{Name: "while-loop-unroller", About: []hlo.Opcode{hlo.OpWhile}, Doc: unrollDoc, Options: o, Params: unrollParams, Lent: true, Run: u.run}, nil
 }
 
 func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {

@@ -12,7 +12,8 @@ import (
 // GatherExpander and ScatterExpander take the simple ones apart.
 var (
 	GatherExpander = &pass.Pass{
-		Name: "gather-expander",
+		Name:  "gather-expander",
+		About: []hlo.Opcode{hlo.OpGather},
 		Doc: `make a dynamic-slice of a gather of one window
 
 A gather whose indices are one vector reads one window, clamped as a dynamic-slice is. Gathers of several windows stay.`,
@@ -22,7 +23,8 @@ A gather whose indices are one vector reads one window, clamped as a dynamic-sli
 		},
 	}
 	ScatterExpander = &pass.Pass{
-		Name: "scatter-expander",
+		Name:  "scatter-expander",
+		About: []hlo.Opcode{hlo.OpScatter},
 		Doc: `make a dynamic-update-slice of a scatter of one window
 
 A scatter whose indices are one vector writes one window, if that lies within the array. Where it certainly does, and where it has one element

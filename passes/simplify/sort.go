@@ -11,7 +11,8 @@ import (
 
 // SortSimplifier narrows sorts.
 var SortSimplifier = &pass.Pass{
-	Name: "sort-simplifier",
+	Name:  "sort-simplifier",
+	About: []hlo.Opcode{hlo.OpSort},
 	Doc: `sort only operands that are used or decide the order
 
 Of several arrays that are sorted together, one goes if it is not taken out of the result and the comparator does not look at it. The comparator

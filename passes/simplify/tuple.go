@@ -7,7 +7,8 @@ import (
 
 // TupleSimplifier removes tuples that are made only to be taken apart, and the other way round.
 var TupleSimplifier = &pass.Pass{
-	Name: "tuple-simplifier",
+	Name:  "tuple-simplifier",
+	About: []hlo.Opcode{hlo.OpTuple, hlo.OpGetTupleElement},
 	Doc: `forward tuple elements and drop tuples rebuilt from their own elements
 
 	get-tuple-element(tuple(a, b), index=1)                       → b

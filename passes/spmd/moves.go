@@ -12,6 +12,8 @@ type segment struct {
 	from, stride int64
 	at, spread   int64
 	n            int64
+	// group says which segments are one in what they take from the device's own tile: each tile of the result has one at most.
+	group int
 }
 
 // source is an array that a move reads.
@@ -33,8 +35,9 @@ type move struct {
 	segments []segment
 	fill     hlo.Value // of what no segment covers; none: they cover all
 
-	local  [][]leg // of each segment, by tile of the result
+	local  [][]leg // of each group of segments, by tile of the result
 	rounds []round
+	cross  *crossing // in place of the rounds
 }
 
 // leg is what one tile of a source has for one tile of the result of a segment.
@@ -70,15 +73,17 @@ func newMove(t *Tiling, dim int, size int64, sources []*value, segments []segmen
 	if m.tile == 0 {
 		return nil, false
 	}
-	m.local = make([][]leg, len(segments))
 	var far []leg
 	for i, g := range segments {
+		for g.group >= len(m.local) {
+			m.local = append(m.local, nil)
+		}
 		if g.n > 0 && m.sources[g.source].tile == 0 {
 			return nil, false
 		}
 		for _, r := range m.cut(i) {
 			if r.src == r.dst {
-				m.local[i] = append(m.local[i], r)
+				m.local[g.group] = append(m.local[g.group], r)
 			} else {
 				far = append(far, r)
 			}
@@ -88,6 +93,7 @@ func newMove(t *Tiling, dim int, size int64, sources []*value, segments []segmen
 		}
 	}
 	m.rounds = m.inRounds(far)
+	m.cross = m.crossingOf()
 	return m, true
 }
 
@@ -131,12 +137,18 @@ func (m *move) inRounds(far []leg) (rounds []round) {
 	return rounds
 }
 
-// cost is what the rounds take for a result of some shape.
+// cost is what the rounds take for a result of some shape, or the crossing if that is cheaper; it decides between them.
 func (m *move) cost(p *partitioner, result hlo.Shape) float64 {
-	row := float64(m.t.bytes(result)) / float64(m.tile)
+	row := p.cost.Byte * float64(m.t.bytes(result)) / float64(m.tile)
 	total := 0.0
 	for _, r := range m.rounds {
-		total += p.cost.Latency + p.cost.Byte*row*float64(r.width)
+		total += p.cost.Latency + row*float64(r.width)
+	}
+	if m.cross != nil {
+		if once := p.cost.Latency + row*float64(m.cross.width*m.t.tiles(m.dim)); once < total {
+			return once
+		}
+		m.cross = nil
 	}
 	return total
 }
@@ -144,20 +156,27 @@ func (m *move) cost(p *partitioner, result hlo.Shape) float64 {
 // moved carries a move out: it is the device's tile of the result.
 func (d *device) moved(m *move, shape hlo.Shape) *value {
 	var pieces []piece
-	for i, runs := range m.local {
+	if m.cross != nil {
+		return &value{v: d.assembled(m, d.crossed(m), shape), shape: shape, t: m.t}
+	}
+	for _, runs := range m.local {
 		if len(runs) > 0 {
-			g := m.segments[i]
+			g := m.segments[runs[0].segment]
 			pieces = append(pieces, newPiece(m, m.sources[g.source].x, runs, g.stride, g.spread))
 		}
 	}
 	for i := range m.rounds {
 		pieces = append(pieces, d.received(m, &m.rounds[i]))
 	}
-	v, ok := d.inRow(m, pieces)
-	if !ok {
-		v = d.overlaid(m, pieces, m.t.shard(shape))
+	return &value{v: d.assembled(m, pieces, shape), shape: shape, t: m.t}
+}
+
+// assembled puts the pieces of a tile together.
+func (d *device) assembled(m *move, pieces []piece, shape hlo.Shape) hlo.Value {
+	if v, ok := d.inRow(m, pieces); ok {
+		return v
 	}
-	return &value{v: v, shape: shape, t: m.t}
+	return d.overlaid(m, pieces, m.t.shard(shape))
 }
 
 // received sends the runs of a round, and is what came.

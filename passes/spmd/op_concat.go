@@ -70,7 +70,7 @@ func (s *scope) joining(in hlo.Instruction, t *Tiling, operand func(i int) (*val
 			sources, planned, j.starts = append(sources, x), append(planned, &value{shape: x.shape, t: start}), append(j.starts, start)
 			j.cost += s.p.routeCost(x.shape, x.t, start) + float64(start.bytes(x.shape))*s.p.cost.Byte*0.01
 		}
-		segments = append(segments, segment{source: k, from: from, stride: 1, at: at, spread: 1, n: n})
+		segments = append(segments, segment{source: k, from: from, stride: 1, at: at, spread: 1, n: n, group: i})
 		at += n
 	}
 	m, ok := newMove(t, axis, at, planned, segments)

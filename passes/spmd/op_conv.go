@@ -36,11 +36,11 @@ func convolutionFactors(in hlo.Instruction) (all []factor) {
 			continue
 		}
 		spatial := along(2, wholeFactor, to, [2]int{0, from})
-		if a.Window != nil && i < len(a.Window.Dims) && a.Window.Dims[i].BaseDilation == 1 {
+		if a.Window != nil && i < len(a.Window.Dims) {
 			spatial = sliding(2, to, []slide{windowSlide(a.Window.Dims[i], in.OperandInstr(0).Shape().Dim(from), in.Shape().Dim(to))}, [2]int{0, from})
 		}
 		kernel := along(2, wholeFactor, -1, [2]int{1, int(d.KernelSpatial[i])})
-		if spatial.kind == slideFactor && !a.Window.Dims[i].Reversal {
+		if spatial.kind == slideFactor && !a.Window.Dims[i].Reversal && a.Window.Dims[i].BaseDilation == 1 {
 			// A split kernel reads of the input what its part lies on, for every result.
 			w := a.Window.Dims[i]
 			kernel = sliding(2, -1, []slide{{in: in.OperandInstr(0).Shape().Dim(from), out: w.Size, low: w.PadLow, stride: w.WindowDilation,
@@ -82,6 +82,11 @@ func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error)
 		if a.Window != nil {
 			for i := range a.Window.Dims {
 				n := operands[1].v.Shape().Dim(int(a.DimLabels.KernelSpatial[i]))
+				from, to := int(a.DimLabels.InputSpatial[i]), int(a.DimLabels.OutputSpatial[i])
+				if w := &a.Window.Dims[i]; w.BaseDilation > 1 && p.slides(f, to) {
+					h := windowSlide(whole.Window.Dims[i], in.OperandInstr(0).Shape().Dim(from), in.Shape().Dim(to)).halo(p.result.tiles(to))
+					w.PadLow, w.PadHigh = h.before, h.behind
+				}
 				if a.Window.Dims[i].Size = n; isBatchWindow(in, whole, i) {
 					a.Window.Dims[i] = batchWindow(n)
 				}
@@ -141,7 +146,7 @@ func leafDim(s hlo.Shape, k int) int64 {
 
 // windowSlide is what a window reads.
 func windowSlide(w hlo.WindowDim, in, out int64) slide {
-	return slide{in: in, out: out, low: w.PadLow, stride: w.Stride, reach: (w.Size-1)*w.WindowDilation + 1}
+	return slide{in: in, out: out, low: w.PadLow, stride: w.Stride, reach: (w.Size-1)*w.WindowDilation + 1, base: w.BaseDilation}
 }
 
 // unpadded is a window without padding in some dimensions.

@@ -33,10 +33,11 @@ type scope struct {
 	values map[hlo.InstrID][]*value // the arrays of each, in order
 	// chains are results that an op hands to its other half, such as of a send to its done: tuples that must not be taken apart.
 	chains map[hlo.InstrID]hlo.Value
+	parts  map[hlo.InstrID]*value // slices that were made together with another one
 }
 
 func (p *partitioner) newScope(d *device, c hlo.Computation) *scope {
-	return &scope{p: p, d: d, c: c, values: make(map[hlo.InstrID][]*value), chains: make(map[hlo.InstrID]hlo.Value)}
+	return &scope{p: p, d: d, c: c, values: make(map[hlo.InstrID][]*value), chains: make(map[hlo.InstrID]hlo.Value), parts: make(map[hlo.InstrID]*value)}
 }
 
 // handler partitions instructions of an op. want is how the arrays of the result should be tiled; what it returns may be tiled otherwise.

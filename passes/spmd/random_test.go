@@ -171,6 +171,12 @@ var programs = map[string]string{
 	"dilated-convolution": `x = f32[2,8,3] parameter(0)
   k = f32[3,3,5] parameter(1)
   ROOT c = f32[2,13,5] convolution(x, k), window={size=3 pad=1_1 lhs_dilate=2 rhs_dilate=2}, dim_labels=b0f_0io->b0f`,
+	"transposed-convolution": `x = f32[2,8,3] parameter(0)
+  k = f32[3,3,5] parameter(1)
+  ROOT c = f32[2,16,5] convolution(x, k), window={size=3 pad=2_1 lhs_dilate=2}, dim_labels=b0f_0io->b0f`,
+	"transposed-convolution-of-three": `x = f32[1,16,3] parameter(0)
+  k = f32[5,3,2] parameter(1)
+  ROOT c = f32[1,24,2] convolution(x, k), window={size=5 stride=2 pad=1_5 lhs_dilate=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f`,
 	"cumulative": `x = f32[10,3] parameter(0)
   z = f32[] constant(0)
   ROOT c = f32[10,3] reduce-window(x, z), window={size=10x1 pad=9_0x0_0}, to_apply=add`,

@@ -161,10 +161,29 @@ func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
 	p.right = gemm.NewMatrix(multiples(g.outputs, g.kernelOut), g.kernelOffsets())
 	if g.inside() && !g.batchLast {
 		p.left = gemm.NewMatrix(g.rowOffsets(), g.tapOffsets())
-	} else {
-		p.packLeft = newPatches[T](g, p.leftBatch, gemm.For[T]().MR).pack
+		if !g.rowsAlong() || p.left.LinearRows() {
+			return p
+		}
 	}
+	p.kernel = gemm.Fit[T](p.m, p.n)
+	if together := g.rowsTogether(); together > 1 {
+		if k, ok := gemm.OfRows[T](usualRun); ok && together%usualRun == 0 {
+			p.kernel = k // whose panels no run ends in
+		}
+	}
+	p.packLeft = newPatches[T](g, p.leftBatch, p.kernel.MR).pack
 	return p
+}
+
+// rowsTogether is how many rows of the product, one behind the other, are neighbours in memory.
+func (g *convGeometry) rowsTogether() int {
+	switch {
+	case g.batchLast:
+		return g.batch
+	case g.rowsAlong():
+		return g.out[len(g.out)-1]
+	}
+	return 1
 }
 
 func multiples(n, by int) []int {

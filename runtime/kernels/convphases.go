@@ -54,7 +54,9 @@ func phasesAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (run
 		ph := phase[T]{g: sub}
 		if some {
 			ph.p = newConvProduct[T](sub)
-			ph.p.kernel = gemm.For[T]()
+			if ph.p.packLeft == nil {
+				ph.p.kernel = gemm.Fit[T](ph.p.m, ph.p.n)
+			}
 			ph.p.planBlocks()
 			packed = max(packed, ph.p.packedLen())
 			result = max(result, ph.p.batch*ph.p.m*ph.p.n)

@@ -20,6 +20,8 @@ type patches[T gemm.Number] struct {
 	features int
 	// run is how many elements, of neighbouring positions along the last axis of the window, lie together in memory.
 	run int
+	// along says that rows which are neighbours along the last axis are neighbours in memory.
+	along bool
 }
 
 func newPatches[T gemm.Number](g *convGeometry, base []int, mr int) *patches[T] {
@@ -43,7 +45,14 @@ func newPatches[T gemm.Number](g *convGeometry, base []int, mr int) *patches[T] 
 	if last := p.spatial - 1; last >= 0 && g.inFeature == 1 && g.inSpatial[last] == p.features && g.window[last].WindowDilation == 1 {
 		p.run *= int(g.window[last].Size)
 	}
+	p.along = g.rowsAlong() && !p.dilated
 	return p
+}
+
+// rowsAlong reports whether positions that are neighbours along the last axis are neighbours in memory, and features are not.
+func (g *convGeometry) rowsAlong() bool {
+	last := len(g.window) - 1
+	return last >= 0 && !g.batchLast && g.inSpatial[last] == 1 && g.window[last].Stride == 1 && g.window[last].BaseDilation == 1 && (g.inFeature != 1 || g.features == 1)
 }
 
 // maxSpatial bounds the axes of a window for which packing needs no memory.
@@ -58,8 +67,7 @@ type patchRows struct {
 	first  [mostRows]int             // offset of that place, which may be outside of the input
 	inside [mostRows]bool            // the whole window is in the input
 	from   [mostRows]int             // offset of one position of the window
-	same   [mostRows]bool            // the row is that of the next image, and lies behind the row before
-	all    bool                      // all windows are in the input
+	run    [mostRows]uint8           // how many rows, from one on that begins a run, are the next images or positions and lie one behind the other
 }
 
 // pack is [product.packLeft].
@@ -73,15 +81,17 @@ func (p *patches[T]) pack(_ *runtime.TensorFrame, dst, src []T, batch, i0, i1, k
 		if rows < p.mr {
 			clear(panel)
 		}
-		w.all, w.same[0] = true, false
+		begin := 0
 		for r := range rows {
 			at := w.at[r][:p.spatial]
 			w.first[r] = p.start(at, i+r) + p.base[batch]
 			w.inside[r] = p.isInside(at)
-			w.all = w.all && w.inside[r]
-			w.same[r] = p.g.batchLast && r > 0 && w.first[r] == w.first[r-1]+1 && w.at[r] == w.at[r-1]
+			if r == 0 || w.first[r] != w.first[r-1]+1 || !(p.g.batchLast && w.at[r] == w.at[r-1] || p.along && w.at[r][p.spatial-1] == w.at[r-1][p.spatial-1]+1) {
+				begin = r
+			}
+			w.run[begin] = uint8(r - begin + 1)
 		}
-		if p.g.batchLast {
+		if p.g.batchLast || p.along {
 			p.neighbours(panel, src, &w, rows, k0, k1)
 		} else {
 			p.panel(panel, src, &w, rows, k0, k1)
@@ -103,12 +113,9 @@ func (p *patches[T]) isInside(at []int) bool {
 func (p *patches[T]) panel(dst, src []T, w *patchRows, rows, k0, k1 int) {
 	for k := k0; k < k1; {
 		tap, f := k/p.features, k%p.features
-		if w.all && p.run > p.features {
+		if p.run > p.features && !p.dilated {
 			n := min(p.run-k%p.run, k1-k)
-			for r := range rows {
-				w.from[r] = w.first[r] + p.tapOff[tap]
-			}
-			gemm.Interleave(dst, src, w.from[:rows], f, n, p.mr)
+			p.runs(dst, src, w, rows, k, n)
 			k += n
 			dst = dst[n*p.mr:]
 			continue
@@ -128,29 +135,111 @@ func (p *patches[T]) panel(dst, src []T, w *patchRows, rows, k0, k1 int) {
 	}
 }
 
-// neighbours is panel for rows that are the same position of several images, which lie together.
+// runs writes n columns, from k on, of a run that lies together in memory: rows side by side where all of it is inside, the others one by one.
+func (p *patches[T]) runs(dst, src []T, w *patchRows, rows, k, n int) {
+	tap, f := k/p.features, k%p.features
+	end := (k + n - 1) / p.features
+	outside, somewhere := 0, -1
+	for r := range rows {
+		w.from[r] = w.first[r] + p.tapOff[tap]
+		if !w.inside[r] {
+			_, begins := p.locate(w.at[r][:p.spatial], w.first[r], tap)
+			_, ends := p.locate(w.at[r][:p.spatial], w.first[r], end)
+			if !begins || !ends {
+				outside |= 1 << r
+				continue
+			}
+		}
+		somewhere = w.from[r]
+	}
+	if somewhere >= 0 {
+		for some := outside; some != 0; some &= some - 1 { // anything first
+			w.from[bits.TrailingZeros(uint(some))] = somewhere
+		}
+		gemm.Interleave(dst, src, w.from[:rows], f, n, p.mr)
+	}
+	for ; outside != 0; outside &= outside - 1 {
+		r := bits.TrailingZeros(uint(outside))
+		for x := 0; x < n; {
+			tap, f := (k+x)/p.features, (k+x)%p.features
+			from, ok := p.locate(w.at[r][:p.spatial], w.first[r], tap)
+			for ; f < p.features && x < n; f++ {
+				if ok {
+					dst[x*p.mr+r] = src[from+f]
+				} else {
+					dst[x*p.mr+r] = 0
+				}
+				x++
+			}
+		}
+	}
+}
+
+// neighbours is panel for rows that lie together: they are the same position of several images, or neighbouring positions of one.
 func (p *patches[T]) neighbours(dst, src []T, w *patchRows, rows, k0, k1 int) {
-	for k := k0; k < k1; {
-		tap, f := k/p.features, k%p.features
+	tap, f := k0/p.features, k0%p.features
+	for k := k0; k < k1; tap, f = tap+1, 0 {
 		n := min(p.features-f, k1-k)
 		k += n
 		for r := 0; r < rows; {
-			images := 1
-			for r+images < rows && w.same[r+images] {
-				images++
-			}
-			from, ok := p.locate(w.at[r][:p.spatial], w.first[r], tap)
-			for x := range n {
-				line := dst[x*p.mr+r:][:images]
-				if !ok {
-					clear(line)
-					continue
-				}
-				copyLine(line, src[from+(f+x)*p.g.inFeature:])
-			}
-			r += images
+			run := int(w.run[r])
+			from, lo, hi := p.part(w, r, run, tap)
+			p.lines(dst[r:], src, from+f*p.g.inFeature, run, lo, hi, n)
+			r += run
 		}
 		dst = dst[n*p.mr:]
+	}
+}
+
+// part returns where a position of the window lies in the input for run rows from r on that lie together, and for which of them it is inside.
+func (p *patches[T]) part(w *patchRows, r, run, tap int) (from, lo, hi int) {
+	at := w.at[r][:p.spatial]
+	if p.g.batchLast {
+		from, ok := p.locate(at, w.first[r], tap)
+		if !ok {
+			return 0, 0, 0
+		}
+		return from, 0, run
+	}
+	from = w.first[r] + p.tapOff[tap]
+	if w.inside[r] && w.inside[r+run-1] {
+		return from, 0, run
+	}
+	last := p.spatial - 1
+	taps := p.taps[tap*p.spatial:][:p.spatial]
+	for d, x := range taps[:last] {
+		if uint(at[d]+x) >= uint(p.g.in[d]) {
+			return 0, 0, 0
+		}
+	}
+	x := at[last] + taps[last]
+	lo = min(run, max(0, -x))
+	return from, lo, max(lo, min(run, p.g.in[last]-x))
+}
+
+// usualRun is the rows of a panel that is copied line by line, if rows that lie together are a multiple of it.
+const usualRun = 8
+
+// lines writes run rows of n features, the first of which is at from, of which those from lo to hi are inside, and zeros for the others.
+func (p *patches[T]) lines(dst, src []T, from, run, lo, hi, n int) {
+	if lo == 0 && hi == usualRun && run == usualRun {
+		for x := range n {
+			to, line := dst[x*p.mr:][:usualRun], src[from:][:usualRun]
+			*(*[usualRun / 2]T)(to) = *(*[usualRun / 2]T)(line) // in registers, where all of it would be a call
+			*(*[usualRun / 2]T)(to[usualRun/2:]) = *(*[usualRun / 2]T)(line[usualRun/2:])
+			from += p.g.inFeature
+		}
+		return
+	}
+	for x := range n {
+		line := dst[x*p.mr:][:run]
+		if hi-lo < run {
+			clear(line)
+		}
+		if lo < hi {
+			copyLine(line[lo:hi], src[from+lo:])
+		}
+		from += p.g.inFeature
 	}
 }
 

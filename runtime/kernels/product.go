@@ -12,7 +12,7 @@ import (
 // arrays begins at an offset; within one the matrices say where elements are.
 //
 // 1. Operands of another type than T are converted into scratch memory.
-// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant.
+// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant. Where its rows lie together, it is packed by the way.
 // 3. Blocks of the result are computed in parallel; each packs the part of the left side that it needs.
 // 4. A result of another type than T is converted from scratch memory.
 type product[T gemm.Number] struct {
@@ -23,8 +23,9 @@ type product[T gemm.Number] struct {
 	packLeft func(f *runtime.TensorFrame, dst []T, src []T, batch, i0, i1, k0, k1 int)
 
 	kernel         gemm.Kernel[T]
-	blockM, blockN int
-	tasksM, tasksN int
+	blockN, tasksN int
+	panels         int // of MR rows
+	mostRows       int // of a block
 	lhs, rhs, out  place
 	ends           *convertedIO
 	rewrites       []rewriting
@@ -75,10 +76,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 		p.out = from
 	}
 	if p.kernel.Run == nil {
-		p.kernel = gemm.For[T]()
-		if p.packLeft == nil { // which packs for that one
-			p.kernel = gemm.Fit[T](p.m, p.n)
-		}
+		p.kernel = gemm.Fit[T](p.m, p.n)
 		if v := p.vector(); v != nil {
 			return p.bindLoops(v.run), true
 		}
@@ -86,21 +84,19 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 			return p.bindLoops(r.run), true
 		}
 	}
+	data, constant := s.b.ConstIn(1)
+	constant = constant && p.rhs.kind == inInput
+	p.rowStride, p.onRows = p.right.RowStride()
+	p.onRows = p.onRows && !constant && p.kernel.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR
 	p.planBlocks()
-	if data, ok := s.b.ConstIn(1); ok && p.rhs.kind == inInput {
+	if constant {
 		p.constant = make([]T, p.packedLen())
-		p.packRight(p.constant, elems[T](data), 0, p.batch*p.tasksN)
-	} else if p.rowStride, p.onRows = p.right.RowStride(); p.onRows && p.kernel.RunOnRows != nil && p.m <= fewPanels*p.kernel.MR {
-		// Packing would cost more than what comes of it.
-	} else {
-		p.onRows = false
+		p.packRight(p.constant, elems[T](data), 0, p.packs())
+	} else if !p.onRows {
 		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
 	return runtime.Bound{Run: p.run, Scratch: e.scratch.size}, true
 }
-
-// fewPanels is up to how many panels of the left side a packed right side is not worth it.
-const fewPanels = 4
 
 // bindLoops is the kernel of a form that packs nothing.
 func (p *product[T]) bindLoops(run func(f *runtime.TensorFrame)) runtime.Bound {
@@ -122,13 +118,19 @@ func (p *product[T]) rewrite(f *runtime.TensorFrame) {
 }
 
 func (p *product[T]) planBlocks() {
-	p.blockM = gemm.Padded(min(p.m, max(64, 8*p.kernel.MR)), p.kernel.MR)
-	p.blockN = gemm.Padded(min(p.n, 256), p.kernel.NR)
-	p.share()
-	p.tasksM = (p.m-1)/p.blockM + 1
+	columns := (p.n-1)/mostColumns + 1
+	if p.m <= p.kernel.MR {
+		columns = max(columns, (min(mostOfColumns, p.batch*p.m*p.n*p.k/leastColumns)-1)/p.batch+1)
+	}
+	p.blockN = gemm.Padded((p.n-1)/columns+1, p.kernel.NR)
 	p.tasksN = (p.n-1)/p.blockN + 1
+	p.panels = (p.m-1)/p.kernel.MR + 1
+	p.mostRows = p.kernel.MR * min(p.panels, max(mostPanels, 64/p.kernel.MR))
+	if p.onRows {
+		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
+	}
 	p.workspaces.New = func() any {
-		w := &workspace[T]{left: make([]T, p.blockM*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR)}
+		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR)}
 		if p.onRows {
 			w.edge = make([]T, p.kernel.NR*min(p.k, gemm.KC))
 		}
@@ -140,24 +142,43 @@ func (p *product[T]) planBlocks() {
 	p.blockLoop = newParallelLoop(p.blocks)
 }
 
-// enoughTasks are so many that workers end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
-// leastColumns that from which on columns do, where there are too few rows to share.
+// A block has at most mostColumns columns, for each of which a packed element of the left side is used, and mostPanels panels of rows. What of it is added up at a time,
+// and the packed part of the left side, stay in the second cache. A right side that is used where it is becomes panels once for each block of rows, so these are longer.
 const (
-	enoughTasks  = 8
-	leastTask    = 1 << 20
-	leastColumns = 1 << 18
+	mostColumns      = 1024
+	mostPanels       = 8
+	mostPanelsOnRows = 32
+	fewBlocks        = 2 // for more, rows far apart in memory are worth packing once
 )
 
-// share makes blocks smaller where there would be too few for all workers: in rows first, as columns share what is packed of the left side.
-func (p *product[T]) share() {
-	work := p.batch * p.m * p.n * p.k
-	columns := p.batch * ((p.n-1)/p.blockN + 1)
-	if parts := (min(enoughTasks, work/leastTask)-1)/columns + 1; parts > (p.m-1)/p.blockM+1 {
-		p.blockM = gemm.Padded((p.m-1)/parts+1, p.kernel.MR)
+// tasksOfWorker are enough for workers to end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
+// leastColumns that from which on columns do, where there are too few rows to share.
+const (
+	tasksOfWorker = 2
+	leastTask     = 1 << 20
+	leastColumns  = 1 << 18
+	mostOfColumns = 8
+)
+
+// rowBlocks is how many blocks of rows to make: of at most mostRows rows, and, if there is work for all, as many for one worker as for another.
+// The result does not depend on it.
+func (p *product[T]) rowBlocks(f *runtime.TensorFrame) int {
+	least := (p.panels*p.kernel.MR-1)/p.mostRows + 1
+	columns := p.batch * p.tasksN
+	workers := f.Workers()
+	if workers == 1 {
+		return least
 	}
-	if parts := (min(enoughTasks, work/leastColumns)-1)/p.batch + 1; p.m <= p.kernel.MR && parts > (p.n-1)/p.blockN+1 {
-		p.blockN = gemm.Padded((p.n-1)/parts+1, p.kernel.NR)
+	wanted := max(least*columns, min(tasksOfWorker*workers, p.m*p.n*p.k*p.batch/leastTask))
+	if wanted > 1 {
+		wanted = gemm.Padded(wanted, workers)
 	}
+	return min(p.panels, (wanted-1)/columns+1)
+}
+
+// rowsOf is block i of n blocks of rows, which differ by at most a panel.
+func (p *product[T]) rowsOf(i, n int) (lo, hi int) {
+	return i * p.panels / n * p.kernel.MR, min((i+1)*p.panels/n*p.kernel.MR, p.m)
 }
 
 func (p *product[T]) run(f *runtime.TensorFrame) error {
@@ -167,9 +188,10 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 		clear(p.out.of(f))
 	} else {
 		if p.constant == nil && !p.onRows {
-			p.packLoop.run(f, p.batch*p.tasksN, 1+(1<<14)/(1+p.k*p.blockN))
+			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, packColumns)))
 		}
-		p.blockLoop.run(f, p.batch*p.tasksM*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*p.blockM))
+		blocks := p.rowBlocks(f)
+		p.blockLoop.run(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
 	}
 	p.arranging.run(f)
 	p.ends.after(f)
@@ -179,15 +201,24 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 // packedLen is the size of the packed right side: for each batch and block of columns, over all of k, KC by KC.
 func (p *product[T]) packedLen() int { return p.batch * p.tasksN * p.blockN * p.k }
 
-// packRight packs blocks of columns, counted through the batches.
+// packs is how many parts of the right side are packed on their own: in each batch and block of columns, for each KC, packColumns columns.
+func (p *product[T]) packs() int { return p.batch * p.tasksN * p.packSteps() * p.packStrips() }
+
+// packColumns is a multiple of every kernel's NR.
+const packColumns = 256
+
+func (p *product[T]) packSteps() int  { return (p.k-1)/gemm.KC + 1 }
+func (p *product[T]) packStrips() int { return (p.blockN-1)/packColumns + 1 }
+
+// packRight packs parts, counted through the batches.
 func (p *product[T]) packRight(dst, src []T, lo, hi int) {
-	for task := lo; task < hi; task++ {
+	for part := lo; part < hi; part++ {
+		strip, rest := part%p.packStrips()*packColumns, part/p.packStrips()
+		task, k := rest/p.packSteps(), rest%p.packSteps()*gemm.KC
 		b, j := task/p.tasksN, task%p.tasksN*p.blockN
-		block := dst[task*p.blockN*p.k:][:p.blockN*p.k]
-		cols := min(p.blockN, p.n-j)
-		for k := 0; k < p.k; k += gemm.KC {
-			kc := min(gemm.KC, p.k-k)
-			gemm.Pack(&p.right, block[k*p.blockN:], src[p.rightBatch[b]:], p.kernel.NR, j, j+cols, k, k+kc)
+		kc := min(gemm.KC, p.k-k)
+		if first, end := j+strip, min(j+strip+packColumns, j+p.blockN, p.n); first < end {
+			gemm.Pack(&p.right, dst[(task*p.k+k)*p.blockN+strip*kc:], src[p.rightBatch[b]:], p.kernel.NR, first, end, k, k+kc)
 		}
 	}
 }
@@ -204,10 +235,12 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		right = elems[T](p.packed.of(f))
 	}
 	held := [3]int{-1} // what is packed of the left side: batch, row and column
+	blocks := p.rowBlocks(f)
 	for task := lo; task < hi; task++ {
-		bj, i := task/p.tasksM, task%p.tasksM*p.blockM
+		bj := task / blocks
+		i, end := p.rowsOf(task%blocks, blocks)
 		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
-		rows, cols := min(p.blockM, p.m-i), min(p.blockN, p.n-j)
+		rows, cols := end-i, min(p.blockN, p.n-j)
 		c := out[(b*p.m+i)*p.n+j:]
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)

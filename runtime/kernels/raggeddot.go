@@ -70,10 +70,10 @@ func raggedDotAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, bo
 	}
 	p.ends, p.lhs, p.rhs, p.out = e, e.in[0], e.in[1], e.out
 	p.kernel = gemm.For[T]()
-	p.blockM = gemm.Padded(min(p.m, 8*p.kernel.MR), p.kernel.MR)
+	p.mostRows = gemm.Padded(min(p.m, 8*p.kernel.MR), p.kernel.MR)
 	p.spaces.New = func() any {
 		kc := min(p.k, gemm.KC)
-		return &raggedSpace[T]{make([]T, p.blockM*kc), make([]T, gemm.Padded(p.n, p.kernel.NR)*kc), make([]T, p.kernel.MR*p.kernel.NR), make([]int, p.groups)}
+		return &raggedSpace[T]{make([]T, p.mostRows*kc), make([]T, gemm.Padded(p.n, p.kernel.NR)*kc), make([]T, p.kernel.MR*p.kernel.NR), make([]int, p.groups)}
 	}
 	p.loop = newParallelLoop(p.multiply)
 	return runtime.Bound{Scratch: e.scratch.size, Run: func(f *runtime.TensorFrame) error {
@@ -124,8 +124,8 @@ func (p *raggedProduct[T]) part(w *raggedSpace[T], left, right, out []T, i0, i1,
 	for k := k0; k < k1 && i0 < i1; k += gemm.KC {
 		end := min(k+gemm.KC, k1)
 		gemm.Pack(&p.right, w.right, right, p.kernel.NR, 0, p.n, k, end)
-		for i := i0; i < i1; i += p.blockM {
-			rows := min(p.blockM, i1-i)
+		for i := i0; i < i1; i += p.mostRows {
+			rows := min(p.mostRows, i1-i)
 			gemm.Pack(&p.left, w.left, left, p.kernel.MR, i, i+rows, k, end)
 			p.kernel.Block(rows, p.n, end-k, w.left, w.right, out[i*p.n:], p.n, k > k0, w.tile)
 		}

@@ -1,25 +1,26 @@
-// Command count prints how many steps passes take for an instruction, on programs of two sizes:
+// Command count prints how many steps passes take for an instruction, on programs of several sizes:
 //
 //	go build -cover -covermode=atomic -coverpkg=./hlo,./hlo/...,./passes/... -o count ./internal/growth/count
-//	count [--sizes=1000,30000] [PASS…]
+//	count [--sizes=1000,30000] [--limit=1m] [PASS…]
 //
 // A step is a basic block that was executed, as the counters of -cover have it: a number that depends on the program alone, not on the
 // machine, its caches or its load. Without names, all passes and pipelines of the catalogue are counted. A line has the pass, the shape
-// of the program, the steps for an instruction of the smaller and of the larger one, and an error if there was one.
+// of the program, the steps for an instruction of each size, and an error if there was one: then no larger program was tried.
 package main
 
 import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log"
 	"runtime/coverage"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
@@ -29,8 +30,8 @@ import (
 )
 
 var (
-	small  = flag.Int("small", 1000, "instructions of the smaller programs")
-	large  = flag.Int("large", 20_000, "instructions of the larger programs")
+	sizes  = flag.String("sizes", "1000,20000", "instructions of the programs")
+	limit  = flag.Duration("limit", time.Hour, "the longest that one pass may take on one program")
 	shapes = flag.String("shapes", strings.Join(growth.Shapes, ","), "shapes of the programs")
 )
 
@@ -49,7 +50,11 @@ func main() {
 	}
 	for _, shape := range strings.Split(*shapes, ",") {
 		var programs []hlo.Module
-		for _, n := range []int{*small, *large} {
+		for _, text := range strings.Split(*sizes, ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				log.Fatal(err)
+			}
 			m, err := parser.Parse(shape, growth.Program(shape, n))
 			if err != nil {
 				log.Fatal(err)
@@ -57,22 +62,27 @@ func main() {
 			programs = append(programs, m)
 		}
 		for _, name := range names {
-			p, err := passes.Parse(name)
-			if err != nil {
-				log.Fatal(err)
-			}
-			var each [2]float64
-			for i, m := range programs {
-				n, err2 := steps(p, m)
-				each[i], err = float64(n)/float64(m.NumInstructions()), errors.Join(err, err2)
-			}
-			text := ""
-			if err != nil {
-				text, _, _ = strings.Cut(err.Error(), "\n")
-			}
-			fmt.Printf("%s\t%s\t%.1f\t%.1f\t%s\n", name, shape, each[0], each[1], text)
+			fmt.Println(name + "\t" + shape + "\t" + row(name, programs))
 		}
 	}
+}
+
+// row is the steps of a pass or pipeline for an instruction of each program, and an error.
+func row(name string, programs []hlo.Module) string {
+	p, err := passes.Parse(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cells := make([]string, len(programs)+1)
+	for i, m := range programs {
+		n, err := steps(p, m)
+		if err != nil {
+			cells[len(programs)], _, _ = strings.Cut(err.Error(), "\n")
+			break
+		}
+		cells[i] = fmt.Sprintf("%.1f", float64(n)/float64(m.NumInstructions()))
+	}
+	return strings.Join(cells, "\t")
 }
 
 // steps runs p on m and counts.
@@ -80,7 +90,9 @@ func steps(p *pass.Pipeline, m hlo.Module) (uint64, error) {
 	if err := coverage.ClearCounters(); err != nil {
 		log.Fatal(err)
 	}
-	_, err := (&pass.Runner{}).Run(context.Background(), p, m)
+	ctx, cancel := context.WithTimeout(context.Background(), *limit)
+	defer cancel()
+	_, err := (&pass.Runner{}).Run(ctx, p, m)
 	var w bytes.Buffer
 	if err := coverage.WriteCounters(&w); err != nil {
 		log.Fatal(err)

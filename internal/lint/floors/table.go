@@ -25,7 +25,8 @@ var Table = []Row{
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/commandline", Floor: 0, Also: []string{"internal/spelling"}}, // asks which name was meant
 	{Prefix: "internal/filecheck", Floor: 0, Also: []string{"internal/spelling"}},
-	{Prefix: "internal/page", Floor: 0}, // the frame of pages in HTML
+	{Prefix: "internal/prototext", Floor: 0, Also: []string{"internal/spelling"}}, // asks which field was meant
+	{Prefix: "internal/page", Floor: 0},                                           // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
 	{Prefix: "internal/view", Floor: 4},      // programs in a browser
 	{Prefix: "internal/play", Floor: 5},      // a page in which halo runs

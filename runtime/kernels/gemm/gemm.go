@@ -1,5 +1,7 @@
 package gemm
 
+import "unsafe"
+
 // Number is an element type of matrices.
 type Number interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | complex64 | complex128
@@ -8,57 +10,85 @@ type Number interface {
 // Kernel is the innermost loop: it multiplies a panel of MR rows with one of NR columns.
 type Kernel[T Number] struct {
 	MR, NR int
-	// Run sets the MR by NR elements at c, rows ldc apart, to the product of the panels over k, or adds it to them.
-	Run func(k int, a, b []T, c []T, ldc int, add bool)
-	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, instead of a panel. It may be nil.
-	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool)
+	// Run sets the MR by NR elements at c, rows ldc apart, to the product of the panels over k; or it adds the product to them.
+	Run func(k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
+	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way. It may be nil.
+	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
 }
 
-// KC is how much of the common dimension is multiplied at a time: a panel of the right matrix then fits into the nearest cache.
-const KC = 384
+// Ahead is what a kernel may ask memory for while it multiplies: Step bytes for each of k, from the first element of From on.
+type Ahead[T Number] struct {
+	From []T
+	Step int
+}
+
+// KC is how much of the common dimension is multiplied at a time: a panel of the right matrix is then 32 KiB with vectors of 512 bits, and stays in the nearest cache.
+// It decides the order of additions, so it is the same on every machine.
+const KC = 256
 
 // Block computes c[m×n] = a·b or c += a·b from packed panels over k; c's rows are ldc apart. tile has room for MR*NR elements.
 //
-// The panels of b are in the outer loop: one stays in the nearest cache while those of a come from the next.
+// The panels of b are in the outer loop: one stays in the nearest cache while those of a come from the next, and the next one is asked for bit by bit.
 func (g *Kernel[T]) Block(m, n, k int, a, b, c []T, ldc int, add bool, tile []T) {
+	var zero T
+	parts := (m-1)/g.MR + 1
 	for j := 0; j < n; j += g.NR {
-		panel := b[j*k:][:k*g.NR]
-		g.columns(m, min(g.NR, n-j), k, a, c[j:], ldc, add, tile, func(a, c []T, ldc int, add bool) { g.Run(k, a, panel, c, ldc, add) })
+		panel, next := b[j*k:][:k*g.NR], Ahead[T]{From: b[j*k:]}
+		if j+g.NR < n {
+			next = Ahead[T]{b[(j+g.NR)*k:], (g.NR*int(unsafe.Sizeof(zero))-1)/parts + 1}
+		}
+		g.columns(m, min(g.NR, n-j), k, a, panel, c[j:], ldc, add, tile, next)
 	}
 }
 
-// BlockOnRows is Block for a matrix b that is not packed, whose rows are ldb apart, by RunOnRows. edge has room for k*NR elements.
-func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, add bool, tile, edge []T) {
+// BlockOnRows is Block for a matrix b that is not packed, whose rows are ldb apart, by RunOnRows. panel has room for k*NR elements.
+func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, add bool, tile, panel []T) {
 	for j := 0; j < n; j += g.NR {
-		from, ld := b[j:], ldb
 		if n-j < g.NR {
 			for x := range k {
-				clear(edge[x*g.NR+copy(edge[x*g.NR:], from[x*ldb:][:n-j]):][:g.NR-n+j])
+				clear(panel[x*g.NR+copy(panel[x*g.NR:], b[x*ldb+j:][:n-j]):][:g.NR-n+j])
 			}
-			from, ld = edge, g.NR
+			g.columns(m, n-j, k, a, panel[:k*g.NR], c[j:], ldc, add, tile, Ahead[T]{From: panel})
+			return
 		}
-		g.columns(m, min(g.NR, n-j), k, a, c[j:], ldc, add, tile, func(a, c []T, ldc int, add bool) { g.RunOnRows(k, a, from, ld, c, ldc, add) })
+		if m < g.MR {
+			g.RunOnRows(k, a, b[j:], ldb, tile, g.NR, false, panel)
+			g.put(m, g.NR, c[j:], ldc, add, tile)
+			continue
+		}
+		g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, panel)
+		if m > g.MR {
+			g.columns(m-g.MR, g.NR, k, a[k*g.MR:], panel, c[g.MR*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
+		}
 	}
 }
 
 // columns computes up to NR columns of a block, panel by panel of a.
-func (g *Kernel[T]) columns(m, n, k int, a, c []T, ldc int, add bool, tile []T, run func(a, c []T, ldc int, add bool)) {
+func (g *Kernel[T]) columns(m, n, k int, a, b []T, c []T, ldc int, add bool, tile []T, next Ahead[T]) {
+	var zero T
+	part := k * next.Step / int(unsafe.Sizeof(zero))
 	for i := 0; i < m; i += g.MR {
 		panel := a[i*k:][:k*g.MR]
 		if m-i >= g.MR && n == g.NR {
-			run(panel, c[i*ldc:], ldc, add)
+			g.Run(k, panel, b, c[i*ldc:], ldc, add, next)
+			next.From = next.From[min(part, len(next.From)-1):]
 			continue
 		}
-		run(panel, tile, g.NR, false)
-		for r := range min(g.MR, m-i) {
-			to, from := c[(i+r)*ldc:][:n], tile[r*g.NR:][:n]
-			if !add {
-				copy(to, from)
-				continue
-			}
-			for x, v := range from {
-				to[x] += v
-			}
+		g.Run(k, panel, b, tile, g.NR, false, next)
+		g.put(min(g.MR, m-i), n, c[i*ldc:], ldc, add, tile)
+	}
+}
+
+// put writes m rows of n columns of a tile to c, or adds them.
+func (g *Kernel[T]) put(m, n int, c []T, ldc int, add bool, tile []T) {
+	for r := range m {
+		to, from := c[r*ldc:][:n], tile[r*g.NR:][:n]
+		if !add {
+			copy(to, from)
+			continue
+		}
+		for x, v := range from {
+			to[x] += v
 		}
 	}
 }

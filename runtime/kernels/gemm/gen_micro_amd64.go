@@ -4,45 +4,125 @@
 
 package gemm
 
-// f32AVX512 sets c, of 14 rows and 32 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f32AVX512 sets c, of 14 rows and 32 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f32AVX512(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+func f32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
 
-// f32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f32AVX512Packing sets c, of 14 rows and 32 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
 //
 //go:noescape
-func f32AVX2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+func f32AVX512Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
-// f64AVX512 sets c, of 14 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f32AVX512Few sets c, of 8 rows and 32 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f64AVX512(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+func f32AVX512Few(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
 
-// f64AVX2 sets c, of 6 rows and 8 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f32AVX512FewPacking sets c, of 8 rows and 32 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
 //
 //go:noescape
-func f64AVX2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+func f32AVX512FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
-// i32AVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func i32AVX512(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
+func f32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
 
-// i32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f32AVX2Packing sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
 //
 //go:noescape
-func i32AVX2(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
+func f32AVX2Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
-// pairsAVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f64AVX512 sets c, of 14 rows and 16 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func pairsAVX512(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
+func f64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
 
-// pairsAVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it. Rows of b are ldb apart.
+// f64AVX512Packing sets c, of 14 rows and 16 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
 //
 //go:noescape
-func pairsAVX2(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
+func f64AVX512Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
+
+// f64AVX512Few sets c, of 8 rows and 16 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func f64AVX512Few(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+
+// f64AVX512FewPacking sets c, of 8 rows and 16 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f64AVX512FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
+
+// f64AVX2 sets c, of 6 rows and 8 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func f64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+
+// f64AVX2Packing sets c, of 6 rows and 8 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f64AVX2Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
+
+// i32AVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func i32AVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+
+// i32AVX512Packing sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func i32AVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
+
+// i32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func i32AVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+
+// i32AVX2Packing sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func i32AVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
+
+// pairsAVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func pairsAVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+
+// pairsAVX512Packing sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func pairsAVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
+
+// pairsAVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func pairsAVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+
+// pairsAVX2Packing sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func pairsAVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
 
 // inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
 //
@@ -103,3 +183,9 @@ func inner4F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
 //
 //go:noescape
 func combineF64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+
+// peakAVX512 multiplies and adds 14 vectors in every round.
+func peakAVX512(rounds int)
+
+// peakAVX2 multiplies and adds 14 vectors in every round.
+func peakAVX2(rounds int)

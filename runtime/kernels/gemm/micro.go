@@ -7,17 +7,31 @@ func For[T Number]() Kernel[T] {
 	return g
 }
 
-// Fit is the best kernel for products of m rows and n columns: what little they have may fill the panels of a narrower one better. All
+// Fit is the best kernel for products of m rows and n columns: what little they have may fill the panels of a smaller one better. All
 // kernels add in the same order.
 func Fit[T Number](m, n int) Kernel[T] {
 	best := For[T]()
-	narrow := best
-	narrowKernel(&narrow)
-	if narrow.steps(m, n) < best.steps(m, n) {
-		return narrow
+	for _, smaller := range smallerKernels[T]() {
+		if worth*smaller.steps(m, n) < (worth-1)*best.steps(m, n) {
+			best = smaller
+		}
 	}
 	return best
 }
+
+// OfRows is a kernel with panels of mr rows, if there is one that is not much slower than the best.
+func OfRows[T Number](mr int) (Kernel[T], bool) {
+	best := For[T]()
+	for _, k := range append(smallerKernels[T](), best) {
+		if k.MR == mr && k.NR == best.NR {
+			return k, true
+		}
+	}
+	return best, false
+}
+
+// worth is the part of the time that a smaller kernel has to save: it reads more memory for each multiplication.
+const worth = 16
 
 // steps is how many vectors are multiplied for each of k.
 func (g *Kernel[T]) steps(m, n int) int { return Padded(m, g.MR) * (Padded(n, g.NR) / g.NR) }
@@ -34,7 +48,7 @@ func Pairs() Kernel[int32] {
 func Pair(lo, hi int16) int32 { return int32(uint16(lo)) | int32(hi)<<16 }
 
 func portablePairs() Kernel[int32] {
-	return Kernel[int32]{MR: 2, NR: 4, Run: func(k int, a, b, c []int32, ldc int, add bool) {
+	return Kernel[int32]{MR: 2, NR: 4, Run: func(k int, a, b []int32, c []int32, ldc int, add bool, _ Ahead[int32]) {
 		var sums [2][4]int32
 		for x := range k {
 			for i, p := range a[2*x:][:2] {
@@ -58,7 +72,7 @@ func portablePairs() Kernel[int32] {
 func portable[T Number]() Kernel[T] { return Kernel[T]{MR: 2, NR: 4, Run: run2x4[T]} }
 
 // run2x4 keeps eight sums in registers; with more of them amd64 spills.
-func run2x4[T Number](k int, a, b []T, c []T, ldc int, add bool) {
+func run2x4[T Number](k int, a, b []T, c []T, ldc int, add bool, _ Ahead[T]) {
 	var c00, c01, c02, c03, c10, c11, c12, c13 T
 	a, b = a[:2*k], b[:4*k]
 	for len(a) >= 4 && len(b) >= 8 {

@@ -1,6 +1,10 @@
 package gemm
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate go run ./gen
 
@@ -13,58 +17,75 @@ func vectorKernel[T Number](g *Kernel[T]) {
 	switch g := any(g).(type) {
 	case *Kernel[float32]:
 		if wide {
-			*g = newKernel(14, 32, f32AVX512)
+			*g = newKernel(14, 32, f32AVX512, f32AVX512Packing)
 		} else {
-			*g = newKernel(6, 16, f32AVX2)
+			*g = newKernel(6, 16, f32AVX2, f32AVX2Packing)
 		}
 	case *Kernel[float64]:
 		if wide {
-			*g = newKernel(14, 16, f64AVX512)
+			*g = newKernel(14, 16, f64AVX512, f64AVX512Packing)
 		} else {
-			*g = newKernel(6, 8, f64AVX2)
+			*g = newKernel(6, 8, f64AVX2, f64AVX2Packing)
 		}
 	case *Kernel[int32]:
 		if wide {
-			*g = newKernel(12, 32, i32AVX512)
+			*g = newKernel(12, 32, i32AVX512, i32AVX512Packing)
 		} else {
-			*g = newKernel(6, 16, i32AVX2)
+			*g = newKernel(6, 16, i32AVX2, i32AVX2Packing)
 		}
 	}
 }
 
-// narrowKernel sets g to a kernel with smaller panels than those of vectorKernel, if there is one.
-func narrowKernel[T Number](g *Kernel[T]) {
+// smallerKernels are kernels with smaller panels than that of vectorKernel.
+func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
-		return
+		return nil
 	}
-	switch g := any(g).(type) {
-	case *Kernel[float32]:
-		*g = newKernel(6, 16, f32AVX2)
-	case *Kernel[float64]:
-		*g = newKernel(6, 8, f64AVX2)
+	switch to := any(&smaller).(type) {
+	case *[]Kernel[float32]:
+		if cpu.X86.HasAVX512F {
+			*to = append(*to, newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking))
+		}
+		*to = append(*to, newKernel(6, 16, f32AVX2, f32AVX2Packing))
+	case *[]Kernel[float64]:
+		if cpu.X86.HasAVX512F {
+			*to = append(*to, newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking))
+		}
+		*to = append(*to, newKernel(6, 8, f64AVX2, f64AVX2Packing))
 	}
+	return smaller
 }
 
 // vectorPairs sets g to the kernel of pairs in assembly for this processor, if there is one.
 func vectorPairs(g *Kernel[int32]) {
 	switch {
 	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW:
-		*g = newKernel(12, 32, pairsAVX512)
+		*g = newKernel(12, 32, pairsAVX512, pairsAVX512Packing)
 	case cpu.X86.HasAVX2:
-		*g = newKernel(6, 16, pairsAVX2)
+		*g = newKernel(6, 16, pairsAVX2, pairsAVX2Packing)
 	}
 }
 
-// microLoop is a kernel in assembly.
-type microLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool)
+// microLoop and packingLoop are kernels in assembly.
+type (
+	microLoop[T float32 | float64 | int32]   func(k int, a, b, c *T, ldc int, add bool, next *T, step int)
+	packingLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool, panel *T)
+)
 
 // newKernel checks what assembly reads and writes before it does.
-func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T]) Kernel[T] {
-	onRows := func(k int, a, b []T, ldb int, c []T, ldc int, add bool) {
+func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packing packingLoop[T]) Kernel[T] {
+	check := func(k int, a, b []T, ldb int, c []T, ldc int) {
 		if k == 0 || len(a) < k*mr || len(b) < (k-1)*ldb+nr || len(c) < (mr-1)*ldc+nr {
 			panic("gemm: panels are too short")
 		}
-		run(k, &a[0], &b[0], ldb, &c[0], ldc, add)
 	}
-	return Kernel[T]{MR: mr, NR: nr, RunOnRows: onRows, Run: func(k int, a, b, c []T, ldc int, add bool) { onRows(k, a, b, nr, c, ldc, add) }}
+	return Kernel[T]{MR: mr, NR: nr,
+		Run: func(k int, a, b, c []T, ldc int, add bool, next Ahead[T]) {
+			check(k, a, b, nr, c, ldc)
+			run(k, &a[0], &b[0], &c[0], ldc, add, unsafe.SliceData(next.From), next.Step)
+		},
+		RunOnRows: func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T) {
+			check(k, a, b, ldb, c, ldc)
+			packing(k, &a[0], &b[0], ldb, &c[0], ldc, add, &panel[:k*nr][0])
+		}}
 }

@@ -12,14 +12,17 @@ func TestVectorKernels(t *testing.T) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		t.Skip("no AVX2")
 	}
-	kernels32 := []Kernel[float32]{newKernel(6, 16, f32AVX2)}
-	kernels64 := []Kernel[float64]{newKernel(6, 8, f64AVX2)}
+	kernels32 := []Kernel[float32]{newKernel(6, 16, f32AVX2, f32AVX2Packing)}
+	kernels64 := []Kernel[float64]{newKernel(6, 8, f64AVX2, f64AVX2Packing)}
 	a, b := make([]float32, 31*70), make([]float32, 70*45)
 	for i := range a {
 		a[i] = float32(i%7) - 3
 	}
 	for i := range b {
 		b[i] = float32(i%5) - 2
+	}
+	if cpu.X86.HasAVX512F {
+		kernels32, kernels64 = append(kernels32, newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking)), append(kernels64, newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking))
 	}
 	want := multiply(portable[float32](), 31, 45, 70, a, b)
 	for _, g := range kernels32 {
@@ -42,8 +45,8 @@ func TestVectorKernels(t *testing.T) {
 	for i := range q {
 		q[i] = Pair(int16(i*15485863), int16(i*31))
 	}
-	integers := newKernel(6, 16, i32AVX2)
+	integers := newKernel(6, 16, i32AVX2, i32AVX2Packing)
 	require.Equal(t, multiply(portable[int32](), 31, 45, 70, p, q), multiply(integers, 31, 45, 70, p, q))
-	pairs := newKernel(6, 16, pairsAVX2)
+	pairs := newKernel(6, 16, pairsAVX2, pairsAVX2Packing)
 	require.Equal(t, multiply(portablePairs(), 31, 45, 70, p, q), multiply(pairs, 31, 45, 70, p, q))
 }

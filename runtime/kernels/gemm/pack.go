@@ -28,15 +28,16 @@ func isLinear(v []int) bool {
 func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 	kc := k1 - k0
 	ks := m.Ks[k0:k1]
+	if whole := (i1 - i0) / r * r; m.linearRows && whole > 0 {
+		packRuns(dst, src[m.Rows[i0]:], ks, r, whole)
+		dst = dst[whole*kc:]
+		i0 += whole
+	}
 	for i := i0; i < i1; i += r {
 		panel := dst[:kc*r]
 		dst = dst[kc*r:]
 		rows := m.Rows[i:min(i+r, i1)]
 		switch {
-		case m.linearRows && len(rows) == r:
-			for k, at := range ks {
-				copyRun(panel[k*r:][:r], src[rows[0]+at:][:r])
-			}
 		case m.linearKs:
 			if len(rows) < r {
 				clear(panel)
@@ -51,6 +52,24 @@ func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 				for x, row := range rows {
 					p[x] = src[row+at]
 				}
+			}
+		}
+	}
+}
+
+// runsTogether is how many runs are cut into panels at a time: few enough for the processor to follow all of them, and so many that the lines of a panel are
+// written several at a time.
+const runsTogether = 8
+
+// packRuns is Pack of n rows, a multiple of r, that are neighbours in memory.
+func packRuns[T Number](dst, src []T, ks []int, r, n int) {
+	for k := 0; k < len(ks); k += runsTogether {
+		some := ks[k:min(k+runsTogether, len(ks))]
+		for i := 0; i < n; i += r {
+			panel := dst[i*len(ks)+k*r:][:len(some)*r]
+			for _, at := range some {
+				copyRun(panel[:r], src[at+i:][:r])
+				panel = panel[r:]
 			}
 		}
 	}

@@ -22,15 +22,22 @@ func generate() (asmgen.Files, error) {
 	g.ConstraintExpr("amd64")
 	f32, f64 := element{name: "float32", size: 4}, element{name: "float64", size: 8}
 	i32, pairs := element{name: "int32", size: 4, integer: true}, element{name: "int32", size: 4, integer: true, pairs: true}
-	g.micro("f32AVX512", f32, 14, 64)
-	g.micro("f32AVX2", f32, 6, 32)
-	g.micro("f64AVX512", f64, 14, 64)
-	g.micro("f64AVX2", f64, 6, 32)
-	g.micro("i32AVX512", i32, 12, 64)
-	g.micro("i32AVX2", i32, 6, 32)
-	g.micro("pairsAVX512", pairs, 12, 64)
-	g.micro("pairsAVX2", pairs, 6, 32)
+	for _, m := range []struct {
+		name         string
+		element      element
+		rows, vector int
+	}{
+		{"f32AVX512", f32, 14, 64}, {"f32AVX512Few", f32, 8, 64}, {"f32AVX2", f32, 6, 32},
+		{"f64AVX512", f64, 14, 64}, {"f64AVX512Few", f64, 8, 64}, {"f64AVX2", f64, 6, 32},
+		{"i32AVX512", i32, 12, 64}, {"i32AVX2", i32, 6, 32},
+		{"pairsAVX512", pairs, 12, 64}, {"pairsAVX2", pairs, 6, 32},
+	} {
+		g.micro(m.name, m.element, m.rows, m.vector, false)
+		g.micro(m.name+"Packing", m.element, m.rows, m.vector, true)
+	}
 	g.vectorLoops()
+	g.peak("peakAVX512", 64)
+	g.peak("peakAVX2", 32)
 	return asmgen.Compile(g.Context, "runtime/kernels/gemm", "micro")
 }
 
@@ -44,19 +51,24 @@ type element struct {
 }
 
 // micro builds a function that multiplies a panel of rows rows with one of two vectors of columns. All sums stay in registers: with 512
-// bits two columns of 14 and the two vectors of b take 30 of 32, and elements of a are broadcast by the multiplication; with 256 bits two
-// columns of 6, the vectors and one broadcast element take 15 of 16. Integers are not multiplied and added by one instruction, so they need
-// registers for an element and a product.
-func (g generator) micro(name string, e element, rows, vector int) {
+// bits two columns of 14, the two vectors of b and one broadcast element take 31 of 32; with 256 bits two columns of 6 and those take 15 of 16. Elements of a are
+// broadcast into a register, once for both multiplications: as operands in memory they would be loaded twice, as often as the processor multiplies. Integers are not
+// multiplied and added by one instruction, so they need registers for an element and a product.
+//
+// One that packs reads columns where they are and leaves them as a panel on the way, for which there is time.
+func (g generator) micro(name string, e element, rows, vector int, packing bool) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr(fmt.Sprintf("func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)", e.name))
-	g.Doc(fmt.Sprintf("%s sets c, of %d rows and %d columns, to a·b over k, or adds it. Rows of b are ldb apart.", name, rows, 2*vector/e.size))
+	signature, doc := "func(k int, a, b, c *%[1]s, ldc int, add bool, next *%[1]s, step int)", "It asks for the memory of c, and from next on, step bytes for each of k, which will be needed."
+	if packing {
+		signature, doc = "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)", "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c."
+	}
+	g.SignatureExpr(fmt.Sprintf(signature, e.name))
+	g.Doc(fmt.Sprintf("%s sets c, of %d rows and %d columns, to a·b over k, or adds it.", name, rows, 2*vector/e.size), doc)
 	g.Pragma("noescape")
 	k := g.Load(g.Param("k"), g.GP64())
 	a, b, c := g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("b"), g.GP64()), g.Load(g.Param("c"), g.GP64())
-	ldb, ldc := g.Load(g.Param("ldb"), g.GP64()), g.Load(g.Param("ldc"), g.GP64())
-	g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldb)
+	ldc := g.Load(g.Param("ldc"), g.GP64())
 	g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldc)
 	v := vectors{g, e, vector}
 	sums := make([][2]reg.VecVirtual, rows)
@@ -66,12 +78,41 @@ func (g generator) micro(name string, e element, rows, vector int) {
 			v.zero(sums[i][j])
 		}
 	}
+	for i := range sums {
+		if i > 0 {
+			g.ADDQ(ldc, c)
+		}
+		g.PREFETCHT0(operand.Mem{Base: c})
+		g.PREFETCHT0(operand.Mem{Base: c, Disp: vector})
+	}
+	c = g.Load(g.Param("c"), g.GP64())
+	to, step := g.GP64(), g.GP64()
+	var ldb operand.Op = operand.U32(uint32(2 * vector))
+	if packing {
+		ldb = g.Load(g.Param("ldb"), g.GP64())
+		g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldb)
+		g.Load(g.Param("panel"), to)
+		g.IMUL3Q(operand.U8(rowsAhead), ldb, step)
+	} else {
+		g.Load(g.Param("next"), to)
+		g.Load(g.Param("step"), step)
+	}
 	b0, b1 := v.register(), v.register()
 	g.TESTQ(k, k)
 	g.JZ(operand.LabelRef("store"))
 	g.Label("loop")
 	v.load(operand.Mem{Base: b}, b0)
 	v.load(operand.Mem{Base: b, Disp: vector}, b1)
+	if packing {
+		g.PREFETCHT0(operand.Mem{Base: b, Index: step, Scale: 1})
+		g.PREFETCHT0(operand.Mem{Base: b, Index: step, Scale: 1, Disp: 2*vector - 1})
+		v.load(b0, operand.Mem{Base: to})
+		v.load(b1, operand.Mem{Base: to, Disp: vector})
+		g.ADDQ(operand.U32(uint32(2*vector)), to)
+	} else {
+		g.PREFETCHT1(operand.Mem{Base: to})
+		g.ADDQ(step, to)
+	}
 	for i := range sums {
 		v.multiply(operand.Mem{Base: a, Disp: i * e.size}, b0, b1, sums[i])
 	}
@@ -90,6 +131,38 @@ func (g generator) micro(name string, e element, rows, vector int) {
 	g.VZEROUPPER()
 	g.RET()
 }
+
+// peak builds a loop of nothing but multiplications and additions in registers, 14 at once.
+func (g generator) peak(name string, vector int) {
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(rounds int)")
+	g.Doc(fmt.Sprintf("%s multiplies and adds %d vectors in every round.", name, peakVectors))
+	rounds := g.Load(g.Param("rounds"), g.GP64())
+	v := vectors{g, element{name: "float32", size: 4}, vector}
+	x, y := v.register(), v.register()
+	v.zero(x)
+	v.zero(y)
+	sums := make([]reg.VecVirtual, peakVectors)
+	for i := range sums {
+		sums[i] = v.register()
+		v.zero(sums[i])
+	}
+	g.Label("round")
+	for _, s := range sums {
+		v.VFMADD231PS(x, y, s)
+	}
+	g.DECQ(rounds)
+	g.JNZ(operand.LabelRef("round"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// peakVectors is more than a processor has multiplications and additions under way.
+const peakVectors = 14
+
+// rowsAhead is how many rows ahead memory is asked for: multiplying as many takes about as long as the last cache.
+const rowsAhead = 16
 
 // vectors emits instructions for one element size and vector width.
 type vectors struct {
@@ -142,19 +215,13 @@ func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecV
 		v.add(product, sums[0])
 		v.multiplyIntegers(x, b1, x)
 		v.add(x, sums[1])
-	case v.width == 64 && v.size == 4:
-		v.VFMADD231PS_BCST(a, b0, sums[0])
-		v.VFMADD231PS_BCST(a, b1, sums[1])
-	case v.width == 64:
-		v.VFMADD231PD_BCST(a, b0, sums[0])
-		v.VFMADD231PD_BCST(a, b1, sums[1])
 	case v.size == 4:
-		x := v.YMM()
+		x := v.register()
 		v.VBROADCASTSS(a, x)
 		v.VFMADD231PS(x, b0, sums[0])
 		v.VFMADD231PS(x, b1, sums[1])
 	default:
-		x := v.YMM()
+		x := v.register()
 		v.VBROADCASTSD(a, x)
 		v.VFMADD231PD(x, b0, sums[0])
 		v.VFMADD231PD(x, b1, sums[1])

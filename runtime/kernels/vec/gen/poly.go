@@ -65,16 +65,22 @@ func (m *machine) splitExpDown(x vector) (n, r vector) {
 	return n, m.fnma(n, m.constant(-2.12194440e-4), r)
 }
 
-// exp is e^x. Beyond the clamps are zero and infinity; between, scale makes denormals.
+// exp is e^x. Beyond the clamps are zero and infinity; between, scale makes denormals. Zero is not left to scale, as rounding to it takes a processor as long as a
+// denormal, a hundred cycles, and much of what attention masks is that small.
 func (m *machine) exp(x vector) vector {
 	lo, hi, c := -104.0, 89.0, exp32
 	if m.lane == 8 {
 		lo, hi, c = -746, 710, taylor(12)
 	}
-	n, r := m.splitExp(m.between(x, lo, hi))
+	clamped := m.min(m.copyOf(m.constant(hi)), x)
+	if !m.wide { // where scale needs a number that is not too small, whatever it scales
+		clamped = m.max(m.copyOf(m.constant(lo)), clamped)
+	}
+	n, r := m.splitExp(clamped)
 	near := m.add(r, m.constant(1))
 	lost := m.sub(r, m.sub(near, m.constant(1))) // by the sum
-	return m.scale(m.add(near, m.fma(m.mul(r, r), m.horner(r, c...), lost)), n)
+	y := m.add(near, m.fma(m.mul(r, r), m.horner(r, c...), lost))
+	return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
 }
 
 // expm1 is e^x - 1 = 2^n·(e^r - 1) + (2^n - 1). It works with half of 2^n, which does not overflow. In f32 beyond a half, it is

@@ -1,0 +1,108 @@
+package halo_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/arrays"
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/verifier"
+)
+
+// TestDonatedArguments: a result may be computed in the memory of the argument that the header gives it, and is what it is in memory of its own. Every
+// program gives away all that it can, whatever its header says.
+func TestDonatedArguments(t *testing.T) {
+	paths, err := filepath.Glob("testdata/run/*/prog.hlo")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	if !testing.Short() {
+		more, err := filepath.Glob("../shared/corpus/reference/programs/*/prog.hlo")
+		require.NoError(t, err)
+		if len(more) == 0 {
+			t.Log("the shared corpus is absent: only testdata is tried")
+		}
+		paths = append(paths, more...)
+	}
+	given := 0
+	for _, path := range paths {
+		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) { given += donatedRun(t, path) })
+	}
+	require.NotZero(t, given)
+}
+
+// donatedRun returns how many arguments the program has given away.
+func donatedRun(t *testing.T, path string) int {
+	var meta struct{ Devices any }
+	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "meta.json")); err == nil {
+		require.NoError(t, json.Unmarshal(text, &meta))
+	}
+	m, err := halo.Load(path)
+	if err != nil || meta.Devices != nil {
+		t.Skip("no program for one device")
+	}
+	filled, err := hlo.FillElided(m.HLO())
+	require.NoError(t, err)
+	v, err := halo.Verify(givenAway(filled), verifier.Config{Profile: verifier.XLA, MixedPrecision: true})
+	require.NoError(t, err)
+	p, err := halo.Compile(t.Context(), v, halo.Options{Threads: 2})
+	require.NoError(t, err)
+	defer p.Close()
+	require.NoError(t, p.Runtime().CheckPlans())
+	s := p.Signature()
+	in := filepath.Join(filepath.Dir(path), "in.npz")
+	_, missing := os.Stat(in)
+	fill := func() []*hlo.Literal {
+		if missing == nil {
+			return readLeaves(t, in, s.Parameters)
+		}
+		args := make([]*hlo.Literal, len(s.Parameters))
+		for i, v := range s.Parameters {
+			if v.Shape.IsArray() {
+				args[i], err = arrays.Fill(arrays.Model, 1, i, v.Shape)
+				require.NoError(t, err)
+			}
+		}
+		return args
+	}
+	want, err := p.Run(t.Context(), fill()...)
+	require.NoError(t, err)
+	for range 2 {
+		args, results := fill(), make([]*hlo.Literal, len(want))
+		for _, a := range s.Aliases {
+			results[a.Result] = args[a.Parameter]
+		}
+		got, err := p.RunInto(t.Context(), results, args...)
+		require.NoError(t, err)
+		for i := range want {
+			if want[i] != nil && want[i].Shape().IsArray() && !slices.Equal(want[i].Bytes(), got[i].Bytes()) {
+				t.Errorf("result %d of %d is another one in the memory of an argument", i, len(want))
+			}
+		}
+	}
+	return len(s.Aliases)
+}
+
+// givenAway lets every result be written over a parameter of its shape, as far as there are any: the first result over the last parameter, so
+// that many are read when the result could be there.
+func givenAway(m hlo.Module) hlo.Module {
+	e, cfg := m.Edit(), *m.Config()
+	cfg.InputOutputAlias = nil
+	entry, given := m.Entry(), map[int]bool{}
+	for at, result := range entry.Root().Shape().Leaves {
+		for i := entry.NumParameters() - 1; i >= 0; i-- {
+			if p := entry.Parameter(i).Shape(); !given[i] && p.IsArray() && p.Compatible(result) {
+				given[i] = true
+				cfg.InputOutputAlias = append(cfg.InputOutputAlias, hlo.Alias{Output: slices.Clone(at), Parameter: int64(i)})
+				break
+			}
+		}
+	}
+	e.SetConfig(&cfg)
+	return e.Freeze()
+}

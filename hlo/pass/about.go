@@ -1,0 +1,37 @@
+package pass
+
+import "github.com/gohalo/halo/hlo"
+
+// opcodes is the set of opcodes that a module has, as it was at a moment of a run.
+type opcodes struct {
+	at  stamp // 0: not known yet
+	has [(hlo.NumOpcodes + 63) / 64]uint64
+}
+
+// concerns reports whether the module has something that the pass is about. A module of a few dozen instructions has the opcodes of few passes, and
+// running the others costs more than asking.
+func (r *Runner) concerns(p *Pass) bool {
+	if len(p.About) == 0 || r.Thorough {
+		return true
+	}
+	o := &r.opcodes
+	if o.at != r.now.at {
+		*o = opcodes{at: r.now.at}
+		r.look(o.count)
+	}
+	for _, op := range p.About {
+		if o.has[op/64]&(1<<(op%64)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *opcodes) count(m hlo.Module) {
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			op := in.Opcode()
+			o.has[op/64] |= 1 << (op % 64)
+		}
+	}
+}
