@@ -233,7 +233,9 @@ func (f *raceFinder) uses(x *memory, in hlo.Instruction) (list []use) {
 	for i := first; i < in.NumOperands(); i++ {
 		o := in.OperandInstr(i)
 		for l := range o.Shape().NumLeaves() {
-			list = append(list, use{in, x.leaf(o, l), written[[2]int{i, l}], o})
+			if !isPending(o, l) {
+				list = append(list, use{in, x.leaf(o, l), written[[2]int{i, l}], o})
+			}
 		}
 	}
 	return list

@@ -22,6 +22,35 @@ func untupled(in hlo.Instruction) hlo.Instruction {
 	return in
 }
 
+// isPending reports whether a leaf of a value is a part of a state that is not there before the done, so that whoever is handed it reads nothing.
+func isPending(in hlo.Instruction, leaf int) bool {
+	for {
+		//halo:allow opswitch what hands a chain on within a computation
+		switch in.Opcode() {
+		case hlo.OpTuple:
+			i := 0
+			for ; leaf >= in.OperandInstr(i).Shape().NumLeaves(); i++ {
+				leaf -= in.OperandInstr(i).Shape().NumLeaves()
+			}
+			in = in.OperandInstr(i)
+		case hlo.OpGetTupleElement:
+			in, leaf = in.OperandInstr(0), leaf+elementAt(in)
+		case hlo.OpOptBarrier, hlo.OpCopy:
+			in = in.OperandInstr(0)
+		case hlo.OpAsyncStart, hlo.OpAsyncUpdate:
+			return leaf >= in.Shape().Elem(0).NumLeaves()
+		default:
+			return false
+		}
+	}
+}
+
+// elementAt is the number of the first leaf of the operand that a get-tuple-element takes.
+func elementAt(in hlo.Instruction) int {
+	at, _ := firstLeaf(in.OperandInstr(0).Shape(), hlo.ShapeIndex{hlo.AttrsOf[hlo.TupleElementAttrs](in).Index})
+	return at
+}
+
 // bound lists the uses of the operands of a chain that is handed in as step: they lie in its first element.
 func (f *raceFinder) bound(x *memory, step, start hlo.Instruction) (list []use) {
 	written := make(map[int]bool)

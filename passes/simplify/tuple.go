@@ -12,7 +12,9 @@ var TupleSimplifier = &pass.Pass{
 	Doc: `forward tuple elements and drop tuples rebuilt from their own elements
 
 	get-tuple-element(tuple(a, b), index=1)                       → b
-	tuple(get-tuple-element(t), index=0, ..., index=n-1)          → t`,
+	tuple(get-tuple-element(t), index=0, ..., index=n-1)          → t
+
+The operands that are taken out of the state of an asynchronous chain are those of its start and updates.`,
 	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, ce hlo.CompEdit) error {
 		for in := range pass.Each(ce) {
 			if op := in.Opcode(); op != hlo.OpTuple && op != hlo.OpGetTupleElement || ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
@@ -42,6 +44,9 @@ func simplerTuple(c hlo.CompEdit, in hlo.Instruction) (hlo.InstrID, string) {
 	switch in.Opcode() {
 	case hlo.OpGetTupleElement:
 		t := in.OperandInstr(0)
+		if id, ok := boundOperand(t, int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)); ok && c.At(id).Shape().Equal(in.Shape()) {
+			return id, "operand-of-chain"
+		}
 		if t.Opcode() != hlo.OpTuple {
 			return 0, ""
 		}
@@ -56,4 +61,36 @@ func simplerTuple(c hlo.CompEdit, in hlo.Instruction) (hlo.InstrID, string) {
 		}
 	}
 	return 0, ""
+}
+
+// boundOperand finds operand i of a chain, if in is element 0 of its state.
+func boundOperand(in hlo.Instruction, i int) (hlo.InstrID, bool) {
+	if in.Opcode() != hlo.OpGetTupleElement || hlo.AttrsOf[hlo.TupleElementAttrs](in).Index != 0 {
+		return 0, false
+	}
+	for step := in.OperandInstr(0); ; step = step.OperandInstr(0) {
+		//halo:allow opswitch the steps of a chain, and what hands one on
+		switch step.Opcode() {
+		case hlo.OpCopy:
+			continue
+		case hlo.OpAsyncStart:
+			if i >= step.NumOperands() {
+				return 0, false
+			}
+			return step.Operand(i), true
+		case hlo.OpAsyncUpdate:
+			before := step.OperandInstr(0).Shape()
+			if !before.IsTuple() || before.NumElems() == 0 || !before.Elem(0).IsTuple() {
+				return 0, false
+			}
+			if n := before.Elem(0).NumElems(); i >= n {
+				if k := 1 + i - n; k < step.NumOperands() {
+					return step.Operand(k), true
+				}
+				return 0, false
+			}
+		default:
+			return 0, false
+		}
+	}
 }
