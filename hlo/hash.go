@@ -3,7 +3,6 @@ package hlo
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 )
 
@@ -136,7 +135,7 @@ func (n *instrNode) local(live uint64) uint64 {
 		return x
 	}
 	h := newHasher(5)
-	h.word(opHashes()[n.op]) // of the mnemonic: opcodes may be renumbered
+	h.word(opHash(n.op))
 	h.word(uint64(len(n.operands()))<<40 | uint64(len(n.called()))<<20 | uint64(len(n.control())))
 	h.shape(n.shape)
 	h.attrs(n.attrs)
@@ -148,15 +147,20 @@ func (n *instrNode) local(live uint64) uint64 {
 	return x
 }
 
-var opHashes = sync.OnceValue(func() *[256]uint64 {
-	t := new([256]uint64)
-	for i := range t {
+// opHashes are atomic, and 0 until they are asked for.
+var opHashes [256]uint64
+
+// opHash is the hash of a mnemonic, since opcodes may be renumbered.
+func opHash(op Opcode) uint64 {
+	x := atomic.LoadUint64(&opHashes[op])
+	if x == 0 {
 		h := newHasher(14)
-		h.string(Opcode(i).String())
-		t[i] = h.sum64()
+		h.string(op.String())
+		x = h.sum64()
+		atomic.StoreUint64(&opHashes[op], x)
 	}
-	return t
-})
+	return x
+}
 
 // liveEpoch is the epoch of the session that a view looks into, 0 for a frozen computation.
 func (c *compNode) liveEpoch() uint64 {

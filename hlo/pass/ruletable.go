@@ -2,7 +2,6 @@ package pass
 
 import (
 	"math/bits"
-	"slices"
 	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo"
@@ -91,24 +90,36 @@ func (t *ruleTable) opcode(op hlo.Opcode) *opcodeRules {
 
 // fill makes the filter of operand i.
 func (f *operandFilter) fill(rules []ruleEntry, i int) {
-	named := []hlo.Opcode{}
-	for _, r := range rules {
-		if i < len(r.Operands) {
-			named = append(named, r.Operands[i]...)
+	names := func(r *ruleEntry) bool { return i < len(r.Operands) && r.Operands[i] != nil }
+	classes := 1
+	for n := range rules {
+		if r := &rules[n]; names(r) {
+			for _, op := range r.Operands[i] {
+				if f.class[op] == 0 {
+					f.class[op] = uint8(classes)
+					classes++
+				}
+			}
 		}
 	}
-	slices.Sort(named)
-	named = slices.Compact(named)
-	for class, op := range named {
-		f.class[op] = uint8(class + 1)
-	}
-	f.left = make([]ruleSet, len(named)+1)
+	words := (len(rules) + 63) / 64
+	sets := make(ruleSet, classes*words)
+	f.left = make([]ruleSet, classes)
 	for class := range f.left {
-		f.left[class] = make(ruleSet, (len(rules)+63)/64)
-		for n, r := range rules {
-			if i >= len(r.Operands) || r.Operands[i] == nil || class > 0 && slices.Contains(r.Operands[i], named[class-1]) {
-				f.left[class].add(n)
+		f.left[class], sets = sets[:words:words], sets[words:]
+	}
+	for n := range rules {
+		if r := &rules[n]; !names(r) {
+			f.left[0].add(n)
+		} else {
+			for _, op := range r.Operands[i] {
+				f.left[f.class[op]].add(n)
 			}
+		}
+	}
+	for _, left := range f.left[1:] {
+		for w, set := range f.left[0] {
+			left[w] |= set
 		}
 	}
 }
