@@ -8,6 +8,7 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/runtime/distributed"
@@ -71,6 +72,9 @@ func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, 
 	o := c.options(observer)
 	if o.Pipeline, err = c.Level.pipeline("cpu"); err != nil {
 		return nil, usageError{err}
+	}
+	if c.FastMath {
+		o.Runner = &pass.Runner{FP: pass.FastMath}
 	}
 	e.progress.at("compiling")
 	p, err := halo.Compile(ctx, m, o)

@@ -35,6 +35,7 @@ type runCmd struct {
 	Compare         string      `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
 	Verbose         bool        `short:"v" help:"With --compare, show how far each result is apart."`
 	Bench           int         `help:"Time this many runs after a warm-up run." placeholder:"N"`
+	FastMath        bool        `name:"xla_cpu_enable_fast_math" help:"Let passes make what holds for real numbers, as opt --fp=fast does. The evaluator runs no passes."`
 	ExcessPrecision bool        `name:"xla_allow_excess_precision" help:"Do not round to a narrow type between operations that are computed in f32, as XLA on GPU and TPU. Default: round after each, as JAX on CPU."`
 	HostCallbacks   string      `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
 	Threads         threadCount `help:"Compute workers. Default: one for each processor." placeholder:"N"`

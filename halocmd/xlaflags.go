@@ -18,7 +18,7 @@ import (
 // xlaRewrites turns flags into halo's. The value is what stands behind the =, "true" when nothing does.
 var xlaRewrites = map[string]func(value string) []string{
 	"xla_cpu_enable_fast_math":   func(v string) []string { return either(v, "--fp=fast", "") },
-	"xla_allow_excess_precision": func(v string) []string { return either(v, "", "--fp=strict") },
+	"xla_allow_excess_precision": func(v string) []string { return either(v, "--xla_allow_excess_precision", "--fp=strict") },
 	"xla_syntax_sugar_async_ops": func(v string) []string { return either(v, "--sugar=on", "--sugar=off") },
 	"xla_dump_hlo_as_text":       func(v string) []string { return either(v, "--dump-as=text", "") },
 	"xla_dump_hlo_as_long_text":  func(v string) []string { return either(v, "--dump-as=long", "") },
