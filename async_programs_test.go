@@ -88,7 +88,7 @@ func runEverywhere(t *testing.T, p asyncprog.Program) {
 
 // TestCancelledPrograms: a run that is cancelled ends, with an error, wherever its parts are.
 func TestCancelledPrograms(t *testing.T) {
-	for seed := uint64(0); seed < uint64(max(*asyncPrograms/6, 1)); seed++ {
+	for seed := *asyncSeed - 1; seed < *asyncSeed-1+uint64(max(*asyncPrograms/6, 1)); seed++ {
 		p := asyncprog.New(seed, asyncprog.Options{Size: 12, Sleep: 4000})
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +120,7 @@ func TestCancelledPrograms(t *testing.T) {
 // before afterwards.
 func TestCancelledChains(t *testing.T) {
 	seen := 0
-	for seed := uint64(0); seed < uint64(max(*asyncPrograms, 1)); seed++ {
+	for seed := *asyncSeed - 1; seed < *asyncSeed-1+uint64(max(*asyncPrograms, 1)); seed++ {
 		p := asyncprog.New(seed, asyncprog.Options{Size: 10 + int(seed%14), Sleep: int(seed%2) * 500})
 		m, err := parser.Parse("random.hlo", p.Text)
 		require.NoError(t, err)
