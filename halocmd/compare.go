@@ -75,7 +75,11 @@ func (c *compareCmd) spmd(ctx context.Context, e *env, in *input, r *record) err
 	}
 	e.progress.at("comparing")
 	split := halo.PartitionOptions{Devices: c.Partitions, Pipeline: partition, Verifier: verifierConfig(verifier.Config{})}
-	found, err := diverge.FindPartitioned(ctx, m, args, split, diverge.Config{Tolerance: c.tolerances.of, Exactness: c.exactness(), Options: options(halo.Options{Threads: int(c.Threads)})})
+	alone := split
+	if alone.Pipeline, err = catalogue.Parse("spmd-partitioning"); err != nil {
+		return err
+	}
+	found, err := diverge.FindPartitioned(ctx, m, args, split, alone, diverge.Config{Tolerance: c.tolerances.of, Exactness: c.exactness(), Options: options(halo.Options{Threads: int(c.Threads)})})
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}

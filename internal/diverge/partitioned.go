@@ -2,28 +2,27 @@ package diverge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 )
 
-// ErrManual says that a program has parts that are written for one device of several, which a single device cannot run.
-var ErrManual = errors.New("a part of the program is manual, for one device of several: a single device cannot run it")
-
 // FindPartitioned executes a program on one device and, partitioned, on many, on one literal for each parameter, and compares them. To see values, both are made to
 // return all values of the entry computation, so that the parts of each are put together by its sharding; the results are compared of the program as it is.
-func FindPartitioned(ctx context.Context, m hlo.Module, args []*hlo.Literal, split halo.PartitionOptions, cfg Config) (*Report, error) {
+//
+// What is written for one device of several, a manual region, a single device cannot run. A program with such regions runs on many devices instead, all of which
+// compute all of it but for the regions: alone partitions it so. Values in regions are not compared, those at their borders are.
+func FindPartitioned(ctx context.Context, m hlo.Module, args []*hlo.Literal, split, alone halo.PartitionOptions, cfg Config) (*Report, error) {
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = 1 << 30
 	}
-	for c := range m.Computations() {
-		for in := range c.Instructions() {
-			if common := in.Common(); common != nil && common.Sharding != nil && common.Sharding.Kind == hlo.ShardingManual {
-				return nil, ErrManual
-			}
+	regions := hasRegions(m)
+	reference := func(m hlo.Module, args []*hlo.Literal) ([]*hlo.Literal, error) {
+		if regions {
+			return partly(ctx, regionsOnly(m), args, alone, cfg.Options)
 		}
+		return wholly(ctx, m, args, cfg.Options)
 	}
 	var leaves []*hlo.Literal
 	for _, a := range args {
@@ -31,21 +30,24 @@ func FindPartitioned(ctx context.Context, m hlo.Module, args []*hlo.Literal, spl
 	}
 	r := &Report{}
 	var err error
-	if r.A, err = wholly(ctx, m, leaves, cfg.Options); err != nil {
+	if r.A, err = reference(m, leaves); err != nil {
 		return nil, fmt.Errorf("on one device: %w", err)
 	}
 	if r.B, err = partly(ctx, m, leaves, split, cfg.Options); err != nil {
 		return nil, err
 	}
-	room := cfg.MaxBytes
+	room, inside := cfg.MaxBytes, inRegions(m.Entry())
 	shown, values := expose(m, func(in hlo.Instruction) bool {
+		if inside[in.ID()] {
+			return false
+		}
 		room -= in.Shape().ByteSize()
 		if room < 0 {
 			r.Unseen++
 		}
 		return room >= 0
 	})
-	a, err := wholly(ctx, shown, leaves, cfg.Options)
+	a, err := reference(shown, leaves)
 	if err != nil {
 		return nil, fmt.Errorf("on one device, made to show its values: %w", err)
 	}

@@ -16,7 +16,7 @@ func dynamicSliceFactors(in hlo.Instruction) (all []factor) {
 		switch {
 		case in.Shape().Dim(k) == x.Dim(k):
 			all = append(all, along(in.NumOperands(), passFactor, k, [2]int{0, k}))
-		case brings(x.Type()):
+		case brings(x.Type()) && hasScalarIndices(in, 1):
 			all = append(all, along(in.NumOperands(), reduceFactor, -1, [2]int{0, k}))
 		default:
 			all = append(all, along(in.NumOperands(), wholeFactor, k, [2]int{0, k}))
@@ -33,9 +33,18 @@ func dynamicUpdateFactors(in hlo.Instruction) (all []factor) {
 			all = append(all, along(in.NumOperands(), passFactor, k, [2]int{0, k}, [2]int{1, k}))
 			continue
 		}
+		if !hasScalarIndices(in, 2) {
+			all = append(all, along(in.NumOperands(), wholeFactor, k, [2]int{0, k}, [2]int{1, k}))
+			continue
+		}
 		all = append(all, along(in.NumOperands(), passFactor, k, [2]int{0, k}), along(in.NumOperands(), wholeFactor, -1, [2]int{1, k}))
 	}
 	return all
+}
+
+// hasScalarIndices reports whether the start indices are operands of their own, from some operand on; programs of old have them in one array.
+func hasScalarIndices(in hlo.Instruction, first int) bool {
+	return in.NumOperands() == first || in.OperandInstr(first).Shape().IsScalar()
 }
 
 // dynamicSlice reads split dimensions where they are, or gathers them, whichever is cheaper.
@@ -43,7 +52,7 @@ func dynamicSlice(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error
 	d := &details{attrs: func(in hlo.Instruction, p *plan, _ []*value) hlo.OpAttrs {
 		return &hlo.DynamicSliceAttrs{Sizes: p.result.shard(in.Shape()).Dimensions()}
 	}}
-	if !brings(in.Shape().Type()) {
+	if !brings(in.Shape().Type()) || !hasScalarIndices(in, 1) {
 		return s.general(in, want, d)
 	}
 	d.combine = by(s.p.binary(bringing(in.Shape().Type())))
@@ -79,6 +88,9 @@ func (d *device) index(v hlo.Value, last int64) hlo.Value {
 // dynamicUpdate updates split dimensions where they are: each device overwrites a window of its tile that is as large as the update, or as the tile, with what
 // of the update lies in it.
 func dynamicUpdate(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
+	if !hasScalarIndices(in, 2) {
+		return s.general(in, want, nil)
+	}
 	return s.general(in, want, &details{operands: func(p *plan, local []*value) {
 		x, u := local[0], local[1].v
 		var at []hlo.Value

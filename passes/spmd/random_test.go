@@ -89,6 +89,10 @@ var programs = map[string]string{
   b = f32[9] reshape(a)
   c = f32[3,2] slice(x), slice={[4:7], [7:9]}
   ROOT t = (f32[9], f32[3,2]) tuple(b, c)`,
+	"dynamic-of-old": `x = f32[6,10] parameter(0)
+  i = s32[2] parameter(1)
+  s = f32[2,10] dynamic-slice(x, i), dynamic_slice_sizes={2,10}
+  ROOT u = f32[6,10] dynamic-update-slice(x, s, i)`,
 	"dynamic-parts": `x = f32[13,10] parameter(0)
   i = s32[] parameter(1)
   j = s8[] parameter(2)

@@ -4,8 +4,8 @@
 #
 #	overlap.sh [HALO [ROUNDS]]        halo-mpi must lie beside halo
 #
-# It prints, for each round and for the best of all, the milliseconds of the all-reduce alone, of the product alone, and of both; and how much of the
-# shorter time is hidden: (alone + product - both) / alone.
+# It prints, for each round, the milliseconds of the all-reduce alone, of the product alone, and of both, which are medians of 20 runs; how much of the
+# all-reduce is hidden, (alone + product - both) / alone; and the median of that.
 set -e
 halo=${1:-halo} rounds=${2:-5} dir=$(mktemp -d)
 trap 'rm -r "$dir"' EXIT
@@ -24,16 +24,14 @@ program both "$reduce
 $product
 $ended" '  ROOT t = (f32[4194304], f32[880,880]) tuple(r, d)' >"$dir/both.hlo"
 
-best() { # shortest run in milliseconds
+took() { # milliseconds
 	"$halo" launch -n 2 -- run --partitions 2 --fill=ones --comm-cpus=last --bench 20 --json "$dir/$1.hlo" 2>/dev/null |
-		sed 's/.*"min_ms": *\([0-9.]*\).*/\1/'
+		sed 's/.*"median_ms": *\([0-9.]*\).*/\1/'
 }
 for i in $(seq "$rounds"); do
-	echo "$(best alone) $(best product) $(best both)"
+	echo "$(took alone) $(took product) $(took both)"
 done | awk '
-	function show(what, a, p, b) { printf "%s alone %.2f, product %.2f, both %.2f ms: %.0f %% hidden\n", what, a, p, b, 100 * (a + p - b) / a }
-	{ show("round " NR ":", $1, $2, $3)
-	  if (NR == 1 || $1 < a) a = $1
-	  if (NR == 1 || $2 < p) p = $2
-	  if (NR == 1 || $3 < b) b = $3 }
-	END { show("best:", a, p, b) }'
+	{ hidden[NR] = 100 * ($1 + $2 - $3) / $1
+	  printf "alone %.2f, product %.2f, both %.2f ms: %.0f %% hidden\n", $1, $2, $3, hidden[NR] }
+	END { for (i = 1; i <= NR; i++) { below = 0; for (j = 1; j <= NR; j++) below += hidden[j] < hidden[i] || hidden[j] == hidden[i] && j < i
+	      if (below == int(NR / 2)) printf "median: %.0f %% hidden\n", hidden[i] } }'
