@@ -73,6 +73,7 @@ func (v *values) leaves(s site, in hlo.Instruction, params [][]*value) []*value 
 		v.caller[in.Callee(i)] = s
 		return v.run(v.m.MustComputation(in.Callee(i)), params)
 	}
+	//halo:allow opswitch control ops differ in what they hand to whom
 	switch op := in.Opcode(); op {
 	case hlo.OpParameter:
 		if number := int(hlo.AttrsOf[hlo.ParameterAttrs](in).Number); number < len(params) && len(params[number]) == n {

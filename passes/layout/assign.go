@@ -71,6 +71,7 @@ func (a *assigner) visit(ctx *pass.Context, old hlo.Instruction) {
 // it says that layouts matter.
 func (a *assigner) fixed(in hlo.Instruction) bool {
 	info := hlo.Info(in.Opcode())
+	//halo:allow opswitch copies and bitcasts are where layouts change, and the rest has layouts of its caller's
 	return in.Opcode() == hlo.OpParameter || in.NumCallees() > 0 && !info.Traits.Has(hlo.TraitElementwise) && in.Opcode() != hlo.OpReduce || info.Traits.Has(hlo.TraitCollective) ||
 		in.Opcode() == hlo.OpCustomCall || in.Opcode() == hlo.OpCopy || in.Opcode() == hlo.OpBitcast || in.Opcode() == hlo.OpBitcastConvert || hlo.IsAsync(in.Opcode()) || in.Shape().IsTuple() ||
 		in.Opcode() == hlo.OpGetTupleElement || a.c.Root() == in.ID() || info.Traits.Has(hlo.TraitControl)
