@@ -278,7 +278,7 @@ func lapackSyevd(c *Call) (*hlo.Literal, error) {
 func eigh(c *Call) (*hlo.Literal, error) {
 	m, err := matricesOf(c.Args[0])
 	if err != nil || m.rows != m.cols {
-		return nil, fmt.Errorf("Eigh of %v", c.Args[0].Shape())
+		return nil, fmt.Errorf("eigenvectors of %v", c.Args[0].Shape())
 	}
 	lower := true
 	if common := c.In.Common(); common != nil {

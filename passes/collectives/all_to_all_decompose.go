@@ -55,7 +55,7 @@ Without decompose-to-tuple the pieces become a dimension of their own, in front,
 					ce := e.Computation(c.ID())
 					at, spec := emit.Before(ce, ce.At(in.ID())), emit.Again(ce.At(in.ID()))
 					a := hlo.AttrsOf[hlo.AllToAllAttrs](in)
-					spec.Name, spec.Shape = "", hlo.Shape{}
+					spec.Name, spec.Shape, spec.Common = "", hlo.Shape{}, unsharded(spec.Common)
 					write := exchangedInFront
 					if tuple {
 						write = exchangedApart
@@ -69,6 +69,16 @@ Without decompose-to-tuple the pieces become a dimension of their own, in front,
 			return e.Freeze(), nil
 		},
 	}, nil
+}
+
+// unsharded is all but the sharding, which stays with the value as a whole.
+func unsharded(c *hlo.Common) *hlo.Common {
+	if c == nil || c.Sharding == nil {
+		return c
+	}
+	rest := *c
+	rest.Sharding = nil
+	return &rest
 }
 
 // exchangedApart exchanges the pieces as a tuple.

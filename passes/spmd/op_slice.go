@@ -13,13 +13,6 @@ func init() {
 	handlers[hlo.OpPad] = pad
 }
 
-// withAttrs is the general method for an op whose attributes contain sizes.
-func withAttrs(attrs func(in hlo.Instruction, p *plan, operands []*value) hlo.OpAttrs) handler {
-	return func(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
-		return s.general(in, want, &details{attrs: attrs})
-	}
-}
-
 // slice moves nothing along dimensions that stay whole; along others each device fetches what its part of the result is.
 func slice(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	if v, ok := s.apart(in, want[0]); ok {
