@@ -12,6 +12,7 @@ import (
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -48,7 +49,7 @@ func donatedRun(t *testing.T, path string) int {
 	}
 	filled, err := hlo.FillElided(m.HLO())
 	require.NoError(t, err)
-	v, err := halo.Verify(givenAway(filled), verifier.Config{Profile: verifier.XLA, MixedPrecision: true})
+	v, err := halo.Verify(hlotest.Donating(filled), verifier.Config{Profile: verifier.XLA, MixedPrecision: true})
 	require.NoError(t, err)
 	p, err := halo.Compile(t.Context(), v, halo.Options{Threads: 2})
 	require.NoError(t, err)
@@ -86,23 +87,4 @@ func donatedRun(t *testing.T, path string) int {
 		}
 	}
 	return len(s.Aliases)
-}
-
-// givenAway lets every result be written over a parameter of its shape, as far as there are any: the first result over the last parameter, so
-// that many are read when the result could be there.
-func givenAway(m hlo.Module) hlo.Module {
-	e, cfg := m.Edit(), *m.Config()
-	cfg.InputOutputAlias = nil
-	entry, given := m.Entry(), map[int]bool{}
-	for at, result := range entry.Root().Shape().Leaves {
-		for i := entry.NumParameters() - 1; i >= 0; i-- {
-			if p := entry.Parameter(i).Shape(); !given[i] && p.IsArray() && p.Compatible(result) {
-				given[i] = true
-				cfg.InputOutputAlias = append(cfg.InputOutputAlias, hlo.Alias{Output: slices.Clone(at), Parameter: int64(i)})
-				break
-			}
-		}
-	}
-	e.SetConfig(&cfg)
-	return e.Freeze()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/runtime"
 )
@@ -38,28 +39,8 @@ func TestPlansHoldTheirValues(t *testing.T) {
 		optimised, err := (&pass.Runner{}).Run(t.Context(), cpu, m)
 		require.NoError(t, err)
 		checkPlans(t, optimised, file+" after passes")
-		checkPlans(t, donating(optimised), file+" after passes, with donations")
+		checkPlans(t, hlotest.Donating(optimised), file+" after passes, with donations")
 	}
-}
-
-// donating is a module that lets every result be written over a parameter of its shape, as far as there are any: the first result over the last
-// parameter, so that many are read after the result is there.
-func donating(m hlo.Module) hlo.Module {
-	e, cfg := m.Edit(), *m.Config()
-	cfg.InputOutputAlias = nil
-	entry := m.Entry()
-	given := map[int]bool{}
-	for at, result := range entry.Root().Shape().Leaves {
-		for i := entry.NumParameters() - 1; i >= 0; i-- {
-			if p := entry.Parameter(i).Shape(); !given[i] && p.IsArray() && p.Compatible(result) {
-				given[i] = true
-				cfg.InputOutputAlias = append(cfg.InputOutputAlias, hlo.Alias{Output: slices.Clone(at), Parameter: int64(i)})
-				break
-			}
-		}
-	}
-	e.SetConfig(&cfg)
-	return e.Freeze()
 }
 
 func checkPlans(t *testing.T, m hlo.Module, name string) {
