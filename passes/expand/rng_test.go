@@ -9,35 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/parser"
-	"github.com/gohalo/halo/passes"
-	"github.com/gohalo/halo/passtest"
-	"github.com/gohalo/halo/verifier"
+	"github.com/gohalo/halo/internal/difftest"
 )
-
-// expanded runs a program on both engines, as it is and as a pass makes it: results[0] are those of the program as it is.
-func expanded(t *testing.T, text, pipeline string, args ...*hlo.Literal) (results [][]*hlo.Literal) {
-	t.Helper()
-	m, err := parser.Parse("program", text)
-	require.NoError(t, err)
-	p, err := passes.Parse(pipeline)
-	require.NoError(t, err)
-	after := passtest.Apply(t, p, m, verifier.Config{})
-	require.NotEqual(t, m.Digest(), after.Digest())
-	for _, program := range []hlo.Module{m, after} {
-		for _, engine := range []halo.Engine{halo.Eval, halo.BEF} {
-			compiled, err := halo.Compile(t.Context(), program, halo.Options{Engine: engine})
-			require.NoError(t, err)
-			got, err := compiled.Run(t.Context(), args...)
-			require.NoError(t, err)
-			compiled.Close()
-			results = append(results, got)
-		}
-	}
-	return results
-}
 
 // TestRandomBits: both engines make the bits of both algorithms out of the arithmetic that they make themselves.
 func TestRandomBits(t *testing.T) {
@@ -46,7 +20,7 @@ func TestRandomBits(t *testing.T) {
 	for _, algorithm := range []string{"rng_three_fry", "rng_philox", "rng_default"} {
 		for _, shape := range []string{"u32[3,4,5]", "u64[9]", "f32[7]", "s8[5,5]", "bf16[2,3]", "s32[]"} {
 			text := fmt.Sprintf("HloModule m\n\nENTRY e {\n  s = u64[2] parameter(0)\n  ROOT r = (u64[2], %s) rng-bit-generator(s), algorithm=%s\n}\n", shape, algorithm)
-			all := expanded(t, text, "rng-bit-generator-expander", state)
+			all := difftest.Results(t, text, "rng-bit-generator-expander", state)
 			for i, got := range all {
 				for leaf := range got {
 					assert.Equal(t, all[0][leaf].Bytes(), got[leaf].Bytes(), "%s %s, run %d, leaf %d", algorithm, shape, i, leaf)
@@ -86,7 +60,7 @@ ENTRY e {
   ROOT t = (f64[%[4]d], f64[%[4]d]) tuple(x, y)
 }
 `, test.typ, test.a, test.b, n, test.distribution)
-			all := expanded(t, text, "rng-expander")
+			all := difftest.Results(t, text, "rng-expander")
 			if test.distribution == "rng_uniform" { // logarithms and sines have last bits of their own
 				assert.Equal(t, all[2][0].Bytes(), all[3][0].Bytes(), "engines")
 			}

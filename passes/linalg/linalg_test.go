@@ -14,13 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
-	"github.com/gohalo/halo/passes"
-	"github.com/gohalo/halo/passtest"
-	"github.com/gohalo/halo/verifier"
+	"github.com/gohalo/halo/internal/difftest"
 )
 
 // types are the types of elements, each with the distance from 1 to the number before it: rounding errors are at most that.
@@ -158,29 +155,6 @@ func read(t *testing.T, l *hlo.Literal, rows, cols int) matrix {
 	return m
 }
 
-// results runs a program as it is and as a pass makes it, on both engines. The first are those of the program as it is.
-func results(t *testing.T, text, pipeline string, args ...*hlo.Literal) [][]*hlo.Literal {
-	t.Helper()
-	m, err := parser.Parse("program", text)
-	require.NoError(t, err)
-	p, err := passes.Parse(pipeline)
-	require.NoError(t, err)
-	after := passtest.Apply(t, p, m, verifier.Config{})
-	require.NotEqual(t, m.Digest(), after.Digest(), "%s leaves the program as it is", pipeline)
-	var all [][]*hlo.Literal
-	for _, program := range []hlo.Module{m, after} {
-		for _, engine := range []halo.Engine{halo.Eval, halo.BEF} {
-			compiled, err := halo.Compile(t.Context(), program, halo.Options{Engine: engine})
-			require.NoError(t, err)
-			got, err := compiled.Run(t.Context(), args...)
-			require.NoError(t, err)
-			compiled.Close()
-			all = append(all, got)
-		}
-	}
-	return all
-}
-
 // TestCholesky holds the factors to the bound of the pass's documentation, and so those of the op.
 func TestCholesky(t *testing.T) {
 	for typ := range types {
@@ -196,7 +170,7 @@ func TestCholesky(t *testing.T) {
 					}
 				}
 				text := fmt.Sprintf("HloModule m\n\nENTRY e {\n  a = %s[2,8,8] parameter(0)\n  ROOT l = %[1]s[2,8,8] cholesky(a), lower=%v\n}\n", typ, lower)
-				for i, got := range results(t, text, pipeline, a.literal(t, typ, b, n, n)) {
+				for i, got := range difftest.Results(t, text, pipeline, a.literal(t, typ, b, n, n)) {
 					l := read(t, got[0], n, n)
 					if !lower {
 						l = l.adjoint()
@@ -214,7 +188,7 @@ func TestCholesky(t *testing.T) {
 func TestCholeskyFails(t *testing.T) {
 	a := matrix{b: 3, rows: 2, cols: 2, v: []complex128{4, complex(math.NaN(), 0), 2, 5, 1, 7, 2, 1, 9, complex(math.Inf(1), 0), 0, 16}}
 	text := "HloModule m\n\nENTRY e {\n  a = f32[3,2,2] parameter(0)\n  ROOT l = f32[3,2,2] cholesky(a), lower=true\n}\n"
-	for _, got := range results(t, text, "cholesky-expander", a.literal(t, "f32", 3, 2, 2)) {
+	for _, got := range difftest.Results(t, text, "cholesky-expander", a.literal(t, "f32", 3, 2, 2)) {
 		assert.Equal(t, "f32[3,2,2]{2,1,0} { { { 2, 0 }, { 1, 2 } }, { { nan, nan }, { nan, nan } }, { { 3, 0 }, { 0, 4 } } }", strings.Join(strings.Fields(got[0].String()), " "))
 	}
 }
@@ -259,7 +233,7 @@ func TestTriangularSolve(t *testing.T) {
 			text := fmt.Sprintf("HloModule m\n\nENTRY e {\n  a = %s[2,7,7] parameter(0)\n  b = %[1]s[2,%d,%d] parameter(1)\n  ROOT x = %[1]s[2,%[2]d,%[3]d] triangular-solve(a, b), left_side=%[4]v, lower=%[5]v, unit_diagonal=%[6]v, transpose_a=%[7]s\n}\n",
 				typ, rows, cols, left, lower, unit, op)
 			for _, pipeline := range options(typ, "triangular-solve-expander", "triangular-solve-expander{block-size=3}") {
-				for i, got := range results(t, text, pipeline, given.literal(t, typ, b, n, n), right.literal(t, typ, b, int64(rows), int64(cols))) {
+				for i, got := range difftest.Results(t, text, pipeline, given.literal(t, typ, b, n, n), right.literal(t, typ, b, int64(rows), int64(cols))) {
 					x := read(t, got[0], rows, cols)
 					t.Run(fmt.Sprintf("%s/%d/%s/%d", typ, form, pipeline, i), func(t *testing.T) {
 						if left {
@@ -324,7 +298,7 @@ ENTRY e {
 `, typ, rows, cols, k, call[0], call[1])
 				for _, option := range options(typ, "lapack", "lapack,block-size=2") {
 					var first matrix
-					for i, got := range results(t, text, "qr-expander{"+option+"}", a.literal(t, typ, b, int64(rows), int64(cols))) {
+					for i, got := range difftest.Results(t, text, "qr-expander{"+option+"}", a.literal(t, typ, b, int64(rows), int64(cols))) {
 						r, q := read(t, got[0], rows, cols), read(t, got[1], rows, k)
 						if i == 0 {
 							first = r
@@ -392,7 +366,7 @@ func TestEigh(t *testing.T) {
 				}
 				text := fmt.Sprintf("HloModule m\n\nENTRY e {\n  a = %s[2,%d,%[2]d] parameter(0)\n  ROOT e = (%[1]s[2,%[2]d,%[2]d], %[3]s[2,%[2]d]%[4]s) custom-call(a), custom_call_target=\"%[5]s\", backend_config=%[6]s\n}\n", typ, n, values, info, target, config)
 				var first matrix
-				for i, got := range results(t, text, "eigh-expander{lapack}", given.literal(t, typ, b, int64(n), int64(n))) {
+				for i, got := range difftest.Results(t, text, "eigh-expander{lapack}", given.literal(t, typ, b, int64(n), int64(n))) {
 					v, w := read(t, got[0], n, n), read(t, got[1], 1, n)
 					if i == 0 {
 						first = w
