@@ -91,8 +91,9 @@ var warmUp = sync.OnceFunc(func() {
 	if goruntime.GOMAXPROCS(0) == 1 {
 		return
 	}
+	c := catalogue // a later run of this process may have another
 	go func() {
-		_, _ = catalogue.Parse("cpu")
+		_, _ = c.Parse("cpu")
 		halo.Warm()
 	}()
 })
