@@ -47,10 +47,10 @@ type message struct {
 type batch struct {
 	task     *task
 	messages []message
-	second   bool   // the second round of an exchange
-	colors   []int  // instead of messages: make a context
-	then     func() // what the loop does when all messages have been moved; may be nil
-	left     int    // the loop's
+	second   bool        // the second round of an exchange
+	colors   []int       // instead of messages: make a context
+	then     func(error) // what the loop does when all messages have been moved, or will not be; may be nil
+	left     int         // the loop's
 	err      error
 	done     chan struct{}
 }
@@ -100,8 +100,8 @@ func (j *Job) begin(batches ...*batch) {
 // end completes a batch.
 func (b *batch) end(err error) {
 	b.err = err
-	if b.then != nil && err == nil {
-		b.then()
+	if b.then != nil {
+		b.then(err)
 	}
 	close(b.done)
 }
