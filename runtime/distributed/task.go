@@ -41,6 +41,7 @@ type message struct {
 	context, peer, tag int
 	data               []byte
 	batch              *batch
+	began              time.Time // if somebody wants to know
 }
 
 // batch is messages that are waited for together.
@@ -58,11 +59,11 @@ type batch struct {
 func newBatch(w *task) *batch { return &batch{task: w, done: make(chan struct{})} }
 
 func (b *batch) send(context, to, tag int, data []byte) {
-	b.messages = append(b.messages, message{false, context, to, tag, data, b})
+	b.messages = append(b.messages, message{context: context, peer: to, tag: tag, data: data, batch: b})
 }
 
 func (b *batch) receive(context, from, tag int, into []byte) {
-	b.messages = append(b.messages, message{true, context, from, tag, into, b})
+	b.messages = append(b.messages, message{receive: true, context: context, peer: from, tag: tag, data: into, batch: b})
 }
 
 // pieceSize bounds a message: lengths are 32-bit numbers in MPI.
