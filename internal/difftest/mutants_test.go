@@ -37,8 +37,11 @@ var refusals = []refusal{
 	{"does not run", "so are the devices that a permutation names"},
 	{"evaluating set-dimension-size", "the size is data"},
 	{"with dynamic dimensions", "sizes are data, and those of two operands have to agree"},
-	{"a result of the program that is still being computed", "programs do not return asynchronous values on the runtime"},
-	{"the parts of an asynchronous value cannot be taken apart", "on the runtime they are an event; the evaluator has values for them"},
+	{"operands of sizes", "so have those of an elementwise op"},
+	{"for a result of sizes", "a static operand may be too small for the size of the other"},
+	{"of the sizes of", "whether the elements of a reshape fill its result is data, too"},
+	{"broadcast to the dynamic shape", "XLA's verifier lets a broadcast add a dynamic dimension, which has no size"},
+	{", of another form", "a bitcast that moves a dynamic dimension shows the memory behind the array's elements, which XLA's verifier allows"},
 	{"exceeds its budget", "programs may need more memory and steps than there are"},
 }
 
