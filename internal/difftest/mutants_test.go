@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,29 +24,6 @@ import (
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
 )
-
-// refusal is an error that a verified module may run into, and why no rule of the verifier forbids what causes it.
-type refusal struct{ message, reason string }
-
-var refusals = []refusal{
-	{"custom-call target", "custom calls get their meaning from the program that runs the module"},
-	{"its result is its operand", "so do those that halo knows"},
-	{"of which one runs", "the number of devices is chosen when a program is run"},
-	{"devices gather", "so is that of a group of all devices"},
-	{"does not run", "so are the devices that a permutation names"},
-	{"evaluating set-dimension-size", "the size is data"},
-	{"with dynamic dimensions", "sizes are data, and those of two operands have to agree"},
-	{"operands of sizes", "so have those of an elementwise op"},
-	{"for a result of sizes", "a static operand may be too small for the size of the other"},
-	{"of the sizes of", "whether the elements of a reshape fill its result is data, too"},
-	{"broadcast to the dynamic shape", "XLA's verifier lets a broadcast add a dynamic dimension, which has no size"},
-	{", of another form", "a bitcast that moves a dynamic dimension shows the memory behind the array's elements, which XLA's verifier allows"},
-	{"exceeds its budget", "programs may need more memory and steps than there are"},
-}
-
-func refused(err error) bool {
-	return slices.ContainsFunc(refusals, func(r refusal) bool { return strings.Contains(err.Error(), r.message) })
-}
 
 // TestVerifiedMutants changes the instructions of modules so that they still verify, and holds the engines to each other: both refuse a mutant, or
 // both compute the same. Memory of the compiled program lies between pages that must not be touched.
@@ -74,13 +50,13 @@ func unexpected(m hlo.Module, o Outcome) string {
 	switch {
 	case o.Verdict == Differ && (open(m) || overflows(m, o.Err)):
 		return ""
-	case o.Verdict == EvalRefuses && refused(o.Err):
+	case o.Verdict == EvalRefuses && hlotest.Refusal(o.Err):
 		return "" // its reason was simplified away
-	case o.Verdict == CompileFails && refused(o.Err):
+	case o.Verdict == CompileFails && hlotest.Refusal(o.Err):
 		return ""
 	case !o.Verdict.OK(), o.Verdict == EvalRefuses:
 		return string(o.Verdict)
-	case o.Verdict == BothRefuse && !refused(o.Err):
+	case o.Verdict == BothRefuse && !hlotest.Refusal(o.Err):
 		return "verified, and refused by both"
 	case o.Err != nil && (strings.Contains(o.Err.Error(), "panic") || strings.Contains(o.Err.Error(), "runtime error")):
 		return "panic"
