@@ -100,6 +100,11 @@ func named(ctx context.Context, m hlo.Module) int64 {
 
 // Split cuts arguments of the whole program, one for each leaf of its parameters, into the arguments of each device.
 func (p *Partitioned) Split(args []*hlo.Literal) ([][]*hlo.Literal, error) {
+	return p.SplitFor(args, func(int) bool { return true })
+}
+
+// SplitFor is Split for those devices of which wanted reports true. Others get nil: another process may have them.
+func (p *Partitioned) SplitFor(args []*hlo.Literal, wanted func(device int) bool) ([][]*hlo.Literal, error) {
 	if len(args) != len(p.Whole.Parameters) {
 		return nil, fmt.Errorf("halo: got %d arguments, want %d", len(args), len(p.Whole.Parameters))
 	}
@@ -108,6 +113,9 @@ func (p *Partitioned) Split(args []*hlo.Literal) ([][]*hlo.Literal, error) {
 	}
 	parts := make([][]*hlo.Literal, p.Devices)
 	for d := range parts {
+		if !wanted(d) {
+			continue
+		}
 		for i, l := range args {
 			part, err := p.boundary.Params[i].Part(l, int64(d))
 			if err != nil {

@@ -34,7 +34,14 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 	used := make(map[string]bool)
 	common := make([]*hlo.Literal, len(params)) // for devices without arrays of their own
 	args := make([][]*hlo.Literal, g.devices())
+	from, to := c.held(g)
 	for d := range args {
+		if d < from || d >= to {
+			for i := range params {
+				used[fmt.Sprintf("d%d/%d", d, i)] = true
+			}
+			continue
+		}
 		args[d] = make([]*hlo.Literal, len(params))
 		for i, v := range params {
 			s := v.Shape
@@ -74,6 +81,14 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 		return nil, fmt.Errorf("there is no parameter leaf %q: the program has %s", key, numbered(len(params)))
 	}
 	return args, nil
+}
+
+// held is the range of the devices that this process runs.
+func (c *runCmd) held(g grid) (from, to int) {
+	if c.job == nil || g.devices() == 1 { // arrays of one device are whole: they are split later
+		return 0, g.devices()
+	}
+	return c.job.Devices(g.devices())
 }
 
 func count(n int, one, many string) string {

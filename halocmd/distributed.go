@@ -231,6 +231,20 @@ func (e *env) ownFile(name string) (string, bool) {
 	return strings.ReplaceAll(name, "%r", strconv.Itoa(e.job.Rank())), true
 }
 
+// nameByRank puts the rank for %r into the names of the files that a process reads, and of those that each writes for itself.
+func (c *runCmd) nameByRank(e *env) {
+	names := []*string{&c.Inputs, &c.Compare, &c.Feeds.Infeed}
+	for i := range c.Input {
+		names = append(names, &c.Input[i])
+	}
+	for i := range c.Weights {
+		names = append(names, &c.Weights[i])
+	}
+	for _, name := range names {
+		*name, _ = e.ownFile(*name)
+	}
+}
+
 // collect gives rank 0 the results of all devices. The other processes get none.
 func (e *env) collect(ctx context.Context, s *halo.Signature, results [][]*hlo.Literal) ([][]*hlo.Literal, error) {
 	var mine []byte

@@ -2,6 +2,7 @@ package halocmd
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -133,8 +134,9 @@ func (h *host) Recv(_ eval.Device, in hlo.Instruction, s hlo.Shape) (*hlo.Litera
 	return nil, fmt.Errorf("nothing was sent to the host on channel %d: --fill would make something up", channel)
 }
 
-// writeOutfeed writes what was fed out.
-func (h *host) writeOutfeed(path string) error {
+// writeOutfeed writes what was fed out: in a job, rank 0 writes it for all, unless each process has a file of its own.
+func (h *host) writeOutfeed(ctx context.Context, e *env) error {
+	path, own := e.ownFile(h.c.Feeds.Outfeed)
 	if path == "" {
 		return nil
 	}
@@ -142,5 +144,25 @@ func (h *host) writeOutfeed(path string) error {
 	for d, items := range h.out {
 		all[h.number(d)] = items
 	}
-	return create(path, func(w io.Writer) error { return arrays.WriteNPZ(w, named(h.grid, all)) })
+	mine := named(h.grid, all)
+	if e.job == nil || own {
+		return create(path, func(w io.Writer) error { return arrays.WriteNPZ(w, mine) })
+	}
+	var packed bytes.Buffer
+	if err := arrays.WriteNPZ(&packed, mine); err != nil {
+		return err
+	}
+	parts, err := e.job.Gather(ctx, "collecting what was fed out", packed.Bytes())
+	if err != nil || parts == nil {
+		return err
+	}
+	var entries []npz.Named
+	for _, part := range parts {
+		theirs, err := npz.ReadNPZ(bytes.NewReader(part), int64(len(part)))
+		if err != nil {
+			return err
+		}
+		entries = append(entries, theirs...)
+	}
+	return create(path, func(w io.Writer) error { return npz.WriteNPZ(w, entries) })
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/hlo/stablehlo/export"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // runCmd runs programs: HLO in text, proto or BEF form, and host programs.
@@ -57,8 +58,9 @@ type runCmd struct {
 	given    map[string]*npz.Array // see files
 	weights  map[string]*npz.Array // see allWeights
 	callback func(*halo.HostCall) error
-	narrow   bool         // the program computes in types narrower than f32
-	exported *export.File // the file that is run, when it is one of jax.export
+	job      *distributed.Job // or nil
+	narrow   bool             // the program computes in types narrower than f32
+	exported *export.File     // the file that is run, when it is one of jax.export
 }
 
 func (c *runCmd) Run(e *env) error {
@@ -72,8 +74,12 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if e.job != nil && len(c.Files) > 1 {
-		return leave(usageError{errors.New("several processes run one program at a time")})
+	if e.job != nil {
+		if len(c.Files) > 1 {
+			return leave(usageError{errors.New("several processes run one program at a time")})
+		}
+		c.job = e.job
+		c.nameByRank(e)
 	}
 	ctx, stop := interruptible(e)
 	err = e.each(c.Files, c.JSON, func(in *input, r *record) error {
@@ -140,15 +146,11 @@ func (c *runCmd) check() error {
 func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err error) {
 	observer := halo.Observer{Rounds: e.progress.loops()}
 	if c.Host.Trace != "" { // the kernels of an HLO program are all there is to see, at any level
-		finish, err := traceRun(c.Host.Trace, int(c.Threads), e.stdout, &observer)
+		finish, err := c.traceRun(ctx, e, &observer)
 		if err != nil {
 			return err
 		}
-		defer func() {
-			if closeErr := finish(); err == nil {
-				err = closeErr
-			}
-		}()
+		defer func() { err = finish(err) }()
 	}
 	c.Async.watch(e.stdout, &observer)
 	if c.Split.SPMD {
@@ -193,10 +195,10 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		}
 		return err
 	}
-	if results, err = c.collected(ctx, e, p, results); results == nil {
+	if err := host.writeOutfeed(ctx, e); err != nil {
 		return err
 	}
-	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
+	if results, err = c.collected(ctx, e, p, results); results == nil {
 		return err
 	}
 	if err := c.deliver(e, in.name, p.grid, results, r); err != nil {

@@ -1,8 +1,9 @@
 package halocmd
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"io"
 	goruntime "runtime"
 	"slices"
 	"sync"
@@ -12,33 +13,49 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/timeline"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/distributed"
 )
 
 // traceRun has an observer see the run of an HLO program. The function that it returns writes what was seen.
-func traceRun(to string, workers int, out io.Writer, o *halo.Observer) (finish func() error, err error) {
-	if to == traceText {
-		t, err := newHostTracer(to, "debug")
+func (c *runCmd) traceRun(ctx context.Context, e *env, o *halo.Observer) (finish func(error) error, err error) {
+	if c.Host.Trace == traceText {
+		t, err := newHostTracer(c.Host.Trace, "debug")
 		if err != nil {
 			return nil, err
 		}
 		o.Kernels = t
-		return func() error { return t.finish(out) }, nil
+		return func(err error) error { return cmp.Or(err, t.finish(e.stdout)) }, nil
 	}
-	file, err := createTrace(to)
-	if err != nil {
-		return nil, err
-	}
+	workers := c.threads()
 	if workers == 0 {
 		workers = goruntime.GOMAXPROCS(0)
 	}
 	t := &runTimeline{workers: workers, began: time.Now(), devices: map[[2]int]*timeline.Process{}}
 	o.Work = t.add
-	return func() error {
-		err := timeline.Write(file, t.processes())
-		if closeErr := file.Close(); err == nil {
-			err = closeErr
+	path, own := e.ownFile(c.Host.Trace)
+	if e.job != nil {
+		if err := t.join(ctx, e.job); err != nil {
+			return nil, err
 		}
-		return err
+	}
+	if e.job != nil && e.job.Rank() != 0 && !own {
+		return func(err error) error {
+			if err == nil {
+				_, err = t.gather(ctx)
+			}
+			return err
+		}, nil
+	}
+	file, err := createTrace(path)
+	if err != nil {
+		return nil, err
+	}
+	return func(err error) error {
+		processes := t.processes()
+		if e.job != nil && !own && err == nil {
+			processes, err = t.gather(ctx)
+		}
+		return cmp.Or(err, timeline.Write(file, processes), file.Close())
 	}, nil
 }
 
@@ -47,8 +64,12 @@ type runTimeline struct {
 	workers int
 	began   time.Time
 
-	mu      sync.Mutex
-	devices map[[2]int]*timeline.Process // by replica and partition
+	job   *distributed.Job // or nil
+	ahead time.Duration    // the clock of rank 0
+
+	mu       sync.Mutex
+	messages []timeline.Span
+	devices  map[[2]int]*timeline.Process // by replica and partition
 }
 
 func (t *runTimeline) add(in hlo.Instruction, w runtime.Work) {
@@ -80,8 +101,14 @@ func (t *runTimeline) processes() (list []timeline.Process) {
 	for _, key := range keys {
 		list = append(list, *t.devices[key])
 	}
-	if len(list) == 1 {
+	if len(list) == 1 && t.job == nil {
 		list[0].Name = "run"
+	}
+	if t.job != nil {
+		for i := range list {
+			list[i].Name = fmt.Sprintf("rank %d: %s", t.job.Rank(), list[i].Name)
+		}
+		list = append(list, timeline.Process{Name: fmt.Sprintf("rank %d: messages", t.job.Rank()), Waiting: "comm", Spans: t.messages})
 	}
 	return list
 }

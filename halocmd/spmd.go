@@ -84,10 +84,10 @@ func (c *runCmd) runSPMD(ctx context.Context, e *env, in *input, r *record, p *s
 	if err != nil {
 		return err
 	}
-	if results, err = c.collected(ctx, e, p.prepared, results); results == nil {
+	if err := host.writeOutfeed(ctx, e); err != nil {
 		return err
 	}
-	if err := host.writeOutfeed(c.Feeds.Outfeed); err != nil {
+	if results, err = c.collected(ctx, e, p.prepared, results); results == nil {
 		return err
 	}
 	if _, own := e.ownFile(output); c.Split.Shards || own {
@@ -115,9 +115,23 @@ func (c *runCmd) spmdArguments(p *spmdProgram) ([][]*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := p.split.Split(whole[0])
+	from, to := c.held(p.grid)
+	parts, err := p.split.SplitFor(whole[0], func(partition int) bool {
+		for d := partition; d < to; d += p.grid.partitions {
+			if d >= from {
+				return true
+			}
+		}
+		return false
+	})
 	if err != nil {
 		return nil, err
 	}
-	return slices.Repeat(parts, p.grid.replicas), nil
+	args := slices.Repeat(parts, p.grid.replicas)
+	for d := range args {
+		if d < from || d >= to {
+			args[d] = nil
+		}
+	}
+	return args, nil
 }

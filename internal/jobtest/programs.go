@@ -204,6 +204,26 @@ ENTRY e {
  ROOT r = f32[32,300] ragged-all-to-all(x, o, from, size, to, size), channel_id=1, replica_groups={{0,1,2,3,4,5,6,7}}
 }
 `},
+		{Name: "ragged-all-to-all in groups, of several updates", Text: `HloModule m, num_partitions=8
+
+ENTRY e {
+ x = f32[64,100] parameter(0)
+ o = f32[96,100] parameter(1)
+ id = u32[] partition-id()
+ me = s64[] convert(id)
+ three = s64[] constant(3)
+ mine = s64[] remainder(me, three)
+ size = s64[4,2] broadcast(mine), dimensions={}
+ k = s64[4,2] iota(), iota_dimension=0
+ l = s64[4,2] iota(), iota_dimension=1
+ many = s64[4,2] constant({{0,9},{1,30},{0,0},{12,1}})
+ sizes = s64[4,2] multiply(size, many)
+ sum = s64[4,2] add(k, l)
+ times = s64[4,2] broadcast(three), dimensions={}
+ to = s64[4,2] multiply(sum, times)
+ ROOT r = f32[96,100] ragged-all-to-all(x, o, k, sizes, to, sizes), channel_id=1, replica_groups={{0,5,2,7},{6,1,4,3}}
+}
+`},
 	}
 }
 

@@ -20,13 +20,16 @@ type Span struct {
 	Async      bool    // an asynchronous start began it
 	Waits      bool    // it held no worker
 	Worker     int     // that it ran on, unless it waits
+	Peer       string  // of a message: to rank 1
+	Bytes      int     // of a message
 	Begin, End float64 // in seconds
 }
 
 // Process is what ran in one place.
 type Process struct {
 	Name    string
-	Workers int // there were; 0: as many as spans have
+	Workers int    // there were; 0: as many as spans have
+	Waiting string // names the lanes of what waits; "": waiting
 	Spans   []Span
 }
 
@@ -61,6 +64,7 @@ func (p *Process) events(process int, begin float64) []Event {
 		}
 	}
 	named := map[int]bool{}
+	waits := cmp.Or(p.Waiting, "waiting")
 	var waiting []float64 // when the last span of each lane of what waits ends
 	for _, s := range spans {
 		lane, name := s.Worker, fmt.Sprintf("worker %d", s.Worker)
@@ -71,7 +75,7 @@ func (p *Process) events(process int, begin float64) []Event {
 				waiting = append(waiting, 0)
 			}
 			waiting[k] = s.End
-			lane, name = workers+k, fmt.Sprintf("waiting %d", k)
+			lane, name = workers+k, fmt.Sprintf("%s %d", waits, k)
 		}
 		if !named[lane] {
 			named[lane] = true
@@ -87,18 +91,24 @@ func (p *Process) events(process int, begin float64) []Event {
 func microseconds(seconds float64) float64 { return math.Round(seconds*1e9) / 1e3 }
 
 func (s *Span) category() string {
-	if s.Async {
+	switch {
+	case s.Async:
 		return "async"
+	case s.Peer != "":
+		return "message"
 	}
 	return "kernel"
 }
 
 func (s *Span) args() map[string]any {
 	args := map[string]any{}
-	for key, value := range map[string]string{"shape": s.Shape, "opcode": s.Opcode, "op_name": s.OpName} {
+	for key, value := range map[string]string{"shape": s.Shape, "opcode": s.Opcode, "op_name": s.OpName, "peer": s.Peer} {
 		if value != "" {
 			args[key] = value
 		}
+	}
+	if s.Peer != "" {
+		args["bytes"] = s.Bytes
 	}
 	return args
 }

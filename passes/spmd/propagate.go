@@ -42,7 +42,8 @@ type node struct {
 	fixed bool
 	open  []int
 	rank  int
-	why   string
+	of    hlo.Instruction // the first whose result it is
+	by    origin          // where t comes from
 	from  *node
 	same  *node // the node that stands for this one
 	// metadata of the sharding that is given.
@@ -70,17 +71,17 @@ func (p *propagator) begin() error {
 			}
 			i := 0
 			for _, leaf := range in.Shape().Leaves {
-				n := &node{rank: leaf.Rank()}
+				n := &node{rank: leaf.Rank(), of: in}
 				if _, parameter := in.ParameterNumber(); parameter && c.ID() == p.m.Entry().ID() && !p.partitions() {
 					n.fixed = !p.mayChange(in, i) // at nothing
 				}
 				if t := tilings[i]; t != nil {
-					n.t, n.fixed, n.why = t, !p.mayChange(in, i), "given"
+					n.t, n.fixed = t, !p.mayChange(in, i)
 					n.open = openDims(in)
 					n.metadata = metadataOf(in, i)
 				}
-				if isTarget(in, barrierTo) || isTarget(in, barrierFrom) {
-					n.t, n.fixed, n.why = replicated(p.world.Main, leaf.Rank()), true, "a barrier"
+				if in.Opcode() == hlo.OpOutfeed {
+					n.t = p.outfed(in)
 				}
 				p.nodes[place{c.ID(), in.ID(), i}] = n
 				i++
@@ -118,7 +119,26 @@ func metadataOf(in hlo.Instruction, leaf int) []*hlo.Metadata {
 	return s.Metadata
 }
 
-// Targets of custom-calls that shardings do not pass.
+// outfed is the tiling of the token of an outfeed, of which a manual one is of interest. The sharding of an outfeed is that of the arrays that it
+// feeds out, with the token at the end.
+func (p *propagator) outfed(in hlo.Instruction) *Tiling {
+	k := in.Common()
+	if k == nil || k.Sharding == nil {
+		return nil
+	}
+	s := k.Sharding
+	if s.Kind == hlo.ShardingTuple && len(s.Elements) > 0 {
+		s = s.Elements[len(s.Elements)-1]
+	}
+	if s.Kind != hlo.ShardingManual {
+		return nil
+	}
+	t := replicated(p.world.Main, 0)
+	t.Manual = p.world.Main.all()
+	return t
+}
+
+// Targets of custom-calls that shardings pass in one direction: not from the operand, or not to it.
 const (
 	barrierFrom = "ShardBarrierFrom"
 	barrierTo   = "ShardBarrierTo"
@@ -222,7 +242,7 @@ func (p *propagator) isApplied(c hlo.Computation) bool {
 func (p *propagator) mayCombine() bool { return p.round > 0 }
 
 // improve gives an array another tiling if that is more specific than what it has.
-func (p *propagator) improve(n *node, t *Tiling, aggressive bool, from *node, why func() string) {
+func (p *propagator) improve(n *node, t *Tiling, aggressive bool, from *node, by origin) {
 	if t == nil || len(t.Dims) != n.rank || t.Maximal {
 		return
 	}
@@ -242,7 +262,7 @@ func (p *propagator) improve(n *node, t *Tiling, aggressive bool, from *node, wh
 	if better == nil || n.t != nil && better.equal(n.t) {
 		return
 	}
-	n.t, n.from, n.why = better, from, why()
+	n.t, n.from, n.by = better, from, by
 	p.changed = true
 }
 

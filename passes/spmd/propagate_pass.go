@@ -137,6 +137,7 @@ func propagate(ctx *pass.Context, m hlo.Module, n int64, how manner, allow permi
 	}
 	m = constraintsToCopies(ctx, m)
 	p := &propagator{ctx: ctx, m: m, world: NewWorld(n, shardings(m)), nodes: make(map[place]*node), allow: allow, manner: how}
+	p.world.Partial = true
 	if err := p.begin(); err != nil {
 		return m, err
 	}
@@ -205,7 +206,8 @@ func (p *propagator) write() hlo.Module {
 				known = known || tilings[i] != nil
 				i++
 			}
-			if !known {
+			p.explain(in, tilings)
+			if !known || in.Opcode() == hlo.OpOutfeed {
 				continue
 			}
 			common := hlo.Common{}
@@ -223,7 +225,6 @@ func (p *propagator) write() hlo.Module {
 				p.label(in, common.Sharding)
 			}
 			e.Computation(c.ID()).Instr(in.ID()).SetCommon(&common)
-			p.explain(in)
 		}
 	}
 	return e.Freeze()
@@ -263,7 +264,7 @@ func (p *propagator) replicate() {
 		}
 		if known {
 			n := p.node(in, 0)
-			n.t, n.why = replicated(p.world.Main, n.rank), "of replicated arrays"
+			n.t, n.by = replicated(p.world.Main, n.rank), origin{what: "replicated arrays"}
 		}
 	}
 }
@@ -287,8 +288,14 @@ func (p *propagator) atBoundary(in hlo.Instruction, leaf int, shape hlo.Shape, f
 	if t != nil && t.isManual() {
 		return t
 	}
+	if t == nil && free && in.IsRoot() {
+		return nil
+	}
 	if !free || t == nil || len(t.Manual) > 0 {
 		return replicated(p.world.Main, shape.Rank())
+	}
+	if in.IsRoot() && in.Shape().IsTuple() && in.Shape().NumElems() != len(p.allow.output) {
+		return t // XLA asks for even tiles where it is asked for each element
 	}
 	for k := range t.Dims {
 		if !t.isEven(k, shape.Dim(k)) {
@@ -299,17 +306,4 @@ func (p *propagator) atBoundary(in hlo.Instruction, leaf int, shape hlo.Shape, f
 		}
 	}
 	return t
-}
-
-// explain says where an instruction's sharding comes from: the chain back to what was given.
-func (p *propagator) explain(in hlo.Instruction) {
-	if !p.ctx.Remarks() || in.Shape().NumLeaves() == 0 {
-		return
-	}
-	n := p.node(in, 0)
-	text := n.t.String() + ": " + n.why
-	for k := n.from; k != nil && len(text) < 400; k = k.find().from {
-		text += "; that: " + k.find().why
-	}
-	p.ctx.Passed(in, "%s", text)
 }

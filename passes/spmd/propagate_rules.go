@@ -1,7 +1,6 @@
 package spmd
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -57,9 +56,12 @@ func (p *propagator) forward(in hlo.Instruction) {
 	case isTarget(in, toShards), isTarget(in, toFull):
 		from, to := p.node(in.OperandInstr(0), 0), p.node(in, 0)
 		p.offer(to, across(from.t, to.t), true, from, in, "operand")
-	case in.Opcode() == hlo.OpOptBarrier:
+	case isTarget(in, barrierFrom):
+	case in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierTo):
 		p.pairs(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
 	case p.manualOperand(in):
+	case in.Opcode() == hlo.OpScan:
+		p.scanned(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
 	default:
 		p.arraysForward(in)
 	}
@@ -103,7 +105,7 @@ func (p *propagator) offer(n *node, t *Tiling, aggressive bool, from *node, in h
 	if n.find() == from.find() {
 		return
 	}
-	p.improve(n.find(), t, aggressive, from, func() string { return fmt.Sprintf("%s of %v %s, round %d", what, in.Opcode(), in.Name(), p.round) })
+	p.improve(n.find(), t, aggressive, from, origin{in, what, p.round})
 }
 
 // tuple, element and pairs call f with arrays that correspond to each other.
@@ -134,6 +136,23 @@ func (p *propagator) pairs(in hlo.Instruction, f func(operand, result *node)) {
 	}
 }
 
+// scanned calls f with each array that an associative scan goes along, and what it makes of that: the array of its prefixes.
+func (p *propagator) scanned(in hlo.Instruction, f func(operand, result *node)) {
+	a := hlo.AttrsOf[hlo.ScanAttrs](in)
+	if !a.IsAssociative || p.round == 0 {
+		return
+	}
+	for i := range min(in.NumOperands(), in.Shape().NumLeaves()) - int(a.NumCarries) {
+		from, to := in.OperandInstr(i).Shape(), in.Shape()
+		if to.IsTuple() {
+			to = to.Elem(i)
+		}
+		if from.IsArray() && to.IsArray() && slices.Equal(from.Dimensions(), to.Dimensions()) {
+			f(p.node(in.OperandInstr(i), 0), p.node(in, i))
+		}
+	}
+}
+
 // spreading are the factors of an op for propagation: unlike for computing, tiles go along where elements are moved within a dimension.
 func spreading(in hlo.Instruction) []factor {
 	f, ok := factors(in)
@@ -141,7 +160,9 @@ func spreading(in hlo.Instruction) []factor {
 		return nil
 	}
 	for i := range f {
-		if f[i].kind == slideFactor || f[i].kind == wholeFactor && f[i].result >= 0 && keepsTiles[in.Opcode()] {
+		if f[i].kind == slideFactor && f[i].result >= 0 && leafDim(in.Shape(), f[i].result) == 1 {
+			f[i].kind = wholeFactor // a window over all of a dimension
+		} else if f[i].kind == slideFactor || f[i].kind == wholeFactor && f[i].result >= 0 && keepsTiles[in.Opcode()] {
 			f[i].kind = passFactor
 		}
 	}
@@ -273,8 +294,11 @@ func (p *propagator) backward(in hlo.Instruction) {
 		p.tuple(in, func(whole, part *node) { p.offer(part, whole.t, false, whole, in, "result") })
 	case in.Opcode() == hlo.OpGetTupleElement:
 		p.element(in, func(whole, part *node) { p.offer(whole, part.t, false, part, in, "result") })
-	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier:
+	case isTarget(in, barrierTo):
+	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierFrom):
 		p.pairs(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
+	case in.Opcode() == hlo.OpScan:
+		p.scanned(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
 	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.NumCallees() > 0:
 	case isTarget(in, toShards), isTarget(in, toFull):
 		from, to := p.node(in, 0), p.node(in.OperandInstr(0), 0)

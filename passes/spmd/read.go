@@ -11,8 +11,10 @@ import (
 type World struct {
 	N    int64
 	Main *Mesh
-	more map[string]*Mesh
-	read map[*hlo.Sharding]*Tiling // by rank in dims
+	// Partial says that tilings may be of some devices only. Those that compute want every device to have a part.
+	Partial bool
+	more    map[string]*Mesh
+	read    map[*hlo.Sharding]*Tiling // by rank in dims
 }
 
 // grid is a sharding of tiles, as digits of positions in the order of the grid.
@@ -198,7 +200,7 @@ func (w *World) foreign(devices, dims []int64) (*Mesh, [][]int) {
 	key := fmt.Sprint(sizes, devices)
 	m := w.more[key]
 	if m == nil {
-		m = &Mesh{N: w.N, Sizes: sizes, Order: slices.Clone(devices)}
+		m = &Mesh{N: int64(len(devices)), Sizes: sizes, Order: slices.Clone(devices)}
 		w.more[key] = m
 	}
 	return m, axes
@@ -260,6 +262,10 @@ func (w *World) tiling(s *hlo.Sharding, rank int) (*Tiling, error) {
 	if n := product(s.TileDims); n != w.N {
 		if n < 1 || n > w.N || slices.Contains(kinds, hlo.ShardingManual) {
 			return nil, fmt.Errorf("sharding %v: %d devices, of which there are %d", s, n, w.N)
+		}
+		if w.Partial && s.Devices != nil && isSubset(s.Devices, w.N) {
+			m, axes := w.foreign(s.Devices, s.TileDims)
+			return &Tiling{Mesh: m, Dims: axes[:rank:rank]}, nil
 		}
 		return t, nil // some devices would have nothing: all have everything instead
 	}
@@ -341,9 +347,11 @@ func product(dims []int64) int64 {
 }
 
 func isPermutation(ids []int64, n int64) bool {
-	if int64(len(ids)) != n {
-		return false
-	}
+	return int64(len(ids)) == n && isSubset(ids, n)
+}
+
+// isSubset reports whether ids are different numbers below n.
+func isSubset(ids []int64, n int64) bool {
 	seen := make([]bool, n)
 	for _, id := range ids {
 		if id < 0 || id >= n || seen[id] {

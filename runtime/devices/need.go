@@ -18,8 +18,8 @@ func (p Part) IsWhole() bool { return p.whole }
 // IsNone reports whether a part is nothing.
 func (p Part) IsNone() bool { return !p.whole && p.Size == 0 }
 
-// Need is what the member of rank to has to know of the operand that the member of rank from brings. An array of dynamic size, and a tuple, is
-// needed as a whole or not at all.
+// Need is what the member of rank to has to know of the operand that the member of rank from brings, as far as the program says it: see
+// [Meeting.NeedRows]. An array of dynamic size, and a tuple, is needed as a whole or not at all.
 func (t *Meeting) Need(from, to, operand int) Part {
 	need := t.need(from, to, operand)
 	if s := t.In.OperandInstr(operand).Shape(); !need.IsNone() && (!s.IsArray() || !s.IsStatic()) {
@@ -45,6 +45,14 @@ func (t *Meeting) need(from, to, operand int) Part {
 		return t.slice(operand, int(a.Dimensions[0]), to)
 	case *hlo.CollectiveBroadcastAttrs:
 		return wholeIf(a.HasDynamicRoot || from == 0)
+	case *hlo.RaggedAllToAllAttrs:
+		switch {
+		case operand == ragged.rows:
+			return wholeIf(!t.HasRows())
+		case operand >= ragged.from && operand <= ragged.to:
+			return t.slice(operand, 0, to)
+		}
+		return Part{} // a member's own
 	case *hlo.CollectivePermuteAttrs:
 		for _, pair := range a.SourceTargetPairs {
 			if pair[1] == ID(a, t.Group[to]) && Source(a, t.Group[to], pair[0]) == t.Group[from] {

@@ -3,54 +3,79 @@ package distributed
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/devices"
 )
 
+// wants says what the members of a process need of an operand that a member brings.
+type wants func(from, process, operand int) []devices.Part
+
 // gather fills in what visitors need of what members of other processes bring. It returns the memory that may be used again when the meeting
 // is complete.
 func (x *Transport) gather(t *devices.Meeting, w *task, to exchange) (used [][]byte, err error) {
-	ranks := x.plan.ranks(t.Group)
-	b := newBatch(w)
+	g := &gathering{Transport: x, t: t, task: w, to: to, ranks: x.plan.ranks(t.Group)}
+	g.me = slices.Index(g.ranks, x.job.rank)
+	form, size := g.form()
+	if form != direct {
+		err = g.inRounds(form, size)
+	} else {
+		err = g.swap(g.needs)
+	}
+	if err == nil && t.HasRows() {
+		err = g.swap(g.needsRows)
+	}
+	if err != nil {
+		return nil, err // the library may still write to the memory
+	}
+	if anyVisitor(t).Complete == nil { // the visitors keep what was brought
+		return nil, nil
+	}
+	return g.memory, nil
+}
+
+// gathering is one under way.
+type gathering struct {
+	*Transport
+	t      *devices.Meeting
+	task   *task
+	to     exchange
+	ranks  []int
+	me     int      // this process among them
+	memory [][]byte // of what has arrived
+}
+
+// swap sends each process what it needs, and receives that from each.
+func (g *gathering) swap(needs wants) error {
+	b := newBatch(g.task)
 	var unpack []func()
 	var arrivals []arrival
-	for _, p := range ranks {
-		if p == x.job.rank {
+	for _, p := range g.ranks {
+		if p == g.job.rank {
 			continue
 		}
 		var out, in parcel
-		for from, d := range t.Group {
-			switch x.plan.rank(d) {
-			case x.job.rank:
-				if err := x.outgoing(t, from, p, &out); err != nil {
-					return nil, err
-				}
-			case p:
-				come, err := x.incoming(t, from, &in)
-				if err != nil {
-					return nil, err
-				}
-				arrivals = append(arrivals, come...)
-			}
+		if err := g.outgoing(p, needs, &out); err != nil {
+			return err
 		}
-		unpack = append(unpack, in.receive(b, to.context, p, to.tag))
-		out.send(b, to.context, p, to.tag)
+		come, err := g.incoming(p, needs, &in)
+		if err != nil {
+			return err
+		}
+		arrivals = append(arrivals, come...)
+		unpack = append(unpack, in.receive(b, g.to.context, p, g.to.tag))
+		out.send(b, g.to.context, p, g.to.tag)
 	}
-	x.job.begin(b)
+	g.job.begin(b)
 	if err := b.wait(); err != nil {
-		return nil, err // the library may still write to the memory
+		return err
 	}
 	for _, f := range unpack {
 		f()
 	}
-	if anyVisitor(t).Complete != nil { // else the visitors keep what was brought
-		for _, a := range arrivals {
-			used = append(used, a.leaves...)
-		}
-	}
-	return used, deliver(t, arrivals)
+	return g.deliver(arrivals)
 }
 
 func anyVisitor(t *devices.Meeting) *devices.Visitor {
@@ -63,12 +88,12 @@ func anyVisitor(t *devices.Meeting) *devices.Visitor {
 }
 
 // needs lists the different parts that the members of one process need of an operand, in rank order.
-func (x *Transport) needs(t *devices.Meeting, from, process, operand int) (parts []devices.Part) {
-	for to, d := range t.Group {
-		if x.plan.rank(d) != process {
+func (g *gathering) needs(from, process, operand int) (parts []devices.Part) {
+	for to, d := range g.t.Group {
+		if g.plan.rank(d) != process {
 			continue
 		}
-		part := t.Need(from, to, operand)
+		part := g.t.Need(from, to, operand)
 		if part.IsWhole() {
 			return []devices.Part{part}
 		}
@@ -79,25 +104,34 @@ func (x *Transport) needs(t *devices.Meeting, from, process, operand int) (parts
 	return parts
 }
 
-// outgoing adds what a process needs of a visitor's operands.
-func (x *Transport) outgoing(t *devices.Meeting, from, process int, p *parcel) error {
-	for i, l := range t.Visitors[from].Operands {
-		for _, part := range x.needs(t, from, process, i) {
-			leaves := l.Leaves()
-			next := 0
-			var err error
-			for _, s := range t.In.OperandInstr(i).Shape().Leaves {
-				var data []byte
-				if data, err = leaves[next].Buffer(s); err == nil {
+// needsRows lists the rows that they need.
+func (g *gathering) needsRows(from, process, operand int) (parts []devices.Part) {
+	for to, d := range g.t.Group {
+		if g.plan.rank(d) == process {
+			parts = append(parts, g.t.NeedRows(from, to, operand)...)
+		}
+	}
+	return parts
+}
+
+// outgoing adds what a process needs of what the visitors bring.
+func (g *gathering) outgoing(process int, needs wants, p *parcel) error {
+	for from, v := range g.t.Visitors {
+		if v == nil {
+			continue
+		}
+		for i, l := range v.Operands {
+			for _, part := range needs(from, process, i) {
+				leaves := l.Leaves()
+				next := 0
+				for _, s := range g.t.In.OperandInstr(i).Shape().Leaves {
+					data, err := leaves[next].Buffer(s)
+					if err != nil {
+						return err
+					}
 					p.add(data, s, part)
+					next++
 				}
-				next++
-				if err != nil {
-					break
-				}
-			}
-			if err != nil {
-				return err
 			}
 		}
 	}
@@ -110,37 +144,40 @@ type arrival struct {
 	leaves        [][]byte
 }
 
-// incoming makes memory for the operands of a member of another process that visitors need, and adds them.
-func (x *Transport) incoming(t *devices.Meeting, from int, p *parcel) (all []arrival, err error) {
-	for i := range t.In.NumOperands() {
-		needs := x.needs(t, from, x.job.rank, i)
-		if len(needs) == 0 {
+// incoming makes memory for what the visitors need of what the members of a process bring, and adds it.
+func (g *gathering) incoming(process int, needs wants, p *parcel) (all []arrival, err error) {
+	for from, d := range g.t.Group {
+		if g.plan.rank(d) != process {
 			continue
 		}
-		a := arrival{from: from, operand: i}
-		for _, leaf := range t.In.OperandInstr(i).Shape().Leaves {
-			size := leaf.BufferSize()
-			if size == math.MaxInt64 {
-				err = fmt.Errorf("operand %d: the size of %v is not known to other processes", i, leaf)
-				break
+		for i := range g.t.In.NumOperands() {
+			parts := needs(from, g.job.rank, i)
+			if len(parts) == 0 {
+				continue
 			}
-			data := x.plan.free.get(int(size))
-			a.leaves = append(a.leaves, data)
-			for _, part := range needs {
-				p.add(data, leaf, part)
+			a := arrival{from: from, operand: i}
+			for _, leaf := range g.t.In.OperandInstr(i).Shape().Leaves {
+				size := leaf.BufferSize()
+				if size == math.MaxInt64 {
+					return nil, fmt.Errorf("operand %d: the size of %v is not known to other processes", i, leaf)
+				}
+				data := g.plan.free.get(int(size))
+				a.leaves = append(a.leaves, data)
+				for _, part := range parts {
+					p.add(data, leaf, part)
+				}
 			}
+			all = append(all, a)
 		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, a)
 	}
 	return all, nil
 }
 
 // deliver makes what has arrived part of what members brought.
-func deliver(t *devices.Meeting, arrivals []arrival) error {
+func (g *gathering) deliver(arrivals []arrival) error {
+	t := g.t
 	for _, a := range arrivals {
+		g.memory = append(g.memory, a.leaves...)
 		if t.Brought[a.from] == nil {
 			t.Brought[a.from] = make([]*hlo.Literal, t.In.NumOperands())
 		}

@@ -12,8 +12,9 @@
 //	task.go      what is under way, and with whom, for reports
 //	watch.go     who waits too long; control messages between processes; failures
 //	agree.go     all processes run the same program
+//	clock.go     what traces want to know: clocks, messages
 //	plan.go      contexts and tags of the collectives of a program
-//	transport.go gather.go reduce.go parcel.go   exchanges
+//	transport.go gather.go relay.go reduce.go parcel.go   exchanges
 package distributed
 
 import (
@@ -57,10 +58,11 @@ type Job struct {
 	ended  chan error    // what closing the wire gave
 	parted chan struct{} // all processes are leaving
 
-	executing atomic.Bool    // there is an execution under way
-	plan      *plan          // of the last program
-	split     map[string]int // contexts by the processes in them
-	lastSplit int            // the last context made
+	transfers atomic.Pointer[func(Transfer)] // see WatchTransfers
+	executing atomic.Bool                    // there is an execution under way
+	plan      *plan                          // of the last program
+	split     map[string]int                 // contexts by the processes in them
+	lastSplit int                            // the last context made
 }
 
 // Start opens a wire and starts the goroutine that talks to it. It raises GOMAXPROCS, because that goroutine is busy beside those that compute.
@@ -217,12 +219,12 @@ func (j *Job) failed() <-chan struct{} {
 
 // AllGather gives every process what each of them brings, by rank. The name is for reports.
 func (j *Job) AllGather(ctx context.Context, name string, mine []byte) ([][]byte, error) {
-	return j.collect(ctx, name, mine, func(int) bool { return true })
+	return j.collect(ctx, name, mine, true)
 }
 
 // Gather gives rank 0 what each process brings, by rank. The others get nil.
 func (j *Job) Gather(ctx context.Context, name string, mine []byte) ([][]byte, error) {
-	return j.collect(ctx, name, mine, func(rank int) bool { return rank == 0 })
+	return j.collect(ctx, name, mine, false)
 }
 
 // Barrier returns when all processes have called it.

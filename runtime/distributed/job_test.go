@@ -2,13 +2,17 @@ package distributed_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/internal/jobtest"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/distributed"
 )
 
@@ -55,7 +59,7 @@ func TestBits(t *testing.T) {
 				}
 				defer r.Close()
 				for size, jobs := range jobs {
-					if r.Devices()%size == 0 && (size < 8 || i%8 == 0) {
+					if r.Devices()%size == 0 && (size < 8 || i%3 == 0) {
 						for _, err := range each(jobs, func(j *distributed.Job) error { return r.Run(t.Context(), j) }) {
 							require.NoError(t, err, "%d processes", size)
 						}
@@ -80,4 +84,52 @@ func each(jobs []*distributed.Job, f func(*distributed.Job) error) []error {
 	}
 	wait.Wait()
 	return errs
+}
+
+// TestCollect collects bytes of different lengths in jobs of few and of many processes, and asks for the time.
+func TestCollect(t *testing.T) {
+	for _, size := range []int{1, 2, 3, 7, 8, 9, 13} {
+		for _, length := range []int{0, 1, 5, 100_000} {
+			for _, err := range inJobs(t, size, distributed.Options{}, func(j *distributed.Job) error {
+				brings := func(rank int) string { return strings.Repeat(string(rune('a'+rank)), length*(rank%3)) }
+				all, err := j.AllGather(t.Context(), "all", []byte(brings(j.Rank())))
+				require.NoError(t, err)
+				for rank, got := range all {
+					if string(got) != brings(rank) {
+						return fmt.Errorf("rank %d gets %d bytes of rank %d", j.Rank(), len(got), rank)
+					}
+				}
+				some, err := j.Gather(t.Context(), "some", []byte(brings(j.Rank())))
+				require.NoError(t, err)
+				require.Equal(t, j.Rank() == 0, some != nil)
+				ahead, err := j.Clock(t.Context())
+				require.NoError(t, err)
+				require.Less(t, ahead.Abs(), time.Minute)
+				return j.Barrier(t.Context(), "end")
+			}) {
+				require.NoError(t, err, "%d processes, %d bytes", size, length)
+			}
+		}
+	}
+}
+
+// TestOneExecution begins a second execution of a job before the first is over.
+func TestOneExecution(t *testing.T) {
+	m, err := halo.LoadBytes("m.hlo", []byte("HloModule m, num_partitions=2\n\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT r = f32[16] all-gather(x), dimensions={0}, channel_id=1, use_global_device_ids=true, replica_groups={{0,1}}\n}\n"))
+	require.NoError(t, err)
+	grid := devices.Grid{Replicas: 1, Partitions: 2}
+	identify := func() (distributed.Identity, error) { return distributed.Identity{Module: "m", Devices: 2}, nil }
+	for _, err := range inJobs(t, 2, distributed.Options{}, func(j *distributed.Job) error {
+		first, err := j.NewTransport(t.Context(), m.HLO(), grid, identify)
+		require.NoError(t, err)
+		_, err = j.NewTransport(t.Context(), m.HLO(), grid, identify)
+		require.EqualError(t, err, "the processes execute another program: a job has one execution at a time")
+		first.Close()
+		second, err := j.NewTransport(t.Context(), m.HLO(), grid, identify)
+		require.NoError(t, err)
+		second.Close()
+		return nil
+	}) {
+		require.NoError(t, err)
+	}
 }

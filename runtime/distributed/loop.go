@@ -13,7 +13,8 @@ const (
 
 	tagControl = 0
 	tagCollect = 1
-	firstTag   = 2 // of exchanges in the world's context
+	tagClock   = 2
+	firstTag   = 3 // of exchanges in the world's context
 )
 
 // loop is the state of the goroutine that talks to the wire.
@@ -111,6 +112,9 @@ func (l *loop) post(m message) {
 	}
 	if m.batch != nil {
 		l.open++
+		if l.transfers.Load() != nil {
+			m.began = time.Now()
+		}
 	}
 	l.requests, l.messages = append(l.requests, r), append(l.messages, m)
 }
@@ -169,6 +173,7 @@ func (l *loop) test() bool {
 			user = true
 			l.open--
 			b.task.moves(now)
+			l.moved(&m, now)
 			if m.receive {
 				l.heard[m.peer] = now
 			}

@@ -1,6 +1,7 @@
 package distributed_test
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"sync"
 
@@ -39,10 +40,13 @@ func newFabric(size int) *fabric {
 type wire struct {
 	*fabric
 	rank, contexts int
+	late           *rand.Rand
 }
 
 func (f *fabric) open(rank int) func() (distributed.Wire, error) {
-	return func() (distributed.Wire, error) { return &wire{fabric: f, rank: rank}, nil }
+	return func() (distributed.Wire, error) {
+		return &wire{fabric: f, rank: rank, late: rand.New(rand.NewPCG(uint64(rank), 0))}, nil
+	}
 }
 
 func (w *wire) Rank() int   { return w.rank }
@@ -108,7 +112,7 @@ func (w *wire) Test(requests []distributed.Request, done []int) ([]int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, r := range requests {
-		if w.done[r] && !w.silent[w.rank] {
+		if w.done[r] && !w.silent[w.rank] && w.late.IntN(4) > 0 { // not in the order in which they were moved
 			delete(w.done, r)
 			requests[i] = distributed.NoRequest
 			done = append(done, i)

@@ -1,6 +1,8 @@
 package distributed
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/devices"
 )
@@ -68,6 +70,27 @@ func (p *parcel) send(b *batch, context, to, tag int) {
 	}
 	for _, run := range p.long {
 		b.send(context, to, tag, run)
+	}
+}
+
+// bytes is all of it in one piece, and fill puts such bytes into their places.
+func (p *parcel) bytes() (all []byte) {
+	for _, s := range p.packed {
+		for i := range s.count {
+			all = append(all, s.data[i*s.stride:][:s.run]...)
+		}
+	}
+	return append(all, slices.Concat(p.long...)...)
+}
+
+func (p *parcel) fill(all []byte) {
+	for _, s := range p.packed {
+		for i := range s.count {
+			all = all[copy(s.data[i*s.stride:][:s.run], all):]
+		}
+	}
+	for _, run := range p.long {
+		all = all[copy(run, all):]
 	}
 }
 

@@ -2,6 +2,7 @@ package distributed
 
 import (
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -34,7 +35,7 @@ func pieces(t *devices.Meeting, k, n int) (all []span) {
 	return all
 }
 
-// reduction is one under way.
+// reduction is one under way. Nothing waits for it: whatever comes next begins when a batch ends.
 type reduction struct {
 	*Transport
 	t     *devices.Meeting
@@ -42,12 +43,24 @@ type reduction struct {
 	to    exchange
 	ranks []int
 	me    int // this process among them
+	fold  *devices.Visitor
+
+	mine    []span
+	brought [][][]byte // by piece and rank in the group
+	here    []bool     // pieces that have arrived; the loop's, as is next
+	next    int        // the piece to fold
+	hands   hands      // that fold
+
+	mu   sync.Mutex
+	left int // batches that have to end
+	done func(error)
 }
 
-// reduce folds what the members of a meeting bring.
-func (x *Transport) reduce(t *devices.Meeting, fold *devices.Visitor, w *task, to exchange) error {
-	r := &reduction{x, t, w, to, x.plan.ranks(t.Group), 0}
+// reduce folds what the members of a meeting bring. done is called when that is done, not before reduce has returned.
+func (x *Transport) reduce(t *devices.Meeting, fold *devices.Visitor, to exchange, done func(error)) {
+	r := &reduction{Transport: x, t: t, task: newTask(t.Name, t.Count), to: to, ranks: x.plan.ranks(t.Group), fold: fold, done: done}
 	r.me = slices.Index(r.ranks, x.job.rank)
+	r.hands.own = x.job.reserved()
 	t.Reduced = make([][]byte, t.In.NumOperands())
 	for i := range t.Reduced {
 		if fold.Result != nil {
@@ -56,76 +69,131 @@ func (x *Transport) reduce(t *devices.Meeting, fold *devices.Visitor, w *task, t
 			t.Reduced[i] = make([]byte, t.In.OperandInstr(i).Shape().ByteSize())
 		}
 	}
-	mine := pieces(t, r.me, len(r.ranks))
-	brought, coming := r.receiveRaw(mine)
-	raw, folded := r.sendRaw(), r.receiveFolded()
-	inPlace := r.inPlace()
-	if inPlace { // what others folded takes the place of what they have got
-		raw.then = func() { x.job.begin(folded) }
-	}
-	going := make([]*batch, len(mine))
-	var failed error // of folding; those that run before a batch is done write it
-	foldPiece := func(k int) {
-		s := mine[k]
-		out := t.Reduced[s.leaf][s.from:s.to]
-		if failed != nil {
-			return
-		}
-		if failed = fold.Fold(s.leaf, brought[k], out); failed != nil {
-			x.job.Fail(failed) // the others wait for what does not come
-			return
-		}
-		b := newBatch(w)
-		for _, p := range r.ranks {
-			if p != x.job.rank {
-				b.send(to.context, p, to.tag+1, out)
+	r.mine = pieces(t, r.me, len(r.ranks))
+	r.here, r.left = make([]bool, len(r.mine)), len(r.mine)+2
+	coming, raw, folded := r.receiveRaw(), r.sendRaw(), r.receiveFolded()
+	for k, b := range coming {
+		b.then = func(err error) {
+			if err != nil {
+				r.ended(err)
+				return
 			}
-		}
-		x.job.begin(b)
-		going[k] = b
-	}
-	if x.job.reserved() { // the loop folds: handing over takes a processor that computes
-		for k := range coming {
-			coming[k].then = func() { foldPiece(k) }
+			r.arrived(k)
 		}
 	}
-	x.job.begin(coming...)
-	x.job.begin(raw)
-	if !inPlace {
-		x.job.begin(folded)
-	}
-	if x.job.reserved() {
-		_ = raw.wait() // the last of these to end, mostly: one wait instead of many
-	}
-	for k := range mine {
-		if err := coming[k].wait(); err != nil {
-			return err
-		}
-		if !x.job.reserved() {
-			foldPiece(k)
-		}
-		if failed != nil {
-			return failed
-		}
-	}
-	for _, b := range slices.Concat([]*batch{raw}, going, []*batch{folded}) {
-		if err := b.wait(); err != nil {
-			return err
-		}
-	}
-	for k := range mine {
-		for rank, d := range t.Group {
-			if x.plan.rank(d) != x.job.rank {
-				x.plan.free.put(brought[k][rank])
+	folded.then = r.ended
+	first := []*batch{raw, folded}
+	if raw.then = r.ended; r.inPlace() { // what others folded takes the place of what they have got
+		first = []*batch{raw}
+		raw.then = func(err error) {
+			if err == nil {
+				x.job.begin(folded)
 			}
+			r.ended(err)
 		}
 	}
-	return nil
+	x.job.begin(append(coming, first...)...)
 }
 
-// receiveRaw prepares to receive pieces from the devices of other processes. brought has those of all devices, by piece and rank in the group.
-func (r *reduction) receiveRaw(mine []span) (brought [][][]byte, coming []*batch) {
-	for _, s := range mine {
+// arrived notes that a piece has come from everywhere. Pieces are folded, and sent, in their order, in which the others expect them; messages may end in another.
+func (r *reduction) arrived(k int) {
+	for r.here[k] = true; r.next < len(r.here) && r.here[r.next]; r.next++ {
+		piece := r.next
+		r.hands.do(func() { r.foldPiece(piece) })
+	}
+}
+
+// foldPiece folds a piece and sends it to the others.
+func (r *reduction) foldPiece(k int) {
+	s := r.mine[k]
+	out := r.t.Reduced[s.leaf][s.from:s.to]
+	if err := r.fold.Fold(s.leaf, r.brought[k], out); err != nil {
+		r.job.Fail(err) // the others wait for what does not come
+		r.ended(err)
+		return
+	}
+	b := newBatch(r.task)
+	for _, p := range r.ranks {
+		if p != r.job.rank {
+			b.send(r.to.context, p, r.to.tag+1, out)
+		}
+	}
+	b.then = r.ended
+	r.job.begin(b)
+}
+
+// ended notes that a batch has ended. The last one, or the first that fails, ends the reduction.
+func (r *reduction) ended(err error) {
+	r.mu.Lock()
+	r.left--
+	done := r.done
+	if r.left > 0 && err == nil {
+		done = nil
+	} else {
+		r.done = nil
+	}
+	r.mu.Unlock()
+	switch {
+	case done == nil:
+	case err != nil: // the library may still write to the memory; begin may have failed at once
+		go done(err)
+	default:
+		for k := range r.mine {
+			for rank, d := range r.t.Group {
+				if r.plan.rank(d) != r.job.rank {
+					r.plan.free.put(r.brought[k][rank])
+				}
+			}
+		}
+		if r.hands.own {
+			done(nil)
+			return
+		}
+		go done(nil)
+	}
+}
+
+// hands do the work of the loop that takes long, one piece after the other.
+type hands struct {
+	own   bool // the loop has a processor to itself, and does it: handing over takes one that computes
+	mu    sync.Mutex
+	queue []func()
+	busy  bool
+}
+
+func (h *hands) do(f func()) {
+	if h.own {
+		f()
+		return
+	}
+	h.mu.Lock()
+	h.queue = append(h.queue, f)
+	begin := !h.busy
+	h.busy = true
+	h.mu.Unlock()
+	if begin {
+		go h.work()
+	}
+}
+
+func (h *hands) work() {
+	for {
+		h.mu.Lock()
+		if len(h.queue) == 0 {
+			h.busy = false
+			h.mu.Unlock()
+			return
+		}
+		f := h.queue[0]
+		h.queue = h.queue[1:]
+		h.mu.Unlock()
+		f()
+	}
+}
+
+// receiveRaw prepares to receive pieces from the devices of other processes.
+func (r *reduction) receiveRaw() (coming []*batch) {
+	for _, s := range r.mine {
 		b, all := newBatch(r.task), make([][]byte, len(r.t.Group))
 		for rank, d := range r.t.Group {
 			if p := r.plan.rank(d); p == r.job.rank {
@@ -135,9 +203,9 @@ func (r *reduction) receiveRaw(mine []span) (brought [][][]byte, coming []*batch
 				b.receive(r.to.context, p, r.to.tag, all[rank])
 			}
 		}
-		brought, coming = append(brought, all), append(coming, b)
+		r.brought, coming = append(r.brought, all), append(coming, b)
 	}
-	return brought, coming
+	return coming
 }
 
 // sendRaw prepares to send each process its block of what the devices of this one bring.

@@ -41,16 +41,17 @@ type message struct {
 	context, peer, tag int
 	data               []byte
 	batch              *batch
+	began              time.Time // if somebody wants to know
 }
 
 // batch is messages that are waited for together.
 type batch struct {
 	task     *task
 	messages []message
-	second   bool   // the second round of an exchange
-	colors   []int  // instead of messages: make a context
-	then     func() // what the loop does when all messages have been moved; may be nil
-	left     int    // the loop's
+	second   bool        // the second round of an exchange
+	colors   []int       // instead of messages: make a context
+	then     func(error) // what the loop does when all messages have been moved, or will not be; may be nil
+	left     int         // the loop's
 	err      error
 	done     chan struct{}
 }
@@ -58,11 +59,11 @@ type batch struct {
 func newBatch(w *task) *batch { return &batch{task: w, done: make(chan struct{})} }
 
 func (b *batch) send(context, to, tag int, data []byte) {
-	b.messages = append(b.messages, message{false, context, to, tag, data, b})
+	b.messages = append(b.messages, message{context: context, peer: to, tag: tag, data: data, batch: b})
 }
 
 func (b *batch) receive(context, from, tag int, into []byte) {
-	b.messages = append(b.messages, message{true, context, from, tag, into, b})
+	b.messages = append(b.messages, message{receive: true, context: context, peer: from, tag: tag, data: into, batch: b})
 }
 
 // pieceSize bounds a message: lengths are 32-bit numbers in MPI.
@@ -100,8 +101,8 @@ func (j *Job) begin(batches ...*batch) {
 // end completes a batch.
 func (b *batch) end(err error) {
 	b.err = err
-	if b.then != nil && err == nil {
-		b.then()
+	if b.then != nil {
+		b.then(err)
 	}
 	close(b.done)
 }

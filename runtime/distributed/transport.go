@@ -63,18 +63,18 @@ func (x *Transport) Fail(err error) { x.job.Fail(err) }
 
 // Exchange brings the members of a meeting what they need of each other, or folds what they bring.
 func (x *Transport) Exchange(t *devices.Meeting, done func(error)) {
+	to, planned := x.plan.exchanges[exchangeKey{devices.SiteOf(t.In), t.Group[0]}]
+	fold := folder(t)
+	if planned && fold != nil {
+		x.reduce(t, fold, to, done)
+		return
+	}
 	go func() {
-		to, ok := x.plan.exchanges[exchangeKey{devices.SiteOf(t.In), t.Group[0]}]
-		if !ok {
+		if !planned {
 			done(fmt.Errorf("the collective is not part of the program that the processes agreed on"))
 			return
 		}
-		w := newTask(t.Name, t.Count)
-		if fold := folder(t); fold != nil {
-			done(x.reduce(t, fold, w, to))
-			return
-		}
-		memory, err := x.gather(t, w, to)
+		memory, err := x.gather(t, newTask(t.Name, t.Count), to)
 		done(err)
 		x.plan.free.put(memory...)
 	}()

@@ -110,7 +110,7 @@ func collectiveBroadcast(s *site) (*collective, error) {
 		}
 		roots := make([]int64, n)
 		if dynamic {
-			if listed := integers(t.operand(rank, n)); len(listed) == n {
+			if listed := devices.Integers(t.operand(rank, n)); len(listed) == n {
 				roots = listed
 			} else {
 				return fmt.Errorf("roots %v of %d operands", t.operand(rank, n).Shape(), n)
@@ -181,7 +181,7 @@ func raggedAllToAll(s *site) (*collective, error) {
 		copy(out, t.operand(rank, 1).Bytes())
 		for j := range t.group {
 			data := t.operand(j, 0).Bytes()
-			from, size, to := integers(t.operand(j, 2)), integers(t.operand(j, 3)), integers(t.operand(j, 4))
+			from, size, to := devices.Integers(t.operand(j, 2)), devices.Integers(t.operand(j, 3)), devices.Integers(t.operand(j, 4))
 			if len(size) != len(from) || len(to) != len(from) {
 				return fmt.Errorf("offsets of %v and sizes of %v", t.operand(j, 2).Shape(), t.operand(j, 3).Shape())
 			}
@@ -196,27 +196,4 @@ func raggedAllToAll(s *site) (*collective, error) {
 		}
 		return nil
 	}}, nil
-}
-
-// integers are the elements of an array of indices.
-func integers(l *hlo.Literal) []int64 {
-	switch l.Shape().Type() {
-	case hlo.S32:
-		return widened(hlo.Values[int32](l))
-	case hlo.U32:
-		return widened(hlo.Values[uint32](l))
-	case hlo.U64:
-		return widened(hlo.Values[uint64](l))
-	case hlo.S64:
-		return hlo.Values[int64](l)
-	}
-	return nil
-}
-
-func widened[T int32 | uint32 | uint64](v []T) []int64 {
-	r := make([]int64, len(v))
-	for i, x := range v {
-		r[i] = int64(x)
-	}
-	return r
 }

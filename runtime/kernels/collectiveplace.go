@@ -118,10 +118,10 @@ func cornerOf(offsets *hlo.Literal, k int, s hlo.Shape, sizes []int64) ([]int, e
 	var at []int64
 	if offsets.Shape().IsTuple() {
 		for i := range offsets.NumParts() {
-			at = append(at, integers(offsets.Part(i))...)
+			at = append(at, devices.Integers(offsets.Part(i))...)
 		}
 	} else {
-		at = integers(offsets)
+		at = devices.Integers(offsets)
 	}
 	if len(at) != s.Rank() || len(sizes) != s.Rank() {
 		return nil, fmt.Errorf("%d indices of a block of sizes %v in %v", len(at), sizes, s)

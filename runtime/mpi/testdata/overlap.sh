@@ -12,17 +12,17 @@ trap 'rm -r "$dir"' EXIT
 
 reduce='  s = f32[4194304] all-reduce-start(x), replica_groups=[1,2]<=[2], channel_id=1, use_global_device_ids=true, to_apply=add'
 ended='  r = f32[4194304] all-reduce-done(s)'
-product='  d = f32[880,880] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}'
+product='  d = f32[944,944] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}'
 program() { # name, steps, result
 	printf 'HloModule %s, num_partitions=2, is_scheduled=true\nadd { p = f32[] parameter(0) q = f32[] parameter(1) ROOT t = f32[] add(p, q) }\nENTRY main {\n' "$1"
-	printf '  x = f32[4194304] parameter(0)\n  a = f32[880,880] parameter(1)\n%s\n%s\n}\n' "$2" "$3"
+	printf '  x = f32[4194304] parameter(0)\n  a = f32[944,944] parameter(1)\n%s\n%s\n}\n' "$2" "$3"
 }
 program alone "$reduce
 $ended" '  ROOT t = (f32[4194304]) tuple(r)' >"$dir/alone.hlo"
-program product "$product" '  ROOT t = (f32[880,880]) tuple(d)' >"$dir/product.hlo"
+program product "$product" '  ROOT t = (f32[944,944]) tuple(d)' >"$dir/product.hlo"
 program both "$reduce
 $product
-$ended" '  ROOT t = (f32[4194304], f32[880,880]) tuple(r, d)' >"$dir/both.hlo"
+$ended" '  ROOT t = (f32[4194304], f32[944,944]) tuple(r, d)' >"$dir/both.hlo"
 
 took() { # milliseconds
 	"$halo" launch -n 2 -- run --partitions 2 --fill=ones --comm-cpus=last --bench 20 --json "$dir/$1.hlo" 2>/dev/null |
