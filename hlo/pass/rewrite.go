@@ -246,9 +246,9 @@ func (w *rewriting) fitsPlace(in hlo.Instruction, to Expr) bool {
 		if c := in.Common(); c != nil && c.ResultAccuracy != nil && to.spec.Opcode != in.Opcode() {
 			return false // the accuracy was asked of another computation
 		}
-		return to.Shape().EqualIgnoringLayout(in.Shape()) && (!mixes(in) || to.settled)
+		return to.Shape().EqualIgnoringLayout(in.Shape()) && (to.settled || !w.mixes(in, mixingDepth))
 	}
-	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) {
+	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) || w.mixes(in, mixingDepth) {
 		return false
 	}
 	if c := in.Common(); c != nil && c.Sharding != nil {
@@ -274,6 +274,11 @@ func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
 		return err
 	}
 	w.push(new)
+	if to.instead {
+		if err := w.c.Remove(w.operands[0]); err != nil {
+			return err
+		}
+	}
 	for _, user := range w.users {
 		w.push(user)
 	}
