@@ -248,7 +248,7 @@ func (w *rewriting) fitsPlace(in hlo.Instruction, to Expr) bool {
 		}
 		return to.Shape().EqualIgnoringLayout(in.Shape()) && (to.settled || !w.mixes(in, mixingDepth))
 	}
-	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) || w.mixes(in, mixingDepth) {
+	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) || w.operandsMix(in) {
 		return false
 	}
 	if c := in.Common(); c != nil && c.Sharding != nil {

@@ -43,6 +43,17 @@ func (w *rewriting) mixes(in hlo.Instruction, depth int) bool {
 	return (!operands || !all) && w.mixed(in, operands)
 }
 
+// operandsMix asks [rewriting.mixes] of what an instruction computes from. It may mix itself where a value of its own type stands for it: the other
+// operands do not matter then, whatever their type.
+func (w *rewriting) operandsMix(in hlo.Instruction) bool {
+	for o := range in.Operands() {
+		if w.mixes(o, mixingDepth-1) {
+			return true
+		}
+	}
+	return false
+}
+
 // mixed reports whether an instruction whose operands and result are of several floating types is legal in mixed precision only.
 func (w *rewriting) mixed(in hlo.Instruction, operands bool) bool {
 	info := hlo.Info(in.Opcode())
