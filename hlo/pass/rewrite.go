@@ -251,11 +251,16 @@ func (w *rewriting) fitsPlace(in hlo.Instruction, to Expr) bool {
 	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) || w.operandsMix(in) {
 		return false
 	}
-	if c := in.Common(); c != nil && c.Sharding != nil {
-		other := in.Computation().MustAt(to.id).Common()
-		return other != nil && hlo.EqualAttr(c.Sharding, other.Sharding)
+	is, other := shardingOf(in), shardingOf(in.Computation().MustAt(to.id))
+	// The sharding of a root is that of a result, which a conditional holds against those of other branches.
+	return is == nil && (other == nil || !in.IsRoot()) || is != nil && other != nil && hlo.EqualAttr(is, other)
+}
+
+func shardingOf(in hlo.Instruction) *hlo.Sharding {
+	if c := in.Common(); c != nil {
+		return c.Sharding
 	}
-	return true
+	return nil
 }
 
 func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
