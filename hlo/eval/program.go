@@ -145,7 +145,11 @@ func computationProgram(m hlo.Module, c hlo.Computation) (*program, error) {
 	for _, r := range results {
 		b.p.crossed = b.p.crossed || slices.Contains(b.p.params, r)
 	}
-	if root := c.Root(); root.NumOperands() == 2 && len(b.p.params) == 2 && len(b.p.steps) == 1 && root.Shape().IsArray() {
+	root := c.Root()
+	if root.Opcode() == hlo.OpTuple && root.NumOperands() == 1 {
+		root = root.OperandInstr(0)
+	}
+	if root.NumOperands() == 2 && len(b.p.params) == 2 && len(b.p.steps) == 1 && root.Shape().IsArray() {
 		if s := b.p.steps[0]; s.a == b.p.params[0] && s.b == b.p.params[1] {
 			b.p.binary = root.Opcode()
 		}

@@ -12,6 +12,7 @@ type Expr struct {
 	operands []Expr
 	makes    []*NewCallee
 	settled  bool // right although operands differ in width
+	instead  bool // of the first operand too, with its effects
 }
 
 // Use is an instruction that is there.
@@ -66,6 +67,13 @@ func (e Expr) ofShape(s hlo.Shape) Expr {
 // Settled marks a value that is right even where the operands of the instruction in whose place it comes differ in width.
 func (e Expr) Settled() Expr {
 	e.settled = true
+	return e
+}
+
+// InsteadOfOperand marks a value that also does what the first operand of the replaced instruction does, which goes although it has effects. The
+// instruction must be its only user, and no control dependency may hold it.
+func (e Expr) InsteadOfOperand() Expr {
+	e.instead = true
 	return e
 }
 

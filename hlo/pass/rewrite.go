@@ -246,16 +246,21 @@ func (w *rewriting) fitsPlace(in hlo.Instruction, to Expr) bool {
 		if c := in.Common(); c != nil && c.ResultAccuracy != nil && to.spec.Opcode != in.Opcode() {
 			return false // the accuracy was asked of another computation
 		}
-		return to.Shape().EqualIgnoringLayout(in.Shape()) && (!mixes(in) || to.settled)
+		return to.Shape().EqualIgnoringLayout(in.Shape()) && (to.settled || !w.mixes(in, mixingDepth))
 	}
-	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) {
+	if to.id == in.ID() || !to.Shape().Equal(in.Shape()) || w.operandsMix(in) {
 		return false
 	}
-	if c := in.Common(); c != nil && c.Sharding != nil {
-		other := in.Computation().MustAt(to.id).Common()
-		return other != nil && hlo.EqualAttr(c.Sharding, other.Sharding)
+	is, other := shardingOf(in), shardingOf(in.Computation().MustAt(to.id))
+	// The sharding of a root is that of a result, which a conditional holds against those of other branches.
+	return is == nil && (other == nil || !in.IsRoot()) || is != nil && other != nil && hlo.EqualAttr(is, other)
+}
+
+func shardingOf(in hlo.Instruction) *hlo.Sharding {
+	if c := in.Common(); c != nil {
+		return c.Sharding
 	}
-	return true
+	return nil
 }
 
 func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
@@ -274,6 +279,11 @@ func (w *rewriting) apply(in hlo.Instruction, to Expr) error {
 		return err
 	}
 	w.push(new)
+	if to.instead {
+		if err := w.c.Remove(w.operands[0]); err != nil {
+			return err
+		}
+	}
 	for _, user := range w.users {
 		w.push(user)
 	}

@@ -21,23 +21,59 @@ func sound(rule *RewriteRule, in hlo.Instruction, to Expr) bool {
 	return in.Shape().IsStatic() || !traits.Has(hlo.TraitNullaryValue) && in.Computation().MustAt(to.id).Opcode() != hlo.OpBroadcast
 }
 
-// mixes reports whether an elementwise instruction has floating operands of different widths, which text may have but algebra does not
-// reckon with: x + 0 is not x if that rounds.
-func mixes(in hlo.Instruction) bool {
-	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.NumOperands() < 2 {
-		return false
-	}
-	width := 0
+// mixes reports whether an instruction, or one that it computes from, is one that only mixed precision allows: x + 0 is not x if that rounds.
+func (w *rewriting) mixes(in hlo.Instruction, depth int) bool {
+	seen, operands, all := hlo.InvalidType, true, true
 	for i := range in.NumOperands() {
-		if t := in.OperandInstr(i).Shape().Type(); t.IsFloat() {
-			if width != 0 && t.Bits() != width {
-				return true
-			}
-			width = t.Bits()
+		o := in.OperandInstr(i)
+		if !o.Shape().IsArray() {
+			continue
+		}
+		if t := o.Shape().Type(); t.IsFloat() {
+			operands = operands && (seen == hlo.InvalidType || t == seen)
+			seen = t
+		}
+		if depth > 0 && w.mixes(o, depth-1) {
+			return true
+		}
+	}
+	for _, leaf := range in.Shape().Leaves {
+		all = all && (!leaf.Type().IsFloat() || seen == hlo.InvalidType || leaf.Type() == seen)
+	}
+	return (!operands || !all) && w.mixed(in, operands)
+}
+
+// operandsMix asks [rewriting.mixes] of what an instruction computes from. It may mix itself where a value of its own type stands for it: the other
+// operands do not matter then, whatever their type.
+func (w *rewriting) operandsMix(in hlo.Instruction) bool {
+	for o := range in.Operands() {
+		if w.mixes(o, mixingDepth-1) {
+			return true
 		}
 	}
 	return false
 }
+
+// mixed reports whether an instruction whose operands and result are of several floating types is legal in mixed precision only.
+func (w *rewriting) mixed(in hlo.Instruction, operands bool) bool {
+	info := hlo.Info(in.Opcode())
+	folds := info.Traits.Has(hlo.TraitApply) && in.Opcode() != hlo.OpSort // elements, and what they begin with
+	if !operands && (folds || info.Match != hlo.MatchOwn && !info.Traits.Has(hlo.TraitMixesPrecision)) {
+		return true
+	}
+	ctx := hlo.ShapeContext{Op: in.Opcode(), Attrs: in.Attrs(), Stated: in.Shape()}
+	for o := range in.Operands() {
+		ctx.Operands = append(ctx.Operands, o.Shape())
+	}
+	for id := range in.Callees() {
+		ctx.Callees = append(ctx.Callees, w.c.Editor().View(id).Signature())
+	}
+	s, err := hlo.InferShape(&ctx)
+	return err != nil || !s.EqualExcept(in.Shape(), hlo.Compatible)
+}
+
+// mixingDepth is how many levels of operands a rule may look at.
+const mixingDepth = 3
 
 // staticAround reports whether nothing near a rewrite has a dynamic dimension: the instruction, two levels of its operands, and what the
 // new expression uses.

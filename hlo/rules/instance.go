@@ -28,8 +28,8 @@ func (i Instance) WithDims(dims []int64) (Instance, bool) {
 	return n.module(i.Type)
 }
 
-// instanceTypes are the types that rules are tried with, the simplest first: every class, and every width that arithmetic treats in its own way.
-var instanceTypes = []hlo.PrimitiveType{hlo.F32, hlo.S32, hlo.U32, hlo.PRED, hlo.BF16, hlo.F16, hlo.F64, hlo.S8, hlo.U8, hlo.S64, hlo.U64, hlo.C64}
+// InstanceTypes are the types that rules are tried with, the simplest first: every class, and every width that arithmetic treats in its own way.
+var InstanceTypes = []hlo.PrimitiveType{hlo.F32, hlo.S32, hlo.U32, hlo.PRED, hlo.BF16, hlo.F16, hlo.F64, hlo.S8, hlo.U8, hlo.S64, hlo.U64, hlo.C64}
 
 // Constants are the numbers that constants are given, simplest first.
 func constantsOf(t hlo.PrimitiveType) (all []*hlo.Literal) {
@@ -51,7 +51,7 @@ func constantsOf(t hlo.PrimitiveType) (all []*hlo.Literal) {
 // Instances calls yield with instances of the rule until it returns false: for every type, shape and choice that the left side leaves, but no more
 // than limit for a type.
 func (r *Rule) Instances(dims []int64, dynamic bool, limit int, yield func(Instance) bool) {
-	for _, t := range instanceTypes {
+	for _, t := range InstanceTypes {
 		choices := &chooser{}
 		made := 0
 		// Where there are too many choices to make them all, the second half is drawn.
@@ -328,11 +328,11 @@ func (n *instantiation) operandTypes(op hlo.Opcode, t hlo.PrimitiveType, count i
 		if t != hlo.PRED {
 			return nil
 		}
-		return slices.Repeat([]hlo.PrimitiveType{free(instanceTypes)}, count)
+		return slices.Repeat([]hlo.PrimitiveType{free(InstanceTypes)}, count)
 	case hlo.OpSelect:
 		return []hlo.PrimitiveType{hlo.PRED, t, t}
 	case hlo.OpConvert, hlo.OpBitcastConvert:
-		return []hlo.PrimitiveType{free(append([]hlo.PrimitiveType{n.root}, instanceTypes...))}
+		return []hlo.PrimitiveType{free(append([]hlo.PrimitiveType{n.root}, InstanceTypes...))}
 	case hlo.OpComplex:
 		if !t.IsComplex() {
 			return nil

@@ -6,111 +6,160 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/hlo/rules"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
 )
 
-// Surroundings in which an instance is tried again: there a rule may fire or not, but the module must mean the same.
-
-// aroundEach is how many instances of a type are tried.
+// aroundEach is how many instances of a type are tried in other surroundings.
 const aroundEach = 4
 
-// surroundings make another program around an instance.
-var surroundings = []struct {
-	name string
-	make func(hlo.Module) hlo.Module
-}{
-	{"where every value is a result too", everyValue},
-	{"where something waits for each operand, and each operand for something", everyOrder},
-	{"where every value is sharded", everySharding},
-}
-
-// around tries an instance in other surroundings.
-func (c *checking) around(inst rules.Instance) *Wrong {
-	for _, s := range surroundings {
-		m := s.make(inst.Module)
-		if m.IsZero() || verifier.Verify(m, verifier.Config{}).Err() != nil {
-			continue
-		}
-		after, err := (&pass.Runner{}).Run(c.ctx, pass.Of("", c.p), m)
-		wrong := func(why string) *Wrong {
-			w := &Wrong{Type: inst.Type, Why: s.name + ": " + why, Before: printer.String(m)}
-			if err == nil {
-				w.After = printer.String(after)
+// around tries a rule on a program in other surroundings.
+func (c *checking) around(t hlo.PrimitiveType, program hlo.Module) *Wrong {
+	for i, s := range surroundings {
+		for _, m := range s.make(program) {
+			if verifier.Verify(m, s.cfg).Err() != nil {
+				continue
 			}
-			return w
-		}
-		if err != nil {
-			return wrong(err.Error())
-		}
-		if after == m {
-			continue
-		}
-		c.report.Around++
-		if err := verifier.Verify(after, verifier.Config{}).Err(); err != nil {
-			return wrong("what the rule makes does not verify: " + err.Error())
-		}
-		if lost := lostOrder(m, after); lost != "" {
-			return wrong(lost)
-		}
-		args := inputs(m, c.report.Rule.FP, 1)
-		want, err := eval.Module(c.ctx, m, args, eval.Options{MaxBytes: 1 << 24})
-		if err != nil {
-			continue
-		}
-		got, err := eval.Module(c.ctx, after, args, eval.Options{MaxBytes: 1 << 24})
-		if err != nil {
-			return wrong("what the rule makes has no value: " + err.Error())
-		}
-		a, b := want.Leaves(), got.Leaves()
-		for i := range a {
-			if at := differ(a[i], b[i], c.report.Rule.FP); at >= 0 {
-				return wrong(fmt.Sprintf("result %d is %s at element %d, and the rule makes it %s", i, elementText(a[i], at), at, elementText(b[i], at)))
+			fired, w := c.keeps(t, m, s.cfg, aroundRounds)
+			if w != nil {
+				w.Why = s.name + ": " + w.Why
+				return w
+			}
+			c.report.Made[i]++
+			if fired {
+				c.report.Around++
 			}
 		}
 	}
 	return nil
 }
 
-// everyValue returns all that is computed.
-func everyValue(m hlo.Module) hlo.Module {
-	e := m.Edit()
-	c := e.Computation(m.Entry().ID())
-	root := m.Entry().Root()
-	ids, shapes := []hlo.InstrID{root.ID()}, []hlo.Shape{root.Shape()}
-	for in := range m.Entry().PostOrder() {
-		if in.Opcode() != hlo.OpParameter && !in.IsRoot() && in.Shape().IsArray() {
-			ids, shapes = append(ids, in.ID()), append(shapes, in.Shape())
+const (
+	aroundRounds  = 3 // sets of inputs
+	programRounds = 8
+)
+
+// keeps runs the rule on a program, and says if it is another one then.
+func (c *checking) keeps(t hlo.PrimitiveType, m hlo.Module, cfg verifier.Config, rounds int) (fired bool, w *Wrong) {
+	after, err := (&pass.Runner{}).Run(c.ctx, pass.Of("", c.p), m)
+	wrong := func(why string) (bool, *Wrong) {
+		w := &Wrong{Type: t, Why: why, Before: printer.String(m)}
+		if err == nil {
+			w.After = printer.String(after)
 		}
+		return true, w
 	}
-	c.SetRoot(c.Add(hlo.OpTuple, hlo.MakeTuple(shapes...), ids...).ID())
-	cfg := *m.Config()
-	cfg.EntryLayout = nil
-	e.SetConfig(&cfg)
-	return e.Freeze()
+	if err != nil {
+		return wrong(err.Error())
+	}
+	if after == m {
+		return false, nil
+	}
+	if err := verifier.Verify(after, cfg).Err(); err != nil {
+		return wrong("what the rule makes does not verify: " + err.Error())
+	}
+	if lost := lost(m, after); lost != "" {
+		return wrong(lost)
+	}
+	compared := draws(m)
+	for round := range rounds { // every other one has sizes below the bounds
+		if draws(m) {
+			break
+		}
+		why, ok := c.differs(m, after, int64(round%2), round)
+		if why != "" {
+			return wrong(why)
+		}
+		compared = compared || ok
+	}
+	if !compared {
+		c.report.Unknown++
+	}
+	return true, nil
 }
 
-// everyOrder puts a call with side effects before and after each value but the root.
-func everyOrder(m hlo.Module) hlo.Module {
-	e := m.Edit()
-	c := e.Computation(m.Entry().ID())
-	for in := range m.Entry().PostOrder() {
-		if in.IsRoot() || in.Opcode() == hlo.OpParameter { // rules leave alone what has order itself; what they match below may have it
+// differs evaluates two programs; ok is false if the first one has no value.
+func (c *checking) differs(before, after hlo.Module, less int64, round int) (why string, ok bool) {
+	args := inputs(before, c.numbers, less, round)
+	evaluate := func(m hlo.Module) ([]*hlo.Literal, error) {
+		h := &host{}
+		v, err := eval.Module(c.ctx, m, args, eval.Options{MaxBytes: 1 << 24, MaxSteps: 1 << 16, Host: h})
+		if err != nil {
+			return nil, err
+		}
+		return append(v.Leaves(), h.sent...), nil
+	}
+	want, err := evaluate(before)
+	if err != nil {
+		return "", false
+	}
+	got, err := evaluate(after)
+	if err != nil {
+		return "what the rule makes has no value: " + err.Error(), true
+	}
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d results and values for the host become %d", len(want), len(got)), true
+	}
+	for i := range want {
+		if !want[i].Shape().IsArray() {
 			continue
 		}
-		effect := func(when string) hlo.InstrID {
-			return c.AddSpec(hlo.InstrSpec{Opcode: hlo.OpCustomCall, Name: when + in.Name(), Shape: hlo.MakeTuple(),
-				Attrs: &hlo.CustomCallAttrs{Target: "__xla_internal_call_marker_before", HasSideEffect: true}}).ID()
+		if at := differ(want[i], got[i], c.rule.FP); at >= 0 {
+			return fmt.Sprintf("result %d is %s at element %d, and the rule makes it %s", i, elementText(want[i], at), at, elementText(got[i], at)), true
 		}
-		before, after := effect(beforeIt), effect(afterIt)
-		c.Edit(in).AddControlPredecessor(before)
-		c.Instr(after).AddControlPredecessor(in.ID())
 	}
-	return e.Freeze()
+	return "", true
 }
 
-const beforeIt, afterIt = "before_", "after_"
+// draws reports whether a program draws random numbers, which another one draws in another order.
+func draws(m hlo.Module) bool {
+	return count(m, func(in hlo.Instruction) bool { return in.Opcode() == hlo.OpRng }) > 0
+}
+
+// host keeps the values that a program gives to it.
+type host struct {
+	eval.Host
+	sent []*hlo.Literal
+}
+
+func (h *host) Outfeed(_ eval.Device, v *hlo.Literal) error {
+	h.sent = append(h.sent, v)
+	return nil
+}
+
+// lost says which order, sharding, side effect or chain of a program is no longer there.
+func lost(before, after hlo.Module) string {
+	if s := lostOrder(before, after); s != "" {
+		return s
+	}
+	is := func(root hlo.Instruction) bool { return root.Common() != nil && root.Common().Sharding != nil }
+	if is(before.Entry().Root()) && !is(after.Entry().Root()) {
+		return "the sharding of the result is lost"
+	}
+	for what, counts := range map[string]func(hlo.Instruction) bool{
+		"side effects": func(in hlo.Instruction) bool {
+			return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitSideEffect) || in.Opcode() == hlo.OpCustomCall && hlo.AttrsOf[hlo.CustomCallAttrs](in).HasSideEffect
+		},
+		"chains":        func(in hlo.Instruction) bool { return in.Opcode() == hlo.OpAsyncStart },
+		"awaited calls": func(in hlo.Instruction) bool { return in.Opcode() == hlo.OpAsyncDone },
+	} {
+		if a, b := count(before, counts), count(after, counts); a != b {
+			return fmt.Sprintf("%d %s become %d", a, what, b)
+		}
+	}
+	return ""
+}
+
+func count(m hlo.Module, counts func(hlo.Instruction) bool) (n int) {
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			if counts(in) {
+				n++
+			}
+		}
+	}
+	return n
+}
 
 // lostOrder says which pair of calls of everyOrder is no longer in order.
 func lostOrder(before, after hlo.Module) string {
@@ -147,16 +196,4 @@ func reaches(c hlo.Computation, from hlo.Instruction, to hlo.InstrID, seen map[h
 		}
 	}
 	return false
-}
-
-// everySharding gives all values a sharding.
-func everySharding(m hlo.Module) hlo.Module {
-	e := m.Edit()
-	c := e.Computation(m.Entry().ID())
-	for in := range m.Entry().Instructions() {
-		if in.Shape().IsArray() {
-			c.Edit(in).SetAttr(hlo.KeySharding, &hlo.Sharding{Kind: hlo.ShardingReplicated})
-		}
-	}
-	return e.Freeze()
 }

@@ -25,15 +25,40 @@ import (
 
 // Report is what the trial of a rule found.
 type Report struct {
-	Rule *rules.Rule
+	Rule *pass.RewriteRule
 	// Instances is how many modules were made, and Fired on how many the rule fired; Misses departed from the left side.
 	Instances, Fired, Misses int
 	// Dynamic is how many of the modules on which it fired had dimensions of dynamic size.
 	Dynamic int
-	// Around is how often it fired on instances in other surroundings: with more results, orders of execution, shardings.
-	Around int
-	Types  []string // for which it fired
-	Wrong  *Wrong
+	// Made is how many programs were made of instances, by surrounding, Around on how many of them it fired, and Unknown on how many it did where
+	// the program has no value to compare.
+	Made            []int
+	Around, Unknown int
+	Types           []string // for which it fired
+	Wrong           *Wrong
+}
+
+// Add adds the counts of another report.
+func (r *Report) Add(o *Report) {
+	r.Instances, r.Fired, r.Misses, r.Dynamic = r.Instances+o.Instances, r.Fired+o.Fired, r.Misses+o.Misses, r.Dynamic+o.Dynamic
+	r.Around, r.Unknown = r.Around+o.Around, r.Unknown+o.Unknown
+	for len(r.Made) < len(o.Made) {
+		r.Made = append(r.Made, 0)
+	}
+	for i, n := range o.Made {
+		r.Made[i] += n
+	}
+}
+
+// String says how much was tried.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "fired on %d of %d programs, %d of them of dynamic size, and on %d in other surroundings, %d of which have no value; %d departures",
+		r.Fired, r.Instances, r.Dynamic, r.Around, r.Unknown, r.Misses)
+	for i, n := range r.Made {
+		fmt.Fprintf(&b, "\n%6d programs %s", n, surroundings[i].name)
+	}
+	return b.String()
 }
 
 // Wrong is an instance on which a rule fails.
@@ -68,9 +93,7 @@ const wide = 1024
 
 // Check tries a rule.
 func Check(ctx context.Context, r *rules.Rule) *Report {
-	c := &checking{ctx: ctx, report: &Report{Rule: r}, surrounded: map[hlo.PrimitiveType]int{}}
-	rewriter := &pass.Rewriter{Rules: []*pass.RewriteRule{r.RewriteRule}, On: []string{r.ID}, Once: true}
-	c.p = &pass.Pass{Name: "rule", Doc: r.ID, Local: rewriter.Local}
+	c := newChecking(ctx, r.RewriteRule)
 	for _, shape := range []struct {
 		dims    []int64
 		dynamic bool
@@ -91,11 +114,19 @@ func Check(ctx context.Context, r *rules.Rule) *Report {
 }
 
 type checking struct {
-	ctx    context.Context
-	p      *pass.Pass
-	report *Report
+	ctx     context.Context
+	rule    *pass.RewriteRule
+	p       *pass.Pass
+	numbers pass.FP // the class of rules for which the inputs are
+	report  *Report
 	// surrounded is how many instances of a type were tried in other surroundings.
 	surrounded map[hlo.PrimitiveType]int
+}
+
+func newChecking(ctx context.Context, rule *pass.RewriteRule) *checking {
+	rewriter := &pass.Rewriter{Rules: []*pass.RewriteRule{rule}, On: []string{rule.ID}, Once: true}
+	return &checking{ctx: ctx, rule: rule, numbers: rule.FP, p: &pass.Pass{Name: "rule", Doc: rule.ID, Local: rewriter.Local},
+		report: &Report{Rule: rule, Made: make([]int, len(surroundings))}, surrounded: map[hlo.PrimitiveType]int{}}
 }
 
 func (c *checking) try(inst rules.Instance, dynamic bool) {
@@ -134,7 +165,7 @@ func (c *checking) try(inst rules.Instance, dynamic bool) {
 	}
 	if r.Wrong = c.compare(inst, after); r.Wrong == nil && inst.Miss == "" && c.surrounded[inst.Type] < aroundEach {
 		c.surrounded[inst.Type]++
-		r.Wrong = c.around(inst)
+		r.Wrong = c.around(inst.Type, inst.Module)
 	}
 }
 
@@ -165,7 +196,7 @@ func isDynamic(m hlo.Module) bool {
 
 // compareAt evaluates both versions where dynamic sizes are that much less than their bounds.
 func (c *checking) compareAt(inst rules.Instance, after hlo.Module, less int64) *Wrong {
-	args := inputs(inst.Module, c.report.Rule.FP, less)
+	args := inputs(inst.Module, c.numbers, less, 0)
 	want, err := eval.Module(c.ctx, inst.Module, args, eval.Options{MaxBytes: 1 << 24})
 	if err != nil {
 		return nil // the left side has no value
@@ -174,7 +205,7 @@ func (c *checking) compareAt(inst rules.Instance, after hlo.Module, less int64) 
 	if err != nil {
 		return &Wrong{Type: inst.Type, Why: "what the rule makes has no value: " + err.Error(), Before: printer.String(inst.Module), After: printer.String(after)}
 	}
-	at := differ(want, got, c.report.Rule.FP)
+	at := differ(want, got, c.rule.FP)
 	if at < 0 {
 		return nil
 	}

@@ -6,6 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/rules"
 	"github.com/gohalo/halo/internal/rulecheck"
 	"github.com/gohalo/halo/passes/algsimp"
@@ -13,17 +16,51 @@ import (
 
 // TestBuiltInRules proves every rule of the simplifier that is text.
 func TestBuiltInRules(t *testing.T) {
-	fired, misses, dynamic, around := 0, 0, 0, 0
+	var all rulecheck.Report
 	for file, list := range algsimp.Text() {
 		for _, r := range list {
 			report := rulecheck.Check(t.Context(), r)
 			if report.Wrong != nil {
 				t.Errorf("%s:%d: %s: %v", file, r.Line, r.ID, report.Wrong)
 			}
-			fired, misses, dynamic, around = fired+report.Fired, misses+report.Misses, dynamic+report.Dynamic, around+report.Around
+			all.Add(report)
 		}
 	}
-	t.Logf("fired on %d instances, %d of them of dynamic size, and on %d in other surroundings; %d departures", fired, dynamic, around, misses)
+	t.Log(all.String())
+	for i, n := range all.Made {
+		assert.NotZero(t, n, "surrounding %d", i)
+	}
+}
+
+// TestWrongAround plants a rule that is right by itself, but not where its operand is made by something else, and wants that found.
+func TestWrongAround(t *testing.T) {
+	m, err := parser.Parse("m", "HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n n = f32[4] negate(x)\n ROOT r = f32[4] negate(n)\n}\n")
+	require.NoError(t, err)
+	for by, want := range map[hlo.Opcode]string{
+		hlo.OpParameter:       "result 0 is 1 at element 0, and the rule makes it -1",
+		hlo.OpGetTupleElement: "out of a tuple",
+		hlo.OpAddDependency:   "wait for a token",
+		hlo.OpCustomCall:      "calls with side effects",
+		hlo.OpAsyncDone:       "chains in flight",
+		hlo.OpInvalid:         "",
+	} {
+		rule := &pass.RewriteRule{ID: "W", Doc: "-(-x) → x", Root: []hlo.Opcode{hlo.OpNegate}, Rewrite: func(in hlo.Instruction) (pass.Expr, bool) {
+			n := in.OperandInstr(0)
+			if n.Opcode() != hlo.OpNegate {
+				return pass.Expr{}, false
+			}
+			if x := n.OperandInstr(0); x.Opcode() != by {
+				return pass.Use(x), true
+			}
+			return pass.New(hlo.OpNegate, in.Shape(), nil, pass.Use(n.OperandInstr(0))), true
+		}}
+		switch w := rulecheck.CheckPrograms(t.Context(), rule, m).Wrong; {
+		case want == "":
+			assert.Nil(t, w)
+		case assert.NotNil(t, w, want):
+			assert.Contains(t, w.Error(), want)
+		}
+	}
 }
 
 // TestWrongRules plants mistakes of ten kinds, and wants each found, with the input that shows it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
+	"math/rand/v2"
 
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
@@ -53,45 +54,78 @@ func numbersOf(t hlo.PrimitiveType, fp pass.FP) (all []*hlo.Literal) {
 	return all
 }
 
-// inputs makes an argument for each parameter: element i of all of them together is combination i of the numbers, the simplest first. Dynamic
-// sizes are that much less than their bounds, if they can be.
-func inputs(m hlo.Module, fp pass.FP, less int64) []*hlo.Literal {
+// inputs makes an argument for each parameter: in round 0, element i of all of them together is combination i of the numbers, the simplest first;
+// in others they are drawn. Dynamic sizes are that much less than their bounds, if they can be.
+func inputs(m hlo.Module, fp pass.FP, less int64, round int) []*hlo.Literal {
+	d := &dealing{fp: fp, less: less, step: 1}
+	if round > 0 {
+		d.drawn = rand.New(rand.NewPCG(uint64(round), 0))
+	}
 	entry := m.Entry()
 	args := make([]*hlo.Literal, entry.NumParameters())
-	bases := make([]int, len(args))
 	for i := range args {
-		bases[i] = len(numbersOf(entry.Parameter(i).Shape().Type(), fp))
+		for _, leaf := range entry.Parameter(i).Shape().Leaves {
+			if leaf.IsArray() {
+				d.bases = append(d.bases, len(numbersOf(leaf.Type(), fp)))
+			}
+		}
 	}
-	for product(bases) > wide {
+	for product(d.bases) > wide {
 		most := 0
-		for i, b := range bases {
-			if b > bases[most] {
+		for i, b := range d.bases {
+			if b > d.bases[most] {
 				most = i
 			}
 		}
-		bases[most]--
+		d.bases[most]--
 	}
-	step := 1
 	for i := range args {
-		s := smaller(entry.Parameter(i).Shape(), less)
-		numbers := numbersOf(s.Type(), fp)
-		var data []byte
-		for k := range int(s.NumElements()) {
-			data = append(data, numbers[k/step%bases[i]].Bytes()...)
-		}
-		step *= bases[i]
-		l, err := hlo.NewLiteral(s, data)
-		if err != nil {
-			panic(err) // as many bytes as the shape has
-		}
-		args[i] = l
+		args[i] = d.value(entry.Parameter(i).Shape())
 	}
 	return args
 }
 
+// dealing makes inputs, leaf by leaf.
+type dealing struct {
+	fp    pass.FP
+	less  int64
+	bases []int // how many numbers each leaf that is still to be made has
+	step  int
+	drawn *rand.Rand // nil: all combinations in their order
+}
+
+func (d *dealing) value(s hlo.Shape) *hlo.Literal {
+	if s.IsTuple() {
+		parts := make([]*hlo.Literal, s.NumElems())
+		for i := range parts {
+			parts[i] = d.value(s.Elem(i))
+		}
+		return hlo.NewTupleLiteral(parts...)
+	}
+	if s = smaller(s, d.less); !s.IsArray() {
+		return nil // rules have no such parameters
+	}
+	numbers, base := numbersOf(s.Type(), d.fp), d.bases[0]
+	var data []byte
+	for k := range int(s.NumElements()) {
+		if d.drawn != nil {
+			data = append(data, numbers[d.drawn.IntN(len(numbers))].Bytes()...)
+		} else {
+			data = append(data, numbers[k/d.step%base].Bytes()...)
+		}
+	}
+	d.step *= base
+	d.bases = d.bases[1:]
+	l, err := hlo.NewLiteral(s, data)
+	if err != nil {
+		panic(err) // as many bytes as the shape has
+	}
+	return l
+}
+
 // smaller is the static shape of an array whose dynamic sizes are less than their bounds.
 func smaller(s hlo.Shape, less int64) hlo.Shape {
-	if s.IsStatic() {
+	if s.IsStatic() || !s.IsArray() {
 		return s
 	}
 	dims := s.Dimensions()

@@ -23,6 +23,9 @@ func TestSpread(t *testing.T) {
 		counts  = "HloModule m\nENTRY e {\n  x = f16[8] parameter(0)\n  k = f16[] constant(1000)\n  ks = f16[8] broadcast(k), dimensions={}\n  s = f16[8] sine(x)\n  m = f16[8] multiply(s, ks)\n  ROOT r = s32[8] convert(m)\n}\n"
 		counted = "HloModule m\nENTRY e {\n  p = f16[8] parameter(0)\n  x = f32[8] convert(p)\n  k = f32[] constant(1000)\n  ks = f32[8] broadcast(k), dimensions={}\n  s = f32[8] sine(x)\n  m = f32[8] multiply(s, ks)\n  ROOT r = s32[8] convert(m)\n}\n"
 		off     = "HloModule m\nENTRY e {\n  p = f16[8] parameter(0)\n  x = f32[8] convert(p)\n  k = f32[] constant(1020)\n  ks = f32[8] broadcast(k), dimensions={}\n  s = f32[8] sine(x)\n  m = f32[8] multiply(s, ks)\n  ROOT r = s32[8] convert(m)\n}\n"
+		tiny    = "HloModule m\nENTRY e {\n  x = f32[8] parameter(0)\n  k0 = f32[] constant(1e-30)\n  b0 = f32[8] broadcast(k0), dimensions={}\n  m0 = f32[8] multiply(x, b0)\n  k1 = f32[] constant(1e-14)\n  b1 = f32[8] broadcast(k1), dimensions={}\n  ROOT m1 = f32[8] multiply(m0, b1)\n}\n"
+		tinier  = "HloModule m\nENTRY e {\n  x = f32[8] parameter(0)\n  k0 = f32[] constant(1e-15)\n  b0 = f32[8] broadcast(k0), dimensions={}\n  m0 = f32[8] multiply(x, b0)\n  k1 = f32[] constant(1.04e-29)\n  b1 = f32[8] broadcast(k1), dimensions={}\n  ROOT m1 = f32[8] multiply(m0, b1)\n}\n"
+		huger   = "HloModule m\nENTRY e {\n  x = f32[8] parameter(0)\n  k0 = f32[] constant(1e-30)\n  b0 = f32[8] broadcast(k0), dimensions={}\n  m0 = f32[8] multiply(x, b0)\n  k1 = f32[] constant(4e-13)\n  b1 = f32[8] broadcast(k1), dimensions={}\n  ROOT m1 = f32[8] multiply(m0, b1)\n}\n"
 	)
 	for _, c := range []struct {
 		name, before, after string
@@ -35,6 +38,9 @@ func TestSpread(t *testing.T) {
 		{"integers, exactly", counts, counted, pass.Exact, false},
 		{"integers", counts, counted, pass.Rounding, true},
 		{"integers, wrong", counts, off, pass.Rounding, false},
+		{"denormals, exactly", tiny, tinier, pass.Exact, false},
+		{"denormals", tiny, tinier, pass.Rounding, true},
+		{"denormals, wrong", tiny, huger, pass.Rounding, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, err := parser.Parse("before", c.before)

@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/scalar"
 )
 
 // slack is how many times the usual tolerance of a type rewrites may use up: several may follow each other.
@@ -18,7 +19,19 @@ func (c Config) tolerance(want *hlo.Literal) (rtol, atol float64) {
 		return c.RTol, c.ATol
 	}
 	rtol = slack * arrays.Tolerance(want.Shape().Type())
-	return rtol, rtol * largest(want)
+	return rtol, max(rtol*largest(want), slack*smallest(want.Shape().Type()))
+}
+
+// smallest is the least number above zero: among denormals every rounding may be off by it, whatever the relative tolerance.
+func smallest(t hlo.PrimitiveType) float64 {
+	if t.IsComplex() {
+		t = t.ComponentType()
+	}
+	if !t.IsFloat() {
+		return 0
+	}
+	x, _ := scalar.Float(scalar.FromBits(t, 1))
+	return x
 }
 
 // largest is the greatest absolute value of a finite element.

@@ -16,7 +16,7 @@ var convRules = []*pass.RewriteRule{
 		return fill(in.Shape(), 0), true
 	}),
 	over(conv(pass.Exact, "H14", "convolution(pad(x)) → convolution with padding, if x is padded with zeros", convOfPad), []hlo.Opcode{hlo.OpPad}),
-	over(conv(pass.Exact, "H15", "convolution with a filter that is spread by zeros → convolution with window dilation", convByPad), nil, []hlo.Opcode{hlo.OpPad}),
+	over(conv(pass.NotANumber, "H15", "convolution with a filter that is spread by zeros → convolution with window dilation", convByPad), nil, []hlo.Opcode{hlo.OpPad}),
 	conv(pass.Overflow, "H18", "convolution of each feature by itself with a window of one element → product", depthwise),
 	conv(pass.Overflow, "H17", "convolution with a window of one element → dot of bitcasts", convToDot),
 	loosely(pass.Overflow, rule("B12", "(convolution(x, w) + b)·c → convolution(x, w·c) + b·c, for constants w and c by output feature", scaledConv, hlo.OpMultiply)),

@@ -35,10 +35,10 @@ var reshapeRules = []*pass.RewriteRule{
 	}, hlo.OpReshape), broadcasts),
 	over(rule("E07", "reshape or transpose of a random array → a random array of the shape", func(in hlo.Instruction) (pass.Expr, bool) {
 		r := in.OperandInstr(0)
-		if !oneUse(r) {
+		if !oneUse(r) || r.IsRoot() || r.NumControlPredecessors() > 0 || r.NumControlSuccessors() > 0 {
 			return no()
 		}
-		return pass.New(hlo.OpRng, in.Shape(), r.Attrs(), pass.Use(r.OperandInstr(0)), pass.Use(r.OperandInstr(1))), true
+		return pass.New(hlo.OpRng, in.Shape(), r.Attrs(), pass.Use(r.OperandInstr(0)), pass.Use(r.OperandInstr(1))).InsteadOfOperand(), true
 	}, hlo.OpReshape, hlo.OpTranspose), []hlo.Opcode{hlo.OpRng}),
 	over(rule("E09", "reshape(transpose(reshape(x))) → transpose(reshape(x)), if each result axis is a run of moved axes", hoistTranspose, hlo.OpReshape), transposes),
 	over(rule("E18", "depth to space: reshape(transpose(reshape(x))) → concatenate of slices", depthToSpace, hlo.OpReshape), transposes),

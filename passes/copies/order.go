@@ -216,7 +216,9 @@ func (o *ordering) usedBefore(a *value, u use, b *value, force *[]before) bool {
 		o.needs(u.comp, u.in, b.def.in) || def.Opcode() == hlo.OpCopy && writesOther(o.v.m, in, def.Operand(0)) {
 		return false
 	}
-	*force = append(*force, before{u.comp, u.in, b.def.in})
+	decided := before{u.comp, u.in, b.def.in}
+	o.force(decided)
+	*force = append(*force, decided)
 	return true
 }
 
@@ -230,14 +232,19 @@ func writesOther(m hlo.Module, in hlo.Instruction, operand hlo.InstrID) bool {
 	return false
 }
 
-// force decides an order.
-func (o *ordering) force(all []before) {
-	for _, b := range all {
-		o.imposed[b.comp] = true
-		s := site{b.comp, b.then}
-		if !slices.Contains(o.forced[s], b.first) {
-			o.forced[s] = append(o.forced[s], b.first)
-			o.forcedBy[site{b.comp, b.first}] = append(o.forcedBy[site{b.comp, b.first}], b.then)
-		}
+// force decides an order. It counts at once: what is to be forced next must not contradict it.
+func (o *ordering) force(b before) {
+	o.imposed[b.comp] = true
+	s, by := site{b.comp, b.then}, site{b.comp, b.first}
+	o.forced[s] = append(o.forced[s], b.first)
+	o.forcedBy[by] = append(o.forcedBy[by], b.then)
+}
+
+// release takes back what was decided last.
+func (o *ordering) release(all []before) {
+	for _, b := range slices.Backward(all) {
+		s, by := site{b.comp, b.then}, site{b.comp, b.first}
+		o.forced[s] = o.forced[s][:len(o.forced[s])-1]
+		o.forcedBy[by] = o.forcedBy[by][:len(o.forcedBy[by])-1]
 	}
 }

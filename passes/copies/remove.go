@@ -14,10 +14,14 @@ func (b *buffers) elide(copied site, enforce bool) bool {
 		return false
 	}
 	dest, src := b.nodes[b.v.at[copied][0].number], b.nodes[b.v.at[site{copied.comp, in.Operand(0)}][0].number]
-	var force []before
+	var force []before // decided on the way, and taken back if the copy stays
 	may := &force
 	if !enforce {
 		may = nil
+	}
+	refused := func() bool {
+		b.o.release(force)
+		return false
 	}
 	fits := func(x, y *node) bool { return x == nil || y == nil || b.before(x, y, may) }
 	switch {
@@ -31,7 +35,7 @@ func (b *buffers) elide(copied site, enforce bool) bool {
 			tail = tail.next
 		}
 		if tail == src || !fits(src, dest.next) || !fits(tail, src.next) {
-			return false
+			return refused()
 		}
 		follow, rest := dest.next, src.next
 		b.drop(src, dest, copied)
@@ -47,7 +51,7 @@ func (b *buffers) elide(copied site, enforce bool) bool {
 			head = head.prev
 		}
 		if !fits(src, dest.next) || !fits(dest.prev, head) {
-			return false
+			return refused()
 		}
 		front, follow := dest.prev, dest.next
 		b.drop(src, dest, copied)
@@ -58,7 +62,6 @@ func (b *buffers) elide(copied site, enforce bool) bool {
 	default:
 		return false
 	}
-	b.o.force(force)
 	return true
 }
 

@@ -18,7 +18,7 @@ var ReshapeMover = &pass.Pass{
 	multiply(transpose(x), broadcast(2))   → transpose(multiply(x, broadcast(2)))
 
 An elementwise instruction moves in front of the reshapes or transposes that it reads if they are all the same, and if what else it reads is a
-constant or a broadcast scalar. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`,
+constant or a broadcast scalar. A scalar moves only if what becomes of it is reshaped to an array. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`,
 	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
@@ -45,10 +45,16 @@ func movable(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
 	for i := range moving {
 		moving[i] = hlo.NoInstr
 	}
-	for in := range c.Instructions() {
+	for in := range c.PostOrder() {
 		if r, ok := rearranged(in, effects); ok {
 			moving[in.ID()] = r.ID()
 			candidates = append(candidates, in)
+		}
+	}
+	becomes := becomesArray{}
+	for _, in := range candidates {
+		if in.Shape().IsScalar() && !becomes.ask(in, 0) {
+			moving[in.ID()] = hlo.NoInstr
 		}
 	}
 	// A rearrangement that somebody else reads is made anyway, so its readers stay; then so do the readers of what else these read.
@@ -85,6 +91,39 @@ func movable(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
 	return moving
 }
 
+// becomesArray knows of scalars whether all that is computed from them is reshaped to arrays in the end: then none of it need be a scalar. Others stay
+// what loops over scalars compute best.
+type becomesArray map[hlo.InstrID]bool
+
+// maxScalars is how many scalars after each other are followed.
+const maxScalars = 100
+
+func (b becomesArray) ask(in hlo.Instruction, depth int) bool {
+	if known, asked := b[in.ID()]; asked {
+		return known
+	}
+	yes := !in.IsRoot() && depth < maxScalars
+	for user := range in.Users() {
+		if !yes {
+			break
+		}
+		yes = user.Opcode() == hlo.OpReshape || hlo.Info(user.Opcode()).Traits.Has(hlo.TraitElementwise) && user.Shape().IsScalar() &&
+			otherwiseConstant(user, in) && b.ask(user, depth+1)
+	}
+	b[in.ID()] = yes
+	return yes
+}
+
+// otherwiseConstant reports whether all operands but one are constants.
+func otherwiseConstant(in, but hlo.Instruction) bool {
+	for o := range in.Operands() {
+		if o.ID() != but.ID() && o.Opcode() != hlo.OpConstant {
+			return false
+		}
+	}
+	return true
+}
+
 // allMove reports whether every reader of a rearrangement is a candidate.
 func allMove(o hlo.Instruction, moving []hlo.InstrID) bool {
 	for user := range o.Users() {
@@ -98,7 +137,7 @@ func allMove(o hlo.Instruction, moving []hlo.InstrID) bool {
 // rearranged returns the first of the rearrangements that in reads if in is elementwise and what it reads allows it to move.
 func rearranged(in hlo.Instruction, effects *analysis.SideEffects) (first hlo.Instruction, ok bool) {
 	traits := hlo.Info(in.Opcode()).Traits
-	if !traits.Has(hlo.TraitElementwise) || traits.Has(hlo.TraitRandom) || effects.Of(in) || in.NumCallees() > 0 || !isPlain(in) || in.Shape().IsScalar() ||
+	if !traits.Has(hlo.TraitElementwise) || traits.Has(hlo.TraitRandom) || effects.Of(in) || in.NumCallees() > 0 || !isPlain(in) ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Common() != nil && in.Common().Sharding != nil {
 		return in, false
 	}
@@ -111,7 +150,7 @@ func rearranged(in hlo.Instruction, effects *analysis.SideEffects) (first hlo.In
 			if !sameRearrangement(first, o) || !analysis.SameDimensions(o.Shape(), in.Shape()) {
 				return in, false
 			}
-		case o.Shape().IsScalar(): // of select and clamp
+		case o.Shape().IsScalar() && !in.Shape().IsScalar(): // of select and clamp
 		case o.Opcode() == hlo.OpConstant && o.Literal() != nil && !o.Literal().IsElided():
 		case o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().IsScalar():
 		default:
@@ -123,7 +162,7 @@ func rearranged(in hlo.Instruction, effects *analysis.SideEffects) (first hlo.In
 
 // isRearrangement reports a reshape or transpose of an array of fixed size to one that is no scalar.
 func isRearrangement(in hlo.Instruction) bool {
-	return (in.Opcode() == hlo.OpReshape || in.Opcode() == hlo.OpTranspose) && isPlain(in) && !in.Shape().IsScalar() &&
+	return (in.Opcode() == hlo.OpReshape || in.Opcode() == hlo.OpTranspose) && isPlain(in) &&
 		in.NumControlPredecessors() == 0 && (in.Common() == nil || in.Common().Sharding == nil)
 }
 
@@ -143,7 +182,7 @@ func moveBefore(c hlo.CompEdit, in hlo.InstrSpec, id hlo.InstrID, r hlo.Instruct
 		switch {
 		case isRearrangement(o):
 			operands = append(operands, o.Operand(0))
-		case o.Shape().IsScalar():
+		case o.Shape().IsScalar() && !in.Shape.IsScalar():
 			operands = append(operands, o.ID())
 		case o.Opcode() == hlo.OpBroadcast:
 			operands = append(operands, c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: hlo.OpBroadcast, Shape: source.WithType(o.Shape().Type()),
