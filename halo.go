@@ -12,6 +12,7 @@
 //	compile.go     Compile and Lower: Options, engines
 //	partition.go   Partition: programs for many devices
 //	compiled.go    Save and LoadProgram: compiled programs in files
+//	warm.go        Warm: compiling before there is a program
 //	program.go     Program: Run, RunInto, RunDevices, Execute, Close
 //	arguments.go   arguments and results against the signature
 //	signature.go   Signature: names, shapes, layouts, donation, shardings

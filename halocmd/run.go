@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	goruntime "runtime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
@@ -68,7 +70,6 @@ func (c *runCmd) Run(e *env) error {
 	if err := c.Host.check(); err != nil {
 		return err
 	}
-	go warmUp()
 	leave, err := c.Processes.join(e)
 	if err != nil {
 		return err
@@ -91,10 +92,17 @@ func (c *runCmd) Run(e *env) error {
 	return leave(err)
 }
 
-// warmUp makes what compiling needs once in a process, beside the reading of files.
-func warmUp() {
-	_, _ = catalogue.Parse("cpu")
-}
+// warmUp has another core make what compiling needs once in a process, beside the reading of the command line and of files.
+var warmUp = sync.OnceFunc(func() {
+	if goruntime.GOMAXPROCS(0) == 1 {
+		return
+	}
+	c := catalogue // a later run of this process may have another
+	go func() {
+		_, _ = c.Parse("cpu")
+		halo.Warm()
+	}()
+})
 
 // maxBench bounds the runs of which times are kept.
 const maxBench = 10_000_000

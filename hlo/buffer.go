@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Values in the memory of a compiled program. A static array is its elements. An array with bounded dynamic dimensions has room for as
@@ -14,16 +13,7 @@ import (
 const bytesPerSize = 4
 
 // IsBounded reports whether every dimension anywhere in s is static or has a bound: there is no `?`.
-func (s Shape) IsBounded() bool {
-	bounded := true
-	for _, leaf := range s.Leaves {
-		bounded = !leaf.IsArray() || !slices.Contains(leaf.d.dims, UnboundedSize)
-		if !bounded {
-			break
-		}
-	}
-	return bounded
-}
+func (s Shape) IsBounded() bool { return !s.HasUnbounded() }
 
 // BufferSize returns the bytes that a value of s, which is not a tuple, takes in memory, or math.MaxInt64 if they cannot be known or counted.
 func (s Shape) BufferSize() int64 {

@@ -23,12 +23,15 @@ type shapeData struct {
 	// Of a tuple: parts that are not tuples, and all parts. Both saturate: tuples of one tuple share it.
 	leaves, parts int
 	tokens        bool   // there is a token in it
+	dynamic       bool   // of a tuple or buffer: there is a dynamic dimension in it
+	unbounded     bool   // of a tuple or buffer: there is an unbounded dimension in it
 	hash          uint64 // atomic; 0: not computed
 }
 
 // copy is a shape to be changed. It has a hash of its own to find.
 func (d *shapeData) copy() *shapeData {
-	return &shapeData{typ: d.typ, dims: d.dims, dyn: d.dyn, layout: d.layout, elems: d.elems, leaves: d.leaves, parts: d.parts, tokens: d.tokens}
+	return &shapeData{typ: d.typ, dims: d.dims, dyn: d.dyn, layout: d.layout, elems: d.elems, leaves: d.leaves, parts: d.parts, tokens: d.tokens,
+		dynamic: d.dynamic, unbounded: d.unbounded}
 }
 
 // MakeShape makes an array shape with static dimensions and no layout. It keeps no reference to dims.
@@ -52,12 +55,16 @@ func MakeTuple(elems ...Shape) Shape {
 		d.leaves = saturate(d.leaves + e.NumLeaves())
 		d.parts = saturate(d.parts + 1 + e.NumParts())
 		d.tokens = d.tokens || e.HasToken()
+		d.dynamic = d.dynamic || !e.IsStatic()
+		d.unbounded = d.unbounded || e.HasUnbounded()
 	}
 	return Shape{d}
 }
 
 // MakeBuffer makes the shape `b(array)`.
-func MakeBuffer(array Shape) Shape { return Shape{&shapeData{typ: BUFFER, elems: []Shape{array}}} }
+func MakeBuffer(array Shape) Shape {
+	return Shape{&shapeData{typ: BUFFER, elems: []Shape{array}, dynamic: !array.IsStatic(), unbounded: array.HasUnbounded()}}
+}
 
 // The shapes without parts.
 var (
@@ -118,27 +125,11 @@ func (s Shape) IsDynamicDimension(i int) bool { return s.d.dyn != nil && s.d.dyn
 func (s Shape) IsUnboundedDimension(i int) bool { return s.d.dims[i] == UnboundedSize }
 
 // IsStatic reports whether no dimension anywhere in s is dynamic.
-func (s Shape) IsStatic() bool {
-	if s.d == nil {
-		return true
-	}
-	if s.d.dyn != nil {
-		return false
-	}
-	for _, e := range s.d.elems {
-		if !e.IsStatic() {
-			return false
-		}
-	}
-	return true
-}
+func (s Shape) IsStatic() bool { return s.d == nil || s.d.dyn == nil && !s.d.dynamic }
 
 // HasUnbounded reports whether some dimension anywhere in s is `?`.
 func (s Shape) HasUnbounded() bool {
-	if s.d == nil {
-		return false
-	}
-	return slices.Contains(s.d.dims, UnboundedSize) || slices.ContainsFunc(s.d.elems, Shape.HasUnbounded)
+	return s.d != nil && (s.d.unbounded || slices.Contains(s.d.dims, UnboundedSize))
 }
 
 // NumElements is the product of the dimensions of an array (bounds for dynamic ones); 1 for a scalar, 0 for other kinds. It
@@ -275,6 +266,7 @@ func (s Shape) Map(f func(Shape) Shape) Shape {
 		return s
 	}
 	var elems []Shape
+	var dynamic, unbounded bool
 	for i, e := range s.d.elems {
 		m := e.Map(f)
 		if m.d != e.d && elems == nil {
@@ -283,12 +275,14 @@ func (s Shape) Map(f func(Shape) Shape) Shape {
 		if elems != nil {
 			elems[i] = m
 		}
+		dynamic = dynamic || !m.IsStatic()
+		unbounded = unbounded || m.HasUnbounded()
 	}
 	if elems == nil {
 		return s
 	}
 	d := s.d.copy()
-	d.elems = elems
+	d.elems, d.dynamic, d.unbounded = elems, dynamic, unbounded
 	return Shape{d}
 }
 

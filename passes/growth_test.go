@@ -22,19 +22,13 @@ var superlinear = map[string]string{
 	"collectives-schedule-linearizer chains":   "reaches from each collective to all before it",
 	"cpu-all-reduce-combiner chains":           "as all-gather-combiner",
 	"sync-useless-pairs chains":                "marks, for each chain, all that must come before or after it",
-	"module-dce rounds":                        "a part of the state that goes has the whole state written anew",
-	"simplify rounds":                          "a part of the state that goes has the whole state written anew",
 	"O2 rounds":                                "a part of the state that goes has the whole state written anew",
 	"O3 rounds":                                "a part of the state that goes has the whole state written anew",
 	"cpu rounds":                               "a part of the state that goes has the whole state written anew",
 	"cpu-async rounds":                         "a part of the state that goes has the whole state written anew",
 	"bfloat16-propagation rounds":              "asks of each part of a large state about all the others",
-	"recognize-reduce-window rounds":           "asks of each part of a large state about all the others",
 	"while-loop-all-reduce-code-motion rounds": "asks of each part of a large state about all the others",
 	"while-loop-fusible-sinking rounds":        "asks of each part of a large state about all the others",
-	"conditional-code-motion wide":             "a value that is merged is looked for in the whole tuple of results",
-	"O1 wide":                                  "cse",
-	"spmd wide":                                "cse",
 }
 
 var growthSizes = flag.String("growth", "1000,4000", "instructions of the programs of TestGrowth: the last is held against the first")

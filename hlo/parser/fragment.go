@@ -66,9 +66,6 @@ func ParseStatistics(text string) (*hlo.Statistics, error) {
 	return fragment(text, (*parser).statistics)
 }
 
-// ParseParameterReplication parses a braced list of booleans, one for each leaf of a parameter.
-func ParseParameterReplication(text string) ([]bool, error) { return ParseBools(text) }
-
 // ParseBools parses a braced list of booleans: `{true,false}`.
 func ParseBools(text string) ([]bool, error) { return fragment(text, (*parser).boolList) }
 

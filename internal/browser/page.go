@@ -3,7 +3,6 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 )
@@ -121,11 +120,6 @@ func (p *Page) ClickAt(x, y float64) error {
 	return nil
 }
 
-// Wheel turns the mouse's wheel at a point.
-func (p *Page) Wheel(x, y, by float64) error {
-	return p.do("Input.dispatchMouseEvent", map[string]any{"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": by})
-}
-
 // Type types a text into what has the focus.
 func (p *Page) Type(text string) error {
 	return p.do("Input.insertText", map[string]any{"text": text})
@@ -153,15 +147,6 @@ func (p *Page) Dark(dark bool) error {
 	}
 	feature := []map[string]string{{"name": "prefers-color-scheme", "value": value}}
 	return p.do("Emulation.setEmulatedMedia", map[string]any{"features": feature})
-}
-
-// Screenshot writes what is seen as a PNG file.
-func (p *Page) Screenshot(path string) error {
-	data, err := p.shot()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, data, 0o666)
 }
 
 // Metric is a figure of the page: JSHeapUsedSize, Nodes, LayoutCount and so on.

@@ -353,6 +353,11 @@ func (w *pipelined) finish(at emit.At, loop hlo.InstrID, narrow hlo.Shape, last 
 		results[x.part] = w.exchanged(at, w.c, x, results[x.part], w.body, last[:len(x.varying)])
 		last = last[len(x.varying):]
 	}
+	return w.replaceLoop(at, narrow, results)
+}
+
+// replaceLoop puts results in the place of the elements of the loop that goes, or a tuple of them in the place of the loop.
+func (w *pipelined) replaceLoop(at emit.At, narrow hlo.Shape, results []hlo.InstrID) error {
 	for _, u := range slices.Collect(w.c.Users(w.while)) {
 		if in := w.c.At(u); in.Opcode() == hlo.OpGetTupleElement {
 			if err := w.c.ReplaceInstruction(u, results[hlo.AttrsOf[hlo.TupleElementAttrs](in).Index]); err != nil {

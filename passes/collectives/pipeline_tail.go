@@ -221,23 +221,5 @@ func (w *pipelined) behindTail(at emit.At, loop hlo.InstrID, body hlo.Computatio
 	for i, id := range t.updates {
 		results[i] = last[id]
 	}
-	for _, u := range slices.Collect(w.c.Users(w.while)) {
-		if in := w.c.At(u); in.Opcode() == hlo.OpGetTupleElement {
-			if err := w.c.ReplaceInstruction(u, results[hlo.AttrsOf[hlo.TupleElementAttrs](in).Index]); err != nil {
-				return err
-			}
-		}
-	}
-	if w.c.UserCount(w.while) > 0 || w.c.Root() == w.while {
-		if err := w.c.ReplaceInstruction(w.while, at.OpOf(hlo.OpTuple, narrow, nil, results...)); err != nil {
-			return err
-		}
-	} else if err := w.c.Remove(w.while); err != nil {
-		return err
-	}
-	for _, r := range results {
-		pass.Release(w.c, r, nil)
-	}
-	emit.Reorder(w.c)
-	return nil
+	return w.replaceLoop(at, narrow, results)
 }

@@ -64,7 +64,7 @@ func (b *body) pack(v *value, split []bool) hlo.InstrID {
 		parts = nil
 		skip := 0
 		for _, p := range b.taken(v) {
-			n := leaves(p.shape)
+			n := p.shape.NumLeaves()
 			parts = append(parts, b.form(p, split[skip:skip+n]))
 			skip += n
 		}
@@ -92,7 +92,7 @@ func (b *body) unpack(id hlo.InstrID, s hlo.Shape, split []bool) *value {
 	var parts []*value
 	skip := 0
 	for i := range s.NumElems() {
-		n := leaves(s.Elem(i))
+		n := s.Elem(i).NumLeaves()
 		parts = append(parts, unpackPart(at, at.Element(id, i), s.Elem(i), split[skip:skip+n], size))
 		skip += n
 	}
@@ -109,7 +109,7 @@ func unpackPart(at emit.At, id hlo.InstrID, s hlo.Shape, split []bool, size func
 	var parts []*value
 	skip := 0
 	for i := range s.NumElems() {
-		n := leaves(s.Elem(i))
+		n := s.Elem(i).NumLeaves()
 		parts = append(parts, unpackPart(at, at.Element(id, i), s.Elem(i), split[skip:skip+n], size))
 		skip += n
 	}

@@ -11,10 +11,11 @@ type flow struct {
 	m hlo.Module
 	// outside are computations that run inside an op that stays as it is, and stay so, too.
 	outside map[hlo.CompID]bool
-	first   map[place]int // the class of the first leaf of a value
-	leader  []int         // of classes: the one that stands for it
-	static  []bool        // of leaders: it has an op for static shapes
-	read    bool          // a size is read, or set
+	before  map[place][]int // of the parts of a tuple: the leaves in front of each
+	first   map[place]int   // the class of the first leaf of a value
+	leader  []int           // of classes: the one that stands for it
+	static  []bool          // of leaders: it has an op for static shapes
+	read    bool            // a size is read, or set
 }
 
 // place is an instruction of a module.
@@ -26,7 +27,7 @@ type place struct {
 func at(in hlo.Instruction) place { return place{in.Computation().ID(), in.ID()} }
 
 func (p *padding) findFlow() *flow {
-	f := &flow{m: p.m, outside: map[hlo.CompID]bool{}, first: map[place]int{}}
+	f := &flow{m: p.m, outside: map[hlo.CompID]bool{}, before: map[place][]int{}, first: map[place]int{}}
 	reachable := analysis.Reachable(p.m)
 	f.findOutside(reachable)
 	for c := range p.m.PostOrder() {
@@ -101,14 +102,12 @@ func (f *flow) connect(in hlo.Instruction) {
 		skip := 0
 		for o := range in.Operands() {
 			f.join(in, skip, o, 0, o.Shape())
-			skip += leaves(o.Shape())
+			skip += o.Shape().NumLeaves()
 		}
 	case in.Opcode() == hlo.OpGetTupleElement:
-		skip, o := 0, in.OperandInstr(0)
-		for i := range int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index) {
-			skip += leaves(o.Shape().Elem(i))
+		if o := in.OperandInstr(0); !in.Shape().IsStatic() {
+			f.join(in, 0, o, f.firstLeaf(o, int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)), in.Shape())
 		}
-		f.join(in, 0, o, skip, in.Shape())
 	case r.forwards:
 		f.join(in, 0, in.OperandInstr(0), 0, in.Shape())
 	case r.rewrite != nil:
@@ -151,13 +150,25 @@ func operandOf(in hlo.Instruction, k, i int) int {
 	return i
 }
 
-func leaves(s hlo.Shape) int { return len(leavesOf(s)) }
-
 func leavesOf(s hlo.Shape) (all []hlo.Shape) {
 	for _, leaf := range s.Leaves {
 		all = append(all, leaf)
 	}
 	return all
+}
+
+// firstLeaf is the number of leaves of a tuple that are in front of a part of it.
+func (f *flow) firstLeaf(tuple hlo.Instruction, part int) int {
+	before, ok := f.before[at(tuple)]
+	if !ok {
+		n := 0
+		for i := range tuple.Shape().NumElems() {
+			before = append(before, n)
+			n += tuple.Shape().Elem(i).NumLeaves()
+		}
+		f.before[at(tuple)] = before
+	}
+	return before[part]
 }
 
 // class is the class of a leaf of a value.
@@ -166,7 +177,7 @@ func (f *flow) class(in hlo.Instruction, leaf int) int {
 	if !ok {
 		first = len(f.leader)
 		f.first[at(in)] = first
-		for i := range leaves(in.Shape()) {
+		for i := range in.Shape().NumLeaves() {
 			f.leader = append(f.leader, first+i)
 			f.static = append(f.static, false)
 		}

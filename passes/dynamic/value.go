@@ -117,7 +117,7 @@ func (b *body) form(v *value, split []bool) hlo.InstrID {
 	var parts []hlo.InstrID
 	skip := 0
 	for _, p := range b.taken(v) {
-		n := leaves(p.shape)
+		n := p.shape.NumLeaves()
 		parts = append(parts, b.form(p, split[skip:skip+n]))
 		skip += n
 	}
@@ -149,7 +149,7 @@ func (b *body) sizesOf(v *value, split []bool) (sizes []hlo.InstrID) {
 	case v.shape.IsTuple():
 		skip := 0
 		for _, p := range b.taken(v) {
-			n := leaves(p.shape)
+			n := p.shape.NumLeaves()
 			sizes = append(sizes, b.sizesOf(p, split[skip:skip+n])...)
 			skip += n
 		}

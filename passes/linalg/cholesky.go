@@ -10,9 +10,6 @@ import (
 
 // NewCholesky makes the expander of cholesky.
 func NewCholesky(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known(blockSize.Name); err != nil {
-		return nil, err
-	}
 	block, err := blockOf(o)
 	if err != nil {
 		return nil, err

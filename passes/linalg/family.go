@@ -30,7 +30,11 @@ var blockSize = pass.Param{Name: "block-size", Doc: "columns that a loop makes o
 
 var lapackToo = pass.Param{Name: "lapack", Doc: "expand the calls to LAPACK that JAX makes for processors as well; false"}
 
-func blockOf(o pass.Options) (int64, error) {
+// blockOf reads the option block-size, and refuses options that are neither it nor one of the others.
+func blockOf(o pass.Options, others ...string) (int64, error) {
+	if err := o.Known(append(others, blockSize.Name)...); err != nil {
+		return 0, err
+	}
 	block, err := o.Int(blockSize.Name, defaultBlock)
 	if err == nil && block < 1 {
 		err = fmt.Errorf("%s=%d: want 1 or more", blockSize.Name, block)

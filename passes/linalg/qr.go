@@ -8,10 +8,7 @@ import (
 
 // NewQR makes the expander of the calls that factor matrices into orthogonal ones and triangular ones.
 func NewQR(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known(blockSize.Name, lapackToo.Name); err != nil {
-		return nil, err
-	}
-	block, err := blockOf(o)
+	block, err := blockOf(o, lapackToo.Name)
 	if err != nil {
 		return nil, err
 	}

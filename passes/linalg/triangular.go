@@ -8,9 +8,6 @@ import (
 
 // NewTriangularSolve makes the expander of triangular-solve.
 func NewTriangularSolve(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known(blockSize.Name); err != nil {
-		return nil, err
-	}
 	block, err := blockOf(o)
 	if err != nil {
 		return nil, err

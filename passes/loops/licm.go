@@ -323,13 +323,15 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 	first := l.firstComputed()
 	widenState(l.body.Instr(param), state, origins)
 	var taken []hlo.InstrID
+	instead := make(map[hlo.InstrID]hlo.InstrID, len(frontier))
 	for k, id := range frontier {
 		taken = append(taken, l.element(l.body, first, param, n+k))
 		l.body.ReplaceAllUses(id, taken[k])
+		instead[id] = taken[k]
 	}
 	for i, id := range results { // the root may have used what was moved
-		if k := slices.Index(frontier, id); k >= 0 {
-			results[i] = taken[k]
+		if to, ok := instead[id]; ok {
+			results[i] = to
 		}
 	}
 	widenState(l.body.Instr(root).SetOperands(append(results, taken...)...), state, origins)

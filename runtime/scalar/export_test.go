@@ -1,8 +1,5 @@
 package scalar
 
-// HasNative reports whether programs are translated here.
-func HasNative() bool { return hasNative }
-
 // SetNative switches the translation of programs to come on or off, and returns what it was.
 func SetNative(on bool) (was bool) {
 	was, hasNative = hasNative, on
