@@ -26,6 +26,7 @@ type viewCmd struct {
 	Against string   `help:"An older version of the program: what is new or changed since is coloured." placeholder:"FILE"`
 	Overlay []string `help:"Colour instructions by a file of figures; see above." placeholder:"FILE.json" sep:"none"`
 	NaN     bool     `name:"nan" help:"Run the program with the reference evaluator, and colour where values are NaN."`
+	Shards  bool     `name:"shardings" help:"Show the shardings that propagation finds, and where each comes from."`
 	Inputs  string   `help:"Arrays for the parameters of that run, keys 0, 1, ...; what is not given is random." placeholder:"FILE.npz"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 
@@ -40,14 +41,15 @@ lists the keys. Files are read when they are opened in the page, so that loading
 elsewhere, and only this machine is served.
 
 Several files, or a folder that XLA dumped, are listed at the top of the page. Boxes are coloured by kind, by the cost model, by size, by sharding and by
-asynchronous chains; by what is new since --against=OLD; by where values are NaN with --nan; and by figures of a file: what halo profile --json or
+asynchronous chains; with --shardings, by those that propagation finds, and why; by what is new since --against=OLD; by where values are NaN with --nan; and by figures of a file: what halo profile --json or
 halo mem --json of the program wrote, or
 
   {"title": "Measured", "unit": "s", "values": [{"instruction": "dot.3", "value": 0.0012, "label": "12 calls"}]}
 
   halo view step.hlo
   halo view dump/ --open
-  halo view after.hlo --against=before.hlo --html=change.html`
+  halo view after.hlo --against=before.hlo --html=change.html
+  halo view --shardings before_partitioning.hlo`
 }
 
 func (c *viewCmd) Run(e *env) error {
@@ -172,10 +174,17 @@ func (c *viewCmd) program(e *env, in *input) (*view.Program, error) {
 	if err != nil {
 		return nil, errors.New(describe(err, in))
 	}
+	var why map[string][]string
+	if c.Shards {
+		if m, why, err = decided(m); err != nil {
+			return nil, errors.New(describe(err, in))
+		}
+	}
 	p, err := view.New(in.rel, m, rates())
 	if err != nil {
 		return nil, err
 	}
+	p.ExplainShardings(why)
 	if c.Against != "" {
 		old, err := c.older(e)
 		if err != nil {

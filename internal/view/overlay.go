@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -71,9 +72,11 @@ func memory(m hlo.Module, p *Program) *Overlay {
 // palette is colours that are told apart; there are as many classes as colours at most.
 var palette = []string{"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759", "#76b7b2", "#edc948", "#ff9da7", "#9c755f", "#86bcb6", "#d37295", "#bab0ac"}
 
+const shardingID = "sharding"
+
 // shardings gives each sharding a class, the most frequent first come; what is beyond the colours shares the last.
 func shardings(m hlo.Module, p *Program) *Overlay {
-	o := &Overlay{ID: "sharding", Title: "Sharding", About: "How values are split over devices."}
+	o := &Overlay{ID: shardingID, Title: "Sharding", About: "How values are split over devices."}
 	classes := newTable()
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
@@ -95,6 +98,33 @@ func shardings(m hlo.Module, p *Program) *Overlay {
 		}
 	}
 	return o
+}
+
+// ExplainShardings adds to the overlay of shardings why instructions have theirs, and a class of those that have none for a reason.
+func (p *Program) ExplainShardings(why map[string][]string) {
+	for _, o := range p.Overlays {
+		if o.ID != shardingID {
+			continue
+		}
+		known := make(map[int]bool, len(o.Values))
+		for i := range o.Values {
+			v := &o.Values[i]
+			known[v.Instr] = true
+			if texts := why[p.Names[v.Instr]]; len(texts) > 0 {
+				v.Label = strings.Join(texts, "; ")
+			}
+		}
+		none := float64(len(o.Classes))
+		for name, texts := range why {
+			if i, ok := p.index[name]; ok && !known[i] {
+				o.Values = append(o.Values, Value{i, none, strings.Join(texts, "; ")})
+			}
+		}
+		if len(o.Values) > len(known) {
+			o.Classes = append(o.Classes, Class{"none", "#e0e0e0"})
+			slices.SortFunc(o.Values, func(a, b Value) int { return a.Instr - b.Instr })
+		}
+	}
 }
 
 // chains is when each instruction of the executed computations with asynchronous work begins in the simulation of the executor, and how much

@@ -78,6 +78,10 @@ func TestNew(t *testing.T) {
 	}
 	require.NotNil(t, sharding)
 	assert.Equal(t, []view.Value{{Instr: at("p"), Number: 0, Label: "{devices=[2]<=[2]}"}}, sharding.Values)
+
+	p.ExplainShardings(map[string][]string{"p": {"{devices=[2]<=[2]}: given"}, "w": {"no sharding", "twice"}, "strange": {"gone"}})
+	assert.Equal(t, []view.Value{{Instr: at("p"), Label: "{devices=[2]<=[2]}: given"}, {Instr: w, Number: 1, Label: "no sharding; twice"}}, sharding.Values)
+	assert.Equal(t, "none", sharding.Classes[1].Name)
 }
 
 func TestDifference(t *testing.T) {

@@ -211,9 +211,10 @@ type backoff struct {
 	timer     *time.Timer
 }
 
+// Yielding is cheap while nobody wants the processor, and waking costs more than the pause between the pieces of a large exchange.
 const (
 	spins    = 64
-	yields   = 96
+	yields   = 4000
 	shortest = 20 * time.Microsecond
 	longest  = 500 * time.Microsecond
 	atRest   = 10 * time.Millisecond
