@@ -88,7 +88,7 @@ func allStatic(in hlo.Instruction, depth int) bool {
 	if !in.Shape().IsStatic() {
 		return false
 	}
-	if depth > 0 {
+	if depth > 1 || depth == 1 && in.Opcode() != hlo.OpTuple { // the shape of a tuple has those of its operands
 		for i := range in.NumOperands() {
 			if !allStatic(in.OperandInstr(i), depth-1) {
 				return false
