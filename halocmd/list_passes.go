@@ -69,7 +69,7 @@ func listedOf(p *pass.Pass) listedPass {
 	for _, o := range p.Params {
 		l.Options = append(l.Options, listed{o.Name, o.Doc})
 	}
-	for _, r := range p.Rules {
+	for _, r := range p.Rules() {
 		l.Rules = append(l.Rules, listed{r.ID, r.Doc})
 	}
 	for _, phase := range p.Makes {

@@ -24,7 +24,7 @@ func explainPass(out io.Writer, name string) error {
 			explainWhole(out, p)
 			return nil
 		}
-		for _, r := range p.Rules {
+		for _, r := range p.Rules() {
 			if strings.EqualFold(r.ID, rule) {
 				fmt.Fprintf(out, "%s.%s: %s\n", p.Name, r.ID, r.Doc)
 				if r.Text != "" {
@@ -53,7 +53,7 @@ func explainPass(out io.Writer, name string) error {
 func knownRule(name string) error {
 	base, rule, _ := strings.Cut(name, ".")
 	for _, p := range catalogue.All() {
-		if p.Name == base && slices.ContainsFunc(p.Rules, func(r pass.Rule) bool { return r.ID == rule }) {
+		if p.Name == base && slices.ContainsFunc(p.Rules(), func(r pass.Rule) bool { return r.ID == rule }) {
 			return nil
 		}
 	}
@@ -123,7 +123,7 @@ func byWhom(e pass.Event) string {
 		return e.Path
 	}
 	by := fmt.Sprintf("%s, rewrite %d, %s", e.Path, e.Rewrite, e.Rule)
-	for _, r := range e.Pass.Rules {
+	for _, r := range e.Pass.Rules() {
 		if r.ID == e.Rule {
 			by += ": " + r.Doc
 		}

@@ -19,5 +19,5 @@ var Absorb = func() *pass.Pass {
 	for _, rule := range absorption {
 		r.Rules = append(r.Rules, rule.RewriteRule)
 	}
-	return &pass.Pass{Name: "absorb", Doc: "minimum and maximum absorb each other", Rules: r.Document(), Local: r.Local}
+	return &pass.Pass{Name: "absorb", Doc: "minimum and maximum absorb each other", Rewrites: r.Document, Local: r.Local}
 }()

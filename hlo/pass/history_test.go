@@ -15,7 +15,7 @@ import (
 func TestHistory(t *testing.T) {
 	replace := func(name string, from, to hlo.Opcode) *pass.Pass {
 		r := &pass.Rewriter{Rules: []*pass.RewriteRule{swap("R-"+name, from, to, pass.Exact)}}
-		return &pass.Pass{Name: name, Doc: "exchange", Rules: r.Document(), Local: r.Local}
+		return &pass.Pass{Name: name, Doc: "exchange", Rewrites: r.Document, Local: r.Local}
 	}
 	m := module(t, "m")
 	var h pass.History

@@ -31,8 +31,8 @@ type Pass struct {
 	Doc  string // the first line is a title
 	// Options are the pass's parameters as written, for printing the pipeline back.
 	Options Options
-	// Rules document the rewrites of a pass that is a table of them.
-	Rules []Rule
+	// Rewrites documents those of a pass that is a table of them: see [Pass.Rules].
+	Rewrites func() []Rule
 	// Params document the options that it reads.
 	Params []Param
 	// About, if not empty, lists the opcodes that the pass is about: it leaves a module alone that has no instruction of one of them.
@@ -58,6 +58,14 @@ type Pass struct {
 
 // Rule is the documentation of one named rewrite. Fuel is spent by its id. Text is the rule itself, if it is one of package rules.
 type Rule struct{ ID, Doc, Text string }
+
+// Rules lists the rewrites of a pass that is a table of them.
+func (p *Pass) Rules() []Rule {
+	if p.Rewrites == nil {
+		return nil
+	}
+	return p.Rewrites()
+}
 
 // Param is the documentation of an option: `{limit=4}`.
 type Param struct{ Name, Doc string }

@@ -67,6 +67,16 @@ type RewriteRule struct {
 	RewriteAt func(s Site, in hlo.Instruction) (Expr, bool)
 	// Forms are several ways to match, tried in order, in the place of Operands and Rewrite: the orders of operands that commute.
 	Forms []RuleForm
+	// Late, if not nil, makes the whole of a rule of which ID, FP and Root alone are here: it is read when an instruction is met that it may replace.
+	Late func() *RewriteRule
+}
+
+// Whole is the rule with all that it consists of.
+func (r *RewriteRule) Whole() *RewriteRule {
+	if r.Late == nil {
+		return r
+	}
+	return r.Late()
 }
 
 // RuleForm is one way in which a rule matches.
@@ -108,6 +118,7 @@ type Rewriter struct {
 // Document lists the rules for [Pass.Rules].
 func (r *Rewriter) Document() (rules []Rule) {
 	for _, rule := range r.Rules {
+		rule = rule.Whole()
 		doc := rule.Doc
 		if rule.FP != Exact {
 			doc = fmt.Sprintf("%s (may change: %v)", doc, rule.FP)

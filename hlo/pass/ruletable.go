@@ -73,7 +73,7 @@ func (t *ruleTable) opcode(op hlo.Opcode) *opcodeRules {
 	}
 	o := &opcodeRules{entries: make([]ruleEntry, 0, len(t.of[op]))}
 	for _, i := range t.of[op] {
-		r := t.rules[i]
+		r := t.rules[i].Whole()
 		if r.Forms == nil {
 			o.entries = append(o.entries, ruleEntry{r, RuleForm{r.Operands, r.Rewrite}})
 		}

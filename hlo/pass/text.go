@@ -266,13 +266,16 @@ func parsed(text string) (*textPipeline, error) {
 	if t, ok := texts.Load(text); ok {
 		return t.(*textPipeline), nil
 	}
-	t, err := textParser().ParseString("", text)
-	if err != nil {
-		col, msg := 1, err.Error()
-		if pe, ok := err.(participle.Error); ok {
-			col, msg = pe.Position().Column, pe.Message()
+	t, ok := readText(text)
+	if !ok {
+		var err error
+		if t, err = textParser().ParseString("", text); err != nil {
+			col, msg := 1, err.Error()
+			if pe, ok := err.(participle.Error); ok {
+				col, msg = pe.Position().Column, pe.Message()
+			}
+			return nil, &TextError{text, max(col, 1), msg}
 		}
-		return nil, &TextError{text, max(col, 1), msg}
 	}
 	if numTexts.Add(1) <= maxTexts {
 		texts.Store(text, t)

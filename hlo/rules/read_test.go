@@ -15,22 +15,7 @@ import (
 // TestReader holds the reader to the grammar: on the rules of the simplifier and of the tutorial, and on texts that differ from them by a few tokens.
 // What it accepts must be the tree that the grammar makes, and it must accept what is written in earnest.
 func TestReader(t *testing.T) {
-	texts := map[string]string{}
-	paths, err := filepath.Glob("../../passes/*/*.rules")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		texts[path] = string(text)
-	}
-	tutorial, err := os.ReadFile("../../docs/rules.md")
-	require.NoError(t, err)
-	for i, block := range strings.Split(string(tutorial), "```") {
-		if kind, body, _ := strings.Cut(block, "\n"); i%2 == 1 && strings.HasPrefix(kind, "rules") {
-			texts[fmt.Sprintf("block %d", i)] = body
-		}
-	}
+	texts := textsInEarnest(t)
 	var tokens, lines []string
 	for path, text := range texts {
 		got, ok := read(path, text)
@@ -72,6 +57,49 @@ func TestReader(t *testing.T) {
 		}
 	}
 	assert.Greater(t, accepted, 500)
+}
+
+// textsInEarnest are the rules of the simplifier and of the tutorial, by where they stand.
+func textsInEarnest(t *testing.T) map[string]string {
+	texts := map[string]string{}
+	paths, err := filepath.Glob("../../passes/*/*.rules")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		texts[path] = string(text)
+	}
+	tutorial, err := os.ReadFile("../../docs/rules.md")
+	require.NoError(t, err)
+	for i, block := range strings.Split(string(tutorial), "```") {
+		if kind, body, _ := strings.Cut(block, "\n"); i%2 == 1 && strings.HasPrefix(kind, "rules") {
+			texts[fmt.Sprintf("block %d", i)] = body
+		}
+	}
+	return texts
+}
+
+// TestLate holds what is known of a rule before it is read to the rule.
+func TestLate(t *testing.T) {
+	texts := textsInEarnest(t)
+	texts["spread"] = "// one -- two\nA [nan] w:(f:add|multiply (abs x) y) // three -- four\n  => x // five -- six\n -- seven // eight\n\n B (add x 0) => x -- nine"
+	for path, text := range texts {
+		_, ok := outlinesOf(text)
+		assert.True(t, ok, path)
+		want, late := Must(path, text), Late(path, text)
+		require.Equal(t, len(want), len(late), path)
+		for i, l := range late {
+			w := want[i].RewriteRule
+			require.NotNil(t, l.Late)
+			assert.Equal(t, w.ID, l.ID)
+			assert.Equal(t, w.FP, l.FP)
+			assert.Equal(t, w.Root, l.Root)
+			whole := l.Whole()
+			assert.Equal(t, [6]any{w.ID, w.FP, w.Root, w.Doc, w.Text, w.Dynamic}, [6]any{whole.ID, whole.FP, whole.Root, whole.Doc, whole.Text, whole.Dynamic})
+			assert.Equal(t, len(w.Forms), len(whole.Forms))
+		}
+	}
 }
 
 // tokensOf cuts a text into tokens, of which the last is the end.

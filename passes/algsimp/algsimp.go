@@ -27,7 +27,13 @@ Only rules that keep every bit fire, unless fp=xla or fp=fast allows others. rul
 may change. The other options are those of XLA's simplifier, by their names there.`
 
 // Every lists the rules whatever options they wait for.
-func Every() []*pass.RewriteRule { return catalogue(&defaults) }
+func Every() []*pass.RewriteRule {
+	all := catalogue(&defaults)
+	for i, r := range all {
+		all[i] = r.Whole()
+	}
+	return all
+}
 
 // table lists the rules for some options.
 func table(o *options) []*pass.RewriteRule {
@@ -75,7 +81,7 @@ func made(o pass.Options) (*pass.Pass, error) {
 	}
 	r.Rules = table(&opts)
 	r.Layouts, r.Once = opts.layoutSensitive, !opts.fixedPoint
-	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Params: params(), Rules: r.Document(), Local: r.Local, Lent: true}, nil
+	return &pass.Pass{Name: "algsimp", Doc: doc, Options: o, Params: params(), Rewrites: r.Document, Local: r.Local, Lent: true}, nil
 }
 
 // rule is shorthand for the tables.

@@ -39,7 +39,7 @@ func TestAgainstXLA(t *testing.T) {
 	p, err := algsimp.New(pass.Options{{Key: "fp", Value: "xla"}, {Key: "executing-on-cpu"}})
 	require.NoError(t, err)
 	ids := []string{}
-	for _, r := range p.Rules {
+	for _, r := range p.Rules() {
 		ids = append(ids, strings.TrimRight(r.ID, "abcdefghijklmnopqrstuvwxyz"))
 	}
 	same, other := 0, 0

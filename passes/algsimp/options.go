@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gohalo/halo/hlo/pass"
 )
@@ -182,17 +181,10 @@ func allow(r *pass.Rewriter, policy string) error {
 	return err
 }
 
-// known are the ids of all rules, whatever options they wait for.
-var known = sync.OnceValue(func() map[string]bool {
-	ids := map[string]bool{}
-	for _, r := range Every() {
-		ids[r.ID] = true
-	}
-	for id := range gates {
-		ids[id] = true
-	}
-	return ids
-})
+// known reports whether there is a rule of an id, whatever options it waits for.
+func known(id string) bool {
+	return gates[id] != nil || slices.ContainsFunc(catalogue(&defaults), func(r *pass.RewriteRule) bool { return r.ID == id })
+}
 
 // choose reads -ID and +ID.
 func choose(r *pass.Rewriter, ids []string) error {
@@ -200,7 +192,7 @@ func choose(r *pass.Rewriter, ids []string) error {
 		id, off := strings.CutPrefix(strings.TrimPrefix(id, "+"), "-")
 		switch {
 		case id == "":
-		case !known()[id]:
+		case !known(id):
 			return fmt.Errorf("there is no rule %s", id)
 		case off:
 			r.Off = append(r.Off, id)

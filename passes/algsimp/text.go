@@ -11,23 +11,33 @@ import (
 //go:embed *.rules
 var ruleFiles embed.FS
 
+// textFiles are the files of rules.
+var textFiles = []string{"arithmetic.rules", "minmax.rules", "logic.rules", "movement.rules"}
+
 // Text lists the rules that are text, by file.
-var Text = sync.OnceValue(func() map[string][]*rules.Rule {
+func Text() map[string][]*rules.Rule {
 	files := map[string][]*rules.Rule{}
-	for _, name := range []string{"arithmetic.rules", "minmax.rules", "logic.rules", "movement.rules"} {
-		text, err := ruleFiles.ReadFile(name)
-		if err != nil {
-			panic(err) // it is embedded
-		}
-		files[name] = rules.Must(name, string(text))
+	for _, name := range textFiles {
+		files[name] = rules.Must(name, ruleText(name))
+	}
+	return files
+}
+
+func ruleText(name string) string {
+	text, err := ruleFiles.ReadFile(name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
+}
+
+var lateRules = sync.OnceValue(func() map[string][]*pass.RewriteRule {
+	files := map[string][]*pass.RewriteRule{}
+	for _, name := range textFiles {
+		files[name] = rules.Late(name, ruleText(name))
 	}
 	return files
 })
 
-// written are the rules of a file.
-func written(name string) (all []*pass.RewriteRule) {
-	for _, r := range Text()[name] {
-		all = append(all, r.RewriteRule)
-	}
-	return all
-}
+// written are the rules of a file, each of which is read when it is needed.
+func written(name string) []*pass.RewriteRule { return lateRules()[name] }

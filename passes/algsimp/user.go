@@ -46,7 +46,7 @@ func NewRules(o pass.Options) (*pass.Pass, error) {
 	if r.Once, err = o.Bool("once"); err != nil {
 		return nil, err
 	}
-	return &pass.Pass{Name: "rules", Doc: userDoc, Options: o, Rules: r.Document(), Local: r.Local, Lent: true, Params: []pass.Param{
+	return &pass.Pass{Name: "rules", Doc: userDoc, Options: o, Rewrites: r.Document, Local: r.Local, Lent: true, Params: []pass.Param{
 		{Name: "file", Doc: "the file of rules"},
 		{Name: "fp", Doc: "what rules may change in floating-point results, whatever the policy of the run: strict, xla or fast"},
 		{Name: "layouts", Doc: "layouts are final: what stands for an instruction has its layout"},

@@ -13,7 +13,7 @@ import (
 // rewriting makes a pass of rules.
 func rewriting(name, doc string, list ...*pass.RewriteRule) *pass.Pass {
 	r := &pass.Rewriter{Rules: list}
-	return &pass.Pass{Name: name, Doc: doc, Rules: r.Document(), Local: r.Local, Lent: true}
+	return &pass.Pass{Name: name, Doc: doc, Rewrites: r.Document, Local: r.Local, Lent: true}
 }
 
 // conversionRules undo floating conversions.
@@ -37,7 +37,7 @@ func NewFPConversions(o pass.Options) (*pass.Pass, error) {
 		}
 		r.Allow = &level
 	}
-	return &pass.Pass{Name: "simplify-fp-conversions", Doc: conversionsDoc, Options: o, Rules: r.Document(), Local: r.Local, Lent: true, Params: []pass.Param{
+	return &pass.Pass{Name: "simplify-fp-conversions", Doc: conversionsDoc, Options: o, Rewrites: r.Document, Local: r.Local, Lent: true, Params: []pass.Param{
 		{Name: "fp", Doc: "what may change in floating-point results, whatever the policy of the run: strict, xla or fast"},
 	}}, nil
 }
