@@ -316,7 +316,7 @@ func (c CompEdit) eachUser(id InstrID, yield func(InstrID) bool) {
 }
 
 // UserCount is the current number of users of id.
-func (c CompEdit) UserCount(id InstrID) int { return len(c.state().userOverlay().of(id)) }
+func (c CompEdit) UserCount(id InstrID) int { return c.state().userOverlay().count(id) }
 
 // ControlSuccessors yields the ids of the instructions that have id as control predecessor now, ascending.
 func (c CompEdit) ControlSuccessors(id InstrID) iter.Seq[InstrID] {
@@ -346,7 +346,7 @@ func (st *compState) remove(n *instrNode) error {
 	var reason error
 	u := st.userOverlay()
 	switch {
-	case len(u.of(n.id)) > 0:
+	case u.count(n.id) > 0:
 		reason = ErrHasUsers
 	case len(u.successors(n.id)) > 0:
 		reason = ErrHasControlSuccessors
@@ -398,13 +398,7 @@ func (c CompEdit) ReplaceAllUses(old, new InstrID) int {
 		if user == new {
 			continue
 		}
-		ops := st.ownInstr(user).ownOperands(&st.e.stats)
-		for i, id := range ops {
-			if id == old {
-				ops[i] = new
-			}
-		}
-		u.swap(user, ops, old, new)
+		u.redirect(user, st.ownInstr(user).ownOperands(&st.e.stats), old, new)
 		count++
 	}
 	if st.node.root == old {

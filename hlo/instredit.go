@@ -120,9 +120,10 @@ func (i InstrEdit) SetOperand(n int, to InstrID) InstrEdit {
 	}
 	i.st.instr(to)
 	ops = i.own().ownOperands(&i.st.e.stats)
-	ops[n] = to
 	if u := i.st.users; u != nil {
-		u.swap(i.id, ops, old, to)
+		u.set(i.id, ops, n, to)
+	} else {
+		ops[n] = to
 	}
 	return i
 }
@@ -153,6 +154,7 @@ func (i InstrEdit) AppendOperand(id InstrID) InstrEdit {
 	i.st.instr(id)
 	i.own().appendOperand(&i.st.e.stats, id)
 	if u := i.st.users; u != nil {
+		u.forget(i.id)
 		u.update(id, i.id, false, true)
 	}
 	return i

@@ -80,14 +80,24 @@ func (o *orderOverlay) placed(id, at InstrID) {
 	o.pred[at] = id
 }
 
-// livePred is the live instruction before id in the current state, nil at the start.
+// livePred is the live instruction before id in the current state, nil at the start. Those removed since are stepped over once.
 func (st *compState) livePred(id InstrID) *instrNode {
-	for p := st.order.before(id); p != NoInstr; p = st.order.before(p) {
-		if n := st.node.instrs.get(uint32(p)); n != nil {
-			return n
+	o := st.order
+	p := o.before(id)
+	if p == NoInstr {
+		return nil
+	}
+	n := st.node.instrs.get(uint32(p))
+	if n != nil {
+		return n
+	}
+	for n == nil && p != NoInstr {
+		if p = o.before(p); p != NoInstr {
+			n = st.node.instrs.get(uint32(p))
 		}
 	}
-	return nil
+	o.pred[id] = p
+	return n
 }
 
 // rankBefore makes room before at and returns the rank to insert there.
@@ -107,9 +117,10 @@ func (st *compState) rankBefore(at InstrID) uint64 {
 	}
 }
 
-// spread opens gaps before at: it takes ever more predecessors until the room up to the one before them allows a gap of rankStep
-// each, and deals that room out evenly. At the start of the computation without such room, all ranks are dealt anew, with
-// room before at for as many instructions as there are.
+// spread opens gaps before at: it takes ever more predecessors until the room up to the one before them allows four gaps of rankStep
+// each. They get half of the room, dealt out evenly, and the gap before at the other half: twice as many instructions as were
+// moved can be inserted there before this is done again. At the start of the computation without such room, all ranks are dealt
+// anew, with room before at for as many instructions as there are.
 func (st *compState) spread(at InstrID) {
 	high := st.instr(at).rank
 	var window []InstrID // backwards from at
@@ -119,9 +130,10 @@ func (st *compState) spread(at InstrID) {
 		if p != nil {
 			low = p.rank
 		}
-		if step := (high - low) / uint64(len(window)+1); step >= rankStep {
+		if room := (high - low) / 2; room/uint64(len(window)+1) >= 2*rankStep {
+			step := room / uint64(len(window)+1)
 			for i, id := range window {
-				st.setRank(id, high-uint64(i+1)*step)
+				st.setRank(id, low+uint64(len(window)-i)*step)
 			}
 			return
 		}

@@ -22,12 +22,13 @@ type shapeData struct {
 	elems  []Shape // tuple elements, or the one array of a buffer
 	// Of a tuple: parts that are not tuples, and all parts. Both saturate: tuples of one tuple share it.
 	leaves, parts int
+	tokens        bool   // there is a token in it
 	hash          uint64 // atomic; 0: not computed
 }
 
 // copy is a shape to be changed. It has a hash of its own to find.
 func (d *shapeData) copy() *shapeData {
-	return &shapeData{typ: d.typ, dims: d.dims, dyn: d.dyn, layout: d.layout, elems: d.elems, leaves: d.leaves, parts: d.parts}
+	return &shapeData{typ: d.typ, dims: d.dims, dyn: d.dyn, layout: d.layout, elems: d.elems, leaves: d.leaves, parts: d.parts, tokens: d.tokens}
 }
 
 // MakeShape makes an array shape with static dimensions and no layout. It keeps no reference to dims.
@@ -50,6 +51,7 @@ func MakeTuple(elems ...Shape) Shape {
 	for _, e := range elems {
 		d.leaves = saturate(d.leaves + e.NumLeaves())
 		d.parts = saturate(d.parts + 1 + e.NumParts())
+		d.tokens = d.tokens || e.HasToken()
 	}
 	return Shape{d}
 }
@@ -59,7 +61,7 @@ func MakeBuffer(array Shape) Shape { return Shape{&shapeData{typ: BUFFER, elems:
 
 // The shapes without parts.
 var (
-	tokenShape  = Shape{&shapeData{typ: TOKEN}}
+	tokenShape  = Shape{&shapeData{typ: TOKEN, tokens: true}}
 	opaqueShape = Shape{&shapeData{typ: OPAQUE}}
 )
 
@@ -418,6 +420,9 @@ func (s Shape) NumLeaves() int {
 	}
 	return s.d.leaves
 }
+
+// HasToken reports whether s is a token, or a tuple with one in it at any depth.
+func (s Shape) HasToken() bool { return s.d != nil && s.d.tokens }
 
 // NumParts is the number of shapes inside of a tuple, at any depth; 0 for others. It may be much larger than the memory that the shape
 // takes, since a tuple can contain another one many times.

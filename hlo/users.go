@@ -47,7 +47,7 @@ func (c *compNode) usersOf(id InstrID) []InstrID {
 
 func (c *compNode) userCount(id InstrID) int {
 	if c.live != nil {
-		return len(c.live.st.userOverlay().of(id))
+		return c.live.st.userOverlay().count(id)
 	}
 	return len(c.userIndex().of(id))
 }
@@ -104,29 +104,30 @@ func invert(t *tree[instrNode], edges func(*instrNode) []InstrID) (off []uint32,
 	return off, ids
 }
 
-// userOverlay is a session's view of the users: an immutable index of some earlier state, and full lists for the values whose users
-// have changed since. A list belongs to the overlay and is sorted.
+// userOverlay is a session's view of the users: an immutable index of some earlier state, and what has changed since. It also knows the places
+// of the operands of wide users, once they are worth knowing.
 type userOverlay struct {
 	base          *userIndex
-	over, control map[InstrID][]InstrID
+	over, control changedLists
+	wide          map[InstrID]*operandPlaces
 }
 
-func (o *userOverlay) of(id InstrID) []InstrID {
-	if l, ok := o.over[id]; ok {
-		return l
+func (o *userOverlay) of(id InstrID) []InstrID { return o.over.of(id, o.base.of) }
+
+func (o *userOverlay) count(id InstrID) int {
+	if l := o.over.long[id]; l != nil {
+		return l.n
 	}
-	return o.base.of(id)
+	return len(o.of(id))
 }
 
-func (o *userOverlay) successors(id InstrID) []InstrID {
-	if l, ok := o.control[id]; ok {
-		return l
-	}
-	return o.base.successors(id)
-}
+func (o *userOverlay) successors(id InstrID) []InstrID { return o.control.of(id, o.base.successors) }
 
 // change records that user's operands (or control predecessors) went from before to after.
 func (o *userOverlay) change(user InstrID, before, after []InstrID, control bool) {
+	if !control {
+		o.forget(user)
+	}
 	has := slices.Contains[[]InstrID]
 	if len(before)+len(after) > 32 { // tuples of thousands of operands: search instead of scanning
 		before, after = sortedSet(before), sortedSet(after)
@@ -144,26 +145,80 @@ func (o *userOverlay) change(user InstrID, before, after []InstrID, control bool
 	}
 }
 
-// swap records that one operand of user changed from old to new; operands are those after the change.
-func (o *userOverlay) swap(user InstrID, operands []InstrID, old, new InstrID) {
-	if !slices.Contains(operands, old) {
-		o.update(old, user, false, false)
+// redirect makes user, whose operands may be written, use new wherever it uses old.
+func (o *userOverlay) redirect(user InstrID, operands []InstrID, old, new InstrID) {
+	if p := o.places(user, operands); p != nil {
+		p.redirect(operands, old, new)
+	} else {
+		for i, id := range operands {
+			if id == old {
+				operands[i] = new
+			}
+		}
 	}
+	o.update(old, user, false, false)
 	o.update(new, user, false, true)
 }
 
+// set makes value to operand i of user, whose operands may be written.
+func (o *userOverlay) set(user InstrID, operands []InstrID, i int, to InstrID) {
+	old, p := operands[i], o.places(user, operands)
+	operands[i] = to
+	left := false
+	if p != nil {
+		left = p.move(i, old, to)
+	} else {
+		left = slices.Contains(operands, old)
+	}
+	if !left {
+		o.update(old, user, false, false)
+	}
+	o.update(to, user, false, true)
+}
+
 func (o *userOverlay) update(v, user InstrID, control, insert bool) {
-	over, base := &o.over, o.base.of
 	if control {
-		over, base = &o.control, o.base.successors
+		o.control.update(v, user, insert, o.base.successors)
+		return
 	}
-	if *over == nil {
-		*over = make(map[InstrID][]InstrID)
+	o.over.update(v, user, insert, o.base.of)
+}
+
+// changedLists are full lists of users for the values whose users have changed. They belong to the overlay and ascend.
+type changedLists struct {
+	lists map[InstrID][]InstrID
+	long  map[InstrID]*longList
+}
+
+func (c *changedLists) of(id InstrID, base func(InstrID) []InstrID) []InstrID {
+	if l := c.long[id]; l != nil {
+		return l.all()
 	}
-	l, ok := (*over)[v]
+	if l, ok := c.lists[id]; ok {
+		return l
+	}
+	return base(id)
+}
+
+func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) []InstrID) {
+	if l := c.long[v]; l != nil {
+		l.update(user, insert)
+		return
+	}
+	l, ok := c.lists[v]
 	if !ok {
 		b := base(v)
 		l = append(make([]InstrID, 0, len(b)+2), b...)
+	}
+	if len(l) >= longFrom {
+		if c.long == nil {
+			c.long = make(map[InstrID]*longList)
+		}
+		long := &longList{ids: l, n: len(l), late: make(map[InstrID]bool)}
+		long.update(user, insert)
+		c.long[v] = long
+		delete(c.lists, v)
+		return
 	}
 	i, found := slices.BinarySearch(l, user)
 	switch {
@@ -172,7 +227,58 @@ func (o *userOverlay) update(v, user InstrID, control, insert bool) {
 	case !insert && found:
 		l = slices.Delete(l, i, i+1)
 	}
-	(*over)[v] = l
+	if c.lists == nil {
+		c.lists = make(map[InstrID][]InstrID)
+	}
+	c.lists[v] = l
+}
+
+// longFrom is the length from which a list is a longList.
+const longFrom = 256
+
+// longList is a list in which changes wait until somebody reads it: each would move all that is behind it, and a value that everything reads may
+// lose its users one after the other.
+type longList struct {
+	ids  []InstrID
+	late map[InstrID]bool // who comes (true) and who goes
+	n    int              // after that
+}
+
+func (l *longList) update(user InstrID, insert bool) {
+	is, late := l.late[user]
+	if !late {
+		_, is = slices.BinarySearch(l.ids, user)
+	}
+	switch {
+	case is == insert:
+		return
+	case late: // back to what the list says
+		delete(l.late, user)
+	default:
+		l.late[user] = insert
+	}
+	if insert {
+		l.n++
+	} else {
+		l.n--
+	}
+}
+
+// all is the list, brought up to date.
+func (l *longList) all() []InstrID {
+	if len(l.late) == 0 {
+		return l.ids
+	}
+	ids := slices.DeleteFunc(l.ids, func(id InstrID) bool { _, goes := l.late[id]; return goes })
+	for id, comes := range l.late {
+		if comes {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	clear(l.late)
+	l.ids = ids
+	return ids
 }
 
 func sortedSet(l []InstrID) []InstrID {

@@ -13,7 +13,6 @@ var known = map[string]string{
 	"convolution-type-canonicalizer":          "operand-upcaster",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
-	"dynamic-padder":                          "outline-dynamic",
 	"hlo-module-splitter":                     "",
 	"hlo-module-stitcher":                     "",
 	"instruction-hoister":                     "latency-hiding-scheduler",

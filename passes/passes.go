@@ -11,6 +11,7 @@ import (
 	"github.com/gohalo/halo/passes/control"
 	"github.com/gohalo/halo/passes/copies"
 	"github.com/gohalo/halo/passes/dots"
+	"github.com/gohalo/halo/passes/dynamic"
 	"github.com/gohalo/halo/passes/expand"
 	"github.com/gohalo/halo/passes/fuse"
 	"github.com/gohalo/halo/passes/host"
@@ -33,6 +34,7 @@ var catalogued = pass.Join(
 	control.Family,
 	copies.Family,
 	dots.Family,
+	dynamic.Family,
 	expand.Family,
 	fuse.Family,
 	layout.Family,

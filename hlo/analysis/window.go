@@ -1,9 +1,6 @@
 package analysis
 
 import (
-	"encoding/binary"
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -135,16 +132,14 @@ func (w *Windows) Stands(now, old hlo.InstrID) {
 func (w *Windows) IsStep(id hlo.InstrID) bool { return w != nil && w.steps[id] }
 
 // reached gives every position the set of the marked instructions that it comes after, by edges or, if scheduled, by place; back looks from
-// the end. Sets are interned: equal sets have equal numbers.
+// the end.
 func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, back bool) ([]int32, *sets) {
 	bit := make(map[int]int, len(marked))
 	for i, id := range marked {
 		bit[d.at[id]] = i
 	}
-	words := (len(marked) + 63) / 64
-	sets := newSets(words)
+	sets := newSets(len(marked))
 	of := make([]int32, len(d.Order))
-	set := make([]uint64, words)
 	last := int32(0)
 	for k := range d.Order {
 		i := k
@@ -154,61 +149,18 @@ func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, b
 		if scheduled {
 			of[i] = last
 			if b, is := bit[i]; is {
-				copy(set, sets.all[last])
-				set[b/64] |= 1 << (b % 64)
-				last = sets.number(set)
+				last = sets.with(last, b)
 			}
 			continue
 		}
-		clear(set)
+		set := int32(0)
 		for _, j := range edges[i] {
-			for x, word := range sets.all[of[j]] {
-				set[x] |= word
-			}
+			set = sets.union(set, of[j])
 			if b, is := bit[j]; is {
-				set[b/64] |= 1 << (b % 64)
+				set = sets.with(set, b)
 			}
 		}
-		of[i] = sets.number(set)
+		of[i] = set
 	}
 	return of, sets
-}
-
-// sets numbers bit sets; the empty one is 0.
-type sets struct {
-	all     [][]uint64
-	numbers map[string]int32
-	key     []byte
-}
-
-func newSets(words int) *sets {
-	s := &sets{numbers: make(map[string]int32)}
-	s.number(make([]uint64, words))
-	return s
-}
-
-func (s *sets) number(set []uint64) int32 {
-	s.key = s.key[:0]
-	for _, word := range set {
-		s.key = binary.LittleEndian.AppendUint64(s.key, word)
-	}
-	n, known := s.numbers[string(s.key)]
-	if !known {
-		n = int32(len(s.all))
-		s.all = append(s.all, slices.Clone(set))
-		s.numbers[string(s.key)] = n
-	}
-	return n
-}
-
-func (s *sets) has(n int32, i int) bool { return s.all[n][i/64]>>(i%64)&1 != 0 }
-
-// subset reports whether set a lies in set b.
-func (s *sets) subset(a, b int32) bool {
-	for k, word := range s.all[a] {
-		if word&^s.all[b][k] != 0 {
-			return false
-		}
-	}
-	return true
 }

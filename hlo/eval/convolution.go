@@ -15,14 +15,11 @@ import (
 //  2. For each feature or batch group: rows of window·features inputs, zeros for padding and holes; one product of matrices.
 //  3. The result to the order of its axes.
 func convolution(c *Call) (*hlo.Literal, error) {
-	s := c.In.Shape()
-	if !s.IsStatic() {
-		return nil, fmt.Errorf("dynamic dimensions of %v are not supported here", s)
-	}
-	if err := c.affordable(s); err != nil {
+	s, err := c.shape()
+	if err != nil {
 		return nil, err
 	}
-	g, err := newConvolution(c)
+	g, err := newConvolution(c, s)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +61,7 @@ type convGeometry struct {
 	featureGroups, batchGroups        int
 }
 
-func newConvolution(c *Call) (*convGeometry, error) {
+func newConvolution(c *Call, s hlo.Shape) (*convGeometry, error) {
 	a := hlo.AttrsOf[hlo.ConvolutionAttrs](c.In)
 	n := a.DimLabels
 	if n == nil || a.Sparsity != nil {
@@ -79,7 +76,7 @@ func newConvolution(c *Call) (*convGeometry, error) {
 	if a.Window != nil {
 		g.window = a.Window.Dims
 	}
-	in, kernel, out := dimsOf(c.Args[0].Shape()), dimsOf(c.Args[1].Shape()), dimsOf(c.In.Shape())
+	in, kernel, out := dimsOf(c.Args[0].Shape()), dimsOf(c.Args[1].Shape()), dimsOf(s)
 	rank := len(g.window) + 2
 	for perm, dims := range map[*[]int][]int{&g.inputPerm: in, &g.kernelPerm: kernel, &g.outputPerm: out} {
 		sorted := slices.Sorted(slices.Values(*perm))

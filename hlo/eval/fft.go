@@ -13,11 +13,8 @@ import (
 // transforms keep the first n/2+1 elements of the last axis.
 func fft(c *Call) (*hlo.Literal, error) {
 	a := hlo.AttrsOf[hlo.FFTAttrs](c.In)
-	s := c.In.Shape()
-	if !s.IsStatic() {
-		return nil, fmt.Errorf("dynamic dimensions of %v are not supported here", s)
-	}
-	if err := c.affordable(s); err != nil {
+	s, err := c.shape()
+	if err != nil {
 		return nil, err
 	}
 	lengths := ints(a.Length)

@@ -21,7 +21,11 @@ func (c *Call) sized() (hlo.Shape, error) {
 	case hlo.Info(op).Traits.Has(hlo.TraitElementwise) && s.IsArray() && c.Args[0].Shape().Rank() <= s.Rank():
 		return c.sizedElements(s)
 	}
-	return c.inferred()
+	sized, err := c.inferred()
+	if err == nil && s.IsArray() && sized.IsArray() {
+		sized = sized.WithType(s.Type()) // a product may be wider than its factors
+	}
+	return sized, err
 }
 
 // sizedElements is the shape of an elementwise result. An operand that is static where the result is dynamic is cut to the size of the others.

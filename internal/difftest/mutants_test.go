@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,26 +24,6 @@ import (
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
 )
-
-// refusal is an error that a verified module may run into, and why no rule of the verifier forbids what causes it.
-type refusal struct{ message, reason string }
-
-var refusals = []refusal{
-	{"custom-call target", "custom calls get their meaning from the program that runs the module"},
-	{"its result is its operand", "so do those that halo knows"},
-	{"of which one runs", "the number of devices is chosen when a program is run"},
-	{"devices gather", "so is that of a group of all devices"},
-	{"does not run", "so are the devices that a permutation names"},
-	{"evaluating set-dimension-size", "the size is data"},
-	{"with dynamic dimensions", "sizes are data, and those of two operands have to agree"},
-	{"a result of the program that is still being computed", "programs do not return asynchronous values on the runtime"},
-	{"the parts of an asynchronous value cannot be taken apart", "on the runtime they are an event; the evaluator has values for them"},
-	{"exceeds its budget", "programs may need more memory and steps than there are"},
-}
-
-func refused(err error) bool {
-	return slices.ContainsFunc(refusals, func(r refusal) bool { return strings.Contains(err.Error(), r.message) })
-}
 
 // TestVerifiedMutants changes the instructions of modules so that they still verify, and holds the engines to each other: both refuse a mutant, or
 // both compute the same. Memory of the compiled program lies between pages that must not be touched.
@@ -71,13 +50,13 @@ func unexpected(m hlo.Module, o Outcome) string {
 	switch {
 	case o.Verdict == Differ && (open(m) || overflows(m, o.Err)):
 		return ""
-	case o.Verdict == EvalRefuses && refused(o.Err):
+	case o.Verdict == EvalRefuses && hlotest.Refusal(o.Err):
 		return "" // its reason was simplified away
-	case o.Verdict == CompileFails && refused(o.Err):
+	case o.Verdict == CompileFails && hlotest.Refusal(o.Err):
 		return ""
 	case !o.Verdict.OK(), o.Verdict == EvalRefuses:
 		return string(o.Verdict)
-	case o.Verdict == BothRefuse && !refused(o.Err):
+	case o.Verdict == BothRefuse && !hlotest.Refusal(o.Err):
 		return "verified, and refused by both"
 	case o.Err != nil && (strings.Contains(o.Err.Error(), "panic") || strings.Contains(o.Err.Error(), "runtime error")):
 		return "panic"

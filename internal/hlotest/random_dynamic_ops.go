@@ -214,7 +214,11 @@ func (g *sizedGenerator) order(x sized) {
 	t, axis := s.Type(), g.r.IntN(s.Rank())
 	if g.r.IntN(2) == 0 {
 		less := b.Computation("less", func(b *hlo.Builder) hlo.Value {
-			return b.Compare(hlo.LT, b.Parameter("x", hlo.MakeShape(t)), b.Parameter("y", hlo.MakeShape(t)))
+			a := &hlo.CompareAttrs{Direction: hlo.LT}
+			if t.IsFloat() {
+				a.Type = hlo.CompareTotalOrder // with NaN there is no order else, and the result is the sorter's own
+			}
+			return b.Op(hlo.OpCompare, a, b.Parameter("x", hlo.MakeShape(t)), b.Parameter("y", hlo.MakeShape(t)))
 		})
 		g.hold(b.Emit(hlo.OpSpec{Opcode: hlo.OpSort, Attrs: &hlo.SortAttrs{Dimensions: []int64{int64(axis)}, IsStable: true},
 			Operands: []hlo.Value{x.Value}, Callees: []hlo.CompID{less}}), x.sizes)

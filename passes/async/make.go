@@ -72,28 +72,18 @@ func cannot(in hlo.Instruction) string {
 		return "the op is never wrapped"
 	case hlo.HasNativeAsync(in.Opcode()):
 		return "it has asynchronous opcodes of its own"
-	case traits.Has(hlo.TraitTokens) || hasToken(in.Shape()):
+	case traits.Has(hlo.TraitTokens) || in.Shape().HasToken():
 		return "it is ordered by tokens"
 	}
 	for o := range in.Operands() {
 		switch {
-		case hasToken(o.Shape()):
+		case o.Shape().HasToken():
 			return "it is ordered by tokens"
 		case hlo.IsAsync(o.Opcode()) && o.Opcode() != hlo.OpAsyncDone || hlo.Info(o.Opcode()).Traits.Has(hlo.TraitAsyncStart):
 			return "it is part of a chain"
 		}
 	}
 	return ""
-}
-
-func hasToken(s hlo.Shape) (found bool) {
-	for _, leaf := range s.Leaves {
-		found = found || leaf.IsToken()
-		if found {
-			break
-		}
-	}
-	return found
 }
 
 // specOnThread is the instruction as the root of a computation on a thread: what it calls is on that thread, and nobody else's.

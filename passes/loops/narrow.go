@@ -77,13 +77,18 @@ func (n *narrowing) canLook() bool {
 func (n *narrowing) findSame() {
 	n.alias = make([]int, len(n.init))
 	root := n.body.Root()
+	begins := make(map[firstValue][]int) // the first of each class of parts
 	for i := range n.alias {
 		n.alias[i] = i
-		for j := range i {
-			if n.alias[j] == j && n.sameInit(i, j) && root.OperandInstr(i).Shape().Equal(root.OperandInstr(j).Shape()) {
-				n.alias[i] = j
-				break
-			}
+		value := n.firstValue(i)
+		class := begins[value]
+		k := slices.IndexFunc(class, func(j int) bool {
+			return n.sameInit(i, j) && root.OperandInstr(i).Shape().Equal(root.OperandInstr(j).Shape())
+		})
+		if k >= 0 {
+			n.alias[i] = class[k]
+		} else {
+			begins[value] = append(class, i)
 		}
 	}
 	for changed := true; changed; { // what does not stay the same is taken apart until the rest does
@@ -94,6 +99,24 @@ func (n *narrowing) findSame() {
 			}
 		}
 	}
+}
+
+// firstValue is equal for parts that begin as the same value: it has the hash of a constant under broadcasts, else the instruction itself.
+type firstValue struct {
+	is   hlo.InstrID
+	hash uint64
+}
+
+func (n *narrowing) firstValue(i int) firstValue {
+	in := n.c.At(n.init[i])
+	from := in
+	for from.Opcode() == hlo.OpBroadcast {
+		from = from.OperandInstr(0)
+	}
+	if from.Opcode() == hlo.OpConstant && !from.Literal().IsElided() {
+		return firstValue{hlo.NoInstr, from.LocalHash()}
+	}
+	return firstValue{is: in.ID()}
 }
 
 func (n *narrowing) sameInit(i, j int) bool {

@@ -48,11 +48,8 @@ round to round stay, and those of one round that communicate.`,
 
 // communicates reports whether a loop has steps of asynchronous work, or tokens, in its body or in its state.
 func communicates(m analysis.Computations, while hlo.Instruction) (found bool) {
-	for _, leaf := range while.Shape().Leaves {
-		found = found || leaf.IsToken()
-		if found {
-			break
-		}
+	if while.Shape().HasToken() {
+		return true
 	}
 	for in := range body(m, while).Instructions() {
 		const steps = hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens
@@ -69,10 +66,7 @@ func handsOnWork(while hlo.Instruction) (found bool) {
 			break
 		}
 	}
-	for i := range while.Shape().NumParts() {
-		found = found || while.Shape().IsTuple() && while.Shape().Elem(i).IsTuple()
-	}
-	return found
+	return found || while.Shape().IsTuple() && while.Shape().NumParts() != while.Shape().NumLeaves() // there are tuples in it
 }
 
 // body and condition are the callees of a loop.

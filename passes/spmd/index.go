@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // indexing adjusts the indices of a gather or scatter to tiles of the dimensions that they index.
@@ -20,7 +21,7 @@ func (x *indexing) widened(v hlo.Value) hlo.Value {
 	switch {
 	case t == hlo.U32 || t == hlo.U64:
 		// Larger ones are out of range all the same.
-		top := x.d.b.Constant(bitsLiteral(t, 1<<31-1))
+		top := x.d.b.Constant(emit.Bits(t, 1<<31-1))
 		return x.d.b.Convert(x.d.b.Binary(hlo.OpMinimum, v, x.d.splat(top, v.Shape().Dimensions())), hlo.S64)
 	case t.Bits() < 32:
 		return x.d.b.Convert(v, hlo.S32)

@@ -1,22 +1,9 @@
 package spmd
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
-
-// bitsLiteral is the scalar of a type with the given representation.
-func bitsLiteral(t hlo.PrimitiveType, bits uint64) *hlo.Literal {
-	data := make([]byte, 16)
-	binary.LittleEndian.PutUint64(data, bits)
-	l, err := hlo.NewLiteral(hlo.MakeArray(t, nil, nil, hlo.DefaultLayout(0)), data[:t.ByteSize()])
-	if err != nil {
-		panic(err) // the length is the type's own
-	}
-	return l
-}
 
 // scalarLiteral is zero of any type, or an integer.
 func scalarLiteral(t hlo.PrimitiveType, v int64) *hlo.Literal {
@@ -26,59 +13,12 @@ func scalarLiteral(t hlo.PrimitiveType, v int64) *hlo.Literal {
 	if n := t.Bits(); n < 64 {
 		v &= 1<<n - 1
 	}
-	return bitsLiteral(t, uint64(v))
-}
-
-// floats are representations of 1 and of infinity, of the types with infinities that reductions are done in.
-var floats = map[hlo.PrimitiveType][2]uint64{
-	hlo.F32: {0x3f800000, 0x7f800000}, hlo.F64: {math.Float64bits(1), math.Float64bits(math.Inf(1))},
-	hlo.F16: {0x3c00, 0x7c00}, hlo.BF16: {0x3f80, 0x7f80},
-}
-
-// identity is the value that an op combines with any other to that other, bit for bit: minus zero for sums of floats.
-func identity(op hlo.Opcode, t hlo.PrimitiveType) (*hlo.Literal, bool) {
-	n := t.Bits()
-	ones, top := uint64(1)<<(n-1)<<1-1, uint64(1)<<(n-1)
-	if n >= 64 {
-		ones = math.MaxUint64
-	}
-	f, isFloat := floats[t]
-	integer := t.IsInteger()
-	switch {
-	case op == hlo.OpAdd && isFloat:
-		return bitsLiteral(t, top), true
-	case op == hlo.OpAdd && (integer || t == hlo.PRED || t.IsComplex()), op == hlo.OpOr && (integer || t == hlo.PRED), op == hlo.OpXor && (integer || t == hlo.PRED):
-		return bitsLiteral(t, 0), true
-	case op == hlo.OpMultiply && isFloat:
-		return bitsLiteral(t, f[0]), true
-	case op == hlo.OpMultiply && (integer || t == hlo.PRED):
-		return bitsLiteral(t, 1), true
-	case op == hlo.OpAnd && (integer || t == hlo.PRED):
-		if t == hlo.PRED {
-			return bitsLiteral(t, 1), true
-		}
-		return bitsLiteral(t, ones), true
-	case op == hlo.OpMaximum && isFloat:
-		return bitsLiteral(t, f[1]|top), true
-	case op == hlo.OpMinimum && isFloat:
-		return bitsLiteral(t, f[1]), true
-	case op == hlo.OpMaximum && (t.IsUnsigned() || t == hlo.PRED):
-		return bitsLiteral(t, 0), true
-	case op == hlo.OpMinimum && t == hlo.PRED:
-		return bitsLiteral(t, 1), true
-	case op == hlo.OpMinimum && t.IsUnsigned():
-		return bitsLiteral(t, ones), true
-	case op == hlo.OpMaximum && integer:
-		return bitsLiteral(t, top), true
-	case op == hlo.OpMinimum && integer:
-		return bitsLiteral(t, ones>>1), true
-	}
-	return nil, false
+	return emit.Bits(t, uint64(v))
 }
 
 // isIdentity reports whether a scalar is an identity of an op; for sums of floats either zero is.
 func isIdentity(op hlo.Opcode, l *hlo.Literal) bool {
-	id, ok := identity(op, l.Shape().Type())
+	id, ok := emit.Identity(op, l.Shape().Type())
 	if !ok || l.IsElided() {
 		return false
 	}
@@ -128,7 +68,7 @@ func combines(in hlo.Instruction, i, j int64) bool {
 	t := in.Shape().Type()
 	a, ok := in.OperandInstr(0).ParameterNumber()
 	b, ok2 := in.OperandInstr(1).ParameterNumber()
-	if _, known := identity(in.Opcode(), t); !known {
+	if _, known := emit.Identity(in.Opcode(), t); !known {
 		return false
 	}
 	return ok && ok2 && min(a, b) == i && max(a, b) == j && in.OperandInstr(0).Shape().Type() == t && in.OperandInstr(1).Shape().Type() == t
@@ -141,7 +81,7 @@ func neutrals(c hlo.Computation, n int) (all []*hlo.Literal, ok bool) {
 		if !ok {
 			return nil, false
 		}
-		id, ok := identity(op, c.Root().Shape().Type())
+		id, ok := emit.Identity(op, c.Root().Shape().Type())
 		return []*hlo.Literal{id}, ok
 	}
 	root := c.Root()
@@ -153,7 +93,7 @@ func neutrals(c hlo.Computation, n int) (all []*hlo.Literal, ok bool) {
 		if !combines(part, int64(i), int64(n+i)) {
 			return nil, false
 		}
-		id, _ := identity(part.Opcode(), part.Shape().Type())
+		id, _ := emit.Identity(part.Opcode(), part.Shape().Type())
 		all = append(all, id)
 	}
 	return all, true

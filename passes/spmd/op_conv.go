@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 func init() {
@@ -94,7 +95,7 @@ func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error)
 		}
 		return &a
 	}}
-	if _, ok := identity(hlo.OpAdd, in.Shape().Type()); ok {
+	if _, ok := emit.Identity(hlo.OpAdd, in.Shape().Type()); ok {
 		d.combine = by(s.p.binary(hlo.OpAdd, in.Shape().Type()))
 	}
 	return s.general(in, want, d)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 func init() {
@@ -41,7 +42,7 @@ func dotFactors(in hlo.Instruction) (all []factor) {
 func dot(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	t := in.Shape().Type()
 	d := &details{mask: func(i int) hlo.Value { return s.d.scalar(in.OperandInstr(i).Shape().Type(), 0) }}
-	if _, ok := identity(hlo.OpAdd, t); ok && in.NumOperands() == 2 {
+	if _, ok := emit.Identity(hlo.OpAdd, t); ok && in.NumOperands() == 2 {
 		d.combine = by(s.p.binary(hlo.OpAdd, t))
 	}
 	return s.general(in, want, d)

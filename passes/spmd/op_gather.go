@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 func init() {
@@ -32,7 +33,7 @@ func gather(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 		}
 		return &local
 	}}
-	id, ok := identity(op, in.Shape().Type())
+	id, ok := emit.Identity(op, in.Shape().Type())
 	if !ok || in.Shape().Type().IsComplex() {
 		return s.general(in, want, d)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 func init() {
@@ -40,7 +41,7 @@ func reduce(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	if !ok || c.Root().Shape().Type() != t || in.OperandInstr(0).Shape().Type() != t {
 		return s.general(in, want, nil)
 	}
-	id, _ := identity(op, t)
+	id, _ := emit.Identity(op, t)
 	own := s.d.b.Constant(id)
 	d := &details{combine: by(in.Callee(0)), mask: func(i int) hlo.Value { return own }}
 	init := s.values[in.Operand(1)][0]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 func init() {
@@ -29,7 +30,7 @@ func scatter(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	d := &details{}
 	var id *hlo.Literal
 	if op, ok := binaryOp(s.p.m.MustComputation(in.Callee(0))); ok && n == 1 && op != hlo.OpXor && !coarse(in, op) {
-		if id, ok = identity(op, in.Shape().Type()); ok {
+		if id, ok = emit.Identity(op, in.Shape().Type()); ok {
 			d.combine = by(in.Callee(0))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // shift is an op on one array that takes elements along some dimensions and leaves them in order: a slice or a pad.
@@ -148,7 +149,7 @@ func (s *scope) canGive(h *shift, k int) bool {
 
 // brings reports whether a sum with an identity, bit for bit, brings values of a type together.
 func brings(t hlo.PrimitiveType) bool {
-	_, ok := identity(bringing(t))
+	_, ok := emit.Identity(bringing(t))
 	return ok && !t.IsComplex()
 }
 
@@ -182,7 +183,7 @@ func (d *device) ownPart(x *value, k int, from hlo.Value, n int64) hlo.Value {
 	} else {
 		v = d.sliceAt(d.padded(v, k, hlo.PaddingDim{Low: n, High: n}), k, d.b.Add(at, d.s32(n)), n)
 	}
-	id, _ := identity(bringing(x.shape.Type()))
+	id, _ := emit.Identity(bringing(x.shape.Type()))
 	dims := v.Shape().Dimensions()
 	return d.b.Select(d.within(dims, k, at, tile), v, d.splat(d.b.Constant(id), dims))
 }

@@ -1,17 +1,19 @@
 package kernels
 
 import (
-	"fmt"
 	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // bitFold is a fold by an op on bits, which takes the elements of a run word by word.
-func bitFold[T integerNumber](name string, pair func(x, y T) T, words func(x, y uint64) uint64) *fold[T] {
+func bitFold[T integerNumber](op hlo.Opcode, pair func(x, y T) T, words func(x, y uint64) uint64) *fold[T] {
 	f := foldBy(pair)
 	size := int(unsafe.Sizeof(T(0)))
 	each := 8 / size
 	slow := f.run
-	fold := runLoop("fold-"+name+".64", words, foldBy(words).run)
+	fold := runLoop(vec.Of(op, hlo.U64).In(vec.Folding), words, foldBy(words).run)
 	f.run = func(x []T) T {
 		head := misplaced(x)
 		if len(x)-head < 4*each {
@@ -30,7 +32,7 @@ func bitFold[T integerNumber](name string, pair func(x, y T) T, words func(x, y 
 		}
 		return r
 	}
-	f.rows = rowsLoop(fmt.Sprintf("%s.%d", name, 8*size), f.rows)
+	f.rows = rowsLoop(vec.Of(op, vec.Sized(size)), f.rows)
 	return f
 }
 

@@ -64,7 +64,7 @@ func (st *fftStage[T]) planLong(scratch *scratchPlan) bool {
 	if size == 8 {
 		t = hlo.C128
 	}
-	l.multiply = vec.Find("multiply."+t.String(), multiplyNumbers[T])
+	l.multiply = vec.Find(vec.Of(hlo.OpMultiply, t), multiplyNumbers[T])
 	l.middle = scratch.take(int64(st.lines) * int64(st.n) * 2 * size)
 	l.roots = sync.OnceValue(l.makeRoots)
 	n := max(l.columns.Len(), l.lines.Len())

@@ -56,15 +56,15 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 	t := elementType[T]()
 	switch op {
 	case hlo.OpAdd:
-		return &fold[T]{func(x, y T) T { return x + y }, sumRun(t, func(x, y T) T { return x + y }), rowsLoop(vecName("add", t), sumRows[T]), sumShort[T]}
+		return &fold[T]{func(x, y T) T { return x + y }, sumRun(t, func(x, y T) T { return x + y }), rowsLoop(vec.Of(op, vec.Unsigned(t)), sumRows[T]), sumShort[T]}
 	case hlo.OpMultiply:
-		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vecName("multiply", t), multiplyRows[T]), multiplyShort[T]}
+		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T]}
 	case hlo.OpMaximum:
-		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop("greatest."+t.String(), func(x, y T) T { return max(x, y) }, maxRun[T]),
-			rowsLoop("maximum."+t.String(), maxRows[T]), maxShort[T]}
+		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop(vec.Of(op, t).In(vec.Folding), func(x, y T) T { return max(x, y) }, maxRun[T]),
+			rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T]}
 	case hlo.OpMinimum:
-		return &fold[T]{func(x, y T) T { return min(x, y) }, runLoop("least."+t.String(), func(x, y T) T { return min(x, y) }, minRun[T]),
-			rowsLoop("minimum."+t.String(), minRows[T]), minShort[T]}
+		return &fold[T]{func(x, y T) T { return min(x, y) }, runLoop(vec.Of(op, t).In(vec.Folding), func(x, y T) T { return min(x, y) }, minRun[T]),
+			rowsLoop(vec.Of(op, t), minRows[T]), minShort[T]}
 	}
 	return nil
 }
@@ -72,11 +72,11 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 func integerFoldOf[T integerNumber](op hlo.Opcode) *fold[T] {
 	switch op {
 	case hlo.OpAnd:
-		return bitFold("and", func(x, y T) T { return x & y }, func(x, y uint64) uint64 { return x & y })
+		return bitFold(op, func(x, y T) T { return x & y }, func(x, y uint64) uint64 { return x & y })
 	case hlo.OpOr:
-		return bitFold("or", func(x, y T) T { return x | y }, func(x, y uint64) uint64 { return x | y })
+		return bitFold(op, func(x, y T) T { return x | y }, func(x, y uint64) uint64 { return x | y })
 	case hlo.OpXor:
-		return bitFold("xor", func(x, y T) T { return x ^ y }, func(x, y uint64) uint64 { return x ^ y })
+		return bitFold(op, func(x, y T) T { return x ^ y }, func(x, y uint64) uint64 { return x ^ y })
 	}
 	return foldOf[T](op)
 }
@@ -121,16 +121,8 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 		}}
 }
 
-// vecName is how package vec calls an op on t for which the sign of integers does not matter.
-func vecName(op string, t hlo.PrimitiveType) string {
-	if t.IsInteger() {
-		return op + ".i" + t.String()[1:]
-	}
-	return op + "." + t.String()
-}
-
 // rowsLoop is a loop of package vec as fold.rows.
-func rowsLoop[T any](name string, portable func(x, y []T)) func(x, y []T) {
+func rowsLoop[T any](name vec.Name, portable func(x, y []T)) func(x, y []T) {
 	loop := vec.Find(name, func(n int, d, _, b, _ unsafe.Pointer) {
 		portable(unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(b), n))
 	})
@@ -142,7 +134,7 @@ func rowsLoop[T any](name string, portable func(x, y []T)) func(x, y []T) {
 }
 
 // runLoop is a loop of package vec as fold.run.
-func runLoop[T realNumber, S any](name string, pair func(x, y T) T, portable func(x []S) T) func(x []S) T {
+func runLoop[T realNumber, S any](name vec.Name, pair func(x, y T) T, portable func(x []S) T) func(x []S) T {
 	loop := vec.FindFold(name, pair, portable)
 	if loop == nil {
 		return portable
@@ -162,7 +154,7 @@ func runLoop[T realNumber, S any](name string, pair func(x, y T) T, portable fun
 const sumBlock = 4096
 
 func sumRun[T realNumber](t hlo.PrimitiveType, pair func(x, y T) T) func(x []T) T {
-	return sumBlocks(runLoop(vecName("sum", t), pair, vec.SumOf[T]))
+	return sumBlocks(runLoop(vec.Of(hlo.OpAdd, vec.Unsigned(t)).In(vec.Folding), pair, vec.SumOf[T]))
 }
 
 // sumBlocks adds blocks, and the sums of the halves of longer runs.

@@ -68,17 +68,17 @@ func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
 		decode = minifloat.F16ToFloat32
 	}
 	r.pair = wide.pair
-	find := func(name string, identity float32) func(x []uint16) float32 {
-		return runLoop(name+"."+t.String(), r.pair, func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) })
+	find := func(identity float32) func(x []uint16) float32 {
+		return runLoop(vec.Of(op, t).In(vec.Folding), r.pair, func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) })
 	}
 	//halo:allow opswitch a loop belongs to each
 	switch op {
 	case hlo.OpAdd:
-		r.fold = sumBlocks(find("sum", 0))
+		r.fold = sumBlocks(find(0))
 	case hlo.OpMaximum:
-		r.fold = find("greatest", float32(math.Inf(-1)))
+		r.fold = find(float32(math.Inf(-1)))
 	case hlo.OpMinimum:
-		r.fold = find("least", float32(math.Inf(1)))
+		r.fold = find(float32(math.Inf(1)))
 	}
 	return r.fold != nil
 }

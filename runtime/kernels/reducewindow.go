@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"fmt"
 	"sync"
 	"unsafe"
 
@@ -161,7 +160,7 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 
 // everyLoop takes every stride-th element, or is nil where there is no vector loop for that.
 func everyLoop[T realNumber](t hlo.PrimitiveType, stride int) vec.Loop {
-	name := fmt.Sprintf("convert.i%d.i%d", t.Bits()*stride, t.Bits())
+	name := vec.Of(hlo.OpConvert, vec.Sized(t.ByteSize()*stride), vec.Sized(t.ByteSize()))
 	if stride < 2 || !vec.Has(name) {
 		return nil
 	}

@@ -278,6 +278,48 @@ func TestScalarLoops(t *testing.T) {
 	}
 }
 
+// turning doubles an angle until it is far beyond what the loops of package vec are for.
+const turning = `HloModule turning
+
+body {
+  state = (s32[], f32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  x = f32[] get-tuple-element(state), index=1
+  sum = f32[] get-tuple-element(state), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[] add(x, x)
+  s = f32[] sine(y)
+  c = f32[] cosine(y)
+  d = f32[] subtract(s, c)
+  t = f32[] add(sum, d)
+  ROOT r = (s32[], f32[], f32[]) tuple(j, y, t)
+}
+
+condition {
+  state = (s32[], f32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(60)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+ENTRY main {
+  zero = s32[] constant(0)
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  init = (s32[], f32[], f32[]) tuple(zero, x, y)
+  ROOT w = (s32[], f32[], f32[]) while(init), condition=condition, body=body
+}
+`
+
+// TestScalarLoopTurns: angles of any size have a sine and a cosine in a loop over scalars.
+func TestScalarLoopTurns(t *testing.T) {
+	m, err := parser.Parse("turning.hlo", turning)
+	require.NoError(t, err)
+	o := difftest.Run(t.Context(), m, difftest.Config{Pipeline: "cpu", Fill: arrays.Random, Seed: 1})
+	require.True(t, o.Verdict.OK() && o.Verdict != difftest.BothRefuse, "%s: %v", o.Verdict, o.Err)
+}
+
 func FuzzScalarLoops(f *testing.F) {
 	for seed := range uint64(5) {
 		f.Add(1000 + seed)

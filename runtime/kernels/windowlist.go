@@ -31,7 +31,7 @@ func (r *windowReduction[T]) findVector(s *site, t hlo.PrimitiveType) bool {
 	}
 	op, _, _ := s.foldOp()
 	if r.run > 1 && len(r.window) > 0 {
-		r.vector = vec.Find("window-"+op.String()+"."+t.String(), nil)
+		r.vector = vec.Find(vec.Of(op, t).In(vec.Windowed), nil)
 	}
 	r.lists.New = func() any { return &windowList[T]{offsets: make([]int64, n)} }
 	return r.vector != nil

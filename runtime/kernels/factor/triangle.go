@@ -3,6 +3,7 @@ package factor
 import (
 	"unsafe"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/kernels/gemm"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
@@ -125,7 +126,7 @@ func divider[T Number]() func(x, y []T) {
 		return plain
 	}
 	var one T
-	name := map[uintptr]string{4: "divide.f32", 8: "divide.f64"}[unsafe.Sizeof(one)]
+	name := vec.Of(hlo.OpDivide, map[uintptr]hlo.PrimitiveType{4: hlo.F32, 8: hlo.F64}[unsafe.Sizeof(one)])
 	loop := vec.Find(name, func(n int, d, _, b, _ unsafe.Pointer) { plain(unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(b), n)) })
 	return func(x, y []T) {
 		loop(len(x), unsafe.Pointer(&x[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0]), nil)

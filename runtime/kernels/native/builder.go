@@ -38,7 +38,7 @@ const (
 )
 
 type op struct {
-	name  string
+	name  vec.Name
 	args  []Value
 	d     Value
 	truth bool // logic on truth values: see [isLogic]
@@ -46,14 +46,14 @@ type op struct {
 
 type store struct {
 	v    Value
-	name string // of the loop that converts what is stored, or nothing
+	name vec.Name // of the loop that converts what is stored, or none
 	slot int
 }
 
 // fold joins the elements of a row by an op, in chains.
 type fold struct {
 	v        Value
-	name     string
+	name     vec.Name
 	identity []byte
 	slot     int
 }
@@ -81,21 +81,21 @@ func (b *Builder) Constant(element []byte, truth bool) Value {
 }
 
 // Op is the result of the loop with this name in package vec.
-func (b *Builder) Op(name string, truth bool, args ...Value) Value {
+func (b *Builder) Op(name vec.Name, truth bool, args ...Value) Value {
 	d := b.define(value{truth: truth, op: len(b.ops), slot: -1})
 	b.ops = append(b.ops, op{name: name, args: args, d: d})
 	return d
 }
 
-// Store puts v into memory, converted by the loop called convert unless that is empty.
-func (b *Builder) Store(v Value, convert string) {
+// Store puts v into memory, converted by the loop called convert if there is one.
+func (b *Builder) Store(v Value, convert vec.Name) {
 	b.slots++
 	b.stores = append(b.stores, store{v, convert, b.slots - 1})
 }
 
 // Fold folds v along each row into chains in memory, ChainBytes for each row, by the loop called name in package vec. Chains begin with the
 // identity, an element.
-func (b *Builder) Fold(v Value, name string, identity []byte) {
+func (b *Builder) Fold(v Value, name vec.Name, identity []byte) {
 	b.slots++
 	b.folds = append(b.folds, fold{v, name, identity, b.slots - 1})
 }
@@ -132,7 +132,7 @@ func (b *Builder) lane() (int, bool) {
 
 // isLogic reports whether an op is one of bytes that are truth values.
 func (b *Builder) isLogic(o *op) bool {
-	if !b.values[o.d].truth || !logic[o.name] {
+	if !b.values[o.d].truth || logic[o.name] == nil {
 		return false
 	}
 	for _, a := range o.args {

@@ -20,7 +20,7 @@ const firstSpare = 16
 
 // NewElement is that of the loop with this name. It reports false for loops without a recipe, whose elements change their width, and that need
 // more registers.
-func NewElement(name string) (*Element, bool) {
+func NewElement(name vec.Name) (*Element, bool) {
 	r := vec.FindRecipe(name)
 	if r == nil || vec.InUse() != vec.AVX512 || r.Lane < 4 || disabled.Load() {
 		return nil, false

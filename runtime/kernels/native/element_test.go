@@ -28,7 +28,7 @@ func interesting(lane int) (bits []uint64) {
 // TestElement compares what elements compute in programs over scalars with their loops, on all combinations of numbers.
 func TestElement(t *testing.T) {
 	tried := 0
-	for _, name := range vec.RecipeNames() {
+	for name := range vec.Recipes() {
 		e, ok := native.NewElement(name)
 		if !ok {
 			continue

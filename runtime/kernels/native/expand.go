@@ -152,7 +152,7 @@ func (e *expansion) recipe(r *vec.Recipe, args []Value, d Value) {
 	}
 	e.values[d] = held{names[r.Result], form{r.Out.Kind, r.Out.Size, r.Store, names}}
 	if names[r.Result] == 0 {
-		e.fail("%s has no result", r.Key)
+		e.fail("%v has no result", r.Name)
 	}
 }
 
@@ -170,7 +170,7 @@ func (e *expansion) operand(r *vec.Recipe, i int, v Value) int {
 	case h.form.kind == vec.Truth && (f.Kind == vec.Extended && f.Size == 1 || f.Kind == vec.Whole && e.lane == 1):
 		return e.asInteger(h.reg)
 	}
-	return e.fail("%s takes what is not in this form", r.Key)
+	return e.fail("%v takes what is not in this form", r.Name)
 }
 
 // load brings a value from memory, once for each form.
@@ -222,10 +222,10 @@ func (e *expansion) place(v Value) memory {
 // store appends what puts a value into memory.
 func (e *expansion) store(s *store) {
 	v := s.v
-	if s.name != "" {
+	if s.name != (vec.Name{}) {
 		r := vec.FindRecipe(s.name)
 		if r == nil || r.Lane != e.lane {
-			e.fail("no conversion %s", s.name)
+			e.fail("no conversion %v", s.name)
 			return
 		}
 		v = e.b.define(value{op: 0, slot: -1})
@@ -246,7 +246,7 @@ func (e *expansion) store(s *store) {
 func (e *expansion) fold(f *fold) {
 	r := vec.FindRecipe(f.name)
 	if r == nil || r.Lane != e.lane || len(r.Args) != 2 || r.In[0].Kind != vec.Whole || r.Out.Kind != vec.Whole {
-		e.fail("no fold by %s", f.name)
+		e.fail("no fold by %v", f.name)
 		return
 	}
 	chains := memory{kind: inChains, index: f.slot, size: e.lane}

@@ -3,17 +3,30 @@ package native
 import (
 	"encoding/binary"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/amd64"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // logic are the loops on bytes that are done on masks where their operands are truth values.
-var logic = map[string]bool{"and.8": true, "or.8": true, "xor.8": true, "not.pred": true, "select.8": true, "eq.i8": true, "ne.i8": true}
+var logic = map[vec.Name]func(e *expansion, m []int) int{
+	vec.Of(hlo.OpAnd, hlo.U8):                      func(e *expansion, m []int) int { return e.both(amd64.KAND, amd64.VPAND, m[0], m[1]) },
+	vec.Of(hlo.OpOr, hlo.U8):                       func(e *expansion, m []int) int { return e.both(amd64.KOR, amd64.VPOR, m[0], m[1]) },
+	vec.Of(hlo.OpXor, hlo.U8):                      differ,
+	vec.Of(hlo.OpNot, hlo.PRED):                    func(e *expansion, m []int) int { return e.not(m[0]) },
+	vec.Of(hlo.OpCompare, hlo.U8).In(vec.NotEqual): differ,
+	vec.Of(hlo.OpCompare, hlo.U8).In(vec.Equal):    func(e *expansion, m []int) int { return e.not(differ(e, m)) },
+	vec.Of(hlo.OpSelect, hlo.U8): func(e *expansion, m []int) int {
+		return e.both(amd64.KOR, amd64.VPOR, e.both(amd64.KAND, amd64.VPAND, m[0], m[1]), e.both(amd64.KAND, amd64.VPAND, e.not(m[0]), m[2]))
+	},
+}
+
+func differ(e *expansion, m []int) int { return e.both(amd64.KXOR, amd64.VPXOR, m[0], m[1]) }
 
 // mask is the register with value v as a mask.
 func (e *expansion) mask(v Value) int {
 	if x := &e.b.values[v]; x.op < 0 {
-		r := vec.FindRecipe(selects[e.lane])
+		r := vec.FindRecipe(vec.Of(hlo.OpSelect, vec.Sized(e.lane))) // whose first operand is a mask
 		return e.load(r.Loads[0], r.Args[0], r.In[0], v)
 	}
 	if h := &e.values[v]; h.form.kind == vec.Truth {
@@ -22,37 +35,17 @@ func (e *expansion) mask(v Value) int {
 	return e.fail("logic on what is no mask")
 }
 
-// selects are the recipes, by lanes, the first operand of which is a mask, and comparisons those whose result is one.
-var (
-	selects     = map[int]string{1: "select.8", 2: "select.16", 4: "select.32", 8: "select.64"}
-	comparisons = map[int]string{1: "eq.i8", 2: "eq.i16", 4: "eq.i32", 8: "eq.i64"}
-)
-
 // logic appends an op on masks.
 func (e *expansion) logic(o *op) {
-	var m [3]int
+	m := make([]int, len(o.args))
 	for i, a := range o.args {
 		m[i] = e.mask(a)
 	}
 	if e.failure != "" {
 		return
 	}
-	var d int
-	switch o.name {
-	case "and.8":
-		d = e.both(amd64.KAND, amd64.VPAND, m[0], m[1])
-	case "or.8":
-		d = e.both(amd64.KOR, amd64.VPOR, m[0], m[1])
-	case "xor.8", "ne.i8":
-		d = e.both(amd64.KXOR, amd64.VPXOR, m[0], m[1])
-	case "eq.i8":
-		d = e.not(e.both(amd64.KXOR, amd64.VPXOR, m[0], m[1]))
-	case "not.pred":
-		d = e.not(m[0])
-	case "select.8":
-		d = e.both(amd64.KOR, amd64.VPOR, e.both(amd64.KAND, amd64.VPAND, m[0], m[1]), e.both(amd64.KAND, amd64.VPAND, e.not(m[0]), m[2]))
-	}
-	r := vec.FindRecipe(comparisons[e.lane])
+	d := logic[o.name](e, m)
+	r := vec.FindRecipe(vec.Of(hlo.OpCompare, vec.Sized(e.lane)).In(vec.Equal)) // whose result is a mask
 	e.values[o.d] = held{d, form{r.Out.Kind, r.Out.Size, r.Store, map[vec.Operand]int{r.Result: d}}}
 }
 

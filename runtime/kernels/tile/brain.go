@@ -1,7 +1,7 @@
 package tile
 
 import (
-	"strings"
+	"slices"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -34,7 +34,7 @@ func (b *Builder) readInPlace(p *Program) {
 	}
 	for i := range b.steps {
 		s := &b.steps[i]
-		if s.op == "" || len(s.args) != 2 {
+		if s.op == hlo.OpInvalid || len(s.args) != 2 {
 			continue
 		}
 		x, y := s.args[0], s.args[1]
@@ -42,25 +42,26 @@ func (b *Builder) readInPlace(p *Program) {
 		if x == y {
 			once = 2
 		}
-		form := func(v Value) string {
+		form := func(v Value) hlo.PrimitiveType {
 			if loads[v] != nil && uses[v] == once {
-				return "bf16"
+				return hlo.BF16
 			}
-			return "f32"
+			return hlo.F32
 		}
-		f := [3]string{form(x), form(y), "f32"}
+		name := vectors.Of(s.op, form(x), form(y), hlo.F32)
+		f := &name.Types
 		if s.rounded {
-			f[2] = "round"
+			name.Mode, f[2] = vectors.Rounding, hlo.BF16
 		}
 		last := i == len(b.steps)-1 && len(b.stores) == 1 && b.stores[0].reg == int(s.d) && b.stores[0].typ == hlo.BF16 && uses[s.d] == 1 && b.values[s.d].def == i
 		if last {
-			f[2] = "bf16"
+			name.Mode, f[2] = vectors.Elementwise, hlo.BF16
 		}
-		exchange := f[0] == "f32" && f[1] == "bf16" && (s.op == "add" || s.op == "multiply")
+		exchange := f[0] == hlo.F32 && f[1] == hlo.BF16 && hlo.Info(s.op).Traits.Has(hlo.TraitCommutative)
 		if exchange {
 			f[0], f[1] = f[1], f[0]
 		}
-		fn := mixedLoop(s.op, f)
+		fn := mixedLoop(name)
 		if fn == nil {
 			continue
 		}
@@ -70,7 +71,7 @@ func (b *Builder) readInPlace(p *Program) {
 		}
 		p.steps[i].run = fn
 		for k, v := range s.args {
-			if f[k] == "bf16" {
+			if f[k] == hlo.BF16 {
 				loads[v].raw = true
 			}
 		}
@@ -80,29 +81,28 @@ func (b *Builder) readInPlace(p *Program) {
 	}
 }
 
-// mixedLoop is the loop for operands and a result in these forms, or nil.
-func mixedLoop(op string, f [3]string) loop {
-	name := strings.Join(append([]string{op}, f[:]...), ".")
-	compute := map[string]func(x, y float32) float32{
-		"add": func(x, y float32) float32 { return x + y }, "subtract": func(x, y float32) float32 { return x - y },
-		"multiply": func(x, y float32) float32 { return x * y }, "divide": func(x, y float32) float32 { return x / y },
-	}[op]
-	if !vectors.Has(name) || compute == nil {
+// mixedLoop is the loop of that name if it reads or writes bf16, or nil.
+func mixedLoop(name vectors.Name) loop {
+	compute := map[hlo.Opcode]func(x, y float32) float32{
+		hlo.OpAdd: func(x, y float32) float32 { return x + y }, hlo.OpSubtract: func(x, y float32) float32 { return x - y },
+		hlo.OpMultiply: func(x, y float32) float32 { return x * y }, hlo.OpDivide: func(x, y float32) float32 { return x / y },
+	}[name.Op]
+	if !slices.Contains(name.Types[:2], hlo.BF16) && name.Mode == vectors.Rounding || !vectors.Has(name) || compute == nil {
 		return nil
 	}
-	number := func(form string, p unsafe.Pointer, i int) float32 {
-		if form == "bf16" {
+	number := func(t hlo.PrimitiveType, p unsafe.Pointer, i int) float32 {
+		if t == hlo.BF16 {
 			return minifloat.BF16ToFloat32(*(*uint16)(unsafe.Add(p, 2*i)))
 		}
 		return *(*float32)(unsafe.Add(p, 4*i))
 	}
 	return vectors.Find(name, func(n int, d, a, b, _ unsafe.Pointer) { // for the rest of a tile
 		for i := range n {
-			r := compute(number(f[0], a, i), number(f[1], b, i))
-			switch f[2] {
-			case "bf16":
+			r := compute(number(name.Types[0], a, i), number(name.Types[1], b, i))
+			switch {
+			case name.Mode == vectors.Elementwise && name.Types[2] == hlo.BF16:
 				*(*uint16)(unsafe.Add(d, 2*i)) = minifloat.BF16FromFloat32(r)
-			case "round":
+			case name.Mode == vectors.Rounding:
 				*(*float32)(unsafe.Add(d, 4*i)) = minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(r))
 			default:
 				*(*float32)(unsafe.Add(d, 4*i)) = r

@@ -3,12 +3,11 @@ package tile
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // Value is a value of a program under construction.
@@ -41,12 +40,13 @@ type value struct {
 }
 
 type buildStep struct {
-	fn   loop
-	name string // see operation
-	// vector is what package vec calls the loop, or nothing: see operation.
-	vector string
+	fn loop
+	// What other packages call the loop: see operation.
+	name      string
+	vector    vectors.Name
+	exchanged bool
 	// op is what is computed in f32, if that is one op, and rounded says that the result is rounded to bf16 then.
-	op      string
+	op      hlo.Opcode
 	rounded bool
 	d       Value
 	args    []Value
@@ -170,9 +170,9 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	}
 	v := b.step(t, b.loopOf(&o), o.round, o.weight, args...)
 	last := &b.steps[len(b.steps)-1]
-	last.name, last.vector = o.name, o.vector
-	if op, ok := strings.CutSuffix(o.name, ".f32"); ok {
-		last.op = op
+	last.name, last.vector, last.exchanged = o.name, o.vector, o.exchanged
+	if lane(t) == hlo.F32 {
+		last.op = in.Opcode()
 	}
 	b.values[v].rounded = o.rounded
 	return v, true
@@ -186,7 +186,7 @@ func (b *Builder) Rotate(v Value, by int) Value {
 	if t.Bits() == 64 {
 		o.fn = rotateLeft[uint64]
 	}
-	o.vectorize(fmt.Sprintf("rotate-left.i%d", t.Bits()))
+	o.vectorize(vectors.Of(hlo.OpShiftLeft, t).In(vectors.Rotating))
 	d := b.step(t, b.loopOf(&o), nil, o.weight, v, amount)
 	b.steps[len(b.steps)-1].vector = o.vector
 	return d
@@ -238,14 +238,14 @@ func (b *Builder) use(v Value) Value {
 	case x.round == nil:
 	case x.rounded != nil:
 		s := &b.steps[x.def]
-		s.fn, s.name, s.vector, s.rounded = x.rounded, "", s.op+".round."+x.typ.String(), true
+		s.fn, s.name, s.vector, s.rounded = x.rounded, "", roundedName(s.op, x.typ), true
 		x.round, x.rounded = nil, nil
 	default:
 		from := b.holder(v)
 		if from != v {
 			x.same, x.def = noValue, len(b.steps)
 		}
-		b.steps = append(b.steps, buildStep{fn: x.round, vector: "round." + x.typ.String(), d: v, args: []Value{from}})
+		b.steps = append(b.steps, buildStep{fn: x.round, vector: roundName(x.typ), d: v, args: []Value{from}})
 		x.round = nil
 		x.weight++
 	}
@@ -379,7 +379,7 @@ func (b *Builder) layOut(p *Program) {
 		if b.values[s.d].def == i && !direct[int(s.d)] {
 			p.regs[s.d] = m.take(lane(b.values[s.d].typ).ByteSize())
 		}
-		st := step{fn: s.fn, run: s.fn, d: int(s.d), vector: s.vector}
+		st := step{fn: s.fn, run: s.fn, d: int(s.d), vector: s.vector, exchanged: s.exchanged}
 		for k, to := range []*int{&st.a, &st.b, &st.c} {
 			if k < len(s.args) {
 				*to = int(s.args[k])

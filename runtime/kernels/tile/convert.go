@@ -19,11 +19,11 @@ var formats = map[hlo.PrimitiveType]minifloat.Format{
 func widenLoop(t hlo.PrimitiveType) loop {
 	switch t {
 	case hlo.BF16:
-		return vectors.Find("convert.bf16.f32", func(n int, d, a, _, _ unsafe.Pointer) {
+		return vectors.Find(vectors.Of(hlo.OpConvert, t, hlo.F32), func(n int, d, a, _, _ unsafe.Pointer) {
 			minifloat.WidenBF16(vec[float32](d, n), vec[uint16](a, n))
 		})
 	case hlo.F16:
-		return vectors.Find("convert.f16.f32", func(n int, d, a, _, _ unsafe.Pointer) {
+		return vectors.Find(vectors.Of(hlo.OpConvert, t, hlo.F32), func(n int, d, a, _, _ unsafe.Pointer) {
 			minifloat.WidenF16(vec[float32](d, n), vec[uint16](a, n))
 		})
 	}
@@ -40,11 +40,11 @@ func widenLoop(t hlo.PrimitiveType) loop {
 func narrowLoop(t hlo.PrimitiveType) loop {
 	switch t {
 	case hlo.BF16:
-		return vectors.Find("convert.f32.bf16", func(n int, d, a, _, _ unsafe.Pointer) {
+		return vectors.Find(vectors.Of(hlo.OpConvert, hlo.F32, t), func(n int, d, a, _, _ unsafe.Pointer) {
 			minifloat.NarrowBF16(vec[uint16](d, n), vec[float32](a, n))
 		})
 	case hlo.F16:
-		return vectors.Find("convert.f32.f16", func(n int, d, a, _, _ unsafe.Pointer) {
+		return vectors.Find(vectors.Of(hlo.OpConvert, hlo.F32, t), func(n int, d, a, _, _ unsafe.Pointer) {
 			minifloat.NarrowF16(vec[uint16](d, n), vec[float32](a, n))
 		})
 	}
@@ -56,9 +56,9 @@ func narrowLoop(t hlo.PrimitiveType) loop {
 func roundLoop(t hlo.PrimitiveType) loop {
 	switch t {
 	case hlo.BF16:
-		return vectors.Find("round.bf16", roundBy(func(x float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(x)) }))
+		return vectors.Find(roundName(t), roundBy(func(x float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(x)) }))
 	case hlo.F16:
-		return vectors.Find("round.f16", roundBy(func(x float32) float32 { return minifloat.F16ToFloat32(minifloat.F16FromFloat32(x)) }))
+		return vectors.Find(roundName(t), roundBy(func(x float32) float32 { return minifloat.F16ToFloat32(minifloat.F16FromFloat32(x)) }))
 	}
 	f := formats[t]
 	return func(n int, d, a, _, _ unsafe.Pointer) {
@@ -97,7 +97,7 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 		o.sameLanes, o.round = true, roundLoop(to)
 	case to.IsComplex() && from == to.ComponentType():
 		o.fn, o.weight = realLoop(to), 1
-		o.vectorize("convert." + from.String() + "." + to.String())
+		o.vectorize(vectors.Of(hlo.OpConvert, from, to))
 	case isWide(to) && from == hlo.F64:
 		if to == hlo.F16 || to == hlo.BF16 {
 			o.fn, o.round = castLoop[float64, float32](), roundLoop(to)

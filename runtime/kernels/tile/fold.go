@@ -20,7 +20,7 @@ type rowFold struct {
 	identity []byte
 	pair     loop // of as many pairs as there are
 	join     loop // folds the n elements at a, or is nil
-	vector   string
+	vector   vectors.Name
 }
 
 const (
@@ -44,13 +44,7 @@ func (b *Builder) Fold(out int, v Value, op hlo.Opcode) bool {
 		return false
 	}
 	f := rowFold{out: out, reg: int(b.use(v)), width: t.ByteSize(), identity: identity, pair: o.fn, vector: o.vector}
-	name := map[hlo.Opcode]string{hlo.OpAdd: "sum.", hlo.OpMaximum: "greatest.", hlo.OpMinimum: "least."}[op]
-	if op == hlo.OpAdd && t.IsInteger() {
-		name += "i" + t.String()[1:]
-	} else {
-		name += t.String()
-	}
-	f.join = vectors.Find(name, nil)
+	f.join = vectors.Find(vectorName(op, t).In(vectors.Folding), nil)
 	b.folds = append(b.folds, f)
 	return true
 }

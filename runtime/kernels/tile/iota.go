@@ -36,7 +36,7 @@ func iotaLoop(t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
 	return nil
 }
 
-// series is what the loop count.i32 reads, and room for numbers to convert. It is pooled, as what loops are given is on the heap.
+// series is what the loop of iota reads, and room for numbers to convert. It is pooled, as what loops are given is on the heap.
 type series struct {
 	first, step int32
 	numbers     [256]int32
@@ -47,7 +47,7 @@ var seriesPool = sync.Pool{New: func() any { return new(series) }}
 // counterOf writes the rows of a walk: one number over and over, a series of 32 bits that is converted, or, if the numbers do not fit
 // or are few, one by one.
 func counterOf[T real](t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
-	count := vectors.Find("count.i32", nil)
+	count := vectors.Find(vectors.Of(hlo.OpIota, hlo.U32), nil)
 	var convert loop
 	if t != hlo.S32 && t != hlo.U32 {
 		convert = castTo(hlo.S32, t)

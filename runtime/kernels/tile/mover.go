@@ -1,10 +1,10 @@
 package tile
 
 import (
-	"fmt"
 	"slices"
 	"unsafe"
 
+	"github.com/gohalo/halo/hlo"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -29,10 +29,10 @@ func newMover(s *Space, v *View, width int) *mover {
 	if wide := width * int(stride); s.Dims[last] >= shortRow {
 		switch {
 		case stride == -1:
-			m.reverse = vectors.Find(fmt.Sprintf("reverse.%d", 8*width), nil)
+			m.reverse = vectors.Find(vectors.Of(hlo.OpReverse, vectors.Sized(width)), nil)
 			return m
 		case stride == 2 || stride == 4 || stride == 8:
-			if name := fmt.Sprintf("convert.i%d.i%d", 8*wide, 8*width); vectors.Has(name) {
+			if name := vectors.Of(hlo.OpConvert, vectors.Sized(wide), vectors.Sized(width)); vectors.Has(name) {
 				m.every = vectors.Find(name, truncateLoop(wide, width))
 				return m
 			}

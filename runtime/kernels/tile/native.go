@@ -2,13 +2,13 @@ package tile
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/kernels/native"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // nativeState is the machine code of a program's steps. It is made once the program has done so much that making it pays.
@@ -121,9 +121,9 @@ func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
 	}
 	for i := range p.stores {
 		s := &p.stores[i]
-		convert := ""
+		var convert vectors.Name
 		if s.narrow != nil {
-			convert = "convert.f32." + s.typ.String()
+			convert = vectors.Of(hlo.OpConvert, hlo.F32, s.typ)
 		}
 		w.Store(w.regs[s.reg], convert)
 		w.code.slots = append(w.code.slots, slot{ofStore, i})
@@ -134,7 +134,7 @@ func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
 		w.code.slots = append(w.code.slots, slot{ofFold, i})
 	}
 	if len(p.stores)+len(p.folds) == 0 {
-		w.Store(w.regs[p.result], "")
+		w.Store(w.regs[p.result], vectors.Name{})
 		w.code.slots = append(w.code.slots, slot{ofRegister, p.result})
 	}
 	var ok bool
@@ -176,7 +176,7 @@ func (w *nativeWriter) load(i, rows int) {
 	}
 	w.code.slots = append(w.code.slots, slot{kind, i})
 	if l.widen != nil {
-		w.set(l.reg, w.Op("convert."+l.typ.String()+".f32", false, w.Input(l.typ.ByteSize(), false, native.Neighbours)))
+		w.set(l.reg, w.Op(vectors.Of(hlo.OpConvert, l.typ, hlo.F32), false, w.Input(l.typ.ByteSize(), false, native.Neighbours)))
 		return
 	}
 	w.set(l.reg, w.Input(l.typ.ByteSize(), l.typ == hlo.PRED, native.Neighbours))
@@ -190,9 +190,8 @@ func (w *nativeWriter) fromRegister(reg int, along native.Along) {
 
 func (w *nativeWriter) step(i int) bool {
 	s := &w.p.steps[i]
-	name, exchange := strings.CutSuffix(s.vector, exchanged)
-	if op, _, _ := strings.Cut(name, "."); name == "" || op == "sine" || op == "cosine" {
-		return false // those are not for large numbers: see turns
+	if s.vector == (vectors.Name{}) || isTurn(s.vector) {
+		return false
 	}
 	var args []native.Value
 	for _, r := range []int{s.a, s.b, s.c}[:w.p.arity[i]] {
@@ -201,10 +200,10 @@ func (w *nativeWriter) step(i int) bool {
 		}
 		args = append(args, w.regs[r])
 	}
-	if exchange {
+	if s.exchanged {
 		args[0], args[1] = args[1], args[0]
 	}
-	w.set(s.d, w.Op(name, w.p.truth[s.d], args...))
+	w.set(s.d, w.Op(s.vector, w.p.truth[s.d], args...))
 	return true
 }
 

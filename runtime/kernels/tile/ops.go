@@ -11,13 +11,14 @@ import (
 // operation is how an op is computed on given types.
 type operation struct {
 	fn        loop
-	short     loop   // the same for few elements, if another one is better
-	round     loop   // brings the result into a narrow type
-	rounded   loop   // fn and round in one, or nil
-	name      string // what package scalar calls it; with a # at the end, with the operands exchanged
-	vector    string // what package vec calls it, in the same way, if that computes it
-	identity  bool   // the result is the first operand
-	sameLanes bool   // the result, before rounding, is in the operand's register
+	short     loop         // the same for few elements, if another one is better
+	round     loop         // brings the result into a narrow type
+	rounded   loop         // fn and round in one, or nil
+	name      string       // what package scalar calls it
+	vector    vectors.Name // the loop of package vec that computes it, if there is one
+	exchanged bool         // name and vector are to be given the operands in the other order
+	identity  bool         // the result is the first operand
+	sameLanes bool         // the result, before rounding, is in the operand's register
 	weight    int
 }
 
@@ -50,7 +51,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		}
 		o.fn = selectLoop(lane(t).ByteSize())
 		o.name = fmt.Sprintf("select.%d", 8*lane(t).ByteSize())
-		o.vectorize(o.name)
+		o.vectorize(vectors.Of(op, vectors.Sized(lane(t).ByteSize())))
 	case hlo.OpClamp:
 		if !same(t, types) {
 			return o, false
@@ -58,19 +59,19 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		o.fn, o.weight = clampLoop(lane(t)), 4
 		o.name = "clamp." + lane(t).String()
 		if t == hlo.PRED {
-			o.vectorize("clamp.u8")
+			o.vectorize(vectors.Of(op, hlo.U8))
 		} else {
-			o.vectorize(o.name)
+			o.vectorize(vectors.Of(op, lane(t)))
 		}
 	case hlo.OpIsFinite:
 		o.fn = isFiniteLoop(lane(types[0]))
-		o.vectorize("is-finite." + lane(types[0]).String())
+		o.vectorize(vectors.Of(op, lane(types[0])))
 	case hlo.OpComplex:
 		o.fn = complexLoop(t)
-		o.vectorize("complex." + t.String())
+		o.vectorize(vectors.Of(op, t))
 	case hlo.OpReal, hlo.OpImag:
 		o.fn = partLoop(op, types[0])
-		o.vectorize(op.String() + "." + types[0].String())
+		o.vectorize(vectors.Of(op, types[0]))
 	case hlo.OpReducePrecision:
 		if types[0] != t {
 			return o, false
@@ -83,7 +84,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 				return o, false
 			}
 			o.fn = magnitudeLoop(types[0])
-			o.vectorize("abs." + types[0].String())
+			o.vectorize(vectors.Of(op, types[0]))
 			break
 		}
 		if !same(t, types) {
@@ -99,7 +100,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		o.name = op.String() + "." + lane(t).String()
 		if isWide(t) && !exact[op] {
 			o.round = roundLoop(t)
-			o.rounded = roundedLoop(op, t)
+			o.rounded = vectors.Find(roundedName(op, t), nil)
 		}
 	}
 	return o, o.fn != nil || o.sameLanes
@@ -222,7 +223,7 @@ func partwise(op hlo.Opcode, t hlo.PrimitiveType, portable loop) loop {
 }
 
 // overParts is a loop over complex numbers by the vector loop over their parts, if there is one.
-func overParts(name string, portable loop) loop {
+func overParts(name vectors.Name, portable loop) loop {
 	if !vectors.Has(name) {
 		return portable
 	}
@@ -237,7 +238,7 @@ func complexBinary[T complex64 | complex128](op hlo.Opcode, t hlo.PrimitiveType)
 	case hlo.OpSubtract:
 		return partwise(op, t, subtract[T])
 	case hlo.OpMultiply:
-		return overParts("multiply."+t.String(), multiply[T])
+		return overParts(vectors.Of(op, t), multiply[T])
 	}
 	return nil
 }

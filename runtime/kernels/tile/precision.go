@@ -16,7 +16,7 @@ func reducePrecisionLoop(t hlo.PrimitiveType, exponent, mantissa int64) loop {
 	}
 	switch t {
 	case hlo.F64:
-		return precisionLoop[uint64]("reduce-precision.f64", 11, 52, exponent, mantissa)
+		return precisionLoop[uint64](hlo.F64, 11, 52, exponent, mantissa)
 	case hlo.F16:
 		if exponent >= 5 {
 			if mantissa < 10 {
@@ -28,15 +28,15 @@ func reducePrecisionLoop(t hlo.PrimitiveType, exponent, mantissa int64) loop {
 	default:
 		return nil
 	}
-	return precisionLoop[uint32]("reduce-precision.f32", 8, 23, exponent, mantissa)
+	return precisionLoop[uint32](hlo.F32, 8, 23, exponent, mantissa)
 }
 
 // precision is what rounding does to the codes of magnitudes: it adds a number that depends on the lowest bit that stays, clears the bits
 // that do not, and replaces what is below the least or not below the limit.
 type precision[U uint32 | uint64] struct{ lowest, toEven, toOdd, keep, least, limit U }
 
-// precisionLoop is for codes of a format with so many exponent and mantissa bits.
-func precisionLoop[U uint32 | uint64](name string, exponentBits, mantissaBits, exponent, mantissa int64) loop {
+// precisionLoop is for codes of t, which has so many exponent and mantissa bits.
+func precisionLoop[U uint32 | uint64](t hlo.PrimitiveType, exponentBits, mantissaBits, exponent, mantissa int64) loop {
 	infinity := (U(1)<<exponentBits - 1) << mantissaBits
 	p := &precision[U]{keep: ^U(0), limit: infinity}
 	if drop := mantissaBits - mantissa; drop > 0 {
@@ -48,7 +48,7 @@ func precisionLoop[U uint32 | uint64](name string, exponentBits, mantissaBits, e
 		bias, reduced := U(1)<<(exponentBits-1)-1, U(1)<<(exponent-1)-1
 		p.least, p.limit = (bias-reduced+1)<<mantissaBits, (bias+reduced+1)<<mantissaBits
 	}
-	round := vectors.Find(name, func(n int, d, a, b, _ unsafe.Pointer) {
+	round := vectors.Find(vectors.Of(hlo.OpReducePrecision, t), func(n int, d, a, b, _ unsafe.Pointer) {
 		z, x, p := vec[U](d, n), vec[U](a, n), (*precision[U])(b)
 		for i, code := range x {
 			z[i] = p.round(code, infinity)

@@ -42,7 +42,8 @@ type step struct {
 	fn         loop
 	run        loop // fn, or what does the same with operands and results that are left as they are in memory
 	d, a, b, c int
-	vector     string // see operation
+	vector     vectors.Name // see operation
+	exchanged  bool
 }
 
 // loop is the inner loop of an op. The operands beyond its arity are those of register 0 and must not be touched. d may be a, b or c.
@@ -417,10 +418,10 @@ func fillTile(dst, src unsafe.Pointer, width, n int) {
 }
 
 var (
-	fill8  = vectors.Find("fill.8", fill[uint8])
-	fill16 = vectors.Find("fill.16", fill[uint16])
-	fill32 = vectors.Find("fill.32", fill[uint32])
-	fill64 = vectors.Find("fill.64", fill[uint64])
+	fill8  = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U8), fill[uint8])
+	fill16 = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U16), fill[uint16])
+	fill32 = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U32), fill[uint32])
+	fill64 = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U64), fill[uint64])
 )
 
 func fill[T any](n int, d, a, _, _ unsafe.Pointer) {

@@ -2,7 +2,6 @@ package tile
 
 import (
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -41,7 +40,7 @@ const maxCalled = 2
 // hasCalls reports whether package scalar has no instructions for a part of the program.
 func (p *Program) hasCalls() bool {
 	for _, name := range p.names {
-		if !scalar.Known(strings.TrimSuffix(name, "#")) {
+		if !scalar.Known(name) {
 			return true
 		}
 	}
@@ -89,22 +88,23 @@ func (w *scalarWriter) step(p *Program, k int) {
 		args = append(args, w.regs[r])
 	}
 	known := args
-	plain := strings.TrimSuffix(name, "#")
-	if plain != name {
+	if s.exchanged {
 		known = []scalar.Value{args[1], args[0]}
 	}
-	v, ok := w.b.Named(plain, known...)
+	v, ok := w.b.Named(name, known...)
 	if !ok {
 		var inline scalar.Inline
-		if e, ok := native.NewElement(name); ok && e.Args() == len(args) {
-			inline = e
+		if !s.exchanged && !isTurn(s.vector) {
+			if e, ok := native.NewElement(s.vector); ok && e.Args() == len(args) {
+				inline = e
+			}
 		}
 		v = w.b.Call(scalar.Loop(s.fn), inline, p.widths[s.d], args...)
 	}
 	w.regs[s.d] = v
 }
 
-// scalarCompare is what package scalar calls a comparison, or nothing where registers do not keep the order.
+// scalarCompare is what package scalar calls a comparison, or nothing where registers do not keep the order. It is that of the opposite direction where operands are exchanged.
 func scalarCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) string {
 	name := [...]string{hlo.EQ: "eq", hlo.NE: "ne", hlo.LT: "lt", hlo.LE: "le", hlo.GT: "lt", hlo.GE: "le"}[dir]
 	if typ == hlo.CompareTotalOrder && t.IsFloat() {
@@ -113,9 +113,5 @@ func scalarCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) 
 		}
 		name += ".total"
 	}
-	name += "." + lane(t).String()
-	if dir == hlo.GT || dir == hlo.GE {
-		name += "#"
-	}
-	return name
+	return name + "." + lane(t).String()
 }

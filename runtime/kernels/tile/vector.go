@@ -1,8 +1,6 @@
 package tile
 
 import (
-	"fmt"
-	"strings"
 	"sync"
 	"unsafe"
 
@@ -14,12 +12,12 @@ import (
 const scalarWeight = 8
 
 // vectorize puts the loop in assembly in place of o's, if there is one.
-func (o *operation) vectorize(name string) {
+func (o *operation) vectorize(name vectors.Name) {
 	if o.fn == nil {
 		return
 	}
 	portable := o.fn
-	if name == "sine.f32" || name == "cosine.f32" || name == "tan.f32" {
+	if isTurn(name) {
 		o.fn = turns(name, portable)
 	} else {
 		o.fn = vectors.Find(name, portable)
@@ -29,21 +27,24 @@ func (o *operation) vectorize(name string) {
 		return
 	}
 	o.vector = name
-	if op, _, _ := strings.Cut(name, "."); !approximated[op] {
+	if !isApproximated(name.Op) {
 		o.short = portable
 	}
 }
 
-// approximated are the ops that Go and assembly do not compute to the same bits.
-var approximated = map[string]bool{
-	"exponential": true, "exponential-minus-one": true, "log": true, "log-plus-one": true, "tanh": true, "logistic": true, "erf": true, "rsqrt": true,
-	"sine": true, "cosine": true, "tan": true, "cbrt": true, "cosh": true, "sinh": true, "asinh": true, "acosh": true, "atanh": true,
-	"asin": true, "acos": true, "atan2": true, "power": true,
+// isApproximated reports whether Go and assembly may differ in the last bits of an op.
+func isApproximated(op hlo.Opcode) bool {
+	return hlo.Info(op).Work == hlo.WorkFunctions && op != hlo.OpSqrt // which both round once
+}
+
+// isTurn reports whether a loop computes angles, for which large numbers are another matter.
+func isTurn(name vectors.Name) bool {
+	return name.Types[0] == hlo.F32 && (name.Op == hlo.OpSine || name.Op == hlo.OpCosine || name.Op == hlo.OpTan)
 }
 
 // turns is the loop in assembly for sine, cosine and tangent, which is not for large numbers: a stretch with one of them is left to Go.
-func turns(name string, portable loop) loop {
-	fn, magnitude := vectors.Find(name, nil), vectors.Find("magnitude.f32", nil)
+func turns(name vectors.Name, portable loop) loop {
+	fn, magnitude := vectors.Find(name, nil), vectors.Find(vectors.Of(hlo.OpAbs, hlo.F32).In(vectors.Folding), nil)
 	if fn == nil || magnitude == nil {
 		return portable
 	}
@@ -63,16 +64,21 @@ func turns(name string, portable loop) loop {
 	}
 }
 
-// largestPool has room for results of the loop magnitude.f32: what loops are given is on the heap.
+// largestPool has room for results of the folding loop of abs: what loops are given is on the heap.
 var largestPool = sync.Pool{New: func() any { return new(float32) }}
 
 // shortSpace is the number of elements up to which loops in Go are faster than assembly: vectors that are stored under a mask cannot be
 // loaded again before they are in the cache.
 const shortSpace = 16
 
-// roundedLoop computes an op and rounds its result to narrow type t, or is nil.
-func roundedLoop(op hlo.Opcode, t hlo.PrimitiveType) loop {
-	return vectors.Find(op.String()+".round."+t.String(), nil)
+// roundedName is the loop that computes an op and rounds its result to narrow type t.
+func roundedName(op hlo.Opcode, t hlo.PrimitiveType) vectors.Name {
+	return vectors.Of(op, hlo.F32, hlo.F32, t).In(vectors.Rounding)
+}
+
+// roundName is the loop that rounds numbers to narrow type t.
+func roundName(t hlo.PrimitiveType) vectors.Name {
+	return vectors.Of(hlo.OpConvert, hlo.F32, t).In(vectors.Rounding)
 }
 
 // vectorizeCompare puts the loop in assembly in place of a comparison's. There are loops for less only: greater swaps the operands.
@@ -80,28 +86,16 @@ func (o *operation) vectorizeCompare(t hlo.PrimitiveType, dir hlo.Direction, typ
 	if o.fn == nil {
 		return
 	}
-	name, swap := compareName(t, dir)
-	if typ == hlo.CompareTotalOrder && t.IsFloat() {
-		name = fmt.Sprintf("%.2s.total%d", name, t.Bits())
-		if dir == hlo.EQ || dir == hlo.NE {
-			name = fmt.Sprintf("%.2s.i%d", name, t.Bits())
-		}
+	o.exchanged = dir == hlo.GT || dir == hlo.GE
+	if o.exchanged {
+		opposite := map[hlo.Direction]hlo.Direction{hlo.GT: hlo.LT, hlo.GE: hlo.LE}[dir]
+		o.fn = compareLoop(t, opposite, typ)
 	}
-	if !swap {
-		o.vectorize(name)
-		return
-	}
-	opposite := map[hlo.Direction]hlo.Direction{hlo.GT: hlo.LT, hlo.GE: hlo.LE}[dir]
-	o.fn = compareLoop(t, opposite, typ)
-	o.vectorize(name)
-	o.fn, o.short = swapped(o.fn), swapped(o.short)
-	if o.vector != "" {
-		o.vector += exchanged
+	o.vectorize(compareName(t, dir, typ))
+	if o.exchanged {
+		o.fn, o.short = swapped(o.fn), swapped(o.short)
 	}
 }
-
-// exchanged, behind a name, says that the operands are exchanged.
-const exchanged = "#"
 
 // swapped is the loop with its first two operands exchanged.
 func swapped(fn loop) loop {
@@ -111,78 +105,69 @@ func swapped(fn loop) loop {
 	return func(n int, d, a, b, c unsafe.Pointer) { fn(n, d, b, a, c) }
 }
 
-// vectorName is how package vec calls an op on lanes of type t.
-func vectorName(op hlo.Opcode, t hlo.PrimitiveType) string {
+// vectorName is the loop for an op on lanes of type t.
+func vectorName(op hlo.Opcode, t hlo.PrimitiveType) vectors.Name {
 	t = lane(t)
-	name := op.String()
 	switch {
 	case t == hlo.PRED:
 		switch op {
 		case hlo.OpNot:
-			return "not.pred"
-		case hlo.OpAdd, hlo.OpMaximum, hlo.OpOr:
-			return "or.8"
-		case hlo.OpMultiply, hlo.OpMinimum, hlo.OpAnd:
-			return "and.8"
+			return vectors.Of(op, t)
+		case hlo.OpAdd, hlo.OpMaximum:
+			op = hlo.OpOr
+		case hlo.OpMultiply, hlo.OpMinimum:
+			op = hlo.OpAnd
 		}
-		return name + ".8"
-	case t.IsFloat():
-		return name + "." + t.String()
-	case !t.IsInteger(): // complex numbers: their loops count parts
-		return ""
+		return vectors.Of(op, hlo.U8)
+	case t.IsComplex(): // whose loops count parts
+		return vectors.Name{}
 	}
 	switch op {
-	case hlo.OpAnd, hlo.OpOr, hlo.OpXor, hlo.OpNot:
-		return fmt.Sprintf("%s.%d", name, t.Bits())
 	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs, hlo.OpSign, hlo.OpPower:
-		return name + "." + t.String()
+		return vectors.Of(op, t)
 	}
-	return fmt.Sprintf("%s.i%d", name, t.Bits())
+	return vectors.Of(op, vectors.Unsigned(t))
 }
 
-// compareName is the loop for a comparison of lanes of type t, and whether the operands have to be swapped.
-func compareName(t hlo.PrimitiveType, dir hlo.Direction) (name string, swap bool) {
-	t = lane(t)
-	if t == hlo.PRED {
+// compareName is the loop for a comparison of lanes of type t; where operands have to be exchanged, it is that of the opposite direction.
+func compareName(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) vectors.Name {
+	inOrder := typ == hlo.CompareTotalOrder && t.IsFloat()
+	if t = lane(t); t == hlo.PRED {
 		t = hlo.U8
 	}
+	var mode vectors.Mode
 	switch dir {
 	case hlo.EQ:
-		name = "eq"
+		mode, t = vectors.Equal, vectors.Unsigned(t)
 	case hlo.NE:
-		name = "ne"
+		mode, t = vectors.NotEqual, vectors.Unsigned(t)
 	case hlo.LT, hlo.GT:
-		name = "lt"
+		mode = vectors.Less
 	case hlo.LE, hlo.GE:
-		name = "le"
+		mode = vectors.LessOrEqual
 	}
 	switch {
-	case t.IsFloat():
-		name += "." + t.String()
-	case t.IsInteger() && (dir == hlo.EQ || dir == hlo.NE):
-		name += fmt.Sprintf(".i%d", t.Bits())
-	case t.IsInteger():
-		name += "." + t.String()
-	default: // complex numbers
-		name = ""
+	case t.IsComplex():
+		return vectors.Name{}
+	case inOrder && (mode == vectors.Equal || mode == vectors.NotEqual):
+		t = vectors.Sized(t.ByteSize()) // bits are compared
+	case inOrder:
+		mode += vectors.TotalLess - vectors.Less
 	}
-	return name, dir == hlo.GT || dir == hlo.GE
+	return vectors.Of(hlo.OpCompare, t).In(mode)
 }
 
 // convertName is the loop that converts lanes of one type to another.
-func convertName(from, to hlo.PrimitiveType) string {
+func convertName(from, to hlo.PrimitiveType) vectors.Name {
 	from, to = lane(from), lane(to)
 	if from == hlo.PRED {
 		from = hlo.U8
 	}
-	f, t := from.String(), to.String()
-	if to == hlo.PRED && from.IsInteger() {
-		f = fmt.Sprintf("i%d", from.Bits())
-	} else if to.IsInteger() && from.IsInteger() {
-		t = fmt.Sprintf("i%d", to.Bits())
-		if to.Bits() < from.Bits() {
-			f = fmt.Sprintf("i%d", from.Bits())
+	if from.IsInteger() {
+		if to == hlo.PRED || to.IsInteger() && to.Bits() < from.Bits() {
+			from = vectors.Unsigned(from)
 		}
+		to = vectors.Unsigned(to)
 	}
-	return "convert." + f + "." + t
+	return vectors.Of(hlo.OpConvert, from, to)
 }

@@ -25,12 +25,12 @@ func BenchmarkLoop(b *testing.B) {
 	run("copy", func(n int, d, a, _, _ unsafe.Pointer) {
 		copy(unsafe.Slice((*float32)(d), n), unsafe.Slice((*float32)(a), n))
 	})
-	names := "add.f32 divide.f32 maximum.f32 sqrt.f32 rsqrt.f32 lt.f32 select.32 clamp.f32 exponential.f32 log.f32 tanh.f32 logistic.f32 " +
-		"erf.f32 convert.bf16.f32 convert.f32.bf16 round.bf16 fill.32 sum.f32 greatest.f32 multiply.i32"
+	names := "add.f32 divide.f32 maximum.f32 sqrt.f32 rsqrt.f32 lt-compare.f32 select.u32 clamp.f32 exponential.f32 log.f32 tanh.f32 logistic.f32 " +
+		"erf.f32 convert.bf16.f32 convert.f32.bf16 round-convert.f32.bf16 broadcast.u32 fold-add.f32 fold-maximum.f32 multiply.u32"
 	for l := AVX2; l <= Best(); l++ {
 		restore := Use(l)
 		for _, name := range strings.Fields(names) {
-			run(l.String()+"/"+name, Find(name, func(int, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) {}))
+			run(l.String()+"/"+name, Find(named(name), func(int, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) {}))
 		}
 		restore()
 	}

@@ -24,34 +24,34 @@ func TestConvert(t *testing.T) {
 		convert(t, "f32.bf16", minifloat.BF16FromFloat32)
 		convert(t, "f16.f32", minifloat.F16ToFloat32)
 		convert(t, "f32.f16", minifloat.F16FromFloat32)
-		unary(t, "round.bf16", func(x float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(x)) })
-		unary(t, "round.f16", func(x float32) float32 { return minifloat.F16ToFloat32(minifloat.F16FromFloat32(x)) })
+		unary(t, "round-convert.f32.bf16", func(x float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(x)) })
+		unary(t, "round-convert.f32.f16", func(x float32) float32 { return minifloat.F16ToFloat32(minifloat.F16FromFloat32(x)) })
 		for name, f := range map[string]func(a, b float32) float32{
 			"add":      func(a, b float32) float32 { return a + b },
 			"subtract": func(a, b float32) float32 { return a - b },
 			"multiply": func(a, b float32) float32 { return a * b },
 			"divide":   func(a, b float32) float32 { return a / b },
 		} {
-			binary(t, name+".round.bf16", func(a, b float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(f(a, b))) })
+			binary(t, "round-"+name+".f32.f32.bf16", func(a, b float32) float32 { return minifloat.BF16ToFloat32(minifloat.BF16FromFloat32(f(a, b))) })
 			decode, encode := minifloat.BF16ToFloat32, minifloat.BF16FromFloat32
 			mixed := func(forms string) string { return name + "." + forms }
 			check(t, mixed("bf16.f32.f32"), 2, func(a uint16, b float32, _ uint8) float32 { return f(decode(a), b) })
-			check(t, mixed("bf16.f32.round"), 2, func(a uint16, b float32, _ uint8) float32 { return decode(encode(f(decode(a), b))) })
+			check(t, "round-"+mixed("bf16.f32.bf16"), 2, func(a uint16, b float32, _ uint8) float32 { return decode(encode(f(decode(a), b))) })
 			check(t, mixed("bf16.f32.bf16"), 2, func(a uint16, b float32, _ uint8) uint16 { return encode(f(decode(a), b)) })
-			check(t, mixed("bf16.bf16.round"), 2, func(a, b uint16, _ uint8) float32 { return decode(encode(f(decode(a), decode(b)))) })
+			check(t, "round-"+mixed("bf16.bf16.bf16"), 2, func(a, b uint16, _ uint8) float32 { return decode(encode(f(decode(a), decode(b)))) })
 			check(t, mixed("bf16.bf16.bf16"), 2, func(a, b uint16, _ uint8) uint16 { return encode(f(decode(a), decode(b))) })
 			check(t, mixed("f32.f32.bf16"), 2, func(a, b float32, _ uint8) uint16 { return encode(f(a, b)) })
 		}
 		convert(t, "f32.f64", goes[float64, float32])
 		convert(t, "f64.f32", goes[float32, float64])
-		integers[int8](t, "s8", "i8")
-		integers[uint8](t, "u8", "i8")
-		integers[int16](t, "s16", "i16")
-		integers[uint16](t, "u16", "i16")
-		integers[int32](t, "s32", "i32")
-		integers[uint32](t, "u32", "i32")
-		integers[int64](t, "s64", "i64")
-		integers[uint64](t, "u64", "i64")
+		integers[int8](t, "s8", "u8")
+		integers[uint8](t, "u8", "u8")
+		integers[int16](t, "s16", "u16")
+		integers[uint16](t, "u16", "u16")
+		integers[int32](t, "s32", "u32")
+		integers[uint32](t, "u32", "u32")
+		integers[int64](t, "s64", "u64")
+		integers[uint64](t, "u64", "u64")
 		floats[float32](t, "f32")
 		floats[float64](t, "f64")
 	})
@@ -70,10 +70,10 @@ func integers[T Number](t *testing.T, typ, width string) {
 			narrow()
 		}
 	}
-	to(1, nil, func() { convert(t, width+".i8", goes[int8, T]) })
-	to(2, func() { convert(t, typ+".i16", goes[int16, T]) }, func() { convert(t, width+".i16", goes[int16, T]) })
-	to(4, func() { convert(t, typ+".i32", goes[int32, T]) }, func() { convert(t, width+".i32", goes[int32, T]) })
-	to(8, func() { convert(t, typ+".i64", goes[int64, T]) }, nil)
+	to(1, nil, func() { convert(t, width+".u8", goes[int8, T]) })
+	to(2, func() { convert(t, typ+".u16", goes[int16, T]) }, func() { convert(t, width+".u16", goes[int16, T]) })
+	to(4, func() { convert(t, typ+".u32", goes[int32, T]) }, func() { convert(t, width+".u32", goes[int32, T]) })
+	to(8, func() { convert(t, typ+".u64", goes[int64, T]) }, nil)
 }
 
 // floats tries the conversions from one type to integers.
@@ -122,13 +122,13 @@ func TestComplex(t *testing.T) {
 				unsafe.Slice((*complex64)(d), n/2)[i] = x * unsafe.Slice((*complex64)(b), n/2)[i]
 			}
 		}
-		Find("multiply.c64", product)(2*n, pointer(d), pointer(a), pointer(b), nil)
+		Find(named("multiply.c64"), product)(2*n, pointer(d), pointer(a), pointer(b), nil)
 		for i := range d {
 			require.Equal(t, a[i]*b[i], d[i])
 		}
-		Find("real.c64", parts)(n, pointer(re), pointer(a), nil, nil)
-		Find("imag.c64", func(n int, d, a, b, c unsafe.Pointer) { parts(n, d, unsafe.Add(a, 4), b, c) })(n/8*8, pointer(im), pointer(a), nil, nil)
-		Find("complex.c64", parts)(n/8*8, pointer(d), pointer(re), pointer(im), nil)
+		Find(named("real.c64"), parts)(n, pointer(re), pointer(a), nil, nil)
+		Find(named("imag.c64"), func(n int, d, a, b, c unsafe.Pointer) { parts(n, d, unsafe.Add(a, 4), b, c) })(n/8*8, pointer(im), pointer(a), nil, nil)
+		Find(named("complex.c64"), parts)(n/8*8, pointer(d), pointer(re), pointer(im), nil)
 		require.Equal(t, a[:n/8*8], d[:n/8*8])
 	})
 }

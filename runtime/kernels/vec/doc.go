@@ -23,6 +23,7 @@
 //
 //	file            what
 //	vec.go          Loop, Level, Find
+//	name.go         Name: op, mode and types
 //	reduce.go       folds
 //	vec_amd64.go    which processors have what
 //	gen_*           assembly and tables, which gen writes

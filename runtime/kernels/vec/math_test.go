@@ -64,7 +64,7 @@ func TestFunctions32(t *testing.T) {
 				for l := AVX2; l <= Best(); l++ {
 					restore := Use(l)
 					y := make([]float32, len(x))
-					Find(f.name+".f32", nil)(len(x), pointer(y), pointer(x), nil, nil)
+					Find(named(f.name+".f32"), nil)(len(x), pointer(y), pointer(x), nil, nil)
 					restore()
 					results = append(results, y)
 				}
@@ -96,7 +96,7 @@ func TestExpm1AsXLA(t *testing.T) {
 			x[i] = float32(i)*(174.0/(1<<16)) - 86
 		}
 		y := make([]float32, len(x))
-		Find("exponential-minus-one.f32", nil)(len(x), pointer(y), pointer(x), nil, nil)
+		Find(named("exponential-minus-one.f32"), nil)(len(x), pointer(y), pointer(x), nil, nil)
 		for i, v := range x {
 			if want := elementary.Exp32(v) - 1; math.Abs(float64(v)) > 0.5 && y[i] != want {
 				t.Fatalf("expm1(%v) = %v, want %v", v, y[i], want)
@@ -141,7 +141,7 @@ func TestBinaryFunctions32(t *testing.T) {
 		}
 		for name, want := range map[string]func(x, y float64) float64{"power": math.Pow, "atan2": math.Atan2} {
 			got := make([]float32, len(a))
-			Find(name+".f32", nil)(len(a), pointer(got), pointer(a), pointer(b), nil)
+			Find(named(name+".f32"), nil)(len(a), pointer(got), pointer(a), pointer(b), nil)
 			for i := range a {
 				exact := want(float64(a[i]), float64(b[i]))
 				if sameBits(float32(exact), got[i]) {
@@ -158,7 +158,7 @@ func TestFunctions64(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for _, f := range functions32 {
-			if !Has(f.name + ".f64") {
+			if !Has(named(f.name + ".f64")) {
 				continue
 			}
 			x := append(edges(), make([]float64, 100000)...)
@@ -166,7 +166,7 @@ func TestFunctions64(t *testing.T) {
 				x[i] = (rng.Float64()*2 - 1) * math.Exp(rng.Float64()*20-13)
 			}
 			y := make([]float64, len(x))
-			Find(f.name+".f64", nil)(len(x), pointer(y), pointer(x), nil, nil)
+			Find(named(f.name+".f64"), nil)(len(x), pointer(y), pointer(x), nil, nil)
 			worst, at := 0.0, 0.0
 			for i := range x {
 				want := reference64(f.name, f.want, x[i])
@@ -212,7 +212,7 @@ func FuzzFunctions(f *testing.F) {
 					continue
 				}
 				y := make([]float32, 1)
-				Find(f.name+".f32", nil)(1, pointer(y), pointer(x), nil, nil)
+				Find(named(f.name+".f32"), nil)(1, pointer(y), pointer(x), nil, nil)
 				assert.LessOrEqual(t, distance32(f.want(float64(x[0])), y[0]), f.ulp, "%s of %v is %v", f.name, x[0], y[0])
 			}
 			restore()

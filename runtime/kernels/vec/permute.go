@@ -2,8 +2,9 @@ package vec
 
 import (
 	endian "encoding/binary"
-	"fmt"
 	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
 )
 
 // Permutation writes elements that it picks from one array or two, round by round: each round picks in the same way, a fixed distance
@@ -41,7 +42,7 @@ func NewPermutation(width int, picks []Pick, advance [2]int) *Permutation {
 		}
 		width, picks = 4, parts
 	}
-	p.loop = find(InUse(), fmt.Sprintf("permute.%d", 8*width)).loop
+	p.loop = find(InUse(), Of(hlo.OpGather, Sized(width))).loop
 	size := map[Level]int{AVX2: 32, AVX512: 64}[InUse()]
 	if p.loop == nil || len(picks) == 0 || len(picks)*width%size != 0 {
 		return nil

@@ -65,10 +65,10 @@ func permutations[T Number](t *testing.T) {
 
 func TestReverse(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		reversed[uint8](t, "reverse.8")
-		reversed[uint16](t, "reverse.16")
-		reversed[uint32](t, "reverse.32")
-		reversed[uint64](t, "reverse.64")
+		reversed[uint8](t, "reverse.u8")
+		reversed[uint16](t, "reverse.u16")
+		reversed[uint32](t, "reverse.u32")
+		reversed[uint64](t, "reverse.u64")
 	})
 }
 
@@ -78,7 +78,7 @@ func reversed[T Number](t *testing.T, name string) {
 		for i := range a {
 			a[i] = T(i + 1)
 		}
-		Find(name, nil)(n, pointer(d), pointer(a), nil, nil)
+		Find(named(name), nil)(n, pointer(d), pointer(a), nil, nil)
 		for i := range a {
 			require.Equal(t, a[n-1-i], d[i], "%s of %d", name, n)
 		}

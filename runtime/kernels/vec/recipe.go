@@ -1,7 +1,8 @@
 package vec
 
 import (
-	"sort"
+	"iter"
+	"maps"
 
 	"github.com/gohalo/halo/internal/amd64"
 )
@@ -10,7 +11,7 @@ import (
 // that are yet to be chosen. A program made at run time that is put together from recipes computes what the loops of their names do, bit for
 // bit, as it is made of the same instructions.
 type Recipe struct {
-	Key  string
+	Name Name
 	Lane int // bytes
 	In   []Form
 	Out  Form
@@ -75,20 +76,15 @@ const (
 func RecipeConstant(i int) [2]uint64 { return recipeConstants[i] }
 
 // FindRecipe returns the recipe of a loop, or nil, at the level in use.
-func FindRecipe(name string) *Recipe {
-	all := recipes(InUse())
-	i := sort.Search(len(all), func(i int) bool { return all[i].Key >= name })
-	if i == len(all) || all[i].Key != name {
-		return nil
-	}
-	return &all[i]
-}
+func FindRecipe(name Name) *Recipe { return recipes(InUse())[name] }
 
-// RecipeNames lists the loops that have recipes at the level in use.
-func RecipeNames() []string {
-	var names []string
-	for _, r := range recipes(InUse()) {
-		names = append(names, r.Key)
+// Recipes are the loops that have recipes at the level in use, in no order.
+func Recipes() iter.Seq[Name] { return maps.Keys(recipes(InUse())) }
+
+func recipesByName(all []Recipe) map[Name]*Recipe {
+	m := make(map[Name]*Recipe, len(all))
+	for i := range all {
+		m[all[i].Name] = &all[i]
 	}
-	return names
+	return m
 }

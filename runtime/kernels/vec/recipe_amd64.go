@@ -1,12 +1,19 @@
 package vec
 
+import "sync"
+
+var (
+	recipesAVX512 = sync.OnceValue(func() map[Name]*Recipe { return recipesByName(avx512Recipes) })
+	recipesAVX2   = sync.OnceValue(func() map[Name]*Recipe { return recipesByName(avx2Recipes) })
+)
+
 // recipes are those of a level.
-func recipes(l Level) []Recipe {
+func recipes(l Level) map[Name]*Recipe {
 	switch l {
 	case AVX512:
-		return avx512Recipes
+		return recipesAVX512()
 	case AVX2:
-		return avx2Recipes
+		return recipesAVX2()
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ type Number interface {
 const chainBytes = 256
 
 // Fold folds x by the associative pair, beginning with identity in every chain: element i belongs to chain i modulo their number, which
-// depends on the type alone; then the upper half of the chains is folded onto the lower one until one is left. The loops sum, greatest
-// and least do the same.
+// depends on the type alone; then the upper half of the chains is folded onto the lower one until one is left. The folding loops of
+// add, maximum and minimum do the same.
 func Fold[T Number](x []T, identity T, pair func(x, y T) T) T {
 	var chains [chainBytes]T
 	n := chainBytes / int(unsafe.Sizeof(identity))
@@ -61,7 +61,7 @@ func SumOf[T Number](x []T) T {
 	return c[0]
 }
 
-// FoldDecoded is Fold of codes of numbers. The loops sum.bf16, greatest.f16 and their like do the same.
+// FoldDecoded is Fold of codes of numbers. The folding loops of bf16 and f16 do the same.
 func FoldDecoded(x []uint16, decode func(code uint16) float32, identity float32, pair func(x, y float32) float32) float32 {
 	var chains [chainBytes / 4]float32
 	for i := range chains {
@@ -81,7 +81,7 @@ func FoldDecoded(x []uint16, decode func(code uint16) float32, identity float32,
 
 // FindFold returns the fold of this name at the level in use, or nil. It sets d to the fold of x, which is not empty; where the assembly
 // leaves a rest, portable folds it and pair adds it.
-func FindFold[T Number, S any](name string, pair func(x, y T) T, portable func(x []S) T) func(d *T, x []S) {
+func FindFold[T Number, S any](name Name, pair func(x, y T) T, portable func(x []S) T) func(d *T, x []S) {
 	k := find(InUse(), name)
 	switch {
 	case k.loop == nil:

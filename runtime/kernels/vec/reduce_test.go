@@ -13,7 +13,7 @@ import (
 
 func fold[T Number](t *testing.T, name string, identity T, pair func(x, y T) T) {
 	t.Helper()
-	loop := FindFold(name, pair, func(x []T) T { return Fold(x, identity, pair) })
+	loop := FindFold(named(name), pair, func(x []T) T { return Fold(x, identity, pair) })
 	if loop == nil {
 		require.Equal(t, AVX2, InUse(), "no loop %s", name)
 		return
@@ -39,21 +39,21 @@ func TestFold(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		folds[float32](t, "f32", "f32", float32(math.Inf(-1)), float32(math.Inf(1)))
 		folds[float64](t, "f64", "f64", math.Inf(-1), math.Inf(1))
-		folds[int8](t, "i8", "s8", math.MinInt8, math.MaxInt8)
-		folds[uint8](t, "i8", "u8", 0, math.MaxUint8)
-		folds[int16](t, "i16", "s16", math.MinInt16, math.MaxInt16)
-		folds[uint16](t, "i16", "u16", 0, math.MaxUint16)
-		fold(t, "fold-and.64", math.MaxUint64, func(x, y uint64) uint64 { return x & y })
-		fold(t, "fold-or.64", 0, func(x, y uint64) uint64 { return x | y })
-		fold(t, "fold-xor.64", 0, func(x, y uint64) uint64 { return x ^ y })
-		folds[int32](t, "i32", "s32", math.MinInt32, math.MaxInt32)
-		folds[uint32](t, "i32", "u32", 0, math.MaxUint32)
-		folds[int64](t, "i64", "s64", math.MinInt64, math.MaxInt64)
-		fold(t, "magnitude.f32", 0, func(x, y float32) float32 {
+		folds[int8](t, "u8", "s8", math.MinInt8, math.MaxInt8)
+		folds[uint8](t, "u8", "u8", 0, math.MaxUint8)
+		folds[int16](t, "u16", "s16", math.MinInt16, math.MaxInt16)
+		folds[uint16](t, "u16", "u16", 0, math.MaxUint16)
+		fold(t, "fold-and.u64", math.MaxUint64, func(x, y uint64) uint64 { return x & y })
+		fold(t, "fold-or.u64", 0, func(x, y uint64) uint64 { return x | y })
+		fold(t, "fold-xor.u64", 0, func(x, y uint64) uint64 { return x ^ y })
+		folds[int32](t, "u32", "s32", math.MinInt32, math.MaxInt32)
+		folds[uint32](t, "u32", "u32", 0, math.MaxUint32)
+		folds[int64](t, "u64", "s64", math.MinInt64, math.MaxInt64)
+		fold(t, "fold-abs.f32", 0, func(x, y float32) float32 {
 			const magnitude = math.MaxInt32
 			return math.Float32frombits(max(math.Float32bits(x)&magnitude, math.Float32bits(y)&magnitude))
 		})
-		folds[uint64](t, "i64", "u64", 0, math.MaxUint64)
+		folds[uint64](t, "u64", "u64", 0, math.MaxUint64)
 	})
 	require.Equal(t, 3.0, SumOf([]float64{1, 2}))
 }
@@ -61,7 +61,7 @@ func TestFold(t *testing.T) {
 // narrowFold compares a fold of codes with that of the numbers.
 func narrowFold(t *testing.T, name string, decode func(uint16) float32, identity float32, pair func(x, y float32) float32) {
 	t.Helper()
-	loop := FindFold(name, pair, func(x []uint16) float32 { return FoldDecoded(x, decode, identity, pair) })
+	loop := FindFold(named(name), pair, func(x []uint16) float32 { return FoldDecoded(x, decode, identity, pair) })
 	require.NotNil(t, loop, "no loop %s", name)
 	rng := rand.New(rand.NewPCG(6, uint64(len(name))))
 	for _, n := range append(lengths()[1:], 4000) {
@@ -85,9 +85,9 @@ func narrowFold(t *testing.T, name string, decode func(uint16) float32, identity
 func TestNarrowFold(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for typ, decode := range map[string]func(uint16) float32{"bf16": minifloat.BF16ToFloat32, "f16": minifloat.F16ToFloat32} {
-			narrowFold(t, "sum."+typ, decode, 0, func(x, y float32) float32 { return x + y })
-			narrowFold(t, "greatest."+typ, decode, float32(math.Inf(-1)), func(x, y float32) float32 { return max(x, y) })
-			narrowFold(t, "least."+typ, decode, float32(math.Inf(1)), func(x, y float32) float32 { return min(x, y) })
+			narrowFold(t, "fold-add."+typ, decode, 0, func(x, y float32) float32 { return x + y })
+			narrowFold(t, "fold-maximum."+typ, decode, float32(math.Inf(-1)), func(x, y float32) float32 { return max(x, y) })
+			narrowFold(t, "fold-minimum."+typ, decode, float32(math.Inf(1)), func(x, y float32) float32 { return min(x, y) })
 		}
 	})
 }
@@ -95,7 +95,7 @@ func TestNarrowFold(t *testing.T) {
 // windowFold folds runs that overlap, and looks behind the end of the result.
 func windowFold[T Number](t *testing.T, op, typ string, pair func(x, y T) T) {
 	t.Helper()
-	loop := Find("window-"+op+"."+typ, nil)
+	loop := Find(named("window-"+op+"."+typ), nil)
 	require.NotNil(t, loop)
 	rng := rand.New(rand.NewPCG(7, uint64(len(op))))
 	for _, n := range lengths()[1:] {
@@ -136,7 +136,7 @@ func TestWindowFold(t *testing.T) {
 }
 
 func folds[T Number](t *testing.T, sum, order string, lowest, highest T) {
-	fold(t, "sum."+sum, 0, func(x, y T) T { return x + y })
-	fold(t, "greatest."+order, lowest, func(x, y T) T { return max(x, y) })
-	fold(t, "least."+order, highest, func(x, y T) T { return min(x, y) })
+	fold(t, "fold-add."+sum, 0, func(x, y T) T { return x + y })
+	fold(t, "fold-maximum."+order, lowest, func(x, y T) T { return max(x, y) })
+	fold(t, "fold-minimum."+order, highest, func(x, y T) T { return min(x, y) })
 }

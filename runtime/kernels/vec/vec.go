@@ -36,6 +36,21 @@ func Use(l Level) (restore func()) {
 	return func() { level.Store(before) }
 }
 
+// row is a line of a level's table.
+type row struct {
+	name Name
+	kernel
+}
+
+// byName is the table as a map.
+func byName(rows []row) map[Name]kernel {
+	m := make(map[Name]kernel, len(rows))
+	for _, r := range rows {
+		m[r.name] = r.kernel
+	}
+	return m
+}
+
 // kernel is a loop in assembly. If step is not 0 it computes the largest multiple of step that is at most n, and leaves the rest.
 type kernel struct {
 	loop  Loop
@@ -43,11 +58,10 @@ type kernel struct {
 	sizes [4]int // of elements of d, a, b and c, if step is set; 0 for those that it has not
 }
 
-// Find returns the loop with this name at the level in use, or portable if there is none. Names are those in gen: the op, a dot and the
-// type, as in add.f32, maximum.s64, convert.bf16.f32; where signs do not matter, i stands for s and u.
+// Find returns the loop with this name at the level in use, or portable if there is none.
 //
 // Where a loop in assembly leaves a rest, portable computes it, so both must give the same results.
-func Find(name string, portable Loop) Loop {
+func Find(name Name, portable Loop) Loop {
 	k := find(InUse(), name)
 	switch {
 	case k.loop == nil:
@@ -70,7 +84,7 @@ func Find(name string, portable Loop) Loop {
 }
 
 // Has reports whether there is a loop in assembly of this name at the level in use.
-func Has(name string) bool { return find(InUse(), name).loop != nil }
+func Has(name Name) bool { return find(InUse(), name).loop != nil }
 
 // after moves a pointer that may not be in use.
 func after(p unsafe.Pointer, bytes int) unsafe.Pointer {

@@ -1,6 +1,10 @@
 package vec
 
-import "golang.org/x/sys/cpu"
+import (
+	"sync"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate go run ./gen
 
@@ -16,7 +20,13 @@ func Best() Level {
 	return Portable
 }
 
-func find(l Level, name string) kernel {
+// The loops of a level by their names, once one is looked for.
+var (
+	avx512 = sync.OnceValue(func() map[Name]kernel { return byName(levelLoops(AVX512)) })
+	avx2   = sync.OnceValue(func() map[Name]kernel { return byName(levelLoops(AVX2)) })
+)
+
+func find(l Level, name Name) kernel {
 	switch l {
 	case AVX512:
 		return avx512()[name]
@@ -24,4 +34,15 @@ func find(l Level, name string) kernel {
 		return avx2()[name]
 	}
 	return kernel{}
+}
+
+// levelLoops is the table of a level.
+func levelLoops(l Level) []row {
+	switch l {
+	case AVX512:
+		return avx512Loops[:]
+	case AVX2:
+		return avx2Loops[:]
+	}
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
 )
 
 // eachLevel runs f for every instruction set that this processor has, but the portable one.
@@ -24,10 +26,10 @@ func eachLevel(t *testing.T, f func(t *testing.T)) {
 func TestUse(t *testing.T) {
 	restore := Use(Portable)
 	require.Equal(t, Portable, InUse())
-	require.False(t, Has("add.f32"))
+	require.False(t, Has(named("add.f32")))
 	restore()
 	require.Equal(t, Best(), InUse())
-	require.Nil(t, Find("no such loop", nil))
+	require.Nil(t, Find(Of(hlo.OpTuple), nil))
 }
 
 // edges are numbers at which functions and conversions turn.
@@ -90,13 +92,13 @@ func check[D, A, B, C Number](t *testing.T, name string, arity int, want func(a 
 			unsafe.Slice((*D)(d), n)[i] = want(x, y, z)
 		}
 	}
-	if !Has(name) {
+	if !Has(named(name)) {
 		if InUse() == AVX512 {
 			t.Errorf("no loop %s", name)
 		}
 		return
 	}
-	loop := Find(name, portable)
+	loop := Find(named(name), portable)
 	rng := rand.New(rand.NewPCG(1, uint64(len(name))))
 	for _, n := range lengths() {
 		a, b, c := sample[A](rng, n+1)[1:], sample[B](rng, n+1)[1:], sample[C](rng, n+1)[1:]
@@ -179,10 +181,10 @@ func checkFloats[T float32 | float64](t *testing.T, typ string) {
 }
 
 func compareAll[T Number](t *testing.T, equal, order, typ string, eq, lt, le func(a, b T) bool) {
-	compare(t, "eq."+equal+typ, eq)
-	compare(t, "ne."+equal+typ, func(a, b T) bool { return !eq(a, b) })
-	compare(t, "lt."+order+typ, lt)
-	compare(t, "le."+order+typ, le)
+	compare(t, "eq-compare."+equal+typ, eq)
+	compare(t, "ne-compare."+equal+typ, func(a, b T) bool { return !eq(a, b) })
+	compare(t, "lt-compare."+order+typ, lt)
+	compare(t, "le-compare."+order+typ, le)
 }
 
 func TestFloats(t *testing.T) {
@@ -190,29 +192,29 @@ func TestFloats(t *testing.T) {
 		checkFloats[float32](t, "f32")
 		checkFloats[float64](t, "f64")
 		key32 := func(x float32) int32 { k := int32(math.Float32bits(x)); return k ^ k>>31&math.MaxInt32 }
-		compare(t, "lt.total32", func(a, b float32) bool { return key32(a) < key32(b) })
-		compare(t, "le.total32", func(a, b float32) bool { return key32(a) <= key32(b) })
+		compare(t, "lt-total-compare.f32", func(a, b float32) bool { return key32(a) < key32(b) })
+		compare(t, "le-total-compare.f32", func(a, b float32) bool { return key32(a) <= key32(b) })
 		key64 := func(x float64) int64 { k := int64(math.Float64bits(x)); return k ^ k>>63&math.MaxInt64 }
-		compare(t, "lt.total64", func(a, b float64) bool { return key64(a) < key64(b) })
-		compare(t, "le.total64", func(a, b float64) bool { return key64(a) <= key64(b) })
+		compare(t, "lt-total-compare.f64", func(a, b float64) bool { return key64(a) < key64(b) })
+		compare(t, "le-total-compare.f64", func(a, b float64) bool { return key64(a) <= key64(b) })
 	})
 }
 
 // checkIntegers is for a signed and the unsigned type of the same width.
 func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | uint64](t *testing.T, bits int) {
 	w := fmt.Sprint(bits)
-	binary(t, "add.i"+w, func(a, b S) S { return a + b })
-	binary(t, "subtract.i"+w, func(a, b U) U { return a - b })
-	binary(t, "multiply.i"+w, func(a, b S) S { return a * b })
+	binary(t, "add.u"+w, func(a, b S) S { return a + b })
+	binary(t, "subtract.u"+w, func(a, b U) U { return a - b })
+	binary(t, "multiply.u"+w, func(a, b S) S { return a * b })
 	binary(t, "maximum.s"+w, func(a, b S) S { return max(a, b) })
 	binary(t, "minimum.s"+w, func(a, b S) S { return min(a, b) })
 	binary(t, "maximum.u"+w, func(a, b U) U { return max(a, b) })
 	binary(t, "minimum.u"+w, func(a, b U) U { return min(a, b) })
-	unary(t, "negate.i"+w, func(a S) S { return -a })
+	unary(t, "negate.u"+w, func(a S) S { return -a })
 	unary(t, "abs.s"+w, func(a S) S { return max(a, -a) })
 	unary(t, "sign.s"+w, func(a S) S { return min(1, max(-1, a)) })
-	unary(t, "popcnt.i"+w, func(a U) U { return U(mathbits.OnesCount64(uint64(a))) })
-	unary(t, "count-leading-zeros.i"+w, func(a U) U { return U(bits - mathbits.Len64(uint64(a))) })
+	unary(t, "popcnt.u"+w, func(a U) U { return U(mathbits.OnesCount64(uint64(a))) })
+	unary(t, "count-leading-zeros.u"+w, func(a U) U { return U(bits - mathbits.Len64(uint64(a))) })
 	check(t, "clamp.s"+w, 3, func(lo, x, hi S) S { return min(hi, max(x, lo)) })
 	check(t, "clamp.u"+w, 3, func(lo, x, hi U) U { return min(hi, max(x, lo)) })
 	binary(t, "power.u"+w, power[U])
@@ -225,24 +227,24 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 		}
 		return 0
 	})
-	compareAll(t, "i", "s", w, func(a, b S) bool { return a == b }, func(a, b S) bool { return a < b }, func(a, b S) bool { return a <= b })
-	compareAll(t, "i", "u", w, func(a, b U) bool { return a == b }, func(a, b U) bool { return a < b }, func(a, b U) bool { return a <= b })
-	binary(t, "and."+w, func(a, b U) U { return a & b })
-	binary(t, "or."+w, func(a, b U) U { return a | b })
-	binary(t, "xor."+w, func(a, b U) U { return a ^ b })
-	unary(t, "not."+w, func(a U) U { return ^a })
-	check(t, "select."+w, 3, func(p uint8, a, b U) U {
+	compareAll(t, "u", "s", w, func(a, b S) bool { return a == b }, func(a, b S) bool { return a < b }, func(a, b S) bool { return a <= b })
+	compareAll(t, "u", "u", w, func(a, b U) bool { return a == b }, func(a, b U) bool { return a < b }, func(a, b U) bool { return a <= b })
+	binary(t, "and.u"+w, func(a, b U) U { return a & b })
+	binary(t, "or.u"+w, func(a, b U) U { return a | b })
+	binary(t, "xor.u"+w, func(a, b U) U { return a ^ b })
+	unary(t, "not.u"+w, func(a U) U { return ^a })
+	check(t, "select.u"+w, 3, func(p uint8, a, b U) U {
 		if p != 0 {
 			return a
 		}
 		return b
 	})
 	if bits >= 32 {
-		check(t, "rotate-left.i"+w, 2, func(a, b, _ U) U { return a<<(b%U(bits)) | a>>(U(bits)-b%U(bits)) })
+		check(t, "rotate-shift-left.u"+w, 2, func(a, b, _ U) U { return a<<(b%U(bits)) | a>>(U(bits)-b%U(bits)) })
 	}
-	check(t, "shift-left.i"+w, 2, func(a, b, _ U) U { return a << b })
-	check(t, "shift-right-logical.i"+w, 2, func(a, b, _ U) U { return a >> b })
-	check(t, "shift-right-arithmetic.i"+w, 2, func(a S, b, _ U) S { return a >> b })
+	check(t, "shift-left.u"+w, 2, func(a, b, _ U) U { return a << b })
+	check(t, "shift-right-logical.u"+w, 2, func(a, b, _ U) U { return a >> b })
+	check(t, "shift-right-arithmetic.u"+w, 2, func(a S, b, _ U) S { return a >> b })
 }
 
 // power squares.
@@ -270,10 +272,10 @@ func TestIntegers(t *testing.T) {
 func TestFill(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range lengths() {
-			fillAs[uint8](t, "fill.8", n)
-			fillAs[uint16](t, "fill.16", n)
-			fillAs[uint32](t, "fill.32", n)
-			fillAs[uint64](t, "fill.64", n)
+			fillAs[uint8](t, "broadcast.u8", n)
+			fillAs[uint16](t, "broadcast.u16", n)
+			fillAs[uint32](t, "broadcast.u32", n)
+			fillAs[uint64](t, "broadcast.u64", n)
 		}
 	})
 }
@@ -285,7 +287,7 @@ func fillAs[T Number](t *testing.T, name string, n int) {
 		}
 	}
 	x, v := T(91), make([]T, n+1)
-	Find(name, portable)(n, pointer(v), unsafe.Pointer(&x), nil, nil)
+	Find(named(name), portable)(n, pointer(v), unsafe.Pointer(&x), nil, nil)
 	for i, y := range v {
 		require.Equal(t, i < n, y == x, "%s of %d", name, n)
 	}

@@ -1,0 +1,78 @@
+package vec
+
+import (
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// Name says what a loop computes: the op, how it is applied, and on which types.
+type Name struct {
+	Op    hlo.Opcode
+	Mode  Mode
+	Types [3]hlo.PrimitiveType // see [Of]
+}
+
+// Mode is how a loop applies an op.
+type Mode uint8
+
+// The modes. Those of comparisons belong to compare.
+const (
+	Elementwise Mode = iota
+	Folding          // of n elements into one
+	Windowed         // of runs of elements into one each
+	Equal
+	NotEqual
+	Less
+	LessOrEqual
+	TotalLess // in the total order of floating-point numbers
+	TotalLessOrEqual
+	Rounding // in f32, rounded to what the last type can hold
+	Rotating // as shift-left, but the bits that leave an element come back on the right
+)
+
+var modePrefixes = [...]string{Folding: "fold-", Windowed: "window-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
+	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", Rotating: "rotate-"}
+
+// Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign
+// of integers does not matter they are unsigned, as are elements of which only the size does; see [Unsigned].
+//
+// Loops that move elements have the names of ops that do: broadcast fills, reverse and gather reorder, iota counts.
+func Of(op hlo.Opcode, types ...hlo.PrimitiveType) Name {
+	n := Name{Op: op}
+	copy(n.Types[:], types)
+	return n
+}
+
+// In is the name of the same op in another mode.
+func (n Name) In(m Mode) Name {
+	n.Mode = m
+	return n
+}
+
+// String spells the name for messages, as in add.f32 and fold-maximum.s8.
+func (n Name) String() string {
+	var b strings.Builder
+	b.WriteString(modePrefixes[n.Mode])
+	b.WriteString(n.Op.String())
+	for _, t := range n.Types {
+		if t != hlo.InvalidType {
+			b.WriteString("." + t.String())
+		}
+	}
+	return b.String()
+}
+
+// Unsigned is t without its sign, if it is an integer type.
+func Unsigned(t hlo.PrimitiveType) hlo.PrimitiveType {
+	if t.IsSigned() {
+		t, _ = hlo.UnsignedOf(t.Bits())
+	}
+	return t
+}
+
+// Sized is the type of elements of which only the size in bytes matters.
+func Sized(bytes int) hlo.PrimitiveType {
+	t, _ := hlo.UnsignedOf(8 * bytes)
+	return t
+}
