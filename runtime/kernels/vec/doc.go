@@ -6,10 +6,10 @@
 // error is at most, in units of the last place:
 //
 //	exponential          0.9    range: all; denormal results are rounded once
-//	exponential-minus-one 1.5
+//	exponential-minus-one 1.6
 //	log                  1.0    denormal arguments too
 //	log-plus-one         1.5
-//	tanh                 1.6
+//	tanh                 1.5
 //	logistic             2.2
 //	erf                  1.5
 //	sine, cosine         1.5    magnitudes below 2^16

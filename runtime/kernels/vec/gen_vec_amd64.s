@@ -14172,51 +14172,41 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-40
 many:
 	VMOVUPS      (DX)(BX*4), Z0
 	VPANDD       all32_7fffffff<>+0(SB), Z0, Z1
-	VMOVUPS      all32_41a00000<>+0(SB), Z2
-	VADDPS       Z1, Z1, Z3
-	VMINPS       Z3, Z2, Z2
-	VMULPS       Z0, Z0, Z3
-	VMULPS       Z1, Z3, Z10
-	VMOVUPS      all32_bbcd9823<>+0(SB), Z11
-	VFMADD213PS  all32_3cac9e83<>+0(SB), Z3, Z11
-	VFMADD213PS  all32_bd5c943d<>+0(SB), Z3, Z11
-	VFMADD213PS  all32_3e088693<>+0(SB), Z3, Z11
-	VFMADD213PS  all32_beaaaaa5<>+0(SB), Z3, Z11
-	VMOVUPS      Z1, Z3
-	VFMADD231PS  Z11, Z10, Z3
-	VMOVUPS      all32_40000000<>+0(SB), Z10
-	VMOVUPS      all32_42b20000<>+0(SB), Z11
-	VMINPS       Z2, Z11, Z11
-	VMULPS       all32_3fb8aa3b<>+0(SB), Z11, Z12
-	VRNDSCALEPS  $0x00, Z12, Z12
-	VMOVUPS      Z11, Z11
-	VFNMADD231PS all32_3f318000<>+0(SB), Z12, Z11
-	VMOVUPS      Z11, Z11
-	VFNMADD231PS all32_b95e8083<>+0(SB), Z12, Z11
-	VADDPS       all32_3f800000<>+0(SB), Z11, Z13
-	VSUBPS       all32_3f800000<>+0(SB), Z13, Z14
-	VSUBPS       Z14, Z11, Z14
-	VMULPS       Z11, Z11, Z15
-	VMOVUPS      all32_3ab6de34<>+0(SB), Z16
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Z11, Z16
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Z11, Z16
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Z11, Z16
-	VFMADD213PS  all32_3f000000<>+0(SB), Z11, Z16
-	VMOVUPS      Z14, Z11
-	VFMADD231PS  Z16, Z15, Z11
-	VADDPS       Z11, Z13, Z11
-	VCMPPS       $0x11, all32_c2d00000<>+0(SB), Z2, K1
-	VPXORD       Z4, Z4, Z4
-	VBLENDMPS    Z4, Z11, K1, Z5
-	VSCALEFPS    Z12, Z5, Z2
-	VADDPS       all32_3f800000<>+0(SB), Z2, Z2
-	VDIVPS       Z2, Z10, Z2
-	VMOVUPS      all32_3f800000<>+0(SB), Z10
-	VSUBPS       Z2, Z10, Z2
-	VCMPPS       $0x11, all32_3f0ccccd<>+0(SB), Z1, K1
-	VBLENDMPS    Z3, Z2, K1, Z6
+	VMOVUPS      all32_4111999a<>+0(SB), Z2
+	VMINPS       Z1, Z2, Z1
+	VMOVUPS      all32_beb33333<>+0(SB), Z2
+	VFMADD231PS  all32_4038aa3b<>+0(SB), Z1, Z2
+	VADDPS       all32_4b400000<>+0(SB), Z2, Z2
+	VSUBPS       all32_4b400000<>+0(SB), Z2, Z5
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       all32_3f800000<>+0(SB), Z2, Z2
+	VMOVUPS      Z1, Z1
+	VFNMADD231PS all32_3eb17218<>+0(SB), Z5, Z1
+	VMULPS       Z1, Z1, Z6
+	VMOVUPS      all32_3d5fed8e<>+0(SB), Z7
+	VFMADD213PS  all32_3e05fca9<>+0(SB), Z1, Z7
+	VFMADD213PS  all32_3eaac363<>+0(SB), Z1, Z7
+	VFMADD213PS  all32_3f2aaae7<>+0(SB), Z1, Z7
+	VFMADD213PS  all32_3f7ffff7<>+0(SB), Z1, Z7
+	VMULPS       Z7, Z6, Z6
+	VMOVUPS      all32_3f000000<>+0(SB), Z7
+	VADDPS       Z6, Z1, Z8
+	VMOVUPS      all32_bf000000<>+0(SB), Z9
+	VFMADD231PS  Z7, Z2, Z9
+	VMOVUPS      Z9, Z9
+	VFMADD231PS  Z2, Z8, Z9
+	VADDPS       all32_3f800000<>+0(SB), Z9, Z2
+	VDIVPS       Z2, Z9, Z2
+	VMOVUPS      Z6, Z6
+	VFNMADD231PS Z9, Z1, Z6
+	VMOVUPS      all32_3f800000<>+0(SB), Z8
+	VSUBPS       Z2, Z8, Z8
+	VMOVUPS      Z1, Z1
+	VFMADD231PS  Z8, Z6, Z1
+	VCMPPS       $0x11, Z7, Z5, K1
+	VBLENDMPS    Z1, Z2, K1, Z3
 	VPANDD       all32_80000000<>+0(SB), Z0, Z0
-	VPORD        Z0, Z6, Z0
+	VPORD        Z0, Z3, Z0
 	VMOVUPS      Z0, (CX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
@@ -14234,51 +14224,41 @@ rest:
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
 	VPANDD       all32_7fffffff<>+0(SB), Z0, Z1
-	VMOVUPS      all32_41a00000<>+0(SB), Z2
-	VADDPS       Z1, Z1, Z3
-	VMINPS       Z3, Z2, Z2
-	VMULPS       Z0, Z0, Z3
-	VMULPS       Z1, Z3, Z4
-	VMOVUPS      all32_bbcd9823<>+0(SB), Z5
-	VFMADD213PS  all32_3cac9e83<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_bd5c943d<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_3e088693<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_beaaaaa5<>+0(SB), Z3, Z5
-	VMOVUPS      Z1, Z3
-	VFMADD231PS  Z5, Z4, Z3
-	VMOVUPS      all32_40000000<>+0(SB), Z4
-	VMOVUPS      all32_42b20000<>+0(SB), Z5
-	VMINPS       Z2, Z5, Z5
-	VMULPS       all32_3fb8aa3b<>+0(SB), Z5, Z6
-	VRNDSCALEPS  $0x00, Z6, Z6
+	VMOVUPS      all32_4111999a<>+0(SB), Z2
+	VMINPS       Z1, Z2, Z1
+	VMOVUPS      all32_beb33333<>+0(SB), Z2
+	VFMADD231PS  all32_4038aa3b<>+0(SB), Z1, Z2
+	VADDPS       all32_4b400000<>+0(SB), Z2, Z2
+	VSUBPS       all32_4b400000<>+0(SB), Z2, Z3
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       all32_3f800000<>+0(SB), Z2, Z2
+	VMOVUPS      Z1, Z1
+	VFNMADD231PS all32_3eb17218<>+0(SB), Z3, Z1
+	VMULPS       Z1, Z1, Z5
+	VMOVUPS      all32_3d5fed8e<>+0(SB), Z6
+	VFMADD213PS  all32_3e05fca9<>+0(SB), Z1, Z6
+	VFMADD213PS  all32_3eaac363<>+0(SB), Z1, Z6
+	VFMADD213PS  all32_3f2aaae7<>+0(SB), Z1, Z6
+	VFMADD213PS  all32_3f7ffff7<>+0(SB), Z1, Z6
+	VMULPS       Z6, Z5, Z5
+	VMOVUPS      all32_3f000000<>+0(SB), Z6
+	VADDPS       Z5, Z1, Z7
+	VMOVUPS      all32_bf000000<>+0(SB), Z8
+	VFMADD231PS  Z6, Z2, Z8
+	VMOVUPS      Z8, Z8
+	VFMADD231PS  Z2, Z7, Z8
+	VADDPS       all32_3f800000<>+0(SB), Z8, Z2
+	VDIVPS       Z2, Z8, Z2
 	VMOVUPS      Z5, Z5
-	VFNMADD231PS all32_3f318000<>+0(SB), Z6, Z5
-	VMOVUPS      Z5, Z5
-	VFNMADD231PS all32_b95e8083<>+0(SB), Z6, Z5
-	VADDPS       all32_3f800000<>+0(SB), Z5, Z10
-	VSUBPS       all32_3f800000<>+0(SB), Z10, Z11
-	VSUBPS       Z11, Z5, Z11
-	VMULPS       Z5, Z5, Z12
-	VMOVUPS      all32_3ab6de34<>+0(SB), Z13
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Z5, Z13
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Z5, Z13
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Z5, Z13
-	VFMADD213PS  all32_3f000000<>+0(SB), Z5, Z13
-	VMOVUPS      Z11, Z5
-	VFMADD231PS  Z13, Z12, Z5
-	VADDPS       Z5, Z10, Z5
-	VCMPPS       $0x11, all32_c2d00000<>+0(SB), Z2, K2
-	VPXORD       Z7, Z7, Z7
-	VBLENDMPS    Z7, Z5, K2, Z8
-	VSCALEFPS    Z6, Z8, Z2
-	VADDPS       all32_3f800000<>+0(SB), Z2, Z2
-	VDIVPS       Z2, Z4, Z2
-	VMOVUPS      all32_3f800000<>+0(SB), Z4
-	VSUBPS       Z2, Z4, Z2
-	VCMPPS       $0x11, all32_3f0ccccd<>+0(SB), Z1, K2
-	VBLENDMPS    Z3, Z2, K2, Z9
+	VFNMADD231PS Z8, Z1, Z5
+	VMOVUPS      all32_3f800000<>+0(SB), Z7
+	VSUBPS       Z2, Z7, Z7
+	VMOVUPS      Z1, Z1
+	VFMADD231PS  Z7, Z5, Z1
+	VCMPPS       $0x11, Z6, Z3, K2
+	VBLENDMPS    Z1, Z2, K2, Z4
 	VPANDD       all32_80000000<>+0(SB), Z0, Z0
-	VPORD        Z0, Z9, Z0
+	VPORD        Z0, Z4, Z0
 	VMOVUPS      Z0, K1, (CX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
@@ -14288,149 +14268,203 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all32_41a00000<>+0(SB)/4, $0x41a00000
-DATA all32_41a00000<>+4(SB)/4, $0x41a00000
-DATA all32_41a00000<>+8(SB)/4, $0x41a00000
-DATA all32_41a00000<>+12(SB)/4, $0x41a00000
-DATA all32_41a00000<>+16(SB)/4, $0x41a00000
-DATA all32_41a00000<>+20(SB)/4, $0x41a00000
-DATA all32_41a00000<>+24(SB)/4, $0x41a00000
-DATA all32_41a00000<>+28(SB)/4, $0x41a00000
-DATA all32_41a00000<>+32(SB)/4, $0x41a00000
-DATA all32_41a00000<>+36(SB)/4, $0x41a00000
-DATA all32_41a00000<>+40(SB)/4, $0x41a00000
-DATA all32_41a00000<>+44(SB)/4, $0x41a00000
-DATA all32_41a00000<>+48(SB)/4, $0x41a00000
-DATA all32_41a00000<>+52(SB)/4, $0x41a00000
-DATA all32_41a00000<>+56(SB)/4, $0x41a00000
-DATA all32_41a00000<>+60(SB)/4, $0x41a00000
-GLOBL all32_41a00000<>(SB), RODATA|NOPTR, $64
+DATA all32_4111999a<>+0(SB)/4, $0x4111999a
+DATA all32_4111999a<>+4(SB)/4, $0x4111999a
+DATA all32_4111999a<>+8(SB)/4, $0x4111999a
+DATA all32_4111999a<>+12(SB)/4, $0x4111999a
+DATA all32_4111999a<>+16(SB)/4, $0x4111999a
+DATA all32_4111999a<>+20(SB)/4, $0x4111999a
+DATA all32_4111999a<>+24(SB)/4, $0x4111999a
+DATA all32_4111999a<>+28(SB)/4, $0x4111999a
+DATA all32_4111999a<>+32(SB)/4, $0x4111999a
+DATA all32_4111999a<>+36(SB)/4, $0x4111999a
+DATA all32_4111999a<>+40(SB)/4, $0x4111999a
+DATA all32_4111999a<>+44(SB)/4, $0x4111999a
+DATA all32_4111999a<>+48(SB)/4, $0x4111999a
+DATA all32_4111999a<>+52(SB)/4, $0x4111999a
+DATA all32_4111999a<>+56(SB)/4, $0x4111999a
+DATA all32_4111999a<>+60(SB)/4, $0x4111999a
+GLOBL all32_4111999a<>(SB), RODATA|NOPTR, $64
 
-DATA all32_bbcd9823<>+0(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+4(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+8(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+12(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+16(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+20(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+24(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+28(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+32(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+36(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+40(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+44(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+48(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+52(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+56(SB)/4, $0xbbcd9823
-DATA all32_bbcd9823<>+60(SB)/4, $0xbbcd9823
-GLOBL all32_bbcd9823<>(SB), RODATA|NOPTR, $64
+DATA all32_4038aa3b<>+0(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+4(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+8(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+12(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+16(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+20(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+24(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+28(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+32(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+36(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+40(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+44(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+48(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+52(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+56(SB)/4, $0x4038aa3b
+DATA all32_4038aa3b<>+60(SB)/4, $0x4038aa3b
+GLOBL all32_4038aa3b<>(SB), RODATA|NOPTR, $64
 
-DATA all32_3cac9e83<>+0(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+4(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+8(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+12(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+16(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+20(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+24(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+28(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+32(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+36(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+40(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+44(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+48(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+52(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+56(SB)/4, $0x3cac9e83
-DATA all32_3cac9e83<>+60(SB)/4, $0x3cac9e83
-GLOBL all32_3cac9e83<>(SB), RODATA|NOPTR, $64
+DATA all32_beb33333<>+0(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+4(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+8(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+12(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+16(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+20(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+24(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+28(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+32(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+36(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+40(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+44(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+48(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+52(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+56(SB)/4, $0xbeb33333
+DATA all32_beb33333<>+60(SB)/4, $0xbeb33333
+GLOBL all32_beb33333<>(SB), RODATA|NOPTR, $64
 
-DATA all32_bd5c943d<>+0(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+4(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+8(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+12(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+16(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+20(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+24(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+28(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+32(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+36(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+40(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+44(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+48(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+52(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+56(SB)/4, $0xbd5c943d
-DATA all32_bd5c943d<>+60(SB)/4, $0xbd5c943d
-GLOBL all32_bd5c943d<>(SB), RODATA|NOPTR, $64
+DATA all32_4b400000<>+0(SB)/4, $0x4b400000
+DATA all32_4b400000<>+4(SB)/4, $0x4b400000
+DATA all32_4b400000<>+8(SB)/4, $0x4b400000
+DATA all32_4b400000<>+12(SB)/4, $0x4b400000
+DATA all32_4b400000<>+16(SB)/4, $0x4b400000
+DATA all32_4b400000<>+20(SB)/4, $0x4b400000
+DATA all32_4b400000<>+24(SB)/4, $0x4b400000
+DATA all32_4b400000<>+28(SB)/4, $0x4b400000
+DATA all32_4b400000<>+32(SB)/4, $0x4b400000
+DATA all32_4b400000<>+36(SB)/4, $0x4b400000
+DATA all32_4b400000<>+40(SB)/4, $0x4b400000
+DATA all32_4b400000<>+44(SB)/4, $0x4b400000
+DATA all32_4b400000<>+48(SB)/4, $0x4b400000
+DATA all32_4b400000<>+52(SB)/4, $0x4b400000
+DATA all32_4b400000<>+56(SB)/4, $0x4b400000
+DATA all32_4b400000<>+60(SB)/4, $0x4b400000
+GLOBL all32_4b400000<>(SB), RODATA|NOPTR, $64
 
-DATA all32_3e088693<>+0(SB)/4, $0x3e088693
-DATA all32_3e088693<>+4(SB)/4, $0x3e088693
-DATA all32_3e088693<>+8(SB)/4, $0x3e088693
-DATA all32_3e088693<>+12(SB)/4, $0x3e088693
-DATA all32_3e088693<>+16(SB)/4, $0x3e088693
-DATA all32_3e088693<>+20(SB)/4, $0x3e088693
-DATA all32_3e088693<>+24(SB)/4, $0x3e088693
-DATA all32_3e088693<>+28(SB)/4, $0x3e088693
-DATA all32_3e088693<>+32(SB)/4, $0x3e088693
-DATA all32_3e088693<>+36(SB)/4, $0x3e088693
-DATA all32_3e088693<>+40(SB)/4, $0x3e088693
-DATA all32_3e088693<>+44(SB)/4, $0x3e088693
-DATA all32_3e088693<>+48(SB)/4, $0x3e088693
-DATA all32_3e088693<>+52(SB)/4, $0x3e088693
-DATA all32_3e088693<>+56(SB)/4, $0x3e088693
-DATA all32_3e088693<>+60(SB)/4, $0x3e088693
-GLOBL all32_3e088693<>(SB), RODATA|NOPTR, $64
+DATA all32_3eb17218<>+0(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+4(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+8(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+12(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+16(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+20(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+24(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+28(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+32(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+36(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+40(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+44(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+48(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+52(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+56(SB)/4, $0x3eb17218
+DATA all32_3eb17218<>+60(SB)/4, $0x3eb17218
+GLOBL all32_3eb17218<>(SB), RODATA|NOPTR, $64
 
-DATA all32_beaaaaa5<>+0(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+4(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+8(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+12(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+16(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+20(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+24(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+28(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+32(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+36(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+40(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+44(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+48(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+52(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+56(SB)/4, $0xbeaaaaa5
-DATA all32_beaaaaa5<>+60(SB)/4, $0xbeaaaaa5
-GLOBL all32_beaaaaa5<>(SB), RODATA|NOPTR, $64
+DATA all32_3d5fed8e<>+0(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+4(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+8(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+12(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+16(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+20(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+24(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+28(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+32(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+36(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+40(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+44(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+48(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+52(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+56(SB)/4, $0x3d5fed8e
+DATA all32_3d5fed8e<>+60(SB)/4, $0x3d5fed8e
+GLOBL all32_3d5fed8e<>(SB), RODATA|NOPTR, $64
 
-DATA all32_40000000<>+0(SB)/4, $0x40000000
-DATA all32_40000000<>+4(SB)/4, $0x40000000
-DATA all32_40000000<>+8(SB)/4, $0x40000000
-DATA all32_40000000<>+12(SB)/4, $0x40000000
-DATA all32_40000000<>+16(SB)/4, $0x40000000
-DATA all32_40000000<>+20(SB)/4, $0x40000000
-DATA all32_40000000<>+24(SB)/4, $0x40000000
-DATA all32_40000000<>+28(SB)/4, $0x40000000
-DATA all32_40000000<>+32(SB)/4, $0x40000000
-DATA all32_40000000<>+36(SB)/4, $0x40000000
-DATA all32_40000000<>+40(SB)/4, $0x40000000
-DATA all32_40000000<>+44(SB)/4, $0x40000000
-DATA all32_40000000<>+48(SB)/4, $0x40000000
-DATA all32_40000000<>+52(SB)/4, $0x40000000
-DATA all32_40000000<>+56(SB)/4, $0x40000000
-DATA all32_40000000<>+60(SB)/4, $0x40000000
-GLOBL all32_40000000<>(SB), RODATA|NOPTR, $64
+DATA all32_3e05fca9<>+0(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+4(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+8(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+12(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+16(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+20(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+24(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+28(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+32(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+36(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+40(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+44(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+48(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+52(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+56(SB)/4, $0x3e05fca9
+DATA all32_3e05fca9<>+60(SB)/4, $0x3e05fca9
+GLOBL all32_3e05fca9<>(SB), RODATA|NOPTR, $64
 
-DATA all32_3f0ccccd<>+0(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+4(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+8(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+12(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+16(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+20(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+24(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+28(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+32(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+36(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+40(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+44(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+48(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+52(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+56(SB)/4, $0x3f0ccccd
-DATA all32_3f0ccccd<>+60(SB)/4, $0x3f0ccccd
-GLOBL all32_3f0ccccd<>(SB), RODATA|NOPTR, $64
+DATA all32_3eaac363<>+0(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+4(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+8(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+12(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+16(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+20(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+24(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+28(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+32(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+36(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+40(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+44(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+48(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+52(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+56(SB)/4, $0x3eaac363
+DATA all32_3eaac363<>+60(SB)/4, $0x3eaac363
+GLOBL all32_3eaac363<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3f2aaae7<>+0(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+4(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+8(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+12(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+16(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+20(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+24(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+28(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+32(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+36(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+40(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+44(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+48(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+52(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+56(SB)/4, $0x3f2aaae7
+DATA all32_3f2aaae7<>+60(SB)/4, $0x3f2aaae7
+GLOBL all32_3f2aaae7<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3f7ffff7<>+0(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+4(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+8(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+12(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+16(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+20(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+24(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+28(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+32(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+36(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+40(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+44(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+48(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+52(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+56(SB)/4, $0x3f7ffff7
+DATA all32_3f7ffff7<>+60(SB)/4, $0x3f7ffff7
+GLOBL all32_3f7ffff7<>(SB), RODATA|NOPTR, $64
+
+DATA all32_bf000000<>+0(SB)/4, $0xbf000000
+DATA all32_bf000000<>+4(SB)/4, $0xbf000000
+DATA all32_bf000000<>+8(SB)/4, $0xbf000000
+DATA all32_bf000000<>+12(SB)/4, $0xbf000000
+DATA all32_bf000000<>+16(SB)/4, $0xbf000000
+DATA all32_bf000000<>+20(SB)/4, $0xbf000000
+DATA all32_bf000000<>+24(SB)/4, $0xbf000000
+DATA all32_bf000000<>+28(SB)/4, $0xbf000000
+DATA all32_bf000000<>+32(SB)/4, $0xbf000000
+DATA all32_bf000000<>+36(SB)/4, $0xbf000000
+DATA all32_bf000000<>+40(SB)/4, $0xbf000000
+DATA all32_bf000000<>+44(SB)/4, $0xbf000000
+DATA all32_bf000000<>+48(SB)/4, $0xbf000000
+DATA all32_bf000000<>+52(SB)/4, $0xbf000000
+DATA all32_bf000000<>+56(SB)/4, $0xbf000000
+DATA all32_bf000000<>+60(SB)/4, $0xbf000000
+GLOBL all32_bf000000<>(SB), RODATA|NOPTR, $64
 
 // func logisticF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
@@ -15300,24 +15334,6 @@ DATA all32_3d2aaaab<>+52(SB)/4, $0x3d2aaaab
 DATA all32_3d2aaaab<>+56(SB)/4, $0x3d2aaaab
 DATA all32_3d2aaaab<>+60(SB)/4, $0x3d2aaaab
 GLOBL all32_3d2aaaab<>(SB), RODATA|NOPTR, $64
-
-DATA all32_bf000000<>+0(SB)/4, $0xbf000000
-DATA all32_bf000000<>+4(SB)/4, $0xbf000000
-DATA all32_bf000000<>+8(SB)/4, $0xbf000000
-DATA all32_bf000000<>+12(SB)/4, $0xbf000000
-DATA all32_bf000000<>+16(SB)/4, $0xbf000000
-DATA all32_bf000000<>+20(SB)/4, $0xbf000000
-DATA all32_bf000000<>+24(SB)/4, $0xbf000000
-DATA all32_bf000000<>+28(SB)/4, $0xbf000000
-DATA all32_bf000000<>+32(SB)/4, $0xbf000000
-DATA all32_bf000000<>+36(SB)/4, $0xbf000000
-DATA all32_bf000000<>+40(SB)/4, $0xbf000000
-DATA all32_bf000000<>+44(SB)/4, $0xbf000000
-DATA all32_bf000000<>+48(SB)/4, $0xbf000000
-DATA all32_bf000000<>+52(SB)/4, $0xbf000000
-DATA all32_bf000000<>+56(SB)/4, $0xbf000000
-DATA all32_bf000000<>+60(SB)/4, $0xbf000000
-GLOBL all32_bf000000<>(SB), RODATA|NOPTR, $64
 
 DATA all32_2<>+0(SB)/4, $0x00000002
 DATA all32_2<>+4(SB)/4, $0x00000002
@@ -36387,59 +36403,39 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-40
 many:
 	VMOVUPS      (DX)(BX*4), Y0
 	VPAND        all32_7fffffff<>+0(SB), Y0, Y1
-	VMOVUPS      all32_41a00000<>+0(SB), Y2
-	VADDPS       Y1, Y1, Y3
-	VMINPS       Y3, Y2, Y2
-	VMULPS       Y0, Y0, Y3
-	VMULPS       Y1, Y3, Y4
-	VMOVUPS      all32_bbcd9823<>+0(SB), Y5
-	VFMADD213PS  all32_3cac9e83<>+0(SB), Y3, Y5
-	VFMADD213PS  all32_bd5c943d<>+0(SB), Y3, Y5
-	VFMADD213PS  all32_3e088693<>+0(SB), Y3, Y5
-	VFMADD213PS  all32_beaaaaa5<>+0(SB), Y3, Y5
-	VMOVUPS      Y1, Y3
-	VFMADD231PS  Y5, Y4, Y3
-	VMOVUPS      all32_40000000<>+0(SB), Y4
-	VMOVUPS      all32_42b20000<>+0(SB), Y5
-	VMINPS       Y2, Y5, Y5
-	VMOVUPS      all32_c2d00000<>+0(SB), Y6
-	VMAXPS       Y5, Y6, Y5
-	VMULPS       all32_3fb8aa3b<>+0(SB), Y5, Y6
-	VROUNDPS     $0x00, Y6, Y6
-	VMOVUPS      Y5, Y5
-	VFNMADD231PS all32_3f318000<>+0(SB), Y6, Y5
-	VMOVUPS      Y5, Y5
-	VFNMADD231PS all32_b95e8083<>+0(SB), Y6, Y5
-	VADDPS       all32_3f800000<>+0(SB), Y5, Y7
-	VSUBPS       all32_3f800000<>+0(SB), Y7, Y8
-	VSUBPS       Y8, Y5, Y8
-	VMULPS       Y5, Y5, Y9
-	VMOVUPS      all32_3ab6de34<>+0(SB), Y10
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Y5, Y10
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y5, Y10
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y5, Y10
-	VFMADD213PS  all32_3f000000<>+0(SB), Y5, Y10
-	VMOVUPS      Y8, Y5
-	VFMADD231PS  Y10, Y9, Y5
-	VADDPS       Y5, Y7, Y5
-	VCMPPS       $0x11, all32_c2d00000<>+0(SB), Y2, Y2
-	VPXOR        Y7, Y7, Y7
-	VBLENDVPS    Y2, Y7, Y5, Y2
-	VCVTPS2DQ    Y6, Y5
-	VPSRAD       $0x01, Y5, Y6
-	VPADDD       all32_7f<>+0(SB), Y6, Y7
-	VPSLLD       $0x17, Y7, Y7
-	VMULPS       Y7, Y2, Y2
-	VPSUBD       Y6, Y5, Y5
-	VPADDD       all32_7f<>+0(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y2, Y2
-	VADDPS       all32_3f800000<>+0(SB), Y2, Y2
-	VDIVPS       Y2, Y4, Y2
-	VMOVUPS      all32_3f800000<>+0(SB), Y4
-	VSUBPS       Y2, Y4, Y2
-	VCMPPS       $0x11, all32_3f0ccccd<>+0(SB), Y1, Y1
-	VBLENDVPS    Y1, Y3, Y2, Y1
+	VMOVUPS      all32_4111999a<>+0(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VMOVUPS      all32_beb33333<>+0(SB), Y2
+	VFMADD231PS  all32_4038aa3b<>+0(SB), Y1, Y2
+	VADDPS       all32_4b400000<>+0(SB), Y2, Y2
+	VSUBPS       all32_4b400000<>+0(SB), Y2, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       all32_3f800000<>+0(SB), Y2, Y2
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_3eb17218<>+0(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y4
+	VMOVUPS      all32_3d5fed8e<>+0(SB), Y5
+	VFMADD213PS  all32_3e05fca9<>+0(SB), Y1, Y5
+	VFMADD213PS  all32_3eaac363<>+0(SB), Y1, Y5
+	VFMADD213PS  all32_3f2aaae7<>+0(SB), Y1, Y5
+	VFMADD213PS  all32_3f7ffff7<>+0(SB), Y1, Y5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      all32_3f000000<>+0(SB), Y5
+	VADDPS       Y4, Y1, Y6
+	VMOVUPS      all32_bf000000<>+0(SB), Y7
+	VFMADD231PS  Y5, Y2, Y7
+	VMOVUPS      Y7, Y7
+	VFMADD231PS  Y2, Y6, Y7
+	VADDPS       all32_3f800000<>+0(SB), Y7, Y2
+	VDIVPS       Y2, Y7, Y2
+	VMOVUPS      Y4, Y4
+	VFNMADD231PS Y7, Y1, Y4
+	VMOVUPS      all32_3f800000<>+0(SB), Y6
+	VSUBPS       Y2, Y6, Y6
+	VMOVUPS      Y1, Y1
+	VFMADD231PS  Y6, Y4, Y1
+	VCMPPS       $0x11, Y5, Y3, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y1
 	VPAND        all32_80000000<>+0(SB), Y0, Y0
 	VPOR         Y0, Y1, Y0
 	VMOVUPS      Y0, (CX)(BX*4)
@@ -36459,59 +36455,39 @@ rest:
 	VMOVUPS      (DI)(SI*4), Y0
 	VMASKMOVPS   (DX)(BX*4), Y0, Y1
 	VPAND        all32_7fffffff<>+0(SB), Y1, Y2
-	VMOVUPS      all32_41a00000<>+0(SB), Y3
-	VADDPS       Y2, Y2, Y4
-	VMINPS       Y4, Y3, Y3
-	VMULPS       Y1, Y1, Y4
-	VMULPS       Y2, Y4, Y5
-	VMOVUPS      all32_bbcd9823<>+0(SB), Y6
-	VFMADD213PS  all32_3cac9e83<>+0(SB), Y4, Y6
-	VFMADD213PS  all32_bd5c943d<>+0(SB), Y4, Y6
-	VFMADD213PS  all32_3e088693<>+0(SB), Y4, Y6
-	VFMADD213PS  all32_beaaaaa5<>+0(SB), Y4, Y6
-	VMOVUPS      Y2, Y4
-	VFMADD231PS  Y6, Y5, Y4
-	VMOVUPS      all32_40000000<>+0(SB), Y5
-	VMOVUPS      all32_42b20000<>+0(SB), Y6
-	VMINPS       Y3, Y6, Y6
-	VMOVUPS      all32_c2d00000<>+0(SB), Y7
-	VMAXPS       Y6, Y7, Y6
-	VMULPS       all32_3fb8aa3b<>+0(SB), Y6, Y7
-	VROUNDPS     $0x00, Y7, Y7
-	VMOVUPS      Y6, Y6
-	VFNMADD231PS all32_3f318000<>+0(SB), Y7, Y6
-	VMOVUPS      Y6, Y6
-	VFNMADD231PS all32_b95e8083<>+0(SB), Y7, Y6
-	VADDPS       all32_3f800000<>+0(SB), Y6, Y8
-	VSUBPS       all32_3f800000<>+0(SB), Y8, Y9
-	VSUBPS       Y9, Y6, Y9
-	VMULPS       Y6, Y6, Y10
-	VMOVUPS      all32_3ab6de34<>+0(SB), Y11
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Y6, Y11
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y6, Y11
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y6, Y11
-	VFMADD213PS  all32_3f000000<>+0(SB), Y6, Y11
-	VMOVUPS      Y9, Y6
-	VFMADD231PS  Y11, Y10, Y6
-	VADDPS       Y6, Y8, Y6
-	VCMPPS       $0x11, all32_c2d00000<>+0(SB), Y3, Y3
-	VPXOR        Y8, Y8, Y8
-	VBLENDVPS    Y3, Y8, Y6, Y3
-	VCVTPS2DQ    Y7, Y6
-	VPSRAD       $0x01, Y6, Y7
-	VPADDD       all32_7f<>+0(SB), Y7, Y8
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y8, Y3, Y3
-	VPSUBD       Y7, Y6, Y6
-	VPADDD       all32_7f<>+0(SB), Y6, Y6
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y3, Y3
-	VADDPS       all32_3f800000<>+0(SB), Y3, Y3
-	VDIVPS       Y3, Y5, Y3
-	VMOVUPS      all32_3f800000<>+0(SB), Y5
-	VSUBPS       Y3, Y5, Y3
-	VCMPPS       $0x11, all32_3f0ccccd<>+0(SB), Y2, Y2
-	VBLENDVPS    Y2, Y4, Y3, Y2
+	VMOVUPS      all32_4111999a<>+0(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMOVUPS      all32_beb33333<>+0(SB), Y3
+	VFMADD231PS  all32_4038aa3b<>+0(SB), Y2, Y3
+	VADDPS       all32_4b400000<>+0(SB), Y3, Y3
+	VSUBPS       all32_4b400000<>+0(SB), Y3, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       all32_3f800000<>+0(SB), Y3, Y3
+	VMOVUPS      Y2, Y2
+	VFNMADD231PS all32_3eb17218<>+0(SB), Y4, Y2
+	VMULPS       Y2, Y2, Y5
+	VMOVUPS      all32_3d5fed8e<>+0(SB), Y6
+	VFMADD213PS  all32_3e05fca9<>+0(SB), Y2, Y6
+	VFMADD213PS  all32_3eaac363<>+0(SB), Y2, Y6
+	VFMADD213PS  all32_3f2aaae7<>+0(SB), Y2, Y6
+	VFMADD213PS  all32_3f7ffff7<>+0(SB), Y2, Y6
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      all32_3f000000<>+0(SB), Y6
+	VADDPS       Y5, Y2, Y7
+	VMOVUPS      all32_bf000000<>+0(SB), Y8
+	VFMADD231PS  Y6, Y3, Y8
+	VMOVUPS      Y8, Y8
+	VFMADD231PS  Y3, Y7, Y8
+	VADDPS       all32_3f800000<>+0(SB), Y8, Y3
+	VDIVPS       Y3, Y8, Y3
+	VMOVUPS      Y5, Y5
+	VFNMADD231PS Y8, Y2, Y5
+	VMOVUPS      all32_3f800000<>+0(SB), Y7
+	VSUBPS       Y3, Y7, Y7
+	VMOVUPS      Y2, Y2
+	VFMADD231PS  Y7, Y5, Y2
+	VCMPPS       $0x11, Y6, Y4, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y2
 	VPAND        all32_80000000<>+0(SB), Y1, Y1
 	VPOR         Y1, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (CX)(BX*4)

@@ -51,20 +51,26 @@ func (m *machine) log1p(x vector) vector {
 	return m.choose(m.compare(isLess, m.abs(x), m.constant(1e-30)), x, y)
 }
 
-// tanh is a polynomial near zero and 1 - 2/(e^2|x| + 1) beyond. For f64 that would have to be a long one; there it is t/(t+2) for
-// t = e^2|x| - 1.
+// tanh is u/(u+1) for u = (e^2|x| - 1)/2, which is p·2^n + (2^n - 1)/2 for |x| = n·ln2/2 + r and p = (e^2r - 1)/2. Where n is zero, p is r + s, and r + (s - r·u)/(u+1)
+// loses less; 1/(u+1) is 1 - u/(u+1). Numbers are rounded to n a little downwards, so that this is so up to 0.3, where u is in the same binade as the result.
 func (m *machine) tanh(x vector) vector {
 	a := m.abs(x)
-	double := m.min(m.copyOf(m.constant(map[int]float64{4: 20, 8: 44}[m.lane])), m.add(a, a))
 	if m.lane == 8 {
-		t := m.expm1(double)
+		t := m.expm1(m.min(m.copyOf(m.constant(44)), m.add(a, a)))
 		return m.withSign(m.div(t, m.add(t, m.constant(2))), x)
 	}
-	square := m.mul(x, x)
-	near := m.fma(m.mul(square, a), m.horner(square, tanh32...), a)
-	far := m.div(m.copyOf(m.constant(2)), m.add(m.exp(double), m.constant(1)))
-	far = m.sub(m.copyOf(m.constant(1)), far)
-	return m.withSign(m.choose(m.compare(isLess, a, m.constant(0.55)), near, far), x)
+	a = m.min(m.copyOf(m.constant(9.1)), a)
+	const whole = 3 << 22 // a number so large that the last bit of a sum is the ones'
+	sum := m.add(m.fma(a, m.constant(2*math.Log2E), m.constant(-tanhDown)), m.constant(whole))
+	n := m.sub(sum, m.constant(whole))
+	power := m.integer3("ADD", m.shift("SLL", sum, 23), m.pattern(127<<23))
+	r := m.fnma(n, m.constant(math.Ln2/2), a)
+	s := m.mul(m.mul(r, r), m.horner(r, tanh32...))
+	half := m.copyOf(m.constant(0.5))
+	u := m.fma(m.add(r, s), power, m.fma(power, half, m.constant(-0.5)))
+	y := m.div(u, m.add(u, m.constant(1)))
+	near := m.fma(m.fnma(r, u, s), m.sub(m.copyOf(m.constant(1)), y), r)
+	return m.withSign(m.choose(m.compare(isLess, n, half), near, y), x)
 }
 
 // logistic is e/(1+e) below zero and 1/(1+e) above, for e = e^-|x|, which does not overflow.
