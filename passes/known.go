@@ -21,7 +21,6 @@ var known = map[string]string{
 	"memory-space-propagation":                "",
 	"optimize-input-output-buffer-alias":      "",
 	"ragged-dot-rewriter":                     "",
-	"rematerialization":                       "",
 	"reshape-decomposer":                      "reshape-mover",
 	"scan-loop-accumulator-input-unification": "while-loop-simplifier",
 	"shape-canonicalizer":                     "",

@@ -19,6 +19,7 @@ import (
 	"github.com/gohalo/halo/passes/legalize"
 	"github.com/gohalo/halo/passes/linalg"
 	"github.com/gohalo/halo/passes/loops"
+	"github.com/gohalo/halo/passes/memory"
 	"github.com/gohalo/halo/passes/motion"
 	"github.com/gohalo/halo/passes/schedule"
 	"github.com/gohalo/halo/passes/simplify"
@@ -42,6 +43,7 @@ var catalogued = pass.Join(
 	legalize.Family,
 	linalg.Family,
 	loops.Family,
+	memory.Family,
 	motion.Family,
 	schedule.Family,
 	simplify.Family,

@@ -32,7 +32,7 @@ func newMemory(d *analysis.Dependencies) memory {
 			holds[i] = handed(d, in, m.reads[i], holds)
 		case in.Opcode() == hlo.OpParameter, in.Opcode() == hlo.OpConstant:
 		case analysis.IsStart(in):
-			m.bytes[i] = resultOf(in).ByteSize()
+			m.bytes[i] = ResultOf(in).ByteSize()
 			holds[i] = append(slices.Clone(m.reads[i]), i) // the chain reads its operands until it is done
 		default:
 			m.bytes[i] = in.Shape().ByteSize()
@@ -62,8 +62,8 @@ func handed(d *analysis.Dependencies, in hlo.Instruction, reads []int, holds [][
 	return reads
 }
 
-// resultOf is the shape of what a start computes.
-func resultOf(start hlo.Instruction) hlo.Shape {
+// ResultOf is the shape of what a start computes.
+func ResultOf(start hlo.Instruction) hlo.Shape {
 	s := start.Shape()
 	result := 1 // of a generic chain
 	if pair := hlo.Info(start.Opcode()).Pair; !pair.IsZero() {

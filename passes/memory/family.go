@@ -1,0 +1,18 @@
+// Package memory holds the passes that are about how much memory a program needs, and where its values are.
+//
+//	remat    compute values again instead of keeping them, where a limit is exceeded
+//	lives    which values an order of instructions keeps, from where to where
+//	sweep    the walk along that order which gives values up and makes them again
+package memory
+
+import "github.com/gohalo/halo/hlo/pass"
+
+// Family is the part of the catalogue that is here.
+var Family = pass.Family{
+	Made: map[string]func(pass.Options) (*pass.Pass, error){
+		"rematerialization": NewRematerialization,
+	},
+	Aliases: map[string]string{
+		"hlo-rematerialization": "rematerialization",
+	},
+}
