@@ -68,7 +68,7 @@ func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.L
 		return err
 	}
 	slices.Sort(runs)
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	ms := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
 	threads := c.threads()
 	if threads == 0 {
 		threads = goruntime.GOMAXPROCS(0)

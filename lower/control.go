@@ -72,10 +72,12 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	return nil
 }
 
+const kernelCopy = "hlo.copy"
+
 // copy appends an op that moves v to storage of its own.
 func (f *function) copy(v valueID, in hlo.Instruction) valueID {
 	shape := f.values[v].shape.WithoutLayout()
-	return f.add(op{kernel: "hlo.copy", loc: f.location(in), args: []valueID{v}, share: []sharing{{0, 0, elide}}}, shape)[0]
+	return f.add(op{kernel: kernelCopy, loc: f.location(in), args: []valueID{v}, share: []sharing{{0, 0, elide}}}, shape)[0]
 }
 
 // tripCount is the number of rounds of a loop, if it is known: then the condition need not be evaluated, unless it does more than that.

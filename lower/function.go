@@ -52,7 +52,7 @@ type value struct {
 // op is a kernel to be: a computing instruction, a control instruction, or a copy that the plan may find unnecessary.
 type op struct {
 	kernel  string
-	in      hlo.Instruction // that the kernel is; zero for copies that the plan wants
+	in      hlo.Instruction // that the kernel is; zero for copies that lowering adds, and for control
 	loc     bef.Location
 	args    []valueID
 	results []valueID
@@ -67,6 +67,9 @@ type op struct {
 	started *hlo.Instruction // of a done: the start of its chain, if it is in this function
 	after   []int            // ops that it comes after besides those that define its arguments
 }
+
+// isCopy reports whether an op only moves an operand of its instruction to storage of its own.
+func (o *op) isCopy() bool { return o.kernel == kernelCopy && o.in.IsZero() }
 
 // sharing says that result may take over the storage of argument arg.
 type sharing struct {

@@ -224,7 +224,7 @@ func (f *function) dependencies() [][]int {
 		for _, d := range o.after {
 			need(d)
 		}
-		if !o.of.IsZero() && f.l.isOrdered(o.of) {
+		if !o.of.IsZero() && !o.isCopy() && f.l.isOrdered(o.of) {
 			need(ordered)
 			ordered = k
 		}
@@ -240,6 +240,10 @@ func (f *function) candidates() (list []int, seconds []float64) {
 	seconds = make([]float64, len(f.ops))
 	for k := range f.ops {
 		o := &f.ops[k]
+		if o.isCopy() {
+			seconds[k] = analysis.Cost{Bytes: 2 * f.values[o.results[0]].shape.ByteSize()}.Seconds(analysis.OneCore)
+			continue
+		}
 		if o.of.IsZero() || o.kernel == kernelConstant {
 			continue
 		}

@@ -11,8 +11,9 @@ import "sync"
 type attempts struct {
 	mu    sync.Mutex
 	idle  sync.Cond     // something has ended, or was given away
-	open  []*streamTask // not begun yet
-	begun int           // and not ended
+	given []*streamTask // in the order in which they were given away; nil where the call has seen that it has begun
+	next  int           // the first of them that may not have begun
+	left  int           // that have not ended
 }
 
 func newAttempts() *attempts {
@@ -24,7 +25,8 @@ func newAttempts() *attempts {
 func (a *attempts) add(t *streamTask) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.open = append(a.open, t)
+	a.given = append(a.given, t)
+	a.left++
 	a.idle.Broadcast()
 }
 
@@ -32,35 +34,41 @@ func (a *attempts) add(t *streamTask) {
 func (a *attempts) begin(t *streamTask) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i, o := range a.open {
-		if o == t {
-			a.open = append(a.open[:i], a.open[i+1:]...)
-			a.begun++
-			return true
-		}
-	}
-	return false
+	isFirst := !t.begun
+	t.begun = true
+	return isFirst
 }
 
 func (a *attempts) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.begun--
+	a.left--
 	a.idle.Broadcast()
 }
 
 // finish returns when every stream has ended, having run those that no worker took, first the one that was given away first.
 func (a *attempts) finish() {
 	a.mu.Lock()
-	for len(a.open) > 0 || a.begun > 0 {
-		if len(a.open) == 0 {
+	for a.left > 0 {
+		t := a.untaken()
+		if t == nil {
 			a.idle.Wait()
 			continue
 		}
-		t := a.open[0]
 		a.mu.Unlock()
 		t.run()
 		a.mu.Lock()
 	}
 	a.mu.Unlock()
+}
+
+// untaken is the first stream that has not begun, or nil. a.mu is held.
+func (a *attempts) untaken() *streamTask {
+	for ; a.next < len(a.given); a.next++ {
+		if t := a.given[a.next]; !t.begun {
+			return t
+		}
+		a.given[a.next] = nil
+	}
+	return nil
 }

@@ -314,6 +314,7 @@ type streamTask struct {
 	exec    *execution
 	kernels []int32
 	tries   *attempts // of the call that has to see its end, or nil
+	begun   bool      // under tries.mu
 }
 
 func (t *streamTask) run() {

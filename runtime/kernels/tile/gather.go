@@ -15,11 +15,14 @@ func (w *walk) start(s *Space, v *View, i int) {
 	w.dims, w.strides, w.turns, w.offset = s.Dims, v.Strides, v.Turns, v.Base
 	rest := int64(i)
 	for j := len(w.dims) - 1; j >= 0; j-- {
-		d := w.dims[j]
-		q := rest / d
-		w.at[j] = rest - q*d
-		rest = q
-		at := w.at[j]
+		d, at := w.dims[j], rest
+		if rest >= d { // a division takes longer than the rest
+			q := rest / d
+			at, rest = rest-q*d, q
+		} else {
+			rest = 0
+		}
+		w.at[j] = at
 		if w.turns != nil {
 			at = (at + w.turns[j]) % d
 		}

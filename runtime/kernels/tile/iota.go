@@ -2,15 +2,17 @@ package tile
 
 import (
 	"math"
-	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
+// counterLoop writes the next n numbers of a walk to d. It works on s, which may be nil for fewer than minSeries.
+type counterLoop func(d unsafe.Pointer, n int, w *walk, s *series)
+
 // iotaLoop writes consecutive numbers of a walk as type t.
-func iotaLoop(t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
+func iotaLoop(t hlo.PrimitiveType) counterLoop {
 	switch t {
 	case hlo.U8:
 		return counterOf[uint8](t)
@@ -36,24 +38,22 @@ func iotaLoop(t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
 	return nil
 }
 
-// series is what the loop of iota reads, and room for numbers to convert. It is pooled, as what loops are given is on the heap.
+// series is what the loop of iota reads, and room for numbers to convert. A frame has one, as what loops are given is on the heap.
 type series struct {
 	first, step int32
 	numbers     [256]int32
 }
 
-var seriesPool = sync.Pool{New: func() any { return new(series) }}
-
 // counterOf writes the rows of a walk: one number over and over, a series of 32 bits that is converted, or, if the numbers do not fit
 // or are few, one by one.
-func counterOf[T real](t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *walk) {
+func counterOf[T real](t hlo.PrimitiveType) counterLoop {
 	count := vectors.Find(vectors.Of(hlo.OpIota, hlo.U32), nil)
 	var convert loop
 	if t != hlo.S32 && t != hlo.U32 {
 		convert = castTo(hlo.S32, t)
 		convert = vectors.Find(convertName(hlo.S32, t), convert)
 	}
-	return func(p unsafe.Pointer, n int, w *walk) {
+	return func(p unsafe.Pointer, n int, w *walk, s *series) {
 		d := vec[T](p, n)
 		for len(d) > 0 {
 			v, k, stride := w.run(len(d))
@@ -70,7 +70,6 @@ func counterOf[T real](t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *wal
 					v += stride
 				}
 			default:
-				s := seriesPool.Get().(*series)
 				s.first, s.step = int32(v), int32(stride)
 				if convert == nil {
 					count(k, unsafe.Pointer(&row[0]), unsafe.Pointer(s), nil, nil)
@@ -83,7 +82,6 @@ func counterOf[T real](t hlo.PrimitiveType) func(d unsafe.Pointer, n int, w *wal
 					row = row[k:]
 					s.first += int32(k) * s.step
 				}
-				seriesPool.Put(s)
 			}
 		}
 	}

@@ -76,7 +76,7 @@ const (
 type counter struct {
 	reg  int
 	view View
-	fill func(dst unsafe.Pointer, n int, w *walk)
+	fill counterLoop
 }
 
 type store struct {
@@ -114,7 +114,8 @@ type frame struct {
 	// How much of a load's register may be used again, and what is there: the element that it repeats, or aPeriod.
 	filled []int
 	held   []int64
-	walk   walk // of a counter, whose loop is a variable and would move it to the heap
+	walk   walk    // of a counter, whose loop is a variable and would move it to the heap
+	series *series // that counters work on
 	// What machine code is given: the pointers, how far they move from row to row, and memory for its own use.
 	slots   []unsafe.Pointer
 	strides []int64
@@ -291,7 +292,7 @@ func (p *Program) count(f *frame, at, n int) {
 	for i := range p.counters {
 		o := &p.counters[i]
 		f.walk.start(&p.space, &o.view, at)
-		o.fill(f.ptr[o.reg], n, &f.walk)
+		o.fill(f.ptr[o.reg], n, &f.walk, f.series)
 	}
 }
 
@@ -390,6 +391,9 @@ func (p *Program) newFrame() *frame {
 	}
 	f.own = slices.Clone(f.ptr)
 	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
+	if len(p.counters) > 0 {
+		f.series = new(series)
+	}
 	for _, s := range p.splats {
 		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)
 	}

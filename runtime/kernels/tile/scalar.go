@@ -71,7 +71,7 @@ func (w *scalarWriter) inputs(p *Program, i int, element func(arg int, at int64)
 		at = walk{}
 		at.start(&p.space, &c.view, i)
 		var number [8]byte
-		c.fill(unsafe.Pointer(&number), 1, &at)
+		c.fill(unsafe.Pointer(&number), 1, &at, nil)
 		w.regs[c.reg] = w.b.ConstBytes(number[:p.widths[c.reg]])
 	}
 	for k := range p.splats {
