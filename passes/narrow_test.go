@@ -35,6 +35,7 @@ var ordering = map[string]string{
 	"hlo-trivial-scheduler":                "writes a schedule, as the instructions stand",
 	"latency-hiding-scheduler":             "writes a schedule, within limits on what is under way",
 	"latency-hiding-scheduler-preparation": "orders what shares a resource",
+	"rematerialization":                    "writes a schedule where there is none, by memory",
 	"outline-dynamic":                      "hands programs of dynamic sizes to the evaluator as a whole",
 }
 

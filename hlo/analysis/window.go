@@ -100,6 +100,20 @@ func (w *Windows) Delays(a, b hlo.InstrID) bool {
 	return knownA && knownB && !(w.before.subset(wb.dones, wa.dones) && w.after.subset(wb.starts, wa.starts))
 }
 
+// Postpones reports whether running b only after a, which it does not need, would narrow a chain: b, or what needs it, would wait for a done, or a start
+// that needs b would wait for a. Orders for which it is false change no window.
+func (w *Windows) Postpones(a, b hlo.Instruction) bool {
+	if w == nil {
+		return false
+	}
+	wa, knownA := w.of[a.ID()]
+	wb, knownB := w.of[b.ID()]
+	if !knownA || !knownB {
+		return false
+	}
+	return IsDone(a) || IsStart(b) || !w.before.subset(wa.dones, wb.dones) || !w.after.subset(wb.starts, wa.starts)
+}
+
 // Beside lists the starts of the chains beside which an instruction can run: it needs none of their dones, and none of their starts needs it.
 // Moved away, it would not hide them any more.
 func (w *Windows) Beside(id hlo.InstrID) (starts []hlo.InstrID) {

@@ -47,7 +47,7 @@ func (w *rewriting) mixes(in hlo.Instruction, depth int) bool {
 // operands do not matter then, whatever their type.
 func (w *rewriting) operandsMix(in hlo.Instruction) bool {
 	for o := range in.Operands() {
-		if w.mixes(o, mixingDepth-1) {
+		if o.Shape().IsArray() && w.mixes(o, mixingDepth-1) {
 			return true
 		}
 	}

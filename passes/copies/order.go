@@ -14,10 +14,12 @@ type ordering struct {
 	// forced is what has been decided to run before an instruction, and forcedBy before what.
 	forced, forcedBy map[site][]hlo.InstrID
 	imposed          map[hlo.CompID]bool // where something has been decided
+	windows          map[hlo.CompID]*analysis.Windows
 }
 
 func newOrdering(v *values) *ordering {
-	return &ordering{v: v, deps: map[hlo.CompID]*analysis.Dependencies{}, forced: map[site][]hlo.InstrID{}, forcedBy: map[site][]hlo.InstrID{}, imposed: map[hlo.CompID]bool{}}
+	return &ordering{v: v, deps: map[hlo.CompID]*analysis.Dependencies{}, forced: map[site][]hlo.InstrID{}, forcedBy: map[site][]hlo.InstrID{}, imposed: map[hlo.CompID]bool{},
+		windows: map[hlo.CompID]*analysis.Windows{}}
 }
 
 func (o *ordering) dependencies(id hlo.CompID) *analysis.Dependencies {
@@ -27,6 +29,15 @@ func (o *ordering) dependencies(id hlo.CompID) *analysis.Dependencies {
 		o.deps[id] = d
 	}
 	return d
+}
+
+func (o *ordering) windowsOf(id hlo.CompID) *analysis.Windows {
+	w, known := o.windows[id]
+	if !known {
+		w = analysis.FindWindows(o.v.m.MustComputation(id))
+		o.windows[id] = w
+	}
+	return w
 }
 
 // step is an instruction and the number of the computation that is entered at it, -1 for the instruction itself.
@@ -213,7 +224,7 @@ func (o *ordering) usedBefore(a *value, u use, b *value, force *[]before) bool {
 		return true
 	}
 	if force == nil || u.comp != b.def.comp || def.Opcode() == hlo.OpParameter || in.IsRoot() || o.v.m.MustComputation(u.comp).IsScheduled() ||
-		o.needs(u.comp, u.in, b.def.in) || def.Opcode() == hlo.OpCopy && writesOther(o.v.m, in, def.Operand(0)) {
+		o.needs(u.comp, u.in, b.def.in) || o.windowsOf(u.comp).Postpones(in, def) || def.Opcode() == hlo.OpCopy && writesOther(o.v.m, in, def.Operand(0)) {
 		return false
 	}
 	decided := before{u.comp, u.in, b.def.in}
