@@ -35,7 +35,7 @@ type Report struct {
 	// Copied counts the parts of the IR that were copied because the version before has them too.
 	Copied hlo.CopyStats
 	FP     FP // the policy of the run
-	// Fresh says that the pass had to run: nothing had changed since its last run otherwise.
+	// Fresh says that the pass had to run: otherwise nothing had changed since its last run, or the module has nothing that it is about.
 	Fresh bool
 	// Allocated is what the process allocated meanwhile, in bytes, if the runner counts that.
 	Allocated int64
@@ -280,6 +280,9 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 	}()
 	last, ran := r.lastOf(p)
 	if ran && last.before == r.now.at && last.after == r.now.at {
+		return m, nil
+	}
+	if !r.concerns(p) {
 		return m, nil
 	}
 	rep.Fresh = true

@@ -88,7 +88,7 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !f.foldable(in, effects, known) {
+		if !f.mayBeConstant(in) || !f.foldable(in, effects, known) {
 			continue
 		}
 		lit, err := f.fold(ctx, m, ce.Editor(), in)
@@ -112,6 +112,21 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		ctx.Count("instructions", 1)
 	}
 	return nil
+}
+
+// mayBeConstant reports whether all operands look like constants, and one is spelt: few do, so it is asked first, before a value is computed.
+func (f *folding) mayBeConstant(in hlo.Instruction) bool {
+	plain := f.aggressive
+	for id := range in.OperandIDs() {
+		switch in.Computation().MustAt(id).Opcode() {
+		case hlo.OpConstant, hlo.OpTuple:
+			plain = true
+		case hlo.OpBroadcast, hlo.OpIota:
+		default:
+			return false
+		}
+	}
+	return plain
 }
 
 // takenApart reports whether all uses of a tuple take one array out of it.

@@ -19,9 +19,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +43,7 @@ var (
 	sizes  = flag.String("sizes", "1000,10000,100000,1000000", "instructions of the programs")
 	shapes = flag.String("shapes", strings.Join(growth.Shapes, ","), "shapes of the programs")
 	limit  = flag.Duration("limit", time.Minute, "the longest that one pass may take on one program")
+	cpu    = flag.String("cpuprofile", "", "a file for the profile of the last measurement alone")
 	fewest = flag.Int("fewest", 100_000, "instructions of all modules that one size is measured on")
 )
 
@@ -187,6 +190,7 @@ func (w *work) one(shape string, n int) (float64, error) {
 	defer cancel()
 	runtime.GC()
 	peak := watchHeap()
+	defer profile()()
 	began := processorTime()
 	for _, m := range modules {
 		if err := w.do(ctx, text, m); err != nil {
@@ -198,6 +202,24 @@ func (w *work) one(shape string, n int) (float64, error) {
 	w.heap = float64(peak()) / float64(total)
 	runtime.KeepAlive(modules)
 	return float64(took.Nanoseconds()) / float64(total), nil
+}
+
+// profile begins a profile, if one is wanted, in place of the one before; the function that it returns ends it.
+func profile() (end func()) {
+	if *cpu == "" {
+		return func() {}
+	}
+	f, err := os.Create(*cpu)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}
 }
 
 // watchHeap looks at the size of the heap every few milliseconds; the function that it returns ends that and says the largest.
