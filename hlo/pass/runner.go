@@ -92,6 +92,7 @@ type Runner struct {
 	stamps  stamp
 	opcodes opcodes
 	last    map[runKey]lastRun
+	dirt    comparison
 	texts   map[*Pass]string // of options
 	left    Budget           // of the pass that runs
 	mu      sync.Mutex       // of left and Fuel
@@ -113,7 +114,7 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 	}
 	r.last, r.texts = map[runKey]lastRun{}, map[*Pass]string{}
 	r.facts = facts{}
-	r.opcodes = opcodes{}
+	r.opcodes, r.dirt = opcodes{}, comparison{}
 	r.Handed = Handed{}
 	r.now = current{m: m, at: r.newStamp()}
 	err := r.pipeline(ctx, placesOf("", p, map[string]int{}))
