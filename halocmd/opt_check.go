@@ -29,7 +29,7 @@ type passChecks struct {
 	Fuel                  []string `aliases:"xla_fuel" help:"Bound the number of rewrites: pass=N or pass.rule=N." placeholder:"PASS=N"`
 	Rules                 []string `help:"Take rules out, -algsimp.A12, or add a file of them: mine.rules." placeholder:"-PASS.RULE|FILE"`
 	FP                    string   `name:"fp" help:"Floating-point changes that rewrites may make: strict (none), xla (those of XLA's), fast (anything that holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
-	Budget                []string `help:"Bound what each pass may take: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
+	Budget                []string `help:"Limit each pass: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
 	thorough, countMemory bool
 	Reproducer            string `help:"Folder for the reproducers of failing passes; none writes no reproducer." placeholder:"DIR" default:"."`
 }
