@@ -58,6 +58,9 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 	if err != nil {
 		return nil, err
 	}
+	if p.grid.partitions > 1 && halo.NeedsPartition(m) {
+		fmt.Fprintf(e.stderr, "%s: note: the program is not partitioned: each of the %d devices computes all of it; --spmd partitions it first\n", in.name, p.grid.partitions)
+	}
 	p.parse, p.text = parse, m.HLO()
 	return p, nil
 }
