@@ -212,10 +212,8 @@ func spansOf(s *schedule.Simulation) (spans []timeline.Span) {
 // racesIn is the error that the races of a module's chains are.
 func racesIn(name string, m hlo.Module) error {
 	var all []error
-	for comp := range analysis.FindExecuted(m).In(m) {
-		for _, r := range analysis.FindRaces(m, comp) {
-			all = append(all, fmt.Errorf("%s: error: race: %v", name, r))
-		}
+	for _, r := range analysis.FindRaces(m) {
+		all = append(all, fmt.Errorf("%s: error: race: %v", name, r))
 	}
 	return errors.Join(all...)
 }
