@@ -3,7 +3,6 @@ package passes
 // known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
-	"call-splitter":                           "call-parameter-cleanup",
 	"collective-permute-decomposer":           "async-collective-creator",
 	"constant-deferring":                      "fusion-constant-sinking",
 	"conv-canonicalization":                   "algsimp",
@@ -19,7 +18,6 @@ var known = map[string]string{
 	"literal-canonicalizer":                   "cse",
 	"loop-schedule-linearizer":                "collectives-schedule-linearizer",
 	"memory-space-propagation":                "",
-	"optimize-input-output-buffer-alias":      "",
 	"ragged-dot-rewriter":                     "",
 	"reshape-decomposer":                      "reshape-mover",
 	"scan-loop-accumulator-input-unification": "while-loop-simplifier",

@@ -24,6 +24,7 @@ var Family = pass.Family{
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"call-inliner":               NewCallInliner,
+		"call-splitter":              NewCallSplitter,
 		"control-flow-flattening":    NewFlattening,
 		"cpu-parallel-task-assigner": NewParallelTasks,
 		"small-while-loop-hoisting":  NewSmallLoops,
