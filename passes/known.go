@@ -12,8 +12,6 @@ var known = map[string]string{
 	"convolution-type-canonicalizer":          "operand-upcaster",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
-	"hlo-module-splitter":                     "",
-	"hlo-module-stitcher":                     "",
 	"instruction-hoister":                     "latency-hiding-scheduler",
 	"literal-canonicalizer":                   "cse",
 	"loop-schedule-linearizer":                "collectives-schedule-linearizer",
