@@ -3,7 +3,6 @@ package passes
 // known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
-	"collective-permute-decomposer":           "async-collective-creator",
 	"constant-deferring":                      "fusion-constant-sinking",
 	"conv-canonicalization":                   "algsimp",
 	"conv-operand-swapper":                    "algsimp",
