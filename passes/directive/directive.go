@@ -43,7 +43,7 @@ func Set(in hlo.Instruction, key string) bool {
 // Table is every directive.
 var Table = []Directive{
 	{NoHoisting, Frontend, []string{"while-loop-invariant-code-motion", "while-loop-expensive-invariant-code-motion"}, "of a loop: nothing is moved out of it; of an instruction: it stays in its loop"},
-	{KeepOneRound, Frontend, []string{"while-loop-simplifier"}, "a loop of one round stays a loop"},
+	{KeepOneRound, Frontend, []string{"while-loop-simplifier", "while-loop-unroller"}, "a loop of one round stays a loop"},
 	{"inlineable", Frontend, []string{"call-inliner", "conditional-simplifier"}, `"false" and "xla_late" keep a call; a conditional whose branch is known becomes a call of it`},
 	{"composite.name", Frontend, []string{"call-inliner", "verifier"}, "which composites stay calls"},
 	{"composite.attributes", Frontend, []string{"verifier"}, "must not be empty"},
