@@ -4,10 +4,8 @@ package passes
 // catalogue has is not here.
 var known = map[string]string{
 	"constant-deferring":                      "fusion-constant-sinking",
-	"conv-canonicalization":                   "algsimp",
 	"conv-operand-swapper":                    "algsimp",
 	"convert-operand-folding":                 "bfloat16-fold",
-	"convolution-canonicalization":            "algsimp",
 	"convolution-type-canonicalizer":          "operand-upcaster",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
