@@ -35,7 +35,7 @@ type Report struct {
 	// Copied counts the parts of the IR that were copied because the version before has them too.
 	Copied hlo.CopyStats
 	FP     FP // the policy of the run
-	// Fresh says that the pass had to run: nothing had changed since its last run otherwise.
+	// Fresh says that the pass had to run: otherwise nothing had changed since its last run, or the module has nothing that it is about.
 	Fresh bool
 	// Allocated is what the process allocated meanwhile, in bytes, if the runner counts that.
 	Allocated int64
@@ -94,6 +94,7 @@ type Runner struct {
 	stamps  stamp
 	opcodes opcodes
 	last    map[runKey]lastRun
+	dirt    comparison
 	texts   map[*Pass]string // of options
 	left    Budget           // of the pass that runs
 	mu      sync.Mutex       // of left and Fuel
@@ -115,7 +116,7 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 	}
 	r.last, r.texts = map[runKey]lastRun{}, map[*Pass]string{}
 	r.facts = facts{}
-	r.opcodes = opcodes{}
+	r.opcodes, r.dirt = opcodes{}, comparison{}
 	r.Handed = Handed{}
 	r.now = current{m: m, at: r.newStamp()}
 	err := r.pipeline(ctx, placesOf("", p, map[string]int{}))
@@ -282,6 +283,9 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 	}()
 	last, ran := r.lastOf(p)
 	if ran && last.before == r.now.at && last.after == r.now.at {
+		return m, nil
+	}
+	if !r.concerns(p) {
 		return m, nil
 	}
 	rep.Fresh = true

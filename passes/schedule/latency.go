@@ -10,7 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const latencyDoc = `schedule every computation so that asynchronous work is under way while other work is done
+const latencyDoc = `schedule every computation so that other work hides asynchronous latency
 
 From the end of a computation backwards, the done of a chain is placed as late as its users allow, and its start, or the step that binds the last
 operand, not before other work has filled the time that the chain takes; times are estimated from shapes. Otherwise the order is kept. At
