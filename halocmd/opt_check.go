@@ -30,6 +30,7 @@ type passChecks struct {
 	Rules                 []string `help:"Take rules out, -algsimp.A12, or add a file of them: mine.rules." placeholder:"-PASS.RULE|FILE"`
 	FP                    string   `name:"fp" help:"Floating-point changes that rewrites may make: strict (none), xla (those of XLA's), fast (anything that holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
 	Budget                []string `help:"Limit each pass: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
+	Units                 string   `help:"Folder of the modules that hlo-module-splitter writes, as NAME.hlo, and hlo-module-stitcher reads." placeholder:"DIR" type:"path"`
 	thorough, countMemory bool
 	Reproducer            string `help:"Folder for the reproducers of failing passes; none writes no reproducer." placeholder:"DIR" default:"."`
 }
@@ -88,6 +89,9 @@ func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline
 
 // limit sets policy and budget.
 func (c *passChecks) limit(r *pass.Runner) (err error) {
+	if c.Units != "" {
+		r.Units = unitFolder(c.Units)
+	}
 	if c.FP != "" {
 		if r.FP, err = pass.ParseFP(c.FP); err != nil {
 			return fmt.Errorf("--fp=%w", err)
@@ -179,7 +183,7 @@ func unchanged(old, m hlo.Module) func(hlo.Instruction) bool {
 // guilty finds the rewrite with which the failing pass begins to fail, by running it again with less and less fuel.
 func guilty(ctx context.Context, r *pass.Runner, failed *pass.Error, fuel map[string]int) string {
 	try := func(n int) (fails bool, last string, spent int) {
-		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel), FP: failed.FP, Budget: r.Budget}
+		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel), FP: failed.FP, Budget: r.Budget, Units: r.Units}
 		if again.Fuel == nil {
 			again.Fuel = map[string]int{}
 		}

@@ -81,6 +81,8 @@ type Runner struct {
 	Budget Budget
 	// Thorough runs every pass on everything, whether or not anything changed since its last run.
 	Thorough bool
+	// Units are the modules that passes take out of the one they are given, and put into it; nil: there are none.
+	Units Units
 	// Handed is how the last run has handed on what its passes made.
 	Handed Handed
 	// CountMemory has reports tell how much memory each pass allocated.
