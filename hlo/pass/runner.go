@@ -92,6 +92,7 @@ type Runner struct {
 	stamps  stamp
 	opcodes opcodes
 	last    map[runKey]lastRun
+	alone   map[runKey]bool  // passes that get versions
 	texts   map[*Pass]string // of options
 	left    Budget           // of the pass that runs
 	mu      sync.Mutex       // of left and Fuel
@@ -111,7 +112,7 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 			return m, err
 		}
 	}
-	r.last, r.texts = map[runKey]lastRun{}, map[*Pass]string{}
+	r.last, r.alone, r.texts = map[runKey]lastRun{}, map[runKey]bool{}, map[*Pass]string{}
 	r.facts = facts{}
 	r.opcodes = opcodes{}
 	r.Handed = Handed{}
@@ -209,7 +210,7 @@ func (r *Runner) pass(ctx context.Context, at *place) error {
 		if !r.concerns(p) {
 			return nil
 		}
-		if p.owns() {
+		if !r.alone[r.key(p)] {
 			return r.handOn(ctx, p, path)
 		}
 	}

@@ -13,7 +13,7 @@ func handOn(ctx context.Context, p *pass.Pipeline, m hlo.Module) (hlo.Module, er
 	r := &pass.Runner{}
 	after, err := r.Run(ctx, pass.Of("", touch).Then(p), m)
 	if err == nil && len(r.Handed.Restarts) > 0 {
-		return after, fmt.Errorf("%s is lent, and reads what it has edited", r.Handed.Restarts[0])
+		return after, fmt.Errorf("%s failed on what it was lent", r.Handed.Restarts[0])
 	}
 	return after, err
 }
