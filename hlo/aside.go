@@ -163,7 +163,7 @@ func (v *liveView) lasts() bool {
 // node is an instruction as the view shows it.
 func (v *liveView) node(n *instrNode) *instrNode {
 	v.check()
-	if v.isCurrent() || n.stamp < v.e.epoch {
+	if v.isCurrent() || atomic.LoadUint64(&n.stamp) < v.e.epoch {
 		return n
 	}
 	return v.c.instrs.get(uint32(n.id))
@@ -171,7 +171,7 @@ func (v *liveView) node(n *instrNode) *instrNode {
 
 // handle is the instruction of a node of c. One that was overwritten is known by the node that it was, and is: handles are compared.
 func (c *compNode) handle(n *instrNode) Instruction {
-	if c.live != nil && n.stamp == keptStamp {
+	if c.live != nil && atomic.LoadUint64(&n.stamp) == keptStamp {
 		n = (*keptNode)(unsafe.Pointer(n)).now
 	}
 	return Instruction{n, c}

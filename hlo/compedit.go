@@ -110,7 +110,7 @@ func (st *compState) ownInstr(id InstrID) *instrNode {
 	e := st.e
 	p := st.ownSlot(id)
 	switch n := *p; {
-	case n.stamp == e.epoch:
+	case n.ownedBy(e.epoch):
 	case e.owns(n):
 		*p = st.overwrite(n)
 	default:

@@ -52,6 +52,9 @@ const (
 	ownsExtra                            // extra and its arrays belong to this node alone
 )
 
+// ownedBy reports whether the node was made or last written in that epoch.
+func (n *instrNode) ownedBy(epoch uint64) bool { return atomic.LoadUint64(&n.stamp) == epoch }
+
 // frozenFor reports whether the node can keep derived facts, seen from a view into a session whose first epoch is live; 0 is no session.
 func (n *instrNode) frozenFor(live uint64) bool {
 	s := atomic.LoadUint64(&n.stamp)
