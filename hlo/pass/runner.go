@@ -95,6 +95,7 @@ type Runner struct {
 	opcodes opcodes
 	last    map[runKey]lastRun
 	dirt    comparison
+	alone   map[runKey]bool  // passes that get versions
 	texts   map[*Pass]string // of options
 	left    Budget           // of the pass that runs
 	mu      sync.Mutex       // of left and Fuel
@@ -114,7 +115,7 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 			return m, err
 		}
 	}
-	r.last, r.texts = map[runKey]lastRun{}, map[*Pass]string{}
+	r.last, r.alone, r.texts = map[runKey]lastRun{}, map[runKey]bool{}, map[*Pass]string{}
 	r.facts = facts{}
 	r.opcodes, r.dirt = opcodes{}, comparison{}
 	r.Handed = Handed{}
@@ -212,7 +213,7 @@ func (r *Runner) pass(ctx context.Context, at *place) error {
 		if !r.concerns(p) {
 			return nil
 		}
-		if p.owns() {
+		if !r.alone[r.key(p)] {
 			return r.handOn(ctx, p, path)
 		}
 	}
