@@ -3,10 +3,12 @@ package halocmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,81 +90,130 @@ var rates = sync.OnceValue(func() analysis.Rates {
 		return r
 	}
 	read := r
-	if json.Unmarshal(text, &read) != nil || min(read.Flops, read.Transcendentals, read.Bytes, read.Link, read.Dispatch, read.Latency) <= 0 {
+	if json.Unmarshal(text, &read) != nil || min(read.Link, read.Latency) <= 0 || !plausible(read) {
 		return r // a file that cannot be used is none
 	}
 	return read
 })
 
-// probes are programs each of which one rate decides.
-var probes = map[string]string{
-	"flops": `HloModule flops
+// plausible reports whether one core may have these rates. A machine that was busy elsewhere, or slept, seems to be another.
+func plausible(r analysis.Rates) bool {
+	for _, of := range [][3]float64{
+		{r.Flops, 1e8, 1e14}, {r.Transcendentals, 1e6, 1e13}, {r.Bytes, 5e8, 1e13}, {1 / r.Dispatch, 1e4, 1e10},
+	} {
+		if !(of[0] >= of[1] && of[0] <= of[2]) {
+			return false
+		}
+	}
+	return true
+}
+
+// probe is a program that one rate decides.
+type probe struct {
+	name, text string
+	rate       func(r *analysis.Rates, k analysis.Cost, seconds float64)
+}
+
+// chained is how many ops the probe of dispatching has.
+const chained = 2000
+
+func probes() []probe {
+	return []probe{
+		{"flops", `HloModule flops
 ENTRY main {
   x = f32[512,512] parameter(0)
   ROOT d = f32[512,512] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-}`,
-	"transcendentals": `HloModule transcendentals
+}`, func(r *analysis.Rates, k analysis.Cost, seconds float64) { r.Flops = float64(k.Flops) / seconds }},
+		{"transcendentals", `HloModule transcendentals
 ENTRY main {
   x = f32[65536] parameter(0)
   ROOT e = f32[65536] tanh(x)
-}`,
-	"bytes": `HloModule bytes
+}`, func(r *analysis.Rates, k analysis.Cost, seconds float64) {
+			r.Transcendentals = float64(k.Transcendentals) / seconds
+		}},
+		{"bytes", `HloModule bytes
 ENTRY main {
   x = f32[8388608] parameter(0)
   ROOT a = f32[8388608] negate(x)
-}`,
+}`, func(r *analysis.Rates, k analysis.Cost, seconds float64) { r.Bytes = float64(k.Bytes) / seconds }},
+		{"dispatch", dispatchText(), func(r *analysis.Rates, _ analysis.Cost, seconds float64) { r.Dispatch = seconds / chained }},
+	}
 }
 
-// calibrate measures what one thread does in a second.
+func dispatchText() string {
+	var text strings.Builder
+	text.WriteString("HloModule dispatch\nENTRY main {\n  v0 = f32[16] parameter(0)\n")
+	for i := range chained {
+		fmt.Fprintf(&text, "  v%d = f32[16] %s(v%d)\n", i+1, []string{"negate", "abs"}[i%2], i)
+	}
+	fmt.Fprintf(&text, "  ROOT r = f32[16] copy(v%d)\n}", chained)
+	return text.String()
+}
+
+// calibrate measures what one thread does in a second: the best of at least three rounds of all probes, so that what else the machine does for a
+// moment spoils no rate, and of more while the rates are not those of a core.
 func calibrate() (analysis.Rates, error) {
+	const least, most = 3, 10
 	r := analysis.OneCore
-	for name, text := range probes {
-		seconds, k, err := measure(text)
+	probes := probes()
+	measures := make([]*measure, len(probes))
+	for i, p := range probes {
+		m, err := newMeasure(p.text)
 		if err != nil {
-			return r, fmt.Errorf("%s: %w", name, err)
+			return r, fmt.Errorf("%s: %w", p.name, err)
 		}
-		switch name {
-		case "flops":
-			r.Flops = float64(k.Flops) / seconds
-		case "transcendentals":
-			r.Transcendentals = float64(k.Transcendentals) / seconds
-		case "bytes":
-			r.Bytes = float64(k.Bytes) / seconds
+		defer m.program.Close()
+		measures[i] = m
+	}
+	for round := 0; round < least || round < most && !plausible(r); round++ {
+		for i, p := range probes {
+			if err := measures[i].round(); err != nil {
+				return r, fmt.Errorf("%s: %w", p.name, err)
+			}
+			p.rate(&r, measures[i].cost, measures[i].best)
 		}
 	}
-	const ops = 2000
-	text := "HloModule dispatch\nENTRY main {\n  v0 = f32[16] parameter(0)\n"
-	for i := range ops {
-		text += fmt.Sprintf("  v%d = f32[16] %s(v%d)\n", i+1, []string{"negate", "abs"}[i%2], i)
+	if !plausible(r) {
+		return r, errors.New("the machine is too busy to be measured: its rates are not those of a processor")
 	}
-	seconds, _, err := measure(text + fmt.Sprintf("  ROOT r = f32[16] copy(v%d)\n}", ops))
-	r.Dispatch = seconds / ops
-	return r, err
+	return r, nil
 }
 
-// measure is the shortest of many runs of a program on one thread.
-func measure(text string) (seconds float64, k analysis.Cost, err error) {
+// measure times a program on one thread.
+type measure struct {
+	program *halo.Program
+	x       *hlo.Literal
+	cost    analysis.Cost
+	best    float64 // seconds of the shortest run
+}
+
+func newMeasure(text string) (*measure, error) {
 	m, err := parser.Parse("probe", text)
 	if err != nil {
-		return 0, k, err
+		return nil, err
 	}
-	p, err := halo.Compile(context.Background(), m, halo.Options{Passes: "O0", Threads: 1})
-	if err != nil {
-		return 0, k, err
-	}
-	defer p.Close()
 	shape := m.Entry().Parameter(0).Shape()
 	x, err := hlo.NewLiteral(shape, make([]byte, shape.ByteSize()))
 	if err != nil {
-		return 0, k, err
+		return nil, err
 	}
-	best := math.Inf(1)
-	for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
+	p, err := halo.Compile(context.Background(), m, halo.Options{Passes: "O0", Threads: 1})
+	if err != nil {
+		return nil, err
+	}
+	return &measure{p, x, analysis.FindCosts(m).OfComputation(m.Entry().ID()), math.Inf(1)}, nil
+}
+
+// round runs the program for a tenth of a second, and several times where that is not enough for it.
+func (m *measure) round() error {
+	const fewest = 5
+	began := time.Now()
+	for runs := 0; runs < fewest || time.Since(began) < 100*time.Millisecond; runs++ {
 		at := time.Now()
-		if _, err := p.Run(context.Background(), x); err != nil {
-			return 0, k, err
+		if _, err := m.program.Run(context.Background(), m.x); err != nil {
+			return err
 		}
-		best = min(best, time.Since(at).Seconds())
+		m.best = min(m.best, time.Since(at).Seconds())
 	}
-	return best, analysis.FindCosts(m).OfComputation(m.Entry().ID()), nil
+	return nil
 }

@@ -2,6 +2,7 @@ package halocmd
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,4 +29,21 @@ func TestCalibrate(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &r))
 	assert.Greater(t, min(r.Flops, r.Transcendentals, r.Bytes, r.Link), 1e6)
 	assert.Less(t, r.Dispatch, 1e-3)
+}
+
+// TestPlausible: rates of a machine that was busy elsewhere are not used.
+func TestPlausible(t *testing.T) {
+	assert.True(t, plausible(analysis.OneCore))
+	for _, spoil := range []func(r *analysis.Rates){
+		func(r *analysis.Rates) { r.Flops = 0 },
+		func(r *analysis.Rates) { r.Transcendentals = math.Inf(1) },
+		func(r *analysis.Rates) { r.Bytes = 1.07e8 },
+		func(r *analysis.Rates) { r.Bytes = math.NaN() },
+		func(r *analysis.Rates) { r.Dispatch = 0 },
+		func(r *analysis.Rates) { r.Dispatch = -1e-7 },
+	} {
+		r := analysis.OneCore
+		spoil(&r)
+		assert.False(t, plausible(r), "%+v", r)
+	}
 }

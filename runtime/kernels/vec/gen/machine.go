@@ -213,6 +213,14 @@ func (m *machine) compare(predicate int, x vector, y operand.Op) vector {
 	return d
 }
 
+// negative is a mask of the lanes below zero, and of some that are -0 or NaN.
+func (m *machine) negative(x vector) vector {
+	if m.wide {
+		return m.compare(isLess, x, m.zero())
+	}
+	return x // masks are signs
+}
+
 // choose is x where the mask is set, else y.
 func (m *machine) choose(mask vector, x operand.Op, y vector) vector {
 	d := m.vector()

@@ -60,9 +60,8 @@ func (m *machine) tanh(x vector) vector {
 		return m.withSign(m.div(t, m.add(t, m.constant(2))), x)
 	}
 	a = m.min(m.copyOf(m.constant(9.1)), a)
-	const whole = 3 << 22 // a number so large that the last bit of a sum is the ones'
-	sum := m.add(m.fma(a, m.constant(2*math.Log2E), m.constant(-tanhDown)), m.constant(whole))
-	n := m.sub(sum, m.constant(whole))
+	sum := m.add(m.fma(a, m.constant(2*math.Log2E), m.constant(-tanhDown)), m.constant(shifted))
+	n := m.sub(sum, m.constant(shifted))
 	power := m.integer3("ADD", m.shift("SLL", sum, 23), m.pattern(127<<23))
 	r := m.fnma(n, m.constant(math.Ln2/2), a)
 	s := m.mul(m.mul(r, r), m.horner(r, tanh32...))
@@ -73,11 +72,37 @@ func (m *machine) tanh(x vector) vector {
 	return m.withSign(m.choose(m.compare(isLess, n, half), near, y), x)
 }
 
-// logistic is e/(1+e) below zero and 1/(1+e) above, for e = e^-|x|, which does not overflow.
+// logistic is e/s below zero and 1/s above, for e = e^-|x|, which does not overflow, and s = 1 + e. In f32, e is 2^64 times as large until the
+// end, so that it is no denormal, and what the sum gains by rounding is made up for beside the quotient, with 1.75 - 0.75·s in place of 1/s².
 func (m *machine) logistic(x vector) vector {
-	e := m.exp(m.bits("OR", x, m.pattern(1<<(8*m.lane-1))))
 	one := m.copyOf(m.constant(1))
-	return m.div(m.choose(m.compare(isLess, x, m.zero()), e, one), m.add(e, one))
+	a := m.bits("OR", x, m.pattern(1<<(8*m.lane-1)))
+	if m.lane == 8 {
+		e := m.exp(a)
+		return m.div(m.choose(m.compare(isLess, x, m.zero()), e, one), m.add(e, one))
+	}
+	const up = 0x1p64
+	sum := m.fma(a, m.copyOf(m.constant(math.Log2E)), m.copyOf(m.constant(shifted)))
+	n := m.sub(sum, m.constant(shifted))
+	r := m.fnma(n, m.constant(-2.12194440e-4), m.fnma(n, m.constant(0.693359375), a))
+	y := m.add(m.expLess1(r), one)
+	large := m.mul(y, m.integer3("ADD", m.shift("SLL", sum, 23), m.pattern((127+64)<<23)))
+	large = m.choose(m.compare(isLess, a, m.constant(-104)), m.zero(), large)
+	down := m.copyOf(m.constant(1 / up))
+	s := m.fma(large, down, one)
+	gained := m.fnma(large, down, m.sub(s, one))
+	dividend := m.choose(m.negative(x), large, m.copyOf(m.constant(up)))
+	counts := m.mul(gained, m.fnma(s, m.copyOf(m.constant(0.75)), m.copyOf(m.constant(1.75))))
+	return m.mul(m.fma(dividend, counts, m.div(dividend, s)), down)
+}
+
+// expLess1 is e^r - 1 of f32 for |r| ≤ ln2/2, in the shortest chain of steps.
+func (m *machine) expLess1(r vector) vector {
+	square := m.mul(r, r)
+	high := m.fma(r, m.constant(exp32[0]), m.constant(exp32[1]))
+	low := m.fma(r, m.constant(exp32[2]), m.constant(exp32[3]))
+	p := m.fma(r, m.fma(high, square, low), m.constant(exp32[4]))
+	return m.fma(p, square, r)
 }
 
 // erf is a polynomial near zero and 1 - e^-q(|x|) beyond.

@@ -34,6 +34,9 @@ var (
 // tanhDown is how much is taken off before rounding.
 const tanhDown = 0.35
 
+// shifted is so large a number of f32 that the last bit of a sum is the ones'.
+const shifted = 3 << 22
+
 // taylor is (e^r - 1 - r)/r² with n terms.
 func taylor(n int) []float64 {
 	c := make([]float64, n)
