@@ -41,7 +41,7 @@ type wire struct {
 	l                  *library
 	rank, size, maxTag int
 	contexts           []group
-	done, indices      []int32
+	indices            []int32
 	words              []uintptr
 }
 
