@@ -219,10 +219,14 @@ func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
 	if last.before == 0 { // it has not run
 		return nil
 	}
-	now, was, set := r.now.chain, last.chain, map[hlo.CompID]bool{}
+	now, was := r.now.chain, last.chain
 	if was != nil && was == now {
 		return was.dirty(m, last.before)
 	}
+	if now == nil && !last.given.IsZero() {
+		return r.dirt.between(m, last.given)
+	}
+	set := map[hlo.CompID]bool{}
 	if now != nil { // the way back goes from here to where the chain began,
 		set, m = now.dirty(m, 0), now.base
 	}
@@ -234,6 +238,23 @@ func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
 		return nil
 	}
 	return union(set, dirty(m, old))
+}
+
+// comparison keeps what is dirty between two versions: most passes that run in a row were last given the same one.
+type comparison struct {
+	m, old hlo.Module
+	set    map[hlo.CompID]bool
+}
+
+// between is dirty(m, old), nil if m does not come from old. It must not be written.
+func (c *comparison) between(m, old hlo.Module) map[hlo.CompID]bool {
+	if c.m != m || c.old != old {
+		*c = comparison{m: m, old: old}
+		if m.SameLineage(old) {
+			c.set = dirty(m, old)
+		}
+	}
+	return c.set
 }
 
 // dirty is like the function of that name, for what a chain has edited after a moment.

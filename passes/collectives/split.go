@@ -10,7 +10,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const splitterDoc = `reduce in two steps what is sliced in between
+const splitterDoc = `reduce in two steps where the result is sliced in between
 
 dynamic-slice(all-reduce(x)), of which each device of a group keeps one of a few parts, becomes an all-reduce between devices with different parts, the slice, and an
 all-reduce of the parts between devices with the same one. It is done where another all-reduce runs between the groups of the first step already, so that the two can be

@@ -25,7 +25,7 @@ func NewInsertion(opts pass.Options) (*pass.Pass, error) {
 		Params: []pass.Param{{Name: "use-region-based-live-range-analysis",
 			Doc: "0 removes copies only where the program orders what reads before what writes; else such orders are imposed: the default"}},
 		Makes: []pass.Phase{pass.Flattened},
-		Doc: `copy values whose memory something else is to be written to
+		Doc: `copy values whose memory is overwritten while they are needed
 
 What a loop carries, what the branches of a conditional return, what is updated in place and what is aliased between parameters and results has one memory. First everything is copied that comes into such
 memory from outside and leaves it again; then the copies go that nothing reads after their source is written over. Last, constants and parameters are copied where they would be written over or be a result.

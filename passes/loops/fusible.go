@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const fusibleDoc = `compute in every round what a loop would only carry, where that is cheap and its operands are smaller
+const fusibleDoc = `recompute cheap loop-invariant values in every round if their operands are smaller
 
 A part of the state that the body hands on untouched, and that is made of iotas, broadcasts and elementwise ops at first, is made anew inside: of what those are made from, which
 becomes part of the state in its place. Masks are the usual case: fused into what reads them, they need no memory.`

@@ -11,7 +11,7 @@ import (
 	"github.com/gohalo/halo/passes/simplify"
 )
 
-const conditionalDoc = `move instructions out of conditionals and into them, to where they are near those that they can be fused with
+const conditionalDoc = `move instructions out of conditionals or into them, next to those they can be fused with
 
 Out of the branches goes what all of them compute in the same way at their end; into them go users of the result that need nothing else, and operands that not
 every branch uses. Of two directions the one that brings more pairs together is taken: each pair of an instruction and its user counts 10, divided by the users of the one and the operands of
