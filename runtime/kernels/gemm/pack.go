@@ -75,7 +75,7 @@ func packRuns[T Number](dst, src []T, ks []int, r, n int) {
 	}
 }
 
-func copyRun[T Number](dst, src []T) {
+func copyRun[T any](dst, src []T) {
 	if len(dst) > 8 {
 		copy(dst, src)
 		return
