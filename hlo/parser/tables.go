@@ -98,6 +98,7 @@ func (p *parser) rebuildStackFrames() {
 			}
 			// The module is not shared yet, so its metadata may still be written.
 			done[c.Metadata] = true
+			//halo:allow attrwrite the module is nobody's yet
 			c.Metadata.StackFrameID = b.frame(c.Metadata.StackFrameID)
 		}
 	}

@@ -56,15 +56,6 @@ func (c *Context) Trial() *Context {
 	return &Context{Context: c.Context, pass: c.pass, runner: &Runner{FP: c.FP()}, began: c.began}
 }
 
-// Back is what a pass returns that has undone all it did: the module that it was given, and in a chain of passes, where that has been written over, the one that
-// is the same again.
-func (c *Context) Back(given, now hlo.Module) hlo.Module {
-	if c.lent != nil {
-		return now
-	}
-	return given
-}
-
 func (c *Context) closeSession() {
 	if c.session != nil {
 		c.copied = sum(c.copied, c.session.Stats())

@@ -31,23 +31,32 @@ What a loop carries, what the branches of a conditional return, what is updated 
 memory from outside and leaves it again; then the copies go that nothing reads after their source is written over. Last, constants and parameters are copied where they would be written over or be a result.
 Computations that run get one caller each before.`,
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			was := m.Hash()
-			flat, err := control.FlattenCallGraph.Run(ctx, m)
-			if err != nil {
-				return m, err
-			}
-			i := &insertion{ctx: ctx, m: flat}
-			for _, phase := range []func() error{i.resolve, i.tidy, func() error { return i.remove(regions != 0) }, i.tidy, i.special, i.tidy} {
-				if err := phase(); err != nil {
+			if ctx.IsLent() { // what has been flattened cannot be given back, so it is tried first
+				if tried, err := insertCopies(ctx.Trial(), m, regions != 0); err != nil || tried == m {
 					return m, err
 				}
 			}
-			if i.m.Hash() == was { // all that was inserted went again
-				return ctx.Back(m, i.m), nil
-			}
-			return i.m, nil
+			return insertCopies(ctx, m, regions != 0)
 		},
 	}, nil
+}
+
+func insertCopies(ctx *pass.Context, m hlo.Module, regions bool) (hlo.Module, error) {
+	was := m.Hash()
+	flat, err := control.FlattenCallGraph.Run(ctx, m)
+	if err != nil {
+		return m, err
+	}
+	i := &insertion{ctx: ctx, m: flat}
+	for _, phase := range []func() error{i.resolve, i.tidy, func() error { return i.remove(regions) }, i.tidy, i.special, i.tidy} {
+		if err := phase(); err != nil {
+			return m, err
+		}
+	}
+	if i.m.Hash() == was { // all that was inserted went again
+		return m, nil
+	}
+	return i.m, nil
 }
 
 // insertion is a module in the making.

@@ -149,7 +149,7 @@ func (c *checker) look(report func(token.Pos)) {
 		case *ast.ReturnStmt:
 			inner := slices.ContainsFunc(literals, func(l ast.Node) bool { return l.Pos() <= n.Pos() && n.End() <= l.End() })
 			if len(n.Results) > 0 && !inner {
-				c.gave(c.origin(n.Results[0], 0))
+				c.gave(c.origin(n.Results[0], 0).itself())
 			}
 		}
 		return true
@@ -160,6 +160,15 @@ func (c *checker) look(report func(token.Pos)) {
 type origin struct {
 	shared bool // attributes of an instruction
 	params []int
+	copied bool // it is the address of a variable: a copy, with the slices of what it was copied from
+}
+
+// itself is the origin of what a pointer leads to.
+func (o origin) itself() origin {
+	if o.copied {
+		return origin{}
+	}
+	return o
 }
 
 func (c *checker) written(o origin, at token.Pos, report func(token.Pos)) {
@@ -210,12 +219,12 @@ func (c *checker) writes(e ast.Expr) origin {
 		case *ast.SelectorExpr:
 			if t := c.info.TypeOf(x.X); t != nil {
 				if _, is := t.Underlying().(*types.Pointer); is {
-					return c.origin(x.X, 0)
+					return c.origin(x.X, 0).itself()
 				}
 			}
 			e = x.X
 		case *ast.StarExpr:
-			return c.origin(x.X, 0)
+			return c.origin(x.X, 0).itself()
 		case *ast.SliceExpr:
 			e = x.X
 		default:
@@ -327,15 +336,17 @@ func (c *checker) origin(e ast.Expr, depth int) origin {
 				return origin{}
 			}
 		}
-		return c.origin(x.X, depth)
+		return c.part(x.X, depth)
 	case *ast.IndexExpr:
-		return c.origin(x.X, depth)
+		return c.part(x.X, depth)
 	case *ast.SliceExpr:
 		return c.origin(x.X, depth)
 	case *ast.StarExpr:
-		return c.origin(x.X, depth)
+		return c.part(x.X, depth)
 	case *ast.UnaryExpr:
-		return c.origin(x.X, depth)
+		o := c.origin(x.X, depth)
+		_, o.copied = ast.Unparen(x.X).(*ast.Ident)
+		return o
 	case *ast.TypeAssertExpr:
 		return c.origin(x.X, depth)
 	case *ast.Ident:
@@ -348,6 +359,13 @@ func (c *checker) origin(e ast.Expr, depth int) origin {
 		}
 	}
 	return origin{}
+}
+
+// part is the origin of a part of e.
+func (c *checker) part(e ast.Expr, depth int) origin {
+	o := c.origin(e, depth)
+	o.copied = false
+	return o
 }
 
 // literal is the struct that a variable was set to, as it is written.

@@ -79,6 +79,22 @@ func byHelpers(in hlo.Instruction) {
 	more[0] = 2 // want `clone it first`
 }
 
+func with(a *hlo.DotAttrs) *hlo.DotAttrs {
+	b := *a
+	b.LHSContracting = slices.Clone(b.LHSContracting)
+	return &b
+}
+
+func copies(in hlo.Instruction) {
+	a := in.Attrs().(*hlo.DotAttrs)
+	mine := with(a)
+	mine.LHSContracting = nil
+	b := *a
+	p := &b
+	p.LHSContracting[0] = 1 // want `clone it first`
+	p.LHSContracting = nil
+}
+
 type byValue []int64
 
 func (b byValue) Len() int           { return len(b) }
