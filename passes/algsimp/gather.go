@@ -39,6 +39,8 @@ func gatherRules(o *options) []*pass.RewriteRule {
 			return tupleOf(in, func(i int) pass.Expr { return pass.Use(in.OperandInstr(i)) })
 		}, hlo.OpScatter),
 		{ID: "G07", Doc: "scatter of one update of everything, at no index → op(operand, update)", Root: []hlo.Opcode{hlo.OpScatter}, RewriteAt: scatterOfAll},
+		{ID: "G07u", Doc: "scatter that replaces one window at constant places → dynamic-update-slice", Root: []hlo.Opcode{hlo.OpScatter},
+			Operands: [][]hlo.Opcode{nil, {hlo.OpConstant, hlo.OpBroadcast}}, RewriteAt: scatterOfOneWindow},
 		loosely(pass.Overflow, &pass.RewriteRule{ID: "A09", Doc: "scatter-add(a, i, u) + scatter-add(b, j, v) → scatter-add(a + b, i ++ j, u ++ v)", Root: []hlo.Opcode{hlo.OpAdd},
 			Operands: [][]hlo.Opcode{{hlo.OpScatter}, {hlo.OpScatter}}, RewriteAt: sumOfScatters}),
 		loosely(pass.Overflow, &pass.RewriteRule{ID: "A08", Doc: "scatter-add(a, i, u) + y → scatter-add(a + y, i, u)", Root: []hlo.Opcode{hlo.OpAdd}, RewriteAt: addToScatter}),
@@ -208,6 +210,50 @@ func scatterOfAll(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
 		return no()
 	}
 	return same(in, by.op, pass.Use(x), pass.Use(u))
+}
+
+// scatterOfOneWindow writes one update over a part of the operand that lies inside: JAX's x.at[1:3, 2].set(u).
+func scatterOfOneWindow(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
+	a := hlo.AttrsOf[hlo.ScatterAttrs](in)
+	if in.NumOperands() != 3 || !in.Shape().IsArray() || len(a.InputBatchingDims) > 0 || !takesUpdate(s, in) {
+		return no()
+	}
+	x, i, u := in.OperandInstr(0), in.OperandInstr(1), in.OperandInstr(2)
+	at, ok := integersOf(i)
+	if !ok || len(at) != len(a.ScatterDimsToOperandDims) || x.Shape().Type() != u.Shape().Type() {
+		return no()
+	}
+	starts, window, k := make([]int64, x.Shape().Rank()), make([]int64, x.Shape().Rank()), 0
+	for j, d := range a.ScatterDimsToOperandDims {
+		starts[d] = at[j]
+	}
+	for d := range window {
+		if window[d] = 1; !slices.Contains(a.InsertedWindowDims, int64(d)) {
+			window[d] = u.Shape().Dim(int(a.UpdateWindowDims[k]))
+			k++
+		}
+		if starts[d] < 0 || starts[d] > x.Shape().Dim(d)-window[d] { // nothing is written then
+			return no()
+		}
+	}
+	args, places := []pass.Expr{pass.Use(x), reshaped(pass.Use(u), window...)}, map[int64]pass.Expr{}
+	for _, start := range starts {
+		if _, ok := places[start]; !ok {
+			places[start] = integerOf(i.Shape().Type(), start)
+		}
+		args = append(args, places[start])
+	}
+	return done(shaped(hlo.OpDynamicUpdateSlice, in.Shape(), nil, args...))
+}
+
+// takesUpdate reports a scatter whose computation is its second parameter.
+func takesUpdate(s pass.Site, in hlo.Instruction) bool {
+	c, ok := s.Computation(in.Callee(0))
+	if !ok {
+		return false
+	}
+	n, ok := c.Root().ParameterNumber()
+	return ok && n == 1
 }
 
 // addsUp reports a scatter that adds updates to its only operand.

@@ -2,10 +2,11 @@
 //
 //	go run ./internal/growth/clock [--sizes=1000,10000,100000,1000000] [--shapes=blocks,wide,calls,rounds,chains] [NAME…]
 //
-// Names are passes, pipelines, or one of parse, print, verify, read and rewrite. Without names it measures those five, every pass of every named
+// Names are passes, pipelines, or one of parse, print, verify, read, rewrite and index. Without names it measures those six, every pass of every named
 // pipeline alone, and every named pipeline. A line has the name, the shape of the program, nanoseconds for an instruction of each size, the growth
 // of the last against the first, and that growth divided by rewrite's: rewrite looks at the operands of every instruction and writes each, so its
-// growth is what caches, address translation and the collector cost on this machine. The last column is the largest heap in bytes for an
+// growth is what caches, address translation and the collector cost on this machine; index puts every instruction into a map, which has none of its
+// entries in the cache once it is large. The last column is the largest heap in bytes for an
 // instruction, which counts what the collector has not yet taken.
 //
 // Each size is measured on so many modules that all have about as many instructions together, one after the other, each once: no module is in the
@@ -68,7 +69,7 @@ func main() {
 
 // everything names what is measured without names: the plain walks, each pass of the named pipelines as it is in there, and the pipelines.
 func everything() []string {
-	names := []string{"parse", "print", "verify", "read", "rewrite"}
+	names := []string{"parse", "print", "verify", "read", "rewrite", "index"}
 	var all, pipelines []string
 	for name := range passes.Pipelines {
 		pipelines = append(pipelines, name)
@@ -109,6 +110,8 @@ func measured(name string) *work {
 		}}
 	case "read":
 		return &work{do: func(_ context.Context, _ string, m hlo.Module) error { read(m); return nil }}
+	case "index":
+		return &work{do: func(_ context.Context, _ string, m hlo.Module) error { index(m); return nil }}
 	case "rewrite":
 		return &work{do: func(_ context.Context, _ string, m hlo.Module) error { rewrite(m); return nil }}
 	}
@@ -134,7 +137,21 @@ func read(m hlo.Module) (n int64) {
 	return n
 }
 
-// rewrite does that and writes to every instruction.
+// index finds the first of the instructions that are equal by their own hash, as passes do that merge them.
+func index(m hlo.Module) map[uint64]hlo.InstrID {
+	first := map[uint64]hlo.InstrID{}
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			h := in.LocalHash() ^ uint64(c.ID())<<32 ^ uint64(in.ID())
+			if _, ok := first[h]; !ok {
+				first[h] = in.ID()
+			}
+		}
+	}
+	return first
+}
+
+// rewrite reads, too, and writes to every instruction.
 func rewrite(m hlo.Module) hlo.Module {
 	e := m.Edit()
 	for c := range m.Computations() {
