@@ -25,14 +25,13 @@ type bisectCmd struct {
 
 // Help is what --help says beyond the flags.
 func (bisectCmd) Help() string {
-	return `The command is tried on the versions that the program goes through, by halving: first to find the pass after which it fails, then, with less and less
-fuel for that pass, to find the rewrite. It may be anything that tells good from bad by its exit status: another compiler, a comparison of
-results, a time limit.
+	return `Runs the command on versions of the program by bisection: first over the passes, to find the one after which the command fails, then over the
+fuel of that pass, to find the rewrite. Any command with an exit status will do: another compiler, a comparison of results, a time limit.
 
   halo bisect model.hlo --command='! grep -q "f32.*tanh"'
   halo bisect model.hlo --passes=cpu --command='python3 run_on_gpu.py'
 
-When results are to stay the same no command is needed: halo opt --check=exec looks for the rewrite itself.`
+Wrong results need no command: halo opt --check=exec finds the rewrite that changes them.`
 }
 
 // verdict is what a bisection found.

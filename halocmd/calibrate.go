@@ -26,9 +26,9 @@ type calibrateCmd struct {
 
 // Help is what --help says beyond the flags.
 func (calibrateCmd) Help() string {
-	return `Runs a few small programs on one thread: products, elementwise loops, exponentials, a series of tiny ops. What they take is written as JSON to
-halo/rates.json in the user's cache directory, where stats, schedule and overlap find it. HALO_RATES names another file. Without either the
-rates of a typical core are used.
+	return `Runs a few small programs on one thread: products, elementwise loops, exponentials, a series of tiny ops. Their rates are written as JSON to
+halo/rates.json in the user's cache directory, where stats, schedule and overlap find it. HALO_RATES names another file. Without a file,
+the rates of a typical core apply.
 
   halo calibrate
   HALO_RATES=server.json halo overlap model.hlo`

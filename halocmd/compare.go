@@ -31,7 +31,7 @@ type compareCmd struct {
 	Threads threadCount `help:"Compute workers of bef. Default: one for each processor." placeholder:"N"`
 	Profile string      `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	Save    string      `help:"Write the instruction that departs as a program, and its operands beside it (.npz)." placeholder:"FILE.hlo"`
-	Verbose bool        `short:"v" help:"Show how far each result is apart."`
+	Verbose bool        `short:"v" help:"Show how much each result differs."`
 	JSON    bool        `name:"json" help:"One JSON object for each file."`
 
 	SPMD       bool `name:"spmd" help:"Run a program for many devices on one, and partitioned on all: name the first instruction that departs. Passes of --a and --b do not go with it."`
@@ -42,18 +42,18 @@ type compareCmd struct {
 
 // Help is what --help says beyond the flags.
 func (compareCmd) Help() string {
-	return `Runs one program in two ways, or two programs on the same inputs, and names the first instruction whose value departs: of two programs, instructions are
-paired as halo diff pairs them, types may differ, and each that departs is computed once more from the operands of the first program, so that the
-one is named that departs by itself, and not one that hands a difference on.
+	return `Runs one program in two ways, or two programs on the same inputs, and names the first instruction whose value differs. The instructions of two programs are
+paired as in halo diff; types may differ. An instruction that differs is computed again from the operands of the first program, so that halo names
+the instruction that causes a difference, and not one that passes it on.
 
   halo compare --b=-O2 model.hlo
   halo compare before.hlo after.hlo
   halo compare --spmd sharded.hlo
   halo compare --save=op.hlo model_f32.hlo model_bf16.hlo && halo run op.hlo --inputs op.npz --print
 
-Tolerances, unless --rtol and --atol say others: 1e-10 for f64 and 1e-5 for f32, since sums are taken in another order; a unit in the last place for
-narrower floats; none for integers. A NaN equals a NaN, an infinity only itself, -0 equals 0: --zero-signs, --nan-bits and --ignore-infinities
-say otherwise. The exit status is 1 if results differ.`
+The default tolerances are 1e-10 for f64 and 1e-5 for f32, since the order of sums differs, a unit in the last place for
+narrower floats, and none for integers. A NaN equals a NaN, an infinity only itself, and -0 equals 0, unless --zero-signs, --nan-bits or --ignore-infinities
+is given. The exit status is 1 if results differ.`
 }
 
 // spmd compares one device with many.

@@ -33,10 +33,10 @@ type diffCmd struct {
 
 // Help is what --help says beyond the flags.
 func (diffCmd) Help() string {
-	return `Instructions are compared, not lines: names, numbering, comments, metadata and the order of unrelated instructions do not count, and JSON in attributes
-is compared by what it says. First comes a summary: what is the same, what changed and in what, the cost by line of the user's program, and why
-a compiler that knows A compiles B anew. Then what is only in A begins with -, what is only in B with +, and of a pair that differs in something
-both are shown, under a line that says in what. The options of compiling are compared, too, if XLA dumped them beside both (….debug_options).
+	return `Compares instructions, not lines: names, numbering, comments, metadata, the order of unrelated instructions, and the formatting of JSON in attributes
+do not matter. A summary comes first: equal and changed parts, the cost by line of the user's program, and the reason why a compiler
+that has A in its cache compiles B again. Then instructions that are only in A begin with -, those only in B with +; a pair that differs is shown
+under a line that names the difference. Compilation options are compared, too, if XLA dumped them beside both (….debug_options).
 
   halo diff before.hlo after.hlo
   halo diff jax-0.4.hlo jax-0.5.hlo --passes=simplify

@@ -21,15 +21,15 @@ type lsCmd struct {
 
 // Help is what --help says beyond the flags.
 func (lsCmd) Help() string {
-	return `A module has one line, whatever number of files it has in the dump: the program before and after optimization, after single passes, snapshots of its
-executions, and the StableHLO that it was made from. Time is what compiling took, where the dump says so (--xla_dump_module_metadata), or else
-between the first and the last file of the module that were written, which a copied dump does not have.
+	return `Each module has one line for all its files in the dump: the program before and after optimization, after single passes, snapshots of its
+executions, and the StableHLO that it comes from. Time is the compile time, if the dump has it (--xla_dump_module_metadata), or else
+the time from the first to the last written file of the module, which a copied dump lacks.
 
   halo ls dump
   halo ls -l dump/module_0007.jit_step.before_optimizations.txt
   halo ls --sort=time dump.tar.gz
 
-Names that it prints are arguments of the other commands, a program in an archive too: halo stats dump.zip/module_0007.jit_f.before_optimizations.txt.`
+The printed names are arguments of the other commands, even inside an archive: halo stats dump.zip/module_0007.jit_f.before_optimizations.txt.`
 }
 
 func (c *lsCmd) Run(e *env) error {

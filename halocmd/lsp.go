@@ -13,9 +13,9 @@ type lspCmd struct {
 
 // Help is what --help says beyond the flags.
 func (lspCmd) Help() string {
-	return `A server of the Language Server Protocol, which editors start: diagnostics while typing, what stands behind a name, definitions and references, renaming,
-outline, folding, colours, formatting, and fixes for what the diagnostics advise. For HLO text, StableHLO text and files of rules. docs/editors.md says how
-to set up VS Code and Neovim.`
+	return `Runs a language server, which editors start: diagnostics while typing, hover, definitions and references, renaming,
+outline, folding, colours, formatting, and quick fixes, for HLO text, StableHLO text and files of rules. docs/editors.md describes the setup of
+VS Code and Neovim.`
 }
 
 func (c *lspCmd) Run(e *env) error {

@@ -58,8 +58,8 @@ type commands struct {
 
 	Compare compareCmd `cmd:"" help:"Run a program with two pipelines or engines and find the first difference."`
 
-	Mem        memCmd        `cmd:"" help:"Report what the memory of a program is for, and what would save some."`
-	Profile    profileCmd    `cmd:"" help:"Measure what a program spends its time on: by op, source line and loop."`
+	Mem        memCmd        `cmd:"" help:"Report how a program uses memory, and how to save some."`
+	Profile    profileCmd    `cmd:"" help:"Measure where a program spends its time: by op, source line and loop."`
 	Diff       diffCmd       `cmd:"" help:"Compare two programs instruction by instruction, ignoring names."`
 	Ls         lsCmd         `cmd:"" help:"List the modules of a dump."`
 	View       viewCmd       `cmd:"" help:"Show programs in a browser."`
@@ -79,8 +79,8 @@ type commands struct {
 	Man         manCmd     `cmd:"" help:"Write the manual page."`
 	ShowVersion versionCmd `cmd:"" name:"version" help:"Print the version."`
 
-	MaxMemory memorySize    `help:"Take no more memory than this, as 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
-	Timeout   time.Duration `help:"End what is not done by then, as 10s or 2m. Default: never." placeholder:"TIME"`
+	MaxMemory memorySize    `help:"Limit of memory: 500MB or 2GiB. Default: what the machine, the control group and ulimit allow." placeholder:"SIZE"`
+	Timeout   time.Duration `help:"Stop after this time: 10s or 2m. Default: never." placeholder:"TIME"`
 	Version   bool          `help:"Print the version."`
 }
 

@@ -37,9 +37,9 @@ type memCmd struct {
 
 // Help is what --help says beyond the flags.
 func (memCmd) Help() string {
-	return `Compiles a program and reports on the plan of its memory: what an execution needs, when most of it is in use, what is alive then by line of the
-user's program, where each buffer is, and which instruction keeps it. Each change that would save memory is planned anew, so its number is no
-estimate: another order, values computed again or kept in a narrower type over the peak, donated parameters.
+	return `Compiles a program and reports its memory plan: the size of an execution's memory, the peak, the values alive at the peak by line of the user's
+program, the place of each buffer, and the instruction that keeps it alive. Changes that would save memory (another order, recomputed values, values in a narrower type
+across the peak, donated parameters) are planned in full, so their savings are exact.
 
   halo mem step.hlo
   halo mem --apply=order -o small.hlo step.hlo

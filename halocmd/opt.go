@@ -21,7 +21,7 @@ type optCmd struct {
 	Passes      string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
 	O           string   `short:"O" aliases:"xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
 	ListPasses  bool     `help:"List the passes and pipelines."`
-	Excess      bool     `name:"xla_allow_excess_precision" help:"Before the passes, do away with roundings to a narrow type between operations that are computed in f32, as run does."`
+	Excess      bool     `name:"xla_allow_excess_precision" help:"Before the passes, remove roundings to a narrow type between operations in f32, as run does."`
 	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%add.7) comes from and what became of it." placeholder:"NAME"`
 	PrintIR     []string `name:"print" help:"Print on standard error: changed (the module after each pass that changed it), diff (what it changed, as text), instructions (what it changed, instruction by instruction), before, after." enum:"changed,diff,instructions,before,after"`
 	Where       string   `help:"Show what became of an instruction of the input (%dot.3), and what computes its value in the result." placeholder:"NAME"`
@@ -95,6 +95,7 @@ type optPlan struct {
 	skip    func() pass.Instrument
 	remarks remarkFilter
 	number  int // of the module
+	dumped  int // modules
 }
 
 func (c *optCmd) plan() (*optPlan, error) {
@@ -129,11 +130,12 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 		instruments = append(instruments, w.remark(plan.remarks))
 	}
 	if c.DumpTo != "" {
-		d, err := c.newDump(plan.number, m, plan.cfg)
+		d, err := c.newDump(plan.number, plan.dumped, m, plan.cfg)
 		if err != nil {
-			return usageError{err}
+			return err
 		}
 		if d != nil {
+			plan.dumped++
 			instruments = append(instruments, d.instrument())
 			defer d.finish(e.stderr)
 		}

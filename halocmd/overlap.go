@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ type overlapCmd struct {
 	Link     float64  `help:"How many times as fast other devices are reached." default:"1"`
 	Speed    float64  `help:"How many times as fast this machine computes." default:"1"`
 	Free     []string `help:"Instructions that take no time, by name." placeholder:"NAME"`
-	Timeline string   `help:"Write what runs when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
+	Timeline string   `help:"Write a timeline for chrome://tracing and Perfetto." placeholder:"FILE.json"`
 	Devices  natural  `help:"Devices on which it runs, for the search for deadlocks: those of the module." placeholder:"N"`
 	Profile  string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON     bool     `name:"json" help:"One JSON object for each file."`
@@ -31,18 +32,18 @@ type overlapCmd struct {
 
 // Help is what --help says beyond the flags.
 func (overlapCmd) Help() string {
-	return `Runs each computation that has asynchronous chains, and the entry, in a simulation of the executor: what is ready runs on the workers, in program order;
-in a module with a schedule everything but asynchronous work runs as written. Times are those of the cost model (halo calibrate).
+	return `Simulates the executor on the entry and on each computation with asynchronous chains: ready instructions run on the workers, in program order;
+in a module with a schedule all but asynchronous work runs as written. Times come from the cost model (halo calibrate).
 
-Exposed is the time in which chains are under way and nothing else is, counted once however many chains there are. For each chain: how much
-of it other work hides, and what stands in the way of the rest: a dependency, the limit of workers, or the order of the schedule. Last comes
-what would change with a link twice as fast, with a worker more, and if the longest operations were free.
+Exposed time is the time in which chains are under way and nothing else runs; chains that are exposed together count once. For each chain the report has the
+time that other work hides and the obstacle to more: a dependency, the number of workers, or the order of the schedule. It ends with the effect
+of a link twice as fast, of one more worker, and of the longest operations being free.
 
-A buffer that a chain and something beside it both use, and that one of them writes, is a race: where an output lies in an operand, as
-output_to_operand_aliasing says, or where an output is read before the done. Races are printed, and the exit status is 1.
+A buffer that a chain and a concurrent instruction both use, and that one of them writes, is a race: an output aliases an operand
+(output_to_operand_aliasing), or is read before the done. Races are reported, and the exit status is 1.
 
-Of a module for several devices all threads of all devices are followed through their collectives and transfers; if some wait for one another,
-the cycle is printed, and the exit status is 1.
+In a module for several devices every thread of every device is followed through its collectives and transfers. If some wait for one another,
+the cycle is reported, and the exit status is 1.
 
   halo overlap --workers=4 --link=2 step.hlo
   halo overlap --timeline=step.json step.hlo`
@@ -81,10 +82,16 @@ func (c *overlapCmd) Run(e *env) error {
 		return usageError{fmt.Errorf("--workers=%d --link=%v --speed=%v: want positive numbers", c.Workers, c.Link, c.Speed)}
 	}
 	var lines []timeline.Process
+	found := make(map[string]bool)
 	err := e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
 		if err != nil {
 			return err
+		}
+		for comp := range m.Computations() {
+			for in := range comp.Instructions() {
+				found[in.Name()] = true
+			}
 		}
 		costs := analysis.FindCosts(m)
 		all := []simulated{}
@@ -118,6 +125,11 @@ func (c *overlapCmd) Run(e *env) error {
 		}
 		return nil
 	})
+	for _, name := range c.Free {
+		if name = strings.TrimPrefix(name, "%"); err == nil && !found[name] {
+			err = fmt.Errorf("--free=%s: no instruction is called so%s", name, closeTo(name, slices.Sorted(maps.Keys(found))))
+		}
+	}
 	if err == nil && c.Timeline != "" {
 		err = writeTimeline(c.Timeline, lines)
 	}
@@ -212,10 +224,8 @@ func spansOf(s *schedule.Simulation) (spans []timeline.Span) {
 // racesIn is the error that the races of a module's chains are.
 func racesIn(name string, m hlo.Module) error {
 	var all []error
-	for comp := range analysis.FindExecuted(m).In(m) {
-		for _, r := range analysis.FindRaces(m, comp) {
-			all = append(all, fmt.Errorf("%s: error: race: %v", name, r))
-		}
+	for _, r := range analysis.FindRaces(m) {
+		all = append(all, fmt.Errorf("%s: error: race: %v", name, r))
 	}
 	return errors.Join(all...)
 }

@@ -19,8 +19,8 @@ type printFlags struct {
 	Metadata       *bool `help:"Print metadata." negatable:"" group:"Printing" config:"!OmitMetadata"`
 	CompactTuples  *bool `help:"Print tuple elements as operand#index." negatable:"" group:"Printing" config:"CompactTuples"`
 
-	EssentialConstants    *bool `help:"Of constants print zeros, ones and integers only." negatable:"" group:"Printing" config:"EssentialConstants"`
-	MetadataOpNameOnly    *bool `help:"Of metadata print op_name only." negatable:"" group:"Printing" config:"OpNameOnly"`
+	EssentialConstants    *bool `help:"Print only constants that are zero, one or an integer." negatable:"" group:"Printing" config:"EssentialConstants"`
+	MetadataOpNameOnly    *bool `help:"Print only the op_name of metadata." negatable:"" group:"Printing" config:"OpNameOnly"`
 	InlineStackFrames     *bool `help:"Print file, line and column in place of stack_frame_id." negatable:"" group:"Printing" config:"InlineFrames"`
 	OriginalValue         *bool `help:"Print origin." negatable:"" group:"Printing" config:"!OmitOrigin"`
 	BackendConfig         *bool `help:"Print backend_config." negatable:"" group:"Printing" config:"!OmitConfig"`

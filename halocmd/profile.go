@@ -17,7 +17,7 @@ import (
 
 // profileFlags say where profiles go.
 type profileFlags struct {
-	Timeline string  `help:"Write what ran when, for chrome://tracing and Perfetto." placeholder:"FILE.json"`
+	Timeline string  `help:"Write a timeline for chrome://tracing and Perfetto." placeholder:"FILE.json"`
 	Pprof    string  `help:"Write a profile for go tool pprof." placeholder:"FILE.pb.gz"`
 	HTML     string  `name:"html" help:"Write a page with a flame graph and the tables." placeholder:"FILE.html"`
 	Top      natural `help:"How many ops, lines and loops the text shows; 0 is all." default:"20"`
@@ -45,11 +45,11 @@ type profileCmd struct {
 
 // Help is what --help says beyond the flags.
 func (profileCmd) Help() string {
-	return `Compiles a program, runs it for a while, and says where the time goes: by op, by line of the user's program, and by round of loops, with what limits
-each op (halo calibrate measures the machine) and what would help. Missing inputs are made up.
+	return `Compiles a program, runs it for a while, and reports its time by op, by line of the user's program, and by loop, with the limit of each op (halo calibrate
+measures the machine) and advice. Missing inputs are generated.
 
-The time of a loop is measured; that of the ops in it is an estimate from some of the rounds, so that measuring takes no more than about a
-fiftieth of the time. A loop over a few numbers is compiled to one program, and one op.
+The time of a loop is measured; the times of its ops are estimated from some of the rounds, so that measuring takes at most about a fiftieth of the
+time. A loop over a few numbers is compiled to one program, and counts as one op.
 
   halo profile step.hlo
   halo profile --inputs=in.npz --html=step.html --timeline=step.json step.hlo`

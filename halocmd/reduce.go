@@ -27,7 +27,7 @@ type reduceCmd struct {
 
 	Passes  string        `help:"Passes that fail: fix(algsimp,dce),cse." placeholder:"TEXT"`
 	Command string        `help:"A shell command that fails on the program; the file's name is appended. A status other than 0 means failure." placeholder:"TEXT"`
-	Time    time.Duration `help:"Stop after this time with what there is." default:"5m"`
+	Time    time.Duration `help:"Stop after this time with the smallest program so far." default:"5m"`
 	Output  string        `short:"o" help:"Write the module here." type:"path" default:"-"`
 
 	passChecks `embed:""`

@@ -27,7 +27,7 @@ type runCmd struct {
 
 	Input           []string    `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only, or by its name, x=file.npy; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
 	Inputs          string      `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
-	Weights         []string    `help:"Arrays for parameters by their names: .safetensors, .npz, or a folder of .npy, .npz and .safetensors files. Names need only end alike: params['layers'][0]['w'] takes layers.0.w. Arrays that no parameter wants are left alone." placeholder:"FILE" sep:"none"`
+	Weights         []string    `help:"Arrays for parameters by their names: .safetensors, .npz, or a folder of .npy, .npz and .safetensors files. Names need only end alike: params['layers'][0]['w'] takes layers.0.w. Other arrays are ignored." placeholder:"FILE" sep:"none"`
 	Fill            string      `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
 	Seed            uint64      `help:"Seed of the fill." placeholder:"S"`
 	Elided          string      `help:"Constants that the text elides: error, fill (with XLA's filler), or auto (fill if the inputs are filled too)." default:"auto" enum:"auto,error,fill"`
@@ -36,9 +36,9 @@ type runCmd struct {
 	Full            bool        `help:"With --print, print all elements."`
 	Engine          string      `help:"bef: compile and run; eval: the reference evaluator." default:"bef" enum:"bef,eval"`
 	Compare         string      `help:"Compare the results with the arrays in this file." placeholder:"REF.npz"`
-	Verbose         bool        `short:"v" help:"With --compare, show how far each result is apart."`
+	Verbose         bool        `short:"v" help:"With --compare, show how much each result differs."`
 	Bench           int         `help:"Time this many runs after a warm-up run." placeholder:"N"`
-	FastMath        bool        `name:"xla_cpu_enable_fast_math" help:"Let passes make what holds for real numbers, as opt --fp=fast does. The evaluator runs no passes."`
+	FastMath        bool        `name:"xla_cpu_enable_fast_math" help:"Allow rewrites that hold for real numbers only, as opt --fp=fast does. The evaluator runs no passes."`
 	ExcessPrecision bool        `name:"xla_allow_excess_precision" help:"Do not round to a narrow type between operations that are computed in f32, as XLA on GPU and TPU. Default: round after each, as JAX on CPU."`
 	HostCallbacks   string      `help:"Calls of the program into Python, as jax.debug.print makes them: print what is passed, and refuse to answer; zeros: print, and answer with zeros; skip: answer with zeros in silence; fail." default:"print" enum:"print,zeros,skip,fail"`
 	Threads         threadCount `help:"Compute workers. Default: one for each processor." placeholder:"N"`
@@ -169,6 +169,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return err
 	}
 	defer p.Close()
+	if err := c.Async.known(in.name, p.text); err != nil {
+		return err
+	}
 	e.progress.at("making the inputs")
 	var carried *proto.Snapshot
 	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/passes/schedule"
 )
 
@@ -12,7 +13,7 @@ import (
 type scheduleCmd struct {
 	Files      []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
 	MinOverlap float64  `help:"Fail if less than this part of the asynchronous time is hidden: 0.8." placeholder:"PART"`
-	Devices    int64    `help:"Say what collectives take among so many devices: groups grow in proportion. Needs --link." placeholder:"N"`
+	Devices    int64    `help:"Estimate collectives among so many devices: groups grow in proportion. Needs --link." placeholder:"N"`
 	Link       string   `help:"What connects devices: a latency and a bandwidth, as 10us,25GB/s." placeholder:"LINK"`
 	Profile    string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON       bool     `name:"json" help:"One JSON object for each file."`
@@ -20,13 +21,13 @@ type scheduleCmd struct {
 
 // Help is what --help says beyond the flags.
 func (scheduleCmd) Help() string {
-	return `For each computation with asynchronous chains: the time by the cost model in the order of its instructions, the time without asynchrony, and for
-each chain when it begins, how long it takes, and how long its done is waited for. = is time that other work hides, . is waiting.
+	return `Reports, for each computation with asynchronous chains, its estimated time in program order and without asynchrony, and for
+each chain its start, its length, and the wait at its done. = is time that other work hides, . is waiting.
 
   halo opt --passes=cpu-async model.hlo | halo schedule -
   halo schedule --min-overlap=0.8 scheduled.hlo
 
-The times are of halo's scheduler: they compare schedules and do not predict what a machine takes. halo run --trace shows what was.`
+The times come from halo's cost model: they compare schedules, and do not predict a machine. halo run --trace shows a real execution.`
 }
 
 // estimated is a timeline as --json shows it.
@@ -60,6 +61,9 @@ func (c *scheduleCmd) Run(e *env) error {
 			return err
 		}
 		if c.Link != "" {
+			if halo.NeedsPartition(halo.Trust(m)) {
+				fmt.Fprintf(e.stderr, "%s: note: the program is not partitioned, so that nothing is exchanged: halo opt --passes=spmd partitions it\n", in.name)
+			}
 			s := scaleOf(m, c.Devices, link)
 			r.add("communication", s)
 			if !c.JSON {

@@ -24,13 +24,13 @@ type statsCmd struct {
 
 // Help is what --help says beyond the flags.
 func (statsCmd) Help() string {
-	return `How often each opcode occurs, how large parameters, results and constants are, and what one execution takes by the cost model: floating-point
-operations, transcendental functions, and bytes read and written outside of fusions. The time is what one core of a server would take; it is
-for comparing parts of a program, not for predicting it. What is in a loop counts once for each round if the number of rounds is known
+	return `Reports the number of instructions by opcode, the sizes of parameters, results and constants, and the cost of one execution by the cost model: floating-point
+operations, transcendental functions, and bytes read and written outside of fusions. The time is that of one core of a server; it
+compares parts of a program, and does not predict. The body of a loop counts once for each round if the number of rounds is known
 (halo opt --passes=while-loop-trip-count-annotator finds it), else once, and the total is then a lower bound.
 
-Collectives are listed by kind and size of group, with what each device sends when neighbours pass things on in a ring; for up to 64 devices also
-the links from device to device.`
+Collectives are listed by kind and size of group, with the bytes that each device sends around a ring of neighbours; for up to 64 devices also
+by link between two devices.`
 }
 
 func (c *statsCmd) Run(e *env) error {

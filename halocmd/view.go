@@ -23,9 +23,9 @@ type viewCmd struct {
 	HTML    string   `name:"html" help:"Write one file that needs nothing else, and serve nothing." placeholder:"FILE"`
 	Port    int      `help:"Serve at this port; 0 is any that is free." default:"0"`
 	Open    bool     `help:"Open the browser."`
-	Against string   `help:"An older version of the program: what is new or changed since is coloured." placeholder:"FILE"`
+	Against string   `help:"An older version of the program; changes since are coloured." placeholder:"FILE"`
 	Overlay []string `help:"Colour instructions by a file of figures; see above." placeholder:"FILE.json" sep:"none"`
-	NaN     bool     `name:"nan" help:"Run the program with the reference evaluator, and colour where values are NaN."`
+	NaN     bool     `name:"nan" help:"Run the program with the reference evaluator, and colour NaN values."`
 	Shards  bool     `name:"shardings" help:"Show the shardings that propagation finds, and where each comes from."`
 	Inputs  string   `help:"Arrays for the parameters of that run, keys 0, 1, ...; what is not given is random." placeholder:"FILE.npz"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
@@ -35,14 +35,14 @@ type viewCmd struct {
 
 // Help is what --help says beyond the flags.
 func (viewCmd) Help() string {
-	return `Serves a page on this machine that draws programs: computations are folded, data flows down, and the parts that take most time by the cost model stand
-out. Search by name, op, shape, scope, source and attribute; what is near an instruction; all between two; the text and the source of each. The key ?
-lists the keys. Files are read when they are opened in the page, so that loading it again shows what they have become. Nothing is fetched from
-elsewhere, and only this machine is served.
+	return `Serves a page that draws programs: computations are folded, data flows down, and the most expensive parts by the cost model stand
+out. It searches by name, op, shape, scope, source and attribute, shows the neighbours of an instruction, the paths between two, and the text and source of each. The key ?
+lists the keys. A file is read when it is opened in the page, so reloading shows its current state. The page loads nothing from
+other machines, and only this machine is served.
 
 Several files, or a folder that XLA dumped, are listed at the top of the page. Boxes are coloured by kind, by the cost model, by size, by sharding and by
-asynchronous chains; with --shardings, by those that propagation finds, and why; by what is new since --against=OLD; by where values are NaN with --nan; and by figures of a file: what halo profile --json or
-halo mem --json of the program wrote, or
+asynchronous chains; with --shardings, by the shardings that propagation finds, and why; by changes since --against=OLD; by NaN values with --nan; and by the figures of a file: the output of
+halo profile --json or halo mem --json, or
 
   {"title": "Measured", "unit": "s", "values": [{"instruction": "dot.3", "value": 0.0012, "label": "12 calls"}]}
 

@@ -16,11 +16,11 @@ func AppendAttr(b []byte, p any) []byte {
 	case *OptInt:
 		return strconv.AppendInt(b, p.Value, 10)
 	case *float32:
-		return AppendShortFloat(b, float64(*p), 32)
+		return appendShortFloat(b, float64(*p), 32)
 	case *string:
 		return AppendQuoted(b, *p)
 	case *[]int64:
-		return AppendIntList(b, *p)
+		return appendIntList(b, *p)
 	case *[][]int64:
 		return appendIntLists(b, *p)
 	case Enum: // a pointer to an enumeration has the methods of the enumeration
@@ -32,9 +32,9 @@ func AppendAttr(b []byte, p any) []byte {
 	case **ConvDims:
 		return (*p).AppendText(b)
 	case *[]PaddingDim:
-		return AppendPadding(b, *p)
+		return appendPadding(b, *p)
 	case *[]SliceDim:
-		return AppendSlice(b, *p)
+		return appendSlice(b, *p)
 	case *PrecisionConfig:
 		return p.AppendText(b)
 	case **ShapeList:
@@ -53,8 +53,8 @@ func AppendAttr(b []byte, p any) []byte {
 	panic(fmt.Sprintf("hlo: no text form of attribute type %T", p))
 }
 
-// AppendIntList appends `{1,0}`.
-func AppendIntList(b []byte, v []int64) []byte {
+// appendIntList appends `{1,0}`.
+func appendIntList(b []byte, v []int64) []byte {
 	return append(appendInts(append(b, '{'), v), '}')
 }
 
@@ -64,13 +64,13 @@ func appendIntLists(b []byte, lists [][]int64) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = AppendIntList(b, v)
+		b = appendIntList(b, v)
 	}
 	return append(b, '}')
 }
 
 // AppendText appends `{1,0}`.
-func (x ShapeIndex) AppendText(b []byte) []byte { return AppendIntList(b, x) }
+func (x ShapeIndex) AppendText(b []byte) []byte { return appendIntList(b, x) }
 
 // String is the index as text.
 func (x ShapeIndex) String() string { return string(x.AppendText(nil)) }
@@ -159,8 +159,8 @@ func appendConvPart(b []byte, x, y byte, px, py int64, spatial, unknown []int64)
 // String is the labels as text.
 func (d *ConvDims) String() string { return string(d.AppendText(nil)) }
 
-// AppendPadding appends `1_2x0_0`, with the interior on every dimension when some interior is not 0.
-func AppendPadding(b []byte, dims []PaddingDim) []byte {
+// appendPadding appends `1_2x0_0`, with the interior on every dimension when some interior is not 0.
+func appendPadding(b []byte, dims []PaddingDim) []byte {
 	interior := false
 	for _, d := range dims {
 		interior = interior || d.Interior != 0
@@ -177,8 +177,8 @@ func AppendPadding(b []byte, dims []PaddingDim) []byte {
 	return b
 }
 
-// AppendSlice appends `{[0:4], [0:4]}`, with the stride on every dimension when some stride is not 1.
-func AppendSlice(b []byte, dims []SliceDim) []byte {
+// appendSlice appends `{[0:4], [0:4]}`, with the stride on every dimension when some stride is not 1.
+func appendSlice(b []byte, dims []SliceDim) []byte {
 	strides := false
 	for _, d := range dims {
 		strides = strides || d.Stride != 1

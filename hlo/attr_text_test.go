@@ -49,11 +49,11 @@ func TestQuoted(t *testing.T) {
 
 func TestIsDictionary(t *testing.T) {
 	for _, s := range []string{"{}", "{abc: 123}", `{"}"}`, "{{a}, {{b}}}", " {} ", `{"\"}"}`, "{'}"} {
-		assert.True(t, IsDictionary(s), s)
+		assert.True(t, isDictionary(s), s)
 		assert.Equal(t, s, string(AppendDictOrQuoted(nil, s)))
 	}
 	for _, s := range []string{"", "{", "}", "{{}", "{}}", "{}a", "a{}", `{"}`, `{"\`, "{} // x"} {
-		assert.False(t, IsDictionary(s), s)
+		assert.False(t, isDictionary(s), s)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestShortFloat(t *testing.T) {
 		{float64(float32(1) / 3), 32, "0.33333334"}, {123456789, 64, "123456789"}, {1e100, 64, "1e+100"}, {0, 64, "0"}, {math.Inf(1), 64, "inf"},
 		{math.NaN(), 64, "nan"}, {math.Copysign(0, -1), 64, "-0"},
 	} {
-		got := string(AppendShortFloat(nil, c.x, c.bits))
+		got := string(appendShortFloat(nil, c.x, c.bits))
 		assert.Equal(t, c.want, got)
 		back, err := strconv.ParseFloat(got, c.bits)
 		require.NoError(t, err)

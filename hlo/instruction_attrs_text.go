@@ -57,12 +57,12 @@ func (m *Metadata) AppendText(b []byte) []byte {
 	num("source_end_column", m.SourceEndColumn)
 	if len(m.ProfileType) > 0 {
 		key("profile_type")
-		b = AppendIntList(b, m.ProfileType)
+		b = appendIntList(b, m.ProfileType)
 	}
 	str("deduplicated_name", m.DeduplicatedName)
 	if m.SchedulingName != "" {
 		key("scheduling_name")
-		b = AppendVerbatim(b, m.SchedulingName)
+		b = appendVerbatim(b, m.SchedulingName)
 	}
 	num("stack_frame_id", m.StackFrameID)
 	if m.HasPayload {
@@ -77,7 +77,7 @@ func (s *Statistics) AppendText(b []byte) []byte {
 	b = strconv.AppendInt(append(b, "{visualizing_index="...), s.VisualizingIndex, 10)
 	for _, e := range s.Entries {
 		b = append(append(append(b, ','), e.Name...), '=')
-		b = AppendShortFloat(b, e.Value, 64)
+		b = appendShortFloat(b, e.Value, 64)
 	}
 	return append(b, '}')
 }
@@ -87,8 +87,8 @@ func (a *ResultAccuracy) AppendText(b []byte) []byte {
 	if a.Highest {
 		return append(b, "{mode=highest}"...)
 	}
-	b = AppendShortFloat(append(b, "{tolerance={atol="...), a.ATol, 64)
-	b = AppendShortFloat(append(b, ",rtol="...), a.RTol, 64)
+	b = appendShortFloat(append(b, "{tolerance={atol="...), a.ATol, 64)
+	b = appendShortFloat(append(b, ",rtol="...), a.RTol, 64)
 	b = strconv.AppendInt(append(b, ",ulps="...), a.ULPs, 10)
 	return append(b, "}}"...)
 }
@@ -118,7 +118,7 @@ func (n *OriginNode) AppendText(b []byte) []byte {
 	} else {
 		b = append(b, '{')
 		if n.HasName {
-			b = AppendVerbatim(b, n.Name)
+			b = appendVerbatim(b, n.Name)
 			if len(n.Index) > 0 {
 				b = n.Index.AppendText(append(b, ' '))
 			}

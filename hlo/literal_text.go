@@ -285,9 +285,9 @@ func appendG(b []byte, x float64, digits int) []byte {
 	return strconv.AppendFloat(b, x, 'g', digits, 64)
 }
 
-// AppendShortFloat writes a floating-point attribute: 6 digits as XLA does, or, where that would be another number, as many as it
+// appendShortFloat writes a floating-point attribute: 6 digits as XLA does, or, where that would be another number, as many as it
 // takes. bits is the width of the type that readers keep, 32 or 64.
-func AppendShortFloat(b []byte, x float64, bits int) []byte {
+func appendShortFloat(b []byte, x float64, bits int) []byte {
 	if math.IsInf(x, 0) || x != x {
 		if x != x {
 			return appendNaN(b, math.Signbit(x))

@@ -7,9 +7,9 @@ func AppendQuoted(b []byte, s string) []byte {
 	return append(appendEscaped(append(b, '"'), s), '"')
 }
 
-// AppendVerbatim appends s in double quotes as it is: so XLA writes scheduling names and the names of original values. One that would not
+// appendVerbatim appends s in double quotes as it is: so XLA writes scheduling names and the names of original values. One that would not
 // read back so, for a quote or a backslash in it, is escaped.
-func AppendVerbatim(b []byte, s string) []byte {
+func appendVerbatim(b []byte, s string) []byte {
 	if strings.ContainsAny(s, "\"\\") {
 		return AppendQuoted(b, s)
 	}
@@ -44,20 +44,20 @@ func appendEscaped(b []byte, s string) []byte {
 // AppendDictOrQuoted appends s as it is when it looks like a dictionary, and quoted otherwise: the form of backend_config and of the
 // values of frontend_attributes.
 func AppendDictOrQuoted(b []byte, s string) []byte {
-	if IsDictionary(s) {
+	if isDictionary(s) {
 		return append(b, s...)
 	}
 	return AppendQuoted(b, s)
 }
 
-// IsDictionary reports whether s, apart from white space around it, is one pair of braces with balanced braces inside. Braces in
+// isDictionary reports whether s, apart from white space around it, is one pair of braces with balanced braces inside. Braces in
 // double-quoted strings do not count; nothing else is looked at (hlo-text section 1.8).
-func IsDictionary(s string) bool {
+func isDictionary(s string) bool {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
 		i++
 	}
-	n, ok := DictionaryLen(s[i:])
+	n, ok := dictionaryLen(s[i:])
 	if !ok {
 		return false
 	}
@@ -69,9 +69,9 @@ func IsDictionary(s string) bool {
 	return true
 }
 
-// DictionaryLen is the length of the dictionary that s begins with, its braces included; false when s does not begin with a
+// dictionaryLen is the length of the dictionary that s begins with, its braces included; false when s does not begin with a
 // brace or the brace is never closed.
-func DictionaryLen(s string) (int, bool) {
+func dictionaryLen(s string) (int, bool) {
 	if len(s) == 0 || s[0] != '{' {
 		return 0, false
 	}

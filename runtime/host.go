@@ -47,7 +47,7 @@ func NewHost(o HostOptions) *Host {
 		h.allocator = NewHeapAllocator()
 	}
 	if h.diagnostics == nil {
-		h.diagnostics = func(e *Error) { PrintDiagnostic(os.Stderr, e) }
+		h.diagnostics = func(e *Error) { printDiagnostic(os.Stderr, e) }
 	}
 	return h
 }
@@ -100,8 +100,8 @@ func (h *Host) executionEnded() {
 	}
 }
 
-// PrintDiagnostic writes e the way compilers do: "file:line:col: error: runtime error: message".
-func PrintDiagnostic(w io.Writer, e *Error) {
+// printDiagnostic writes e the way compilers do: "file:line:col: error: runtime error: message".
+func printDiagnostic(w io.Writer, e *Error) {
 	where := "<unknown>"
 	if e.Location.Line > 0 {
 		where = e.Location.String()

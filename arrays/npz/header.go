@@ -11,6 +11,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/internal/parsing"
 )
 
 const magic = "\x93NUMPY"
@@ -43,8 +45,8 @@ type tuple struct {
 	Numbers []string `parser:"'(' ( @Number ( ',' @Number )* ','? )? ')'"`
 }
 
-var dictionaryParser = sync.OnceValue(func() *participle.Parser[dictionary] {
-	return participle.MustBuild[dictionary](participle.Lexer(lexer.MustStateful(lexer.Rules{
+var dictionaryParser = sync.OnceValue(func() *parsing.Parser[*dictionary] {
+	return parsing.MustBuild[*dictionary](participle.Lexer(lexer.MustStateful(lexer.Rules{
 		"Root": {
 			{Name: "blank", Pattern: `[ \t\n]+`},
 			{Name: "String", Pattern: `'[^'\\]*'|"[^"\\]*"`},

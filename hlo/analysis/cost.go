@@ -200,7 +200,7 @@ func (k *Costs) branch(in hlo.Instruction) (worst Cost) {
 
 // Trips is the number of rounds of a loop: what its backend configuration says, or its text if it counts, else AssumedTrips.
 func (k *Costs) Trips(while hlo.Instruction) (n int64, known bool) {
-	if n, known := TripCount(while); known {
+	if n, known := tripCount(while); known {
 		return n, true
 	}
 	if loop, counts := FindLoop(k.m, while); counts {
@@ -299,8 +299,8 @@ func windowElements(in hlo.Instruction) int64 {
 	return n
 }
 
-// TripCount is the number of rounds of a loop as its backend configuration tells: {"known_trip_count":{"n":"12"}}.
-func TripCount(while hlo.Instruction) (int64, bool) {
+// tripCount is the number of rounds of a loop as its backend configuration tells: {"known_trip_count":{"n":"12"}}.
+func tripCount(while hlo.Instruction) (int64, bool) {
 	c := while.Common()
 	if c == nil {
 		return 0, false

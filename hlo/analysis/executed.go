@@ -55,7 +55,7 @@ func Executions(m hlo.Module) iter.Seq2[hlo.Computation, int64] {
 			}
 			n := int64(1)
 			if in.Opcode() == hlo.OpWhile {
-				if trips, ok := TripCount(in); ok {
+				if trips, ok := tripCount(in); ok {
 					n = max(trips, 1)
 				} else if loop, counts := FindLoop(m, in); counts {
 					n = max(loop.Trip, 1)

@@ -11,9 +11,9 @@ import (
 	"github.com/gohalo/halo/printer"
 )
 
-// Normalise writes the JSON in the attributes of a module's instructions in one way, keys in order, so that comparing texts compares what they say.
+// normalise writes the JSON in the attributes of a module's instructions in one way, keys in order, so that comparing texts compares what they say.
 // Identities stay.
-func Normalise(m hlo.Module) hlo.Module {
+func normalise(m hlo.Module) hlo.Module {
 	var e *hlo.Editor
 	for c := range m.Computations() {
 		for x := range c.Instructions() {

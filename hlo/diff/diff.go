@@ -79,7 +79,7 @@ type Line struct {
 
 // Find compares two modules.
 func Find(a, b hlo.Module) *Report {
-	d := moddiff.Find(Normalise(a), Normalise(b))
+	d := moddiff.Find(normalise(a), normalise(b))
 	r := &Report{A: a.Name(), B: b.Name(), Equal: d.Equal(), Why: []Reason{}, Lines: []Line{}, Changes: []Change{}, OnlyA: []string{}, OnlyB: []string{}, Renamed: map[string]string{},
 		onlyA: d.OnlyOld, onlyB: d.OnlyNew}
 	r.Summary.Kinds = map[string]int{}

@@ -109,31 +109,27 @@ func (e *evaluator) interpreted(c hlo.Computation) (*program, error) {
 // element is lane k as a literal of scalar shape s.
 func (l *lanes) element(s hlo.Shape, k int) (*hlo.Literal, error) {
 	b := make([]byte, s.ByteSize())
-	one := lanes{}
-	switch {
-	case l.f != nil:
-		one.f = l.f[k : k+1]
-	case l.i != nil:
-		one.i = l.i[k : k+1]
-	default:
-		one.z = l.z[k : k+1]
-	}
+	one := l.lane(k)
 	one.store(s.Type(), b)
 	return hlo.NewLiteral(s, b)
 }
 
 // setElement sets lane k to a scalar.
 func (l *lanes) setElement(k int, v *hlo.Literal) {
-	one := lanes{}
+	one := l.lane(k)
+	one.load(v.Shape().Type(), bytesOf(v))
+}
+
+// lane is lane k alone.
+func (l *lanes) lane(k int) lanes {
 	switch {
 	case l.f != nil:
-		one.f = l.f[k : k+1]
+		return lanes{f: l.f[k : k+1]}
 	case l.i != nil:
-		one.i = l.i[k : k+1]
+		return lanes{i: l.i[k : k+1]}
 	default:
-		one.z = l.z[k : k+1]
+		return lanes{z: l.z[k : k+1]}
 	}
-	one.load(v.Shape().Type(), bytesOf(v))
 }
 
 // assemble makes a literal of shape s out of its leaves, in order.

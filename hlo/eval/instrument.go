@@ -20,7 +20,7 @@ func instrument(c *Call) (*hlo.Literal, error) {
 	}
 	d, ok := hlo.Instrument(c.In)
 	if !ok {
-		return nil, InstrumentError(c.In)
+		return nil, instrumentError(c.In)
 	}
 	if !v.Shape().Compatible(c.In.Shape()) {
 		return nil, fmt.Errorf("%s of %v gives %v: its result is its operand", hlo.AttrsOf[hlo.CustomCallAttrs](c.In).Target, v.Shape(), c.In.Shape())
@@ -35,8 +35,8 @@ func instrument(c *Call) (*hlo.Literal, error) {
 	return v, nil
 }
 
-// InstrumentError says what is wrong with the backend configuration of a test instrument.
-func InstrumentError(in hlo.Instruction) error {
+// instrumentError says what is wrong with the backend configuration of a test instrument.
+func instrumentError(in hlo.Instruction) error {
 	got := ""
 	if c := in.Common(); c != nil {
 		got = c.BackendConfig

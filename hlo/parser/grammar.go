@@ -8,20 +8,22 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/internal/parsing"
 )
 
 // The grammars of structured attribute values are participle's: a struct per production in the grammar_*.go files, each with a
 // method or function that checks what the grammar cannot say and makes the value of package hlo. They are built on first use.
 
-// grammar is a production and what it is called in messages.
+// grammar is a production, read into a pointer G to its struct, and what it is called in messages.
 type grammar[G any] struct {
 	what  string
-	build func() *participle.Parser[G]
+	build func() *parsing.Parser[G]
 }
 
 func newGrammar[G any](what string) grammar[G] {
-	return grammar[G]{what, sync.OnceValue(func() *participle.Parser[G] {
-		return participle.MustBuild[G](participle.Lexer(valueDefinition{}), participle.UseLookahead(2))
+	return grammar[G]{what, sync.OnceValue(func() *parsing.Parser[G] {
+		return parsing.MustBuild[G](participle.Lexer(valueDefinition{}), participle.UseLookahead(2))
 	})}
 }
 
@@ -29,7 +31,7 @@ func newGrammar[G any](what string) grammar[G] {
 const maxValueDepth = 200
 
 // parse reads text, all of it, whose first byte is at offset at of the whole text.
-func (g grammar[G]) parse(p *parser, text string, at int) *G {
+func (g grammar[G]) parse(p *parser, text string, at int) G {
 	if nesting(text) > maxValueDepth {
 		p.failAt(at, tooDeep)
 	}
@@ -50,12 +52,12 @@ func (g grammar[G]) parse(p *parser, text string, at int) *G {
 		p.failAt(off, "unexpected token %s in %s%s", describe(ue.Unexpected), g.what, expectation(ue.Expect))
 	}
 	p.failAt(off, "%s", pe.Message())
-	return nil
+	return v
 }
 
 // run calls the engine. It panics when a repetition matches without moving on; none of the grammars should let it, and should one do
 // so all the same, the text is refused.
-func (g grammar[G]) run(text string) (v *G, err error) {
+func (g grammar[G]) run(text string) (v G, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("malformed %s", g.what)
@@ -65,7 +67,7 @@ func (g grammar[G]) run(text string) (v *G, err error) {
 }
 
 // cached is parse with the result of build remembered by text; build may fail.
-func cached[G, V any](p *parser, g grammar[G], text string, at int, build func(*G, int) V) V {
+func cached[G, V any](p *parser, g grammar[G], text string, at int, build func(G, int) V) V {
 	key := valueKey{g.what, text}
 	if v, ok := p.values[key]; ok {
 		return v.(V)

@@ -46,7 +46,7 @@ type layoutSplit struct {
 	Indices   []integer `parser:"(@Int (',' @Int)*)? ')'"`
 }
 
-var layoutGrammar = newGrammar[layoutSyntax]("layout")
+var layoutGrammar = newGrammar[*layoutSyntax]("layout")
 
 // grammarLayout reads the layout whose text is raw, found at offset at.
 func (p *parser) grammarLayout(raw string, at int) *hlo.Layout {

@@ -306,7 +306,7 @@ type groupsSyntax struct {
 	Axes *axesSyntax `parser:"   @@ )"`
 }
 
-var groupsGrammar = newGrammar[groupsSyntax]("replica groups")
+var groupsGrammar = newGrammar[*groupsSyntax]("replica groups")
 
 // replicaGroups takes replica groups of any version.
 func (p *parser) replicaGroups() *hlo.ReplicaGroups {
@@ -341,7 +341,7 @@ func (p *parser) buildGroups(s *groupsSyntax, at int) *hlo.ReplicaGroups {
 
 // windowSyntax is a window: sub-attributes separated by spaces.
 type windowSyntax struct {
-	Items []windowItem `parser:"@@*"`
+	Items []windowItem `parser:"'{' @@* '}'"`
 }
 
 type windowItem struct {
@@ -349,22 +349,23 @@ type windowItem struct {
 	Value string `parser:"@(DxD | Pad | Int)"`
 }
 
-var windowGrammar = newGrammar[windowSyntax]("window")
+var windowGrammar = newGrammar[*windowSyntax]("window")
 
 // window takes `{size=3x3 stride=1x2 ...}`.
 func (p *parser) window() *hlo.Window {
 	p.space()
-	at := p.pos + 1
+	at := p.pos
 	raw := p.group()
 	if raw[0] != '{' {
-		p.failAt(at-1, "expected '{' to start window attribute")
+		p.failAt(at, "expected '{' to start window attribute")
 	}
-	return cached(p, windowGrammar, raw[1:len(raw)-1], at, p.buildWindow)
+	return cached(p, windowGrammar, raw, at, p.buildWindow)
 }
 
 var windowKeys = []string{"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"}
 
 func (p *parser) buildWindow(s *windowSyntax, at int) *hlo.Window {
+	at++ // mistakes are shown behind the bracket
 	r := valueReader{p, at}
 	values := make(map[string][]int64)
 	var pads [][2]int64

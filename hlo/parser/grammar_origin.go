@@ -28,7 +28,7 @@ type intIndex struct {
 	Ints []integer `parser:"'{' (@Int (',' @Int)* ','?)? '}'"`
 }
 
-var originGrammar = newGrammar[originSyntax]("original value")
+var originGrammar = newGrammar[*originSyntax]("original value")
 
 // origin takes the value of origin.
 func (p *parser) origin() *hlo.Origin {
@@ -95,7 +95,7 @@ type recoveryEntry struct {
 	Text *quoted     `parser:"(',' @String)?"`
 }
 
-var recoveryGrammar = newGrammar[recoverySyntax]("origin_recovery_table")
+var recoveryGrammar = newGrammar[*recoverySyntax]("origin_recovery_table")
 
 // originRecovery takes the table. The modules in it are parsed too, with what nesting is left.
 func (p *parser) originRecovery() []hlo.OriginRecovery {
@@ -145,7 +145,7 @@ type debugField struct {
 	Int  *integer `parser:" | @Int )"`
 }
 
-var debugGrammar = newGrammar[debugSyntax]("debug_attributes")
+var debugGrammar = newGrammar[*debugSyntax]("debug_attributes")
 
 func (p *parser) debugAttributes() []hlo.DebugAttribute {
 	p.space()

@@ -101,8 +101,8 @@ type extraUnreduced struct {
 }
 
 var (
-	tileGrammar  = newGrammar[tileLeaf]("sharding")
-	namedGrammar = newGrammar[namedLeaf]("named sharding")
+	tileGrammar  = newGrammar[*tileLeaf]("sharding")
+	namedGrammar = newGrammar[*namedLeaf]("named sharding")
 )
 
 // sharding takes a sharding of any version.

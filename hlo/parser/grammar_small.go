@@ -49,7 +49,7 @@ type sparsityField struct {
 	Value string `parser:"@(DxD | Int)"`
 }
 
-var sparsityGrammar = newGrammar[sparsitySyntax]("sparsity_config")
+var sparsityGrammar = newGrammar[*sparsitySyntax]("sparsity_config")
 
 func (p *parser) sparsity() *hlo.SparsityConfig {
 	p.space()
@@ -100,7 +100,7 @@ type statisticsItem struct {
 	Value string `parser:"@(Decimal | Int | 'inf' | 'nan')"`
 }
 
-var statisticsGrammar = newGrammar[statisticsSyntax]("statistics")
+var statisticsGrammar = newGrammar[*statisticsSyntax]("statistics")
 
 func (p *parser) statistics() *hlo.Statistics {
 	p.space()
@@ -136,7 +136,7 @@ type accuracyItem struct {
 	Value string `parser:"@(Decimal | Int)"`
 }
 
-var accuracyGrammar = newGrammar[accuracySyntax]("result_accuracy")
+var accuracyGrammar = newGrammar[*accuracySyntax]("result_accuracy")
 
 // resultAccuracy takes the value; the default mode is nil.
 func (p *parser) resultAccuracy() *hlo.ResultAccuracy {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/internal/parsing"
 )
 
 // The grammars of Shardy's meshes and shardings. There are few of them in a program and most are alike, so they are read once by text.
@@ -68,11 +70,11 @@ var sdyLexer = sync.OnceValue(func() *lexer.StatefulDefinition {
 })
 
 var (
-	meshParser = sync.OnceValue(func() *participle.Parser[meshSyntax] {
-		return participle.MustBuild[meshSyntax](participle.Lexer(sdyLexer()), participle.Unquote("String"))
+	meshParser = sync.OnceValue(func() *parsing.Parser[*meshSyntax] {
+		return parsing.MustBuild[*meshSyntax](participle.Lexer(sdyLexer()), participle.Unquote("String"))
 	})
-	shardingParser = sync.OnceValue(func() *participle.Parser[shardingSyntax] {
-		return participle.MustBuild[shardingSyntax](participle.Lexer(sdyLexer()), participle.Unquote("String"), participle.UseLookahead(2))
+	shardingParser = sync.OnceValue(func() *parsing.Parser[*shardingSyntax] {
+		return parsing.MustBuild[*shardingSyntax](participle.Lexer(sdyLexer()), participle.Unquote("String"), participle.UseLookahead(2))
 	})
 )
 

@@ -53,7 +53,7 @@ func seeds(t testing.TB) (texts []string) {
 
 // files are the seeds as files, with the module section decompressed so that mutants of it are read.
 func files(t testing.TB) (all [][]byte, modules [][]byte) {
-	target, err := NewTarget()
+	target, err := newTarget()
 	require.NoError(t, err)
 	for _, text := range seeds(t) {
 		m, err := parser.Parse("seed", text)
@@ -86,7 +86,7 @@ func files(t testing.TB) (all [][]byte, modules [][]byte) {
 }
 
 func TestFiles(t *testing.T) {
-	target, err := NewTarget()
+	target, err := newTarget()
 	require.NoError(t, err)
 	all, _ := files(t)
 	Campaign(t, 4000, func(seed uint64) (Fate, error) {
@@ -98,7 +98,7 @@ func TestFiles(t *testing.T) {
 // TestFilesModules changes what the instructions of files say: numbers of their messages, or attributes, operands, opcodes and shapes such that
 // the module verifies, while the plan of the file stays as it was.
 func TestFilesModules(t *testing.T) {
-	target, err := NewTarget()
+	target, err := newTarget()
 	require.NoError(t, err)
 	all, modules := files(t)
 	Campaign(t, 8000, func(seed uint64) (Fate, error) {
@@ -131,7 +131,7 @@ func otherModule(t *testing.T, rng *rand.Rand, file, module []byte) []byte {
 }
 
 func TestTexts(t *testing.T) {
-	target, err := NewTarget()
+	target, err := newTarget()
 	require.NoError(t, err)
 	texts := seeds(t)
 	Campaign(t, 4000, func(seed uint64) (Fate, error) {
@@ -141,7 +141,7 @@ func TestTexts(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	target, err := NewTarget()
+	target, err := newTarget()
 	require.NoError(t, err)
 	var messages [][]byte
 	for _, text := range seeds(t) {
@@ -157,7 +157,7 @@ func TestMessages(t *testing.T) {
 
 // TestFindings tries what has been found so far.
 func TestFindings(t *testing.T) {
-	target, err := NewTarget()
+	target, err := newTarget()
 	require.NoError(t, err)
 	paths, err := filepath.Glob("testdata/findings/*")
 	require.NoError(t, err)

@@ -39,14 +39,14 @@ func TestPlantedFaults(t *testing.T) {
 		"runtime error":                          func(f *runtime.TensorFrame) error { f.Out(0).Data[20]++; return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			target, err := NewTarget()
+			target, err := newTarget()
 			require.NoError(t, err)
 			target.reg.CustomCall("test.planted", func(*runtime.Binding) (runtime.Bound, error) { return runtime.Bound{Run: run}, nil })
 			_, err = target.Text(planted, 1)
 			assert.ErrorContains(t, err, name)
 		})
 	}
-	target, err := NewTarget()
+	target, err := newTarget()
 	require.NoError(t, err)
 	_, err = target.Text(planted, 1) // nobody knows the target
 	require.NoError(t, err)

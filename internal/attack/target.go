@@ -57,8 +57,8 @@ type Target struct {
 	allocated []metrics.Sample
 }
 
-// NewTarget makes a target.
-func NewTarget() (*Target, error) {
+// newTarget makes a target.
+func newTarget() (*Target, error) {
 	t := &Target{reg: runtime.NewRegistry(), allocated: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
 	kernels.Register(t.reg)
 	var err error

@@ -10,6 +10,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/internal/parsing"
 )
 
 // kind is what a directive asks of its match.
@@ -46,8 +48,8 @@ type head struct {
 	Pattern string   `parser:"Colon @Pattern?"`
 }
 
-var headParser = sync.OnceValue(func() *participle.Parser[head] {
-	return participle.MustBuild[head](participle.Lexer(lexer.MustStateful(lexer.Rules{
+var headParser = sync.OnceValue(func() *parsing.Parser[*head] {
+	return parsing.MustBuild[*head](participle.Lexer(lexer.MustStateful(lexer.Rules{
 		"Root": {
 			{Name: "Count", Pattern: `-COUNT-[0-9]+`},
 			{Name: "Suffix", Pattern: `-[A-Z]+`},

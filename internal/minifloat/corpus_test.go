@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,10 +119,11 @@ func reader(elementType string) func(b []byte) float64 {
 	case "u32":
 		return func(b []byte) float64 { return float64(binary.LittleEndian.Uint32(b)) }
 	}
-	for _, i := range []minifloat.Integer{minifloat.S1, minifloat.U1, minifloat.S2, minifloat.U2, minifloat.S4, minifloat.U4} {
-		if i.String() == elementType {
-			return func(b []byte) float64 { return float64(i.Decode(b[0])) }
+	if bits, err := strconv.Atoi(elementType[1:]); err == nil && bits < 8 {
+		if elementType[0] == 's' {
+			return func(b []byte) float64 { return float64(int8(b[0]<<(8-bits)) >> (8 - bits)) }
 		}
+		return func(b []byte) float64 { return float64(b[0] & (1<<bits - 1)) }
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const doc = `apply algebraic rules until none fits
+const doc = `apply algebraic rules until none matches
 
 Only rules that keep every bit fire, unless fp=xla or fp=fast allows others. rules=[-A12,+A03f] takes rules out, and lets one fire whatever it
 may change. The other options are those of XLA's simplifier, by their names there.`

@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo/rules"
 )
 
-const userDoc = `apply rules of one's own until none fits
+const userDoc = `apply user-defined rules until none matches
 
 The rules are text, in a file: rules{file="mine.rules"}. halo check mine.rules proves them first. Like those of algsimp they fire only as
 far as fp allows, and leave alone what has control dependencies, and values of dynamic size whose size they would lose.`

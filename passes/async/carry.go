@@ -10,7 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const carryDoc = `loops begin at the end of a round what the next round needs
+const carryDoc = `begin asynchronous work for the next round of a loop at the end of a round
 
 A part of a loop's state that the same op computes before the loop and in each round, for the next one, is computed asynchronously: the loop carries the
 chain instead of the value, waits for it where the next round needs it, and what is begun last is waited for after the loop. So the op runs

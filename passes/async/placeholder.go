@@ -13,7 +13,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const placeholderDoc = `make collectives of the custom calls that frameworks write in their place
+const placeholderDoc = `replace custom calls that stand for collectives by collectives
 
 A custom call with the target all-gather-start (reduce-scatter, all-to-all, collective-permute, all-reduce in the same way) has the operand and result
 of the collective, and its attributes as JSON in the frontend attribute async_collective_config:

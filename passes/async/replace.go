@@ -165,7 +165,7 @@ func NewCollectiveReplacer(o pass.Options) (*pass.Pass, error) {
 		}}, nil
 }
 
-const toSyncDoc = `make asynchronous collectives synchronous between whose start and done nothing is computed, in a schedule
+const toSyncDoc = `make asynchronous collectives synchronous if the schedule has no computation between start and done
 
 Native pairs and chains of the general form alike. is-nop=[bitcast] names the opcodes that count as nothing; without it, parameters,
 constants and what only regroups values. Starts and dones of other collectives count as nothing in any case. Modules without a schedule stay.`

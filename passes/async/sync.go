@@ -13,7 +13,7 @@ import (
 var Unwrapper = &pass.Pass{
 	Name:   "async-unwrapper",
 	Breaks: []pass.Phase{pass.Async},
-	Doc: `compute at the done what an asynchronous chain was to compute: the inverse of async-wrapper
+	Doc: `replace each asynchronous chain by its op at the done: the inverse of async-wrapper
 
 Chains whose steps lie in one computation are taken apart; others stay. It answers what a program would take without asynchrony.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -24,7 +24,7 @@ Chains whose steps lie in one computation are taken apart; others stay. It answe
 // SyncUselessPairs makes chains synchronous that hide nothing.
 var SyncUselessPairs = &pass.Pass{
 	Name: "sync-useless-pairs",
-	Doc: `make asynchronous chains synchronous again between whose start and done nothing is computed
+	Doc: `make chains synchronous that no computation overlaps
 
 In a scheduled computation only instructions that cost nothing may lie between the steps of such a chain; in one without a schedule, nothing may
 be independent of the chain but such instructions. Chains that can overlap stay.`,

@@ -14,7 +14,7 @@ import (
 // P2PSchedulePreparation gives sends and receives of a channel one order.
 var P2PSchedulePreparation = &pass.Pass{
 	Name: "latency-hiding-scheduler-preparation",
-	Doc: `order what belongs to one channel, and what else communicates around it
+	Doc: `order the instructions of each channel, and the communication around them
 
 The four instructions of a channel between devices get the order recv, send, recv-done, send-done by control dependencies. Two channels of a pipeline, with the frontend
 attribute _xla_send_recv_pipeline, whose pairs make one cycle are begun together and ended together. Other collectives, custom calls, and loops, calls and branches that

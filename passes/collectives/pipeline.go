@@ -12,7 +12,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const pipelinerDoc = `exchange in one round of a loop what the round before has computed
+const pipelinerDoc = `exchange the results of a loop's round during the next round
 
 A counting loop whose rounds write the result of a collective into a part of the state gets one whose rounds write the value as it is, and first exchange what
 the round before has written: the exchange then waits for nothing of its own round. The first round stands before the loop, and the last exchange behind it. forward-sink collects

@@ -11,7 +11,7 @@ import (
 var OptimizationBarrierSimplifier = &pass.Pass{
 	Name:  "optimization-barrier-simplifier",
 	About: []hlo.Opcode{hlo.OpOptBarrier},
-	Doc: `barriers hold only values that are read behind them, each of them once
+	Doc: `remove operands of barriers that are unused or repeated
 
 	element i of opt-barrier(tuple(...)) that is never read     → the tuple without it
 	a value that the tuple has twice                            → the tuple with it once

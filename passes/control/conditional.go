@@ -13,7 +13,7 @@ import (
 var ConditionalSimplifier = &pass.Pass{
 	Name:  "conditional-simplifier",
 	About: []hlo.Opcode{hlo.OpConditional},
-	Doc: `take the branch that is known; else both, if they are cheap; and hand branches only what they use
+	Doc: `choose a known branch, run both if they are cheap, and pass branches only the operands they use
 
 	conditional of a constant selector, or of one branch  → a copy of the branch
 	conditional of two branches of cheap elementwise ops  → both, and select

@@ -12,7 +12,7 @@ import (
 var ComputationDeduplicator = &pass.Pass{
 	Name:   "computation-deduplicator",
 	Breaks: []pass.Phase{pass.Flattened},
-	Doc: `make computations that are equal one, which all callers call
+	Doc: `merge equal computations
 
 Computations are equal if they compute the same in the same way on the same thread; names, metadata and the order of the text do not count, and
 callees are compared first. What a fusion fuses and an asynchronous instruction wraps belongs to it alone and stays, and so does the entry.

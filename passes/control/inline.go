@@ -10,7 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const inlinerDoc = `replace each call by a copy of what it calls
+const inlinerDoc = `replace each call by a copy of its computation
 
 Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", and calls inside
 the computation of an asynchronous instruction stay. The copies get the frontend attributes of the call, and its op_name goes in front

@@ -11,7 +11,7 @@ import (
 var MapInliner = &pass.Pass{
 	Name:  "map-inliner",
 	About: []hlo.Opcode{hlo.OpMap},
-	Doc: `replace each map by what it applies to the elements
+	Doc: `replace each map by the ops of its computation
 
 	map(x, y) of a body that is one elementwise op of its parameters   → op(x, y)
 	map of a body that returns a parameter                             → operand

@@ -8,7 +8,7 @@ import (
 // PropagateCallMetadata names ops after the calls around them.
 var PropagateCallMetadata = &pass.Pass{
 	Name: "propagate-call-metadata",
-	Doc: `put the op_name of each call in front of the names of what it calls
+	Doc: `prefix the op_names of called instructions with the op_name of the call
 
 Loops and branches in the callee are named with it. A callee that several calls run keeps its names: it has no one caller to be named after.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {

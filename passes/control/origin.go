@@ -10,7 +10,7 @@ import (
 // AddOriginalValue says of every value where it comes from: itself.
 var AddOriginalValue = &pass.Pass{
 	Name: "add-original-value",
-	Doc: `write down the origin of each value: the name of the instruction that makes it
+	Doc: `record the origin of each value: the name of its instruction
 
 Later passes hand origins on, so that values of the final program are found in this one. Tuples and their elements have the origins of their parts. An instruction with an origin keeps it.`,
 	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {

@@ -13,7 +13,7 @@ import (
 // CallOutliner makes calls again of what call-marker has marked.
 var CallOutliner = &pass.Pass{
 	Name: "call-outliner",
-	Doc: `make a call of what is between two markers of call-marker
+	Doc: `turn the instructions between two markers of call-marker into a call
 
 What depends on the first marker and leads to the second becomes a computation under the marked name. Constants are copied into it, other values from outside become
 parameters. Blocks in blocks become calls in calls. A block with effects of which values are used outside stays in place, without its markers. Markers that do not match are an error.`,

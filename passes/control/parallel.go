@@ -28,7 +28,7 @@ func NewParallelTasks(o pass.Options) (*pass.Pass, error) {
 	}
 	return &pass.Pass{
 		Name: "cpu-parallel-task-assigner",
-		Doc: `call expensive instructions, and say into how many parts to divide them
+		Doc: `outline expensive instructions as calls, annotated with the number of their parallel parts
 
 The call has backend_config={"outer_dimension_partitions":["N"]}. Elementwise ops and fusions that loop are divided; ops that have kernels of their own, communicate, or write in place are not.`,
 		Options: o,

@@ -11,7 +11,7 @@ import (
 // CallParameterCleanup hands calls only what they need.
 var CallParameterCleanup = &pass.Pass{
 	Name: "call-parameter-cleanup",
-	Doc: `take parameters out of calls that are not read, or only handed back
+	Doc: `remove parameters of calls that are unused or returned unchanged
 
 A part of the result that is a parameter is taken from the argument, and goes from the result if that is a tuple that only get-tuple-elements read.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {

@@ -11,7 +11,7 @@ import (
 var UnflattenCallGraph = &pass.Pass{
 	Name:   "unflatten-call-graph",
 	Breaks: []pass.Phase{pass.Flattened},
-	Doc: `make computations that are equal, and that only calls run, one
+	Doc: `merge equal computations that only calls run
 
 What loops, branches and asynchronous instructions run stays: each of them owns its computations.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {

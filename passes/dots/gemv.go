@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const gemvDoc = `make products of matrix and vector products of matrices, one of which has one row or column
+const gemvDoc = `write products of a matrix and a vector as products of two matrices
 
 Libraries have the fast code for matrices. is-layout-sensitive uses bitcasts in the place of reshapes.`
 

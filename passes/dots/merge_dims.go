@@ -11,7 +11,7 @@ import (
 // DimensionMerger makes one batch dimension of several.
 var DimensionMerger = &pass.Pass{
 	Name: "dot-dimension-merger",
-	Doc: `make one batch dimension of several that stand next to each other
+	Doc: `merge neighbouring batch dimensions of dots
 
 They must stand next to each other in their order, in the shapes and in memory, in both operands and in the result: the reshapes then move nothing.`,
 	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {

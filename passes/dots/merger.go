@@ -9,7 +9,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const mergerDoc = `multiply once with several matrices behind each other, rather than several times with one
+const mergerDoc = `merge dots that share an operand into one dot
 
 Dots that share an operand, seen through transposes and reshapes that only add or remove dimensions of size 1, and that contract it along the same
 dimensions become one: their other operands are concatenated, and their results are slices of its result. At least one of them must be small: its

@@ -89,14 +89,7 @@ func (b *body) unpack(id hlo.InstrID, s hlo.Shape, split []bool) *value {
 	if !s.IsTuple() {
 		return unpackLeaf(s, at.Element(id, 0), size)
 	}
-	var parts []*value
-	skip := 0
-	for i := range s.NumElems() {
-		n := s.Elem(i).NumLeaves()
-		parts = append(parts, unpackPart(at, at.Element(id, i), s.Elem(i), split[skip:skip+n], size))
-		skip += n
-	}
-	return apart(s, parts)
+	return unpackElements(at, id, s, split, size)
 }
 
 func unpackPart(at emit.At, id hlo.InstrID, s hlo.Shape, split []bool, size func() hlo.InstrID) *value {
@@ -106,6 +99,10 @@ func unpackPart(at emit.At, id hlo.InstrID, s hlo.Shape, split []bool, size func
 	case !s.IsTuple():
 		return unpackLeaf(s, id, size)
 	}
+	return unpackElements(at, id, s, split, size)
+}
+
+func unpackElements(at emit.At, id hlo.InstrID, s hlo.Shape, split []bool, size func() hlo.InstrID) *value {
 	var parts []*value
 	skip := 0
 	for i := range s.NumElems() {

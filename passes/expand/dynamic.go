@@ -9,7 +9,7 @@ import (
 )
 
 // DynamicIndexSplitter gives dynamic slices one scalar index for each dimension.
-var DynamicIndexSplitter = expander("dynamic-index-splitter", "take the vector of indices of dynamic-slice and dynamic-update-slice apart", func(in hlo.Instruction) bool {
+var DynamicIndexSplitter = expander("dynamic-index-splitter", "split the index vector of dynamic-slice and dynamic-update-slice into scalars", func(in hlo.Instruction) bool {
 	first := firstIndex(in)
 	return first > 0 && in.NumOperands() == first+1 && in.OperandInstr(first).Shape().Rank() == 1 && in.OperandInstr(first).Shape().IsStatic()
 }, func(at emit.At, in hlo.Instruction) hlo.InstrID {

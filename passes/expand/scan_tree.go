@@ -35,25 +35,35 @@ func NewAssociativeScan(o pass.Options) (*pass.Pass, error) {
 		Options: o,
 		Params:  []pass.Param{baseLength},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			e := ctx.Edit(m)
-			for c := range m.PostOrder() {
-				for _, in := range backward(c) {
-					p, ok := scanPrefixes(m, in, base)
-					if !ok || !ctx.SpendUnder(pass.FastMath, "scan", p.class()) { // the scan says that it is associative
-						continue
-					}
-					ce := e.Computation(c.ID())
-					at := emit.Before(ce, in)
-					p.fold = scalarFold(at, m.MustComputation(in.Callee(0)))
-					if err := emit.Replace(ce, in.ID(), at.Tuple(p.write(at), in.Operand(1))); err != nil {
-						return m, err
-					}
-					ctx.Count("scans", 1)
-				}
-			}
-			return e.Freeze(), nil
+			return rewritePrefixes(ctx, m, "scans", func(in hlo.Instruction) (p prefixes, ok bool) {
+				p, ok = scanPrefixes(m, in, base)
+				return p, ok && ctx.SpendUnder(pass.FastMath, "scan", p.class()) // the scan says that it is associative
+			}, func(p prefixes, at emit.At, in hlo.Instruction) hlo.InstrID {
+				p.fold = scalarFold(at, m.MustComputation(in.Callee(0)))
+				return at.Tuple(p.write(at), in.Operand(1))
+			})
 		},
 	}, nil
+}
+
+// rewritePrefixes replaces the instructions that read recognises by what write makes of them.
+func rewritePrefixes(ctx *pass.Context, m hlo.Module, count string, read func(hlo.Instruction) (prefixes, bool),
+	write func(prefixes, emit.At, hlo.Instruction) hlo.InstrID) (hlo.Module, error) {
+	e := ctx.Edit(m)
+	for c := range m.PostOrder() {
+		for _, in := range backward(c) {
+			p, ok := read(in)
+			if !ok {
+				continue
+			}
+			ce := e.Computation(c.ID())
+			if err := emit.Replace(ce, in.ID(), write(p, emit.Before(ce, in), in)); err != nil {
+				return m, err
+			}
+			ctx.Count(count, 1)
+		}
+	}
+	return e.Freeze(), nil
 }
 
 // NewReduceWindowRewriter makes the pass reduce-window-rewriter.
@@ -68,21 +78,10 @@ func NewReduceWindowRewriter(o pass.Options) (*pass.Pass, error) {
 		Options: o,
 		Params:  []pass.Param{baseLength},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			e := ctx.Edit(m)
-			for c := range m.PostOrder() {
-				for _, in := range backward(c) {
-					p, ok := windowPrefixes(m, in, base)
-					if !ok || !ctx.SpendAs("window", p.class()) {
-						continue
-					}
-					ce := e.Computation(c.ID())
-					if err := emit.Replace(ce, in.ID(), p.write(emit.Before(ce, in))); err != nil {
-						return m, err
-					}
-					ctx.Count("windows", 1)
-				}
-			}
-			return e.Freeze(), nil
+			return rewritePrefixes(ctx, m, "windows", func(in hlo.Instruction) (p prefixes, ok bool) {
+				p, ok = windowPrefixes(m, in, base)
+				return p, ok && ctx.SpendAs("window", p.class())
+			}, func(p prefixes, at emit.At, _ hlo.Instruction) hlo.InstrID { return p.write(at) })
 		},
 	}, nil
 }

@@ -14,7 +14,7 @@ const topKTarget = "TopK"
 // TopKRewriter makes a custom call of a sort of which only the first elements are read.
 var TopKRewriter = &pass.Pass{
 	Name: "topk-rewriter",
-	Doc: `call TopK for a sort from large to small of which only the first elements are read
+	Doc: `replace a descending sort whose first elements alone are read by TopK
 
 The sort has one operand, or counts along with it. All its elements are read by slices; the call gives as many elements as they reach. Other dimensions than one before the last are
 reshaped and transposed into one.`,

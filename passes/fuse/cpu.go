@@ -51,7 +51,7 @@ func NewFusion(o pass.Options) (*pass.Pass, error) {
 var CPUFusion = &pass.Pass{
 	Name:  "cpu-instruction-fusion",
 	Makes: []pass.Phase{pass.Fused},
-	Doc: `fuse what XLA fuses for processors
+	Doc: `fuse as XLA does for CPUs
 
 Loops take in what computes elements one by one: elementwise ops, maps, data movement, gathers and reductions, at most 5 of these. A dot of a matrix and a small vector takes in the matrix;
 an addition takes in the dot of a matrix and a vector that is one of its operands. Array constants stay outside, scalars join fusions that are there. A producer is not

@@ -69,7 +69,7 @@ func NewPrepare(o pass.Options) (*pass.Pass, error) {
 		return nil, fmt.Errorf("host-offloading-prepare: %s: got %s, want %s", key, got, elide)
 	}
 	return &pass.Pass{Name: "host-offloading-prepare", Options: o, Params: []pass.Param{{Name: key, Doc: "what to do: elide-move-to-host, the only one that there is"}},
-		Doc: `take annotations away from the operands of what runs on the host
+		Doc: `remove annotations from the operands of host computations
 
 An asynchronous computation of the thread "host" takes its operands where they are, so MoveToHost in front of it is not needed.`,
 		Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {

@@ -11,7 +11,7 @@ import (
 var AsyncToSync = &pass.Pass{
 	Name:  "async-to-sync",
 	Makes: []pass.Phase{pass.Legal},
-	Doc: `compute where it is waited for what cannot run beside anything
+	Doc: `make chains synchronous when nothing can overlap them
 
 Chains are kept, through tuples and loops too: they really overlap. Only where a done cannot be followed back to a start on every way, or a
 start has no done, the start becomes a tuple of its operands, and the done a call. The native pairs (copy-start and so on) become the plain op at the start:

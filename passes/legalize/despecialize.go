@@ -13,7 +13,7 @@ import (
 // Descheduler takes the schedule away.
 var Descheduler = &pass.Pass{
 	Name: "hlo-descheduler",
-	Doc:  "take the schedule away from a module that has one",
+	Doc:  "remove the schedule of a module",
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		if !m.Config().IsScheduled || !ctx.Spend("schedule") {
 			return m, nil
@@ -44,7 +44,7 @@ func NewDespecializer(o pass.Options) (*pass.Pass, error) {
 	}
 	return &pass.Pass{
 		Name: "despecializer",
-		Doc: `undo what was done for one machine: the schedule, fusions, and control dependencies
+		Doc: `undo machine-specific decisions: the schedule, fusions, and control dependencies
 
 Control dependencies between instructions with effects stay: they say in which order these happen.`,
 		Options: o,

@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const fusibleDoc = `compute in every round what a loop would only carry, where that is cheap and its operands are smaller
+const fusibleDoc = `recompute cheap loop-invariant values in every round if their operands are smaller
 
 A part of the state that the body hands on untouched, and that is made of iotas, broadcasts and elementwise ops at first, is made anew inside: of what those are made from, which
 becomes part of the state in its place. Masks are the usual case: fused into what reads them, they need no memory.`
@@ -24,7 +24,7 @@ func NewFusibleSinking(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "while-loop-fusible-sinking", Doc: fusibleDoc, Options: o, Params: []pass.Param{{Name: key, Doc: "also what is a broadcast of a constant alone; true"}},
-		Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			e := ctx.Edit(m)
 			for c := range m.PostOrder() {
 				for in := range c.Instructions() {

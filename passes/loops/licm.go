@@ -15,7 +15,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const licmDoc = `compute what does not change in a loop once, before it
+const licmDoc = `compute loop-invariant values once, before the loop
 
 A part of the loop's state that the body hands on untouched does not change, and neither does what is computed from such parts and
 constants alone. It is computed before the loop and handed in as a further part of the state. Values that are larger than what they
@@ -50,7 +50,7 @@ func NewInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 	return &pass.Pass{Name: "while-loop-invariant-code-motion", About: []hlo.Opcode{hlo.OpWhile}, Doc: licmDoc, Options: o, Params: licmParams, Lent: true, Run: h.run}, nil
 }
 
-const expensiveDoc = `compute expensive values that do not change in a loop once, before it
+const expensiveDoc = `compute expensive loop-invariant values once, before the loop
 
 The ops that worth-hoisting-individually names are moved out with all that they are made from, unless the result is larger than the values it is made from.`
 

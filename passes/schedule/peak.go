@@ -45,7 +45,7 @@ func NewMemoryScheduler(o pass.Options) (*pass.Pass, error) {
 var TrivialScheduler = &pass.Pass{
 	Name:  "hlo-trivial-scheduler",
 	Makes: []pass.Phase{pass.Scheduled},
-	Doc: `make the order in which a module is printed its schedule
+	Doc: `use the printed order of a module as its schedule
 
 Nothing is weighed: every instruction stands behind its operands and control predecessors. A schedule that is there stays.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {

@@ -14,7 +14,7 @@ var (
 	GatherExpander = &pass.Pass{
 		Name:  "gather-expander",
 		About: []hlo.Opcode{hlo.OpGather},
-		Doc: `make a dynamic-slice of a gather of one window
+		Doc: `replace a gather of one window by a dynamic-slice
 
 A gather whose indices are one vector reads one window, clamped as a dynamic-slice is. Gathers of several windows stay.`,
 		Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
@@ -25,7 +25,7 @@ A gather whose indices are one vector reads one window, clamped as a dynamic-sli
 	ScatterExpander = &pass.Pass{
 		Name:  "scatter-expander",
 		About: []hlo.Opcode{hlo.OpScatter},
-		Doc: `make a dynamic-update-slice of a scatter of one window
+		Doc: `replace a scatter of one window by a dynamic-update-slice
 
 A scatter whose indices are one vector writes one window, if that lies within the array. Where it certainly does, and where it has one element
 along every axis that is indexed, so that it lies within or not as a whole, a dynamic-update-slice does the same, of what is there if it

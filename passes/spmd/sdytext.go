@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/parsing"
 )
 
 // Shardy's attributes as text: what JAX leaves in frontend attributes.
@@ -21,25 +22,25 @@ var sdyLexer = lexer.MustSimple([]lexer.SimpleRule{
 	{Name: "space", Pattern: `\s+`},
 })
 
-func sdyParser[T any]() func(text string) (*T, error) {
-	parser := sync.OnceValue(func() *participle.Parser[T] {
-		return participle.MustBuild[T](participle.Lexer(sdyLexer), participle.Unquote("String"), participle.UseLookahead(3))
+func sdyParser[T any]() func(text string) (T, error) {
+	parser := sync.OnceValue(func() *parsing.Parser[T] {
+		return parsing.MustBuild[T](participle.Lexer(sdyLexer), participle.Unquote("String"), participle.UseLookahead(3))
 	})
-	return func(text string) (*T, error) {
+	return func(text string) (T, error) {
 		v, err := parser().ParseString("", text)
 		if err != nil {
-			return nil, fmt.Errorf("sharding %q of Shardy: %w", text, err)
+			return v, fmt.Errorf("sharding %q of Shardy: %w", text, err)
 		}
 		return v, nil
 	}
 }
 
 var (
-	parseMeshes    = sdyParser[sdyMeshes]()
-	parseSharding  = sdyParser[sdySharding]()
-	parsePerValue  = sdyParser[sdyPerValue]()
-	parseManual    = sdyParser[sdyManual]()
-	parseShardRule = sdyParser[sdyRule]()
+	parseMeshes    = sdyParser[*sdyMeshes]()
+	parseSharding  = sdyParser[*sdySharding]()
+	parsePerValue  = sdyParser[*sdyPerValue]()
+	parseManual    = sdyParser[*sdyManual]()
+	parseShardRule = sdyParser[*sdyRule]()
 )
 
 type sdyMeshes struct {

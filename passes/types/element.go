@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const elementDoc = `compute in another type what has a type that a backend does not know
+const elementDoc = `convert ops of types that a backend lacks to another type
 
 Every op with an operand or a result of the type eliminate-type computes in replace-with-type, between conversions. Ops that only hand values on stay, and those with
 computations that they apply or run.`

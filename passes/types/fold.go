@@ -7,7 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const foldingDoc = `let ops take and return the narrow type themselves, where conversions stand around them
+const foldingDoc = `let ops take and return the narrow type, and drop the conversions around them
 
 An op all of whose users convert its result to the narrow type returns it, if low-precision-output names it, and one whose operand is converted from the narrow type takes it, if
 low-precision-operand does. Where mixed-precision does not name the op, all its operands and its result must become narrow. Rounding once is rounding once: no value changes.`

@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-const normalizationDoc = `compute in a wider type what a backend does not compute in a narrow one
+const normalizationDoc = `widen ops that a backend lacks in a narrow type
 
 Operands that an op does not take in the narrow type are converted before it, and results that it does not return in it behind it. An op that takes
 operands of both types at once only where mixed-precision names it computes in the wider type. What reductions apply keeps its narrow arithmetic, between

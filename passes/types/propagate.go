@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-const propagationDoc = `give the narrow type to values that are only read by what rounds them to it anyway
+const propagationDoc = `narrow values that all users round to the narrow type anyway
 
 The ops that effective-low-precision names round their operands, and so do conversions. Ops that move elements, or choose between them, hand that on to their operands. A value that
 goes through tuples, loops, calls, conditionals and fusions has one type all the way; parameters and results of the program keep theirs. An op that computes in the wide type is

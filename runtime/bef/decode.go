@@ -66,8 +66,8 @@ func Decode(b []byte, o DecodeOptions) (*File, error) {
 	return d.f, nil
 }
 
-// HasMagic says whether bytes begin as a BEF file does.
-func HasMagic(b []byte) bool { return len(b) >= 2 && b[0] == magic0 && b[1] == magic1 }
+// hasMagic says whether bytes begin as a BEF file does.
+func hasMagic(b []byte) bool { return len(b) >= 2 && b[0] == magic0 && b[1] == magic1 }
 
 type decoder struct {
 	b     []byte
@@ -91,7 +91,7 @@ func (d *decoder) sections() *FormatError {
 		return &FormatError{Offset: int64(at), Value: value, Msg: fmt.Sprintf(format, args...)}
 	}
 	b := d.b
-	if len(b) < 3 || !HasMagic(b) {
+	if len(b) < 3 || !hasMagic(b) {
 		return whole(0, 0, "not a BEF file: magic 0b ef is missing")
 	}
 	if b[2] != formatVersion {

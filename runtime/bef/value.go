@@ -80,15 +80,6 @@ func Int64s(v ...int64) Value {
 	return Array(I64, data)
 }
 
-// Int32s is an array of i32.
-func Int32s(v ...int32) Value {
-	data := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		data = binary.LittleEndian.AppendUint32(data, uint32(x))
-	}
-	return Array(I32, data)
-}
-
 // Shape is a ranked shape; -1 stands for an unknown extent.
 func Shape(dims ...int64) Value { return Value{Type: ShapeType, Dims: dims} }
 

@@ -173,7 +173,7 @@ func (r *formReader) read(p piece) error {
 			return nil
 		}
 		var err error
-		r.n.dict, err = sub(r.lex, dictParser())
+		r.n.dict, err = dictParser().ParsePart(r.lex)
 		return err
 	case pTypes, pMaybeTypes:
 		if p.kind == pMaybeTypes && !r.at(":") {
@@ -185,7 +185,7 @@ func (r *formReader) read(p piece) error {
 			return err
 		}
 		var err error
-		r.n.fn, err = sub(r.lex, funcTypeParser())
+		r.n.fn, err = funcTypeParser().ParsePart(r.lex)
 		return err
 	case pElse:
 		if !r.accept("else") {
@@ -198,7 +198,7 @@ func (r *formReader) read(p piece) error {
 		if !r.at("{") {
 			return r.expected("'{' to begin a region")
 		}
-		n, err := sub(r.lex, regionParser())
+		n, err := regionParser().ParsePart(r.lex)
 		r.n.regions = append(r.n.regions, n)
 		return err
 	}
@@ -243,7 +243,7 @@ func (r *formReader) list(elem func() error) error {
 }
 
 func (r *formReader) typ() error {
-	t, err := sub(r.lex, typeParser())
+	t, err := typeParser().ParsePart(r.lex)
 	r.n.types = append(r.n.types, t)
 	return err
 }
@@ -289,7 +289,7 @@ func (r *formReader) attribute(p piece) error {
 			return err
 		}
 	}
-	if e.Value, err = sub(r.lex, attrParser()); err == nil {
+	if e.Value, err = attrParser().ParsePart(r.lex); err == nil {
 		r.n.attrs = append(r.n.attrs, e)
 	}
 	if p.kind == pCount && err == nil {
@@ -314,7 +314,7 @@ func (r *formReader) pairs(keys []string) error {
 			return err
 		}
 		var err error
-		if e.Value, err = sub(r.lex, attrParser()); err != nil {
+		if e.Value, err = attrParser().ParsePart(r.lex); err != nil {
 			return err
 		}
 		r.n.attrs = append(r.n.attrs, e)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/gohalo/halo/internal/parsing"
 )
 
 // The grammar, as participle reads it from the tags. Some nodes parse
@@ -232,19 +234,21 @@ type fusedNode struct {
 // Parsers of the whole and of the parts that forms are made of. They are built when the first text is read: that takes longer than all
 // else that a program which imports the package does before it begins.
 var (
-	fileParser     = sync.OnceValue(build[fileNode])
-	regionParser   = sync.OnceValue(build[regionNode])
-	dictParser     = sync.OnceValue(build[dictNode])
-	attrParser     = sync.OnceValue(build[attrNode])
-	typeParser     = sync.OnceValue(build[typeNode])
-	funcTypeParser = sync.OnceValue(build[functionTypeNode])
-	genericParser  = sync.OnceValue(build[genericNode])
-	funcParser     = sync.OnceValue(build[funcNode])
-	locParser      = sync.OnceValue(build[locNode])
+	fileParser = sync.OnceValue(func() *participle.Parser[fileNode] {
+		return participle.MustBuild[fileNode](participle.Lexer(lexerDefinition{}), participle.UseLookahead(0))
+	})
+	regionParser   = sync.OnceValue(part[*regionNode])
+	dictParser     = sync.OnceValue(part[*dictNode])
+	attrParser     = sync.OnceValue(part[*attrNode])
+	typeParser     = sync.OnceValue(part[*typeNode])
+	funcTypeParser = sync.OnceValue(part[*functionTypeNode])
+	genericParser  = sync.OnceValue(part[*genericNode])
+	funcParser     = sync.OnceValue(part[*funcNode])
+	locParser      = sync.OnceValue(part[*locNode])
 )
 
 // The grammar is LL(1): what has taken a token has decided. So the first error
 // is the error.
-func build[T any]() *participle.Parser[T] {
-	return participle.MustBuild[T](participle.Lexer(lexerDefinition{}), participle.UseLookahead(0))
+func part[P any]() *parsing.Parser[P] {
+	return parsing.MustBuild[P](participle.Lexer(lexerDefinition{}), participle.UseLookahead(0))
 }

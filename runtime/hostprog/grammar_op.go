@@ -7,11 +7,6 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// sub parses a part that participle knows.
-func sub[T any](lex *lexer.PeekingLexer, p *participle.Parser[T]) (*T, error) {
-	return p.ParseFromLexer(lex, participle.AllowTrailing(true))
-}
-
 // syntax is an error at a token.
 func syntax(t *lexer.Token, msg string) error { return &Diagnostic{Pos: position(t.Pos), Msg: msg} }
 
@@ -45,14 +40,14 @@ func (n *opNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	}
 	switch {
 	case t.Type == tokString:
-		n.Generic, err = sub(lex, genericParser())
+		n.Generic, err = genericParser().ParsePart(lex)
 	case t.Type != tokBare:
 		return syntax(t, "expected operation, got "+tokenText(t))
 	case t.Value == "module":
 		n.Module = new(moduleNode)
 		err = n.Module.Parse(lex)
 	case t.Value == "func.func" || t.Value == "func":
-		n.Func, err = sub(lex, funcParser())
+		n.Func, err = funcParser().ParsePart(lex)
 	default:
 		n.Custom = new(customNode)
 		err = n.Custom.Parse(lex)
@@ -64,7 +59,7 @@ func (n *opNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	if err := expect(lex, "("); err != nil {
 		return err
 	}
-	if n.Loc, err = sub(lex, locParser()); err != nil {
+	if n.Loc, err = locParser().ParsePart(lex); err != nil {
 		return err
 	}
 	return expect(lex, ")")
@@ -186,13 +181,13 @@ func (n *moduleNode) Parse(lex *lexer.PeekingLexer) error {
 	if lex.Peek().Value == "attributes" {
 		lex.Next()
 		var err error
-		if n.Attrs, err = dictParser().ParseFromLexer(lex, participle.AllowTrailing(true)); err != nil {
+		if n.Attrs, err = dictParser().ParsePart(lex); err != nil {
 			return err
 		}
 	}
 	if n.Attrs == nil || !n.Attrs.has("tfrt.compiled") {
 		var err error
-		n.Body, err = regionParser().ParseFromLexer(lex, participle.AllowTrailing(true))
+		n.Body, err = regionParser().ParsePart(lex)
 		return err
 	}
 	n.Compiled = true

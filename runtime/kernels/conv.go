@@ -19,17 +19,14 @@ func convolution(s *site) (runtime.Bound, bool) {
 		return convolutionAs[float32](s, t)
 	case hlo.F64:
 		return convolutionAs[float64](s, t)
-	case hlo.S8:
+	// Signed and unsigned numbers add and multiply to the same bits.
+	case hlo.S8, hlo.U8:
 		return convolutionAs[int8](s, t)
-	case hlo.U8:
-		return convolutionAs[uint8](s, t)
-	case hlo.S16:
+	case hlo.S16, hlo.U16:
 		return convolutionAs[int16](s, t)
-	case hlo.S32:
+	case hlo.S32, hlo.U32:
 		return convolutionAs[int32](s, t)
-	case hlo.U32:
-		return convolutionAs[uint32](s, t)
-	case hlo.S64:
+	case hlo.S64, hlo.U64:
 		return convolutionAs[int64](s, t)
 	case hlo.C64:
 		return convolutionAs[complex64](s, t)
@@ -167,7 +164,7 @@ func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
 	}
 	p.kernel = gemm.Fit[T](p.m, p.n)
 	if together := g.rowsTogether(); together > 1 {
-		if k, ok := gemm.OfRows[T](usualRun); ok && together%usualRun == 0 {
+		if k, ok := gemm.OfRows[T](mostRun); ok && together%mostRun == 0 {
 			p.kernel = k // whose panels no run ends in
 		}
 	}

@@ -19,23 +19,18 @@ func dot(s *site) (runtime.Bound, bool) {
 		return dotAs[float32](s, t)
 	case hlo.F64:
 		return dotAs[float64](s, t)
-	case hlo.S8:
+	// Signed and unsigned numbers add and multiply to the same bits.
+	case hlo.S8, hlo.U8:
 		return dotAs[int8](s, t)
-	case hlo.U8:
-		return dotAs[uint8](s, t)
-	case hlo.S16:
+	case hlo.S16, hlo.U16:
 		return dotAs[int16](s, t)
-	case hlo.U16:
-		return dotAs[uint16](s, t)
 	case hlo.S32, hlo.U32:
 		if isNarrow(s.shape(0).Type()) && isNarrow(s.shape(1).Type()) {
 			return dotOfPairs(s)
 		}
-		return dotAs[int32](s, t) // which wraps as unsigned numbers do
-	case hlo.S64:
+		return dotAs[int32](s, t)
+	case hlo.S64, hlo.U64:
 		return dotAs[int64](s, t)
-	case hlo.U64:
-		return dotAs[uint64](s, t)
 	case hlo.C64:
 		return dotOfParts[float32, complex64](s, t)
 	case hlo.C128:

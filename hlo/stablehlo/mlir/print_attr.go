@@ -41,7 +41,7 @@ func AppendAttr(b []byte, a Attr) []byte {
 	case DenseArray:
 		return appendDenseArray(b, a)
 	case Dense:
-		return AppendDense(b, a)
+		return appendDense(b, a)
 	case Enum:
 		return append(b, "#stablehlo<"+a.Kind+" "+a.Value+">"...)
 	case Struct:
@@ -156,8 +156,8 @@ func appendElement(b []byte, t hlo.PrimitiveType, bits uint64) []byte {
 	return appendInteger(b, t, int64(bits))
 }
 
-// AppendDense appends `dense<...> : type`.
-func AppendDense(b []byte, d Dense) []byte {
+// appendDense appends `dense<...> : type`.
+func appendDense(b []byte, d Dense) []byte {
 	b = append(b, "dense<"...)
 	e, size := d.Type.Elem, d.Type.Elem.ByteSize()
 	at := 0

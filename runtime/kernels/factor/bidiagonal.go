@@ -9,7 +9,7 @@ import "github.com/gohalo/halo/runtime/kernels/gemm"
 // V·Yᴴ + X·Uᴴ, where V and U are the reflectors from the left and from the right.
 type bidiagonal[T Number] struct {
 	vector      gemm.Vector[T]
-	update      *Updater[T]
+	update      *updater[T]
 	m, n        int
 	tall, wide  int // padded lengths of columns and rows
 	a           []T
@@ -24,7 +24,7 @@ type bidiagonal[T Number] struct {
 // start makes room for a matrix of m rows, which the caller writes to row(i).
 func (b *bidiagonal[T]) start(m, n int) {
 	if b.update == nil {
-		b.update, b.vector = NewUpdater[T](), gemm.VectorFor[T]()
+		b.update, b.vector = newUpdater[T](), gemm.VectorFor[T]()
 		b.coefficient, b.inner = make([]T, 2*panelCols), make([]T, 2*panelCols)
 	}
 	b.m, b.n, b.tall, b.wide = m, n, padded(m), padded(n)

@@ -4,7 +4,7 @@ import "math"
 
 // Cholesky factorises Hermitian matrices. It keeps memory from one call to the next; the zero value is ready.
 type Cholesky[T Number] struct {
-	update   *Updater[T]
+	update   *updater[T]
 	triangle Triangle[T]
 	room     []T
 }
@@ -21,7 +21,7 @@ func (c *Cholesky[T]) Factor(a Matrix[T], n int) bool {
 		return choleskyColumns(a, n)
 	}
 	if c.update == nil {
-		c.update = NewUpdater[T]()
+		c.update = newUpdater[T]()
 	}
 	h := (n/2 + choleskyLeaf - 1) / choleskyLeaf * choleskyLeaf
 	if !c.Factor(a, h) {

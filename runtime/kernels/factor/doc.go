@@ -6,7 +6,7 @@
 //
 //	file         what
 //	matrix.go    Matrix: views
-//	update.go    Updater: C -= A·B
+//	update.go    updater: C -= A·B
 //	triangle.go  Triangle: a lower triangle packed once, for many right sides
 //	cholesky.go  Cholesky
 //	lu.go        LU, with partial pivoting

@@ -4,7 +4,7 @@ import "math"
 
 // LU factorises with partial pivoting. It keeps memory from one call to the next; the zero value is ready.
 type LU[T Number] struct {
-	update   *Updater[T]
+	update   *updater[T]
 	triangle Triangle[T]
 	room     []T
 }
@@ -21,7 +21,7 @@ func (f *LU[T]) Factor(a Matrix[T], m, n int, pivots []int32) int {
 		return luColumns(a, m, n, pivots)
 	}
 	if f.update == nil {
-		f.update = NewUpdater[T]()
+		f.update = newUpdater[T]()
 	}
 	h := min(m, n) / 2
 	if h > luLeaf {

@@ -12,7 +12,7 @@ import (
 // the panel are updated by products. A column of the panel is updated by the reflectors before it only when its turn comes: that, too, is a pass over V.
 type QR[T Number] struct {
 	vector gemm.Vector[T]
-	update *Updater[T]
+	update *updater[T]
 	v      []T // reflectors as rows, with the 1 and with zeros before it; rows that do not exist are zero
 	vc     []T // their conjugates: v itself where numbers are real
 	t      []T // panelCols by panelCols
@@ -26,7 +26,7 @@ const panelCols = 16
 
 func (f *QR[T]) init() {
 	if f.update == nil {
-		f.update, f.vector = NewUpdater[T](), gemm.VectorFor[T]()
+		f.update, f.vector = newUpdater[T](), gemm.VectorFor[T]()
 		f.t, f.y, f.z = make([]T, panelCols*panelCols), make([]T, panelCols), make([]T, panelCols)
 	}
 }

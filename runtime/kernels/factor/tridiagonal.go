@@ -10,7 +10,7 @@ import "github.com/gohalo/halo/runtime/kernels/gemm"
 // for the whole panel, by products of matrices.
 type tridiagonal[T Number] struct {
 	vector gemm.Vector[T]
-	update *Updater[T]
+	update *updater[T]
 	n      int
 	stride int
 	a      []T // n rows
@@ -24,7 +24,7 @@ type tridiagonal[T Number] struct {
 // start makes room for a matrix of n rows, which the caller writes to row(i), the whole of it.
 func (t *tridiagonal[T]) start(n int) {
 	if t.update == nil {
-		t.update, t.vector = NewUpdater[T](), gemm.VectorFor[T]()
+		t.update, t.vector = newUpdater[T](), gemm.VectorFor[T]()
 		t.y, t.z = make([]T, 2*panelCols), make([]T, 2*panelCols)
 	}
 	t.n, t.stride = n, padded(n)

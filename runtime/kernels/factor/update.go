@@ -2,16 +2,16 @@ package factor
 
 import "github.com/gohalo/halo/runtime/kernels/gemm"
 
-// Updater subtracts products of matrices. It keeps memory from one call to the next.
-type Updater[T Number] struct {
+// updater subtracts products of matrices. It keeps memory from one call to the next.
+type updater[T Number] struct {
 	kernel            gemm.Kernel[T]
 	left, right, tile []T
 	lefts, rights     []int // offsets
 }
 
-// NewUpdater is an updater with the best kernel for this processor.
-func NewUpdater[T Number]() *Updater[T] {
-	u := &Updater[T]{kernel: gemm.For[T]()}
+// newUpdater is an updater with the best kernel for this processor.
+func newUpdater[T Number]() *updater[T] {
+	u := &updater[T]{kernel: gemm.For[T]()}
 	u.tile = make([]T, u.kernel.MR*u.kernel.NR)
 	return u
 }
@@ -24,7 +24,7 @@ const (
 
 // Subtract computes c[m,n] -= a[m,k]·b[k,n], for a c whose rows lie together. If lower is set, blocks above the diagonal of c may be left
 // out.
-func (u *Updater[T]) Subtract(c, a, b Matrix[T], m, n, k int, lower bool) {
+func (u *updater[T]) Subtract(c, a, b Matrix[T], m, n, k int, lower bool) {
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}

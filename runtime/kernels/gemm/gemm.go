@@ -4,7 +4,7 @@ import "unsafe"
 
 // Number is an element type of matrices.
 type Number interface {
-	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | complex64 | complex128
+	float32 | float64 | int8 | int16 | int32 | int64 | complex64 | complex128
 }
 
 // Kernel is the innermost loop: it multiplies a panel of MR rows with one of NR columns.

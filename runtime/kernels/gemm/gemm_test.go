@@ -69,7 +69,7 @@ func TestMultiply(t *testing.T) {
 	testMultiply(t, func(x int) float64 { return float64(x) })
 	testMultiply(t, func(x int) int32 { return int32(x) << 29 })
 	testMultiply(t, func(x int) int8 { return int8(x) })
-	testMultiply(t, func(x int) uint64 { return uint64(x) })
+	testMultiply(t, func(x int) int64 { return int64(x) })
 	testMultiply(t, func(x int) complex64 { return complex(float32(x), 1) })
 }
 

@@ -256,64 +256,51 @@ func (m *machine) pattern(bits uint64) operand.Mem {
 		bits |= bits << (8 * have)
 	}
 	name := fmt.Sprintf("all%d_%x", 8*lane, bits)
-	mem := operand.NewDataAddr(operand.NewStaticSymbol(name), 0)
-	if m.constants[name] {
-		return mem
-	}
-	m.constants[name] = true
-	m.StaticGlobal(name)
-	m.DataAttributes(attr.RODATA | attr.NOPTR)
-	for at := 0; at < 64; at += lane {
-		if lane == 4 {
-			m.AppendDatum(operand.U32(uint32(bits)))
-		} else {
-			m.AppendDatum(operand.U64(bits))
+	return m.global(name, func() {
+		for at := 0; at < 64; at += lane {
+			if lane == 4 {
+				m.AppendDatum(operand.U32(uint32(bits)))
+			} else {
+				m.AppendDatum(operand.U64(bits))
+			}
 		}
+	})
+}
+
+// global is read-only memory of that name, which fill fills the first time.
+func (m *machine) global(name string, fill func()) operand.Mem {
+	if !m.constants[name] {
+		m.constants[name] = true
+		m.StaticGlobal(name)
+		m.DataAttributes(attr.RODATA | attr.NOPTR)
+		fill()
 	}
-	return mem
+	return operand.NewDataAddr(operand.NewStaticSymbol(name), 0)
 }
 
 // table is 16 bytes in memory, repeated.
 func (m *machine) table(b [16]byte) operand.Mem {
-	name := fmt.Sprintf("table_%x", b)
-	mem := operand.NewDataAddr(operand.NewStaticSymbol(name), 0)
-	if !m.constants[name] {
-		m.constants[name] = true
-		m.StaticGlobal(name)
-		m.DataAttributes(attr.RODATA | attr.NOPTR)
+	return m.global(fmt.Sprintf("table_%x", b), func() {
 		for i := range 8 {
 			m.AppendDatum(operand.U64(binary.LittleEndian.Uint64(b[i%2*8:])))
 		}
-	}
-	return mem
+	})
 }
 
 // indices is the number of each lane of 32 bits.
 func (m *machine) indices() operand.Mem {
-	const name = "indices"
-	mem := operand.NewDataAddr(operand.NewStaticSymbol(name), 0)
-	if !m.constants[name] {
-		m.constants[name] = true
-		m.StaticGlobal(name)
-		m.DataAttributes(attr.RODATA | attr.NOPTR)
+	return m.global("indices", func() {
 		for i := range 16 {
 			m.AppendDatum(operand.U32(uint32(i)))
 		}
-	}
-	return mem
+	})
 }
 
 // tailMasks is a row of set lanes and one of clear ones: read from lane lanes-n on, it is a mask of n lanes.
 func (m *machine) tailMasks() operand.Mem {
-	const name = "tail_masks"
-	mem := operand.NewDataAddr(operand.NewStaticSymbol(name), 0)
-	if !m.constants[name] {
-		m.constants[name] = true
-		m.StaticGlobal(name)
-		m.DataAttributes(attr.RODATA | attr.NOPTR)
+	return m.global("tail_masks", func() {
 		for i := range 8 {
 			m.AppendDatum(operand.U64(uint64(int64(i/4) - 1)))
 		}
-	}
-	return mem
+	})
 }
