@@ -41,6 +41,11 @@ var (
 	ErrOneDevice   = errors.New("halo: the program is for one device")
 )
 
+// NeedsPartition reports whether a program says how to split its arrays among several devices: each of them computes all of it unless it is partitioned.
+func NeedsPartition(m Module) bool {
+	return !m.IsZero() && m.Config().NumPartitions > 1 && spmd.IsWhole(m.module)
+}
+
 // Partition makes the program of one device of a program whose instructions have shardings. The error is [ErrPartitioned], [ErrOneDevice], a
 // *pass.Error, or that of the verifier.
 func Partition(ctx context.Context, m Module, o PartitionOptions) (*Partitioned, error) {

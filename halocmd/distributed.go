@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -95,11 +96,19 @@ func (f *distributedFlags) join(e *env) (leave func(error) error, err error) {
 		e.stdout = io.Discard
 	}
 	return func(err error) error {
+		e.tellJob(err)
 		if closeErr := e.job.Close(exitCode(err)); err == nil {
 			return closeErr
 		}
 		return err
 	}, nil
+}
+
+// tellJob tells the other processes what has gone wrong in this one.
+func (e *env) tellJob(err error) {
+	if e.job != nil && err != nil && !errors.As(err, new(failure)) { // one that has been reported
+		e.job.Fail(err)
+	}
 }
 
 // processors are those that are kept for communication.
@@ -115,6 +124,9 @@ func (f *distributedFlags) processors() (list []int, err error) {
 		list = all[len(all)-1:]
 	} else if list, err = cpuList(f.CommCPUs); err != nil {
 		return nil, err
+	}
+	if i := slices.IndexFunc(list, func(c int) bool { return !slices.Contains(all, c) }); i >= 0 {
+		return nil, fmt.Errorf("--comm-cpus=%s: the process may not use processor %d: it may use %v", f.CommCPUs, list[i], all)
 	}
 	if f.workers = share(len(all) - len(list)); len(all) <= len(list) {
 		return nil, fmt.Errorf("--comm-cpus=%s: no processor is left for kernels: the process may use %v", f.CommCPUs, all)

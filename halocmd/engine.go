@@ -54,9 +54,16 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 	if m, err = c.withPrecision(ctx, in, m); err != nil {
 		return nil, err
 	}
-	p, err := c.compile(ctx, e, in, m, observer)
+	program, err := c.compile(ctx, e, in, m, observer)
 	if err != nil {
 		return nil, err
+	}
+	p, err := c.prepared(e, program, c.Devices.gridOf(program))
+	if err != nil {
+		return nil, err
+	}
+	if p.grid.partitions > 1 && halo.NeedsPartition(m) {
+		fmt.Fprintf(e.stderr, "%s: note: the program is not partitioned: each of the %d devices computes all of it; --spmd partitions it first\n", in.name, p.grid.partitions)
 	}
 	p.parse, p.text = parse, m.HLO()
 	return p, nil
@@ -68,7 +75,7 @@ func (c *runCmd) options(observer halo.Observer) halo.Options {
 }
 
 // compile compiles a module that was read from a file.
-func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, observer halo.Observer) (_ *prepared, err error) {
+func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, observer halo.Observer) (_ *halo.Program, err error) {
 	o := c.options(observer)
 	if o.Pipeline, err = c.Level.pipeline("cpu"); err != nil {
 		return nil, usageError{err}
@@ -81,7 +88,7 @@ func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, 
 	if err != nil {
 		return nil, in.compileError(err)
 	}
-	return c.prepared(e, p, c.Devices.gridOf(p))
+	return p, nil
 }
 
 // prepared checks that the processes can share the devices.

@@ -26,7 +26,7 @@ type hostRunFlags struct {
 	PrintErrorCode bool     `help:"Host programs: print the codes of error results."`
 	Trace          string   `help:"Trace to standard output (text) or to a Chrome trace (FILE.json). Of HLO programs it shows every kernel." placeholder:"text|FILE.json"`
 	TraceLevel     string   `help:"Host programs: how much to trace: default, verbose or debug." default:"default" enum:"default,verbose,debug"`
-	Strict         bool     `help:"Host programs: every kernel waits for all its arguments."`
+	Strict         bool     `help:"Host programs: calls, too, wait for all their arguments, as in TFRT, unless they are marked bef.nonstrict."`
 }
 
 // isHostProgram tells a BEF file of a host program from one of an HLO program, which has metadata about its entry.

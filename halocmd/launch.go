@@ -20,7 +20,7 @@ import (
 type launchCmd struct {
 	Processes int      `name:"np" short:"n" help:"Number of processes." default:"2"`
 	Hostfile  string   `help:"Machines to run on, as mpirun reads them." placeholder:"FILE"`
-	Arguments []string `arg:"" name:"argument" help:"What each process runs, after --: run prog.hlo --spmd --inputs in.npz."`
+	Arguments []string `arg:"" passthrough:"" name:"argument" help:"What each process runs: run prog.hlo --spmd --inputs in.npz."`
 }
 
 // Run starts mpirun, and ends it if it does not end by itself when a process has died.

@@ -95,6 +95,7 @@ type optPlan struct {
 	skip    func() pass.Instrument
 	remarks remarkFilter
 	number  int // of the module
+	dumped  int // modules
 }
 
 func (c *optCmd) plan() (*optPlan, error) {
@@ -129,11 +130,12 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 		instruments = append(instruments, w.remark(plan.remarks))
 	}
 	if c.DumpTo != "" {
-		d, err := c.newDump(plan.number, m, plan.cfg)
+		d, err := c.newDump(plan.number, plan.dumped, m, plan.cfg)
 		if err != nil {
-			return usageError{err}
+			return err
 		}
 		if d != nil {
+			plan.dumped++
 			instruments = append(instruments, d.instrument())
 			defer d.finish(e.stderr)
 		}

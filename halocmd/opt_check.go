@@ -30,6 +30,7 @@ type passChecks struct {
 	Rules                 []string `help:"Take rules out, -algsimp.A12, or add a file of them: mine.rules." placeholder:"-PASS.RULE|FILE"`
 	FP                    string   `name:"fp" help:"Floating-point changes that rewrites may make: strict (none), xla (those of XLA's), fast (anything that holds for real numbers)." default:"strict" enum:"strict,xla,fast"`
 	Budget                []string `help:"Limit each pass: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
+	Units                 string   `help:"Folder of the modules that hlo-module-splitter writes, as NAME.hlo, and hlo-module-stitcher reads." placeholder:"DIR" type:"path"`
 	thorough, countMemory bool
 	Reproducer            string `help:"Folder for the reproducers of failing passes; none writes no reproducer." placeholder:"DIR" default:"."`
 }
@@ -88,6 +89,9 @@ func (c *passChecks) run(ctx context.Context, stderr io.Writer, p *pass.Pipeline
 
 // limit sets policy and budget.
 func (c *passChecks) limit(r *pass.Runner) (err error) {
+	if c.Units != "" {
+		r.Units = unitFolder(c.Units)
+	}
 	if c.FP != "" {
 		if r.FP, err = pass.ParseFP(c.FP); err != nil {
 			return fmt.Errorf("--fp=%w", err)
@@ -132,16 +136,54 @@ func (c *passChecks) rounds() (int, error) {
 // verify verifies after each pass under the profile that the input satisfies.
 func (c *passChecks) verify(m hlo.Module) func(hlo.Module) error {
 	cfg := verifierConfig(verifier.Config{MixedPrecision: c.MixedPrecision})
-	if c.Profile == "xla" || verifier.Verify(m, cfg).Err() != nil {
+	var sound hlo.Module // the last one that was found to be so
+	verify := func(m hlo.Module) error {
+		if m == sound {
+			return nil
+		}
+		cfg := cfg
+		cfg.Known = unchanged(sound, m)
+		err := verifier.Verify(m, cfg).Err()
+		if err == nil {
+			sound = m
+		}
+		return err
+	}
+	if c.Profile == "xla" || verify(m) != nil {
 		cfg.Profile = verifier.XLA
 	}
-	return func(m hlo.Module) error { return verifier.Verify(m, cfg).Err() }
+	return verify
+}
+
+// unchanged reports, for instructions of m, whether they are as they were in an earlier version; nil if that is not known, or the header has changed.
+func unchanged(old, m hlo.Module) func(hlo.Instruction) bool {
+	if old.IsZero() || !m.SameLineage(old) {
+		return nil
+	}
+	type place struct {
+		comp  hlo.CompID
+		instr hlo.InstrID
+	}
+	touched := map[place]bool{}
+	for ch := range m.Diff(old) {
+		switch ch.Kind {
+		case hlo.HeaderChanged:
+			return nil
+		case hlo.OrderChanged: // no instruction is checked by itself for where it stands
+		default: // of a computation as a whole, there is no instruction
+			touched[place{ch.Comp, ch.Instr}] = true
+		}
+	}
+	return func(in hlo.Instruction) bool {
+		c := in.Computation().ID()
+		return !touched[place{c, in.ID()}] && !touched[place{c, hlo.NoInstr}]
+	}
 }
 
 // guilty finds the rewrite with which the failing pass begins to fail, by running it again with less and less fuel.
 func guilty(ctx context.Context, r *pass.Runner, failed *pass.Error, fuel map[string]int) string {
 	try := func(n int) (fails bool, last string, spent int) {
-		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel), FP: failed.FP, Budget: r.Budget}
+		again := &pass.Runner{Check: r.Check, CheckChange: r.CheckChange, Fuel: maps.Clone(fuel), FP: failed.FP, Budget: r.Budget, Units: r.Units}
 		if again.Fuel == nil {
 			again.Fuel = map[string]int{}
 		}

@@ -39,8 +39,8 @@ type dump struct {
 	err              error
 }
 
-// newDump begins the dump of a module with the module itself. It returns nil for one that is not wanted.
-func (f *dumpFlags) newDump(number int, m hlo.Module, cfg printer.Config) (*dump, error) {
+// newDump begins the dump of a module, behind others that are dumped already, with the module itself. It returns nil for one that is not wanted.
+func (f *dumpFlags) newDump(number, dumped int, m hlo.Module, cfg printer.Config) (*dump, error) {
 	if f.DumpMax < -1 {
 		return nil, usageError{fmt.Errorf("--dump-max=%d: want a number of modules, or -1 for all", f.DumpMax)}
 	}
@@ -56,10 +56,10 @@ func (f *dumpFlags) newDump(number int, m hlo.Module, cfg printer.Config) (*dump
 		}
 		var err error
 		if *re.to, err = regexp.Compile(re.text); err != nil {
-			return nil, fmt.Errorf("%s: %w", re.flag, err)
+			return nil, usageError{fmt.Errorf("%s=%s: %w", re.flag, re.text, err)}
 		}
 	}
-	if f.DumpMax >= 0 && number >= f.DumpMax || modules != nil && !modules.MatchString(m.Name()) {
+	if f.DumpMax >= 0 && dumped >= f.DumpMax || modules != nil && !modules.MatchString(m.Name()) {
 		return nil, nil
 	}
 	dir := f.DumpTo

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,10 +82,16 @@ func (c *overlapCmd) Run(e *env) error {
 		return usageError{fmt.Errorf("--workers=%d --link=%v --speed=%v: want positive numbers", c.Workers, c.Link, c.Speed)}
 	}
 	var lines []timeline.Process
+	found := make(map[string]bool)
 	err := e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
 		if err != nil {
 			return err
+		}
+		for comp := range m.Computations() {
+			for in := range comp.Instructions() {
+				found[in.Name()] = true
+			}
 		}
 		costs := analysis.FindCosts(m)
 		all := []simulated{}
@@ -118,6 +125,11 @@ func (c *overlapCmd) Run(e *env) error {
 		}
 		return nil
 	})
+	for _, name := range c.Free {
+		if name = strings.TrimPrefix(name, "%"); err == nil && !found[name] {
+			err = fmt.Errorf("--free=%s: no instruction is called so%s", name, closeTo(name, slices.Sorted(maps.Keys(found))))
+		}
+	}
 	if err == nil && c.Timeline != "" {
 		err = writeTimeline(c.Timeline, lines)
 	}
@@ -212,10 +224,8 @@ func spansOf(s *schedule.Simulation) (spans []timeline.Span) {
 // racesIn is the error that the races of a module's chains are.
 func racesIn(name string, m hlo.Module) error {
 	var all []error
-	for comp := range analysis.FindExecuted(m).In(m) {
-		for _, r := range analysis.FindRaces(m, comp) {
-			all = append(all, fmt.Errorf("%s: error: race: %v", name, r))
-		}
+	for _, r := range analysis.FindRaces(m) {
+		all = append(all, fmt.Errorf("%s: error: race: %v", name, r))
 	}
 	return errors.Join(all...)
 }

@@ -123,6 +123,7 @@ func (e *env) file(s place, read func() (*input, error), asJSON bool, work func(
 	code = max(code, exitCode(err))
 	if err != nil {
 		r.OK, r.Error = false, text
+		e.tellJob(err)
 	}
 	switch {
 	case unwritable != nil:

@@ -169,6 +169,9 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return err
 	}
 	defer p.Close()
+	if err := c.Async.known(in.name, p.text); err != nil {
+		return err
+	}
 	e.progress.at("making the inputs")
 	var carried *proto.Snapshot
 	if in.kind == source.HLOProto && proto.IsSnapshot(in.data) {

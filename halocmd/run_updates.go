@@ -10,6 +10,7 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/spelling"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -21,6 +22,39 @@ type updateFlags struct {
 
 // errCancelAt is why a chain is cancelled.
 var errCancelAt = errors.New("--cancel-at names this update")
+
+// known refuses names that no update of a module has, except of a BEF file, of which there is no text.
+func (c *updateFlags) known(name string, m hlo.Module) error {
+	if len(c.CancelAt) == 0 || m.IsZero() {
+		return nil
+	}
+	var all []string
+	for comp := range m.Computations() {
+		for in := range comp.Instructions() {
+			if in.Opcode() == hlo.OpAsyncUpdate {
+				all = append(all, in.Name())
+			}
+		}
+	}
+	for _, at := range c.CancelAt {
+		if at = strings.TrimPrefix(at, "%"); !slices.Contains(all, at) {
+			return fmt.Errorf("%s: error: --cancel-at=%s: no asynchronous update is called so%s", name, at, closeTo(at, all))
+		}
+	}
+	return nil
+}
+
+// closeTo proposes the name that a word comes close to, or the only one.
+func closeTo(word string, names []string) string {
+	near := spelling.Nearest(word, names, max(len(word)/2, 1))
+	switch {
+	case near != "":
+		return ", but %" + near + " is"
+	case len(names) == 1:
+		return "; there is %" + names[0]
+	}
+	return ""
+}
 
 // watch has an observer see updates if the flags ask for it.
 func (c *updateFlags) watch(out io.Writer, o *halo.Observer) {

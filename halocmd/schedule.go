@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/passes/schedule"
 )
 
@@ -60,6 +61,9 @@ func (c *scheduleCmd) Run(e *env) error {
 			return err
 		}
 		if c.Link != "" {
+			if halo.NeedsPartition(halo.Trust(m)) {
+				fmt.Fprintf(e.stderr, "%s: note: the program is not partitioned, so that nothing is exchanged: halo opt --passes=spmd partitions it\n", in.name)
+			}
 			s := scaleOf(m, c.Devices, link)
 			r.add("communication", s)
 			if !c.JSON {

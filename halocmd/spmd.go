@@ -56,10 +56,14 @@ func (c *runCmd) spmdOf(ctx context.Context, e *env, in *input, observer halo.Ob
 	}
 	p := &spmdProgram{split: split}
 	took := time.Since(began)
-	if p.prepared, err = c.compile(ctx, e, in, split.Module, observer); err != nil {
+	program, err := c.compile(ctx, e, in, split.Module, observer)
+	if err != nil {
 		return nil, err
 	}
-	p.grid, p.parse, p.prepared.split = grid{max(c.Devices.Replicas, 1), split.Devices}, parse, took
+	if p.prepared, err = c.prepared(e, program, grid{max(c.Devices.Replicas, 1), split.Devices}); err != nil { // whether or not devices have anything to say to each other
+		return nil, err
+	}
+	p.parse, p.prepared.split = parse, took
 	return p, nil
 }
 

@@ -67,6 +67,15 @@ func debugOptions(args []string) (own, options []string, err error) {
 	return own, options, nil
 }
 
+// flagName is the name of a flag of XLA's on a command line, "" of anything else.
+func flagName(arg string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	if !strings.HasPrefix(arg, "-") || !strings.HasPrefix(name, "xla_") {
+		return ""
+	}
+	return name
+}
+
 // either is a flag for true and one for anything else; "" is none.
 func either(value, yes, no string) []string {
 	flag := no
@@ -113,10 +122,11 @@ func xlaFlags(args []string, environment string, stderr io.Writer) ([]string, er
 		return nil, err
 	}
 	flags, args = append(options, flags...), append(args[:1:1], own...)
-	for i, a := range slices.Concat(flags, args[1:]) {
+	all := slices.Concat(flags, args[1:])
+	for i, a := range all {
 		fromEnvironment := i < len(flags)
 		name, value, given := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if !strings.HasPrefix(a, "-") || !strings.HasPrefix(name, "xla_") {
+		if flagName(a) == "" {
 			if !fromEnvironment {
 				out = append(out, a)
 			}
@@ -131,7 +141,12 @@ func xlaFlags(args []string, environment string, stderr io.Writer) ([]string, er
 		case slices.Contains(xlaAliases, name):
 			out = append(out, "--"+strings.TrimLeft(a, "-"))
 		case rewrite != nil:
-			out = append(out, rewrite(value)...)
+			if !slices.Contains([]string{"true", "1", "false", "0"}, value) {
+				return nil, fmt.Errorf("--%s=%s: want true or false", name, value)
+			}
+			if !slices.ContainsFunc(all[i+1:], func(later string) bool { return flagName(later) == name }) { // the last word is the only one
+				out = append(out, rewrite(value)...)
+			}
 		case slices.Contains(xlaIdle, name) && !fromEnvironment:
 			fmt.Fprintf(stderr, "note: --%s has no effect here\n", name)
 		case slices.ContainsFunc(xlaIdle, func(p string) bool { return globMatch(p, name) }):

@@ -84,7 +84,11 @@ func (st *compState) ownInfo() *compInfo {
 func (st *compState) replace(n *compNode) *compNode {
 	e := st.e
 	m := e.own()
-	st.began = st.node
+	if e.owned && st.node.epoch >= e.firstEpoch() {
+		st.keptBefore()
+	} else {
+		st.began = st.node
+	}
 	e.stats.Computations++
 	e.stats.Bytes += compNodeBytes
 	e.setComp(m, n.id, n)
@@ -105,8 +109,12 @@ func (st *compState) instr(id InstrID) *instrNode {
 func (st *compState) ownInstr(id InstrID) *instrNode {
 	e := st.e
 	p := st.ownSlot(id)
-	if !(*p).ownedBy(e.epoch) {
-		*p = e.copyInstr(*p)
+	switch n := *p; {
+	case n.ownedBy(e.epoch):
+	case e.owns(n):
+		*p = st.overwrite(n)
+	default:
+		*p = e.copyInstr(n)
 	}
 	return *p
 }
@@ -139,13 +147,13 @@ func (c CompEdit) NumInstructions() int { return int(c.live().node.count) }
 // nodes: it and all that was obtained from it panic after the next edit of the computation, and after the end of the session.
 func (c CompEdit) View() Computation {
 	st := c.state()
-	if st.node.epoch != st.e.epoch {
+	if st.node.epoch < st.e.firstEpoch() {
 		return Computation{st.node}
 	}
-	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.live.looks != st.e.looks || st.view.epoch != st.e.epoch {
+	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.live.looks != st.e.looks {
 		v := new(viewNode)
 		st.node.copyTo(&v.compNode, st.e.epoch)
-		v.mark = liveView{st, st.e, st.viewGen, st.e.looks, st.node.name}
+		v.mark = liveView{st, st.e, &v.compNode, st.viewGen, st.e.looks, st.node.name}
 		v.live = &v.mark
 		st.more().view = &v.compNode
 	}

@@ -159,6 +159,7 @@ func (i *compInfo) clone(epoch uint64) *compInfo {
 type liveView struct {
 	st             *compState
 	e              *Editor
+	c              *compNode
 	viewGen, looks uint32
 	name           string
 }
@@ -173,7 +174,7 @@ func (v *liveView) check() {
 	if v.e.looks != v.looks {
 		panic(fmt.Sprintf("hlo: use of a view of computation %q after %s", v.name, v.e.ended))
 	}
-	if v.st.viewGen != v.viewGen {
+	if !v.isCurrent() && !v.lasts() {
 		panic(fmt.Sprintf("hlo: use of a view of computation %q after the session edited it; take a new View", v.name))
 	}
 }
@@ -196,7 +197,7 @@ func (c *compNode) mustAt(id InstrID) Instruction {
 	if n == nil {
 		panic(fmt.Sprintf("hlo: no instruction %d in computation %q", id, c.name))
 	}
-	return Instruction{n, c}
+	return c.handle(n)
 }
 
 // IsZero reports whether c is no computation.
@@ -233,7 +234,7 @@ func (c Computation) IDLimit() InstrID { return InstrID(c.node().instrs.n) }
 func (c Computation) At(id InstrID) (Instruction, bool) {
 	n := c.node()
 	if in := n.instrs.get(uint32(id)); in != nil {
-		return Instruction{in, n}, true
+		return n.handle(in), true
 	}
 	return Instruction{}, false
 }
@@ -255,7 +256,7 @@ func (c Computation) ByName(name string) (Instruction, bool) {
 	if !ok {
 		return Instruction{}, false
 	}
-	return Instruction{n.instrs.get(uint32(id)), n}, true
+	return n.mustAt(id), true
 }
 
 // NumParameters is the number of parameter instructions.
@@ -295,7 +296,7 @@ func (c *compNode) inProgramOrder(yield func(Instruction) bool) {
 		return
 	}
 	for _, in := range c.order() {
-		if !yield(Instruction{in, c}) {
+		if !yield(c.handle(in)) {
 			return
 		}
 	}
@@ -305,7 +306,7 @@ func (c *compNode) inProgramOrder(yield func(Instruction) bool) {
 func (c *compNode) byID(yield func(Instruction) bool) {
 	c.instrs.eachLeaf(func(slots []*instrNode) bool {
 		for _, in := range slots {
-			if in != nil && !yield(Instruction{in, c}) {
+			if in != nil && !yield(c.handle(in)) {
 				return false
 			}
 		}
@@ -326,7 +327,7 @@ func (c *compNode) inPostOrder(yield func(Instruction) bool) {
 		c.byID(yield)
 	}
 	for _, id := range order {
-		if !yield(Instruction{c.instrs.get(uint32(id)), c}) {
+		if !yield(c.mustAt(id)) {
 			return
 		}
 	}
@@ -347,7 +348,7 @@ func (c Computation) Schedule() []InstrID {
 // Less reports whether a precedes b in program order. Both must be instructions of the computation.
 func (c Computation) Less(a, b InstrID) bool {
 	n := c.node()
-	return n.mustAt(a).n.rank < n.mustAt(b).n.rank
+	return n.mustAt(a).node().rank < n.mustAt(b).node().rank
 }
 
 // Users yields the ids of the instructions that use id as an operand, each once, ascending.

@@ -70,7 +70,7 @@ func digestComputation(c *compNode, live uint64) Digest {
 	return h.digestSum()
 }
 
-// digestNode is the digest of a tree of instructions, kept on nodes that do not belong to the session of epoch live.
+// digestNode is the digest of a tree of instructions, kept on nodes that do not belong to the session whose first epoch is live.
 func digestNode(n *treeNode[instrNode], live uint64) Digest {
 	if d := n.digest.Load(); d != nil {
 		return *d
@@ -89,7 +89,7 @@ func digestNode(n *treeNode[instrNode], live uint64) Digest {
 		}
 	}
 	d := h.digestSum()
-	if n.epoch != live {
+	if live == 0 || n.epoch < live {
 		n.digest.Store(&d)
 	}
 	return d

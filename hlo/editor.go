@@ -32,7 +32,8 @@ type Editor struct {
 
 	holder holder
 
-	owned bool        // lent by Owned.Edit: Freeze goes on
+	owned bool // lent by Owned.Edit: Freeze goes on
+	aside asideState
 	shown *moduleNode // what ViewModule has given out, when writes and looks were these
 	at    struct {
 		writes uint64
@@ -91,6 +92,7 @@ type compTables struct {
 	users   *userOverlay        // nil until asked for
 	order   *orderOverlay       // nil until the first insertion
 	forward map[InstrID]InstrID // uses to redirect: old to new
+	prior   priorState
 }
 
 var noTables compTables

@@ -165,7 +165,7 @@ func opHash(op Opcode) uint64 {
 // liveEpoch is the epoch of the session that a view looks into, 0 for a frozen computation.
 func (c *compNode) liveEpoch() uint64 {
 	if c.live != nil {
-		return c.live.e.epoch
+		return c.live.e.firstEpoch()
 	}
 	return 0
 }

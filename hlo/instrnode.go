@@ -52,11 +52,14 @@ const (
 	ownsExtra                            // extra and its arrays belong to this node alone
 )
 
-// ownedBy reports whether the session of that epoch may write the node.
+// ownedBy reports whether the node was made or last written in that epoch.
 func (n *instrNode) ownedBy(epoch uint64) bool { return atomic.LoadUint64(&n.stamp) == epoch }
 
-// frozenFor reports whether the node can keep derived facts, seen from a view into the session of epoch live; 0 is no session.
-func (n *instrNode) frozenFor(live uint64) bool { return live == 0 || !n.ownedBy(live) }
+// frozenFor reports whether the node can keep derived facts, seen from a view into a session whose first epoch is live; 0 is no session.
+func (n *instrNode) frozenFor(live uint64) bool {
+	s := atomic.LoadUint64(&n.stamp)
+	return live == 0 || s < live || s&hashed != 0
+}
 
 // copyTo makes c a copy of n for the session of the given epoch; parts stay shared until they are written.
 func (n *instrNode) copyTo(c *instrNode, epoch uint64) {

@@ -29,7 +29,7 @@ type Instruction struct {
 // node checks that a view is not stale.
 func (in Instruction) node() *instrNode {
 	if in.c.live != nil {
-		in.c.live.check()
+		return in.c.live.node(in.n)
 	}
 	return in.n
 }
@@ -104,7 +104,7 @@ func (in Instruction) successorIDs() []InstrID { return in.c.successorsOf(in.nod
 
 // stable is ids that belong to a node, as they are at the call: in a view the session may write to them.
 func stable[T any](in Instruction, ids []T) []T {
-	if live := in.c.live; live != nil && in.n.ownedBy(live.e.epoch) {
+	if live := in.c.live; live != nil && live.e.owns(in.n) {
 		return slices.Clone(ids)
 	}
 	return ids
@@ -143,7 +143,7 @@ func (in Instruction) Common() *Common {
 
 // seen notes that a reader holds a part of a node now, so that the session must not write to it.
 func (in Instruction) seen(n *instrNode, part nodeFlags) {
-	if live := in.c.live; live != nil && n.ownedBy(live.e.epoch) {
+	if live := in.c.live; live != nil && live.e.owns(n) {
 		n.flags &^= part
 	}
 }

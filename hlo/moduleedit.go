@@ -144,6 +144,9 @@ func (e *Editor) RemoveComputation(id CompID) {
 	e.setComp(e.own(), id, nil)
 	e.tables().gone++
 	st.viewGen++
+	if st.node.epoch != e.epoch {
+		st.keptBefore()
+	}
 	st.removed = true
 }
 

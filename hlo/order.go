@@ -39,7 +39,14 @@ func byRank(a, b *instrNode) int { return cmp.Compare(a.rank, b.rank) }
 // order returns the live instructions in program order, cached. On a node owned by a session it must be called through a view.
 func (c *compNode) order() []*instrNode {
 	if o := c.cache().order.Load(); o != nil {
-		return *o
+		if c.live == nil || c.live.isCurrent() {
+			return *o
+		}
+		was := make([]*instrNode, len(*o)) // some may have been overwritten since
+		for i, n := range *o {
+			was[i] = c.instrs.get(uint32(n.id))
+		}
+		return was
 	}
 	o := c.computeOrder()
 	c.cache().order.Store(&o)

@@ -38,7 +38,7 @@ func OwnComputation(m Module, id CompID) Owned[Computation] {
 func (e *Editor) Own() Owned[Module] {
 	e.checkWhole("Own")
 	e.settle()
-	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, writes: e.writes, grown: e.grown}
+	t := &Editor{epoch: e.epoch, gen: 1, root: e.root, stats: e.stats, writes: e.writes, grown: e.grown, aside: e.aside}
 	if e.side != nil && e.side.calls != nil {
 		t.side = &sideTables{calls: e.side.calls}
 	}
@@ -111,14 +111,29 @@ func (o Owned[T]) WithName(name string) Owned[T] {
 // stale afterwards; views live until the next edit.
 //
 //halo:consume o
-func (o Owned[T]) Edit(f func(*Editor)) Owned[T] {
+func (o Owned[T]) Edit(f func(*Editor)) Owned[T] { return o.lend(f, false) }
+
+// Rewrite is Edit for who reads the module as it was while editing it: views, and what was obtained from them, last until the first Freeze or the end of f. What
+// is overwritten is kept aside for that long, in room that is used again.
+//
+//halo:consume o
+func (o Owned[T]) Rewrite(f func(*Editor)) Owned[T] { return o.lend(f, true) }
+
+// lend is Edit and Rewrite.
+//
+//halo:consume o
+func (o Owned[T]) lend(f func(*Editor), apart bool) Owned[T] {
 	e, next := o.consume()
 	if e.grown.next > 0 {
 		e.grown = growth{next: growthStep} // whoever edits next has a bound of its own
 	}
 	e.owned = true
+	if apart {
+		e.setApart()
+	}
 	f(e)
 	e.check()
+	e.endApart()
 	e.settle()
 	e.owned = false
 	e.noteEdited()

@@ -5,6 +5,7 @@ package hlo
 func (e *Editor) Snapshot() Module {
 	e.check()
 	e.settle()
+	e.publishAll()
 	if e.root.epoch == e.epoch {
 		e.epoch = epochs.Add(1) // retired before anybody sees the module
 	}
@@ -15,6 +16,7 @@ func (e *Editor) Snapshot() Module {
 func (e *Editor) Rollback(m Module) {
 	e.check()
 	e.retire(byRollback)
+	e.publishAll()
 	e.epoch = epochs.Add(1)
 	e.root = m.m
 	e.dropStates()
@@ -36,14 +38,20 @@ func (e *Editor) dropStates() {
 // result is the module that the session started from. Within [Owned.Edit] it ends the handles alone, and gives a view.
 func (e *Editor) Freeze() Module {
 	e.check()
+	apart := e.aside.on
+	e.endApart()
 	e.settle()
 	if e.isFork() {
 		panic("hlo: Freeze of a fork; Join it to the session it came from")
 	}
 	if e.owned {
 		e.endHandles(byFreeze)
+		if apart {
+			e.setApart() // whoever goes on may read what is given out now
+		}
 		return e.ViewModule()
 	}
+	e.publishAll()
 	m := Module{e.root}
 	e.end(byFreeze)
 	return m
@@ -62,7 +70,7 @@ func (e *Editor) FreezeUnlessEqual(base Module) Module {
 // end retires the session for good and lets go of the module.
 func (e *Editor) end(why ending) {
 	e.retire(why)
-	e.epoch, e.root, e.side, e.fork, e.shown = 0, nil, nil, nil, nil
+	e.epoch, e.root, e.side, e.fork, e.shown, e.aside = 0, nil, nil, nil, nil, asideState{}
 	e.slab, e.slabLeft = nil, 0
 	if e.first.node != nil {
 		e.first = compState{e: e}
@@ -82,7 +90,7 @@ func (e *Editor) Changed(m Module) bool {
 func (e *Editor) ViewModule() Module {
 	e.check()
 	e.settle()
-	if e.root.epoch != e.epoch {
+	if e.root.epoch < e.firstEpoch() {
 		return Module{e.root}
 	}
 	if e.shown != nil && e.at.writes == e.writes && e.at.looks == e.looks {
@@ -93,7 +101,7 @@ func (e *Editor) ViewModule() Module {
 	for _, id := range e.root.order {
 		c := e.root.comps.get(uint32(id))
 		to := v.comps.slot(epoch, new(CopyStats), uint32(id))
-		if c.epoch == e.epoch { // then it may be edited
+		if c.epoch >= e.firstEpoch() { // then it may be edited
 			*to = e.Computation(id).View().c
 		}
 	}

@@ -35,7 +35,7 @@ func (st *compState) newOrderOverlay() *orderOverlay {
 	if c.idOrder {
 		return o
 	}
-	if c.epoch != st.e.epoch {
+	if c.epoch < st.e.firstEpoch() {
 		st.began = c
 	}
 	if b := st.began; b != nil {

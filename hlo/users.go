@@ -39,21 +39,21 @@ func (c *compNode) userIndex() *userIndex {
 // index made for each view would make every question after an edit cost as much as the computation is long. The session's lists
 // change in place, so they are copied.
 func (c *compNode) usersOf(id InstrID) []InstrID {
-	if c.live != nil {
+	if c.live != nil && c.live.isCurrent() {
 		return slices.Clone(c.live.st.userOverlay().of(id))
 	}
 	return c.userIndex().of(id)
 }
 
 func (c *compNode) userCount(id InstrID) int {
-	if c.live != nil {
+	if c.live != nil && c.live.isCurrent() {
 		return c.live.st.userOverlay().count(id)
 	}
 	return len(c.userIndex().of(id))
 }
 
 func (c *compNode) successorsOf(id InstrID) []InstrID {
-	if c.live != nil {
+	if c.live != nil && c.live.isCurrent() {
 		return slices.Clone(c.live.st.userOverlay().successors(id))
 	}
 	return c.userIndex().successors(id)

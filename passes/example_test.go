@@ -16,7 +16,7 @@ var DoubleToAdd = &pass.Pass{
 	Name: "double-to-add",
 	Doc:  "x · 2 → x + x, for scalars",
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		e := m.Edit()
+		e := ctx.Edit(m)
 		for c := range m.Computations() {
 			for in := range c.Instructions() {
 				if in.Opcode() != hlo.OpMultiply || in.OperandInstr(1).Literal() == nil {

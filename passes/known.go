@@ -3,23 +3,16 @@ package passes
 // known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
-	"call-splitter":                           "call-parameter-cleanup",
-	"collective-permute-decomposer":           "async-collective-creator",
 	"constant-deferring":                      "fusion-constant-sinking",
-	"conv-canonicalization":                   "algsimp",
 	"conv-operand-swapper":                    "algsimp",
 	"convert-operand-folding":                 "bfloat16-fold",
-	"convolution-canonicalization":            "algsimp",
 	"convolution-type-canonicalizer":          "operand-upcaster",
 	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
-	"hlo-module-splitter":                     "",
-	"hlo-module-stitcher":                     "",
 	"instruction-hoister":                     "latency-hiding-scheduler",
 	"literal-canonicalizer":                   "cse",
 	"loop-schedule-linearizer":                "collectives-schedule-linearizer",
 	"memory-space-propagation":                "",
-	"optimize-input-output-buffer-alias":      "",
 	"ragged-dot-rewriter":                     "",
 	"reshape-decomposer":                      "reshape-mover",
 	"scan-loop-accumulator-input-unification": "while-loop-simplifier",

@@ -50,6 +50,15 @@ ENTRY e {
 }
 `
 
+// apart is one whose devices have nothing to say to each other.
+const apart = `HloModule apart, num_partitions=4
+
+ENTRY e {
+  x = f32[10,6] parameter(0), sharding={devices=[4,1]<=[4]}
+  ROOT r = f32[10,6] negate(x), sharding={devices=[4,1]<=[4]}
+}
+`
+
 // devicesFile writes the arrays of some devices to a file.
 func devicesFile(t *testing.T, path string, seed uint64, from, to int) {
 	t.Helper()
@@ -84,7 +93,7 @@ func bytesOf(t *testing.T, paths ...string) map[string]string {
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, text := range map[string]string{"feed.hlo": feed, "split.hlo": split} {
+	for name, text := range map[string]string{"feed.hlo": feed, "split.hlo": split, "apart.hlo": apart} {
 		require.NoError(t, os.WriteFile(in(name), []byte(text), 0o666))
 	}
 	for name, seed := range map[string]uint64{"in": 10, "infeed": 20} {
@@ -123,9 +132,11 @@ func TestFiles(t *testing.T) {
 		assert.Equal(t, 96, moved[ranks[0]], "bytes that the rank receives for the all-reduce: of two devices, and as many as it sends")
 	}
 
-	one(run("split.hlo", "--spmd", "--fill=random", "-o", in("s.npz")))
-	two(run("split.hlo", "--spmd", "--fill=random", "-o", in("s2.npz")))
-	assert.Equal(t, bytesOf(t, in("s.npz")), bytesOf(t, in("s2.npz")))
+	for _, program := range []string{"split.hlo", "apart.hlo"} {
+		one(run(program, "--spmd", "--fill=random", "-o", in("s.npz")))
+		two(run(program, "--spmd", "--fill=random", "-o", in("s2.npz")))
+		assert.Equal(t, bytesOf(t, in("s.npz")), bytesOf(t, in("s2.npz")))
+	}
 }
 
 // traced reads a trace: the names of its processes, and the bytes of messages for the all-reduce by rank.

@@ -49,7 +49,7 @@ var ScaleSimplifier = &pass.Pass{
 	Name: "scale-simplifier",
 	Doc:  "scale(scale(x, a), b) → scale(x, a·b)",
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		e := m.Edit()
+		e := ctx.Edit(m)
 		for c := range m.Computations() {
 			for in := range c.Instructions() {
 				outer, err, ok := isScale(in)

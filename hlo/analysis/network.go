@@ -98,7 +98,7 @@ func (x Exchange) Sent() int64 {
 	part := x.Bytes * (x.Group - 1) / x.Group
 	switch x.Op {
 	case hlo.OpAllReduce, hlo.OpAllReduceStart:
-		return 2 * part
+		return 2 * x.Bytes * (x.Group - 1) / x.Group
 	case hlo.OpCollectivePermute, hlo.OpCollectivePermuteStart, hlo.OpCollectiveBroadcast:
 		return x.Bytes
 	}

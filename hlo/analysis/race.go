@@ -33,16 +33,22 @@ func (r Race) String() string {
 	return fmt.Sprintf("the chain of %%%s %s the buffer of %%%s, which %%%s, beside it, %s", r.Start.Name(), does(r.Writes), r.Value.Name(), r.Beside.Name(), does(r.AlsoWrites))
 }
 
-// FindRaces looks for races in a computation, in program order.
-func FindRaces(m hlo.Module, c hlo.Computation) []Race {
-	f := &raceFinder{m: m, written: make(map[hlo.CompID][]bool), known: make(map[hlo.CompID]*memory)}
-	return f.races(c)
+// FindRaces looks for races in all computations of a module, each in program order.
+func FindRaces(m hlo.Module) (list []Race) {
+	f := &raceFinder{m: m, states: findStates(m), written: make(map[hlo.CompID][]bool), known: make(map[hlo.CompID][]*memory), same: make(map[hlo.CompID][]int), seen: make(map[[2]valueKey]bool)}
+	for c := range m.Computations() {
+		list = append(list, f.races(c)...)
+	}
+	return list
 }
 
 type raceFinder struct {
 	m       hlo.Module
+	states  *states
 	written map[hlo.CompID][]bool // by computation: which leaves of its parameters it writes
-	known   map[hlo.CompID]*memory
+	known   map[hlo.CompID][]*memory
+	same    map[hlo.CompID][]int // by computation: which leaf of the parameters each leaf of the root is, or -1
+	seen    map[[2]valueKey]bool // pairs that are known to race
 }
 
 // use is one use of a buffer.
@@ -51,6 +57,7 @@ type use struct {
 	buffer int
 	writes bool
 	value  hlo.Instruction
+	chain  int // its number, or -1
 }
 
 // memory puts the leaves of a computation's values that lie at one place into one class.
@@ -91,7 +98,7 @@ func firstLeaf(s hlo.Shape, index hlo.ShapeIndex) (at, n int) {
 }
 
 // memoryOf finds which values of a computation share memory for certain.
-func memoryOf(c hlo.Computation) *memory {
+func (f *raceFinder) memoryOf(c hlo.Computation) *memory {
 	x := &memory{first: make(map[hlo.InstrID]int)}
 	for in := range c.Instructions() {
 		x.first[in.ID()] = len(x.class)
@@ -113,6 +120,8 @@ func memoryOf(c hlo.Computation) *memory {
 			o := in.OperandInstr(0)
 			at, n := firstLeaf(o.Shape(), hlo.ShapeIndex{hlo.AttrsOf[hlo.TupleElementAttrs](in).Index})
 			x.same(in, 0, o, at, n)
+		case hlo.OpCall, hlo.OpWhile, hlo.OpConditional:
+			f.through(x, in)
 		case hlo.OpAsyncStart:
 			x.bound(in, 0, 0)
 		case hlo.OpAsyncUpdate:
@@ -198,7 +207,7 @@ func (f *raceFinder) parameters(c hlo.Computation) []bool {
 	if w, known := f.written[c.ID()]; known {
 		return w
 	}
-	x := memoryOf(c)
+	x := f.memoryOf(c)
 	classes := make(map[int]bool)
 	for in := range c.Instructions() {
 		for _, w := range f.writes(in) {
@@ -233,69 +242,62 @@ func (f *raceFinder) uses(x *memory, in hlo.Instruction) (list []use) {
 	for i := first; i < in.NumOperands(); i++ {
 		o := in.OperandInstr(i)
 		for l := range o.Shape().NumLeaves() {
-			if !isPending(o, l) {
-				list = append(list, use{in, x.leaf(o, l), written[[2]int{i, l}], o})
+			if !f.states.isPending(o, l) {
+				list = append(list, use{in, x.leaf(o, l), written[[2]int{i, l}], o, -1})
 			}
 		}
 	}
 	return list
 }
 
-// chainOfSteps is a chain with what it uses, between two instructions of a computation.
-type chainOfSteps struct {
-	start       hlo.Instruction // perhaps of another computation
-	begin, done hlo.Instruction
-	steps       []hlo.InstrID
-	uses        []use
-}
-
 func (f *raceFinder) races(c hlo.Computation) (list []Race) {
-	if !hasChains(c) {
+	sources := f.sources(c)
+	if len(sources) == 0 {
 		return nil
 	}
-	x := f.memory(c)
 	d := FindDependencies(c)
+	span := &spans{d: d, before: make(map[hlo.InstrID][]bool), after: make(map[hlo.InstrID][]bool)}
+	for _, x := range f.memories(c) {
+		list = append(list, f.racesIn(x, sources, span)...)
+	}
+	return list
+}
+
+// racesIn looks for races where the leaves of the computation share memory as x says.
+func (f *raceFinder) racesIn(x *memory, sources []*state, span *spans) (list []Race) {
 	users := make(map[int][]use) // of each buffer
-	owner := make(map[hlo.InstrID]int)
+	steps := make(map[hlo.InstrID]bool)
 	var chains []chainOfSteps
-	for _, in := range d.Order {
-		if IsDone(in) && in.NumOperands() > 0 {
-			if chain, ok := f.chain(x, in); ok {
-				for _, step := range chain.steps {
-					owner[step] = len(chains)
-				}
-				chains = append(chains, chain)
-			}
+	for _, source := range sources {
+		chain := f.follow(x, source)
+		for _, u := range chain.uses {
+			u.chain = len(chains)
+			users[u.buffer] = append(users[u.buffer], u)
+			steps[u.by.ID()] = true
 		}
+		chains = append(chains, chain)
 	}
-	for _, in := range d.Order {
-		if _, awaited := owner[in.ID()]; IsStart(in) && !awaited {
-			if chain, ok := f.handedOut(x, in); ok {
-				owner[in.ID()] = len(chains)
-				chains = append(chains, chain)
-			}
+	for _, in := range span.d.Order {
+		if IsStart(in) && steps[in.ID()] {
+			continue
 		}
-	}
-	for _, in := range d.Order {
 		for _, u := range f.uses(x, in) {
 			users[u.buffer] = append(users[u.buffer], u)
 		}
 	}
-	span := &spans{d: d, before: make(map[hlo.InstrID][]bool), after: make(map[hlo.InstrID][]bool)}
 	for i, chain := range chains {
-		seen := make(map[hlo.InstrID]bool)
 		for _, own := range chain.uses {
 			for _, other := range users[own.buffer] {
-				k, isChain := owner[other.by.ID()]
-				if !own.writes && !other.writes || isChain && k <= i {
+				if !own.writes && !other.writes || other.chain >= 0 && other.chain <= i {
 					continue // a pair of chains counts once
 				}
 				by, end := other.by, other.by
-				if isChain {
-					by, end = chains[k].begin, chains[k].done
+				if other.chain >= 0 {
+					by, end = chains[other.chain].start, chains[other.chain].end
 				}
-				if !seen[by.ID()] && by.ID() != chain.done.ID() && !span.isBefore(end, own.by) && !span.isBefore(chain.done, other.by) {
-					seen[by.ID()] = true
+				pair := [2]valueKey{keyOf(chain.start), keyOf(by)}
+				if !f.seen[pair] && !isSame(other.by, chain.end) && !span.isBefore(end, own.by) && !span.isBefore(chain.end, other.by) {
+					f.seen[pair], f.seen[[2]valueKey{pair[1], pair[0]}] = true, true
 					list = append(list, Race{Start: chain.start, Beside: by, Writes: own.writes, AlsoWrites: other.writes, Value: own.value})
 				}
 			}
@@ -304,40 +306,7 @@ func (f *raceFinder) races(c hlo.Computation) (list []Race) {
 	return list
 }
 
-func hasChains(c hlo.Computation) bool {
-	for in := range c.Instructions() {
-		if IsDone(in) || IsStart(in) {
-			return true
-		}
-	}
-	return false
-}
-
-// chain follows a done back to its start, or to where the chain is handed in.
-func (f *raceFinder) chain(x *memory, done hlo.Instruction) (chain chainOfSteps, ok bool) {
-	chain.done = done
-	step := done.OperandInstr(0)
-	for ; step.Opcode() == hlo.OpAsyncUpdate; step = untupled(step.OperandInstr(0)) {
-		chain.steps = append(chain.steps, step.ID())
-		chain.uses = append(chain.uses, f.uses(x, step)...)
-	}
-	step = untupled(step)
-	chain.steps = append(chain.steps, done.ID(), step.ID())
-	chain.start, chain.begin = step, step
-	if IsStart(step) {
-		chain.uses = append(chain.uses, f.uses(x, step)...)
-	} else if chain.start, ok = hlo.AsyncStartOf(f.m, done); ok && step.Shape().IsTuple() {
-		chain.uses = append(chain.uses, f.bound(x, step, chain.start)...)
-	} else {
-		return chain, false
-	}
-	if done.Opcode() == hlo.OpAsyncDone {
-		for l := range done.Shape().NumLeaves() { // the outputs
-			chain.uses = append(chain.uses, use{step, x.leaf(done, l), true, done})
-		}
-	}
-	return chain, true
-}
+func isSame(a, b hlo.Instruction) bool { return !b.IsZero() && a.ID() == b.ID() }
 
 // spans answers what must come before what, in the order of a schedule or by what depends on what.
 type spans struct {
@@ -345,8 +314,12 @@ type spans struct {
 	before, after map[hlo.InstrID][]bool // what comes before, or after, one that was asked for
 }
 
-// isBefore reports whether a always has run when b begins, or is b.
+// isBefore reports whether a always has run when b begins, or is b. What is handed in begins with the computation, and what has no end here, which is
+// zero, ends after it.
 func (s *spans) isBefore(a, b hlo.Instruction) bool {
+	if a.IsZero() || b.Opcode() == hlo.OpParameter {
+		return false
+	}
 	i, j := s.d.at[a.ID()], s.d.at[b.ID()]
 	if s.d.c.IsScheduled() {
 		return i <= j

@@ -6,198 +6,168 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// untupled is the value that a part of a tuple is, where the tuple is made of parts.
-func untupled(in hlo.Instruction) hlo.Instruction {
-	for in.Opcode() == hlo.OpGetTupleElement {
-		tuple := in.OperandInstr(0)
-		for tuple.Opcode() == hlo.OpOptBarrier && tuple.NumOperands() == 1 {
-			tuple = tuple.OperandInstr(0)
-		}
-		i := hlo.AttrsOf[hlo.TupleElementAttrs](in).Index
-		if tuple.Opcode() != hlo.OpTuple || int(i) >= tuple.NumOperands() {
-			break
-		}
-		in = tuple.OperandInstr(int(i))
-	}
-	return in
-}
+// mostMemories bounds in how many ways the leaves that a computation is handed are looked at.
+const mostMemories = 16
 
-// isPending reports whether a leaf of a value is a part of a state that is not there before the done, so that whoever is handed it reads nothing.
-func isPending(in hlo.Instruction, leaf int) bool {
-	for {
-		//halo:allow opswitch what hands a chain on within a computation
-		switch in.Opcode() {
-		case hlo.OpTuple:
-			i := 0
-			for ; leaf >= in.OperandInstr(i).Shape().NumLeaves(); i++ {
-				leaf -= in.OperandInstr(i).Shape().NumLeaves()
-			}
-			in = in.OperandInstr(i)
-		case hlo.OpGetTupleElement:
-			in, leaf = in.OperandInstr(0), leaf+elementAt(in)
-		case hlo.OpOptBarrier, hlo.OpCopy:
-			in = in.OperandInstr(0)
-		case hlo.OpAsyncStart, hlo.OpAsyncUpdate:
-			return leaf >= in.Shape().Elem(0).NumLeaves()
-		default:
+// memories are those of a computation, one for each way in which the leaves of its parameters share memory where it is called.
+func (f *raceFinder) memories(c hlo.Computation) []*memory {
+	if list := f.known[c.ID()]; list != nil {
+		return list
+	}
+	f.known[c.ID()] = []*memory{f.memoryOf(c)} // for those that call each other in a circle
+	var given [][]int
+	add := func(classes []int) bool {
+		classes = numbered(classes)
+		if len(given) == mostMemories || slices.ContainsFunc(given, func(known []int) bool { return slices.Equal(known, classes) }) {
 			return false
 		}
+		given = append(given, classes)
+		return true
 	}
-}
-
-// elementAt is the number of the first leaf of the operand that a get-tuple-element takes.
-func elementAt(in hlo.Instruction) int {
-	at, _ := firstLeaf(in.OperandInstr(0).Shape(), hlo.ShapeIndex{hlo.AttrsOf[hlo.TupleElementAttrs](in).Index})
-	return at
-}
-
-// bound lists the uses of the operands of a chain that is handed in as step: they lie in its first element.
-func (f *raceFinder) bound(x *memory, step, start hlo.Instruction) (list []use) {
-	written := make(map[int]bool)
-	for _, w := range f.writes(start) {
-		at := w[1]
-		for i := range w[0] {
-			at += start.OperandInstr(i).Shape().NumLeaves()
+	for caller, id := range f.m.Callers(c.ID()) {
+		in := f.m.MustComputation(caller).MustAt(id)
+		for _, y := range f.memories(f.m.MustComputation(caller)) {
+			//halo:allow opswitch how each hands on its operands
+			switch in.Opcode() {
+			case hlo.OpCall, hlo.OpAsyncStart:
+				var classes []int
+				for o := range in.Operands() {
+					classes = append(classes, y.leaves(o)...)
+				}
+				add(classes)
+			case hlo.OpConditional:
+				for i := range in.NumCallees() {
+					if in.Callee(i) == c.ID() {
+						add(y.leaves(in.OperandInstr(i + 1)))
+					}
+				}
+			case hlo.OpWhile:
+				body := f.m.MustComputation(in.Callee(0))
+				for classes := y.leaves(in.OperandInstr(0)); add(classes); {
+					x := f.memoryOf(body)
+					x.share(body, classes)
+					classes = x.leaves(body.Root())
+				}
+			}
 		}
-		written[at] = true
 	}
-	for l := range step.Shape().Elem(0).NumLeaves() {
-		list = append(list, use{step, x.leaf(step, l), written[l], step})
+	if len(given) > 0 {
+		f.known[c.ID()] = nil
+	}
+	for _, classes := range given {
+		x := f.memoryOf(c)
+		x.share(c, classes)
+		f.known[c.ID()] = append(f.known[c.ID()], x)
+	}
+	return f.known[c.ID()]
+}
+
+// through makes leaves of what an instruction calls for those of its operands that come out of it as they went in, whichever branch is taken, and however
+// many rounds there are.
+func (f *raceFinder) through(x *memory, in hlo.Instruction) {
+	var whole [][]int // by computation: the classes of the leaves that come out, or -1
+	for i := range in.NumCallees() {
+		var given []int
+		//halo:allow opswitch how each hands on its operands
+		switch in.Opcode() {
+		case hlo.OpCall:
+			for o := range in.Operands() {
+				given = append(given, x.leaves(o)...)
+			}
+		case hlo.OpWhile:
+			given = x.leaves(in.OperandInstr(0))
+			if i > 0 {
+				continue // the condition
+			}
+		case hlo.OpConditional:
+			given = x.leaves(in.OperandInstr(i + 1))
+		}
+		kept := f.kept(f.m.MustComputation(in.Callee(i)))
+		out := make([]int, in.Shape().NumLeaves())
+		for l := range out {
+			out[l] = -1
+			if l < len(kept) && kept[l] >= 0 && kept[l] < len(given) && (in.Opcode() != hlo.OpWhile || kept[l] == l) {
+				out[l] = given[kept[l]]
+			}
+		}
+		whole = append(whole, out)
+	}
+	for l := range in.Shape().NumLeaves() {
+		class := whole[0][l]
+		if class >= 0 && !slices.ContainsFunc(whole, func(out []int) bool { return out[l] != class }) {
+			x.class[x.leaf(in, l)] = x.find(class)
+		}
+	}
+}
+
+// kept lists for the leaves of a computation's root which leaf of its parameters each is, or -1.
+func (f *raceFinder) kept(c hlo.Computation) []int {
+	if list, known := f.same[c.ID()]; known {
+		return list
+	}
+	f.same[c.ID()] = nil // for those that call each other in a circle
+	x := f.memoryOf(c)
+	number := make(map[int]int)
+	k := 0
+	for i := range c.NumParameters() {
+		for _, class := range x.leaves(c.Parameter(i)) {
+			if _, known := number[class]; !known {
+				number[class] = k
+			}
+			k++
+		}
+	}
+	list := x.leaves(c.Root())
+	for l, class := range list {
+		if at, known := number[class]; known {
+			list[l] = at
+		} else {
+			list[l] = -1
+		}
+	}
+	f.same[c.ID()] = list
+	return list
+}
+
+// numbered names classes by the order in which they appear.
+func numbered(classes []int) []int {
+	number := make(map[int]int)
+	list := make([]int, len(classes))
+	for i, class := range classes {
+		if _, known := number[class]; !known {
+			number[class] = len(number)
+		}
+		list[i] = number[class]
 	}
 	return list
 }
 
-// handedOut follows a start, which no done of the computation waits for, to where it leaves: the root, or what takes it along.
-func (f *raceFinder) handedOut(x *memory, start hlo.Instruction) (chain chainOfSteps, ok bool) {
-	chain.start, chain.begin = start, start
-	chain.uses = f.uses(x, start)
-	seen := map[hlo.InstrID]bool{}
-	for work := []hlo.Instruction{start}; len(work) > 0; {
-		in := work[len(work)-1]
-		work = work[:len(work)-1]
-		if in.IsRoot() {
-			chain.done = in
-			return chain, true
-		}
-		for u := range in.Users() {
-			//halo:allow opswitch what hands a chain on within a computation
-			switch {
-			case seen[u.ID()]:
-			case u.Opcode() == hlo.OpAsyncUpdate && u.Operand(0) == in.ID():
-				chain.uses = append(chain.uses, f.uses(x, u)...)
-				work = append(work, u)
-			case u.Opcode() == hlo.OpTuple || u.Opcode() == hlo.OpGetTupleElement || u.Opcode() == hlo.OpOptBarrier:
-				work = append(work, u)
-			default:
-				chain.done = u
-			}
-			seen[u.ID()] = true
-		}
+// leaves are the classes of a value's leaves.
+func (x *memory) leaves(in hlo.Instruction) []int {
+	list := make([]int, in.Shape().NumLeaves())
+	for l := range list {
+		list[l] = x.leaf(in, l)
 	}
-	return chain, !chain.done.IsZero()
+	return list
 }
 
-// memory is that of a computation, in which those leaves of its parameters share memory that do wherever it is called.
-func (f *raceFinder) memory(c hlo.Computation) *memory {
-	if x := f.known[c.ID()]; x != nil {
-		return x
-	}
-	x := memoryOf(c)
-	f.known[c.ID()] = x
-	var given [][]int // by call: the class of each leaf
-	for caller, id := range f.m.Callers(c.ID()) {
-		y := f.memory(f.m.MustComputation(caller))
-		classes, ok := f.given(y, f.m.MustComputation(caller).MustAt(id), c)
-		if !ok {
-			return x
-		}
-		given = append(given, classes)
-	}
-	if len(given) > 0 {
-		x.share(c, given)
-	}
-	return x
-}
-
-// given is the class of each leaf that a call hands to a computation; false for what does not run it on whole values.
-func (f *raceFinder) given(y *memory, in hlo.Instruction, c hlo.Computation) (classes []int, ok bool) {
-	add := func(o hlo.Instruction) {
-		for l := range o.Shape().NumLeaves() {
-			classes = append(classes, y.leaf(o, l))
-		}
-	}
-	//halo:allow opswitch how each hands on its operands
-	switch in.Opcode() {
-	case hlo.OpCall, hlo.OpAsyncStart:
-		for o := range in.Operands() {
-			add(o)
-		}
-	case hlo.OpConditional:
-		for i := range in.NumCallees() {
-			if in.Callee(i) == c.ID() {
-				if classes != nil {
-					return nil, false // two branches of one computation
-				}
-				add(in.OperandInstr(i + 1))
-			}
-		}
-	case hlo.OpWhile:
-		add(in.OperandInstr(0))
-		classes = f.kept(in, classes)
-	default:
-		return nil, false
-	}
-	return classes, true
-}
-
-// kept takes apart leaves of the state of a loop that share memory at first, and not after a round.
-func (f *raceFinder) kept(while hlo.Instruction, classes []int) []int {
-	body := f.m.MustComputation(while.Callee(1))
-	if conditionIsSecond(while) {
-		body = f.m.MustComputation(while.Callee(0))
-	}
-	for {
-		x, root := memoryOf(body), body.Root()
-		x.share(body, [][]int{classes})
-		next, number := make([]int, len(classes)), make(map[[2]int]int)
-		for l := range classes {
-			key := [2]int{classes[l], x.leaf(root, min(l, root.Shape().NumLeaves()-1))}
-			if _, known := number[key]; !known {
-				number[key] = len(number)
-			}
-			next[l] = number[key]
-		}
-		if len(number) == distinct(classes) {
-			return next
-		}
-		classes = next
-	}
-}
-
-func distinct(classes []int) int { return len(slices.Compact(slices.Sorted(slices.Values(classes)))) }
-
-// share makes those leaves of the parameters one class that are of one class in every call.
-func (x *memory) share(c hlo.Computation, given [][]int) {
+// share makes those leaves of the parameters one class that are of one class where the computation is called.
+func (x *memory) share(c hlo.Computation, classes []int) {
 	type leaf struct {
 		p hlo.Instruction
 		l int
 	}
-	var leaves []leaf
+	first := make(map[int]leaf)
+	k := 0
 	for i := range c.NumParameters() {
-		for l := range c.Parameter(i).Shape().NumLeaves() {
-			leaves = append(leaves, leaf{c.Parameter(i), l})
-		}
-	}
-	for k, a := range leaves {
-		for j, b := range leaves[:k] {
-			same := true
-			for _, classes := range given {
-				same = same && k < len(classes) && classes[j] == classes[k]
+		p := c.Parameter(i)
+		for l := 0; l < p.Shape().NumLeaves() && k < len(classes); l++ {
+			if other, known := first[classes[k]]; known {
+				x.same(p, l, other.p, other.l, 1)
+			} else {
+				first[classes[k]] = leaf{p, l}
 			}
-			if same {
-				x.same(a.p, a.l, b.p, b.l, 1)
-				break
-			}
+			k++
 		}
 	}
 }

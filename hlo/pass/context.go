@@ -47,6 +47,24 @@ func (c *Context) Edit(m hlo.Module) *hlo.Editor {
 	return c.session
 }
 
+// IsLent reports whether the pass is part of a chain: then it edits what it was given.
+func (c *Context) IsLent() bool { return c.lent != nil }
+
+// Trial is a context for finding out what the pass would make of the module that it was given, before it is edited: its sessions make versions of their own, its fuel is not spent, and nobody hears of
+// it.
+func (c *Context) Trial() *Context {
+	return &Context{Context: c.Context, pass: c.pass, runner: &Runner{FP: c.FP()}, began: c.began}
+}
+
+// Back is what a pass returns that has undone all it did: the module that it was given, and in a chain of passes, where that has been written over, the one that
+// is the same again.
+func (c *Context) Back(given, now hlo.Module) hlo.Module {
+	if c.lent != nil {
+		return now
+	}
+	return given
+}
+
 func (c *Context) closeSession() {
 	if c.session != nil {
 		c.copied = sum(c.copied, c.session.Stats())

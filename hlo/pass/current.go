@@ -10,8 +10,9 @@ import (
 )
 
 // Between two passes a module is a version, which others may hold, or one in the making, which passes own one after the other. Where nobody
-// looks, passes that own what they edit make a chain: it copies each node at most once, whichever of them writes to it. The chain ends,
-// and the module becomes a version, when a pass comes that wants one, or somebody looks: an instrument, a check, or the end of the run.
+// looks, passes make a chain: it copies each node at most once, whichever of them writes to it. The chain ends, and the module becomes a
+// version, when somebody looks: an instrument, a check, or the end of the run. A pass need not know: what it reads stays as it was until it is done
+// (hlo.Owned.Rewrite).
 //
 // When a pass of a chain fails, the runner starts over from where the chain began, version by version, so that errors and reproducers hold
 // the module that the pass was given.
@@ -32,7 +33,7 @@ type Handed struct {
 	// Forked is the part of them that was copied since several large computations were worked on at once.
 	Forked hlo.CopyStats
 	// Restarts are the paths of passes that failed in a chain, which was run again version by version then. A pass of the list that did not
-	// fail again has read what it had edited, though it is lent.
+	// fail again has read what it had edited, though it says that it is lent, or has opened sessions of its own. It gets versions for the rest of the run.
 	Restarts []string
 }
 
@@ -62,9 +63,6 @@ type link struct {
 	fp      FP
 	threads []string
 }
-
-// owns reports whether a pass can edit what others are still making.
-func (p *Pass) owns() bool { return p.Own != nil || p.Lent }
 
 // looks reports whether somebody wants to see the module after each pass, or counts what passes do.
 func (r *Runner) looks() bool {
@@ -131,7 +129,11 @@ func (r *Runner) callOwned(c *Context, p *Pass, ch *chain, last lastRun) (err er
 		ch.o, err = p.Own(c, ch.o.Move())
 		return err
 	}
-	ch.o = ch.o.Edit(func(e *hlo.Editor) {
+	lend := ch.o.Rewrite
+	if p.Lent {
+		lend = ch.o.Edit
+	}
+	ch.o = lend(func(e *hlo.Editor) {
 		m := e.ViewModule()
 		for range m.Callers(m.Entry().ID()) { // who calls whom stays known when views are stale
 			break
@@ -171,6 +173,7 @@ func (r *Runner) startOver(ctx context.Context, failed link, err error) error {
 	defer func() { r.FP, r.threads = fp, threads }()
 	r.last = map[runKey]lastRun{}
 	r.now.at = r.newStamp()
+	r.alone[r.key(failed.pass)] = true
 	for _, l := range append(ch.links, failed) {
 		r.FP, r.threads = l.fp, l.threads
 		if err := r.passOn(ctx, l.pass, l.path, r.now.m); err != nil {
@@ -216,10 +219,14 @@ func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
 	if last.before == 0 { // it has not run
 		return nil
 	}
-	now, was, set := r.now.chain, last.chain, map[hlo.CompID]bool{}
+	now, was := r.now.chain, last.chain
 	if was != nil && was == now {
 		return was.dirty(m, last.before)
 	}
+	if now == nil && !last.given.IsZero() {
+		return r.dirt.between(m, last.given)
+	}
+	set := map[hlo.CompID]bool{}
 	if now != nil { // the way back goes from here to where the chain began,
 		set, m = now.dirty(m, 0), now.base
 	}
@@ -231,6 +238,23 @@ func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
 		return nil
 	}
 	return union(set, dirty(m, old))
+}
+
+// comparison keeps what is dirty between two versions: most passes that run in a row were last given the same one.
+type comparison struct {
+	m, old hlo.Module
+	set    map[hlo.CompID]bool
+}
+
+// between is dirty(m, old), nil if m does not come from old. It must not be written.
+func (c *comparison) between(m, old hlo.Module) map[hlo.CompID]bool {
+	if c.m != m || c.old != old {
+		*c = comparison{m: m, old: old}
+		if m.SameLineage(old) {
+			c.set = dirty(m, old)
+		}
+	}
+	return c.set
 }
 
 // dirty is like the function of that name, for what a chain has edited after a moment.

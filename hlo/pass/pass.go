@@ -48,9 +48,12 @@ type Pass struct {
 	// at facts about these, but at nothing else, since it is not run again on computations for which all this stayed as it was. It must
 	// be safe to run on several computations at once.
 	Local func(ctx *Context, m hlo.Module, c hlo.CompEdit) error
-	// Lent says that Run or Local reads computations anew after each edit: m and what it gives out may be views then, of what passes before
-	// have made and nobody has looked at, which die with the next edit. Run opens its sessions with Context.Edit, on what it was given or what Freeze
-	// gave it, and keeps what a session has done. Local takes c from its handle; of m it may read what it has not edited.
+	// In a chain of passes, m is a view of what passes before have made and nobody has looked at, and the session is that of the chain: Run opens its sessions
+	// with Context.Edit, on what it was given or what Freeze gave it, and keeps what a session has done; a pass that does not is run on a version. What
+	// was read stays as it was until the first Freeze, or the end of the pass.
+
+	// Lent says that Run or Local reads computations anew after each edit, so that nothing need be kept of what it writes over: m and what it gives out die with the next edit
+	// then. Local takes c from its handle; of m it may read what it has not edited.
 	Lent bool
 	// Own edits the module that passes hand on, and gives it back. What passes before it have copied is not copied again.
 	Own func(ctx *Context, o hlo.Owned[hlo.Module]) (hlo.Owned[hlo.Module], error)

@@ -35,7 +35,7 @@ type Report struct {
 	// Copied counts the parts of the IR that were copied because the version before has them too.
 	Copied hlo.CopyStats
 	FP     FP // the policy of the run
-	// Fresh says that the pass had to run: nothing had changed since its last run otherwise.
+	// Fresh says that the pass had to run: otherwise nothing had changed since its last run, or the module has nothing that it is about.
 	Fresh bool
 	// Allocated is what the process allocated meanwhile, in bytes, if the runner counts that.
 	Allocated int64
@@ -81,6 +81,8 @@ type Runner struct {
 	Budget Budget
 	// Thorough runs every pass on everything, whether or not anything changed since its last run.
 	Thorough bool
+	// Units are the modules that passes take out of the one they are given, and put into it; nil: there are none.
+	Units Units
 	// Handed is how the last run has handed on what its passes made.
 	Handed Handed
 	// CountMemory has reports tell how much memory each pass allocated.
@@ -92,6 +94,8 @@ type Runner struct {
 	stamps  stamp
 	opcodes opcodes
 	last    map[runKey]lastRun
+	dirt    comparison
+	alone   map[runKey]bool  // passes that get versions
 	texts   map[*Pass]string // of options
 	left    Budget           // of the pass that runs
 	mu      sync.Mutex       // of left and Fuel
@@ -111,9 +115,9 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 			return m, err
 		}
 	}
-	r.last, r.texts = map[runKey]lastRun{}, map[*Pass]string{}
+	r.last, r.alone, r.texts = map[runKey]lastRun{}, map[runKey]bool{}, map[*Pass]string{}
 	r.facts = facts{}
-	r.opcodes = opcodes{}
+	r.opcodes, r.dirt = opcodes{}, comparison{}
 	r.Handed = Handed{}
 	r.now = current{m: m, at: r.newStamp()}
 	err := r.pipeline(ctx, placesOf("", p, map[string]int{}))
@@ -209,7 +213,7 @@ func (r *Runner) pass(ctx context.Context, at *place) error {
 		if !r.concerns(p) {
 			return nil
 		}
-		if p.owns() {
+		if !r.alone[r.key(p)] {
 			return r.handOn(ctx, p, path)
 		}
 	}
@@ -280,6 +284,9 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 	}()
 	last, ran := r.lastOf(p)
 	if ran && last.before == r.now.at && last.after == r.now.at {
+		return m, nil
+	}
+	if !r.concerns(p) {
 		return m, nil
 	}
 	rep.Fresh = true

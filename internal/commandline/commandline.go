@@ -17,6 +17,7 @@
 //	required     the flag must be given
 //	arg          an argument; a []string takes all that are left
 //	optional     the argument may be absent
+//	passthrough  flags behind the first argument are arguments, too
 //	embed        a struct whose fields belong to the command
 //
 // Fields are strings, booleans, numbers, durations, [encoding.TextUnmarshaler]s, pointers to those, and []string.

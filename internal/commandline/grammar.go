@@ -52,6 +52,9 @@ func (g *grammar) field(field reflect.StructField, v reflect.Value) {
 	help := os.Expand(tag.Get("help"), func(name string) string { return g.vars[name] })
 	if _, ok := tag.Lookup("arg"); ok {
 		_, optional := tag.Lookup("optional")
+		if _, ok := tag.Lookup("passthrough"); ok { // flags behind the first argument are somebody else's
+			g.flags.SetInterspersed(false)
+		}
 		g.args = append(g.args, argument{spell(field), help, optional, v})
 		return
 	}

@@ -36,17 +36,15 @@ type Cycle struct {
 func (c *Cycle) String() string {
 	var b strings.Builder
 	for i, w := range c.Waits {
+		who := c.grid.Name(w.Device)
 		if i > 0 {
-			b.WriteString(", which ")
+			who = ", which"
 		}
 		thread := ""
 		if w.Thread != mainThread {
 			thread = " in what %" + w.Thread + " began"
 		}
-		fmt.Fprintf(&b, "%s waits at %%%s, %v,%s for %s", c.grid.Name(w.Device), w.At.Name(), w.At.Opcode(), thread, c.grid.Name(w.For))
-		if i == 0 && len(c.Waits) > 1 {
-			continue
-		}
+		fmt.Fprintf(&b, "%s waits at %%%s, %v,%s for %s", who, w.At.Name(), w.At.Opcode(), thread, c.grid.Name(w.For))
 	}
 	if c.Ended {
 		b.WriteString(", which never comes there")

@@ -18,6 +18,9 @@ var (
 	tame    = []float64{1, 2, 3, 0.5, 1.5, 5, 0.25, 7}
 )
 
+// nearEnds are numbers whose double is infinite in one of the types, and whose half is finite. They show that a rule is of class overflow.
+var nearEnds = []float64{6e4, 3e38, 1.5e308}
+
 // numbersOf are the inputs of a type.
 func numbersOf(t hlo.PrimitiveType, fp pass.FP) (all []*hlo.Literal) {
 	from := hostile
@@ -35,6 +38,13 @@ func numbersOf(t hlo.PrimitiveType, fp pass.FP) (all []*hlo.Literal) {
 	for _, x := range from {
 		if l, ok := scalar.Nearest(t, x); ok {
 			add(l)
+		}
+	}
+	if t.IsFloat() && fp < pass.Overflow {
+		for _, x := range nearEnds {
+			if l, ok := scalar.Nearest(t, x); ok {
+				add(l)
+			}
 		}
 	}
 	if t.IsInteger() {

@@ -119,17 +119,16 @@ func putOff(d *analysis.Dependencies, costs *analysis.Costs, start, other hlo.In
 
 // setsOf chooses what is merged, as if the pairs were plain instructions. It leaves the session as it was.
 func (b *combiner) setsOf(ctx *pass.Context, e *hlo.Editor, m hlo.Module, c hlo.Computation, pairs []async.Pair, group []int) (sets [][]async.Pair, err error) {
-	before := e.Snapshot()
-	defer func() { e.Rollback(before) }()
+	try := e.ViewModule().Edit()
 	of := make(map[hlo.InstrID]int) // pair of each plain instruction
 	for i, p := range pairs {
-		id, err := p.Plain(e.Computation(c.ID()), m)
+		id, err := p.Plain(try.Computation(c.ID()), m)
 		if err != nil {
 			return nil, err
 		}
 		of[id] = i
 	}
-	now := e.ViewModule()
+	now := try.Freeze()
 	own := *b
 	own.key = func(m hlo.Module, in hlo.Instruction) (string, bool) {
 		key, ok := b.key(m, in)

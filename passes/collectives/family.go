@@ -35,6 +35,7 @@ var Family = pass.Family{
 		"all-reduce-splitter":                 NewAllReduceSplitter,
 		"ar-crs-combiner":                     NewArCrsCombiner,
 		"collective-permute-combiner":         NewCollectivePermuteCombiner,
+		"collective-permute-decomposer":       NewCollectivePermuteDecomposer,
 		"collective-pipeliner":                NewPipeliner,
 		"cpu-all-reduce-combiner":             NewCPUAllReduceCombiner,
 		"reduce-scatter-combiner":             NewReduceScatterCombiner,

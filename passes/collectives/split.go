@@ -129,11 +129,11 @@ func splitPair(ctx *pass.Context, e *hlo.Editor, m hlo.Module, c hlo.Computation
 		ctx.Missed(pair.Start, "not split: the schedule says when it begins and ends, and not where two would")
 		return nil
 	}
-	before, ce := e.Snapshot(), e.Computation(c.ID())
-	if _, err := pair.Plain(ce, m); err != nil {
+	try, ce := e.ViewModule().Edit(), e.Computation(c.ID())
+	if _, err := pair.Plain(try.Computation(c.ID()), m); err != nil {
 		return err
 	}
-	now := e.ViewModule()
+	now := try.Freeze()
 	view := now.MustComputation(c.ID())
 	whole, part := slice.OperandInstr(0).Shape().ByteSize(), slice.Shape().ByteSize()
 	first, second, ok := splitGroups(ctx, now, view.MustAt(slice.ID()))
@@ -141,8 +141,10 @@ func splitPair(ctx *pass.Context, e *hlo.Editor, m hlo.Module, c hlo.Computation
 		if ok {
 			ctx.Missed(pair.Start, "not split: nothing else runs between the groups of %d devices of the first step", len(first[0]))
 		}
-		e.Rollback(before)
 		return nil
+	}
+	if _, err := pair.Plain(ce, m); err != nil {
+		return err
 	}
 	one, two, err := split(ce, slice.ID(), first, second)
 	if err != nil {

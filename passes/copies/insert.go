@@ -31,6 +31,7 @@ What a loop carries, what the branches of a conditional return, what is updated 
 memory from outside and leaves it again; then the copies go that nothing reads after their source is written over. Last, constants and parameters are copied where they would be written over or be a result.
 Computations that run get one caller each before.`,
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+			was := m.Hash()
 			flat, err := control.FlattenCallGraph.Run(ctx, m)
 			if err != nil {
 				return m, err
@@ -41,8 +42,8 @@ Computations that run get one caller each before.`,
 					return m, err
 				}
 			}
-			if i.m.Equal(m) { // all that was inserted went again
-				return m, nil
+			if i.m.Hash() == was { // all that was inserted went again
+				return ctx.Back(m, i.m), nil
 			}
 			return i.m, nil
 		},

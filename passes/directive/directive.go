@@ -43,7 +43,7 @@ func Set(in hlo.Instruction, key string) bool {
 // Table is every directive.
 var Table = []Directive{
 	{NoHoisting, Frontend, []string{"while-loop-invariant-code-motion", "while-loop-expensive-invariant-code-motion"}, "of a loop: nothing is moved out of it; of an instruction: it stays in its loop"},
-	{KeepOneRound, Frontend, []string{"while-loop-simplifier"}, "a loop of one round stays a loop"},
+	{KeepOneRound, Frontend, []string{"while-loop-simplifier", "while-loop-unroller"}, "a loop of one round stays a loop"},
 	{"inlineable", Frontend, []string{"call-inliner", "conditional-simplifier"}, `"false" and "xla_late" keep a call; a conditional whose branch is known becomes a call of it`},
 	{"composite.name", Frontend, []string{"call-inliner", "verifier"}, "which composites stay calls"},
 	{"composite.attributes", Frontend, []string{"verifier"}, "must not be empty"},
@@ -71,6 +71,7 @@ var Table = []Directive{
 	{"num_batch_dims", Frontend, []string{"spmd-partitioning"}, "leading axes of a custom call that may be split"},
 	{"known_trip_count", Backend, []string{"analysis", "lower", "while-loop-unroller"}, "how many rounds a loop has"},
 	{"known_induction_variable", Backend, []string{"while-loop-simplifier"}, "the part of the state that counts; its number follows it"},
+	{"_xla_multi_module_call", Call, []string{"hlo-module-stitcher"}, "a call of the module that the backend configuration names"},
 	{"MoveToHost", Call, []string{"host-offloader", "host-offloading-prepare", "strip-memory-placement-annotations"}, "the value is in the memory of the host"},
 	{"MoveToDevice", Call, []string{"host-offloader", "strip-memory-placement-annotations"}, "and back"},
 	{"annotate_device_placement", Call, []string{"convert-memory-placement-to-internal-annotations", "strip-memory-placement-annotations"}, "what JAX says of memories"},
@@ -90,7 +91,7 @@ var Table = []Directive{
 	{"_xla_cse_safe_zero_operand", Frontend, nil, "XLA: an operand that stands for 0"},
 	{"_collectives_group", Frontend, nil, "XLA:GPU: collectives that one call starts together"},
 	{"collective_communication_domain", Frontend, nil, "XLA: over which network a collective runs"},
-	{"compilation_unit", Frontend, nil, "XLA: a call whose callee hlo-module-splitter makes a module of its own"},
+	{"compilation_unit", Frontend, []string{"hlo-module-splitter"}, "a call whose callee becomes a module of this name"},
 	{"mosaic_fusion_group", Frontend, nil, "XLA:TPU: calls that one kernel computes"},
 	{"results_memory_spaces", Frontend, nil, "XLA:TPU: in which memories results are"},
 	{"xla_disable_while_loop_dce", Frontend, nil, "XLA: no dead parts are taken out of the state of this loop"},

@@ -16,6 +16,7 @@ var Family = pass.Family{
 		BitcastDtypes,
 		Comparison,
 		Convolution4D,
+		ConvolutionCanonicalization,
 		ConvolutionPred,
 		DynamicDimensionSimplifier,
 		DynamicIndexSplitter,
@@ -45,6 +46,7 @@ var Family = pass.Family{
 		"tree-reduction-rewriter":     NewTreeReduction,
 	},
 	Aliases: map[string]string{
+		"conv-canonicalization":       "convolution-canonicalization",
 		"permutation-sort-simplifier": "permutation-sort-expander",
 	},
 }

@@ -24,7 +24,7 @@ func NewFusibleSinking(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "while-loop-fusible-sinking", Doc: fusibleDoc, Options: o, Params: []pass.Param{{Name: key, Doc: "also what is a broadcast of a constant alone; true"}},
-		Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			e := ctx.Edit(m)
 			for c := range m.PostOrder() {
 				for in := range c.Instructions() {

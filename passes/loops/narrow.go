@@ -197,41 +197,59 @@ func (n *narrowing) findLive() bool {
 			outside(i)
 		}
 	}
-	mark(partsOf(n.cond.Root()))
-	for _, comp := range []hlo.Computation{n.body, n.cond} {
-		for in := range comp.Instructions() {
+	inBody, inCond := newPartWalk(n.body), newPartWalk(n.cond)
+	mark(inCond.from(n.cond.Root()))
+	for _, w := range []*partWalk{inBody, inCond} {
+		for in := range w.c.Instructions() {
 			traits := hlo.Info(in.Opcode()).Traits
 			const keeps = hlo.TraitSideEffect | hlo.TraitCollective | hlo.TraitRandom | hlo.TraitTokens | hlo.TraitAsyncStart | hlo.TraitAsyncDone
 			if n.effects.Of(in) || in.NumCallees() > 0 || hlo.IsAsync(in.Opcode()) || traits&keeps != 0 || in.Opcode() == hlo.OpCustomCall {
-				mark(partsOf(in)) // it stays, whoever reads it
+				mark(w.from(in)) // it stays, whoever reads it
 			}
 		}
 	}
 	for len(work) > 0 {
 		i := work[len(work)-1]
 		work = work[:len(work)-1]
-		mark(partsOf(n.body.Root().OperandInstr(i)))
+		mark(inBody.from(n.body.Root().OperandInstr(i)))
 	}
 	return true
 }
 
-// partsOf lists the parts of the state that a value is made from.
-func partsOf(from hlo.Instruction) (parts []int) {
-	seen := map[hlo.InstrID]bool{}
-	for work := []hlo.Instruction{from}; len(work) > 0; {
-		in := work[len(work)-1]
-		work = work[:len(work)-1]
-		if seen[in.ID()] {
-			continue
-		}
-		seen[in.ID()] = true
+// partWalk finds the parts of the state that values of a computation are made from. It goes through each instruction once.
+type partWalk struct {
+	c     hlo.Computation
+	seen  []bool // by id
+	work  []hlo.InstrID
+	parts []int
+}
+
+func newPartWalk(c hlo.Computation) *partWalk {
+	return &partWalk{c: c, seen: make([]bool, c.IDLimit())}
+}
+
+// from lists the parts that a value is made from, but for those that are found on ways which have been gone before. The next call overwrites the list.
+func (w *partWalk) from(in hlo.Instruction) []int {
+	w.parts = w.parts[:0]
+	for w.reach(in.ID()); len(w.work) > 0; {
+		in := w.c.MustAt(w.work[len(w.work)-1])
+		w.work = w.work[:len(w.work)-1]
 		if in.Opcode() == hlo.OpGetTupleElement && in.OperandInstr(0).Opcode() == hlo.OpParameter {
-			parts = append(parts, int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))
+			w.parts = append(w.parts, int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))
 			continue
 		}
-		work = slices.AppendSeq(work, in.Operands())
+		for o := range in.OperandIDs() {
+			w.reach(o)
+		}
 	}
-	return parts
+	return w.parts
+}
+
+func (w *partWalk) reach(id hlo.InstrID) {
+	if !w.seen[id] {
+		w.seen[id] = true
+		w.work = append(w.work, id)
+	}
 }
 
 func (n *narrowing) apply() error {

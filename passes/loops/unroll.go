@@ -11,6 +11,7 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
+	"github.com/gohalo/halo/passes/directive"
 )
 
 const unrollDoc = `write the rounds of counting loops one after the other
@@ -121,6 +122,8 @@ func (u *unroller) refuses(m hlo.Module, now analysis.Computations, in hlo.Instr
 	switch {
 	case done:
 		return "it does several rounds at once already"
+	case l.Trip == 1 && directive.Set(in, directive.KeepOneRound):
+		return "its frontend attribute " + directive.KeepOneRound + " says so"
 	case u.factor < 0 && l.Trip > int64(u.maxTrip):
 		return fmt.Sprintf("it runs %d rounds, more than %d", l.Trip, u.maxTrip)
 	case u.factor > 0 && l.Trip < int64(2*u.factor):

@@ -1,5 +1,6 @@
 // Package memory holds the passes that are about how much memory a program needs, and where its values are.
 //
+//	alias    which results may take the memory of parameters
 //	remat    compute values again instead of keeping them, where a limit is exceeded
 //	lives    which values an order of instructions keeps, from where to where
 //	sweep    the walk along that order which gives values up and makes them again
@@ -10,7 +11,8 @@ import "github.com/gohalo/halo/hlo/pass"
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
-		"rematerialization": NewRematerialization,
+		"optimize-input-output-buffer-alias": NewInputOutputAlias,
+		"rematerialization":                  NewRematerialization,
 	},
 	Aliases: map[string]string{
 		"hlo-rematerialization": "rematerialization",

@@ -36,18 +36,23 @@ func NewConditionalCodeMotion(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "conditional-code-motion", Doc: conditionalDoc, Options: o, Params: conditionalParams, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		if ctx.IsLent() { // what has been cleaned up cannot be given back, so it is tried first
+			if tried, err := moveAcross(ctx.Trial(), m, layouts, full); err != nil || tried == m {
+				return m, err
+			}
+		}
 		return moveAcross(ctx, m, layouts, full)
 	}}, nil
 }
 
 // moveAcross looks at every conditional of the module without its dead code, and cleans up if one has changed.
 func moveAcross(ctx *pass.Context, m hlo.Module, layouts, full bool) (hlo.Module, error) {
-	tidy := m
-	var err error
-	for _, p := range []*pass.Pass{simplify.CSE, simplify.DCE} {
-		if tidy, err = p.Apply(ctx, tidy); err != nil {
-			return m, err
-		}
+	tidy, err := simplify.CSE.Apply(ctx, m)
+	if err != nil {
+		return m, err
+	}
+	if tidy, err = withoutDead(ctx, tidy); err != nil {
+		return m, err
 	}
 	effects := pass.Fact(ctx, tidy, analysis.FindSideEffects)
 	e := ctx.Edit(tidy)
@@ -80,13 +85,22 @@ func moveAcross(ctx *pass.Context, m hlo.Module, layouts, full bool) (hlo.Module
 	if !moved {
 		return m, nil
 	}
-	after := e.Freeze()
-	for _, p := range []*pass.Pass{simplify.DCE, simplify.TupleSimplifier, simplify.DCE} {
-		if after, err = p.Apply(ctx, after); err != nil {
-			return m, err
-		}
+	if err := simplify.RemoveDead(ctx, e); err != nil {
+		return m, err
 	}
-	return after, nil
+	after, err := simplify.TupleSimplifier.Apply(ctx, e.Freeze())
+	if err != nil {
+		return m, err
+	}
+	return withoutDead(ctx, after)
+}
+
+func withoutDead(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	e := ctx.Edit(m)
+	if err := simplify.RemoveDead(ctx, e); err != nil {
+		return m, err
+	}
+	return e.Freeze(), nil
 }
 
 // side is where a boundary is.

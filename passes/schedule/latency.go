@@ -14,7 +14,8 @@ const latencyDoc = `schedule every computation so that other work hides asynchro
 
 From the end of a computation backwards, the done of a chain is placed as late as its users allow, and its start, or the step that binds the last
 operand, not before other work has filled the time that the chain takes; times are estimated from shapes. Otherwise the order is kept. At
-most limit chains are under way at once, and of each kind as many as KIND-overlap-limit says, what callees have under way included. A
+most limit chains are under way at once, and of each kind as many as KIND-overlap-limit says, what callees have under way included. Unless
+there is a limit on memory, no start stands behind a done of another chain if it needs nothing that comes in between, as estimates may be wrong. A
 schedule that would take longer than the one there was is not taken.
 
 With memory-limit, what needs less memory goes first where the limit is near; if the schedule needs more all the same, it is made again with nine tenths of
@@ -179,6 +180,7 @@ func (g *graph) better(ctx *pass.Context, h *hiding) ([]int, bool) {
 			order, peak = again, p
 		}
 	}
+	order = g.early(h, order)
 	after, waits := g.time(order)
 	ctx.Count("us before", int64(before*1e6))
 	root := g.deps.Order[0].Computation().Root()

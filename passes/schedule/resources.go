@@ -10,7 +10,7 @@ import (
 
 // hiding is the pass latency-hiding-scheduler with its options.
 type hiding struct {
-	limit  int            // chains under way
+	limit  int            // chains under way; 0: no limit
 	kinds  map[string]int // the same by kind
 	memory int64          // 0: no limit
 	rerun  int
@@ -19,8 +19,8 @@ type hiding struct {
 const overlapLimit = "-overlap-limit"
 
 var hidingParams = []pass.Param{
-	{Name: "limit", Doc: "how many chains may be under way at once; 4"},
-	{Name: "KIND" + overlapLimit, Doc: "how many of a kind: all-gather, copy, send-recv and so on, or async for other chains; as many as limit"},
+	{Name: "limit", Doc: "how many chains may be under way at once; no limit"},
+	{Name: "KIND" + overlapLimit, Doc: "how many of a kind: all-gather, copy, send-recv and so on, or async for other chains; as many as limit says"},
 	{Name: "memory-limit", Doc: "how many bytes the values of a computation may take, but for parameters and constants; no limit"},
 	{Name: "rerun", Doc: "how often a schedule that needs more is made again; 1"},
 }
@@ -38,7 +38,7 @@ func newHiding(o pass.Options) (*hiding, error) {
 		}
 		return n
 	}
-	h.limit, h.memory, h.rerun = max(read("limit", 4), 1), int64(read("memory-limit", 0)), read("rerun", 1)
+	h.limit, h.memory, h.rerun = max(read("limit", 0), 0), int64(read("memory-limit", 0)), read("rerun", 1)
 	for kind := range kinds() {
 		if n := read(kind+overlapLimit, 0); n > 0 {
 			h.kinds[kind] = n
@@ -116,8 +116,11 @@ func (h *hiding) fits(r, more resources) bool {
 			return false
 		}
 	}
-	return sum <= h.limit
+	return h.limit == 0 || sum <= h.limit
 }
+
+// limited reports whether there is a limit on what is under way.
+func (h *hiding) limited() bool { return h.limit > 0 || len(h.kinds) > 0 }
 
 // used notes what the callees of calls, loops and branches occupy, of which uses has those that are scheduled.
 func (g *graph) used(uses map[hlo.CompID]resources) {

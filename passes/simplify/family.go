@@ -4,7 +4,12 @@ import "github.com/gohalo/halo/hlo/pass"
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
-	Plain:   []*pass.Pass{CSE, ConvertMover, GatherSimplifier, RecognizeReduceWindow, ReshapeMover, SortSimplifier, TupleSimplifier, ZeroSizedElimination},
-	Made:    map[string]func(pass.Options) (*pass.Pass, error){"constant-folding": NewConstantFolding, "dce": NewDCE, "simplify-fp-conversions": NewFPConversions},
+	Plain: []*pass.Pass{CSE, ConvertMover, GatherSimplifier, RecognizeReduceWindow, SortSimplifier, TupleSimplifier, ZeroSizedElimination},
+	Made: map[string]func(pass.Options) (*pass.Pass, error){
+		"constant-folding":        NewConstantFolding,
+		"dce":                     NewDCE,
+		"reshape-mover":           NewReshapeMover,
+		"simplify-fp-conversions": NewFPConversions,
+	},
 	Aliases: map[string]string{"simplify-sorts": "sort-simplifier"},
 }

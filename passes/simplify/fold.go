@@ -77,7 +77,10 @@ func NewConstantFolding(o pass.Options) (*pass.Pass, error) {
 }
 
 func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-	effects, known := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findCallees)
+	effects, known := pass.Fact(ctx, m, analysis.FindSideEffects), callees{callable: pass.Fact(ctx, m, findCallable)}
+	if f.exact {
+		known.floating = pass.Fact(ctx, m, findFloating)
+	}
 	if pass.Fact(ctx, m, analysis.FindClosed).Has(ce.ID()) || ce.View().ExecutionThread() != hlo.MainThread {
 		return nil
 	}
@@ -88,7 +91,7 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !f.foldable(in, effects, known) {
+		if !f.mayBeConstant(in) || !f.foldable(in, effects, known) {
 			continue
 		}
 		lit, err := f.fold(ctx, m, ce.Editor(), in)
@@ -112,6 +115,21 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 		ctx.Count("instructions", 1)
 	}
 	return nil
+}
+
+// mayBeConstant reports whether all operands look like constants, and one is spelt: few do, so it is asked first, before a value is computed.
+func (f *folding) mayBeConstant(in hlo.Instruction) bool {
+	plain := f.aggressive
+	for id := range in.OperandIDs() {
+		switch in.Computation().MustAt(id).Opcode() {
+		case hlo.OpConstant, hlo.OpTuple:
+			plain = true
+		case hlo.OpBroadcast, hlo.OpIota:
+		default:
+			return false
+		}
+	}
+	return plain
 }
 
 // takenApart reports whether all uses of a tuple take one array out of it.
@@ -226,23 +244,44 @@ func byteSize(s hlo.Shape) (n int64) {
 }
 
 // callees tells of every computation whether it may be evaluated in place of the program, and whether it computes with floating-point numbers.
-type callees struct{ callable, floating map[hlo.CompID]bool }
+type callees struct {
+	callable callable
+	floating floating // if that is asked
+}
 
-// findCallees looks at every computation once, callees first.
-func findCallees(m hlo.Module) callees {
-	k := callees{map[hlo.CompID]bool{}, map[hlo.CompID]bool{}}
+// callable and floating are facts of a module of these kinds.
+type (
+	callable map[hlo.CompID]bool
+	floating map[hlo.CompID]bool
+)
+
+// findCallable looks at every computation once, callees first.
+func findCallable(m hlo.Module) callable {
+	k := callees{callable: callable{}}
 	for c := range m.PostOrder() {
 		k.callable[c.ID()] = true
 		for in := range c.Instructions() {
 			if !k.sameEverywhere(in) {
 				k.callable[c.ID()] = false
-			}
-			if !k.movesOrCounts(in) {
-				k.floating[c.ID()] = true
+				break
 			}
 		}
 	}
-	return k
+	return k.callable
+}
+
+// findFloating does, too.
+func findFloating(m hlo.Module) floating {
+	k := callees{floating: floating{}}
+	for c := range m.PostOrder() {
+		for in := range c.Instructions() {
+			if !k.movesOrCounts(in) {
+				k.floating[c.ID()] = true
+				break
+			}
+		}
+	}
+	return k.floating
 }
 
 // sameEverywhere reports whether an instruction gives the same whenever and wherever it runs. Loops may take any time.

@@ -9,44 +9,54 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-// ReshapeMover sinks rearrangements.
-var ReshapeMover = &pass.Pass{
-	Name: "reshape-mover",
-	Doc: `compute on arrays as they are, and reshape or transpose the results
+const reshapeMoverDoc = `compute on arrays as they are, and reshape or transpose the results
 
 	add(reshape(x), reshape(y))            → reshape(add(x, y))
 	multiply(transpose(x), broadcast(2))   → transpose(multiply(x, broadcast(2)))
 
 An elementwise instruction moves in front of the reshapes or transposes that it reads if they are all the same, and if what else it reads is a
-constant or a broadcast scalar. A scalar moves only if what becomes of it is reshaped to an array. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`,
-	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
-		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
+constant or a broadcast scalar. A scalar moves only if what becomes of it is reshaped to an array. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`
+
+// NewReshapeMover makes the pass reshape-mover, which sinks rearrangements.
+func NewReshapeMover(o pass.Options) (*pass.Pass, error) {
+	const rows = "reshape-of-1d-broadcast-is-cheap"
+	if err := o.Known(rows); err != nil {
+		return nil, err
+	}
+	cheap, err := o.Bool(rows)
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "reshape-mover", Doc: reshapeMoverDoc, Options: o,
+		Params: []pass.Param{{Name: rows, Doc: "an instruction moves in front of reshapes although it reads broadcasts of one dimension, which are reshaped then; false"}},
+		Lent:   true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+			effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+			if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
+				return nil
+			}
+			moving := movable(c.View(), effects, cheap)
+			for in := range pass.Each(c) {
+				if moving[in.ID()] == hlo.NoInstr || !ctx.Spend("move") {
+					continue
+				}
+				if err := moveBefore(c, emit.Again(in), in.ID(), c.At(moving[in.ID()])); err != nil {
+					return err
+				}
+				ctx.Count("instructions", 1)
+			}
 			return nil
-		}
-		moving := movable(c.View(), effects)
-		for in := range pass.Each(c) {
-			if moving[in.ID()] == hlo.NoInstr || !ctx.Spend("move") {
-				continue
-			}
-			if err := moveBefore(c, emit.Again(in), in.ID(), c.At(moving[in.ID()])); err != nil {
-				return err
-			}
-			ctx.Count("instructions", 1)
-		}
-		return nil
-	},
+		}}, nil
 }
 
 // movable has, by id, the first rearrangement that an instruction reads, for those that may move in front of what they read.
-func movable(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
+func movable(c hlo.Computation, effects *analysis.SideEffects, cheap bool) []hlo.InstrID {
 	moving := make([]hlo.InstrID, c.IDLimit())
 	var candidates []hlo.Instruction
 	for i := range moving {
 		moving[i] = hlo.NoInstr
 	}
 	for in := range c.PostOrder() {
-		if r, ok := rearranged(in, effects); ok {
+		if r, ok := rearranged(in, effects, cheap); ok {
 			moving[in.ID()] = r.ID()
 			candidates = append(candidates, in)
 		}
@@ -134,8 +144,10 @@ func allMove(o hlo.Instruction, moving []hlo.InstrID) bool {
 	return true
 }
 
-// rearranged returns the first of the rearrangements that in reads if in is elementwise and what it reads allows it to move.
-func rearranged(in hlo.Instruction, effects *analysis.SideEffects) (first hlo.Instruction, ok bool) {
+// rearranged returns the first of the rearrangements that in reads if in is elementwise and what it reads allows it to move; cheap allows broadcasts of
+// one dimension.
+func rearranged(in hlo.Instruction, effects *analysis.SideEffects, cheap bool) (first hlo.Instruction, ok bool) {
+	rows := false
 	traits := hlo.Info(in.Opcode()).Traits
 	if !traits.Has(hlo.TraitElementwise) || traits.Has(hlo.TraitRandom) || effects.Of(in) || in.NumCallees() > 0 || !isPlain(in) ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Common() != nil && in.Common().Sharding != nil {
@@ -153,11 +165,13 @@ func rearranged(in hlo.Instruction, effects *analysis.SideEffects) (first hlo.In
 		case o.Shape().IsScalar() && !in.Shape().IsScalar(): // of select and clamp
 		case o.Opcode() == hlo.OpConstant && o.Literal() != nil && !o.Literal().IsElided():
 		case o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().IsScalar():
+		case cheap && o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().Rank() == 1 && isPlain(o):
+			rows = true
 		default:
 			return in, false
 		}
 	}
-	return first, !first.IsZero()
+	return first, !first.IsZero() && (!rows || first.Opcode() == hlo.OpReshape)
 }
 
 // isRearrangement reports a reshape or transpose of an array of fixed size to one that is no scalar.
@@ -184,7 +198,7 @@ func moveBefore(c hlo.CompEdit, in hlo.InstrSpec, id hlo.InstrID, r hlo.Instruct
 			operands = append(operands, o.Operand(0))
 		case o.Shape().IsScalar() && !in.Shape.IsScalar():
 			operands = append(operands, o.ID())
-		case o.Opcode() == hlo.OpBroadcast:
+		case o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().IsScalar():
 			operands = append(operands, c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: hlo.OpBroadcast, Shape: source.WithType(o.Shape().Type()),
 				Operands: []hlo.InstrID{o.Operand(0)}, Attrs: o.Attrs(), Common: o.Common(), Position: o.Position()}).ID())
 		default:

@@ -80,7 +80,7 @@ func withoutMetadata(ctx *pass.Context, m hlo.Module) hlo.Module {
 			}
 		}
 	}
-	return e.Snapshot()
+	return e.Freeze()
 }
 
 // stripped is a sharding without metadata; the same one if it has none.
@@ -159,7 +159,7 @@ func constraintsToCopies(ctx *pass.Context, m hlo.Module) hlo.Module {
 		}
 	}
 	coverRoot(e.Computation(m.Entry().ID()))
-	return e.Snapshot()
+	return e.Freeze()
 }
 
 // coverRoot puts something over a root that calls computations: the arrays of a loop are tiled as in its body, whatever a caller wants.

@@ -169,26 +169,39 @@ func copyBox(dst []byte, dstDims, to []int64, src []byte, srcDims, from, size []
 
 // IsOneDevices reports whether a program is that of one device already: it has collectives, or asks which device it runs on, and nothing in it
 // says how to split arrays but at its boundary.
-func IsOneDevices(m hlo.Module) bool {
-	communicates := false
+func IsOneDevices(m hlo.Module) bool { return !IsWhole(m) && communicates(m) }
+
+// IsWhole reports whether something in a program says how to split its arrays, elsewhere than at its boundary: it waits to be partitioned.
+func IsWhole(m hlo.Module) bool { return anyInstruction(m, splits) }
+
+func splits(in hlo.Instruction) bool {
+	if isTarget(in, shardingCall) || isTarget(in, toShards) || isTarget(in, sdyToLocal) || isTarget(in, sdyResult) {
+		return true
+	}
+	k := in.Common()
+	if k == nil {
+		return false
+	}
+	if _, parameter := in.ParameterNumber(); !parameter && !in.IsRoot() && k.Sharding != nil {
+		return true
+	}
+	_, shardy := k.FrontendAttributes.Get(sdyShardingKey)
+	return shardy
+}
+
+func communicates(m hlo.Module) bool {
+	return anyInstruction(m, func(in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpPartitionId || hlo.Info(in.Opcode()).Traits.Has(hlo.TraitCollective)
+	})
+}
+
+func anyInstruction(m hlo.Module, is func(hlo.Instruction) bool) bool {
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
-			if in.Opcode() == hlo.OpPartitionId || hlo.Info(in.Opcode()).Traits.Has(hlo.TraitCollective) {
-				communicates = true
-			}
-			if isTarget(in, shardingCall) || isTarget(in, toShards) || isTarget(in, sdyToLocal) || isTarget(in, sdyResult) {
-				return false
-			}
-			_, parameter := in.ParameterNumber()
-			if k := in.Common(); k != nil && !parameter && !in.IsRoot() && k.Sharding != nil {
-				return false
-			}
-			if k := in.Common(); k != nil {
-				if _, ok := k.FrontendAttributes.Get(sdyShardingKey); ok {
-					return false
-				}
+			if is(in) {
+				return true
 			}
 		}
 	}
-	return communicates
+	return false
 }

@@ -88,7 +88,7 @@ func Start(open func() (Wire, error), o Options) (*Job, error) {
 	ready := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2) // this goroutine, and one that folds, run beside the workers
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2) // this goroutine, and one that it wakes, run beside the workers
 		if j.reserved() {
 			if err := pin(o.Processors); err != nil {
 				ready <- err

@@ -2,7 +2,6 @@ package distributed
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 )
@@ -54,9 +53,6 @@ func (l *loop) run() {
 		if l.reserved() {
 			l.rest(&idle, moved)
 			continue
-		}
-		if moved {
-			runtime.Gosched() // who waited for that has something to do
 		}
 		idle.wait(l, moved || now.Sub(began) > workingPoll)
 	}

@@ -15,8 +15,13 @@ import (
 // Every element is folded by one process, from what every device brings, in the order of the group. So the bits do not depend on how many processes there
 // are, as they would if each first folded what its own devices bring, or if the library chose the order.
 
-// foldPiece is the bytes of a piece.
-const foldPiece = 512 << 10
+// foldPiece is the bytes of a piece, and leastPiece those where many devices bring one: the loop folds a piece without a pause, and nobody hears of this process
+// meanwhile.
+const (
+	foldPiece  = 512 << 10
+	leastPiece = 64 << 10
+	manyFold   = 8 // devices up to which pieces are large
+)
 
 // span is bytes of a leaf.
 type span struct{ leaf, from, to int }
@@ -28,7 +33,8 @@ func pieces(t *devices.Meeting, k, n int) (all []span) {
 		width := s.Type().ByteSize()
 		elements := int(s.ByteSize()) / width
 		from, to := elements*k/n*width, elements*(k+1)/n*width
-		for step := foldPiece / width * width; from < to; from += step {
+		step := max(foldPiece/max(1, (len(t.Group)+manyFold-1)/manyFold), leastPiece) / width * width
+		for ; from < to; from += step {
 			all = append(all, span{i, from, min(from+step, to)})
 		}
 	}
@@ -49,7 +55,6 @@ type reduction struct {
 	brought [][][]byte // by piece and rank in the group
 	here    []bool     // pieces that have arrived; the loop's, as is next
 	next    int        // the piece to fold
-	hands   hands      // that fold
 
 	mu   sync.Mutex
 	left int // batches that have to end
@@ -60,7 +65,6 @@ type reduction struct {
 func (x *Transport) reduce(t *devices.Meeting, fold *devices.Visitor, to exchange, done func(error)) {
 	r := &reduction{Transport: x, t: t, task: newTask(t.Name, t.Count), to: to, ranks: x.plan.ranks(t.Group), fold: fold, done: done}
 	r.me = slices.Index(r.ranks, x.job.rank)
-	r.hands.own = x.job.reserved()
 	t.Reduced = make([][]byte, t.In.NumOperands())
 	for i := range t.Reduced {
 		if fold.Result != nil {
@@ -98,12 +102,12 @@ func (x *Transport) reduce(t *devices.Meeting, fold *devices.Visitor, to exchang
 // arrived notes that a piece has come from everywhere. Pieces are folded, and sent, in their order, in which the others expect them; messages may end in another.
 func (r *reduction) arrived(k int) {
 	for r.here[k] = true; r.next < len(r.here) && r.here[r.next]; r.next++ {
-		piece := r.next
-		r.hands.do(func() { r.foldPiece(piece) })
+		r.foldPiece(r.next)
 	}
 }
 
-// foldPiece folds a piece and sends it to the others.
+// foldPiece folds a piece and sends it to the others. The loop does it: to hand a piece to another goroutine, and to get it back, takes threads that wake each
+// other, and longer than to fold it.
 func (r *reduction) foldPiece(k int) {
 	s := r.mine[k]
 	out := r.t.Reduced[s.leaf][s.from:s.to]
@@ -145,49 +149,11 @@ func (r *reduction) ended(err error) {
 				}
 			}
 		}
-		if r.hands.own {
+		if r.job.reserved() { // to wake another goroutine takes a processor that computes
 			done(nil)
 			return
 		}
 		go done(nil)
-	}
-}
-
-// hands do the work of the loop that takes long, one piece after the other.
-type hands struct {
-	own   bool // the loop has a processor to itself, and does it: handing over takes one that computes
-	mu    sync.Mutex
-	queue []func()
-	busy  bool
-}
-
-func (h *hands) do(f func()) {
-	if h.own {
-		f()
-		return
-	}
-	h.mu.Lock()
-	h.queue = append(h.queue, f)
-	begin := !h.busy
-	h.busy = true
-	h.mu.Unlock()
-	if begin {
-		go h.work()
-	}
-}
-
-func (h *hands) work() {
-	for {
-		h.mu.Lock()
-		if len(h.queue) == 0 {
-			h.busy = false
-			h.mu.Unlock()
-			return
-		}
-		f := h.queue[0]
-		h.queue = h.queue[1:]
-		h.mu.Unlock()
-		f()
 	}
 }
 

@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
@@ -57,20 +59,29 @@ func (d *deviceFold) into(out []byte, of hlo.PrimitiveType, x [][]byte, f *runti
 	}
 	width := of.ByteSize()
 	n := len(out) / width
+	// The last step writes to the result, unless that is the memory of an operand: the reducer may read there what it has written.
+	apart := !slices.ContainsFunc(x, func(b []byte) bool { return unsafe.SliceData(b) == unsafe.SliceData(out) })
 	f.ParallelFor((n+foldBlock-1)/foldBlock, 8, func(lo, hi int) {
 		var memory [2][]byte
-		for k := range memory {
-			memory[k] = make([]byte, foldBlock*width)
-		}
 		for b := lo; b < hi; b++ {
 			from, to := b*foldBlock*width, min(n, (b+1)*foldBlock)*width
 			acc := x[0][from:to]
 			for rank := 1; rank < len(x); rank++ {
-				w := foldBuffers{acc, x[rank][from:to], memory[rank%2][:to-from]}
+				w := foldBuffers{acc: acc, x: x[rank][from:to]}
+				if m := &memory[rank%2]; apart && rank == len(x)-1 {
+					w.out = out[from:to]
+				} else {
+					if *m == nil {
+						*m = make([]byte, foldBlock*width)
+					}
+					w.out = (*m)[:to-from]
+				}
 				d.program.Run(0, (to-from)/width, &w)
 				acc = w.out
 			}
-			copy(out[from:to], acc)
+			if !apart || len(x) == 1 {
+				copy(out[from:to], acc)
+			}
 		}
 	})
 	return nil

@@ -16,6 +16,7 @@ type compiler struct {
 	// given defines instructions that are neither inputs nor computed here, or is nil.
 	given  func(in hlo.Instruction, at access) (v tile.Value, is, ok bool)
 	memo   map[need]tile.Value
+	counts map[need]index // see counted
 	budget int
 	axis   int // where to split the space, after a failure
 	split  int64
@@ -121,6 +122,11 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 	if c.given != nil {
 		if v, is, ok := c.given(in, at); is {
 			return v, ok
+		}
+	}
+	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && in.NumOperands() > 0 {
+		if x, ok := c.counted(in, at); ok {
+			return c.series(t, x)
 		}
 	}
 	//halo:allow opswitch each of these is compiled in its own way; the rest is movement, or one instruction

@@ -164,7 +164,7 @@ func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
 	}
 	p.kernel = gemm.Fit[T](p.m, p.n)
 	if together := g.rowsTogether(); together > 1 {
-		if k, ok := gemm.OfRows[T](usualRun); ok && together%usualRun == 0 {
+		if k, ok := gemm.OfRows[T](mostRun); ok && together%mostRun == 0 {
 			p.kernel = k // whose panels no run ends in
 		}
 	}

@@ -49,6 +49,9 @@ func depthwiseAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (
 	out := s.in.Shape()
 	for i := range out.Rank() {
 		a := convAxis{size: int(out.Dim(i))}
+		if a.size == 1 && out.NumElements() > 1 {
+			continue // so that the last one is a run in memory of more than one element
+		}
 		switch int64(i) {
 		case labels.OutputBatch:
 			a.kind = batchAxis
@@ -63,9 +66,9 @@ func depthwiseAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (
 			}
 		}
 		c.axes = append(c.axes, a)
-		if i < out.Rank()-1 {
-			c.rows *= a.size
-		}
+	}
+	for _, a := range c.axes[:len(c.axes)-1] {
+		c.rows *= a.size
 	}
 	at := make([]int, len(g.window))
 	for tap := range g.taps() {

@@ -160,12 +160,20 @@ type fftStage[T fourier.Float] struct {
 	n, inner    int // elements of a line, and between them
 	lines       int
 
-	transform      *fourier.Plan[T]
+	transform      lineTransform[T]
+	halved         bool // neighbours of a real line are one complex number
 	lanes          int
 	groups, within int // groups, and of those for each index before the axis
 	loop           *parallelLoop
 	buffers        sync.Pool
 	long           *longTransform[T] // if lines are matrices
+}
+
+// lineTransform is a [fourier.Plan] or a [fourier.Real].
+type lineTransform[T fourier.Float] interface {
+	Lanes() int
+	Len() int
+	Transform(a, b []T) []T
 }
 
 type fftBuffers[T fourier.Float] struct{ a, b []T }
@@ -178,11 +186,14 @@ func (st *fftStage[T]) plan(scratch *scratchPlan) bool {
 	if st.isLong(fourier.Lanes[T]()) && st.planLong(scratch) {
 		return true
 	}
-	var ok bool
 	if st.n > maxTransform {
 		return false
 	}
-	if st.transform, ok = fourier.NewPlan[T](st.n); !ok {
+	if r, ok := fourier.NewReal[T](st.n); ok && st.load == fftReal {
+		st.transform, st.halved = r, true
+	} else if p, ok := fourier.NewPlan[T](st.n); ok {
+		st.transform = p
+	} else {
 		return false
 	}
 	st.lanes = st.transform.Lanes()
@@ -232,6 +243,10 @@ func (st *fftStage[T]) loadLines(a, src []T, first, n int) {
 	case fftWhole:
 		sideBySide(a, src[2*first*length:], n, length, st.lanes, length)
 	case fftReal:
+		if st.halved {
+			sideBySide(a, src[first*length:], n, length/2, st.lanes, length/2)
+			return
+		}
 		for j := range n {
 			to := 2 * j
 			for _, x := range src[(first+j)*length:][:length] {

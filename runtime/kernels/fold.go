@@ -16,6 +16,19 @@ type fold[T any] struct {
 	rows func(x, y []T)
 	// short folds y[i] with run i of x, all runs as long; for runs too short to be worth a call of run.
 	short func(y, x []T, run int)
+	// columns folds the rows of x, each as long as y, into y; for rows too short to be worth a call of rows.
+	columns func(y, x []T)
+}
+
+// below folds the rows of x, each as long as y, into y.
+func (f *fold[T]) below(y, x []T) {
+	if len(y) < shortRun {
+		f.columns(y, x)
+		return
+	}
+	for ; len(x) > 0; x = x[len(y):] {
+		f.rows(y, x[:len(y)])
+	}
 }
 
 type integerNumber interface {
@@ -56,15 +69,15 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 	t := elementType[T]()
 	switch op {
 	case hlo.OpAdd:
-		return &fold[T]{func(x, y T) T { return x + y }, sumRun(t, func(x, y T) T { return x + y }), rowsLoop(vec.Of(op, vec.Unsigned(t)), sumRows[T]), sumShort[T]}
+		return &fold[T]{func(x, y T) T { return x + y }, sumRun(t, func(x, y T) T { return x + y }), rowsLoop(vec.Of(op, vec.Unsigned(t)), sumRows[T]), sumShort[T], sumColumns[T]}
 	case hlo.OpMultiply:
-		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T]}
+		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T]}
 	case hlo.OpMaximum:
 		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop(vec.Of(op, t).In(vec.Folding), func(x, y T) T { return max(x, y) }, maxRun[T]),
-			rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T]}
+			rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T]}
 	case hlo.OpMinimum:
 		return &fold[T]{func(x, y T) T { return min(x, y) }, runLoop(vec.Of(op, t).In(vec.Folding), func(x, y T) T { return min(x, y) }, minRun[T]),
-			rowsLoop(vec.Of(op, t), minRows[T]), minShort[T]}
+			rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T]}
 	}
 	return nil
 }
@@ -117,6 +130,14 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 					v = pair(v, e)
 				}
 				y[i] = v
+			}
+		},
+		func(y, x []T) {
+			for c, v := range y {
+				for i := c; i < len(x); i += len(y) {
+					v = pair(v, x[i])
+				}
+				y[c] = v
 			}
 		}}
 }
@@ -226,6 +247,15 @@ func sumShort[T realNumber](y, x []T, run int) {
 	}
 }
 
+func sumColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v += x[i]
+		}
+		y[c] = v
+	}
+}
+
 func maxShort[T realNumber](y, x []T, run int) {
 	for i, v := range y {
 		for _, e := range x[i*run:][:run] {
@@ -235,12 +265,30 @@ func maxShort[T realNumber](y, x []T, run int) {
 	}
 }
 
+func maxColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v = max(v, x[i])
+		}
+		y[c] = v
+	}
+}
+
 func minShort[T realNumber](y, x []T, run int) {
 	for i, v := range y {
 		for _, e := range x[i*run:][:run] {
 			v = min(v, e)
 		}
 		y[i] = v
+	}
+}
+
+func minColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v = min(v, x[i])
+		}
+		y[c] = v
 	}
 }
 
@@ -269,6 +317,15 @@ func multiplyShort[T realNumber](y, x []T, run int) {
 			v *= e
 		}
 		y[i] = v
+	}
+}
+
+func multiplyColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v *= x[i]
+		}
+		y[c] = v
 	}
 }
 

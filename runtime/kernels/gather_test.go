@@ -37,6 +37,7 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[10,6] scatter(T[10,6], s32[3,2], T[3,2,3]), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
 			"T[30,40] scatter(T[30,40], s16[700,2], T[700]), update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=1",
 			"T[10,3] scatter(T[10,3], s32[500], T[500,3]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+			"T[10,2600] scatter(T[10,2600], s32[50], T[50,2600]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10,20] scatter(T[10,20], s32[500], T[500,20]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[6,10] scatter(T[6,10], s32[6,5,1], T[6,5]), update_window_dims={}, inserted_window_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, scatter_dims_to_operand_dims={1}, index_vector_dim=2",
 		} {

@@ -217,16 +217,20 @@ func (p *patches[T]) part(w *patchRows, r, run, tap int) (from, lo, hi int) {
 	return from, lo, max(lo, min(run, p.g.in[last]-x))
 }
 
-// usualRun is the rows of a panel that is copied line by line, if rows that lie together are a multiple of it.
-const usualRun = 8
+// Rows that lie together, and of which this many are in a panel, are copied line by line in two moves.
+const (
+	leastRun = 4
+	mostRun  = 2 * leastRun
+)
 
 // lines writes run rows of n features, the first of which is at from, of which those from lo to hi are inside, and zeros for the others.
 func (p *patches[T]) lines(dst, src []T, from, run, lo, hi, n int) {
-	if lo == 0 && hi == usualRun && run == usualRun {
+	if lo == 0 && hi == run && run >= leastRun && run <= mostRun {
+		tail := run - leastRun
 		for x := range n {
-			to, line := dst[x*p.mr:][:usualRun], src[from:][:usualRun]
-			*(*[usualRun / 2]T)(to) = *(*[usualRun / 2]T)(line) // in registers, where all of it would be a call
-			*(*[usualRun / 2]T)(to[usualRun/2:]) = *(*[usualRun / 2]T)(line[usualRun/2:])
+			to, line := dst[x*p.mr:][:run], src[from:][:run]
+			*(*[leastRun]T)(to) = *(*[leastRun]T)(line) // in registers, where all of it would be a call
+			*(*[leastRun]T)(to[tail:]) = *(*[leastRun]T)(line[tail:])
 			from += p.g.inFeature
 		}
 		return

@@ -252,9 +252,7 @@ func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 		}
 		y := out[u*w:][:w]
 		copy(y, sum)
-		for i := 1; i < r.stack; i++ {
-			r.fold.rows(y, sum[i*w:][:w])
-		}
+		r.fold.below(y, sum[w:])
 		r.begin(y, init)
 	}
 }

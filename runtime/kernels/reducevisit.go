@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
 // reduceVisit folds the tiles of one range of a producer's elements: whole units, or one part of a unit, or some columns of a strip.
@@ -22,6 +23,8 @@ type reduceVisit[T realNumber] struct {
 	row   []T // where they are folded to
 	sum   []T // where the rows of a block are, after the first one
 	begin int // the first element of the operand that belongs to it
+
+	unit int // the elements of a unit, if whole units are seen one after the other
 }
 
 // visitTasks is tasks with a producer.
@@ -44,13 +47,21 @@ func (r *reduction[T]) visitTasks(f *runtime.TensorFrame, lo, hi int) {
 			v.length, v.shift, v.first = min(r.split, from+r.run-begin), begin, up
 			r.producer.Visit(begin, begin+v.length, b, v)
 		}
+	case r.smallUnits():
+		v.unit = len(r.strips) * r.run
+		r.producer.Visit(lo*v.unit, hi*v.unit, b, v)
 	default:
 		for task := lo; task < hi; task++ {
 			r.visitColumns(b, v, task)
 		}
 	}
-	v.out, v.row, v.sum = nil, nil, nil
+	v.out, v.row, v.sum, v.unit = nil, nil, nil, 0
 	r.visits.Put(v)
+}
+
+// smallUnits reports whether a tile may hold several units, so that it pays to see them together.
+func (r *reduction[T]) smallUnits() bool {
+	return !r.inner && r.blocks == 1 && r.parts == 1 && len(r.strips) <= rowBlock && len(r.strips)*r.run <= tile.Size/2
 }
 
 // visitColumns folds a block of columns of a part of a unit.
@@ -83,11 +94,41 @@ func (r *reduction[T]) visitColumns(b *frameBuffers, v *reduceVisit[T], task int
 // Tile implements tile.Visitor.
 func (v *reduceVisit[T]) Tile(at, n int, elements unsafe.Pointer) {
 	x := unsafe.Slice((*T)(elements), n)
-	if v.r.inner {
+	switch {
+	case v.r.inner:
 		v.runs(at, x)
-		return
+	case v.unit > 0:
+		v.units(at, x)
+	default:
+		v.foldRows(at, x)
 	}
-	v.foldRows(at, x)
+}
+
+// units folds the rows of one unit after the other. A tile may begin and end anywhere.
+func (v *reduceVisit[T]) units(at int, x []T) {
+	run, fold := v.r.run, v.r.fold
+	for len(x) > 0 {
+		unit, done := at/v.unit, at%v.unit
+		k := min(len(x), v.unit-done)
+		y, rows, column := v.out[unit*run:][:run], x[:k], done%run
+		if done < run { // the first row
+			n := copy(y[column:], rows)
+			rows, column = rows[n:], 0
+		}
+		if column > 0 {
+			n := min(len(rows), run-column)
+			fold.rows(y[column:][:n], rows[:n])
+			rows = rows[n:]
+		}
+		whole := len(rows) / run * run
+		fold.below(y, rows[:whole])
+		fold.rows(y[:len(rows)-whole], rows[whole:])
+		if done+k == v.unit && !v.r.isPartial() {
+			v.r.begin(y, v.init)
+		}
+		at += k
+		x = x[k:]
+	}
 }
 
 // runs folds runs, which tiles may begin and end within.

@@ -9,7 +9,7 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
-// reduceWindow serves one array and one recognised op, without base dilation. Narrow floats are reduced in f32.
+// reduceWindow serves one array and one recognised op. Narrow floats are reduced in f32.
 func reduceWindow(s *site) (runtime.Bound, bool) {
 	op, t, ok := s.foldOp()
 	if !ok {
@@ -70,7 +70,7 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 	}
 	r.src, r.init, r.to = e.in[0], e.in[1], e.out
 	n, work := r.rows, r.run
-	if last := len(r.window) - 1; r.run == 1 && last >= 0 && r.out[last] >= 4 && !r.findScan() {
+	if last := len(r.window) - 1; r.run == 1 && last >= 0 && r.out[last] >= 4 && !r.isDilated(last) && !r.findScan() {
 		// Positions along the last axis are folded together.
 		r.loop = newParallelLoop(r.lines)
 		r.every = everyLoop[T](t, int(r.window[last].Stride))
@@ -208,6 +208,9 @@ func (r *windowReduction[T]) findScan() bool {
 		n := int64(r.in[d])
 		switch {
 		case isIdle(w):
+		case r.isDilated(d):
+			r.scan = -1
+			return false
 		case r.scan < 0 && w.Stride == 1 && w.WindowDilation == 1 && w.Size == n && w.PadLow == n-1 && w.PadHigh == 0:
 			r.scan = d
 		case r.scan < 0 && w.Stride == 1 && w.WindowDilation == 1 && w.Size == n && w.PadHigh == n-1 && w.PadLow == 0:

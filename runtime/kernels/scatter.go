@@ -8,7 +8,8 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-// scatter serves one array with a combiner that is one recognised op, or takes the update. Updates are applied in order, by one thread.
+// scatter serves one array with a combiner that is one recognised op, or takes the update. Updates are applied in order: workers share the elements
+// of windows that lie together, and each sees all updates.
 func scatter(s *site) (runtime.Bound, bool) {
 	comp, ok := s.m.Computation(s.in.Callee(0))
 	if !ok || s.in.NumOperands() != 3 || !s.in.Shape().IsArray() {
@@ -160,8 +161,8 @@ func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 	if n%run != 0 {
 		run = 1
 	}
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-		base.run(f)
+	// apply does updates to elements [lo, hi) of every run.
+	apply := func(f *runtime.TensorFrame, lo, hi int) {
 		x, u := elems[T](f.Out(0).Data), elems[T](f.In(2).Data)
 		w.eachBlock(f.In(1).Data, 0, len(source), true, func(first int, at []int) {
 			if line {
@@ -170,13 +171,30 @@ func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 			}
 			for i, o := range at {
 				for k := 0; k < n && o >= 0; k += run {
-					c.rows(x[o+to[k]:][:run], u[source[first+i]+from[k]:])
+					c.rows(x[o+to[k]+lo:][:hi-lo], u[source[first+i]+from[k]+lo:])
 				}
 			}
 		})
+	}
+	var zero T
+	most := max(1, run*sizeOf(zero)/leastOfRun) // parts of a run
+	line = line && most == 1
+	shared := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		parts := min(most, f.Workers())
+		apply(f, lo*run/parts, hi*run/parts)
+	})
+	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		base.run(f)
+		shared.run(f, min(most, f.Workers()), 1+leastShared/(1+len(source)*n/most))
 		return nil
 	}}, true
 }
+
+// Runs are shared by workers if each gets this many bytes of one, and this many elements of all.
+const (
+	leastOfRun  = 1 << 10
+	leastShared = 1 << 14
+)
 
 // expand appends an inner axis to a list of offsets.
 func expand(offsets []int, n, stride int) []int {

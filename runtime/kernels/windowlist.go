@@ -44,6 +44,9 @@ func (r *windowReduction[T]) listed(f *runtime.TensorFrame, lo, hi int) {
 	l.head.first = elems[T](r.init.of(f))[0]
 	last := len(r.window) - 1
 	from, end := wholeWindows(&r.window[last], r.in[last])
+	if r.isDilated(last) { // the next window has others of its elements
+		end = 0
+	}
 	step := int(r.window[last].Stride) * r.stride[last]
 	for row := lo; row < hi; {
 		w, ok := r.windowAt(row)

@@ -2,8 +2,7 @@ package kernels
 
 import "github.com/gohalo/halo/hlo"
 
-// windowRuns is a window that moves over an array without base dilation. Trailing axes on which it does nothing form runs, which are taken
-// as a whole.
+// windowRuns is a window that moves over an array. Trailing axes on which it does nothing form runs, which are taken as a whole.
 type windowRuns struct {
 	window  []hlo.WindowDim // of the axes before the run
 	in, out []int           // sizes of these axes
@@ -18,7 +17,7 @@ func newWindowRuns(w *hlo.Window, in, out hlo.Shape) (r windowRuns, ok bool) {
 		return r, false
 	}
 	for i := range w.Dims {
-		if w.Dims[i].BaseDilation != 1 {
+		if w.Dims[i].BaseDilation > 1 && w.Dims[i].Size > maxDilatedWindow {
 			return r, false
 		}
 	}
@@ -38,6 +37,9 @@ func newWindowRuns(w *hlo.Window, in, out hlo.Shape) (r windowRuns, ok bool) {
 	return r, axes <= maxSpatial
 }
 
+// maxDilatedWindow bounds the elements of which betweenZeros looks for the first.
+const maxDilatedWindow = 1 << 10
+
 func isIdle(w *hlo.WindowDim) bool {
 	return w.Size == 1 && w.Stride == 1 && w.PadLow == 0 && w.PadHigh == 0 && w.BaseDilation == 1
 }
@@ -54,16 +56,46 @@ func (r *windowRuns) windowAt(row int) (walk windowWalk, ok bool) {
 		w := &r.window[d]
 		p := row % r.out[d]
 		row /= r.out[d]
-		start := p*int(w.Stride) - int(w.PadLow)
-		first, end := validRange(int(w.Size), int(w.WindowDilation), start, r.in[d])
+		start, size, step := p*int(w.Stride)-int(w.PadLow), int(w.Size), int(w.WindowDilation)
+		if w.BaseDilation > 1 {
+			if start, size, step = betweenZeros(start, size, step, int(w.BaseDilation)); size == 0 {
+				return walk, false
+			}
+		}
+		first, end := validRange(size, step, start, r.in[d])
 		if first >= end {
 			return walk, false
 		}
 		walk.count[d] = end - first
-		walk.step[d] = int(w.WindowDilation) * r.stride[d]
+		walk.step[d] = step * r.stride[d]
 		walk.off += start*r.stride[d] + first*walk.step[d]
 	}
 	return walk, true
+}
+
+// betweenZeros is a window over an array that is dilated, as one over the array itself: of the elements start, start+step, … of the former it has those that
+// are multiples of the dilation.
+func betweenZeros(start, size, step, dilation int) (int, int, int) {
+	first := 0
+	for (start+first*step)%dilation != 0 {
+		if first++; first == min(size, dilation) {
+			return 0, 0, 1
+		}
+	}
+	each := dilation / gcd(dilation, step) // elements of the window from one of them to the next
+	return (start + first*step) / dilation, (size-1-first)/each + 1, each * step / dilation
+}
+
+// isDilated reports whether there are zeros between the elements along an axis.
+func (r *windowRuns) isDilated(axis int) bool { return r.window[axis].BaseDilation > 1 }
+
+func (r *windowRuns) anyDilated() bool {
+	for d := range r.window {
+		if r.isDilated(d) {
+			return true
+		}
+	}
+	return false
 }
 
 // next goes on by one along axis d, and where that is at its end along those before it.

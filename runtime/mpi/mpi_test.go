@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/internal/jobtest"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/runtime/distributed"
 	"github.com/gohalo/halo/runtime/mpi"
 )
@@ -70,6 +72,9 @@ func process(j *distributed.Job) error {
 			}
 		}
 	}
+	if err := twice(ctx, j); err != nil {
+		return err
+	}
 	if j.Rank() == 0 {
 		fmt.Printf("%d programs, %d processes\n", ran, j.Size())
 	}
@@ -77,6 +82,36 @@ func process(j *distributed.Job) error {
 		return errors.New("no program ran")
 	}
 	return nil
+}
+
+// twice begins an execution while another one is under way: it is refused, and the job goes on.
+func twice(ctx context.Context, j *distributed.Job) error {
+	p := jobtest.Generated()[0]
+	r, err := jobtest.Prepare(ctx, p, halo.BEF)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.Devices()%j.Size() != 0 {
+		return fmt.Errorf("%s: %d processes cannot share %d devices", p.Name, j.Size(), r.Devices())
+	}
+	m, err := halo.LoadBytes("m.hlo", []byte("HloModule m\n\nENTRY e {\n  ROOT x = f32[8] parameter(0)\n}\n"))
+	if err != nil {
+		return err
+	}
+	n := j.Size()
+	first, err := j.NewTransport(ctx, m.HLO(), devices.Grid{Replicas: 1, Partitions: n}, func() (distributed.Identity, error) {
+		return distributed.Identity{Module: "m", Devices: n}, nil
+	})
+	if err != nil {
+		return err
+	}
+	const want = "a job has one execution at a time"
+	if err := r.Run(ctx, j); err == nil || !strings.Contains(err.Error(), want) {
+		return fmt.Errorf("a second execution at once: error %v, want %q", err, want)
+	}
+	first.Close()
+	return r.Run(ctx, j)
 }
 
 // TestBits runs every program in 1, 2 and 4 processes of Open MPI: the bits are those of the run in one process.

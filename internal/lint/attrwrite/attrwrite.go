@@ -8,10 +8,12 @@
 package attrwrite
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"path"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -20,46 +22,52 @@ import (
 
 // Analyzer is the check.
 var Analyzer = &analysis.Analyzer{
-	Name: "attrwrite",
-	Doc:  "report writes into slices that attributes of instructions share",
-	Run:  run,
+	Name:      "attrwrite",
+	Doc:       "report writes into slices, maps and structs that attributes of instructions share",
+	FactTypes: []analysis.Fact{new(summary)},
+	Run:       run,
 }
+
+// summary is what callers must know of a function: which parameters it writes into (the receiver is -1), and which it gives back a part of.
+type summary struct {
+	Writes, Gives []int
+	Shares        bool // it gives out attributes of an instruction
+}
+
+func (*summary) AFact() {}
+
+func (s *summary) String() string {
+	return fmt.Sprint("writes ", s.Writes, ", gives ", s.Gives, s.Shares)
+}
+
+const message = "writes into a slice that belongs to an instruction's attributes: clone it first"
 
 func run(pass *analysis.Pass) (any, error) {
 	if path.Base(pass.Pkg.Path()) == "hlo" {
 		return nil, nil // who makes attributes may fill them
 	}
-	report := lint.Reporter(pass)
+	var all []*checker
 	for _, file := range pass.Files {
 		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Body == nil || lint.IsTest(pass, f.Name) {
-				continue
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && !lint.IsTest(pass, f.Name) {
+				all = append(all, newChecker(pass, f))
 			}
-			c := &checker{info: pass.TypesInfo, from: map[types.Object]ast.Expr{}, own: map[field]bool{}}
-			ast.Inspect(f.Body, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.AssignStmt:
-					for i, to := range n.Lhs {
-						if c.writesShared(to) {
-							report(to.Pos(), "writes into a slice that belongs to an instruction's attributes: clone it first")
-						}
-						if len(n.Lhs) == len(n.Rhs) {
-							c.assigned(to, n.Rhs[i], n.Tok)
-						}
-					}
-				case *ast.CallExpr:
-					if c.changesShared(n) {
-						report(n.Pos(), "writes into a slice that belongs to an instruction's attributes: clone it first")
-					}
-				case *ast.IncDecStmt:
-					if c.writesShared(n.X) {
-						report(n.Pos(), "writes into a slice that belongs to an instruction's attributes: clone it first")
-					}
-				}
-				return true
-			})
 		}
+	}
+	// What functions do to their arguments follows from what those do that they call.
+	for changed := true; changed; {
+		changed = false
+		for _, c := range all {
+			c.look(func(token.Pos) {})
+			if c.learnt {
+				pass.ExportObjectFact(c.fun, &c.found)
+				changed, c.learnt = true, false
+			}
+		}
+	}
+	report := lint.Reporter(pass)
+	for _, c := range all {
+		c.look(func(at token.Pos) { report(at, message) })
 	}
 	return nil, nil
 }
@@ -72,39 +80,146 @@ type field struct {
 
 // checker follows the variables of one function, in the order of its text.
 type checker struct {
-	info *types.Info
-	from map[types.Object]ast.Expr // of variables: what they were set to last
-	own  map[field]bool            // fields that have been given slices of their own
+	pass   *analysis.Pass
+	info   *types.Info
+	decl   *ast.FuncDecl
+	fun    *types.Func
+	params map[types.Object]int
+	from   map[types.Object]ast.Expr // of variables: what they were set to last
+	fields map[field]ast.Expr        // likewise of their fields
+	found  summary
+	learnt bool // since it was last exported
 }
 
-func (c *checker) assigned(to, value ast.Expr, tok token.Token) {
+func newChecker(pass *analysis.Pass, f *ast.FuncDecl) *checker {
+	c := &checker{pass: pass, info: pass.TypesInfo, decl: f, params: map[types.Object]int{}}
+	c.fun, _ = pass.TypesInfo.Defs[f.Name].(*types.Func)
+	sig := c.fun.Signature()
+	for i := range sig.Params().Len() {
+		c.params[sig.Params().At(i)] = i
+	}
+	if sig.Recv() != nil {
+		c.params[sig.Recv()] = -1
+	}
+	return c
+}
+
+// look goes through the function, and calls report for what it writes that instructions share.
+func (c *checker) look(report func(token.Pos)) {
+	c.from, c.fields = map[types.Object]ast.Expr{}, map[field]ast.Expr{}
+	var literals []ast.Node // whose returns are not the function's
+	ast.Inspect(c.decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			literals = append(literals, n)
+		case *ast.AssignStmt:
+			for i, to := range n.Lhs {
+				c.written(c.writes(to), to.Pos(), report)
+				switch {
+				case len(n.Lhs) == len(n.Rhs):
+					c.assigned(to, n.Rhs[i])
+				case i == 0: // of a value and whether there is one
+					c.assigned(to, n.Rhs[0])
+				}
+			}
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				if len(n.Values) > i {
+					c.assigned(name, n.Values[i])
+				}
+			}
+		case *ast.RangeStmt:
+			if n.Value != nil {
+				c.assigned(n.Value, n.X)
+			}
+		case *ast.TypeSwitchStmt:
+			if a, ok := n.Assign.(*ast.AssignStmt); ok {
+				for _, clause := range n.Body.List {
+					if obj := c.info.Implicits[clause]; obj != nil {
+						c.from[obj] = a.Rhs[0]
+					}
+				}
+			}
+		case *ast.CallExpr:
+			for _, arg := range c.changedBy(n) {
+				c.written(c.origin(arg, 0), n.Pos(), report)
+			}
+		case *ast.IncDecStmt:
+			c.written(c.writes(n.X), n.Pos(), report)
+		case *ast.ReturnStmt:
+			inner := slices.ContainsFunc(literals, func(l ast.Node) bool { return l.Pos() <= n.Pos() && n.End() <= l.End() })
+			if len(n.Results) > 0 && !inner {
+				c.gave(c.origin(n.Results[0], 0))
+			}
+		}
+		return true
+	})
+}
+
+// origin is where a value comes from.
+type origin struct {
+	shared bool // attributes of an instruction
+	params []int
+}
+
+func (c *checker) written(o origin, at token.Pos, report func(token.Pos)) {
+	if o.shared {
+		report(at)
+	}
+	for _, i := range o.params {
+		if !slices.Contains(c.found.Writes, i) {
+			c.found.Writes, c.learnt = append(c.found.Writes, i), true
+		}
+	}
+}
+
+func (c *checker) gave(o origin) {
+	if o.shared && !c.found.Shares {
+		c.found.Shares, c.learnt = true, true
+	}
+	for _, i := range o.params {
+		if !slices.Contains(c.found.Gives, i) {
+			c.found.Gives, c.learnt = append(c.found.Gives, i), true
+		}
+	}
+}
+
+func (c *checker) assigned(to, value ast.Expr) {
 	switch to := ast.Unparen(to).(type) {
 	case *ast.Ident:
 		if obj := c.info.ObjectOf(to); obj != nil {
 			c.from[obj] = value
 		}
 	case *ast.SelectorExpr:
-		if id, ok := ast.Unparen(to.X).(*ast.Ident); ok && tok == token.ASSIGN {
-			c.own[field{c.info.ObjectOf(id), to.Sel.Name}] = true
+		if id, ok := ast.Unparen(to.X).(*ast.Ident); ok {
+			c.fields[field{c.info.ObjectOf(id), to.Sel.Name}] = value
 		}
 	}
 }
 
-// writesShared reports whether an assignment to e changes an element of a slice that attributes share.
-func (c *checker) writesShared(e ast.Expr) bool {
+// writes is whose memory an assignment to e changes, if not that of variables alone: an element of a slice or a map, or what a pointer leads to.
+func (c *checker) writes(e ast.Expr) origin {
 	for {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.IndexExpr:
-			if _, is := c.info.TypeOf(x.X).Underlying().(*types.Slice); is && c.isShared(x.X, 0) {
-				return true
+			switch c.info.TypeOf(x.X).Underlying().(type) {
+			case *types.Slice, *types.Map, *types.Pointer:
+				return c.origin(x.X, 0)
 			}
 			e = x.X
 		case *ast.SelectorExpr:
+			if t := c.info.TypeOf(x.X); t != nil {
+				if _, is := t.Underlying().(*types.Pointer); is {
+					return c.origin(x.X, 0)
+				}
+			}
 			e = x.X
+		case *ast.StarExpr:
+			return c.origin(x.X, 0)
 		case *ast.SliceExpr:
 			e = x.X
 		default:
-			return false
+			return origin{}
 		}
 	}
 }
@@ -116,55 +231,161 @@ var changers = map[string]bool{
 	"sort.Ints": true, "sort.Strings": true, "sort.Slice": true, "sort.SliceStable": true, "sort.Sort": true,
 }
 
-// changesShared reports whether a call changes elements of a slice that attributes share: a changer, copy, clear, or append to the front part of
-// one, whose rest it overwrites.
-func (c *checker) changesShared(call *ast.CallExpr) bool {
-	if len(call.Args) == 0 {
-		return false
-	}
-	fun := ast.Unparen(call.Fun)
-	if x, ok := fun.(*ast.IndexExpr); ok {
-		fun = x.X
-	}
-	arg := ast.Unparen(call.Args[0])
-	switch fun := fun.(type) {
-	case *ast.Ident:
-		if _, builtin := c.info.ObjectOf(fun).(*types.Builtin); !builtin {
-			return false
+// changedBy lists the arguments whose elements a call changes: those of changers, copy, clear and delete, of append to the front part of a slice, whose rest it
+// overwrites, and of functions that write into parameters.
+func (c *checker) changedBy(call *ast.CallExpr) (args []ast.Expr) {
+	if f := c.callee(call); f != nil {
+		if f.Pkg() != nil && changers[f.Pkg().Path()+"."+f.Name()] && len(call.Args) > 0 {
+			return call.Args[:1]
 		}
-		part, isPart := arg.(*ast.SliceExpr)
-		return (fun.Name == "copy" || fun.Name == "clear" || fun.Name == "append" && isPart && part.High != nil && !part.Slice3) && c.isShared(arg, 0)
-	case *ast.SelectorExpr:
-		f, ok := c.info.ObjectOf(fun.Sel).(*types.Func)
-		return ok && f.Pkg() != nil && changers[f.Pkg().Path()+"."+f.Name()] && c.isShared(arg, 0)
+		return c.argsOf(call, c.summaryOf(f).Writes)
 	}
-	return false
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok || len(call.Args) == 0 {
+		return nil
+	}
+	if _, builtin := c.info.ObjectOf(id).(*types.Builtin); !builtin {
+		return nil
+	}
+	part, isPart := ast.Unparen(call.Args[0]).(*ast.SliceExpr)
+	switch {
+	case id.Name == "copy" || id.Name == "clear" || id.Name == "delete", id.Name == "append" && isPart && part.High != nil && !part.Slice3:
+		return call.Args[:1]
+	}
+	return nil
 }
 
-// isShared reports whether e is, or is a part of, the attributes of an instruction. Depth bounds the variables that are followed.
-func (c *checker) isShared(e ast.Expr, depth int) bool {
+// callee is the function that a call names, if it does.
+func (c *checker) callee(call *ast.CallExpr) *types.Func {
+	fun := ast.Unparen(call.Fun)
+	switch x := fun.(type) {
+	case *ast.IndexExpr:
+		fun = ast.Unparen(x.X)
+	case *ast.IndexListExpr:
+		fun = ast.Unparen(x.X)
+	}
+	var obj types.Object
+	switch x := fun.(type) {
+	case *ast.Ident:
+		obj = c.info.ObjectOf(x)
+	case *ast.SelectorExpr:
+		obj = c.info.ObjectOf(x.Sel)
+	}
+	if f, ok := obj.(*types.Func); ok {
+		return f.Origin()
+	}
+	return nil
+}
+
+func (c *checker) summaryOf(f *types.Func) (s summary) {
+	c.pass.ImportObjectFact(f, &s)
+	return s
+}
+
+// argsOf are arguments by number; the receiver is -1, and the last parameter of a variadic function a slice only where it is given one.
+func (c *checker) argsOf(call *ast.CallExpr, numbers []int) (args []ast.Expr) {
+	variadic := false
+	if sig, ok := c.info.TypeOf(call.Fun).(*types.Signature); ok {
+		variadic = sig.Variadic() && !call.Ellipsis.IsValid()
+	}
+	for _, i := range numbers {
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && i < 0 {
+			args = append(args, sel.X)
+		} else if i >= 0 && i < len(call.Args) && !(variadic && i == c.lastParam(call)) {
+			args = append(args, call.Args[i])
+		}
+	}
+	return args
+}
+
+func (c *checker) lastParam(call *ast.CallExpr) int {
+	return c.info.TypeOf(call.Fun).(*types.Signature).Params().Len() - 1
+}
+
+// origin is what e is a part of. Depth bounds the variables that are followed.
+func (c *checker) origin(e ast.Expr, depth int) origin {
+	const followed = 12
+	if depth > followed || e == nil {
+		return origin{}
+	}
 	switch x := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
-		return c.givesAttributes(x.Fun)
+		return c.given(x, depth)
 	case *ast.SelectorExpr:
-		if id, ok := ast.Unparen(x.X).(*ast.Ident); ok && c.own[field{c.info.ObjectOf(id), x.Sel.Name}] {
-			return false
+		if id, ok := ast.Unparen(x.X).(*ast.Ident); ok {
+			if value, set := c.fields[field{c.info.ObjectOf(id), x.Sel.Name}]; set {
+				return c.origin(value, depth+1)
+			}
+			if lit, ok := c.literal(id); ok {
+				for _, elt := range lit.Elts {
+					if kv, ok := elt.(*ast.KeyValueExpr); ok {
+						if key, ok := kv.Key.(*ast.Ident); ok && key.Name == x.Sel.Name {
+							return c.origin(kv.Value, depth+1)
+						}
+					}
+				}
+				return origin{}
+			}
 		}
-		return c.isShared(x.X, depth)
+		return c.origin(x.X, depth)
 	case *ast.IndexExpr:
-		return c.isShared(x.X, depth)
+		return c.origin(x.X, depth)
 	case *ast.SliceExpr:
-		return c.isShared(x.X, depth)
+		return c.origin(x.X, depth)
 	case *ast.StarExpr:
-		return c.isShared(x.X, depth)
+		return c.origin(x.X, depth)
+	case *ast.UnaryExpr:
+		return c.origin(x.X, depth)
 	case *ast.TypeAssertExpr:
-		return c.isShared(x.X, depth)
+		return c.origin(x.X, depth)
 	case *ast.Ident:
-		const followed = 8
-		value, ok := c.from[c.info.ObjectOf(x)]
-		return ok && depth < followed && c.isShared(value, depth+1)
+		obj := c.info.ObjectOf(x)
+		if value, ok := c.from[obj]; ok {
+			return c.origin(value, depth+1)
+		}
+		if i, ok := c.params[obj]; ok {
+			return origin{params: []int{i}}
+		}
 	}
-	return false
+	return origin{}
+}
+
+// literal is the struct that a variable was set to, as it is written.
+func (c *checker) literal(id *ast.Ident) (*ast.CompositeLit, bool) {
+	value := c.from[c.info.ObjectOf(id)]
+	if u, ok := value.(*ast.UnaryExpr); ok {
+		value = u.X
+	}
+	lit, ok := value.(*ast.CompositeLit)
+	return lit, ok
+}
+
+// given is where the result of a call comes from: conversions and append give their first argument.
+func (c *checker) given(call *ast.CallExpr, depth int) (o origin) {
+	if c.givesAttributes(call.Fun) {
+		return origin{shared: true}
+	}
+	if tv, ok := c.info.Types[call.Fun]; ok && tv.IsType() && len(call.Args) == 1 {
+		return c.origin(call.Args[0], depth)
+	}
+	f := c.callee(call)
+	if f == nil {
+		if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok && id.Name == "append" && len(call.Args) > 0 {
+			if part, ok := ast.Unparen(call.Args[0]).(*ast.SliceExpr); ok && part.Slice3 {
+				return origin{} // without room: a new array
+			}
+			return c.origin(call.Args[0], depth)
+		}
+		return origin{}
+	}
+	s := c.summaryOf(f)
+	o.shared = s.Shares
+	for _, arg := range c.argsOf(call, s.Gives) {
+		from := c.origin(arg, depth+1)
+		o.shared = o.shared || from.shared
+		o.params = append(o.params, from.params...)
+	}
+	return o
 }
 
 // givesAttributes reports whether a function is hlo.AttrsOf, or method Attrs or Common of an instruction.

@@ -6,6 +6,7 @@
 //
 //	file       what
 //	plan.go    Plan: factors, roots of unity, passes
+//	real.go    lines of real numbers
 //	chirp.go   lengths with large prime factors
 //	pass.go    a pass of any radix in Go
 //	pass_*.go  passes of radix 2, 3, 4 and 5 in assembly, which gen writes

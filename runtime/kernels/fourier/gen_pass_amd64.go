@@ -24,6 +24,11 @@ func pass4f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //go:noescape
 func pass5f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
+// halvesf32x256 separates n/2+1 pairs of elements from both ends of the source, on vectors of 256 bits of float32.
+//
+//go:noescape
+func halvesf32x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
 // pass2f32x512 is a pass of radix 2 on vectors of 512 bits of float32.
 //
 //go:noescape
@@ -43,6 +48,11 @@ func pass4f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //
 //go:noescape
 func pass5f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
+// halvesf32x512 separates n/2+1 pairs of elements from both ends of the source, on vectors of 512 bits of float32.
+//
+//go:noescape
+func halvesf32x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass2f64x256 is a pass of radix 2 on vectors of 256 bits of float64.
 //
@@ -64,6 +74,11 @@ func pass4f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //go:noescape
 func pass5f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
+// halvesf64x256 separates n/2+1 pairs of elements from both ends of the source, on vectors of 256 bits of float64.
+//
+//go:noescape
+func halvesf64x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
 // pass2f64x512 is a pass of radix 2 on vectors of 512 bits of float64.
 //
 //go:noescape
@@ -83,3 +98,8 @@ func pass4f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //
 //go:noescape
 func pass5f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
+// halvesf64x512 separates n/2+1 pairs of elements from both ends of the source, on vectors of 512 bits of float64.
+//
+//go:noescape
+func halvesf64x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)

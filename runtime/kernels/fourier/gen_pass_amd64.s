@@ -291,6 +291,48 @@ vector:
 	VZEROUPPER
 	RET
 
+// func halvesf32x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, FMA3
+TEXT ·halvesf32x256(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         twiddles+24(FP), BX
+	MOVQ         constants+32(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	MOVQ         AX, SI
+	SHLQ         $0x05, SI
+	SHRQ         $0x01, AX
+	INCQ         AX
+
+pair:
+	VMOVUPS        (DX), Y2
+	VMOVUPS        (DX)(SI*1), Y3
+	VMOVAPS        Y2, Y4
+	VFMSUBADD213PS Y3, Y0, Y4
+	VFMADDSUB213PS Y3, Y0, Y2
+	VMULPS         Y1, Y4, Y4
+	VBROADCASTSS   (BX), Y3
+	VBROADCASTSS   4(BX), Y5
+	VPERMILPS      $0xb1, Y2, Y6
+	VMULPS         Y5, Y6, Y6
+	VFMADDSUB213PS Y6, Y3, Y2
+	VADDPS         Y2, Y4, Y3
+	VMOVUPS        Y3, (CX)
+	VXORPS         Y3, Y3, Y3
+	VSUBPS         Y2, Y4, Y2
+	VFMSUBADD213PS Y2, Y0, Y3
+	VMOVUPS        Y3, (CX)(SI*1)
+	ADDQ           $0x00000020, DX
+	ADDQ           $0x00000020, CX
+	ADDQ           $0x00000008, BX
+	SUBQ           $0x00000040, SI
+	DECQ           AX
+	JNZ            pair
+	VZEROUPPER
+	RET
+
 // func pass2f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
 TEXT ·pass2f32x512(SB), NOSPLIT, $0-48
@@ -575,6 +617,48 @@ vector:
 	ADDQ           $0x00000020, SI
 	DECQ           AX
 	JNZ            butterfly
+	VZEROUPPER
+	RET
+
+// func halvesf32x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, AVX512F
+TEXT ·halvesf32x512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         twiddles+24(FP), BX
+	MOVQ         constants+32(FP), SI
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS 4(SI), Z1
+	MOVQ         AX, SI
+	SHLQ         $0x06, SI
+	SHRQ         $0x01, AX
+	INCQ         AX
+
+pair:
+	VMOVUPS        (DX), Z2
+	VMOVUPS        (DX)(SI*1), Z3
+	VMOVAPS        Z2, Z4
+	VFMSUBADD213PS Z3, Z0, Z4
+	VFMADDSUB213PS Z3, Z0, Z2
+	VMULPS         Z1, Z4, Z4
+	VBROADCASTSS   (BX), Z3
+	VBROADCASTSS   4(BX), Z6
+	VPERMILPS      $0xb1, Z2, Z7
+	VMULPS         Z6, Z7, Z7
+	VFMADDSUB213PS Z7, Z3, Z2
+	VADDPS         Z2, Z4, Z3
+	VMOVUPS        Z3, (CX)
+	VPXORD         Z5, Z5, Z5
+	VSUBPS         Z2, Z4, Z2
+	VFMSUBADD213PS Z2, Z0, Z5
+	VMOVUPS        Z5, (CX)(SI*1)
+	ADDQ           $0x00000040, DX
+	ADDQ           $0x00000040, CX
+	ADDQ           $0x00000008, BX
+	SUBQ           $0x00000080, SI
+	DECQ           AX
+	JNZ            pair
 	VZEROUPPER
 	RET
 
@@ -865,6 +949,48 @@ vector:
 	VZEROUPPER
 	RET
 
+// func halvesf64x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, FMA3
+TEXT ·halvesf64x256(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         twiddles+24(FP), BX
+	MOVQ         constants+32(FP), SI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	MOVQ         AX, SI
+	SHLQ         $0x05, SI
+	SHRQ         $0x01, AX
+	INCQ         AX
+
+pair:
+	VMOVUPD        (DX), Y2
+	VMOVUPD        (DX)(SI*1), Y3
+	VMOVAPD        Y2, Y4
+	VFMSUBADD213PD Y3, Y0, Y4
+	VFMADDSUB213PD Y3, Y0, Y2
+	VMULPD         Y1, Y4, Y4
+	VBROADCASTSD   (BX), Y3
+	VBROADCASTSD   8(BX), Y5
+	VPERMILPD      $0x55, Y2, Y6
+	VMULPD         Y5, Y6, Y6
+	VFMADDSUB213PD Y6, Y3, Y2
+	VADDPD         Y2, Y4, Y3
+	VMOVUPD        Y3, (CX)
+	VXORPS         Y3, Y3, Y3
+	VSUBPD         Y2, Y4, Y2
+	VFMSUBADD213PD Y2, Y0, Y3
+	VMOVUPD        Y3, (CX)(SI*1)
+	ADDQ           $0x00000020, DX
+	ADDQ           $0x00000020, CX
+	ADDQ           $0x00000010, BX
+	SUBQ           $0x00000040, SI
+	DECQ           AX
+	JNZ            pair
+	VZEROUPPER
+	RET
+
 // func pass2f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
 TEXT ·pass2f64x512(SB), NOSPLIT, $0-48
@@ -1149,5 +1275,47 @@ vector:
 	ADDQ           $0x00000040, SI
 	DECQ           AX
 	JNZ            butterfly
+	VZEROUPPER
+	RET
+
+// func halvesf64x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, AVX512F
+TEXT ·halvesf64x512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         twiddles+24(FP), BX
+	MOVQ         constants+32(FP), SI
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	MOVQ         AX, SI
+	SHLQ         $0x06, SI
+	SHRQ         $0x01, AX
+	INCQ         AX
+
+pair:
+	VMOVUPD        (DX), Z2
+	VMOVUPD        (DX)(SI*1), Z3
+	VMOVAPD        Z2, Z4
+	VFMSUBADD213PD Z3, Z0, Z4
+	VFMADDSUB213PD Z3, Z0, Z2
+	VMULPD         Z1, Z4, Z4
+	VBROADCASTSD   (BX), Z3
+	VBROADCASTSD   8(BX), Z6
+	VPERMILPD      $0x55, Z2, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMADDSUB213PD Z7, Z3, Z2
+	VADDPD         Z2, Z4, Z3
+	VMOVUPD        Z3, (CX)
+	VPXORD         Z5, Z5, Z5
+	VSUBPD         Z2, Z4, Z2
+	VFMSUBADD213PD Z2, Z0, Z5
+	VMOVUPD        Z5, (CX)(SI*1)
+	ADDQ           $0x00000040, DX
+	ADDQ           $0x00000040, CX
+	ADDQ           $0x00000010, BX
+	SUBQ           $0x00000080, SI
+	DECQ           AX
+	JNZ            pair
 	VZEROUPPER
 	RET

@@ -4,6 +4,7 @@ package fourier
 type vectors[T Float] struct {
 	lanes  int
 	passes [6]func(m, s int, dst, src, twiddles, constants []T)
+	halves func(n int, dst, src, twiddles, constants []T) // or nil: see Real
 }
 
 // maxRadix bounds the prime factors of lengths.

@@ -61,6 +61,46 @@ func testTransform[T Float](t *testing.T, name string, n int, v vectors[T], eps 
 	}
 }
 
+// TestReal holds the transform of real numbers to that of complex ones whose imaginary parts are zero.
+func TestReal(t *testing.T) {
+	for _, n := range []int{2, 4, 6, 8, 10, 12, 30, 34, 60, 64, 100, 256, 360, 1024} {
+		for name, v := range map[string]vectors[float32]{"best": best[float32](), "narrow": narrow[float32](), "portable": portable[float32]()} {
+			testReal(t, name, n, v, 1e-6)
+		}
+		for name, v := range map[string]vectors[float64]{"best": best[float64](), "narrow": narrow[float64](), "portable": portable[float64]()} {
+			testReal(t, name, n, v, 1e-15)
+		}
+	}
+	for _, n := range []int{0, 1, 7} {
+		_, ok := NewReal[float32](n)
+		require.False(t, ok)
+	}
+}
+
+func testReal[T Float](t *testing.T, name string, n int, v vectors[T], eps float64) {
+	t.Helper()
+	r, ok := newReal(n, v)
+	require.True(t, ok)
+	p, ok := newPlan(n, v)
+	require.True(t, ok)
+	lanes := p.Lanes()
+	a, b := make([]T, r.Len()), make([]T, r.Len())
+	x, y := make([]T, p.Len()), make([]T, p.Len())
+	rng := rand.New(rand.NewPCG(2, uint64(n)))
+	norm := 0.0
+	for i := range n {
+		for lane := range lanes {
+			number := T(rng.NormFloat64())
+			norm += float64(number * number)
+			a[2*(i/2*lanes+lane)+i%2], x[2*(i*lanes+lane)] = number, number
+		}
+	}
+	got, want := r.Transform(a, b), p.Transform(x, y)
+	for i := range 2 * lanes * (n/2 + 1) {
+		require.InDelta(t, want[i], got[i], 4*eps*math.Sqrt(norm)*(2+math.Log2(float64(n))), "%s, %d, number %d", name, n, i)
+	}
+}
+
 func BenchmarkTransform(b *testing.B) {
 	for _, n := range []int{256, 1000, 1024} {
 		b.Run(fmt.Sprintf("f32/%d", n), func(b *testing.B) {

@@ -40,6 +40,18 @@ func f32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool, next 
 //go:noescape
 func f32AVX2Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
+// f32AVX2Few sets c, of 4 rows and 16 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func f32AVX2Few(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
+
+// f32AVX2FewPacking sets c, of 4 rows and 16 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f32AVX2FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
+
 // f64AVX512 sets c, of 14 rows and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -75,6 +87,18 @@ func f64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool, next 
 //
 //go:noescape
 func f64AVX2Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
+
+// f64AVX2Few sets c, of 4 rows and 8 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func f64AVX2Few(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+
+// f64AVX2FewPacking sets c, of 4 rows and 8 columns, to a·b over k, or adds it.
+// It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f64AVX2FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
 
 // i32AVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.

@@ -995,6 +995,187 @@ set:
 	VZEROUPPER
 	RET
 
+// func f32AVX2Few(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·f32AVX2Few(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	SHLQ       $0x02, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	MOVQ       c+24(FP), BX
+	MOVQ       next+48(FP), DI
+	MOVQ       step+56(FP), R8
+	TESTQ      AX, AX
+	JZ         store
+
+loop:
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         $0x00000010, CX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          loop
+
+store:
+	MOVB   add+40(FP), AL
+	TESTB  AL, AL
+	JZ     set
+	VADDPS (BX), Y0, Y0
+	VADDPS 32(BX), Y1, Y1
+	ADDQ   SI, BX
+	VADDPS (BX), Y2, Y2
+	VADDPS 32(BX), Y3, Y3
+	ADDQ   SI, BX
+	VADDPS (BX), Y4, Y4
+	VADDPS 32(BX), Y5, Y5
+	ADDQ   SI, BX
+	VADDPS (BX), Y6, Y6
+	VADDPS 32(BX), Y7, Y7
+
+set:
+	MOVQ    c+24(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	VZEROUPPER
+	RET
+
+// func f32AVX2FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·f32AVX2FewPacking(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+32(FP), BX
+	MOVQ       ldc+40(FP), SI
+	SHLQ       $0x02, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	MOVQ       c+32(FP), BX
+	MOVQ       ldb+24(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       panel+56(FP), DI
+	IMUL3Q     $0x10, R9, R8
+	TESTQ      AX, AX
+	JZ         store
+
+loop:
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	PREFETCHT0   (DX)(R8*1)
+	PREFETCHT0   63(DX)(R8*1)
+	VMOVUPS      Y8, (DI)
+	VMOVUPS      Y9, 32(DI)
+	ADDQ         $0x00000040, DI
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         $0x00000010, CX
+	ADDQ         R9, DX
+	DECQ         AX
+	JNZ          loop
+
+store:
+	MOVB   add+48(FP), AL
+	TESTB  AL, AL
+	JZ     set
+	VADDPS (BX), Y0, Y0
+	VADDPS 32(BX), Y1, Y1
+	ADDQ   SI, BX
+	VADDPS (BX), Y2, Y2
+	VADDPS 32(BX), Y3, Y3
+	ADDQ   SI, BX
+	VADDPS (BX), Y4, Y4
+	VADDPS 32(BX), Y5, Y5
+	ADDQ   SI, BX
+	VADDPS (BX), Y6, Y6
+	VADDPS 32(BX), Y7, Y7
+
+set:
+	MOVQ    c+32(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	VZEROUPPER
+	RET
+
 // func f64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·f64AVX512(SB), NOSPLIT, $0-64
@@ -1983,6 +2164,187 @@ set:
 	ADDQ    SI, AX
 	VMOVUPD Y10, (AX)
 	VMOVUPD Y11, 32(AX)
+	VZEROUPPER
+	RET
+
+// func f64AVX2Few(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·f64AVX2Few(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	SHLQ       $0x03, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	MOVQ       c+24(FP), BX
+	MOVQ       next+48(FP), DI
+	MOVQ       step+56(FP), R8
+	TESTQ      AX, AX
+	JZ         store
+
+loop:
+	VMOVUPD      (DX), Y8
+	VMOVUPD      32(DX), Y9
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	VBROADCASTSD (CX), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD 8(CX), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD 16(CX), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD 24(CX), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          loop
+
+store:
+	MOVB   add+40(FP), AL
+	TESTB  AL, AL
+	JZ     set
+	VADDPD (BX), Y0, Y0
+	VADDPD 32(BX), Y1, Y1
+	ADDQ   SI, BX
+	VADDPD (BX), Y2, Y2
+	VADDPD 32(BX), Y3, Y3
+	ADDQ   SI, BX
+	VADDPD (BX), Y4, Y4
+	VADDPD 32(BX), Y5, Y5
+	ADDQ   SI, BX
+	VADDPD (BX), Y6, Y6
+	VADDPD 32(BX), Y7, Y7
+
+set:
+	MOVQ    c+24(FP), AX
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	VZEROUPPER
+	RET
+
+// func f64AVX2FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·f64AVX2FewPacking(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+32(FP), BX
+	MOVQ       ldc+40(FP), SI
+	SHLQ       $0x03, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	ADDQ       SI, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 32(BX)
+	MOVQ       c+32(FP), BX
+	MOVQ       ldb+24(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       panel+56(FP), DI
+	IMUL3Q     $0x10, R9, R8
+	TESTQ      AX, AX
+	JZ         store
+
+loop:
+	VMOVUPD      (DX), Y8
+	VMOVUPD      32(DX), Y9
+	PREFETCHT0   (DX)(R8*1)
+	PREFETCHT0   63(DX)(R8*1)
+	VMOVUPD      Y8, (DI)
+	VMOVUPD      Y9, 32(DI)
+	ADDQ         $0x00000040, DI
+	VBROADCASTSD (CX), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD 8(CX), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD 16(CX), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD 24(CX), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         $0x00000020, CX
+	ADDQ         R9, DX
+	DECQ         AX
+	JNZ          loop
+
+store:
+	MOVB   add+48(FP), AL
+	TESTB  AL, AL
+	JZ     set
+	VADDPD (BX), Y0, Y0
+	VADDPD 32(BX), Y1, Y1
+	ADDQ   SI, BX
+	VADDPD (BX), Y2, Y2
+	VADDPD 32(BX), Y3, Y3
+	ADDQ   SI, BX
+	VADDPD (BX), Y4, Y4
+	VADDPD 32(BX), Y5, Y5
+	ADDQ   SI, BX
+	VADDPD (BX), Y6, Y6
+	VADDPD 32(BX), Y7, Y7
+
+set:
+	MOVQ    c+32(FP), AX
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    SI, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
 	VZEROUPPER
 	RET
 

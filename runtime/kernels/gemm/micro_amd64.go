@@ -46,12 +46,12 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 		if cpu.X86.HasAVX512F {
 			*to = append(*to, newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking))
 		}
-		*to = append(*to, newKernel(6, 16, f32AVX2, f32AVX2Packing))
+		*to = append(*to, newKernel(6, 16, f32AVX2, f32AVX2Packing), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
 			*to = append(*to, newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking))
 		}
-		*to = append(*to, newKernel(6, 8, f64AVX2, f64AVX2Packing))
+		*to = append(*to, newKernel(6, 8, f64AVX2, f64AVX2Packing), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking))
 	}
 	return smaller
 }

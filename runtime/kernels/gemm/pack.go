@@ -75,12 +75,17 @@ func packRuns[T Number](dst, src []T, ks []int, r, n int) {
 	}
 }
 
-func copyRun[T Number](dst, src []T) {
+func copyRun[T any](dst, src []T) {
 	if len(dst) > 8 {
 		copy(dst, src)
 		return
 	}
 	src = src[:len(dst)]
+	if tail := len(dst) - 4; tail >= 0 { // in registers, though some may be moved twice
+		*(*[4]T)(dst) = *(*[4]T)(src)
+		*(*[4]T)(dst[tail:]) = *(*[4]T)(src[tail:])
+		return
+	}
 	for i := range dst {
 		dst[i] = src[i]
 	}
@@ -116,12 +121,14 @@ func Interleave[T Number](panel, src []T, rows []int, at, n, r int) {
 
 // squares is Interleave by squares in registers, if elements have 32 bits and there is a square at all. The last rows and columns may be written twice.
 func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
-	const side = 8
 	var zero T
-	if unsafe.Sizeof(zero) != 4 || len(rows) < side || n < side {
+	if unsafe.Sizeof(zero) != 4 || n < side {
 		return false
 	}
 	to, from := words(panel), words(src)
+	if len(rows) < side {
+		return len(rows) == r && r >= side/2 && narrowSquares(to, from, rows, at, n)
+	}
 	for x := 0; ; x = min(x+side, len(rows)-side) {
 		var first [side]int
 		for i := range first {
@@ -142,6 +149,34 @@ func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
 		}
 	}
 }
+
+// narrowSquares is squares for a panel of four to seven rows, each of which is as long as there are rows: a column of a square ends in what the next one overwrites.
+// The last one goes through memory of its own.
+func narrowSquares(to, from []uint32, rows []int, at, n int) bool {
+	r := len(rows)
+	var first [side]int
+	for i := range first {
+		first[i] = rows[min(i, r-1)] + at
+	}
+	done := (n - 1) / side * side
+	if done > 0 && square.Rows(to, from, &first, done, r) == 0 {
+		return false
+	}
+	for i := range first {
+		first[i] += n - side
+	}
+	var last [side * side]uint32
+	if square.Rows(last[:], from, &first, side, side) == 0 {
+		return false
+	}
+	for k := done; k < n; k++ {
+		copyRun(to[k*r:][:r], last[(k-n+side)*side:])
+	}
+	return true
+}
+
+// side is that of squares of elements of 32 bits.
+const side = 8
 
 // words are elements of 32 bits as what they are in memory.
 func words[T Number](x []T) []uint32 {

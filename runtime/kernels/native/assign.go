@@ -23,6 +23,8 @@ type assigner struct {
 	most   int  // vectors held at once
 	held   int
 	labels []amd64.Label // of the constants
+	copy   int           // which of several vectors that are computed together
+	chains []amd64.Reg   // the first register with chains of each fold, if they are not in memory
 	tail   bool          // only some elements of memory are touched, as mask register tailMask says
 }
 
@@ -96,6 +98,10 @@ func (a *assigner) write() {
 }
 
 func (a *assigner) instruction(p int, i *instr) {
+	if i.from.kind == inChains && a.chains != nil {
+		a.onChain(p, i)
+		return
+	}
 	sources := [4]int{i.x, i.y, i.k}
 	if i.reads {
 		sources[3] = i.d

@@ -1,11 +1,6 @@
 package native
 
-import (
-	"math/bits"
-	"slices"
-
-	"github.com/gohalo/halo/internal/amd64"
-)
+import "github.com/gohalo/halo/internal/amd64"
 
 // The registers of a loop: see [enter].
 const (
@@ -29,6 +24,8 @@ func (a *assigner) bits() int {
 	}
 	return 256
 }
+
+func (a *assigner) lanes() int { return a.bits() / 8 / a.lane }
 
 func (a *assigner) spill(v int) amd64.Arg {
 	return amd64.M(regFrame, int32(a.frame+slotBytes*a.slot[v]))
@@ -119,9 +116,9 @@ func (a *assigner) memory(m memory) amd64.Arg {
 	case repeated, single:
 		return amd64.M(p, 0)
 	case inChains:
-		return amd64.MX(p, regChain, 0)
+		return amd64.MX(p, regChain, int32(a.copy*a.bits()/8))
 	}
-	return amd64.MS(p, regIndex, m.size, 0)
+	return amd64.MS(p, regIndex, m.size, int32(a.copy*a.lanes()*m.size))
 }
 
 // pointer is where a pointer is for which there is no register.
@@ -131,85 +128,6 @@ func (b *Builder) pointer(slot int) amd64.Arg {
 
 // stride is where the distance between rows of a slot is.
 func stride(slot int) amd64.Arg { return amd64.M(regFrame, int32(frameStrides+8*slot)) }
-
-// machineCode is a loop before it is where it can be executed.
-type machineCode struct {
-	bytes        []byte
-	lanes        int
-	masked       bool
-	spills       int
-	instructions int
-}
-
-// assemble writes the loop over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
-// that give the same for all elements of a row as there are registers to spare are computed where the row begins.
-func assemble(e *expansion) *machineCode {
-	all := make([]int, len(e.code))
-	for i := range all {
-		all[i] = i
-	}
-	trial := newAssigner(e, &amd64.Code{}, all, nil)
-	trial.labels = e.newLabels(trial.c)
-	trial.write()
-	registers := 16
-	if e.wide {
-		registers = 32
-	}
-	before, pinned := e.invariants(registers - trial.most)
-	identities := make([]int, len(e.b.folds))
-	for i := range identities {
-		identities[i] = e.repeat(e.b.folds[i].identity)
-	}
-	var body []int
-	for _, i := range all {
-		if !slices.Contains(before, i) {
-			body = append(body, i)
-		}
-	}
-	c := &amd64.Code{}
-	a := newAssigner(e, c, body, pinned)
-	a.labels = e.newLabels(c)
-	m := &machineCode{lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), instructions: len(body)}
-	row, loop, rest, done := c.NewLabel(), c.NewLabel(), c.NewLabel(), c.NewLabel()
-	a.enter()
-	c.Mark(row)
-	a.begin(before, identities)
-	c.Do(amd64.CMP, true, regCount, amd64.R(regIndex))
-	c.JumpIf(amd64.E, rest)
-	c.Pad(32)
-	c.Mark(loop)
-	a.prefetch()
-	a.vector()
-	c.DoImm(amd64.ADD, true, amd64.R(regIndex), int32(m.lanes))
-	c.Do(amd64.CMP, true, regIndex, amd64.R(regCount))
-	c.JumpIf(amd64.L, loop)
-	c.Mark(rest)
-	m.spills = a.spills
-	if m.masked {
-		c.DoImm(amd64.CMP, true, amd64.M(regFrame, frameTail), 0)
-		c.JumpIf(amd64.E, done)
-		c.MaskMove(tailMask, amd64.M(regFrame, frameTail))
-		last := newAssigner(e, c, body, pinned)
-		last.labels, last.tail = a.labels, true
-		last.vector()
-		m.spills = max(m.spills, last.spills)
-		c.Mark(done)
-	}
-	a.advance()
-	c.DoImm(amd64.SUB, true, amd64.M(regFrame, frameRows), 1)
-	c.JumpIf(amd64.NE, row)
-	c.ZeroUpper()
-	c.Return()
-	c.Align(64)
-	for n, l := range a.labels {
-		c.Mark(l)
-		for range a.bits() / 128 {
-			c.Data(e.pool[n][:]...)
-		}
-	}
-	m.bytes = c.Bytes()
-	return m
-}
 
 // enter brings the pointers to where they stay.
 func (a *assigner) enter() {
@@ -250,18 +168,6 @@ func (a *assigner) begin(before, identities []int) {
 	}
 }
 
-// vector writes the body, behind what finds its chains.
-func (a *assigner) vector() {
-	if len(a.b.folds) > 0 {
-		a.c.Do(amd64.MOV, false, regChain, amd64.R(regIndex))
-		if a.lane > 1 {
-			a.c.ShiftImm(amd64.SHL, false, regChain, byte(bits.TrailingZeros(uint(a.lane))))
-		}
-		a.c.DoImm(amd64.AND, false, amd64.R(regChain), ChainBytes-1)
-	}
-	a.write()
-}
-
 // advance moves the pointers to the next row.
 func (a *assigner) advance() {
 	for i := range a.b.slots {
@@ -271,22 +177,6 @@ func (a *assigner) advance() {
 			a.c.Do(amd64.MOV, true, regOther, stride(i))
 			a.c.Do(amd64.ADD, true, regOther, a.b.pointer(i))
 			a.c.Do(amd64.STORE, true, regOther, a.b.pointer(i))
-		}
-	}
-}
-
-// ahead is how far, in bytes, memory is asked for before it is needed. The processor does so too, but not beyond a page, nor far enough
-// where there is much to compute.
-const ahead = 2048
-
-// prefetch asks for the inputs and outputs that are to come.
-func (a *assigner) prefetch() {
-	seen := make(map[int]bool)
-	for i := range a.code {
-		m := a.code[i].from
-		if m.kind == inSlot && !seen[m.index] && m.index < len(pointers) {
-			seen[m.index] = true
-			a.c.Prefetch(amd64.MS(pointers[m.index], regIndex, m.size, ahead), a.code[i].stores)
 		}
 	}
 }

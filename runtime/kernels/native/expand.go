@@ -119,9 +119,11 @@ func expand(b *Builder) (*expansion, error) {
 		loaded: make(map[loading]int), numbers: make(map[[16]byte]int)}
 	for i := range b.ops {
 		o := &b.ops[i]
-		if o.truth {
+		switch {
+		case o.truth:
 			e.logic(o)
-		} else {
+		case e.shift(o):
+		default:
 			e.recipe(vec.FindRecipe(o.name), o.args, o.d)
 		}
 	}

@@ -62,6 +62,7 @@ func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 }
 
 // Rows writes dst[c*dstStride+r] = src[rows[r]+c] for eight rows and the first columns of n, as many as are whole squares, and returns how many these are.
+// Columns are written in their order: with a stride below eight each overwrites what the one before has written behind its own elements.
 func Rows(dst, src []uint32, rows *[8]int, n, dstStride int) int {
 	n = n / 8 * 8
 	if !hasVectors || n == 0 {

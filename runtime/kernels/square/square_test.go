@@ -25,8 +25,8 @@ func TestRows(t *testing.T) {
 		src[i] = rand.Uint32()
 	}
 	rows := [8]int{500, 0, 30, 700, 31, 31, 99, 250}
-	for n := range 70 {
-		const stride = 11
+	for i := range 140 {
+		n, stride := i/2, []int{11, 6}[i%2]
 		got, want := make([]uint32, 100*stride), make([]uint32, 100*stride)
 		done := Rows(got, src, &rows, n, stride)
 		require.True(t, done == n/8*8 || !hasVectors && done == 0)

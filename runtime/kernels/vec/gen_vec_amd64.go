@@ -881,22 +881,22 @@ func roundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func roundF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// addRoundBf16AVX512 sets d to a + b of f32, rounded to f32 and then to what bf16 can hold.
+// addRoundBf16AVX512 sets d to a + b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func addRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// subtractRoundBf16AVX512 sets d to a - b of f32, rounded to f32 and then to what bf16 can hold.
+// subtractRoundBf16AVX512 sets d to a - b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func subtractRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// multiplyRoundBf16AVX512 sets d to a·b of f32, rounded to f32 and then to what bf16 can hold.
+// multiplyRoundBf16AVX512 sets d to a·b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func multiplyRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// divideRoundBf16AVX512 sets d to a / b of f32, rounded to f32 and then to what bf16 can hold.
+// divideRoundBf16AVX512 sets d to a / b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func divideRoundBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
@@ -2576,22 +2576,22 @@ func roundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func roundF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// addRoundBf16AVX2 sets d to a + b of f32, rounded to f32 and then to what bf16 can hold.
+// addRoundBf16AVX2 sets d to a + b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func addRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// subtractRoundBf16AVX2 sets d to a - b of f32, rounded to f32 and then to what bf16 can hold.
+// subtractRoundBf16AVX2 sets d to a - b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func subtractRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// multiplyRoundBf16AVX2 sets d to a·b of f32, rounded to f32 and then to what bf16 can hold.
+// multiplyRoundBf16AVX2 sets d to a·b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func multiplyRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// divideRoundBf16AVX2 sets d to a / b of f32, rounded to f32 and then to what bf16 can hold.
+// divideRoundBf16AVX2 sets d to a / b of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
 //
 //go:noescape
 func divideRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)

@@ -24,6 +24,7 @@ func generate() (asmgen.Files, error) {
 			for _, radix := range []int{2, 3, 4, 5} {
 				(&passes{Context: ctx, size: size, width: width}).pass(radix)
 			}
+			(&passes{Context: ctx, size: size, width: width}).halves()
 		}
 	}
 	return asmgen.Compile(ctx, "runtime/kernels/fourier", "pass")

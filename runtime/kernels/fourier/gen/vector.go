@@ -36,6 +36,16 @@ func (g *passes) copy(x reg.VecVirtual) reg.VecVirtual {
 	return y
 }
 
+func (g *passes) zero() reg.VecVirtual {
+	x := g.register()
+	if g.width == 64 {
+		g.VPXORD(x, x, x)
+	} else {
+		g.VXORPS(x, x, x)
+	}
+	return x
+}
+
 func (g *passes) add(x, y reg.VecVirtual) reg.VecVirtual {
 	z := g.register()
 	g.choose(func() { g.VADDPS(y, x, z) }, func() { g.VADDPD(y, x, z) })

@@ -27,8 +27,8 @@ func generate() (asmgen.Files, error) {
 		element      element
 		rows, vector int
 	}{
-		{"f32AVX512", f32, 14, 64}, {"f32AVX512Few", f32, 8, 64}, {"f32AVX2", f32, 6, 32},
-		{"f64AVX512", f64, 14, 64}, {"f64AVX512Few", f64, 8, 64}, {"f64AVX2", f64, 6, 32},
+		{"f32AVX512", f32, 14, 64}, {"f32AVX512Few", f32, 8, 64}, {"f32AVX2", f32, 6, 32}, {"f32AVX2Few", f32, 4, 32},
+		{"f64AVX512", f64, 14, 64}, {"f64AVX512Few", f64, 8, 64}, {"f64AVX2", f64, 6, 32}, {"f64AVX2Few", f64, 4, 32},
 		{"i32AVX512", i32, 12, 64}, {"i32AVX2", i32, 6, 32},
 		{"pairsAVX512", pairs, 12, 64}, {"pairsAVX2", pairs, 6, 32},
 	} {

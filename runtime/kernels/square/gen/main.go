@@ -145,12 +145,12 @@ func dwords8(c *build.Context, src interface{ at(i int) operand.Mem }, dst lines
 			c.VUNPCKHPD(t[i+2+j], t[i+j], r[i+2*j+1])
 		}
 	}
-	for i := range 4 {
-		low, high := c.YMM(), c.YMM()
-		c.VPERM2F128(operand.Imm(0x20), r[i+4], r[i], low)
-		c.VPERM2F128(operand.Imm(0x31), r[i+4], r[i], high)
-		c.VMOVUPS(low, dst.at(i))
-		c.VMOVUPS(high, dst.at(i+4))
+	for half, which := range []uint64{0x20, 0x31} { // in the order of memory: see square.Rows
+		for i := range 4 {
+			line := c.YMM()
+			c.VPERM2F128(operand.Imm(which), r[i+4], r[i], line)
+			c.VMOVUPS(line, dst.at(4*half+i))
+		}
 	}
 }
 

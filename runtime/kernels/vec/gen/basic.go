@@ -210,7 +210,7 @@ var predicates = form{size: 1, name: "truth",
 			m.op("VMOVDQU", m.bits("AND", x, m.ones()), to)
 			return
 		}
-		bytes := m.shrunk(x, 1)
+		bytes := m.shrunk(x, 0, 1)
 		m.VPAND(m.ones(), bytes, bytes)
 		m.storeBytes(bytes, m.lanes(), to)
 	},

@@ -9,7 +9,7 @@ var brain = form{
 		return m.shift("SLL", extended(2, "ZX").load(m, from, tail), 16)
 	},
 	store: func(m *machine, x vector, to operand.Mem, tail operand.Op) {
-		truncated(2).store(m, m.shift("SRL", m.carryBF16(x), 16), to, tail)
+		upper.store(m, m.carryBF16(x), to, tail)
 	},
 }
 

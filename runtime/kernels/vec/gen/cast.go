@@ -182,7 +182,7 @@ func (m *machine) lowSingles(x vector) vector {
 		m.op("VPMOVQD", x, half)
 		m.op("VCVTPS2PD", half, d)
 	} else {
-		m.op("VCVTPS2PD", m.shrunk(x, 4).AsX(), d)
+		m.op("VCVTPS2PD", m.shrunk(x, 0, 4).AsX(), d)
 	}
 	return d
 }

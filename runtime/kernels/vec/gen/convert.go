@@ -12,9 +12,7 @@ func conversions() (all []kernel) {
 	}
 	f32, f64 := elements(4), elements(8)
 	convert("bf16.f32", "decodes bf16.", 4, extended(2, "ZX"), f32, false, func(m *machine, x vector) vector { return m.shift("SLL", x, 16) })
-	convert("f32.bf16", "encodes bf16, rounding to the nearest.", 4, f32, truncated(2), false, func(m *machine, x vector) vector {
-		return m.shift("SRL", m.carryBF16(x), 16)
-	})
+	convert("f32.bf16", "encodes bf16, rounding to the nearest.", 4, f32, upper, false, (*machine).carryBF16)
 	all = append(all, elementwise("round.bf16", "rounds f32 to what bf16 can hold.", 4, 1, func(m *machine, in []vector) vector {
 		return m.roundBF16(in[0])
 	}))
@@ -31,8 +29,8 @@ func conversions() (all []kernel) {
 		{"add", "a + b", (*machine).add}, {"subtract", "a - b", (*machine).sub},
 		{"multiply", "a·b", (*machine).mul}, {"divide", "a / b", (*machine).div},
 	} {
-		all = append(all, elementwise(op.name+".round.bf16", "sets d to "+op.doc+" of f32, rounded to f32 and then to what bf16 can hold.", 4, 2,
-			func(m *machine, in []vector) vector { return m.roundBF16(op.body(m, in[0], in[1])) }))
+		all = append(all, elementwise(op.name+".round.bf16", "sets d to "+op.doc+" of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.", 4, 2,
+			func(m *machine, in []vector) vector { return m.roundResult(op.body(m, in[0], in[1])) }))
 	}
 	convert("f16.f32", "decodes f16.", 4, halves, f32, true, nil)
 	convert("f32.f16", "encodes f16, rounding to the nearest.", 4, f32, halves, true, nil)
@@ -64,21 +62,43 @@ func (m *machine) roundBF16(x vector) vector {
 	return m.bits("AND", m.carryBF16(x), m.pattern(0xffff0000))
 }
 
+// roundResult is roundBF16 for what arithmetic gives of numbers that bf16 can hold: where that is NaN its lower bits are zero, and nothing carries.
+func (m *machine) roundResult(x vector) vector {
+	return m.bits("AND", m.carry(x), m.pattern(0xffff0000))
+}
+
 // carryBF16 rounds to the upper half of the bits, and leaves anything in the lower: adding just less than half of the last place carries
 // if there is more, and the last bit itself decides where there is exactly half. NaN stays, made quiet.
 func (m *machine) carryBF16(x vector) vector {
+	d, isNaN := m.carry(x), m.compare(isUnordered, x, x)
+	if m.wide {
+		m.op("VPORD", m.pattern(0x400000), x, isNaN.k, d)
+		return d
+	}
+	return m.choose(isNaN, m.bits("OR", x, m.pattern(0x400000)), d)
+}
+
+// carry is carryBF16 but for NaN.
+func (m *machine) carry(x vector) vector {
 	if m.wide {
 		odd := m.K()
 		m.op("VPTESTMD", m.pattern(1<<16), x, odd)
 		d := m.integer3("ADD", x, m.pattern(0x7fff))
 		m.op("VPADDD", m.pattern(1), d, odd, d)
-		m.op("VPORD", m.pattern(0x400000), x, m.compare(isUnordered, x, x).k, d)
 		return d
 	}
 	last := m.bits("AND", m.shift("SRL", x, 16), m.pattern(1))
-	sum := m.integer3("ADD", m.integer3("ADD", x, m.pattern(0x7fff)), last)
-	return m.choose(m.compare(isUnordered, x, x), m.bits("OR", x, m.pattern(0x400000)), sum)
+	return m.integer3("ADD", m.integer3("ADD", x, m.pattern(0x7fff)), last)
 }
+
+// upper are the upper halves of lanes of 32 bits.
+var upper = form{size: 2, store: func(m *machine, x vector, to operand.Mem, tail operand.Op) {
+	if m.wide {
+		truncated(2).store(m, m.shift("SRL", x, 16), to, tail)
+		return
+	}
+	m.storeBytes(m.shrunk(x, 2, 2), m.lanes()*2, to)
+}}
 
 // extended are narrow integers, as wide ones in lanes: how is ZX or SX.
 func extended(size int, how string) form {
@@ -106,13 +126,13 @@ func truncated(size int) form {
 		case m.wide:
 			m.op(name, x, to)
 		default:
-			m.storeBytes(m.shrunk(x, size), m.lanes()*size, to)
+			m.storeBytes(m.shrunk(x, 0, size), m.lanes()*size, to)
 		}
 	}}
 }
 
-// shrunk is the low parts of lanes of 256 bits, side by side.
-func (m *machine) shrunk(x vector, size int) reg.VecVirtual {
+// shrunk are the parts of lanes of 256 bits from a byte on, side by side.
+func (m *machine) shrunk(x vector, from, size int) reg.VecVirtual {
 	// In each half the wanted bytes come to the front; then the halves are joined.
 	order := [16]byte{}
 	for i := range order {
@@ -120,7 +140,7 @@ func (m *machine) shrunk(x vector, size int) reg.VecVirtual {
 	}
 	each := 16 / m.lane
 	for i := range each * size {
-		order[i] = byte(i/size*m.lane + i%size)
+		order[i] = byte(i/size*m.lane + from + i%size)
 	}
 	d, high, joined := m.vector(), m.XMM(), m.XMM()
 	m.op("VPSHUFB", m.table(order), x, d)

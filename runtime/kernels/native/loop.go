@@ -1,0 +1,129 @@
+package native
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/gohalo/halo/internal/amd64"
+)
+
+// machineCode is a loop before it is where it can be executed.
+type machineCode struct {
+	bytes        []byte
+	lanes        int
+	masked       bool
+	spills       int
+	instructions int
+}
+
+// assemble writes the loop over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
+// that give the same for all elements of a row as there are registers to spare are computed where the row begins.
+func assemble(e *expansion) *machineCode {
+	all := make([]int, len(e.code))
+	for i := range all {
+		all[i] = i
+	}
+	trial := newAssigner(e, &amd64.Code{}, all, nil)
+	trial.labels = e.newLabels(trial.c)
+	trial.write()
+	registers := 16
+	if e.wide {
+		registers = 32
+	}
+	spare := registers - trial.most
+	w := e.widened(trial, &spare)
+	before, pinned := e.invariants(spare)
+	identities := make([]int, len(e.b.folds))
+	for i := range identities {
+		identities[i] = e.repeat(e.b.folds[i].identity)
+	}
+	var body []int
+	for _, i := range all {
+		if !slices.Contains(before, i) {
+			body = append(body, i)
+		}
+	}
+	c := &amd64.Code{}
+	a := newAssigner(e, c, body, pinned)
+	a.labels = e.newLabels(c)
+	m := &machineCode{lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), instructions: len(body)}
+	row, loop, rest, done := c.NewLabel(), c.NewLabel(), c.NewLabel(), c.NewLabel()
+	w.body, w.pinned, w.labels = body, pinned, a.labels
+	a.enter()
+	c.Mark(row)
+	a.begin(before, identities)
+	c.Do(amd64.CMP, true, regCount, amd64.R(regIndex))
+	c.JumpIf(amd64.E, rest)
+	m.spills = w.write(c, loop, rest)
+	c.Pad(32)
+	c.Mark(loop)
+	a.prefetch(1)
+	a.vector()
+	c.DoImm(amd64.ADD, true, amd64.R(regIndex), int32(m.lanes))
+	c.Do(amd64.CMP, true, regIndex, amd64.R(regCount))
+	c.JumpIf(amd64.L, loop)
+	c.Mark(rest)
+	m.spills = max(m.spills, a.spills)
+	if m.masked {
+		c.DoImm(amd64.CMP, true, amd64.M(regFrame, frameTail), 0)
+		c.JumpIf(amd64.E, done)
+		c.MaskMove(tailMask, amd64.M(regFrame, frameTail))
+		last := newAssigner(e, c, body, pinned)
+		last.labels, last.tail = a.labels, true
+		last.vector()
+		m.spills = max(m.spills, last.spills)
+		c.Mark(done)
+	}
+	a.advance()
+	c.DoImm(amd64.SUB, true, amd64.M(regFrame, frameRows), 1)
+	c.JumpIf(amd64.NE, row)
+	c.ZeroUpper()
+	c.Return()
+	c.Align(64)
+	for n, l := range a.labels {
+		c.Mark(l)
+		for range a.bits() / 128 {
+			c.Data(e.pool[n][:]...)
+		}
+	}
+	m.bytes = c.Bytes()
+	return m
+}
+
+// vector writes the body, behind what finds its chains.
+func (a *assigner) vector() {
+	a.findChains()
+	a.write()
+}
+
+// findChains computes which chains the next element belongs to.
+func (a *assigner) findChains() {
+	if len(a.b.folds) > 0 && a.chains == nil {
+		a.c.Do(amd64.MOV, false, regChain, amd64.R(regIndex))
+		if a.lane > 1 {
+			a.c.ShiftImm(amd64.SHL, false, regChain, byte(bits.TrailingZeros(uint(a.lane))))
+		}
+		a.c.DoImm(amd64.AND, false, amd64.R(regChain), ChainBytes-1)
+	}
+}
+
+// ahead is how far, in bytes, memory is asked for before it is needed. The processor does so too, but not beyond a page, nor far enough
+// where there is much to compute.
+const ahead = 2048
+
+// line is how many bytes come from memory at once.
+const line = 64
+
+// prefetch asks for the inputs and outputs that are to come behind those of n vectors.
+func (a *assigner) prefetch(n int) {
+	seen := make(map[int]bool)
+	for i := range a.code {
+		m := a.code[i].from
+		if m.kind == inSlot && !seen[m.index] && m.index < len(pointers) {
+			seen[m.index] = true
+			for at := 0; at < n*a.lanes()*m.size; at += line {
+				a.c.Prefetch(amd64.MS(pointers[m.index], regIndex, m.size, ahead+int32(at)), a.code[i].stores)
+			}
+		}
+	}
+}

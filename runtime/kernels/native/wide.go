@@ -1,0 +1,137 @@
+package native
+
+import (
+	"math"
+
+	"github.com/gohalo/halo/internal/amd64"
+)
+
+// wideLoop is the loop that computes several vectors of a row before it goes on. Where rows are folded it may keep the chains in registers: it computes as many
+// vectors as there are chains of.
+type wideLoop struct {
+	e      *expansion
+	n      int  // vectors; 1 is no wide loop
+	chains bool // are in registers
+	body   []int
+	pinned []int
+	labels []amd64.Label
+}
+
+// mostWide is the number of instructions up to which vectors are computed together: beyond, what is saved between them does not count.
+const mostWide = 128
+
+// widened chooses the loop, and takes what registers it needs of those that are to spare.
+func (e *expansion) widened(a *assigner, spare *int) *wideLoop {
+	w := &wideLoop{e: e, n: ChainBytes * 8 / a.bits()}
+	if len(e.b.folds) == 0 {
+		w.n /= 2
+	}
+	for w.n > 1 && w.n*len(e.code) > mostWide {
+		w.n /= 2
+	}
+	need := w.n * len(e.b.folds)
+	if need == 0 || w.n*a.bits() != 8*ChainBytes || need > *spare {
+		return w
+	}
+	for i := range e.code {
+		if x := &e.code[i]; x.from.kind == inChains && (!x.op.Moves() || x.k != 0) {
+			return w
+		}
+	}
+	*spare -= need
+	w.chains = true
+	return w
+}
+
+// write writes the loop, which is entered at the first element of a row and goes on to loop, or to rest if no whole vector is left. It returns how
+// many registers are spilled.
+func (w *wideLoop) write(c *amd64.Code, loop, rest amd64.Label) (spills int) {
+	if w.n == 1 {
+		return 0
+	}
+	again := c.NewLabel()
+	first := w.assigner(c, 0)
+	step := int32(w.n * first.lanes())
+	isWhole := func(cc amd64.Cond, to amd64.Label) {
+		c.Do(amd64.LEA, true, regOther, amd64.M(regIndex, step))
+		c.Do(amd64.CMP, true, regOther, amd64.R(regCount))
+		c.JumpIf(cc, to)
+	}
+	isWhole(amd64.G, loop)
+	first.moveChains(false)
+	c.Pad(32)
+	c.Mark(again)
+	first.prefetch(w.n)
+	first.findChains()
+	for i := range w.n {
+		a := w.assigner(c, i)
+		a.write()
+		spills = max(spills, a.spills)
+	}
+	c.DoImm(amd64.ADD, true, amd64.R(regIndex), step)
+	isWhole(amd64.LE, again)
+	first.moveChains(true)
+	c.Do(amd64.CMP, true, regCount, amd64.R(regIndex))
+	c.JumpIf(amd64.E, rest)
+	return spills
+}
+
+// assigner is that of vector i. Chains are in the registers below what is pinned.
+func (w *wideLoop) assigner(c *amd64.Code, i int) *assigner {
+	a := newAssigner(w.e, c, w.body, w.pinned)
+	a.labels, a.copy = w.labels, i
+	if !w.chains {
+		return a
+	}
+	free := a.free[vectors]
+	n := w.n * len(w.e.b.folds)
+	lowest := free[n-1]
+	a.free[vectors] = free[n:]
+	for f := range w.e.b.folds {
+		a.chains = append(a.chains, lowest+amd64.Reg(w.n*f))
+	}
+	return a
+}
+
+// moveChains brings chains into registers, or back.
+func (a *assigner) moveChains(back bool) {
+	for f := range a.chains {
+		slot := a.b.folds[f].slot
+		p := regOther
+		if slot < len(pointers) {
+			p = pointers[slot]
+		} else {
+			a.c.Do(amd64.MOV, true, p, a.b.pointer(slot))
+		}
+		for i := 0; i < ChainBytes; i += a.bits() / 8 {
+			m, r := amd64.M(p, int32(i)), a.chains[f]+amd64.Reg(i*8/a.bits())
+			if back {
+				a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: m, Y: amd64.R(r)})
+			} else {
+				a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.R(r), Y: m})
+			}
+		}
+	}
+}
+
+// onChain is an instruction that loads or stores a chain which is in a register: a vector that is loaded there is that register.
+func (a *assigner) onChain(p int, i *instr) {
+	var r amd64.Reg
+	for f := range a.chains {
+		if a.b.folds[f].slot == i.from.index {
+			r = a.chains[f] + amd64.Reg(a.copy)
+		}
+	}
+	if !i.stores {
+		a.at[i.d], a.places[i.d] = int(r), []int{math.MaxInt}
+		return
+	}
+	if a.at[i.y] < 0 {
+		a.take(i.y, p, i)
+		a.restore(i.y)
+	}
+	if from := amd64.Reg(a.at[i.y]); from != r {
+		a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.R(r), Y: amd64.R(from)})
+	}
+	a.release(p, i.y)
+}
