@@ -59,7 +59,7 @@ const windowPick = 256
 
 func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.Bound, bool) {
 	runs, ok := newWindowRuns(hlo.AttrsOf[hlo.WindowAttrs](s.in).Window, s.shape(0), s.in.Shape())
-	if f == nil || !ok {
+	if f == nil || !ok || runs.dilated() && runs.run < 4 { // shorter ones are faster in lanes
 		return runtime.Bound{}, false
 	}
 	r := &windowReduction[T]{windowRuns: runs, fold: f}
@@ -202,7 +202,9 @@ func (r *windowReduction[T]) position(y, x []T, row int) {
 
 // findScan recognises a running fold along one axis.
 func (r *windowReduction[T]) findScan() bool {
-	r.scan = -1
+	if r.scan = -1; r.dilated() {
+		return false
+	}
 	for d := range r.window {
 		w := &r.window[d]
 		n := int64(r.in[d])

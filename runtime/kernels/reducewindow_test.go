@@ -44,6 +44,9 @@ func TestReduceWindowLanes(t *testing.T) {
 	for _, typ := range []string{"f32", "s32", "bf16", "f64"} {
 		for _, c := range []string{
 			"T[2,9,11,4] reduce-window(T[2,5,4,4], T[]), window={size=1x3x2x1 pad=0_0x1_1x1_1x0_0 lhs_dilate=1x2x3x1}",
+			"T[2,9,11,17] reduce-window(T[2,5,4,17], T[]), window={size=1x3x2x1 pad=0_0x1_1x1_1x0_0 lhs_dilate=1x2x3x1}",
+			"T[9,5] reduce-window(T[4,5], T[]), window={size=3x1 stride=2x1 pad=6_8x0_0 lhs_dilate=3x1 rhs_dilate=2x1}",
+			"T[9,8] reduce-window(T[5,8], T[]), window={size=4x1 pad=-1_5x0_0 lhs_dilate=2x1 rhs_dilate=2x1}",
 			"T[3,14,15,9] reduce-window(T[3,7,8,9], T[]), window={size=1x2x2x1 pad=0_0x1_1x1_1x0_0 lhs_dilate=1x2x2x1}",
 			"T[700] reduce-window(T[300], T[]), window={size=4 pad=51_53 lhs_dilate=2 rhs_dilate=1}", "T[5] reduce-window(T[3], T[]), window={size=3 pad=2_2 stride=1 lhs_dilate=1 rhs_dilate=1}",
 			"T[4] reduce-window(T[3], T[]), window={size=2 stride=3 pad=4_3 lhs_dilate=3 rhs_dilate=2}",

@@ -95,7 +95,7 @@ type choice[T realNumber] struct {
 func selectScatterAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], keeps hlo.Direction) (runtime.Bound, bool) {
 	array, source := s.shape(0), s.shape(1)
 	runs, ok := newWindowRuns(hlo.AttrsOf[hlo.WindowAttrs](s.in).Window, array, source)
-	if !ok || f == nil || source.NumElements() == 0 || array.NumElements() > 1<<31-1 {
+	if !ok || runs.dilated() || f == nil || source.NumElements() == 0 || array.NumElements() > 1<<31-1 {
 		return runtime.Bound{}, false
 	}
 	e := &convertedIO{t: t}

@@ -44,6 +44,9 @@ func (r *windowReduction[T]) listed(f *runtime.TensorFrame, lo, hi int) {
 	l.head.first = elems[T](r.init.of(f))[0]
 	last := len(r.window) - 1
 	from, end := wholeWindows(&r.window[last], r.in[last])
+	if r.window[last].BaseDilation != 1 {
+		from = r.out[last] // neighbours meet other elements
+	}
 	step := int(r.window[last].Stride) * r.stride[last]
 	for row := lo; row < hi; {
 		w, ok := r.windowAt(row)

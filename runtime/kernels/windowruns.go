@@ -1,9 +1,12 @@
 package kernels
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"slices"
 
-// windowRuns is a window that moves over an array without base dilation. Trailing axes on which it does nothing form runs, which are taken
-// as a whole.
+	"github.com/gohalo/halo/hlo"
+)
+
+// windowRuns is a window that moves over an array. Trailing axes on which it does nothing form runs, which are taken as a whole.
 type windowRuns struct {
 	window  []hlo.WindowDim // of the axes before the run
 	in, out []int           // sizes of these axes
@@ -16,11 +19,6 @@ type windowRuns struct {
 func newWindowRuns(w *hlo.Window, in, out hlo.Shape) (r windowRuns, ok bool) {
 	if w == nil || len(w.Dims) != in.Rank() || in.NumElements() == 0 {
 		return r, false
-	}
-	for i := range w.Dims {
-		if w.Dims[i].BaseDilation != 1 {
-			return r, false
-		}
 	}
 	axes := in.Rank()
 	r.run, r.rows = 1, 1
@@ -36,6 +34,11 @@ func newWindowRuns(w *hlo.Window, in, out hlo.Shape) (r windowRuns, ok bool) {
 	}
 	r.stride = rowMajor(in.Dimensions())[:axes]
 	return r, axes <= maxSpatial
+}
+
+// dilated reports whether the array has holes along some axis.
+func (r *windowRuns) dilated() bool {
+	return slices.ContainsFunc(r.window, func(w hlo.WindowDim) bool { return w.BaseDilation != 1 })
 }
 
 func isIdle(w *hlo.WindowDim) bool {
@@ -54,16 +57,31 @@ func (r *windowRuns) windowAt(row int) (walk windowWalk, ok bool) {
 		w := &r.window[d]
 		p := row % r.out[d]
 		row /= r.out[d]
-		start := p*int(w.Stride) - int(w.PadLow)
-		first, end := validRange(int(w.Size), int(w.WindowDilation), start, r.in[d])
+		size, step, start := int(w.Size), int(w.WindowDilation), p*int(w.Stride)-int(w.PadLow)
+		if w.BaseDilation != 1 {
+			size, step, start = betweenHoles(size, step, start, int(w.BaseDilation))
+		}
+		first, end := validRange(size, step, start, r.in[d])
 		if first >= end {
 			return walk, false
 		}
 		walk.count[d] = end - first
-		walk.step[d] = int(w.WindowDilation) * r.stride[d]
+		walk.step[d] = step * r.stride[d]
 		walk.off += start*r.stride[d] + first*walk.step[d]
 	}
 	return walk, true
+}
+
+// betweenHoles is the part of a window along an axis that meets elements of an array with holes: how many places, how many elements apart, from which
+// on, which may lie before the array.
+func betweenHoles(size, step, start, dilation int) (n, apart, first int) {
+	period := dilation / gcd(step, dilation) // places from one element to the next
+	for k := range min(period, size) {
+		if at := start + k*step; at%dilation == 0 {
+			return (size-1-k)/period + 1, step * period / dilation, at / dilation
+		}
+	}
+	return 0, 1, 0
 }
 
 // next goes on by one along axis d, and where that is at its end along those before it.
