@@ -21,10 +21,10 @@ var Table = []Row{
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
 	{Prefix: "arrays", Floor: 2},                                                    // literals in files
-	{Prefix: "arrays/npz", Floor: 0},
+	{Prefix: "arrays/npz", Floor: 0, Also: []string{"internal/parsing"}},            // headers are a grammar
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/commandline", Floor: 0, Also: []string{"internal/spelling"}}, // asks which name was meant
-	{Prefix: "internal/filecheck", Floor: 0, Also: []string{"internal/spelling"}},
+	{Prefix: "internal/filecheck", Floor: 0, Also: []string{"internal/spelling", "internal/parsing"}},
 	{Prefix: "internal/prototext", Floor: 0, Also: []string{"internal/spelling"}}, // asks which field was meant
 	{Prefix: "internal/page", Floor: 0},                                           // the frame of pages in HTML
 	{Prefix: "internal/graph", Floor: 3},
