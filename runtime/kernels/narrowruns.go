@@ -34,7 +34,7 @@ func narrowRuns(s *site, op hlo.Opcode, leaf func(hlo.Instruction) (int, bool)) 
 	l.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
 	r := &narrowReduction{units: l.units, run: l.run, in: place{kind: inInput, index: arg}}
 	e := &reduceEnds{t: hlo.F32}
-	if !l.inner || !l.isContiguous() || l.run <= shortRun || s.shape(0).NumElements() == 0 || !r.findFold(op, from.Shape().Type()) || !e.plan(s, leaf) {
+	if !l.inner || !l.isContiguous() || !isWorthDecoding(l.run) || s.shape(0).NumElements() == 0 || !r.findFold(op, from.Shape().Type()) || !e.plan(s, leaf) {
 		return runtime.Bound{}, false
 	}
 	l.divide()
@@ -56,6 +56,10 @@ func narrowRuns(s *site, op hlo.Opcode, leaf func(hlo.Instruction) (int, bool)) 
 		return nil
 	}, Scratch: e.scratch.size}, true
 }
+
+// isWorthDecoding reports whether runs are folded mostly by loops over whole vectors: what is left of a run is folded one element at a time, and
+// costs as much as a few hundred elements that are decoded first.
+func isWorthDecoding(run int) bool { return run%vec.DecodedChains == 0 || run >= 4*vec.DecodedChains }
 
 // findFold finds the loop for an op.
 func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {

@@ -61,9 +61,12 @@ func SumOf[T Number](x []T) T {
 	return c[0]
 }
 
+// DecodedChains is the number of chains of FoldDecoded, and of elements that its loops take at a time.
+const DecodedChains = chainBytes / 4
+
 // FoldDecoded is Fold of codes of numbers. The folding loops of bf16 and f16 do the same.
 func FoldDecoded(x []uint16, decode func(code uint16) float32, identity float32, pair func(x, y float32) float32) float32 {
-	var chains [chainBytes / 4]float32
+	var chains [DecodedChains]float32
 	for i := range chains {
 		chains[i] = identity
 	}
