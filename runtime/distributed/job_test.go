@@ -133,3 +133,35 @@ func TestOneExecution(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// TestAnotherIdentity runs something else in one of three processes: all of them name it, and what differs.
+func TestAnotherIdentity(t *testing.T) {
+	m, err := halo.LoadBytes("m.hlo", []byte("HloModule m, num_partitions=3\n\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] all-reduce(x), to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n}\n"))
+	require.NoError(t, err)
+	usual := distributed.Identity{Version: "halo 2", Engine: "bef", Module: "m", Program: "1", Replicas: 1, Devices: 3}
+	for _, c := range []struct {
+		change func(id *distributed.Identity)
+		says   string
+	}{
+		{func(id *distributed.Identity) { id.Version = "halo 1" }, "version halo 1, not halo 2"},
+		{func(id *distributed.Identity) { id.Engine = "eval" }, "engine eval, not bef"},
+		{func(id *distributed.Identity) { id.Module = "n" }, "module n, not m"},
+		{func(id *distributed.Identity) { id.Options = "strict" }, "options strict, not "},
+		{func(id *distributed.Identity) { id.Replicas, id.Devices = 2, 6 }, "number of devices 6, not 3; number of replicas 2, not 1"},
+		{func(id *distributed.Identity) { id.Program = "2" }, "another program: its text or its shapes differ"},
+	} {
+		for _, err := range inJobs(t, 3, distributed.Options{}, func(j *distributed.Job) error {
+			_, err := j.NewTransport(t.Context(), m.HLO(), devices.Grid{Replicas: 1, Partitions: 3}, func() (distributed.Identity, error) {
+				id := usual
+				if j.Rank() == 1 {
+					c.change(&id)
+				}
+				return id, nil
+			})
+			require.EqualError(t, err, "the processes run different programs: rank 1 has "+c.says)
+			return nil
+		}) {
+			require.NoError(t, err)
+		}
+	}
+}
