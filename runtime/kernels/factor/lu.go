@@ -1,24 +1,34 @@
 package factor
 
-import "math"
+import (
+	"math"
+
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+)
 
 // LU factorises with partial pivoting. It keeps memory from one call to the next; the zero value is ready.
 type LU[T Number] struct {
 	update   *updater[T]
 	triangle Triangle[T]
 	room     []T
+	leaf     []T
+	divide   func(x, y []T)
+	combine  func(x, a []T, stride int, y []T)
 }
 
-// luLeaf is the number of columns below which they are taken one by one.
-const luLeaf = 8
+// luLeaf is the number of columns up to which they are taken one by one.
+const luLeaf = 16
 
 // Factor replaces the row-major a[m,n] by its factors, L below the diagonal and U on and above it, of the matrix with rows exchanged: row i with row
 // pivots[i], in that order. pivots has min(m, n) elements. It returns the first column (from 0) whose pivot is zero, or -1.
 //
 // The left half of the columns is factorised, its exchanges and its L are applied to the right half, and what is below is factorised.
 func (f *LU[T]) Factor(a Matrix[T], m, n int, pivots []int32) int {
-	if n <= luLeaf || m <= 1 {
-		return luColumns(a, m, n, pivots)
+	if m == 0 {
+		return -1
+	}
+	if n <= luLeaf || m == 1 {
+		return f.leafColumns(a, m, n, pivots)
 	}
 	if f.update == nil {
 		f.update = newUpdater[T]()
@@ -58,16 +68,26 @@ func exchange[T Number](a Matrix[T], n int, pivots []int32) {
 	}
 }
 
-// luColumns is the same column by column.
-func luColumns[T Number](a Matrix[T], m, n int, pivots []int32) int {
+// leafColumns is the same column by column: each is copied behind those that are done, what these take from it is subtracted in one step, and it is divided by its pivot.
+//
+// The loop that subtracts takes combined columns at a time: before the first there are as many of zeros, to fill them up.
+func (f *LU[T]) leafColumns(a Matrix[T], m, n int, pivots []int32) int {
+	if f.divide == nil {
+		f.divide, f.combine = divider[T](), gemm.VectorFor[T]().Combine
+	}
+	f.leaf = grown(f.leaf, (combined+n+1)*m)
+	zeros, columns, divisors := f.leaf[:combined*m], f.leaf[combined*m:][:n*m], f.leaf[(combined+n)*m:][:m]
+	clear(zeros)
+	transpose(columns, a.Data[a.At:], m, n, m, a.Row)
 	bad := -1
-	for j := range min(m, n) {
-		p, largest := j, -1.0
-		for i := j; i < m; i++ {
-			if s := size(a.Data[a.At+i*a.Row+j]); s > largest {
-				p, largest = i, s
-			}
+	for j := range n {
+		y := columns[j*m:][:m]
+		f.subtractColumns(y, j, m)
+		if j >= m {
+			continue
 		}
+		p, largest := largestOf(y[j:])
+		p += j
 		pivots[j] = int32(p)
 		if largest == 0 {
 			if bad < 0 {
@@ -75,37 +95,76 @@ func luColumns[T Number](a Matrix[T], m, n int, pivots []int32) int {
 			}
 			continue
 		}
-		row := a.Data[a.At+j*a.Row:][:n]
 		if p != j {
-			other := a.Data[a.At+p*a.Row:][:n]
-			for k := range row {
-				row[k], other[k] = other[k], row[k]
+			for k := 0; k < len(columns); k += m {
+				columns[k+j], columns[k+p] = columns[k+p], columns[k+j]
 			}
 		}
-		d := row[j]
-		for i := j + 1; i < m; i++ {
-			to := a.Data[a.At+i*a.Row:][:n]
-			l := to[j] / d
-			to[j] = l
-			for k := j + 1; k < n; k++ {
-				to[k] -= l * row[k]
+		if below := y[j+1:]; len(below) > 0 {
+			same := divisors[:len(below)]
+			for i := range same {
+				same[i] = y[j]
 			}
+			f.divide(below, same)
 		}
 	}
+	transpose(a.Data[a.At:], columns, n, m, a.Row, m)
 	return bad
 }
 
-// size is what LAPACK chooses pivots by: of complex numbers the sum of the parts.
-func size[T Number](x T) float64 {
-	switch z := any(x).(type) {
-	case float32:
-		return math.Abs(float64(z))
-	case float64:
-		return math.Abs(z)
-	case complex64:
-		return math.Abs(float64(real(z))) + math.Abs(float64(imag(z)))
-	case complex128:
-		return math.Abs(real(z)) + math.Abs(imag(z))
+// combined is how many columns are subtracted at once.
+const combined = 8
+
+// subtractColumns subtracts from y, column j of a leaf of m rows, what the columns before take from it.
+func (f *LU[T]) subtractColumns(y []T, j, m int) {
+	columns := f.leaf[combined*m:]
+	done := min(j, m)
+	for i := range done {
+		l := columns[i*m:][:done]
+		for r := i + 1; r < done; r++ {
+			y[r] -= y[i] * l[r]
+		}
 	}
-	panic("factor: a number of another type")
+	if done == 0 || done == m {
+		return
+	}
+	var factors [(luLeaf + combined - 1) / combined * combined]T
+	before := (combined - done%combined) % combined
+	for i := range done {
+		factors[before+i] = -y[i]
+	}
+	f.combine(factors[:before+done], f.leaf[(combined-before)*m+done:], m, y[done:])
 }
+
+// largestOf is where v, which is not empty, has the first of its largest numbers, by size, and how large it is; NaN is never the largest.
+func largestOf[T Number](v []T) (at int, largest float64) {
+	switch v := any(v).(type) {
+	case []float32:
+		return largestReal(v)
+	case []float64:
+		return largestReal(v)
+	}
+	largest = -1
+	for i, x := range v {
+		if s := size(x); s > largest {
+			at, largest = i, s
+		}
+	}
+	return at, largest
+}
+
+func largestReal[T float32 | float64](v []T) (at int, size float64) {
+	largest := T(-1)
+	for i, x := range v {
+		if x < 0 {
+			x = -x
+		}
+		if x > largest {
+			at, largest = i, x
+		}
+	}
+	return at, float64(largest)
+}
+
+// size is what LAPACK chooses pivots by: of complex numbers the sum of the parts.
+func size[T Number](x T) float64 { return math.Abs(realPart(x)) + math.Abs(imaginaryPart(x)) }
