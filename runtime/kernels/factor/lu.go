@@ -138,11 +138,17 @@ func (f *LU[T]) subtractColumns(y []T, j, m int) {
 
 // largestOf is where v, which is not empty, has the first of its largest numbers, by size, and how large it is; NaN is never the largest.
 func largestOf[T Number](v []T) (at int, largest float64) {
-	switch v := any(v).(type) {
+	switch x := any(v).(type) {
 	case []float32:
-		return largestReal(v)
+		if at = largestOfBits(bitsOf[uint32](v), math.Float32bits(float32(math.Inf(1)))); at >= 0 {
+			return at, math.Abs(float64(x[at]))
+		}
+		return 0, -1
 	case []float64:
-		return largestReal(v)
+		if at = largestOfBits(bitsOf[uint64](v), math.Float64bits(math.Inf(1))); at >= 0 {
+			return at, math.Abs(x[at])
+		}
+		return 0, -1
 	}
 	largest = -1
 	for i, x := range v {
@@ -153,17 +159,36 @@ func largestOf[T Number](v []T) (at int, largest float64) {
 	return at, largest
 }
 
-func largestReal[T float32 | float64](v []T) (at int, size float64) {
-	largest := T(-1)
+// largestOfBits is where the first of the largest sizes is among floats, or -1 if all are NaN. Bits but for the sign are in the order of sizes; which is the
+// largest is not to be foretold, so there are no branches.
+func largestOfBits[U uint32 | uint64](v []U, infinity U) int {
+	var m0, m1, m2, m3 U // one more than sizes
+	rest := v
+	for ; len(rest) >= 4; rest = rest[4:] {
+		m0 = max(m0, sizeUnlessNaN(rest[0], infinity))
+		m1 = max(m1, sizeUnlessNaN(rest[1], infinity))
+		m2 = max(m2, sizeUnlessNaN(rest[2], infinity))
+		m3 = max(m3, sizeUnlessNaN(rest[3], infinity))
+	}
+	for _, x := range rest {
+		m0 = max(m0, sizeUnlessNaN(x, infinity))
+	}
+	largest := max(m0, m1, m2, m3) - 1
 	for i, x := range v {
-		if x < 0 {
-			x = -x
-		}
-		if x > largest {
-			at, largest = i, x
+		if x<<1>>1 == largest {
+			return i
 		}
 	}
-	return at, float64(largest)
+	return -1
+}
+
+// sizeUnlessNaN is one more than the bits of a float but for its sign, or 0.
+func sizeUnlessNaN[U uint32 | uint64](x, infinity U) U {
+	x = x<<1>>1 + 1
+	if x > infinity+1 {
+		x = 0
+	}
+	return x
 }
 
 // size is what LAPACK chooses pivots by: of complex numbers the sum of the parts.
