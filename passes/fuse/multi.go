@@ -123,7 +123,7 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 			todo = append(todo, id)
 		}
 	}
-	// What is in a merged group comes with all its results.
+	// The members of a merged group come with all its results.
 	visitGroups := func(id hlo.InstrID) {
 		for _, g := range f.groups[id] {
 			if !slices.Contains(roots, g) {
