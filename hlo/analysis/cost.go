@@ -299,7 +299,7 @@ func windowElements(in hlo.Instruction) int64 {
 	return n
 }
 
-// tripCount is the number of rounds of a loop as its backend configuration tells: {"known_trip_count":{"n":"12"}}.
+// tripCount is the number of rounds of a loop as its backend configuration states it: {"known_trip_count":{"n":"12"}}.
 func tripCount(while hlo.Instruction) (int64, bool) {
 	c := while.Common()
 	if c == nil {

@@ -1,6 +1,6 @@
 // Package opswitch reports lists of opcodes outside the packages that own what opcodes mean: switches, slices, sets and maps that name many.
 //
-// What is true of an op is a row of the op table or a trait; a list in a pass is the same list a second time, and the one that is forgotten
+// Facts about an op are a row of the op table or a trait; a list in a pass is the same list a second time, and the one that is forgotten
 // when an op is added. A table of functions indexed by opcode is no such list: it is where a floor keeps what it does for each op.
 package opswitch
 
