@@ -1,6 +1,9 @@
 package gemm
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // Number is an element type of matrices.
 type Number interface {
@@ -15,6 +18,8 @@ type Kernel[T Number] struct {
 	Run func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
 	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way. It may be nil.
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
+	// inPlace is Run for rows where they are; nil if there is none, and no check of what it is given: see BlockInPlace.
+	inPlace func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool)
 }
 
 // Ahead is what a kernel may ask memory for while it multiplies: Step bytes for each of k, from the first element of From on.
@@ -60,6 +65,31 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 		g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, panel)
 		if m > g.MR {
 			g.columns(m-g.MR, g.NR, k, a[k*g.MR:], panel, c[g.MR*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
+		}
+	}
+}
+
+// HasInPlace reports whether [Kernel.BlockInPlace] can be used.
+func (g *Kernel[T]) HasInPlace() bool { return g.inPlace != nil }
+
+// BlockInPlace is Block for whole panels of rows that are not packed: element x of row r is a[rows[r]+ks[x]].
+func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b, c []T, ldc int, add bool, tile []T) {
+	m, k := len(rows), len(ks)
+	if m == 0 || m%g.MR != 0 || k == 0 || n < 1 || len(b) < Padded(n, g.NR)*k || len(c) < (m-1)*ldc+n || len(tile) < g.MR*g.NR {
+		panic("gemm: blocks are too short")
+	}
+	if first, last := slices.Min(rows)+slices.Min(ks), slices.Max(rows)+slices.Max(ks); first < 0 || last >= len(a) {
+		panic("gemm: rows outside of the matrix")
+	}
+	for j := 0; j < n; j += g.NR {
+		panel := b[j*k:][:k*g.NR]
+		if n-j >= g.NR {
+			g.inPlace(m/g.MR, a, rows, ks, panel, c[j:], ldc, add)
+			continue
+		}
+		for i := 0; i < m; i += g.MR {
+			g.inPlace(1, a, rows[i:], ks, panel, tile, g.NR, false)
+			g.put(g.MR, n-j, c[i*ldc+j:], ldc, add, tile)
 		}
 	}
 }
