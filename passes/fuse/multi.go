@@ -7,11 +7,11 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are in
-// the cache anyway; a search for a way around two fusions ends after so many instructions.
+// Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are
+// a few calls, or part of a program over scalars; a search for a way around two fusions ends after so many instructions.
 const (
 	maxResults  = 8
-	leastMerged = 2048
+	leastMerged = 17
 	maxSearch   = 4096
 )
 
@@ -238,7 +238,7 @@ func isMember(groups, results []hlo.InstrID) bool {
 	return slices.ContainsFunc(groups, func(g hlo.InstrID) bool { return slices.Contains(results, g) })
 }
 
-// neededOutside are those of a merged group's roots that somebody outside of it uses.
+// neededOutside are those of a merged group's roots that somebody outside of it uses, or nobody at all.
 func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 	if len(roots) == 1 {
 		return roots
@@ -246,7 +246,7 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 	var needed []hlo.InstrID
 	for _, root := range roots {
 		in := f.c.MustAt(root)
-		outside := in.IsRoot()
+		outside := in.IsRoot() || in.UserCount() == 0
 		for user := range in.Users() {
 			outside = outside || !isMember(f.groups[user.ID()], roots) || len(f.groups[user.ID()]) > 1
 		}

@@ -10,8 +10,9 @@ type Number interface {
 // Kernel is the innermost loop: it multiplies a panel of MR rows with one of NR columns.
 type Kernel[T Number] struct {
 	MR, NR int
-	// Run sets the MR by NR elements at c, rows ldc apart, to the product of the panels over k; or it adds the product to them.
-	Run func(k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
+	// Run sets the MR by NR elements at c, rows ldc apart, to the product of the panels over k; or it adds the product to them. Several panels of rows lie one
+	// behind the other in a, and so do their results in c.
+	Run func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
 	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way. It may be nil.
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
 }
@@ -65,16 +66,13 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 
 // columns computes up to NR columns of a block, panel by panel of a.
 func (g *Kernel[T]) columns(m, n, k int, a, b []T, c []T, ldc int, add bool, tile []T, next Ahead[T]) {
-	var zero T
-	part := k * next.Step / int(unsafe.Sizeof(zero))
-	for i := 0; i < m; i += g.MR {
-		panel := a[i*k:][:k*g.MR]
-		if m-i >= g.MR && n == g.NR {
-			g.Run(k, panel, b, c[i*ldc:], ldc, add, next)
-			next.From = next.From[min(part, len(next.From)-1):]
-			continue
-		}
-		g.Run(k, panel, b, tile, g.NR, false, next)
+	i := 0
+	if whole := m / g.MR; whole > 0 && n == g.NR {
+		g.Run(whole, k, a, b, c, ldc, add, next)
+		i = whole * g.MR
+	}
+	for ; i < m; i += g.MR {
+		g.Run(1, k, a[i*k:], b, tile, g.NR, false, Ahead[T]{From: next.From})
 		g.put(min(g.MR, m-i), n, c[i*ldc:], ldc, add, tile)
 	}
 }

@@ -125,7 +125,7 @@ func BenchmarkMicro(b *testing.B) {
 			x, y, c := make([]float32, g.MR*k), make([]float32, g.NR*k), make([]float32, g.MR*g.NR)
 			b.ReportAllocs()
 			for b.Loop() {
-				g.Run(k, x, y, c, g.NR, true, Ahead[float32]{From: y})
+				g.Run(1, k, x, y, c, g.NR, true, Ahead[float32]{From: y})
 			}
 			b.ReportMetric(float64(2*g.MR*g.NR*k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
 		})

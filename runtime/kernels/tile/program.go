@@ -121,6 +121,7 @@ type frame struct {
 	strides []int64
 	space   []byte
 	chains  []byte // of folds
+	pads    []byte // vectors that are not full
 }
 
 // Weight estimates the work per element in simple operations.
