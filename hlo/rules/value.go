@@ -5,10 +5,8 @@ import (
 	"github.com/gohalo/halo/hlo/scalar"
 )
 
-// NonNegative reports whether no element of x is below zero, nor minus zero; NaN may be there. √-0 is -0, so a root counts only of what is not
-// negative itself.
-func NonNegative(x hlo.Instruction) bool { return nonNegative(x, 8) }
-
+// nonNegative reports whether no element of x is below zero, nor minus zero; NaN may be there. It looks at depth levels of operands. √-0 is -0, so
+// a root counts only of what is not negative itself.
 func nonNegative(x hlo.Instruction, depth int) bool {
 	t := x.Shape().Type()
 	if depth == 0 || t.IsComplex() || !x.Shape().IsArray() {
