@@ -83,7 +83,7 @@ func TestStableHLOMutants(t *testing.T) {
 
 func TestHostProgramMutants(t *testing.T) {
 	var texts []string
-	for file, archive := range archives.All(t, "../runtime/kernels/hostkernels/testdata/*.txtar") {
+	for _, archive := range archives.All(t, "../runtime/kernels/hostkernels/testdata/*.txtar") {
 		for _, f := range archive.Files {
 			if f.Name == "program" {
 				texts = append(texts, string(f.Data))

@@ -62,7 +62,7 @@ func (t *tracer) span(s *runtime.MeterSpan) {
 	if step.Evaluated {
 		args["evaluated"] = true
 	}
-	t.out.Write(timeline.Event{Name: o.Name, Category: string(o.Kind), Phase: "X", Time: micros(s.Begin), duration: took, Process: lane[0], Thread: lane[1], Args: args})
+	t.out.Write(timeline.Event{Name: o.Name, Category: string(o.Kind), Phase: "X", Time: micros(s.Begin), Duration: took, Process: lane[0], Thread: lane[1], Args: args})
 	for operand := range in.Operands() {
 		t.flow(operand, s, lane)
 	}

@@ -85,7 +85,7 @@ func show(v *async.Value) string {
 // exactly that; the multi-threaded one, and sequential functions, the same lines in any order, unless the section says "single" or "multi" only. The word
 // "strict" makes all kernels strict.
 func TestHostPrograms(t *testing.T) {
-	for file, ar := range archives.All(t, "testdata/host/*.txtar") {
+	for _, ar := range archives.All(t, "testdata/host/*.txtar") {
 		var text string
 		for _, section := range ar.Files {
 			if section.Name == "program" {

@@ -118,7 +118,7 @@ func TestHopeless(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for file, archive := range archives.All(f, "testdata/*.txtar") {
+	for _, archive := range archives.All(f, "testdata/*.txtar") {
 		for i, section := range archive.Files[:len(archive.Files)-1] {
 			f.Add(string(section.Data), string(archive.Files[i+1].Data))
 		}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gohalo/halo/internal/archives"
 )
 
@@ -14,7 +12,7 @@ import (
 // under test.
 func OpCases(t testing.TB, up int) (texts []string) {
 	t.Helper()
-	for file, archive := range archives.All(t, filepath.Join(strings.Repeat("../", up), "testdata", "ops", "*.txtar")) {
+	for _, archive := range archives.All(t, filepath.Join(strings.Repeat("../", up), "testdata", "ops", "*.txtar")) {
 		for _, c := range archive.Files {
 			text := "HloModule m\n"
 			for line := range strings.Lines(string(c.Data)) {

@@ -19,7 +19,7 @@ func TestRulesOnEveryType(t *testing.T) {
 		t.Skip("evaluates thousands of programs")
 	}
 	programs := map[string][]hlo.Module{}
-	for path, archive := range archives.All(t, "testdata/*.txtar") {
+	for _, archive := range archives.All(t, "testdata/*.txtar") {
 		for _, f := range archive.Files {
 			if !strings.HasSuffix(f.Name, ".after") {
 				m, err := parser.Parse(f.Name, string(f.Data))

@@ -166,7 +166,7 @@ func FuzzRead(f *testing.F) {
 // Any file that decodes has a text, and one that tells its types is read back
 // or refused.
 func FuzzDisassemble(f *testing.F) {
-	for path, ar := range archives.All(f, "testdata/print/*.txtar") {
+	for _, ar := range archives.All(f, "testdata/print/*.txtar") {
 		if p, err := hostprog.Read("f", string(ar.Files[0].Data), hostprog.Config{}); err == nil {
 			if file, err := hostprog.Assemble(p, hostprog.AssembleOptions{}); err == nil {
 				f.Add(encode(f, file))

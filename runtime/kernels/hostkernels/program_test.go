@@ -217,7 +217,7 @@ func family(name string) string {
 // TestEveryKernelIsTested holds testdata to the registry: every family of kernels is used in a program that is run.
 func TestEveryKernelIsTested(t *testing.T) {
 	used := make(map[string]bool)
-	for file, ar := range archives.All(t, "testdata/*.txtar") {
+	for _, ar := range archives.All(t, "testdata/*.txtar") {
 		for _, section := range ar.Files {
 			if section.Name == "program" {
 				for _, k := range assemble(t, string(section.Data)).Kernels {
