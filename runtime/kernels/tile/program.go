@@ -346,7 +346,7 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 		f.ptr[l.reg] = src
 		return
 	case l.widen != nil:
-		l.mover.gather(f.own[l.stage], n, data, width, &w)
+		l.bring(f.own[l.stage], at, n, data, &w)
 		l.widen(n, f.ptr[l.reg], f.own[l.stage], nil, nil)
 	case repeats:
 		f.ptr[l.reg] = f.own[l.reg]
@@ -355,13 +355,25 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 		f.ptr[l.reg] = f.own[l.reg]
 		fallthrough
 	default:
-		l.mover.gather(f.ptr[l.reg], n, data, width, &w)
+		l.bring(f.ptr[l.reg], at, n, data, &w)
 	}
 	switch {
 	case repeats:
 		f.filled[i], f.held[i] = n, w.offset
 	case l.period > 0 && at%l.period == 0 && l.direct < 0:
 		f.filled[i], f.held[i] = n, aPeriod
+	}
+}
+
+// bring loads the next n points of a walk, which is at a point of the space: what repeats itself is loaded once.
+func (l *load) bring(dst unsafe.Pointer, at, n int, data []byte, w *walk) {
+	width, first := l.typ.ByteSize(), n
+	if l.period > 0 && at%l.period == 0 {
+		first = min(n, l.period)
+	}
+	l.mover.gather(dst, first, data, width, w)
+	for all, done := vec[byte](dst, n*width), first*width; done < len(all); {
+		done += copy(all[done:], all[:done])
 	}
 }
 
