@@ -6,13 +6,16 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// mostFolded is how many elements are few.
-const mostFolded = 8
+// What few elements are, of rows and of windows.
+const (
+	mostFolded = 8
+	mostWindow = 16
+)
 
-// FoldsFew reports whether a reduction folds so few elements into each of its results, and of such types, that a loop over the results can have them
-// written out one by one.
+// FoldsFew reports whether a reduction, of axes or of windows that lie inside of the array, folds so few elements into each of its results, and of such types,
+// that a loop over the results can have them written out one by one.
 func FoldsFew(in hlo.Instruction) bool {
-	if in.Opcode() != hlo.OpReduce || !in.Shape().IsStatic() {
+	if in.Opcode() != hlo.OpReduce && in.Opcode() != hlo.OpReduceWindow || !in.Shape().IsStatic() {
 		return false
 	}
 	k := in.NumOperands() / 2
@@ -24,21 +27,44 @@ func FoldsFew(in hlo.Instruction) bool {
 		}
 	}
 	n := int64(1)
+	if in.Opcode() == hlo.OpReduceWindow {
+		w := hlo.AttrsOf[hlo.WindowAttrs](in).Window
+		if w == nil || len(w.Dims) != in.OperandInstr(0).Shape().Rank() {
+			return false
+		}
+		for _, d := range w.Dims {
+			if n *= d.Size; d.PadLow != 0 || d.PadHigh != 0 || d.BaseDilation != 1 || d.Reversal {
+				return false
+			}
+		}
+		return n > 1 && n <= mostWindow
+	}
 	for _, axis := range hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions {
 		n *= in.OperandInstr(0).Shape().Dim(int(axis))
 	}
 	return n > 1 && n <= mostFolded
 }
 
-// FoldedPoints lists, in row-major order, what a reduction folds into each element of its result: an index for each axis of the operands, or -1 where it is the
-// one of the result.
+// FoldedPoints lists, in row-major order, what a reduction folds into each element of its result: an index in the window, or for each axis of the operands, or -1
+// where it is the one of the result.
 func FoldedPoints(in hlo.Instruction) [][]int64 {
-	axes := hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
+	sizes := slices.Clone(in.OperandInstr(0).Shape().Dimensions())
+	if in.Opcode() == hlo.OpReduceWindow {
+		for axis, d := range hlo.AttrsOf[hlo.WindowAttrs](in).Window.Dims {
+			sizes[axis] = d.Size
+		}
+	} else {
+		for axis := range sizes {
+			if !slices.Contains(hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions, int64(axis)) {
+				sizes[axis] = -1
+			}
+		}
+	}
 	points := [][]int64{nil}
-	for axis, n := range in.OperandInstr(0).Shape().Dimensions() {
+	for _, n := range sizes {
 		var next [][]int64
 		for _, p := range points {
-			if !slices.Contains(axes, int64(axis)) {
+			if n < 0 {
 				next = append(next, append(slices.Clone(p), -1))
 				continue
 			}

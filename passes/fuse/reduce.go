@@ -8,9 +8,10 @@ import (
 )
 
 // reduces reports whether in is a reduction that can compute its operands as it goes: of one array by one op along axes that are neighbours, or of
-// several arrays along the last axes.
+// several arrays along the last axes, or over a few elements of windows.
 func (f *fuser) reduces(in hlo.Instruction) bool {
-	if in.Opcode() != hlo.OpReduce || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	isWindows := in.Opcode() == hlo.OpReduceWindow && in.Shape().IsTuple() && analysis.FoldsFew(in)
+	if in.Opcode() != hlo.OpReduce && !isWindows || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false
 	}
 	k := in.NumOperands() / 2
@@ -21,6 +22,9 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 		}
 	}
 	dims, axes := in.OperandInstr(0).Shape().Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
+	if isWindows {
+		return f.foldsRows(in, k)
+	}
 	if k > 1 {
 		return f.foldsRows(in, k) && isLastPiece(dims, axes)
 	}

@@ -13,7 +13,7 @@ import (
 // fusedFolds serves fusions that end in a reduction of several arrays which folds a few elements.
 func fusedFolds(s *site) (runtime.Bound, bool) {
 	c, ok := s.m.Computation(s.in.Callee(0))
-	if !ok || c.Root().Opcode() != hlo.OpReduce {
+	if !ok {
 		return runtime.Bound{}, false
 	}
 	return foldsOf(&site{m: s.m, in: c.Root(), b: s.b, reg: s.reg}, arrayParameters)
@@ -59,18 +59,8 @@ func (c *compiler) folded(in hlo.Instruction, at access) ([]tile.Value, bool) {
 		}
 	}
 	for _, point := range analysis.FoldedPoints(in) {
-		next := state[:k:k]
+		next, operand := state[:k:k], c.foldedAt(in, at, point)
 		for i := range k {
-			operand := make(access, len(point))
-			kept := 0
-			for axis, offset := range point {
-				if offset < 0 {
-					operand[axis] = at[kept]
-					kept++
-				} else {
-					operand[axis] = index{offset: offset, factors: make([]int64, len(c.space.Dims))}
-				}
-			}
 			v, ok := c.value(in.OperandInstr(i), operand)
 			if !ok {
 				return nil, false
@@ -82,6 +72,24 @@ func (c *compiler) folded(in hlo.Instruction, at access) ([]tile.Value, bool) {
 		}
 	}
 	return state, true
+}
+
+// foldedAt is the access to the operands of a reduction at one of its points.
+func (c *compiler) foldedAt(in hlo.Instruction, at access, point []int64) access {
+	operand, kept := make(access, len(point)), 0
+	for axis, offset := range point {
+		switch {
+		case in.Opcode() == hlo.OpReduceWindow:
+			d := &hlo.AttrsOf[hlo.WindowAttrs](in).Window.Dims[axis]
+			operand[axis] = at[axis].scaled(d.Stride, offset*d.WindowDilation)
+		case offset < 0:
+			operand[axis] = at[kept]
+			kept++
+		default:
+			operand[axis] = index{offset: offset, factors: make([]int64, len(c.space.Dims))}
+		}
+	}
+	return operand
 }
 
 // inline defines the results of a computation on scalars.

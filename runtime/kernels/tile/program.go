@@ -288,14 +288,21 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	p.compute(f, at, n, b)
 }
 
-// count writes the iotas.
+// count writes the iotas. Those of a space that fits into a tile are written when the frame is made.
 func (p *Program) count(f *frame, at, n int) {
 	for i := range p.counters {
 		o := &p.counters[i]
+		if p.isFixed(o) {
+			f.ptr[o.reg] = unsafe.Add(f.own[o.reg], at*p.widths[o.reg])
+			continue
+		}
 		f.walk.start(&p.space, &o.view, at)
 		o.fill(f.ptr[o.reg], n, &f.walk, f.series)
 	}
 }
+
+// isFixed reports whether all numbers of an iota are in its register, which nothing else is written to.
+func (p *Program) isFixed(o *counter) bool { return p.regs[o.reg].slot >= 0 && p.space.Len() <= Size }
 
 // compute runs the steps on registers, and stores.
 func (p *Program) compute(f *frame, at, n int, b Buffers) {
@@ -406,6 +413,12 @@ func (p *Program) newFrame() *frame {
 	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
 	if len(p.counters) > 0 {
 		f.series = new(series)
+	}
+	for i := range p.counters {
+		if o := &p.counters[i]; p.isFixed(o) {
+			f.walk.start(&p.space, &o.view, 0)
+			o.fill(f.ptr[o.reg], p.Len(), &f.walk, f.series)
+		}
 	}
 	for _, s := range p.splats {
 		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)
