@@ -23,7 +23,7 @@ func fusedFolds(s *site) (runtime.Bound, bool) {
 func reduceFolds(s *site) (runtime.Bound, bool) { return foldsOf(s, operandsOf(s.in)) }
 
 func foldsOf(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
-	if s.in.Shape().IsArray() || !analysis.FoldsFew(s.in) {
+	if !analysis.FoldsFew(s.in) || s.in.Shape().IsArray() && !isOfRuns(s.in) {
 		return runtime.Bound{}, false
 	}
 	out := firstLeaf(s.in.Shape())
@@ -42,6 +42,16 @@ func foldsOf(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bo
 		return runtime.Bound{}, false
 	}
 	return runTiles(p), true
+}
+
+// isOfRuns reports whether windows have but one element along the last axis, so that neighbours in the result are folded of neighbours.
+func isOfRuns(in hlo.Instruction) bool {
+	if in.Opcode() != hlo.OpReduceWindow {
+		return false
+	}
+	dims := hlo.AttrsOf[hlo.WindowAttrs](in).Window.Dims
+	last := dims[len(dims)-1]
+	return last.Size == 1 && last.Stride == 1
 }
 
 // folded defines the results of a reduction that folds a few elements at an access. There have to be no fewer results than points of the space, or elements
