@@ -40,15 +40,15 @@ func (f *fuser) joinsFolding(in hlo.Instruction) bool {
 	if len(roots) != 1 {
 		return false
 	}
-	f.groups[in.ID()] = roots
-	f.members[roots[0]]++
-	f.folded[roots[0]] = append(f.folded[roots[0]], in.OperandInstr(0).Shape().Dimensions())
+	f.groups.Set(in.ID(), roots)
+	*f.members.At(roots[0])++
+	f.folded.Set(roots[0], append(f.folded.Get(roots[0]), in.OperandInstr(0).Shape().Dimensions()))
 	return true
 }
 
 // isFolded reports whether an instruction has the dimensions of what a group with this root folds.
 func (f *fuser) isFolded(in hlo.Instruction, root hlo.InstrID) bool {
-	return slices.ContainsFunc(f.folded[root], func(dims []int64) bool { return slices.Equal(dims, in.Shape().Dimensions()) })
+	return slices.ContainsFunc(f.folded.Get(root), func(dims []int64) bool { return slices.Equal(dims, in.Shape().Dimensions()) })
 }
 
 // foldsRows reports whether in folds arrays of wide numbers by a computation on scalars, element by element, for which tiles can be made.
@@ -165,12 +165,12 @@ func (f *fuser) mayCopy(in hlo.Instruction) bool {
 	}
 	depth := 0
 	for user := range in.Users() {
-		depth = max(depth, f.depth[user.ID()])
+		depth = max(depth, f.depth.Get(user.ID()))
 	}
 	const deepest, most = 3, 4
 	if arrays > 1 || depth >= deepest || len(f.groupsOfUsers(in)) > most {
 		return false
 	}
-	f.depth[in.ID()] = depth + 1
+	f.depth.Set(in.ID(), depth+1)
 	return true
 }
