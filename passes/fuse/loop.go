@@ -18,6 +18,7 @@ var loopFusion = &pass.Pass{
 
 An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
 they are, and an array that is rotated: a concatenation of the last and the first part of another. A reduction by one op takes in what computes its operand.
+One that folds a few elements into each result is written out in the loop of its users, with what computes them.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. A single instruction is not wrapped.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -60,6 +61,7 @@ type fuser struct {
 	roots   []hlo.InstrID                         // in program order
 	members idmap.Map[hlo.InstrID, int]
 	dims    idmap.Map[hlo.InstrID, []int64]     // root → dimensions of its members
+	folded  idmap.Map[hlo.InstrID, [][]int64]   // root → those of what its members fold a few elements of
 	fused   idmap.Map[hlo.InstrID, hlo.InstrID] // root → the fusion, or its part, that stands for it now
 	// partners are the roots of merged groups, in program order, by each of them.
 	partners idmap.Map[hlo.InstrID, []hlo.InstrID]
@@ -86,6 +88,9 @@ func (f *fuser) findGroups() {
 	order := slices.AppendSeq(make([]hlo.Instruction, 0, f.c.NumInstructions()), f.c.Instructions())
 	for _, in := range slices.Backward(order) {
 		if f.reduces(in) {
+			if f.joinsFolding(in) {
+				continue
+			}
 			f.begin(in, in.OperandInstr(0).Shape().Dimensions())
 			continue
 		}
@@ -144,7 +149,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 			case f.members.Get(g) >= maxMembers:
 				f.remark(in, "the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
 				return nil
-			case !slices.Equal(f.dims.Get(g), in.Shape().Dimensions()):
+			case !slices.Equal(f.dims.Get(g), in.Shape().Dimensions()) && !f.isFolded(in, g):
 				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
 				return nil
 			case f.windows.Narrows(in.ID(), g):

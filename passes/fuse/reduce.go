@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 )
 
 // reduces reports whether in is a reduction that can compute its operands as it goes: of one array by one op along axes that are neighbours, or of
-// several arrays along the last axes.
+// several arrays along the last axes, or over a few elements of windows.
 func (f *fuser) reduces(in hlo.Instruction) bool {
-	if in.Opcode() != hlo.OpReduce || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	isWindows := in.Opcode() == hlo.OpReduceWindow && in.Shape().IsTuple() && analysis.FoldsFew(in)
+	if in.Opcode() != hlo.OpReduce && !isWindows || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false
 	}
 	k := in.NumOperands() / 2
@@ -20,10 +22,33 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 		}
 	}
 	dims, axes := in.OperandInstr(0).Shape().Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
+	if isWindows {
+		return f.foldsRows(in, k)
+	}
 	if k > 1 {
 		return f.foldsRows(in, k) && isLastPiece(dims, axes)
 	}
 	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isOnePiece(dims, axes)
+}
+
+// joinsFolding makes a reduction a member of the loop of its users, if that can have the few elements that it folds written out.
+func (f *fuser) joinsFolding(in hlo.Instruction) bool {
+	if !in.Shape().IsArray() || !analysis.FoldsFew(in) {
+		return false
+	}
+	roots := f.groupsOfUsers(in)
+	if len(roots) != 1 {
+		return false
+	}
+	f.groups.Set(in.ID(), roots)
+	*f.members.At(roots[0])++
+	f.folded.Set(roots[0], append(f.folded.Get(roots[0]), in.OperandInstr(0).Shape().Dimensions()))
+	return true
+}
+
+// isFolded reports whether an instruction has the dimensions of what a group with this root folds.
+func (f *fuser) isFolded(in hlo.Instruction, root hlo.InstrID) bool {
+	return slices.ContainsFunc(f.folded.Get(root), func(dims []int64) bool { return slices.Equal(dims, in.Shape().Dimensions()) })
 }
 
 // foldsRows reports whether in folds arrays of wide numbers by a computation on scalars, element by element, for which tiles can be made.

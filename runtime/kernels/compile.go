@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime/kernels/tile"
@@ -35,11 +37,15 @@ const maxProgram = 4096
 
 // compileRoots compiles array instructions of one shape's dimensions, all outputs of one program. Inputs are told by leaf.
 func compileRoots(m hlo.Module, roots []hlo.Instruction, leaf func(hlo.Instruction) (int, bool)) (*tile.Program, bool) {
-	dims := roots[0].Shape().Dimensions()
+	return compileOver(m, roots[0].Shape().Dimensions(), leaf, func(c *compiler) bool { return c.roots(roots) })
+}
+
+// compileOver compiles what define defines over a space of dimensions, some of which may be split.
+func compileOver(m hlo.Module, dims []int64, leaf func(hlo.Instruction) (int, bool), define func(c *compiler) bool) (*tile.Program, bool) {
 	for range 16 {
 		c := &compiler{m: m, space: tile.Space{Dims: dims}, leaf: leaf, memo: make(map[need]tile.Value), budget: maxProgram}
 		c.b = tile.NewBuilder(c.space)
-		if c.roots(roots) {
+		if define(c) {
 			return c.b.Build()
 		}
 		if c.split <= 1 {
@@ -50,30 +56,32 @@ func compileRoots(m hlo.Module, roots []hlo.Instruction, leaf func(hlo.Instructi
 	return nil, false
 }
 
-// compileResult compiles the value of an instruction, in type t, for a visitor; rows is as for [tile.Builder.Result].
-func compileResult(m hlo.Module, in hlo.Instruction, t hlo.PrimitiveType, rows int, leaf func(hlo.Instruction) (int, bool)) (*tile.Program, bool) {
-	dims := in.Shape().Dimensions()
-	for range 16 {
-		c := &compiler{m: m, space: tile.Space{Dims: dims}, leaf: leaf, memo: make(map[need]tile.Value), budget: maxProgram}
-		c.b = tile.NewBuilder(c.space)
-		at, axis, split, ok := identity(c.space).reshaped(c.space, dims, in.Shape().Dimensions())
-		if ok {
-			v, ok := c.value(in, at)
-			if ok && c.b.Type(v) == in.Shape().Type() {
-				if v, ok = c.b.Convert(t, v); !ok {
-					return nil, false
-				}
-				c.b.Result(v, rows)
-				return c.b.Build()
-			}
-			axis, split = c.axis, c.split
-		}
-		if split <= 1 {
-			return nil, false
-		}
-		dims = splitDim(dims, axis, split)
+// compileResult compiles the value of an instruction, in type t, for a visitor; rows is as for [tile.Builder.Result]. The visitor sees the elements in the order
+// of axes, from major to minor, or in row-major order if that is nil.
+func compileResult(m hlo.Module, in hlo.Instruction, t hlo.PrimitiveType, axes []int, rows int, leaf func(hlo.Instruction) (int, bool)) (*tile.Program, bool) {
+	dims := slices.Clone(in.Shape().Dimensions())
+	for k, axis := range axes {
+		dims[k] = in.Shape().Dim(axis)
 	}
-	return nil, false
+	return compileOver(m, dims, leaf, func(c *compiler) bool {
+		at, ok := c.start(dims)
+		if !ok {
+			return false
+		}
+		ordered := slices.Clone(at)
+		for k, axis := range axes {
+			ordered[axis] = at[k]
+		}
+		v, ok := c.value(in, ordered)
+		if !ok || c.b.Type(v) != in.Shape().Type() {
+			return false
+		}
+		if v, ok = c.b.Convert(t, v); !ok {
+			return false
+		}
+		c.b.Result(v, rows)
+		return true
+	})
 }
 
 func splitDim(dims []int64, axis int, by int64) []int64 {
@@ -84,9 +92,8 @@ func splitDim(dims []int64, axis int, by int64) []int64 {
 
 func (c *compiler) roots(roots []hlo.Instruction) bool {
 	for i, root := range roots {
-		at, axis, split, ok := identity(c.space).reshaped(c.space, c.space.Dims, root.Shape().Dimensions())
+		at, ok := c.start(root.Shape().Dimensions())
 		if !ok {
-			c.axis, c.split = axis, split
 			return false
 		}
 		v, ok := c.value(root, at)
@@ -96,6 +103,15 @@ func (c *compiler) roots(roots []hlo.Instruction) bool {
 		c.b.Store(i, v)
 	}
 	return true
+}
+
+// start is the access at the points of the space to an array of dimensions with as many elements.
+func (c *compiler) start(dims []int64) (at access, ok bool) {
+	at, axis, split, ok := identity(c.space).reshaped(c.space, c.space.Dims, dims)
+	if !ok {
+		c.axis, c.split = axis, split
+	}
+	return at, ok
 }
 
 // value defines the value of an instruction at an access.
@@ -168,6 +184,12 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 			return 0, false
 		}
 		return c.value(r.Array, a)
+	case hlo.OpReduce:
+		v, ok := c.folded(in, at)
+		if !ok {
+			return 0, false
+		}
+		return v[0], true
 	case hlo.OpOr:
 		if x, by, ok := rotation(in); ok {
 			v, ok := c.value(x, at)

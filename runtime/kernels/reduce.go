@@ -104,18 +104,24 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	r := &reduction[T]{fold: f}
 	r.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
 	e := &reduceEnds{t: t}
-	if !e.plan(s, leaf) {
+	ok := e.plan(s, leaf)
+	if !ok {
 		return runtime.Bound{}, false
 	}
 	r.init, r.out = e.init, e.out
 	if s.shape(0).NumElements() == 0 {
 		return r.empty(e), true
 	}
-	r.divide()
 	operand := s.in.OperandInstr(0)
-	if arg, ok := leaf(operand); ok && operand.Shape().Type() == t {
+	arg, isInput := leaf(operand)
+	var axes []int
+	if isInput = isInput && operand.Shape().Type() == t; !isInput {
+		axes = r.turn(s)
+	}
+	r.divide()
+	if isInput {
 		r.in = place{kind: inInput, index: arg}
-	} else if r.producer, ok = compileResult(s.m, operand, t, r.rowLength(), leaf); !ok || !r.isContiguous() {
+	} else if r.producer, ok = compileResult(s.m, operand, t, axes, r.rowLength(), leaf); !ok || !r.isContiguous() {
 		return runtime.Bound{}, false
 	}
 	if r.isPartial() {

@@ -1,6 +1,10 @@
 package kernels
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // reduceLayout is how a reduction goes through its operand. Axes that are neighbours and are both kept or both reduced are one. Either
 // the last axis is reduced: then an element of the result folds runs of memory; or it is kept: then a run of the result folds rows element
@@ -19,6 +23,35 @@ type reduceLayout struct {
 	split  int // strips per part; or elements per part of the only strip
 	// stack is the number of short rows that are one row of run elements while strips are folded, and are folded in the end.
 	stack int
+}
+
+// Limits of what is turned: the most elements of a row that is kept, and the fewest rows that are folded.
+const (
+	turnedRow  = 8
+	turnedRows = 16
+)
+
+// turn lets rows of very few elements, many of which are folded, be computed in columns: each is a run of memory then. It returns the axes of the operand in the
+// order in which that is so, or nil if the layout stays as it was.
+func (r *reduceLayout) turn(s *site) (axes []int) {
+	if r.inner || r.run > turnedRow || len(r.strips) < turnedRows || !r.isContiguous() {
+		return nil
+	}
+	reduced := hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions
+	for axis := range s.shape(0).Rank() {
+		if !slices.Contains(reduced, int64(axis)) {
+			axes = append(axes, axis)
+		}
+	}
+	for axis := range s.shape(0).Rank() {
+		if slices.Contains(reduced, int64(axis)) {
+			axes = append(axes, axis)
+		}
+	}
+	r.units *= r.run
+	r.run, r.inner, r.strips = len(r.strips), true, []int{0}
+	r.kept, r.keptStride = []int{r.units}, []int{r.run}
+	return axes
 }
 
 // width is the elements of the result in a unit, before rows that were stacked are folded.

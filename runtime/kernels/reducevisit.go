@@ -142,6 +142,13 @@ func (v *reduceVisit[T]) runs(at int, x []T) {
 		f.short(y, x, v.length)
 		return
 	}
+	if at%v.length == v.shift && len(x)%v.length == 0 && v.r.parts == 1 {
+		y := v.out[at/v.length:][:len(x)/v.length]
+		for i := range y {
+			y[i] = f.pair(v.init, f.run(x[i*v.length:][:v.length]))
+		}
+		return
+	}
 	for len(x) > 0 {
 		run, done := (at-v.shift)/v.length, (at-v.shift)%v.length
 		k := min(len(x), v.length-done)

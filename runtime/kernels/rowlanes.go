@@ -151,7 +151,7 @@ func (r *rowLanes) addArray(s *site, i int, leaf func(hlo.Instruction) (int, boo
 	if t := operand.Shape().Type(); t.IsFloat() && t.Bits() < 32 {
 		return false // whose tiles are wider
 	}
-	p, ok := compileResult(s.m, operand, operand.Shape().Type(), r.run, leaf)
+	p, ok := compileResult(s.m, operand, operand.Shape().Type(), nil, r.run, leaf)
 	r.sources = append(r.sources, rowSource{producer: p})
 	r.computed = true
 	return ok

@@ -219,11 +219,31 @@ func (r *windowLanes) someLanes(f *runtime.TensorFrame, l *laneFrame, n int) {
 	r.collect(f, l, n)
 	r.step(l, n)
 	for i, w := range r.widths {
-		now, before := l.acc[l.current][i], l.acc[1-l.current][i]
-		for lane := range n {
-			if outside[lane] {
-				copy(now[lane*w:][:w], before[lane*w:][:w])
+		restore(l.acc[l.current][i], l.acc[1-l.current][i], w, outside[:n])
+	}
+}
+
+// restore copies the elements of lanes.
+func restore(dst, src []byte, width int, lanes []bool) {
+	switch width {
+	case 4:
+		restoreAs(elems[uint32](dst), elems[uint32](src), lanes)
+	case 8:
+		restoreAs(elems[uint64](dst), elems[uint64](src), lanes)
+	default:
+		for i, is := range lanes {
+			if is {
+				copy(dst[i*width:][:width], src[i*width:])
 			}
+		}
+	}
+}
+
+func restoreAs[T any](dst, src []T, lanes []bool) {
+	dst, src = dst[:len(lanes)], src[:len(lanes)]
+	for i, is := range lanes {
+		if is {
+			dst[i] = src[i]
 		}
 	}
 }

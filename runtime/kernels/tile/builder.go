@@ -142,6 +142,11 @@ func (b *Builder) Iota(t hlo.PrimitiveType, view View) (Value, bool) {
 	if fill == nil {
 		return 0, false
 	}
+	for i, v := range b.values {
+		if v.iota != nil && v.typ == t && v.iota.view.equal(&view) {
+			return Value(i), true
+		}
+	}
 	v := value{typ: t, def: -1, same: noValue, iota: &counter{view: view, fill: fill}}
 	if !isWide(t) {
 		return b.define(v), true

@@ -106,6 +106,9 @@ func (m *mover) gather(dst unsafe.Pointer, n int, src []byte, width int, w *walk
 	}
 }
 
+// repeatedRow is the length of a row from which on a loop is called to repeat its element.
+const repeatedRow = 8
+
 // shortRow is the length of a row below which its elements are loaded one by one.
 const shortRow = 16
 
@@ -170,6 +173,12 @@ func shortRows[T any](dst, src []T, w *walk) int {
 		done := copy(dst, src[at:][:n])
 		for done < rows*n {
 			done += copy(dst[done:rows*n], dst[:done])
+		}
+	case stride == 0 && n >= repeatedRow:
+		width := int(unsafe.Sizeof(dst[0]))
+		for r := range rows {
+			fillTile(unsafe.Pointer(&dst[r*n]), unsafe.Pointer(&src[at]), width, n)
+			at += step
 		}
 	case stride == 1 && n >= shortRow:
 		for r := range rows {

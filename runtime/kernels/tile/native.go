@@ -36,6 +36,7 @@ type slotKind uint8
 const (
 	ofLoad     slotKind = iota // the memory of a linear load
 	ofRow                      // that of a load which is linear, or stays where it is, along each row
+	ofKept                     // where a load is that is brought into its register once for all rows
 	ofRegister                 // where a register is
 	ofRepeated                 // where one is that holds the same element everywhere
 	ofResult                   // where the one is that Visit shows
@@ -92,7 +93,7 @@ func (p *Program) compile() (*nativeSteps, bool) {
 		return nil, false
 	}
 	isShown := len(p.stores)+len(p.folds) == 0 // tile by tile
-	if rows := p.alongRows(); rows > 0 && (!isShown || rows == p.Len()) {
+	if rows := p.alongRows(); rows > 0 && (!isShown || rows == p.Len() || p.endsWithRows(rows)) {
 		// Without masks, what is left of each row when vectors are full would be left to the steps.
 		if c, ok := p.compileFor(rows); !ok || c.Masked || rows%c.Lanes == 0 || rows == p.Len() && len(p.folds) == 0 {
 			return c, ok
@@ -157,6 +158,10 @@ func (w *nativeWriter) load(i, rows int) {
 		return
 	case l.mode == gathered && rows == 0:
 		w.fromRegister(l.reg, native.Neighbours)
+		return
+	case l.isKept():
+		w.code.slots = append(w.code.slots, slot{ofKept, i})
+		w.set(l.reg, w.Input(w.p.widths[l.reg], w.p.truth[l.reg], native.Neighbours))
 		return
 	case l.mode == gathered:
 		kind = ofRow
@@ -230,8 +235,16 @@ func (f *frame) forCode(c *nativeSteps) {
 
 // piece computes a tile, by the code if there is any.
 func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
-	if c == nil {
+	switch {
+	case c == nil:
 		p.tile(f, at, n, b)
+		return
+	case c.rows > 0 && c.rows < p.Len() && (c.Masked || c.rows%c.Lanes == 0):
+		if at%c.rows == 0 && n%c.rows == 0 {
+			p.shownRows(c, f, at, n, b)
+		} else { // where a range begins or ends
+			p.tile(f, at, n, b)
+		}
 		return
 	}
 	for i := range p.loads {

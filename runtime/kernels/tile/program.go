@@ -289,14 +289,21 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	p.compute(f, at, n, b)
 }
 
-// count writes the iotas.
+// count writes the iotas. Those of a space that fits into a tile are written when the frame is made.
 func (p *Program) count(f *frame, at, n int) {
 	for i := range p.counters {
 		o := &p.counters[i]
+		if p.isFixed(o) {
+			f.ptr[o.reg] = unsafe.Add(f.own[o.reg], at*p.widths[o.reg])
+			continue
+		}
 		f.walk.start(&p.space, &o.view, at)
 		o.fill(f.ptr[o.reg], n, &f.walk, f.series)
 	}
 }
+
+// isFixed reports whether all numbers of an iota are in its register, which nothing else is written to.
+func (p *Program) isFixed(o *counter) bool { return p.regs[o.reg].slot >= 0 && p.space.Len() <= Size }
 
 // compute runs the steps on registers, and stores.
 func (p *Program) compute(f *frame, at, n int, b Buffers) {
@@ -347,7 +354,7 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 		f.ptr[l.reg] = src
 		return
 	case l.widen != nil:
-		l.mover.gather(f.own[l.stage], n, data, width, &w)
+		l.bring(f.own[l.stage], at, n, data, &w)
 		l.widen(n, f.ptr[l.reg], f.own[l.stage], nil, nil)
 	case repeats:
 		f.ptr[l.reg] = f.own[l.reg]
@@ -356,13 +363,25 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 		f.ptr[l.reg] = f.own[l.reg]
 		fallthrough
 	default:
-		l.mover.gather(f.ptr[l.reg], n, data, width, &w)
+		l.bring(f.ptr[l.reg], at, n, data, &w)
 	}
 	switch {
 	case repeats:
 		f.filled[i], f.held[i] = n, w.offset
 	case l.period > 0 && at%l.period == 0 && l.direct < 0:
 		f.filled[i], f.held[i] = n, aPeriod
+	}
+}
+
+// bring loads the next n points of a walk, which is at a point of the space: what repeats itself is loaded once.
+func (l *load) bring(dst unsafe.Pointer, at, n int, data []byte, w *walk) {
+	width, first := l.typ.ByteSize(), n
+	if l.period > 0 && at%l.period == 0 {
+		first = min(n, l.period)
+	}
+	l.mover.gather(dst, first, data, width, w)
+	for all, done := vec[byte](dst, n*width), first*width; done < len(all); {
+		done += copy(all[done:], all[:done])
 	}
 }
 
@@ -395,6 +414,12 @@ func (p *Program) newFrame() *frame {
 	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
 	if len(p.counters) > 0 {
 		f.series = new(series)
+	}
+	for i := range p.counters {
+		if o := &p.counters[i]; p.isFixed(o) {
+			f.walk.start(&p.space, &o.view, 0)
+			o.fill(f.ptr[o.reg], p.Len(), &f.walk, f.series)
+		}
 	}
 	for _, s := range p.splats {
 		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)

@@ -1,5 +1,7 @@
 package tile
 
+import "unsafe"
+
 // Programs that see every array along rows, which is what they do but for transposes and the like, are run by machine code without any tile in between:
 // one call computes as many rows as memory is regular for.
 
@@ -18,6 +20,9 @@ func (p *Program) alongRows() int {
 			continue
 		}
 		isLinear = false
+		if l.isKept() {
+			continue
+		}
 		stride := l.view.Strides[len(l.view.Strides)-1]
 		if l.view.Turns != nil || stride != 0 && stride != 1 || stride == 0 && l.widen != nil {
 			return 0
@@ -30,6 +35,24 @@ func (p *Program) alongRows() int {
 		return 0
 	}
 	return n
+}
+
+// isKept reports whether a load is brought into its register once for all rows: it repeats itself after some of them, and is not along rows.
+func (l *load) isKept() bool {
+	stride := l.view.Strides[len(l.view.Strides)-1]
+	return l.mode == gathered && l.period > 0 && l.direct < 0 && l.view.Turns == nil && stride != 0 && stride != 1
+}
+
+// keep is where a load has point at of the space, and the distance to the same point of the next row, in elements.
+func (p *Program) keep(f *frame, i, at, n int, b Buffers) (elements unsafe.Pointer, step int) {
+	l := &p.loads[i]
+	if f.held[i] != aPeriod || f.filled[i] < l.period {
+		p.gather(f, i, 0, l.period, b)
+	}
+	if l.period > p.rowLength() {
+		step = n
+	}
+	return unsafe.Add(f.own[l.reg], at%l.period*p.widths[l.reg]), step
 }
 
 // rowLength is the size of the last dimension.
@@ -90,6 +113,11 @@ func (p *Program) regular(row, n int) int {
 
 // callRows runs the code over n elements of each of some rows.
 func (p *Program) callRows(c *nativeSteps, f *frame, at, rows, n int, b Buffers) {
+	p.callShown(c, f, at, rows, n, 0, b)
+}
+
+// callShown is callRows where what Visit shows goes to element to of its register.
+func (p *Program) callShown(c *nativeSteps, f *frame, at, rows, n, to int, b Buffers) {
 	f.forCode(c)
 	for i, s := range c.slots {
 		switch s.kind {
@@ -104,6 +132,12 @@ func (p *Program) callRows(c *nativeSteps, f *frame, at, rows, n int, b Buffers)
 			if last := len(l.view.Strides) - 1; last > 0 {
 				f.strides[i] = l.view.Strides[last-1] * int64(size)
 			}
+		case ofKept:
+			from, step := p.keep(f, s.index, at, n, b)
+			f.slots[i], f.strides[i] = from, int64(step*p.widths[p.loads[s.index].reg])
+		case ofResult:
+			size := p.widths[s.index]
+			f.slots[i], f.strides[i] = unsafe.Add(f.ptr[s.index], to*size), int64(n*size)
 		case ofStore:
 			s := &p.stores[s.index]
 			size := s.typ.ByteSize()
@@ -117,6 +151,15 @@ func (p *Program) callRows(c *nativeSteps, f *frame, at, rows, n int, b Buffers)
 	c.Run(rows, n, f.slots, f.strides, f.space)
 }
 
+// shownRows computes n elements, which are whole rows, for Visit.
+func (p *Program) shownRows(c *nativeSteps, f *frame, at, n int, b Buffers) {
+	for done := 0; done < n; {
+		rows := p.regular((at+done)/c.rows, (n-done)/c.rows)
+		p.callShown(c, f, at+done, rows, c.rows, done, b)
+		done += rows * c.rows
+	}
+}
+
 // offset is where a view finds point i, in elements.
 func (p *Program) offset(v *View, i int) int {
 	at, rest := v.Base, int64(i)
@@ -126,4 +169,9 @@ func (p *Program) offset(v *View, i int) int {
 		rest /= d
 	}
 	return int(at)
+}
+
+// endsWithRows reports whether tiles end where rows of a length do.
+func (p *Program) endsWithRows(length int) bool {
+	return Size%length == 0 || p.row > 0 && p.row <= Size && p.row%length == 0
 }

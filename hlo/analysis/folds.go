@@ -1,0 +1,78 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// What few elements are, of rows and of windows.
+const (
+	mostFolded = 8
+	mostWindow = 16
+)
+
+// FoldsFew reports whether a reduction, of axes or of windows that lie inside of the array, folds so few elements into each of its results, and of such types,
+// that a loop over the results can have them written out one by one.
+func FoldsFew(in hlo.Instruction) bool {
+	if in.Opcode() != hlo.OpReduce && in.Opcode() != hlo.OpReduceWindow || !in.Shape().IsStatic() {
+		return false
+	}
+	k := in.NumOperands() / 2
+	for i := range k {
+		s, init := in.OperandInstr(i).Shape(), in.OperandInstr(k+i).Shape()
+		t := s.Type()
+		if !s.IsStatic() || s.NumElements() == 0 || t.IsComplex() || t.IsFloat() && t.Bits() < 32 || init.Type() != t || !init.IsScalar() {
+			return false
+		}
+	}
+	n := int64(1)
+	if in.Opcode() == hlo.OpReduceWindow {
+		w := hlo.AttrsOf[hlo.WindowAttrs](in).Window
+		if w == nil || len(w.Dims) != in.OperandInstr(0).Shape().Rank() {
+			return false
+		}
+		for _, d := range w.Dims {
+			if n *= d.Size; d.PadLow != 0 || d.PadHigh != 0 || d.BaseDilation != 1 || d.Reversal {
+				return false
+			}
+		}
+		return n > 1 && n <= mostWindow
+	}
+	for _, axis := range hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions {
+		n *= in.OperandInstr(0).Shape().Dim(int(axis))
+	}
+	return n > 1 && n <= mostFolded
+}
+
+// FoldedPoints lists, in row-major order, what a reduction folds into each element of its result: an index in the window, or for each axis of the operands, or -1
+// where it is the one of the result.
+func FoldedPoints(in hlo.Instruction) [][]int64 {
+	sizes := slices.Clone(in.OperandInstr(0).Shape().Dimensions())
+	if in.Opcode() == hlo.OpReduceWindow {
+		for axis, d := range hlo.AttrsOf[hlo.WindowAttrs](in).Window.Dims {
+			sizes[axis] = d.Size
+		}
+	} else {
+		for axis := range sizes {
+			if !slices.Contains(hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions, int64(axis)) {
+				sizes[axis] = -1
+			}
+		}
+	}
+	points := [][]int64{nil}
+	for _, n := range sizes {
+		var next [][]int64
+		for _, p := range points {
+			if n < 0 {
+				next = append(next, append(slices.Clone(p), -1))
+				continue
+			}
+			for i := range n {
+				next = append(next, append(slices.Clone(p), i))
+			}
+		}
+		points = next
+	}
+	return points
+}

@@ -1,0 +1,76 @@
+package tile
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
+)
+
+// collector keeps what it is shown.
+type collector struct{ elements []float32 }
+
+func (c *collector) Tile(at, n int, elements unsafe.Pointer) {
+	copy(c.elements[at:], vec[float32](elements, n))
+}
+
+// TestKeptLoads: arrays that repeat themselves after some rows, and are not along them, are brought into registers once, whether results are stored or shown.
+func TestKeptLoads(t *testing.T) {
+	for _, dims := range [][]int64{{50, 3, 24}, {9, 2, 20}, {30, 16}, {2, 5, 40}} {
+		for _, shown := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(1, 2))
+			n := int(dims[0] * dims[len(dims)-1])
+			if len(dims) == 3 {
+				n *= int(dims[1])
+			}
+			data := &raw{in: [][]byte{randomBytes(r, hlo.F32, n), randomBytes(r, hlo.BF16, n), randomBytes(r, hlo.F32, n)}, out: [][]byte{make([]byte, 4*n)}}
+			build := func() *Program {
+				c := &chain{t: t, r: r, b: NewBuilder(Space{dims})}
+				b := c.b
+				across, along := View{Strides: make([]int64, len(dims))}, View{Strides: make([]int64, len(dims))}
+				last := len(dims) - 1
+				across.Strides[last] = 3
+				if last > 1 {
+					across.Strides[1] = 1
+				}
+				along.Strides[0] = 1
+				v := b.Input(0, hlo.F32, across)
+				wide, ok := b.Convert(hlo.F32, b.Input(1, hlo.BF16, across))
+				require.True(t, ok)
+				for _, o := range []Value{wide, b.Input(2, hlo.F32, along), b.Input(2, hlo.F32, b.space.RowMajor())} {
+					v, ok = c.op("f32[1] add(f32[1], f32[1])", v, o)
+					require.True(t, ok)
+				}
+				if shown {
+					b.Result(v, int(dims[last]))
+				} else {
+					b.Store(0, v)
+				}
+				p, ok := b.Build()
+				require.True(t, ok)
+				return p
+			}
+			run := func(p *Program, lo, hi int) []float32 {
+				c := &collector{make([]float32, n)}
+				if shown {
+					p.Visit(lo, hi, data, c)
+				} else {
+					p.Run(lo, hi, data)
+					copy(c.elements[lo:hi], vec[float32](unsafe.Pointer(&data.out[0][0]), n)[lo:hi])
+				}
+				return c.elements[lo:hi]
+			}
+			want := run(build(), 0, n) // by steps
+			p := build()
+			p.native.work.Store(payingWork)
+			cut := n/3/int(dims[len(dims)-1])*int(dims[len(dims)-1]) + 5
+			require.Equal(t, bitsOf32(want[:cut]), bitsOf32(run(p, 0, cut)), "%v shown: %v", dims, shown)
+			require.Equal(t, bitsOf32(want[cut:]), bitsOf32(run(p, cut, n)), "%v shown: %v", dims, shown)
+		}
+	}
+}
+
+func bitsOf32(x []float32) []uint32 { return vec[uint32](unsafe.Pointer(unsafe.SliceData(x)), len(x)) }
