@@ -7,8 +7,8 @@ import (
 )
 
 // Watch calls exceeded, on a goroutine of its own, when the process has come close to what it may have: the last resort against growth in
-// small steps, which nobody asks for. It looks every few milliseconds until stop is called, and less often while much is left. exceeded should end the process, since the Go
-// runtime will do so soon.
+// small steps, for which no budget is asked. It looks every few milliseconds until stop is called, and less often while much is left. exceeded
+// should end the process, since the Go runtime will do so soon.
 func Watch(exceeded func(*Error)) (stop func()) {
 	done := make(chan struct{})
 	go func() {

@@ -8,11 +8,11 @@ import (
 	"github.com/gohalo/halo/internal/idmap"
 )
 
-// Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are in
-// the cache anyway; a search for a way around two fusions ends after so many instructions.
+// Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are
+// a few calls, or part of a program over scalars; a search for a way around two fusions ends after so many instructions.
 const (
 	maxResults  = 8
-	leastMerged = 2048
+	leastMerged = 17
 	maxSearch   = 4096
 )
 
@@ -124,7 +124,7 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 			todo = append(todo, id)
 		}
 	}
-	// What is in a merged group comes with all its results.
+	// The members of a merged group come with all its results.
 	visitGroups := func(id hlo.InstrID) {
 		for _, g := range f.groups.Get(id) {
 			if !slices.Contains(roots, g) {
@@ -239,7 +239,7 @@ func isMember(groups, results []hlo.InstrID) bool {
 	return slices.ContainsFunc(groups, func(g hlo.InstrID) bool { return slices.Contains(results, g) })
 }
 
-// neededOutside are those of a merged group's roots that somebody outside of it uses.
+// neededOutside are those of a merged group's roots that somebody outside of it uses, or nobody at all.
 func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 	if len(roots) == 1 {
 		return roots
@@ -247,7 +247,7 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 	var needed []hlo.InstrID
 	for _, root := range roots {
 		in := f.c.MustAt(root)
-		outside := in.IsRoot()
+		outside := in.IsRoot() || in.UserCount() == 0
 		for user := range in.Users() {
 			outside = outside || !isMember(f.groups.Get(user.ID()), roots) || len(f.groups.Get(user.ID())) > 1
 		}
