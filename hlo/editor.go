@@ -52,10 +52,10 @@ type sideTables struct {
 	states tree[compState] // of computations touched later
 	spare  []compState     // what is left of a slab
 
-	calls     map[CompID]int        // number of calling instructions per computation, once asked for
-	unsettled []*compState          // those that forward
-	gone      int                   // computations that were removed and are still in the module order
-	lists     []leafList[instrNode] // of finished builders, to be used again
+	calls     *idmap.Map[CompID, int] // number of calling instructions per computation, once asked for
+	unsettled []*compState            // those that forward
+	gone      int                     // computations that were removed and are still in the module order
+	lists     []leafList[instrNode]   // of finished builders, to be used again
 }
 
 // ending is what ended a session or a generation of handles.

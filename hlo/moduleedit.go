@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // Computation is a handle to edit computation id; it panics when there is none.
@@ -137,7 +139,7 @@ func (e *Editor) RemoveComputation(id CompID) {
 	if id == e.root.entry {
 		panic(fmt.Sprintf("hlo: RemoveComputation of the entry %q", st.node.name))
 	}
-	if n := e.callCounts()[id]; n > 0 {
+	if n := e.callCounts().Get(id); n > 0 {
 		panic(fmt.Sprintf("hlo: RemoveComputation of %q, which %d instructions call", st.node.name, n))
 	}
 	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
@@ -161,11 +163,11 @@ func (e *Editor) settleOrder() {
 }
 
 // callCounts counts callers, once; edits keep the counts up to date from then on.
-func (e *Editor) callCounts() map[CompID]int {
+func (e *Editor) callCounts() *idmap.Map[CompID, int] {
 	t := e.tables()
 	if t.calls == nil {
 		e.settleOrder()
-		t.calls = make(map[CompID]int)
+		t.calls = new(idmap.Map[CompID, int])
 		for _, id := range e.root.order {
 			e.root.comps.get(uint32(id)).instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), 1); return true })
 		}
@@ -179,7 +181,7 @@ func (e *Editor) countCalls(to []CompID, by int) {
 	}
 	for i, id := range to {
 		if !slices.Contains(to[:i], id) {
-			e.side.calls[id] += by
+			*e.side.calls.At(id) += by
 		}
 	}
 }

@@ -134,3 +134,25 @@ func (s *Set[K]) Add(k K) bool {
 	s.words[w] |= 1 << (k & 63)
 	return isNew
 }
+
+// Remove takes k out of the set, and reports whether it was there.
+func (s *Set[K]) Remove(k K) bool {
+	was := s.Has(k)
+	if was {
+		s.words[k>>6] &^= 1 << (k & 63)
+	}
+	return was
+}
+
+// All yields the ids in the set, ascending.
+func (s *Set[K]) All() iter.Seq[K] {
+	return func(yield func(K) bool) {
+		for w, word := range s.words {
+			for ; word != 0; word &= word - 1 {
+				if !yield(K(w<<6 + bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -56,8 +56,14 @@ func TestSet(t *testing.T) {
 		for range rapid.IntRange(0, 60).Draw(t, "edits") {
 			k := rapid.Uint32Range(0, 1000).Draw(t, "key")
 			require.Equal(t, want[k], s.Has(k))
+			if rapid.IntRange(0, 3).Draw(t, "edit") == 0 {
+				require.Equal(t, want[k], s.Remove(k))
+				delete(want, k)
+				continue
+			}
 			require.Equal(t, !want[k], s.Add(k))
 			want[k] = true
 		}
+		require.Equal(t, slices.Sorted(maps.Keys(want)), slices.Collect(s.All()))
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -65,19 +66,19 @@ func (f *flattening) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	outer := loopsOutside(m)
 	wrapped := asyncComputations(m)
 	e := ctx.Edit(m)
-	callees := map[hlo.CompID]bool{}
+	var callees idmap.Set[hlo.CompID]
 	for c := range m.PostOrder() {
 		if wrapped[c.ID()] {
 			continue
 		}
 		ce := e.Computation(c.ID())
 		for in := range c.Instructions() {
-			if err := f.flatten(ctx, e, m, ce, in, outer, callees); err != nil {
+			if err := f.flatten(ctx, e, m, ce, in, outer, &callees); err != nil {
 				return m, err
 			}
 		}
 	}
-	removeUncalled(e, callees)
+	removeUncalled(e, &callees)
 	if f.dynamics {
 		makeStatic(ctx, e)
 	}
@@ -85,7 +86,7 @@ func (f *flattening) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 }
 
 // flatten changes one instruction, if it is of a kind that the options name.
-func (f *flattening) flatten(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, in hlo.Instruction, outer map[place]bool, callees map[hlo.CompID]bool) error {
+func (f *flattening) flatten(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, in hlo.Instruction, outer map[place]bool, callees *idmap.Set[hlo.CompID]) error {
 	op := in.Opcode()
 	attrs, transfer := in.Attrs().(*hlo.SendRecvAttrs)
 	switch {
@@ -99,7 +100,7 @@ func (f *flattening) flatten(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce 
 		nop(ce, in, nil)
 	case f.comm && isCommunication(m, in) && ctx.Spend("collective"):
 		for id := range in.Callees() {
-			callees[id] = true
+			callees.Add(id)
 		}
 		nop(ce, in, nil)
 	case f.ids && (op == hlo.OpPartitionId || op == hlo.OpReplicaId) && ctx.Spend("id"):

@@ -2,12 +2,12 @@
 package control
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 const inlinerDoc = `replace each call by a copy of its computation
@@ -90,7 +90,7 @@ func mayInline(in hlo.Instruction, composites []string, some bool) bool {
 func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instruction) bool) (hlo.Module, error) {
 	wrapped := asyncComputations(m)
 	e := ctx.Edit(m)
-	callees := map[hlo.CompID]bool{}
+	var callees idmap.Set[hlo.CompID]
 	for c := range m.PostOrder() {
 		if wrapped[c.ID()] {
 			continue
@@ -116,37 +116,37 @@ func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instru
 			for _, o := range operands {
 				pass.Release(ce, o, nil)
 			}
-			callees[callee.ID()] = true
+			callees.Add(callee.ID())
 			ctx.Count("calls", 1)
 		}
 	}
-	removeUncalled(e, callees)
+	removeUncalled(e, &callees)
 	return e.Freeze(), nil
 }
 
 // removeUncalled removes callees that nothing calls any more, and then what they alone called.
-func removeUncalled(e *hlo.Editor, callees map[hlo.CompID]bool) {
-	if len(callees) == 0 {
+func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
+	todo := slices.Collect(callees.All())
+	if len(todo) == 0 {
 		return
 	}
-	calls := make(map[hlo.CompID]int)
+	var calls idmap.Map[hlo.CompID, int]
 	each := func(id hlo.CompID, by int) {
 		for in := range e.View(id).Instructions() {
 			for callee := range in.Callees() {
-				calls[callee] += by
+				*calls.At(callee) += by
 			}
 		}
 	}
 	for id := range e.Computations() {
 		each(id, 1)
 	}
-	for todo := slices.Sorted(maps.Keys(callees)); len(todo) > 0; {
+	for len(todo) > 0 {
 		id := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if calls[id] > 0 || !callees[id] {
+		if calls.Get(id) > 0 || !callees.Remove(id) {
 			continue
 		}
-		callees[id] = false
 		for in := range e.View(id).Instructions() {
 			todo = slices.AppendSeq(todo, in.Callees())
 		}

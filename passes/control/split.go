@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -73,7 +74,7 @@ func (s splitter) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		}
 	}
 	e := ctx.Edit(m)
-	gone := map[hlo.CompID]bool{}
+	var gone idmap.Set[hlo.CompID]
 	for _, j := range jobs {
 		cut := s.cut(e.View(j.callee))
 		if why := cut.refused(e.View(j.callee)); why != "" {
@@ -91,10 +92,10 @@ func (s splitter) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 				return m, err
 			}
 		}
-		gone[j.callee] = true
+		gone.Add(j.callee)
 		ctx.Count("calls", int64(len(j.sites)))
 	}
-	removeUncalled(e, gone)
+	removeUncalled(e, &gone)
 	return e.Freeze(), nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -27,7 +28,8 @@ hlo-module-stitcher is the way back.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		e := ctx.Edit(m)
-		made, callees := map[string]hlo.CompID{}, map[hlo.CompID]bool{}
+		made := map[string]hlo.CompID{}
+		var callees idmap.Set[hlo.CompID]
 		for c := range m.PostOrder() {
 			ce := e.Computation(c.ID())
 			for in := range pass.Each(ce) {
@@ -50,10 +52,10 @@ hlo-module-stitcher is the way back.`,
 				if err := ce.ReplaceInstruction(in.ID(), emit.Before(ce, in).Spec(unitCall(in, name, effects.OfComputation(f)))); err != nil {
 					return m, err
 				}
-				callees[f] = true
+				callees.Add(f)
 			}
 		}
-		removeUncalled(e, callees)
+		removeUncalled(e, &callees)
 		return e.Freeze(), nil
 	},
 }
