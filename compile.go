@@ -179,7 +179,7 @@ func lowered(ctx context.Context, v Module, o Options) (*bef.File, Stats, error)
 	if err != nil {
 		return nil, stats, orElided(err, m)
 	}
-	file.Extensions = append(file.Extensions, SignatureOf(v.module).section()) // as the caller knows the program, before passes
+	file.Extensions = append(file.Extensions, SignatureOf(v.module).section(file)) // as the caller knows the program, before passes
 	stats.Lower = time.Since(began)
 	return file, stats, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/workqueue"
 	"github.com/gohalo/halo/verifier"
 )
@@ -114,13 +116,20 @@ func TestSignature(t *testing.T) {
 		Results: []halo.Value{{Name: "out{0}", Shape: shape("f32[4]{0}")}, {Name: "out{1}", Shape: shape("f32[<=8]{0}")}},
 		Aliases: []halo.Alias{{Parameter: 1, Result: 0, Must: true}}, Replicas: 1, Partitions: 1,
 	}
-	assert.Equal(t, string(want.Encode()), string(p.Signature().Encode()))
+	assert.Equal(t, fmt.Sprintf("%+v", *want), fmt.Sprintf("%+v", *p.Signature()))
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))
 	again, err := halo.LoadProgramFS(fstest.MapFS{"step.bef": {Data: file.Bytes()}}, "step.bef", halo.Options{})
 	require.NoError(t, err)
 	defer again.Close()
-	assert.Equal(t, string(want.Encode()), string(again.Signature().Encode()))
+	assert.Equal(t, fmt.Sprintf("%+v", *want), fmt.Sprintf("%+v", *again.Signature()))
+	raw, err := bef.Decode(file.Bytes(), bef.DecodeOptions{})
+	require.NoError(t, err)
+	said := string(raw.Extension(bef.SignatureSection))
+	assert.Contains(t, said, `"layout":[0,1]`)
+	for _, twice := range []string{"aliases", `"dims":[4]`, "dynamic"} {
+		assert.NotContains(t, said, twice, "what the metadata says is not said again")
+	}
 
 	many := compile(t, strings.ReplaceAll(sum, "m\n", "m, replica_count=2, num_partitions=3\n"), halo.Options{Threads: 1})
 	assert.Equal(t, 2, many.Signature().Replicas)

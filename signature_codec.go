@@ -13,20 +13,20 @@ import (
 )
 
 // A compiled program carries its signature as JSON in a section of its own, so that what passes do to parameters does not change what
-// a caller is told. Files without it are described by the runtime's metadata, which has names and shapes.
+// a caller is told. The runtime's metadata has names and shapes, too, and describes files without the section: what it says right is left out.
 
 type signatureJSON struct {
-	Parameters []valueJSON `json:"parameters"`
-	Results    []valueJSON `json:"results"`
-	Aliases    []Alias     `json:"aliases,omitempty"`
+	Parameters []valueJSON `json:"parameters,omitempty"` // none: all as in the metadata
+	Results    []valueJSON `json:"results,omitempty"`
+	Aliases    []Alias     `json:"aliases,omitzero"` // null: as in the metadata
 	Replicas   int         `json:"replicas"`
 	Partitions int         `json:"partitions"`
 }
 
-// valueJSON is a Value with its shape in parts, so that no reader of HLO text is needed.
+// valueJSON is a Value with its shape in parts. Without a name it has that of the metadata, without a type its shape.
 type valueJSON struct {
-	Name     string  `json:"name"`
-	Type     string  `json:"type"`
+	Name     string  `json:"name,omitempty"`
+	Type     string  `json:"type,omitempty"`
 	Dims     []int64 `json:"dims,omitempty"`
 	Dynamic  []bool  `json:"dynamic,omitempty"`
 	Layout   []int64 `json:"layout,omitempty"` // minor to major
@@ -34,12 +34,27 @@ type valueJSON struct {
 	Sharding string  `json:"sharding,omitempty"`
 }
 
-// section is the signature as a section of a file, encoded when the file is written.
-func (s *Signature) section() bef.Section { return bef.Section{ID: bef.SignatureSection, Body: s} }
+// signatureBody is a signature beside the metadata of its file.
+type signatureBody struct {
+	*Signature
+	metadata []byte
+}
+
+// section is the signature as a section of a file that has its metadata, encoded when the file is written.
+func (s *Signature) section(file *bef.File) bef.Section {
+	return bef.Section{ID: bef.SignatureSection, Body: signatureBody{s, file.Extension(bef.MetadataSection)}}
+}
 
 // Encode returns the signature as JSON. It implements bef.SectionBody.
-func (s *Signature) Encode() []byte {
-	j := signatureJSON{encodeValues(s.Parameters), encodeValues(s.Results), s.Aliases, s.Replicas, s.Partitions}
+func (s signatureBody) Encode() []byte {
+	md, err := runtime.DecodeMetadata(s.metadata)
+	if err != nil {
+		panic(err) // it was made in this process
+	}
+	j := signatureJSON{Parameters: encodeValues(s.Parameters, md.Params), Results: encodeValues(s.Results, md.Results), Replicas: s.Replicas, Partitions: s.Partitions}
+	if !slices.Equal(s.Aliases, aliasesOf(md)) {
+		j.Aliases = append([]Alias{}, s.Aliases...)
+	}
 	data, err := json.Marshal(j)
 	if err != nil {
 		panic(err) // it is strings and numbers
@@ -47,29 +62,72 @@ func (s *Signature) Encode() []byte {
 	return data
 }
 
-func encodeValues(values []Value) (all []valueJSON) {
-	for _, v := range values {
-		j := valueJSON{Name: v.Name, Type: v.Shape.Type().String(), Donated: v.Donated, Sharding: v.Sharding}
-		if v.Shape.IsArray() {
-			j.Dims = v.Shape.Dimensions()
-			if !v.Shape.IsStatic() {
-				for i := range j.Dims {
-					j.Dynamic = append(j.Dynamic, v.Shape.IsDynamicDimension(i))
-				}
-			}
-			if l, ok := v.Shape.Layout(); ok {
-				j.Layout = l.MinorToMajor
-			}
-		}
-		all = append(all, j)
+func aliasesOf(md *runtime.Metadata) (all []Alias) {
+	for _, a := range md.Aliases {
+		all = append(all, Alias{Parameter: a.Param, Result: a.Result, Must: a.Must})
 	}
 	return all
 }
 
+// encodeValues is nil if the metadata says it all.
+func encodeValues(values []Value, leaves []runtime.Leaf) []valueJSON {
+	all, more := make([]valueJSON, len(values)), false
+	for i, v := range values {
+		j := valueJSON{Name: v.Name, Donated: v.Donated, Sharding: v.Sharding}
+		j.setShape(v.Shape)
+		if i < len(leaves) {
+			known := described(&leaves[i])
+			if j.Name == known.Name {
+				j.Name = ""
+			}
+			if j.sameShape(&known) {
+				j.Type, j.Dims, j.Dynamic, j.Layout = "", nil, nil, nil
+			}
+		}
+		more = more || j.Name != "" || j.Type != "" || j.Donated || j.Sharding != ""
+		all[i] = j
+	}
+	if !more {
+		return nil
+	}
+	return all
+}
+
+// described is what the metadata says of a value; it has no type if it says no shape.
+func described(leaf *runtime.Leaf) valueJSON {
+	j := valueJSON{Name: leaf.Name}
+	if s, err := parser.ParseShape(leaf.Shape); err == nil {
+		j.setShape(s)
+	}
+	return j
+}
+
+func (j *valueJSON) setShape(s hlo.Shape) {
+	j.Type = s.Type().String()
+	if !s.IsArray() {
+		return
+	}
+	j.Dims = s.Dimensions()
+	if !s.IsStatic() {
+		for i := range j.Dims {
+			j.Dynamic = append(j.Dynamic, s.IsDynamicDimension(i))
+		}
+	}
+	l, ok := s.Layout()
+	if !ok {
+		l = hlo.DefaultLayout(len(j.Dims))
+	}
+	j.Layout = l.MinorToMajor
+}
+
+func (j *valueJSON) sameShape(k *valueJSON) bool {
+	return j.Type == k.Type && slices.Equal(j.Dims, k.Dims) && slices.Equal(j.Dynamic, k.Dynamic) && slices.Equal(j.Layout, k.Layout)
+}
+
 // signatureIn finds the signature of a loaded file. What it says must be what the program takes and gives.
 func signatureIn(file *bef.File, p *runtime.Program) (*Signature, error) {
-	if s, ok := bef.Body[*Signature](file, bef.SignatureSection); ok {
-		return s, nil
+	if s, ok := bef.Body[signatureBody](file, bef.SignatureSection); ok {
+		return s.Signature, nil
 	}
 	data := file.Extension(bef.SignatureSection)
 	if data == nil {
@@ -80,11 +138,14 @@ func signatureIn(file *bef.File, p *runtime.Program) (*Signature, error) {
 		return nil, fmt.Errorf("signature: %w", err)
 	}
 	s := &Signature{Aliases: j.Aliases, Replicas: j.Replicas, Partitions: j.Partitions}
+	if s.Aliases == nil {
+		s.Aliases = aliasesOf(p.Metadata())
+	}
 	var err error
-	if s.Parameters, err = decodeValues(j.Parameters, p.Entry().ArgTypes()); err != nil {
+	if s.Parameters, err = decodeValues(j.Parameters, p.Entry().ArgTypes(), p.Metadata().Params); err != nil {
 		return nil, fmt.Errorf("signature: parameters: %w", err)
 	}
-	if s.Results, err = decodeValues(j.Results, p.Entry().ResultTypes()); err != nil {
+	if s.Results, err = decodeValues(j.Results, p.Entry().ResultTypes(), p.Metadata().Results); err != nil {
 		return nil, fmt.Errorf("signature: results: %w", err)
 	}
 	for _, a := range s.Aliases {
@@ -98,12 +159,25 @@ func signatureIn(file *bef.File, p *runtime.Program) (*Signature, error) {
 	return s, nil
 }
 
-func decodeValues(values []valueJSON, types []runtime.TensorType) ([]Value, error) {
+func decodeValues(values []valueJSON, types []runtime.TensorType, leaves []runtime.Leaf) ([]Value, error) {
+	if values == nil {
+		values = make([]valueJSON, len(types))
+	}
 	if len(values) != len(types) {
 		return nil, fmt.Errorf("got %d, and the program has %d", len(values), len(types))
 	}
 	all := make([]Value, len(values))
 	for i, j := range values {
+		if i < len(leaves) && (j.Name == "" || j.Type == "") {
+			known := described(&leaves[i])
+			if j.Name == "" {
+				j.Name = known.Name
+			}
+			if j.Type == "" {
+				known.Name, known.Donated, known.Sharding = j.Name, j.Donated, j.Sharding
+				j = known
+			}
+		}
 		s, err := j.shape()
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", i, err)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/gohalo/halo/arrays/npz"
@@ -25,7 +26,8 @@ func isNPY(path string) bool { return strings.EqualFold(filepath.Ext(path), ".np
 func isSafetensors(path string) bool { return strings.EqualFold(filepath.Ext(path), ".safetensors") }
 
 // ReadFile reads the arrays of a file by their keys. What it holds follows from its name: .npy is one array, whose key is 0; so are .raw and
-// .bin, the elements row by row as they lie in memory, lowest byte first, those narrower than a byte in one each; .safetensors has names for keys; all else is npz.
+// .bin, the elements row by row as they lie in memory, lowest byte first, those narrower than a byte in one each; .safetensors has names for keys; all else is npz. The arrays that numpy.savez
+// gets without names, arr_0, arr_1 and so on, have their numbers for keys: 0, 1.
 func ReadFile(path string) (map[string]*npz.Array, error) {
 	switch {
 	case isNPY(path):
@@ -37,7 +39,21 @@ func ReadFile(path string) (map[string]*npz.Array, error) {
 		data, err := os.ReadFile(path)
 		return map[string]*npz.Array{"0": {Descr: rawItems, ItemSize: 1, Shape: []int64{int64(len(data))}, Data: data}}, err
 	}
-	return ReadNPZ(path)
+	all, err := ReadNPZ(path)
+	return numbered(all), err
+}
+
+// numbered replaces the keys of arrays that NumPy numbered by their numbers. Where one key is another, all stay.
+func numbered(all map[string]*npz.Array) map[string]*npz.Array {
+	byNumber := make(map[string]*npz.Array, len(all))
+	for i := range len(all) {
+		a, ok := all[fmt.Sprintf("arr_%d", i)]
+		if !ok {
+			return all
+		}
+		byNumber[strconv.Itoa(i)] = a
+	}
+	return byNumber
 }
 
 // ReadOne reads the array of a file of one: .npy, .raw or .bin.

@@ -26,7 +26,7 @@ type runCmd struct {
 	Level optLevel `embed:""`
 
 	Input           []string    `help:"Array for one parameter leaf: N=file.npy, or dD/N=file.npy for device D only, or by its name, x=file.npy; .raw or .bin files are elements without a header." placeholder:"N=FILE" sep:"none"`
-	Inputs          string      `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
+	Inputs          string      `help:"Arrays for the parameters (.npz or .safetensors), by leaf number (0, 1, ... or arr_0, arr_1, ...), by name (p['b']), or for one device (d0/0, d0/1, ..., d1/0, ...). A .npy, .raw or .bin file is the only parameter." placeholder:"FILE"`
 	Weights         []string    `help:"Arrays for parameters by their names: .safetensors, .npz, or a folder of .npy, .npz and .safetensors files. Names need only end alike: params['layers'][0]['w'] takes layers.0.w. Other arrays are ignored." placeholder:"FILE" sep:"none"`
 	Fill            string      `help:"Values of missing inputs: zeros, ones, random, uniform or model." placeholder:"KIND"`
 	Seed            uint64      `help:"Seed of the fill." placeholder:"S"`
@@ -225,7 +225,7 @@ func (c *runCmd) collected(ctx context.Context, e *env, p *prepared, results [][
 	return e.collect(ctx, p.Signature(), results)
 }
 
-// arraysOf leaves out tokens, of which there is nothing to show.
+// arraysOf leaves out tokens, which have no value.
 func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
 	all := make([][]*hlo.Literal, len(results))
 	for d := range results {

@@ -162,6 +162,9 @@ func (v *liveView) lasts() bool {
 
 // node is an instruction as the view shows it.
 func (v *liveView) node(n *instrNode) *instrNode {
+	if v.fresh() {
+		return n
+	}
 	v.check()
 	if v.isCurrent() || atomic.LoadUint64(&n.stamp) < v.e.epoch {
 		return n
