@@ -7,7 +7,7 @@ import (
 )
 
 // Loop is what is known of a while loop that counts: one part of its state, an integer, starts at a constant, grows by a positive constant in every
-// round, and is held against a constant by the condition. A part of the state that is a constant at first, and that no round changes, is a constant, too.
+// round, and is held against a constant by the condition, itself or with a constant added. A part of the state that is a constant at first, and that no round changes, is a constant, too.
 type Loop struct {
 	Induction         int // of the state
 	First, Step, Trip int64
@@ -29,9 +29,9 @@ func FindLoop(m Computations, while hlo.Instruction) (Loop, bool) {
 	}
 	known := func(in hlo.Instruction) (int64, bool) { return carriedInt(in, init, body) }
 	direction := hlo.AttrsOf[hlo.CompareAttrs](test).Direction
-	i, limit, ok := elementAndConstant(test, 0, known)
+	i, limit, ahead, ok := counterAndLimit(test, 0, known)
 	if !ok {
-		if i, limit, ok = elementAndConstant(test, 1, known); !ok {
+		if i, limit, ahead, ok = counterAndLimit(test, 1, known); !ok {
 			return Loop{}, false
 		}
 		direction = mirrored(direction)
@@ -66,7 +66,7 @@ func FindLoop(m Computations, while hlo.Instruction) (Loop, bool) {
 		span := uint64(limit) - uint64(first)
 		trips := (span-1)/uint64(step) + 1
 		last := uint64(first) + trips*uint64(step) // what the counter reaches must not leave its type
-		if trips > math.MaxInt64 || !fitsType(next.Shape().Type(), int64(last)) || int64(last) < first {
+		if trips > math.MaxInt64 || !fitsType(next.Shape().Type(), int64(last)) || int64(last) < first || !fitsType(next.Shape().Type(), int64(last)+ahead) {
 			return Loop{}, false
 		}
 		l.Trip = int64(trips)
@@ -78,6 +78,28 @@ func FindLoop(m Computations, while hlo.Instruction) (Loop, bool) {
 func conditionIsSecond(while hlo.Instruction) bool {
 	roles := hlo.Info(hlo.OpWhile).Callees
 	return len(roles) == 2 && roles[1].Name == "condition"
+}
+
+// counterAndLimit matches the comparison of a counter, or of what is ahead of it by a constant, with a limit, and gives the limit of the counter itself. A loop whose first
+// rounds have been peeled off ends so.
+func counterAndLimit(test hlo.Instruction, k int, known func(hlo.Instruction) (int64, bool)) (i int, limit, ahead int64, ok bool) {
+	if i, limit, ok = elementAndConstant(test, k, known); ok {
+		return i, limit, 0, true
+	}
+	next := test.OperandInstr(k)
+	if next.Opcode() != hlo.OpAdd || !next.Shape().IsScalar() {
+		return 0, 0, 0, false
+	}
+	if limit, ok = known(test.OperandInstr(1 - k)); !ok {
+		return 0, 0, 0, false
+	}
+	for side := range 2 {
+		const most = 1 << 32 // far from where sums would wrap around
+		if i, ahead, ok = elementAndConstant(next, side, known); ok && ahead > 0 && ahead < most && limit > -most && limit < most {
+			return i, limit - ahead, ahead, true
+		}
+	}
+	return 0, 0, 0, false
 }
 
 // elementAndConstant matches op(get-tuple-element(parameter), constant), the element being operand k.

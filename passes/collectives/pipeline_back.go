@@ -43,7 +43,11 @@ func (w *pipelined) early(ctx *pass.Context, body hlo.Computation) error {
 	init := spec.Operands[0]
 	parts := make([]hlo.InstrID, n)
 	for i := range parts {
-		parts[i] = at.Element(init, i)
+		if tuple := w.c.At(init); tuple.Opcode() == hlo.OpTuple {
+			parts[i] = tuple.Operand(i) // where the counter begins must be seen by the next run
+		} else {
+			parts[i] = at.Element(init, i)
+		}
 	}
 	shapes := narrow.Elems()
 	for _, ch := range chains {
@@ -106,7 +110,7 @@ func (w *pipelined) collect(body hlo.Computation, in hlo.Instruction, ch *chain)
 	if slices.Contains(ch.ops, in.ID()) {
 		return true
 	}
-	if in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 || len(ch.ops) > 64 {
+	if !freeOfOrder(body, in) || len(ch.ops) > 64 {
 		return false
 	}
 	if in.Opcode() == hlo.OpGetTupleElement && in.OperandInstr(0).Opcode() == hlo.OpParameter {
@@ -129,6 +133,21 @@ func (w *pipelined) collect(body hlo.Computation, in hlo.Instruction, ch *chain)
 	return true
 }
 
+// freeOfOrder reports whether control dependencies say nothing of when an instruction of the body runs: it comes after constants, and before the end of the round.
+func freeOfOrder(body hlo.Computation, in hlo.Instruction) bool {
+	for p := range in.ControlPredecessors() {
+		if body.MustAt(p).Opcode() != hlo.OpConstant {
+			return false
+		}
+	}
+	for s := range in.ControlSuccessors() {
+		if body.Root().ID() != s && in.Opcode() != hlo.OpConstant {
+			return false
+		}
+	}
+	return true
+}
+
 // again makes a chain again, of other parts of the state.
 func (w *pipelined) again(c hlo.CompEdit, at emit.At, body hlo.Computation, ch chain, part func(int) hlo.InstrID) hlo.InstrID {
 	made := map[hlo.InstrID]hlo.InstrID{}
@@ -143,7 +162,9 @@ func (w *pipelined) again(c hlo.CompEdit, at emit.At, body hlo.Computation, ch c
 				copied[o.ID()] = made[o.ID()]
 			}
 		}
-		last = at.Spec(control.Copy(w.e, in, copied))
+		spec := control.Copy(w.e, in, copied)
+		spec.Control = nil
+		last = at.Spec(spec)
 		made[id] = last
 	}
 	return last

@@ -4,6 +4,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // ScheduleLinearizer lets rounds update their state in place.
@@ -35,7 +36,7 @@ the new value. copy-insertion then finds that the new value may take the place o
 
 // readFirst orders the readers of each part before its writer.
 func readFirst(ctx *pass.Context, e *hlo.Editor, b hlo.Computation) {
-	ordered := false // edges that have been added may close a way that there was not
+	ordered, changed := false, false // edges that have been added may close a way that there was not
 	deps := analysis.FindDependencies(b)
 	for i := range b.Root().NumOperands() {
 		write := b.Root().OperandInstr(i)
@@ -56,8 +57,11 @@ func readFirst(ctx *pass.Context, e *hlo.Editor, b hlo.Computation) {
 				ctx.Passed(write, "runs after %%%s, which reads part %d of the state before", read.Name(), i)
 				e.Computation(b.ID()).Instr(write.ID()).AddControlPredecessor(read.ID())
 				ctx.Count("edges", 1)
-				ordered = true
+				ordered, changed = true, true
 			}
 		}
+	}
+	if changed {
+		emit.Reorder(e.Computation(b.ID()))
 	}
 }
