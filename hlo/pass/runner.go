@@ -151,7 +151,7 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 	p := at.group
 	limit := p.Limit
 	if limit <= 0 {
-		limit = DefaultLimit
+		limit = defaultLimit
 	}
 	var round []Report
 	if watching := len(r.Instruments); r.looks() {

@@ -12,6 +12,7 @@ type LU[T Number] struct {
 	triangle Triangle[T]
 	room     []T
 	leaf     []T
+	factors  [(luLeaf + combined - 1) / combined * combined]T
 	divide   func(x, y []T)
 	combine  func(x, a []T, stride int, y []T)
 }
@@ -128,7 +129,8 @@ func (f *LU[T]) subtractColumns(y []T, j, m int) {
 	if done == 0 || done == m {
 		return
 	}
-	var factors [(luLeaf + combined - 1) / combined * combined]T
+	factors := &f.factors
+	clear(factors[:]) // an infinity of the last column times zero is not zero
 	before := (combined - done%combined) % combined
 	for i := range done {
 		factors[before+i] = -y[i]
