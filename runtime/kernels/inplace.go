@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"sync"
+
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/gemm"
 )
@@ -33,7 +35,8 @@ func (p *product[T]) placeLeft() {
 		together++
 	}
 	if p.placeable(together) {
-		p.placed = &placedRows{rows: p.left.Rows, ks: p.left.Ks}
+		r := &placedRows{rows: p.left.Rows, ks: p.left.Ks}
+		p.placed = func() *placedRows { return r }
 	}
 }
 
@@ -42,16 +45,22 @@ func (p *product[T]) placePatches(g *convGeometry, patches *patches[T]) {
 	if g.inFeature != 1 || patches.dilated || g.batchLast || !p.placeable(patches.run) {
 		return
 	}
-	r := &placedRows{rows: g.rowOffsets(), ks: g.tapOffsets(), whole: make([]bool, p.m/p.kernel.MR)}
+	m, mr := p.m, p.kernel.MR
+	p.placed = sync.OnceValue(func() *placedRows { return patches.place(m, mr) })
+}
+
+// place finds the m rows of a product, and which panels of mr of them are inside. It is not for dilated input.
+func (p *patches[T]) place(m, mr int) *placedRows {
+	r := &placedRows{rows: p.g.rowOffsets(), ks: p.g.tapOffsets(), whole: make([]bool, m/mr)}
 	var at [maxSpatial]int
 	for i := range r.whole {
 		r.whole[i] = true
-		for row := i * p.kernel.MR; row < (i+1)*p.kernel.MR && r.whole[i]; row++ {
-			patches.start(at[:patches.spatial], row)
-			r.whole[i] = patches.isInside(at[:patches.spatial])
+		for row := i * mr; row < (i+1)*mr && r.whole[i]; row++ {
+			p.start(at[:p.spatial], row)
+			r.whole[i] = p.isInside(at[:p.spatial])
 		}
 	}
-	p.placed = r
+	return r
 }
 
 // panels returns how many rows from row i on, at most to end, are whole panels in memory, or, if none are, how many there are before the next that are.
@@ -66,10 +75,11 @@ func (r *placedRows) panels(i, end, mr int) (n int, inPlace bool) {
 
 // blockInPlace computes rows [i, end) of a block over [k, k1); panels that are not in memory are packed.
 func (p *product[T]) blockInPlace(f *runtime.TensorFrame, w *workspace[T], left, right, c []T, batch, i, end, cols, k, k1 int) {
+	placed := p.placed()
 	for n := 0; i < end; i, c = i+n, c[min(n*p.n, len(c)):] {
 		var inPlace bool
-		if n, inPlace = p.placed.panels(i, end, p.kernel.MR); inPlace {
-			p.kernel.BlockInPlace(cols, left[p.leftBatch[batch]:], p.placed.rows[i:i+n], p.placed.ks[k:k1], right, c, p.n, k > 0, w.tile)
+		if n, inPlace = placed.panels(i, end, p.kernel.MR); inPlace {
+			p.kernel.BlockInPlace(cols, left[p.leftBatch[batch]:], placed.rows[i:i+n], placed.ks[k:k1], right, c, p.n, k > 0, w.tile)
 			continue
 		}
 		p.packRows(f, w, left, batch, i, i+n, k, k1)

@@ -22,7 +22,7 @@ type product[T gemm.Number] struct {
 	// packLeft replaces the packing by left.
 	packLeft func(f *runtime.TensorFrame, dst []T, src []T, batch, i0, i1, k0, k1 int)
 
-	placed         *placedRows // if the left side is read where it is
+	placed         func() *placedRows // if the left side is read where it is; they are found by the first run
 	kernel         gemm.Kernel[T]
 	blockN, tasksN int
 	panels         int // of MR rows
