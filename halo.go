@@ -5,7 +5,7 @@
 //	defer p.Close()
 //	out, err := p.Run(ctx, x, y)                     // literals in, literals out
 //
-// This is the way from a file to a running program; the command halo goes it too.
+// The command halo is built on this package.
 //
 //	file           what
 //	load.go        Load and its kin, Verify, Module

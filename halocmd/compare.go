@@ -156,7 +156,7 @@ func (c *compareCmd) ways() (ways [2]way, err error) {
 		return ways, errors.New("--engines: want two, as in eval,bef")
 	}
 	for i, text := range []string{c.A, c.B} {
-		text = strings.TrimPrefix(text, "-")
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "--passes="), "-") // as opt spells it
 		ways[i] = way{name: "ab"[i : i+1], passes: text, engine: halo.Engine(engines[i])}
 		switch engines[i] {
 		case "eval":

@@ -24,7 +24,7 @@ import (
 // distributedFlags are about programs that run in several processes.
 type distributedFlags struct {
 	Distributed       string        `help:"Share the devices with the processes that a launcher started with this one: mpi, none, or auto (mpi if mpirun or srun started several)." default:"auto" enum:"auto,mpi,none"`
-	CollectiveTimeout time.Duration `help:"How long a collective may wait for another process; 0 is for ever. A process that gives no sign of life ends the job after 15s." default:"2m" placeholder:"TIME"`
+	CollectiveTimeout time.Duration `help:"How long a collective may wait for another process; 0 means forever. A process that does not respond for 15s ends the job." default:"2m" placeholder:"TIME"`
 	CommCPUs          string        `name:"comm-cpus" help:"Processors of each machine that its processes keep for communication, as taskset lists them (0,4-7), or last: the last of each process's own. Kernels run on the others." placeholder:"LIST"`
 
 	workers int // of a process of a job
@@ -104,7 +104,7 @@ func (f *distributedFlags) join(e *env) (leave func(error) error, err error) {
 	}, nil
 }
 
-// tellJob tells the other processes what has gone wrong in this one.
+// tellJob reports an error of this process to the others.
 func (e *env) tellJob(err error) {
 	if e.job != nil && err != nil && !errors.As(err, new(failure)) { // one that has been reported
 		e.job.Fail(err)

@@ -33,7 +33,7 @@ type Extension struct {
 	Wire func() (distributed.Wire, error)
 }
 
-// What the process was started with. It is set once, before any command runs.
+// The extension of this process, set once before any command runs.
 var (
 	catalogue = passes.Builtin()
 	added     Extension // all of them as one

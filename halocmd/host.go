@@ -29,7 +29,7 @@ type hostRunFlags struct {
 	Strict         bool     `help:"Host programs: calls, too, wait for all their arguments, as in TFRT, unless they are marked bef.nonstrict."`
 }
 
-// isHostProgram tells a BEF file of a host program from one of an HLO program, which has metadata about its entry.
+// isHostProgram reports whether a BEF file is a host program. A file of an HLO program has metadata about its entry.
 func isHostProgram(data []byte) bool {
 	f, err := bef.Decode(data, bef.DecodeOptions{})
 	return err == nil && f.Extension(runtime.SectionMetadata) == nil

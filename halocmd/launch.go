@@ -85,8 +85,8 @@ func forwardSignals(p *os.Process) (stop func()) {
 	return func() { signal.Stop(signals); close(signals) }
 }
 
-// What mpirun says when it has begun to end a job, and how long it may take. If a process dies while it connects to mpirun, Open MPI 4.1 sometimes
-// says so, kills the others, and waits for ever.
+// The message of mpirun that begins to end a job, and how long ending it may take. If a process dies while it connects to mpirun, Open MPI 4.1 sometimes
+// says so, kills the others, and waits forever.
 var lastWords = []string{"mpirun noticed that", "the job has been aborted", "MPI_ABORT was invoked"}
 
 const (

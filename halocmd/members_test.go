@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,23 +43,13 @@ func tarred(t *testing.T, members []member) []byte {
 	return b.Bytes()
 }
 
-func gzippedTo(t *testing.T, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write(data)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
-
 // TestArchives looks at the programs of archives with every command's reader.
 func TestArchives(t *testing.T) {
 	const one = "HloModule one\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n"
 	const two = "HloModule two\n\nENTRY e {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p)\n}\n"
 	members := []member{
 		{"d/module_0001.one.before_optimizations.txt", one}, {"d/module_0001.one.debug_options", "x: 1\n"},
-		{"d/packed.hlo.gz", string(gzippedTo(t, []byte(two)))}, {"d/both.txt", one + two},
+		{"d/packed.hlo.gz", string(packed(t, []byte(two)))}, {"d/both.txt", one + two},
 	}
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
@@ -76,7 +65,7 @@ func TestArchives(t *testing.T) {
 	}
 	tarFile := tarred(t, members)
 	for name, data := range map[string][]byte{
-		"a.zip": zipped(t, members), "a.tar": tarFile, "a.tar.gz": gzippedTo(t, tarFile), "a.tgz": gzippedTo(t, tarFile), "a.tar.zst": zstd.EncodeTo(nil, tarFile),
+		"a.zip": zipped(t, members), "a.tar": tarFile, "a.tar.gz": packed(t, tarFile), "a.tgz": packed(t, tarFile), "a.tar.zst": zstd.EncodeTo(nil, tarFile),
 	} {
 		path := write(name, data)
 		assert.Equal(t, name+": note: skipped one file without a program: d/module_0001.one.debug_options\n", try(exitOK, "verify", path))

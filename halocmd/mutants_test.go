@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo"
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/attack"
 	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/printer"
@@ -83,11 +83,7 @@ func TestStableHLOMutants(t *testing.T) {
 
 func TestHostProgramMutants(t *testing.T) {
 	var texts []string
-	files, err := filepath.Glob("../runtime/kernels/hostkernels/testdata/*.txtar")
-	require.NoError(t, err)
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(t, err)
+	for _, archive := range archives.All(t, "../runtime/kernels/hostkernels/testdata/*.txtar") {
 		for _, f := range archive.Files {
 			if f.Name == "program" {
 				texts = append(texts, string(f.Data))

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// natural is a number of things in flags, at least 0 and not so many that counting them would take for ever.
+// natural is a number of things in flags, at least 0 and few enough to be counted.
 type natural int
 
 const maxNatural = 1 << 30

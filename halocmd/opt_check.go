@@ -16,6 +16,7 @@ import (
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
@@ -160,23 +161,29 @@ func unchanged(old, m hlo.Module) func(hlo.Instruction) bool {
 	if old.IsZero() || !m.SameLineage(old) {
 		return nil
 	}
-	type place struct {
-		comp  hlo.CompID
-		instr hlo.InstrID
-	}
-	touched := map[place]bool{}
+	var touched idmap.Map[hlo.CompID, *idmap.Set[hlo.InstrID]]
+	var whole idmap.Set[hlo.CompID]
 	for ch := range m.Diff(old) {
 		switch ch.Kind {
 		case hlo.HeaderChanged:
 			return nil
 		case hlo.OrderChanged: // no instruction is checked by itself for where it stands
-		default: // of a computation as a whole, there is no instruction
-			touched[place{ch.Comp, ch.Instr}] = true
+		default:
+			if ch.Instr == hlo.NoInstr {
+				whole.Add(ch.Comp)
+				continue
+			}
+			set := touched.At(ch.Comp)
+			if *set == nil {
+				*set = new(idmap.Set[hlo.InstrID])
+			}
+			(*set).Add(ch.Instr)
 		}
 	}
 	return func(in hlo.Instruction) bool {
 		c := in.Computation().ID()
-		return !touched[place{c, in.ID()}] && !touched[place{c, hlo.NoInstr}]
+		set := touched.Get(c)
+		return (set == nil || !set.Has(in.ID())) && !whole.Has(c)
 	}
 }
 

@@ -20,7 +20,7 @@ type fateEvent struct {
 	Replaced []string `json:"replaced_by,omitempty"`
 }
 
-// where tells what became of the instructions of a name in the input: what happened to each, and what stands for it now.
+// where reports what happened to the instructions of a name in the input, and what stands for each now.
 func (e *env) where(ctx context.Context, r *record, h *pass.History, before, after hlo.Module, name string) error {
 	name = strings.TrimPrefix(name, "%")
 	was, is := printer.NewLines(before, printer.Config{}), printer.NewLines(after, printer.Config{})

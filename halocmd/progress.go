@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// progress tells a person who watches a terminal what goes on when it takes long: one line, written over and over and erased at the
+// progress shows on a terminal what a slow command is doing: one line, written over and over and erased at the
 // end. A nil progress says nothing.
 type progress struct {
 	mu     sync.Mutex

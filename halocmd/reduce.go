@@ -111,7 +111,7 @@ func (c *reduceCmd) oracle(ctx context.Context, checks *passChecks) (func(hlo.Mo
 		return nil, err
 	}
 	return func(m hlo.Module) string {
-		// What is read back from text is what the file will hold.
+		// Test the module that the file will hold: one read back from text.
 		text, err := printer.Append(nil, m, printer.Config{LargeConstants: true})
 		if err != nil {
 			return ""

@@ -226,7 +226,7 @@ func (c *runCmd) collected(ctx context.Context, e *env, p *prepared, results [][
 	return e.collect(ctx, p.Signature(), results)
 }
 
-// arraysOf leaves out tokens, of which there is nothing to show.
+// arraysOf leaves out tokens, which have no value.
 func arraysOf(results [][]*hlo.Literal) [][]*hlo.Literal {
 	all := make([][]*hlo.Literal, len(results))
 	for d := range results {

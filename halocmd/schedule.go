@@ -9,7 +9,7 @@ import (
 	"github.com/gohalo/halo/passes/schedule"
 )
 
-// scheduleCmd tells how well asynchronous work is hidden.
+// scheduleCmd estimates how much asynchronous latency is hidden.
 type scheduleCmd struct {
 	Files      []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
 	MinOverlap float64  `help:"Fail if less than this part of the asynchronous time is hidden: 0.8." placeholder:"PART"`

@@ -128,7 +128,7 @@ func (b *ComputationBuilder) begin(name string) {
 	e := b.e
 	b.gen, b.name = e.gen, name
 	names := e.root.instrNames
-	b.hashed = names == nil || names.epoch == e.epoch && names.fresh != nil
+	b.hashed = names == nil || names.epoch == e.epoch && names.addsWhole()
 	if t := e.side; t != nil && len(t.lists) > 0 {
 		last := len(t.lists) - 1
 		b.nodes, t.lists = t.lists[last], t.lists[:last]

@@ -194,7 +194,8 @@ func (c CompEdit) AddSpec(spec InstrSpec) InstrEdit {
 	st.check(&spec)
 	n := st.newInstr(&spec)
 	if o := st.order; o != nil {
-		o.pred[n.id], o.last = o.last, n.id
+		o.pred.Set(n.id, o.last)
+		o.last = n.id
 	}
 	cn := st.node
 	cn.maxRank += rankGap

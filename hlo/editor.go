@@ -1,5 +1,7 @@
 package hlo
 
+import "github.com/gohalo/halo/internal/idmap"
+
 // Editor is a session: the only writer of modules. It starts from a frozen module or from nothing, records edits, and publishes new
 // versions with Snapshot and Freeze. The module it starts from never changes.
 //
@@ -89,9 +91,9 @@ type compState struct {
 // [compState.more].
 type compTables struct {
 	view    *compNode
-	users   *userOverlay        // nil until asked for
-	order   *orderOverlay       // nil until the first insertion
-	forward map[InstrID]InstrID // uses to redirect: old to new
+	users   *userOverlay                // nil until asked for
+	order   *orderOverlay               // nil until the first insertion
+	forward idmap.Map[InstrID, InstrID] // uses to redirect: old to new
 	prior   priorState
 }
 

@@ -3,17 +3,21 @@ package hlo
 import (
 	"hash/maphash"
 	"math/bits"
+	"strconv"
 	"sync"
+	"unsafe"
 )
 
 // freshNames is how a table begins: as a set of whole names, all different and all plain, so that none of them is in the way of another.
-// A module whose names are unique needs no more. The first name that is not plain, or not new, turns the set into roots and numbers, as
-// does the first session on the module that gives a name.
+// A module whose names are unique needs no more. Names that are not plain, or not new, get roots and numbers beside the set, as do those of every later session.
 type freshNames struct {
-	once  sync.Once // of the expansion: frozen tables are shared
-	slots []uint64  // open addressing: half of the hash << 32 | index of the name + 1; 0: free
+	epoch uint64   // of the table that may add to it
+	slots []uint64 // open addressing: half of the hash << 32 | index of the name + 1; 0: free
 	names [][]string
 	size  int
+
+	lock sync.Mutex
+	free map[string]int64 // by root, see firstFree
 }
 
 const (
@@ -123,18 +127,53 @@ func isPlainName(name string) bool {
 	return true
 }
 
-// expand turns the set into roots and numbers. It may be called by any number of goroutines.
-func (t *nameTable) expand() {
-	if t.fresh == nil {
-		return
+// has reports whether a name is in the set, by its root and number. The set may be nil.
+func (s *freshNames) has(root string, n int64) bool {
+	if s == nil || n < 0 {
+		return false
 	}
-	t.fresh.once.Do(func() {
-		s := t.fresh
-		for _, chunk := range s.names {
-			for _, name := range chunk {
-				t.uniqueRoot(name)
-			}
+	if n == 0 {
+		if _, _, suffixed := splitName(root); suffixed { // that whole name has another root
+			return false
 		}
-		s.slots, s.names = nil, nil
-	})
+		return s.find(maphash.String(nameSeed, root)|1, root)
+	}
+	var buf [64]byte
+	name := strconv.AppendInt(append(append(buf[:0], root...), '.'), n, 10)
+	return s.find(maphash.Bytes(nameSeed, name)|1, unsafe.String(&name[0], len(name)))
+}
+
+func (s *freshNames) find(hash uint64, name string) bool {
+	if s.size == 0 {
+		return false
+	}
+	mask := uint64(len(s.slots) - 1)
+	for i := hash >> 1 & mask; s.slots[i] != 0; i = (i + 1) & mask {
+		if slot := s.slots[i]; slot>>32 == hash>>32 && s.name(uint32(slot)-1) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// firstFree is a number up to which, and without it, all are in the set for a root. The set may be nil. Many sessions begin with it and ask for the same,
+// so it is remembered. It may be called by any number of goroutines once nothing is added to the set.
+func (s *freshNames) firstFree(root string) int64 {
+	if s == nil {
+		return 0
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	n, known := s.free[root]
+	if known {
+		return n
+	}
+	for s.has(root, n) {
+		n++
+	}
+	if s.free == nil {
+		s.free = make(map[string]int64)
+	}
+	s.free[root] = n
+	return n
 }

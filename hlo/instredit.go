@@ -31,7 +31,7 @@ func (i InstrEdit) node() *instrNode {
 
 // settled is node for what has to do with operands.
 func (i InstrEdit) settled() *instrNode {
-	if n := i.node(); len(i.st.forward) == 0 {
+	if n := i.node(); i.st.forward.Len() == 0 {
 		return n
 	}
 	i.st.settle()

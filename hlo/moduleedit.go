@@ -211,7 +211,7 @@ func (e *Editor) instrNames() *nameTable {
 // ReserveNames says how many instructions the session, which has none yet, will about make.
 func (e *Editor) ReserveNames(n int) {
 	e.checkWhole("ReserveNames")
-	if names := e.instrNames(); names.fresh != nil {
-		names.fresh.reserve(n)
+	if names := e.instrNames(); names.addsWhole() {
+		names.whole.reserve(n)
 	}
 }

@@ -18,8 +18,8 @@ type nameTable struct {
 	under *nameTable
 	roots map[string]*nameRoot
 	spare []nameRoot  // what is left of a slab
-	fresh *freshNames // of a table under which there is none; its names are not in roots before it is expanded
-	size  int         // names taken in this layer
+	whole *freshNames // names of the lowest table that are in no roots; it alone adds to them, while it is written
+	size  int         // names taken in this layer's roots
 }
 
 // nameRoot is what a layer knows of names with one root: the numbers taken, and where to look for the next free one. Most roots have
@@ -42,17 +42,16 @@ type numberSet struct {
 // layer returns a table over t that a session may write.
 func (t *nameTable) layer(epoch uint64) *nameTable {
 	if t == nil {
-		return &nameTable{epoch: epoch, roots: make(map[string]*nameRoot), fresh: new(freshNames)}
+		return &nameTable{epoch: epoch, roots: make(map[string]*nameRoot), whole: &freshNames{epoch: epoch}}
 	}
-	t.expand()
-	for t != nil && t.under != nil && t.size*2 >= t.under.size {
+	for t.under != nil && t.size*2 >= t.under.size {
 		t = mergeNames(t, t.under)
 	}
-	return &nameTable{epoch: epoch, under: t, roots: make(map[string]*nameRoot)}
+	return &nameTable{epoch: epoch, under: t, roots: make(map[string]*nameRoot), whole: t.whole}
 }
 
 func mergeNames(upper, lower *nameTable) *nameTable {
-	m := &nameTable{under: lower.under, roots: maps.Clone(lower.roots), size: upper.size + lower.size}
+	m := &nameTable{under: lower.under, roots: maps.Clone(lower.roots), whole: upper.whole, size: upper.size + lower.size}
 	for root, u := range upper.roots {
 		l := m.roots[root]
 		if l == nil {
@@ -158,7 +157,7 @@ func (t *nameTable) find(root string) *nameRoot {
 
 // unique takes name, or the first free name derived from it, and returns what it took.
 func (t *nameTable) unique(name string) string {
-	if t.fresh != nil {
+	if t.addsWhole() {
 		return t.uniqueHashed(name, freshHash(name, 0))
 	}
 	return t.uniqueRoot(name)
@@ -166,14 +165,29 @@ func (t *nameTable) unique(name string) string {
 
 // uniqueHashed is unique of a name whose freshHash is known.
 func (t *nameTable) uniqueHashed(name string, hash uint64) string {
-	if t.fresh != nil {
-		if t.fresh.take(name, hash) {
-			return name
-		}
-		t.expand()
-		t.fresh = nil
+	if t.addsWhole() && !t.inRoots(name) && t.whole.take(name, hash) {
+		return name
 	}
 	return t.uniqueRoot(name)
+}
+
+// addsWhole reports whether the table may add to its whole names.
+func (t *nameTable) addsWhole() bool {
+	return t.under == nil && t.whole != nil && t.whole.epoch == t.epoch
+}
+
+// inRoots reports whether a name is taken in the roots of a table that has none under it.
+func (t *nameTable) inRoots(name string) bool {
+	if len(t.roots) == 0 {
+		return false
+	}
+	root, n, _ := splitName(name)
+	return t.roots[root].taken(n)
+}
+
+// taken reports whether a name of root r is taken, by its number.
+func (t *nameTable) taken(r *nameRoot, root string, n int64) bool {
+	return r.taken(n) || t.whole.has(root, n)
 }
 
 // uniqueRoot is unique by roots and numbers.
@@ -193,9 +207,12 @@ func (t *nameTable) uniqueRoot(name string) string {
 		t.roots[root] = r
 	}
 	t.size++
-	free := !r.taken(n)
+	free := !t.taken(r, root, n)
 	if !free {
-		for r.taken(r.next) {
+		if r.next == 0 {
+			r.next = t.whole.firstFree(root)
+		}
+		for t.taken(r, root, r.next) {
 			r.next++
 		}
 		n = r.next

@@ -28,11 +28,6 @@ type ownership struct {
 // Own opens a session on m, which stays as it is.
 func Own(m Module) Owned[Module] { return m.Edit().Own() }
 
-// OwnComputation opens a session on computation id of m, which stays as it is. It panics when there is no such computation.
-func OwnComputation(m Module, id CompID) Owned[Computation] {
-	return m.Edit().OwnComputation(id)
-}
-
 // Own turns the session into an Owned handle: e and its handles can no longer be used, and what the session made is edited through
 // the handle without copies.
 func (e *Editor) Own() Owned[Module] {

@@ -26,7 +26,7 @@ func ExampleOwned() {
 	session := NewModule("m")
 	f := session.AddComputation("f").ID()
 	shared := session.Freeze()
-	o := transform(OwnComputation(shared, f))
+	o := transform(shared.Edit().OwnComputation(f))
 	fmt.Println("shared:", o.Stats().Computations, "copy")
 	edited := o.Share()
 	_, had := shared.MustComputation(f).Note("hot")

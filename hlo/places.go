@@ -1,11 +1,13 @@
 package hlo
 
+import "github.com/gohalo/halo/internal/idmap"
+
 // operandPlaces says at which places a wide user, such as the tuple of all results, has each value: looking through its operands for each of many
 // values that are replaced would take the square of their number.
 type operandPlaces struct {
-	looked int               // times that the operands were looked through
-	first  map[InstrID]int32 // nil: not made yet
-	next   []int32           // the next place of the same value, or noPlace
+	looked int // times that the operands were looked through
+	first  idmap.Map[InstrID, int32]
+	next   []int32 // the next place of the same value, or noPlace; nil: not made yet
 }
 
 const noPlace = -1
@@ -29,7 +31,7 @@ func (o *userOverlay) places(user InstrID, operands []InstrID) *operandPlaces {
 		p = new(operandPlaces)
 		o.wide[user] = p
 	}
-	if p.first == nil {
+	if p.next == nil {
 		if p.looked++; p.looked <= lookFrom {
 			return nil
 		}
@@ -46,7 +48,7 @@ func (o *userOverlay) forget(user InstrID) {
 }
 
 func (p *operandPlaces) note(operands []InstrID) {
-	p.first, p.next = make(map[InstrID]int32, len(operands)), make([]int32, len(operands))
+	p.next = make([]int32, len(operands))
 	for i := len(operands) - 1; i >= 0; i-- {
 		p.add(int32(i), operands[i])
 	}
@@ -54,19 +56,19 @@ func (p *operandPlaces) note(operands []InstrID) {
 
 func (p *operandPlaces) add(i int32, id InstrID) {
 	p.next[i] = noPlace
-	if first, ok := p.first[id]; ok {
+	if first, ok := p.first.Lookup(id); ok {
 		p.next[i] = first
 	}
-	p.first[id] = i
+	p.first.Set(id, i)
 }
 
 // redirect writes new for old.
 func (p *operandPlaces) redirect(operands []InstrID, old, new InstrID) {
-	i, ok := p.first[old]
+	i, ok := p.first.Lookup(old)
 	if !ok {
 		return
 	}
-	delete(p.first, old)
+	p.first.Delete(old)
 	for i != noPlace {
 		next := p.next[i]
 		operands[i] = new
@@ -77,7 +79,7 @@ func (p *operandPlaces) redirect(operands []InstrID, old, new InstrID) {
 
 // move records that place i has value to instead of old, and reports whether old is left at another.
 func (p *operandPlaces) move(i int, old, to InstrID) (left bool) {
-	at := p.first[old]
+	at := p.first.Get(old)
 	switch {
 	case at != int32(i):
 		for p.next[at] != int32(i) {
@@ -85,11 +87,10 @@ func (p *operandPlaces) move(i int, old, to InstrID) (left bool) {
 		}
 		p.next[at] = p.next[i]
 	case p.next[i] == noPlace:
-		delete(p.first, old)
+		p.first.Delete(old)
 	default:
-		p.first[old] = p.next[i]
+		p.first.Set(old, p.next[i])
 	}
 	p.add(int32(i), to)
-	_, left = p.first[old]
-	return left
+	return p.first.Has(old)
 }

@@ -3,6 +3,8 @@ package hlo
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // Program order is ascending rank. Ranks are handed out with gaps of rankGap; an insertion takes a rank inside the gap before its
@@ -24,14 +26,14 @@ type orderOverlay struct {
 	ids   []InstrID
 	pos   []uint32 // by id: its place in ids
 
-	pred map[InstrID]InstrID
+	pred idmap.Map[InstrID, InstrID]
 	last InstrID // last in program order; may have been removed since
 }
 
 func (st *compState) newOrderOverlay() *orderOverlay {
 	c := st.node
 	limit := InstrID(c.instrs.n)
-	o := &orderOverlay{pred: make(map[InstrID]InstrID), last: limit - 1} // NoInstr when empty
+	o := &orderOverlay{last: limit - 1} // NoInstr when empty
 	if c.idOrder {
 		return o
 	}
@@ -57,7 +59,7 @@ func (st *compState) newOrderOverlay() *orderOverlay {
 
 // before is the predecessor of id, dead or alive; NoInstr at the start.
 func (o *orderOverlay) before(id InstrID) InstrID {
-	if p, ok := o.pred[id]; ok {
+	if p, ok := o.pred.Lookup(id); ok {
 		return p
 	}
 	switch {
@@ -76,8 +78,8 @@ func (o *orderOverlay) before(id InstrID) InstrID {
 
 // placed records that id now stands just before at.
 func (o *orderOverlay) placed(id, at InstrID) {
-	o.pred[id] = o.before(at)
-	o.pred[at] = id
+	o.pred.Set(id, o.before(at))
+	o.pred.Set(at, id)
 }
 
 // livePred is the live instruction before id in the current state, nil at the start. Those removed since are stepped over once.
@@ -96,7 +98,7 @@ func (st *compState) livePred(id InstrID) *instrNode {
 			n = st.node.instrs.get(uint32(p))
 		}
 	}
-	o.pred[id] = p
+	o.pred.Set(id, p)
 	return n
 }
 

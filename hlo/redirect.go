@@ -16,32 +16,30 @@ func (c CompEdit) Forward(old, new InstrID) {
 	if st.forwards(old) || st.forwards(new) { // a second replacement of old concerns other users, and new is meant as it is
 		st.settle()
 	}
-	if st.forward == nil {
-		st.more().forward = make(map[InstrID]InstrID)
-	}
-	if len(st.forward) == 0 {
+	forward := &st.more().forward
+	if forward.Len() == 0 {
 		t := st.e.tables()
 		t.unsettled = append(t.unsettled, st)
 	}
-	st.forward[old] = new
+	forward.Set(old, new)
 }
 
 // forwards reports whether users of one of the ids still have to be redirected.
 func (st *compState) forwards(ids ...InstrID) bool {
-	if len(st.forward) == 0 {
+	if st.forward.Len() == 0 {
 		return false
 	}
-	return slices.ContainsFunc(ids, func(id InstrID) bool { _, is := st.forward[id]; return is })
+	return slices.ContainsFunc(ids, func(id InstrID) bool { return st.forward.Has(id) })
 }
 
 // settle redirects the users of everything that was forwarded.
 func (st *compState) settle() {
-	if len(st.forward) == 0 {
+	if st.forward.Len() == 0 {
 		return
 	}
 	u := st.userOverlay()
 	var users []InstrID
-	for old := range st.forward {
+	for old := range st.forward.All() {
 		users = append(users, u.of(old)...)
 	}
 	for _, user := range sortedSet(users) {
@@ -57,13 +55,13 @@ func (st *compState) settle() {
 			st.own().root = to
 		}
 	}
-	clear(st.forward)
+	st.more().forward.Clear()
 }
 
 // resolve follows the forwarding of id. No instruction comes to use itself: one that stands in for its own operand keeps it.
 func (st *compState) resolve(id, user InstrID) InstrID {
 	for {
-		to, ok := st.forward[id]
+		to, ok := st.forward.Lookup(id)
 		if !ok || to == user {
 			return id
 		}

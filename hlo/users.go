@@ -1,6 +1,10 @@
 package hlo
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gohalo/halo/internal/idmap"
+)
 
 // userIndex lists, for every value, its users and its control successors: offsets into one array each. Lists ascend by id and name
 // each user once. It is immutable.
@@ -186,7 +190,7 @@ func (o *userOverlay) update(v, user InstrID, control, insert bool) {
 
 // changedLists are full lists of users for the values whose users have changed. They belong to the overlay and ascend.
 type changedLists struct {
-	lists map[InstrID][]InstrID
+	lists idmap.Map[InstrID, []InstrID]
 	long  map[InstrID]*longList
 }
 
@@ -194,7 +198,7 @@ func (c *changedLists) of(id InstrID, base func(InstrID) []InstrID) []InstrID {
 	if l := c.long[id]; l != nil {
 		return l.all()
 	}
-	if l, ok := c.lists[id]; ok {
+	if l, ok := c.lists.Lookup(id); ok {
 		return l
 	}
 	return base(id)
@@ -205,7 +209,7 @@ func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) [
 		l.update(user, insert)
 		return
 	}
-	l, ok := c.lists[v]
+	l, ok := c.lists.Lookup(v)
 	if !ok {
 		b := base(v)
 		l = append(make([]InstrID, 0, len(b)+2), b...)
@@ -217,7 +221,7 @@ func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) [
 		long := &longList{ids: l, n: len(l), late: make(map[InstrID]bool)}
 		long.update(user, insert)
 		c.long[v] = long
-		delete(c.lists, v)
+		c.lists.Delete(v)
 		return
 	}
 	i, found := slices.BinarySearch(l, user)
@@ -227,10 +231,7 @@ func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) [
 	case !insert && found:
 		l = slices.Delete(l, i, i+1)
 	}
-	if c.lists == nil {
-		c.lists = make(map[InstrID][]InstrID)
-	}
-	c.lists[v] = l
+	c.lists.Set(v, l)
 }
 
 // longFrom is the length from which a list is a longList.

@@ -116,7 +116,7 @@ func (l *lowering) overlap(order []hlo.Instruction, late map[hlo.InstrID]int) []
 			need(id)
 		}
 	}
-	// What a start needs comes before what none needs, but for the waits for other chains.
+	// Instructions that a start needs come before the others, except waits for other chains.
 	urgent := make([]bool, len(order))
 	for i := len(order) - 1; i >= 0; i-- {
 		for _, u := range users[i] {

@@ -242,7 +242,7 @@ func (f *function) carriedArgs() map[valueID]int {
 		return nil
 	}
 	carried, returned := make(map[valueID]int), f.returned()
-	// What is another result, too, would be written over by this one before it is copied.
+	// A value that is another result, too, would be overwritten by this one before it is copied.
 	elsewhere := func(i int) func(v valueID) bool {
 		return func(v valueID) bool { return len(returned[v]) > 0 && !slices.Contains(returned[v], i) }
 	}

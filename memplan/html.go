@@ -14,12 +14,12 @@ import (
 func (r *Report) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	page.Begin(out, "Memory of "+r.Module, fmt.Sprintf("An execution needs %s: arguments %s, results %s, constants %s, frame %s, scratch %s. The peak of the frame is %s, at %s.",
-		Size(r.Total), Size(r.Arguments), Size(r.Results), Size(r.Constants), Size(r.Frame), Size(r.Scratch), Size(r.Peak), r.PeakAt.Name))
+		size(r.Total), size(r.Arguments), size(r.Results), size(r.Constants), size(r.Frame), size(r.Scratch), size(r.Peak), r.PeakAt.Name))
 	if len(r.Savings) > 0 {
 		page.Heading(out, "What would save memory", "Each number is of a plan that was made with the change.")
 		rows := [][]page.Cell{}
 		for _, s := range r.Savings {
-			rows = append(rows, []page.Cell{page.Number(float64(s.Bytes()), Size(s.Bytes())), page.Text(s.Change), page.Text(s.Text)})
+			rows = append(rows, []page.Cell{page.Number(float64(s.Bytes()), size(s.Bytes())), page.Text(s.Change), page.Text(s.Text)})
 		}
 		page.Table(out, []string{"saves", "change", ""}, rows)
 	}
@@ -28,7 +28,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	page.Heading(out, "Alive at the peak, by line of the program", "")
 	rows := [][]page.Cell{}
 	for _, l := range r.AtPeak {
-		c := page.Number(float64(l.Bytes), Size(l.Bytes))
+		c := page.Number(float64(l.Bytes), size(l.Bytes))
 		c.Bar = float64(l.Bytes) / float64(max(r.Peak, 1))
 		rows = append(rows, []page.Cell{c, page.Text(l.Source), page.Text(strings.Join(l.Buffers, ", "))})
 	}
@@ -43,7 +43,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		if b.AtPeak {
 			peak = "at the peak"
 		}
-		rows = append(rows, []page.Cell{page.Number(float64(b.Bytes), Size(b.Bytes)), page.Text(b.Kind), name, page.Text(b.Shape), page.Number(float64(b.Offset), fmt.Sprint(b.Offset)),
+		rows = append(rows, []page.Cell{page.Number(float64(b.Bytes), size(b.Bytes)), page.Text(b.Kind), name, page.Text(b.Shape), page.Number(float64(b.Offset), fmt.Sprint(b.Offset)),
 			page.Number(float64(b.First), fmt.Sprint(b.First)), page.Number(float64(b.Last), fmt.Sprint(b.Last)), page.Text(b.Keeper), page.Text(b.Where()), page.Text(peak)})
 	}
 	page.Table(out, []string{"bytes", "kind", "buffer", "shape", "offset", "from step", "to step", "kept for", "where", ""}, rows)
@@ -78,7 +78,7 @@ func (r *Report) WriteSVG(w io.Writer) {
 			colour = "#ffa8a8"
 		}
 		fmt.Fprintf(w, "<g class=\"box\"><title>%s %s\n%s at %d, steps %d to %d, kept for %s\n%s</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>", html.EscapeString(b.Name),
-			html.EscapeString(b.Shape), Size(b.Bytes), b.Offset, b.First, b.Last, html.EscapeString(b.Keeper), html.EscapeString(b.Where()), x, y, width, height, colour)
+			html.EscapeString(b.Shape), size(b.Bytes), b.Offset, b.First, b.Last, html.EscapeString(b.Keeper), html.EscapeString(b.Where()), x, y, width, height, colour)
 		if room := int((width - 4) / 6.7); room >= 4 && height >= 12 {
 			fmt.Fprintf(w, "<text x=\"%.2f\" y=\"%.2f\">%s</text>", x+3, y+height/2+4, html.EscapeString(clip(b.Name, room)))
 		}

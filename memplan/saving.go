@@ -61,13 +61,13 @@ func (r *Report) FindSavings(ctx context.Context, m hlo.Module) error {
 		in, _ := m.Entry().ByName(b.Name)
 		if cheap(in) {
 			changed, err := recomputed(m, in, r.after(m))
-			if err := try("recompute="+b.Name, fmt.Sprintf("compute %s again for those who read it after the peak, instead of keeping %s", b.Name, Size(b.Bytes)), changed, err); err != nil {
+			if err := try("recompute="+b.Name, fmt.Sprintf("compute %s again for those who read it after the peak, instead of keeping %s", b.Name, size(b.Bytes)), changed, err); err != nil {
 				return err
 			}
 		}
 		if in.Shape().IsArray() && in.Shape().Type() == hlo.F32 {
 			changed, err := narrowed(m, in, r.after(m))
-			if err := try("narrow="+b.Name, fmt.Sprintf("keep %s as bf16 over the peak: %s now", b.Name, Size(b.Bytes)), changed, err); err != nil {
+			if err := try("narrow="+b.Name, fmt.Sprintf("keep %s as bf16 over the peak: %s now", b.Name, size(b.Bytes)), changed, err); err != nil {
 				return err
 			}
 		}
@@ -334,8 +334,8 @@ func donated(m hlo.Module, what string) (hlo.Module, error) {
 	return m, fmt.Errorf("there is no parameter %s", param)
 }
 
-// Size is a number of bytes in the unit that suits it.
-func Size(n int64) string {
+// size is a number of bytes in the unit that suits it.
+func size(n int64) string {
 	x := float64(n)
 	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
 		if x < 1024 {

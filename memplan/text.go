@@ -17,25 +17,25 @@ func (r *Report) WriteText(w io.Writer, top int) error {
 	if r.Devices > 1 {
 		each = fmt.Sprintf(" on each of %d devices", r.Devices)
 	}
-	fmt.Fprintf(out, "%s: an execution needs %s (%d bytes)%s\n", r.Module, Size(r.Total), r.Total, each)
+	fmt.Fprintf(out, "%s: an execution needs %s (%d bytes)%s\n", r.Module, size(r.Total), r.Total, each)
 	for _, x := range []struct {
 		bytes int64
 		what  string
 	}{{r.Arguments, "arguments"}, {r.Results, "results"}, {r.Constants, "constants"}, {r.Frame, "frame, in which values have their places"}, {r.Scratch, "scratch of kernels"}} {
-		fmt.Fprintf(out, "%12s  %s\n", Size(x.bytes), x.what)
+		fmt.Fprintf(out, "%12s  %s\n", size(x.bytes), x.what)
 	}
 	if r.Donated > 0 {
-		fmt.Fprintf(out, "%12s  donated: results in the memory of arguments, which count once\n", Size(r.Donated))
+		fmt.Fprintf(out, "%12s  donated: results in the memory of arguments, which count once\n", size(r.Donated))
 	}
 	for _, d := range r.Detached {
-		fmt.Fprintf(out, "%12s  for each execution of %s that is under way\n", Size(d.Bytes), d.Start)
+		fmt.Fprintf(out, "%12s  for each execution of %s that is under way\n", size(d.Bytes), d.Start)
 	}
 	cut := ""
 	if r.Cut {
 		cut = " at least"
 	}
-	fmt.Fprintf(out, "\nThe peak of the frame is%s %s, at %s (step %d of %d); %s of it is lost between the pieces.\n", cut, Size(r.Peak), r.PeakAt.Name, r.PeakAt.Index+1, len(r.Steps),
-		Size(r.Frame-r.Peak))
+	fmt.Fprintf(out, "\nThe peak of the frame is%s %s, at %s (step %d of %d); %s of it is lost between the pieces.\n", cut, size(r.Peak), r.PeakAt.Name, r.PeakAt.Index+1, len(r.Steps),
+		size(r.Frame-r.Peak))
 	if len(r.AtPeak) > 0 {
 		fmt.Fprintf(out, "Alive then, by line of the program:\n")
 	}
@@ -44,7 +44,7 @@ func (r *Report) WriteText(w io.Writer, top int) error {
 			fmt.Fprintf(out, "              and %d more lines\n", len(r.AtPeak)-i)
 			break
 		}
-		fmt.Fprintf(out, "%12s  %s: %s\n", Size(l.Bytes), l.Source, strings.Join(abridge(l.Buffers), ", "))
+		fmt.Fprintf(out, "%12s  %s: %s\n", size(l.Bytes), l.Source, strings.Join(abridge(l.Buffers), ", "))
 	}
 	peak := r.alive()
 	if len(peak) > 0 {
@@ -60,7 +60,7 @@ func (r *Report) WriteText(w io.Writer, top int) error {
 		if i == 0 {
 			fmt.Fprintf(out, "\nWhat would save memory, by plans made with the change (halo mem --apply=CHANGE -o FILE makes it):\n")
 		}
-		fmt.Fprintf(out, "%12s  %.0f %%  %s: %s\n", Size(s.Bytes()), 100*float64(s.Bytes())/float64(max(s.Before, 1)), s.Change, s.Text)
+		fmt.Fprintf(out, "%12s  %.0f %%  %s: %s\n", size(s.Bytes()), 100*float64(s.Bytes())/float64(max(s.Before, 1)), s.Change, s.Text)
 	}
 	r.besideXLA(out)
 	return out.Flush()

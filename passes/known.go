@@ -11,7 +11,6 @@ var known = map[string]string{
 	"dot-expand-dims":                         "dot-dimension-normalizer",
 	"instruction-hoister":                     "latency-hiding-scheduler",
 	"literal-canonicalizer":                   "cse",
-	"loop-schedule-linearizer":                "collectives-schedule-linearizer",
 	"memory-space-propagation":                "",
 	"ragged-dot-rewriter":                     "",
 	"reshape-decomposer":                      "reshape-mover",
@@ -21,7 +20,6 @@ var known = map[string]string{
 	"slice-hoister":                           "slice-sinker",
 	"space-to-batch-converter":                "",
 	"topk-splitter":                           "sort-simplifier",
-	"while-loop-pipeline-unroller":            "while-loop-unroller",
 }
 
 // Known reports whether XLA's hlo-opt has the pass of a name, and the pass of the catalogue that is nearest to it, "" if none is.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -22,13 +23,8 @@ var update = flag.Bool("update", false, "rewrite the expected prints in testdata
 // TestGolden prints the section `input` of each archive in testdata with the configuration that the name of each other section spells:
 // a style, fields of Config, or both: `short,Sugar=2,OmitIDs`.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
+	for file, archive := range archives.All(t, filepath.Join("testdata", "*.txtar")) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			require.NoError(t, err)
 			require.Equal(t, "input", archive.Files[0].Name)
 			m, err := parser.ParseBytes(file, archive.Files[0].Data)
 			require.NoError(t, err)

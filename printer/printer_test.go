@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -155,10 +154,7 @@ func TestStyles(t *testing.T) {
 
 // FuzzPrint reads arbitrary text; what is accepted must print, read back, and print the same from the second print on.
 func FuzzPrint(f *testing.F) {
-	files, _ := filepath.Glob(filepath.Join("testdata", "*.txtar"))
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(f, err)
+	for _, archive := range archives.All(f, "testdata/*.txtar") {
 		f.Add(string(archive.Files[0].Data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -13,7 +13,7 @@ import (
 // WriteHTML writes a page with a flame graph, the advice and the tables. It needs nothing but a browser.
 func (p *Profile) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	page.Begin(out, "Profile of "+p.Module, fmt.Sprintf("%s a run, mean of %d, with %d threads; %s", Duration(p.Seconds), p.Runs, p.Threads,
+	page.Begin(out, "Profile of "+p.Module, fmt.Sprintf("%s a run, mean of %d, with %d threads; %s", duration(p.Seconds), p.Runs, p.Threads,
 		p.account()))
 	if len(p.Advice) > 0 {
 		page.Heading(out, "What would help", "")
@@ -40,7 +40,7 @@ func (p *Profile) WriteHTML(w io.Writer) error {
 		page.Heading(out, "Loops", "")
 		rows := [][]page.Cell{}
 		for _, l := range p.Loops {
-			rows = append(rows, []page.Cell{p.seconds(l.Seconds), page.Number(l.Rounds*l.Executions, calls(l.Rounds*l.Executions)), page.Number(l.PerRound, Duration(l.PerRound)),
+			rows = append(rows, []page.Cell{p.seconds(l.Seconds), page.Number(l.Rounds*l.Executions, calls(l.Rounds*l.Executions)), page.Number(l.PerRound, duration(l.PerRound)),
 				page.Text(l.Name), page.Text(l.Where())})
 		}
 		page.Table(out, []string{"time", "rounds", "a round", "loop", "where"}, rows)
@@ -50,7 +50,7 @@ func (p *Profile) WriteHTML(w io.Writer) error {
 }
 
 func (p *Profile) seconds(s float64) page.Cell {
-	c := page.Number(s, Duration(s))
+	c := page.Number(s, duration(s))
 	c.Bar = s / max(p.OpSeconds, 1e-12)
 	return c
 }
@@ -70,7 +70,7 @@ func (p *Profile) opTable(out io.Writer) {
 		where.Title = strings.Join(append([]string{o.OpName}, o.Frames...), "\n")
 		each := o.Seconds / max(o.Calls, 1e-9)
 		rows = append(rows, []page.Cell{p.seconds(o.Seconds), page.Number(o.Seconds, percent(o.Seconds/max(p.OpSeconds, 1e-12))), page.Number(o.Calls, calls(o.Calls)),
-			page.Number(each, Duration(each)), page.Number(o.Share, fmt.Sprintf("%.0f %%", 100*o.Share)), page.Text(o.limitText()), name, where})
+			page.Number(each, duration(each)), page.Number(o.Share, fmt.Sprintf("%.0f %%", 100*o.Share)), page.Text(o.limitText()), name, where})
 	}
 	page.Table(out, []string{"time", "share", "calls", "each", "of machine", "limit", "op", "where"}, rows)
 }
@@ -118,7 +118,7 @@ func (p *Profile) box(out io.Writer, n *Node, at float64, row int, whole float64
 	if n.Op >= 0 {
 		o := &p.Ops[n.Op]
 		name, colour = o.label(), colourOf(o)
-		title = fmt.Sprintf("%s %s\n%s, %s\n%s\n%s", o.Name, o.Shape, Duration(width), percent(width/whole), o.limitText(), o.Where())
+		title = fmt.Sprintf("%s %s\n%s, %s\n%s\n%s", o.Name, o.Shape, duration(width), percent(width/whole), o.limitText(), o.Where())
 	}
 	x, w := at/whole*flameWidth, width/whole*flameWidth
 	shown := ""

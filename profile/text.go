@@ -25,7 +25,7 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	if p.Runs != 1 {
 		runs = fmt.Sprintf("%d runs", p.Runs)
 	}
-	fmt.Fprintf(out, "%s: %s a run (%s, %s); %s\n\n", p.Module, Duration(p.Seconds), runs, threads, p.account())
+	fmt.Fprintf(out, "%s: %s a run (%s, %s); %s\n\n", p.Module, duration(p.Seconds), runs, threads, p.account())
 	line := func(format string, args ...any) {
 		fmt.Fprintln(out, clip(strings.TrimRight(fmt.Sprintf(format, args...), " "), o.Width))
 	}
@@ -41,10 +41,10 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 			for _, x := range p.Ops[i:] {
 				rest += x.Seconds
 			}
-			line("%9s %7s %9s %9s  %-18s  and %d more ops", Duration(rest), percent(rest/p.OpSeconds), "", "", "", len(p.Ops)-i)
+			line("%9s %7s %9s %9s  %-18s  and %d more ops", duration(rest), percent(rest/p.OpSeconds), "", "", "", len(p.Ops)-i)
 			break
 		}
-		line("%9s %7s %9s %9s  %-18s  %-24s %s", Duration(op.Seconds), percent(op.Seconds/p.OpSeconds), calls(op.Calls), Duration(op.Seconds/max(op.Calls, 1e-9)),
+		line("%9s %7s %9s %9s  %-18s  %-24s %s", duration(op.Seconds), percent(op.Seconds/p.OpSeconds), calls(op.Calls), duration(op.Seconds/max(op.Calls, 1e-9)),
 			op.limitText(), op.label(), op.Where())
 	}
 	fmt.Fprintf(out, "\n")
@@ -53,7 +53,7 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 		if l.Seconds == 0 || o.Top > 0 && i >= o.Top {
 			break
 		}
-		line("%9s %7s %9.3g %9.3g  %s: %s", Duration(l.Seconds), percent(l.Seconds/p.OpSeconds), l.Flops/l.Seconds*1e-9, l.Bytes/l.Seconds*1e-9, l.Source,
+		line("%9s %7s %9.3g %9.3g  %s: %s", duration(l.Seconds), percent(l.Seconds/p.OpSeconds), l.Flops/l.Seconds*1e-9, l.Bytes/l.Seconds*1e-9, l.Source,
 			strings.Join(abridge(l.Ops), ", "))
 	}
 	if len(p.Loops) > 0 {
@@ -66,12 +66,12 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 		}
 		rounds, each, how := "?", "", ""
 		if l.Rounds > 0 {
-			rounds, each = calls(l.Rounds*l.Executions), Duration(l.PerRound)
+			rounds, each = calls(l.Rounds*l.Executions), duration(l.PerRound)
 		}
 		if l.Compiled {
 			how = ", one compiled program"
 		}
-		line("%9s %7s %9s %9s  %s %s%s", Duration(l.Seconds), percent(l.Seconds/p.OpSeconds), rounds, each, l.Name, l.Where(), how)
+		line("%9s %7s %9s %9s  %s %s%s", duration(l.Seconds), percent(l.Seconds/p.OpSeconds), rounds, each, l.Name, l.Where(), how)
 		for _, x := range l.Inside[:min(len(l.Inside), shownInside)] {
 			line("%37s    %s of it, estimated: %s (%s) %s", "", percent(x.Share), x.Name, x.Opcode, x.Where())
 		}
@@ -88,13 +88,13 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 // account says what a run consists of.
 func (p *Profile) account() string {
 	share := func(seconds float64) string { return percent(seconds / max(p.Seconds, 1e-12)) }
-	text := fmt.Sprintf("its ops take %s, %s", Duration(p.OpSeconds), share(p.OpSeconds))
+	text := fmt.Sprintf("its ops take %s, %s", duration(p.OpSeconds), share(p.OpSeconds))
 	if p.Beside > 0 {
-		text += fmt.Sprintf(", %s of that beside each other", Duration(p.Beside))
+		text += fmt.Sprintf(", %s of that beside each other", duration(p.Beside))
 	}
 	for _, r := range p.Rest {
 		if r.Seconds >= worthRest*p.Seconds {
-			text += fmt.Sprintf("; %s takes %s, %s", r.Name, Duration(r.Seconds), share(r.Seconds))
+			text += fmt.Sprintf("; %s takes %s, %s", r.Name, duration(r.Seconds), share(r.Seconds))
 		}
 	}
 	return text
@@ -138,8 +138,8 @@ func calls(n float64) string {
 	return fmt.Sprintf("%.1f", n)
 }
 
-// Duration is a time in the unit that suits it.
-func Duration(seconds float64) string {
+// duration is a time in the unit that suits it.
+func duration(seconds float64) string {
 	switch {
 	case seconds >= 1:
 		return fmt.Sprintf("%.2f s", seconds)

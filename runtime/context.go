@@ -18,13 +18,13 @@ type ExecContext struct {
 	// Replica and Partition number the device that the execution stands for.
 	Replica, Partition int
 
-	host   *Host // if there is no request
 	tracer Tracer
-	lane   int // of the trace
-	depth  int // calls on this goroutine's stack
-	level  int // calls in all, but for the last depth
-
 	within *scope // innermost first
+
+	// The context is copied for every call, so these are short.
+	lane  int32 // of the trace
+	depth int32 // calls on this goroutine's stack
+	level int32 // calls in all, but for the last depth
 
 	// run is set in executions of tensor functions: they have a context of their own, cancelled by the first failure. So has op, the chain
 	// that a kernel is part of.
@@ -89,7 +89,7 @@ func (c *ExecContext) cancelled() *async.Value {
 }
 
 // newLane returns an unused trace lane.
-func (c *ExecContext) newLane() int {
+func (c *ExecContext) newLane() int32 {
 	if c.tracer == nil {
 		return 0
 	}
@@ -98,10 +98,13 @@ func (c *ExecContext) newLane() int {
 
 // Host returns the host that the execution runs on, or nil in a frame made by hand.
 func (c *ExecContext) Host() *Host {
-	if c.Request == nil {
-		return c.host
+	switch {
+	case c.Request != nil:
+		return c.Request.host
+	case c.run != nil:
+		return c.run.host
 	}
-	return c.Request.host
+	return nil
 }
 
 // Data returns the datum of type T that the request was made with, as in
@@ -125,7 +128,7 @@ type Request struct {
 	data map[reflect.Type]any
 
 	tracer Tracer
-	lanes  atomic.Int64
+	lanes  atomic.Int32
 
 	stopCtx   context.CancelCauseFunc
 	unwatch   func() bool
@@ -161,7 +164,7 @@ func NewRequest(ctx context.Context, host *Host, o RequestOptions) *Request {
 	return r
 }
 
-func (r *Request) newLane() int { return int(r.lanes.Add(1)) - 1 }
+func (r *Request) newLane() int32 { return r.lanes.Add(1) - 1 }
 
 // Context returns the request's context.
 func (r *Request) Context() context.Context { return r.ctx }

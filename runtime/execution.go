@@ -29,7 +29,7 @@ type execution struct {
 	locals []*async.Value
 
 	concurrent bool
-	holders    atomic.Int32 // loops that run, and continuations and tasks that will
+	holders    atomic.Int32 // loops that run, and continuations and tasks that will; counted once it is concurrent
 	first      loop
 }
 
@@ -63,7 +63,6 @@ func (g *generalFunction) newExecution(ctx *ExecContext) *execution {
 	}
 	e.ctx = *ctx
 	e.concurrent = false
-	e.holders.Store(1)
 	return e
 }
 
@@ -88,6 +87,7 @@ func (e *execution) share() {
 		return
 	}
 	e.concurrent = true
+	e.holders.Store(1)
 	if e.conts == nil {
 		e.conts = make([]continuation, len(e.regs))
 	}
@@ -131,9 +131,9 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 	default:
 		e := f.general.newExecution(&ctx)
 		l := &e.first
-		l.begin(e, ctx.lane)
+		l.begin(e, int(ctx.lane))
 		if ctx.tracer != nil {
-			ctx.tracer.Begin(ctx.lane, TraceFunction, f.name)
+			ctx.tracer.Begin(int(ctx.lane), TraceFunction, f.name)
 		}
 		if e.g.sequential {
 			l.walk(args)
@@ -146,7 +146,7 @@ func (f *Function) ExecuteByValue(ctx ExecContext, args, results []*async.Value)
 			l.tries = nil
 		}
 		if ctx.tracer != nil {
-			ctx.tracer.End(ctx.lane, TraceFunction, f.name)
+			ctx.tracer.End(int(ctx.lane), TraceFunction, f.name)
 		}
 		e.takeResults(results)
 		e.release()

@@ -44,7 +44,7 @@ var loops = sync.Pool{New: func() any { return new(loop) }}
 func borrowLoop(e *execution, stream int32) *loop {
 	l := loops.Get().(*loop)
 	l.init(e.g)
-	l.begin(e, e.ctx.newLane())
+	l.begin(e, int(e.ctx.newLane()))
 	l.stream = stream
 	return l
 }

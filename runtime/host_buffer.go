@@ -17,16 +17,16 @@ type HostBuffer struct {
 	parent   *HostBuffer
 }
 
-// HostBufferHeader is what a buffer takes from its allocator besides its size: in TFRT, whose accounts are part of the
+// hostBufferHeader is what a buffer takes from its allocator besides its size: in TFRT, whose accounts are part of the
 // contract, header and bytes are one allocation.
-const HostBufferHeader = 64
+const hostBufferHeader = 64
 
 // NewHostBuffer returns a buffer of size bytes with undefined contents and one reference.
 func NewHostBuffer(a HostAllocator, size, align int64) (*HostBuffer, error) {
 	if size < 0 || size > maxAllocation {
 		return nil, async.Errorf(async.ResourceExhausted, "cannot allocate %d bytes", size)
 	}
-	memory, err := a.Allocate(size+HostBufferHeader, align)
+	memory, err := a.Allocate(size+hostBufferHeader, align)
 	if err != nil {
 		return nil, err
 	}

@@ -2,14 +2,13 @@ package runtime_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/hostprog"
@@ -86,12 +85,7 @@ func show(v *async.Value) string {
 // exactly that; the multi-threaded one, and sequential functions, the same lines in any order, unless the section says "single" or "multi" only. The word
 // "strict" makes all kernels strict.
 func TestHostPrograms(t *testing.T) {
-	files, err := filepath.Glob("testdata/host/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		ar, err := txtar.ParseFile(file)
-		require.NoError(t, err)
+	for _, ar := range archives.All(t, "testdata/host/*.txtar") {
 		var text string
 		for _, section := range ar.Files {
 			if section.Name == "program" {

@@ -101,7 +101,7 @@ func newTensorRun(entry *tensorFunction, host *Host) (*tensorRun, error) {
 		return nil, err
 	}
 	r.arena = arena
-	r.ctx.run, r.ctx.host = r, host
+	r.ctx.run = r
 	b := instanceBuilder{run: r, scratch: arena[frame:]}
 	b.fiber(&r.main, entry, arena[:entry.frame:entry.frame], nil)
 	return r, nil

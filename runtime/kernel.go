@@ -136,7 +136,7 @@ func (f *Frame) Func(i int) *Function { return f.kernel.funcs()[i] }
 func (f *Frame) Ctx() ExecContext {
 	ctx := *f.ctx
 	ctx.depth++
-	ctx.lane = f.lane
+	ctx.lane = int32(f.lane)
 	return ctx
 }
 

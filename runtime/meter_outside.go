@@ -11,8 +11,8 @@ type MeterOutside struct {
 	Entering, Leaving float64
 }
 
-// MuchLonger is how many times as long as the shortest an execution may take that counts, of those that are alike.
-const MuchLonger = 1.25
+// muchLonger is how many times as long as the shortest an execution may take that counts, of those that are alike.
+const muchLonger = 1.25
 
 // outside is what a meter measures of executions that are alike.
 type outside struct {
@@ -69,8 +69,8 @@ func (m *Meter) End() {
 		}
 	}
 	whole -= reads * m.cost
-	counts := o.executions == 0 || float64(whole) <= MuchLonger*float64(o.shortest)
-	if counts && float64(whole)*MuchLonger < float64(o.shortest) { // the others were the disturbed ones
+	counts := o.executions == 0 || float64(whole) <= muchLonger*float64(o.shortest)
+	if counts && float64(whole)*muchLonger < float64(o.shortest) { // the others were the disturbed ones
 		*o = outside{began: o.began, number: o.number, steps: o.steps, spare: o.meanTimed()}
 		m.eachMain((*meter).disturbed)
 	}

@@ -28,7 +28,7 @@ func (f *Function) executeNative(ctx ExecContext, args, results []*async.Value) 
 			failAll(args, results, failed)
 			return
 		}
-		frame := Frame{ctx: ctx, lane: ctx.lane, kernel: &f.native.kernel, args: args, results: make([]*async.Value, len(results))}
+		frame := Frame{ctx: ctx, lane: int(ctx.lane), kernel: &f.native.kernel, args: args, results: make([]*async.Value, len(results))}
 		frame.call()
 		dropAll(args)
 		copy(results, frame.results) // only now: callers may pass one slice for both

@@ -255,7 +255,7 @@ func (l *scalarLinker) conditional(s *step, in, out []scalar.Operand) ([]scalar.
 		}
 		test := selector
 		if in[0].Width != 1 {
-			test, _ = l.b.Named("eq.s32", selector, l.b.Const(4, uint64(i)))
+			test, _ = l.b.Named(scalar.Name{Op: "eq", Type: scalar.S32}, selector, l.b.Const(4, uint64(i)))
 		}
 		return l.b.If(test, widths, func() []scalar.Value { return side(i, at) },
 			func() []scalar.Value { return from(i+1, at+s.control.Counts[i]) })

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -177,13 +178,8 @@ func onEveryQueue(t *testing.T, f func(t *testing.T, host *runtime.Host)) {
 //
 // or, in "load" or "check", a text that the error of loading or of CheckPlans contains. Every line runs three times, to see instances used again.
 func TestTensorPrograms(t *testing.T) {
-	files, err := filepath.Glob("testdata/tensor/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
+	for file, ar := range archives.All(t, "testdata/tensor/*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(file)
-			require.NoError(t, err)
 			onEveryQueue(t, func(t *testing.T, host *runtime.Host) { runTensorArchive(t, host, ar) })
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// What the three async ops demand beyond their shapes (verifier 6.2).
+// Rules of the three async ops beyond their shapes (verifier 6.2).
 
 func (r *run) asyncStart(in hlo.Instruction) {
 	a := hlo.AttrsOf[hlo.AsyncStartAttrs](in)

@@ -70,7 +70,7 @@ type Config struct {
 	// Extra are rules beside those of the table.
 	Extra []Extra
 
-	// What XLA leaves unchecked, and programs that keep to XLA's rules may break.
+	// Rules that XLA does not check, and that programs which follow XLA's rules may break.
 
 	RNGState           bool // random states are as large as their algorithm wants; always on in profile doc
 	ReducerSignatures  bool // all-reduce and reduce-scatter combine two scalars of the elements' type into one

@@ -8,7 +8,7 @@ import (
 // Rule is a row of the rule table.
 type Rule struct {
 	ID string
-	// What must hold, in a sentence.
+	// The rule, in a sentence.
 	What string
 	// Option is the option without which the rule is not checked, or several with spaces between them; "" when it always is.
 	Option string

@@ -2,7 +2,7 @@ package verifier
 
 import "github.com/gohalo/halo/hlo"
 
-// What XLA leaves unchecked and programs rely on (verifier section 10): opt-in, since modules that XLA accepts break it.
+// Rules that XLA does not check and programs rely on (verifier section 10): opt-in, since modules that XLA accepts break them.
 
 // executable reports whether rules without which an instruction has no value are checked: profile doc promises that what it accepts can be
 // executed, and profile xla accepts what XLA accepts unless the option of the rules is on.

@@ -8,7 +8,7 @@ import (
 // DoubleToAdd replaces products by two, see docs/passes.md.
 var DoubleToAdd = &pass.Pass{
 	Name: "double-to-add",
-	Doc:  "x · 2 → x + x, for scalars",
+	Doc:  "x · 2 → x + x, for scalar integers",
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.Computations() {

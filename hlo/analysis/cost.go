@@ -18,12 +18,12 @@ type Cost struct {
 	Kernels         int64 // instructions that compute something; set in sums, where one counts as well as zero
 	Nanoseconds     int64 // what custom calls declare, and test instruments take
 	Sleeps          bool  // all of that holds no thread
-	// Unknown says that a custom call without a declared cost, or a loop of unknown length, which counts as AssumedTrips rounds, is in it.
+	// Unknown says that a custom call without a declared cost, or a loop of unknown length, which counts as assumedTrips rounds, is in it.
 	Unknown bool
 }
 
-// AssumedTrips is the number of rounds that a loop of unknown length is taken to have.
-const AssumedTrips = 10
+// assumedTrips is the number of rounds that a loop of unknown length is taken to have.
+const assumedTrips = 10
 
 // HoldsThread reports whether work keeps a thread while it runs: what sleeps, or waits for other devices, does not.
 func (c Cost) HoldsThread() bool { return c.Messages == 0 && !c.Sleeps }
@@ -198,7 +198,7 @@ func (k *Costs) branch(in hlo.Instruction) (worst Cost) {
 	return worst
 }
 
-// Trips is the number of rounds of a loop: what its backend configuration says, or its text if it counts, else AssumedTrips.
+// Trips is the number of rounds of a loop: what its backend configuration says, or its text if it counts, else assumedTrips.
 func (k *Costs) Trips(while hlo.Instruction) (n int64, known bool) {
 	if n, known := tripCount(while); known {
 		return n, true
@@ -206,7 +206,7 @@ func (k *Costs) Trips(while hlo.Instruction) (n int64, known bool) {
 	if loop, counts := FindLoop(k.m, while); counts {
 		return loop.Trip, true
 	}
-	return AssumedTrips, false
+	return assumedTrips, false
 }
 
 // declared is the cost of a custom call: what a test instrument is set to, or the estimate in the backend configuration, as Pallas writes it:
@@ -299,7 +299,7 @@ func windowElements(in hlo.Instruction) int64 {
 	return n
 }
 
-// tripCount is the number of rounds of a loop as its backend configuration tells: {"known_trip_count":{"n":"12"}}.
+// tripCount is the number of rounds of a loop as its backend configuration states it: {"known_trip_count":{"n":"12"}}.
 func tripCount(while hlo.Instruction) (int64, bool) {
 	c := while.Common()
 	if c == nil {

@@ -3,7 +3,7 @@ package analysis
 
 import "github.com/gohalo/halo/hlo"
 
-// SideEffects tells which computations of a module do more than compute their result. It is immutable.
+// SideEffects has the computations of a module that do more than compute their result. It is immutable.
 type SideEffects struct{ impure map[hlo.CompID]bool }
 
 // FindSideEffects looks at every computation once, callees first.

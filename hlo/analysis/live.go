@@ -6,7 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Live tells which parts of which values of a module anybody needs: the result of the program depends on them, or an effect does. Parts are the
+// Live has the parts of values of a module that are needed: the result of the program depends on them, or an effect does. Parts are the
 // leaves of shapes, in order. It sees through tuples, calls, branches and the state of loops, so that a value that is only carried round a loop
 // is not live. In a module of more than some million parts everything is. It is immutable.
 type Live struct {

@@ -320,7 +320,7 @@ func (s *spans) isBefore(a, b hlo.Instruction) bool {
 	if a.IsZero() || b.Opcode() == hlo.OpParameter {
 		return false
 	}
-	i, j := s.d.at[a.ID()], s.d.at[b.ID()]
+	i, j := s.d.Position(a.ID()), s.d.Position(b.ID())
 	if s.d.c.IsScheduled() {
 		return i <= j
 	}
@@ -331,17 +331,17 @@ func (s *spans) isBefore(a, b hlo.Instruction) bool {
 }
 
 // closure marks a position and what its edges lead to, once for each instruction.
-func closure(known map[hlo.InstrID][]bool, in hlo.Instruction, from int, edges [][]int) []bool {
+func closure(known map[hlo.InstrID][]bool, in hlo.Instruction, from int, e edges) []bool {
 	if seen, ok := known[in.ID()]; ok {
 		return seen
 	}
-	seen := make([]bool, len(edges))
+	seen := make([]bool, e.len())
 	for work := []int{from}; len(work) > 0; {
 		i := work[len(work)-1]
 		work = work[:len(work)-1]
 		if !seen[i] {
 			seen[i] = true
-			work = append(work, edges[i]...)
+			work = append(work, e.from(i)...)
 		}
 	}
 	known[in.ID()] = seen

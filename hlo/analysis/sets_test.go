@@ -13,7 +13,7 @@ func TestSets(t *testing.T) {
 	for _, limit := range []int{1, 64, 65, 128, 129, 1000} {
 		r := rand.New(rand.NewPCG(3, uint64(limit)))
 		s := newSets(limit)
-		ids, want := []int32{0}, []map[int]bool{{}}
+		ids, want := []numberSet{{}}, []map[int]bool{{}}
 		for range 300 {
 			a, b := r.IntN(len(ids)), r.IntN(len(ids))
 			m := maps.Clone(want[a])
@@ -42,12 +42,18 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestSetsOfAChain: sets each of which has one more than the one before share their parts.
+// TestSetsOfAChain: sets each of which has one more than the one before take no memory, and those of two chains side by side share their parts.
 func TestSetsOfAChain(t *testing.T) {
 	const n = 1 << 16
-	s, set := newSets(n), int32(0)
+	s, set := newSets(n), numberSet{}
 	for i := range n {
 		set = s.with(set, i)
 	}
+	require.Len(t, s.nodes, 1)
+	var two [2]numberSet
+	for i := range n {
+		two[i%2] = s.with(two[i%2], i)
+	}
 	require.Less(t, len(s.nodes), 14*n)
+	require.Equal(t, set, s.union(two[0], two[1]))
 }

@@ -1,7 +1,10 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // Windows answers the one question that a pass has to ask before it makes one instruction of two, or moves one: would this narrow a chain?
@@ -13,8 +16,8 @@ import (
 //
 // It speaks of one computation as it was when it was looked at. Windows are nil, and nothing narrows, where no chains are.
 type Windows struct {
-	of            map[hlo.InstrID]window
-	steps         map[hlo.InstrID]bool
+	of            idmap.Map[hlo.InstrID, window]
+	steps         idmap.Set[hlo.InstrID]
 	chains        []chainSteps
 	before, after *sets // of dones, and of starts
 }
@@ -25,8 +28,8 @@ type chainSteps struct {
 	start, done int
 }
 
-// window is a set of chains' steps, interned.
-type window struct{ dones, starts int32 }
+// window is a set of chains' steps.
+type window struct{ dones, starts numberSet }
 
 // IsStart reports whether in begins asynchronous work, or gives it an operand that it was waiting for.
 func IsStart(in hlo.Instruction) bool {
@@ -50,30 +53,31 @@ func FindWindows(c hlo.Computation) *Windows {
 	if len(starts)+len(dones) == 0 {
 		return nil
 	}
-	w := &Windows{of: make(map[hlo.InstrID]window), steps: make(map[hlo.InstrID]bool)}
+	slices.Reverse(starts) // an instruction comes before all from some number on, and sets are small that have all up to some number
+	w := new(Windows)
 	for _, id := range dones {
-		w.steps[id] = true
+		w.steps.Add(id)
 	}
-	number := make(map[hlo.InstrID]int, len(starts))
+	var number idmap.Map[hlo.InstrID, int]
 	for i, id := range starts {
-		w.steps[id] = true
-		number[id] = i
+		w.steps.Add(id)
+		number.Set(id, i)
 	}
 	for k, id := range dones {
 		step := c.MustAt(id)
 		for step = step.OperandInstr(0); step.Opcode() == hlo.OpAsyncUpdate; {
 			step = step.OperandInstr(0)
 		}
-		if i, ok := number[step.ID()]; ok {
+		if i, ok := number.Lookup(step.ID()); ok {
 			w.chains = append(w.chains, chainSteps{step.ID(), i, k})
 		}
 	}
 	d := FindDependencies(c)
-	var before, after []int32
+	var before, after []numberSet
 	before, w.before = d.reached(dones, d.before, c.IsScheduled(), false)
 	after, w.after = d.reached(starts, d.after, c.IsScheduled(), true)
 	for i, in := range d.Order {
-		w.of[in.ID()] = window{before[i], after[i]}
+		w.of.Set(in.ID(), window{before[i], after[i]})
 	}
 	return w
 }
@@ -84,8 +88,8 @@ func (w *Windows) Narrows(a, b hlo.InstrID) bool {
 	if w == nil || a == b {
 		return false
 	}
-	wa, knownA := w.of[a]
-	wb, knownB := w.of[b]
+	wa, knownA := w.of.Lookup(a)
+	wb, knownB := w.of.Lookup(b)
 	return knownA && knownB && wa != wb
 }
 
@@ -95,8 +99,8 @@ func (w *Windows) Delays(a, b hlo.InstrID) bool {
 	if w == nil || a == b {
 		return false
 	}
-	wa, knownA := w.of[a]
-	wb, knownB := w.of[b]
+	wa, knownA := w.of.Lookup(a)
+	wb, knownB := w.of.Lookup(b)
 	return knownA && knownB && !(w.before.subset(wb.dones, wa.dones) && w.after.subset(wb.starts, wa.starts))
 }
 
@@ -106,8 +110,8 @@ func (w *Windows) Postpones(a, b hlo.Instruction) bool {
 	if w == nil {
 		return false
 	}
-	wa, knownA := w.of[a.ID()]
-	wb, knownB := w.of[b.ID()]
+	wa, knownA := w.of.Lookup(a.ID())
+	wb, knownB := w.of.Lookup(b.ID())
 	if !knownA || !knownB {
 		return false
 	}
@@ -117,10 +121,10 @@ func (w *Windows) Postpones(a, b hlo.Instruction) bool {
 // Beside lists the starts of the chains beside which an instruction can run: it needs none of their dones, and none of their starts needs it.
 // Moved away, it would not hide them any more.
 func (w *Windows) Beside(id hlo.InstrID) (starts []hlo.InstrID) {
-	if w == nil || w.steps[id] {
+	if w == nil || w.steps.Has(id) {
 		return nil
 	}
-	x, known := w.of[id]
+	x, known := w.of.Lookup(id)
 	if !known {
 		return nil
 	}
@@ -137,24 +141,24 @@ func (w *Windows) Stands(now, old hlo.InstrID) {
 	if w == nil {
 		return
 	}
-	if x, ok := w.of[old]; ok {
-		w.of[now] = x
+	if x, ok := w.of.Lookup(old); ok {
+		w.of.Set(now, x)
 	}
 }
 
 // IsStep reports whether an instruction is a start, an update or a done.
-func (w *Windows) IsStep(id hlo.InstrID) bool { return w != nil && w.steps[id] }
+func (w *Windows) IsStep(id hlo.InstrID) bool { return w != nil && w.steps.Has(id) }
 
 // reached gives every position the set of the marked instructions that it comes after, by edges or, if scheduled, by place; back looks from
 // the end.
-func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, back bool) ([]int32, *sets) {
-	bit := make(map[int]int, len(marked))
+func (d *Dependencies) reached(marked []hlo.InstrID, e edges, scheduled, back bool) ([]numberSet, *sets) {
+	bit := make([]int32, len(d.Order)) // by position: one past the number of what is marked
 	for i, id := range marked {
-		bit[d.at[id]] = i
+		bit[d.at[id]] = int32(i) + 1
 	}
 	sets := newSets(len(marked))
-	of := make([]int32, len(d.Order))
-	last := int32(0)
+	of := make([]numberSet, len(d.Order))
+	var last numberSet
 	for k := range d.Order {
 		i := k
 		if back {
@@ -162,16 +166,16 @@ func (d *Dependencies) reached(marked []hlo.InstrID, edges [][]int, scheduled, b
 		}
 		if scheduled {
 			of[i] = last
-			if b, is := bit[i]; is {
-				last = sets.with(last, b)
+			if b := bit[i]; b > 0 {
+				last = sets.with(last, int(b)-1)
 			}
 			continue
 		}
-		set := int32(0)
-		for _, j := range edges[i] {
+		var set numberSet
+		for _, j := range e.from(i) {
 			set = sets.union(set, of[j])
-			if b, is := bit[j]; is {
-				set = sets.with(set, b)
+			if b := bit[j]; b > 0 {
+				set = sets.with(set, int(b)-1)
 			}
 		}
 		of[i] = set

@@ -15,19 +15,15 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/diff"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/archives"
 )
 
 var update = flag.Bool("update", false, "rewrite the archives' reports")
 
 // TestFind reads archives of two modules, a.hlo and b.hlo, the options of compiling them, if there are any, and the report of how they differ, want.
 func TestFind(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
+	for file, archive := range archives.All(t, "testdata/*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			require.NoError(t, err)
 			parts := map[string]string{}
 			for _, f := range archive.Files {
 				parts[f.Name] = string(f.Data)

@@ -45,7 +45,7 @@ var customCalls = map[string]Kernel{
 	"PadToStatic":    padToStatic,
 	"SliceToDynamic": sliceToDynamic,
 
-	// What XLA's client makes of decompositions, for processors that have no library for them.
+	// The custom calls that XLA's client writes for decompositions on processors without a library for them.
 	"Qr":                            lapackGeqrf,
 	"ProductOfElementaryReflectors": lapackOrgqr,
 	"Eigh":                          eigh,

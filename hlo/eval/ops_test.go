@@ -8,21 +8,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/archives"
 )
 
 // TestOps evaluates the cases of testdata/ops: modules followed by the leaves of their results or an error.
 func TestOps(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/ops/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, f := range files {
-		archive, err := txtar.ParseFile(f)
-		require.NoError(t, err)
+	for f, archive := range archives.All(t, "../../testdata/ops/*.txtar") {
 		for _, c := range archive.Files {
 			t.Run(strings.TrimSuffix(filepath.Base(f), ".txtar")+"/"+c.Name, func(t *testing.T) {
 				checkCase(t, string(c.Data))

@@ -168,7 +168,7 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 		return nil, fmt.Errorf("computations call each other more than %d deep", maxDepth)
 	}
 	defer func() { e.depth-- }()
-	// A loop of whose body nothing is left to compute must not run for ever, either.
+	// A loop of whose body nothing is left to compute must not run forever, either.
 	if err := e.ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -111,8 +111,23 @@ func threeFry(key, ctr uint64) (y0, y1 uint32) {
 	return x0, x1
 }
 
+// ThreeFryAxis is the axis of a shape along which two neighbours of less than 64 bits share a counter: the first of even size, else the first of the
+// largest size. The shape is not a scalar.
+func ThreeFryAxis(s hlo.Shape) int {
+	axis := 0
+	for i := range s.Rank() {
+		if s.Dim(i)%2 == 0 {
+			return i
+		}
+		if s.Dim(i) > s.Dim(axis) {
+			axis = i
+		}
+	}
+	return axis
+}
+
 // threeFryArray fills an array and says how many counters it took. Elements of 64 bits take one each; of narrower ones a pair shares a
-// counter, the two being neighbours along the split dimension: the first of even size, else the first of the largest size.
+// counter: see [ThreeFryAxis].
 func threeFryArray(key, ctr uint64, s hlo.Shape) ([]uint64, uint64) {
 	n := int(s.NumElements())
 	words := make([]uint64, n)
@@ -129,16 +144,7 @@ func threeFryArray(key, ctr uint64, s hlo.Shape) ([]uint64, uint64) {
 		words[0] = uint64(y0)
 		return words, 1
 	}
-	split := 0
-	for i, d := range dims {
-		if d%2 == 0 {
-			split = i
-			break
-		}
-		if d > dims[split] {
-			split = i
-		}
-	}
+	split := ThreeFryAxis(s)
 	half := append([]int(nil), dims...)
 	half[split] = (dims[split] + 1) / 2
 	strides := rowMajor(dims)

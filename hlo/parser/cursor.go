@@ -26,7 +26,7 @@ type parser struct {
 	warnings []*Error
 	undo     undo
 	stopped  bool // a computation has no end, or too much is wrong
-	// What a text may be full of is told of once: zeros that lose their signs, threads that do not count.
+	// Frequent warnings are given once: zeros that lose their signs, threads that do not count.
 	warnedZero, warnedThread bool
 
 	// Last place whose line is known, for position.

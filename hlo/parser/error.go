@@ -178,7 +178,7 @@ func (p *parser) report(f *failure) {
 	p.errs = append(p.errs, e)
 }
 
-// before is the note of a fault that tells of the definition at off, which came first.
+// before is a note that points to the earlier definition at off.
 func (p *parser) before(what string, off int) string {
 	e := p.errorAt(off, "")
 	return fmt.Sprintf("%s previously defined here: %s: %s", what, e.Position(), strings.TrimSpace(e.Source))

@@ -35,7 +35,7 @@ type draft struct {
 	unusual bool
 	unknown string // opcode that is not known
 	inlined bool   // a computation was written in place
-	// What a sugared update or done repeats of the attributes of its op: indexes are of the plan of the wrapped op.
+	// The attributes of its op that a sugared update or done repeats: indexes are of the plan of the wrapped op.
 	repeats       []rawAttr
 	repeatedCalls []hlo.CompID
 }

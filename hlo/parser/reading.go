@@ -55,7 +55,7 @@ const maxLeft = 32
 // readChunk reads the instructions that begin in a part of the text. It is useful unless most of them have to be left.
 func (p *parser) readChunk(c *chunk, from, to int) (useful bool) {
 	p.part = c
-	// What is much longer than a chunk is left, too. A cut instruction cannot be taken for a whole one: see read.
+	// An instruction much longer than a chunk is left, too. A cut instruction cannot be taken for a whole one: see read.
 	p.src = p.text[:min(len(p.text), to+(to-from))]
 	to = min(to, len(p.src))
 	n := 0

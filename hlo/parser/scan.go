@@ -70,7 +70,7 @@ func isReserved(word string) bool {
 	return isType || isKeyword(word)
 }
 
-// mayBeReserved tells most words at once: it looks at the length and the first letter, and whether the word has a dot.
+// mayBeReserved refuses most words at once by their length and first letter, and whether they have a dot.
 func mayBeReserved(word string) bool {
 	return len(word) < 32 && reservedLengths[word[0]]>>len(word)&1 != 0 && strings.IndexByte(word, '.') < 0
 }

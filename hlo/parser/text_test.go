@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/printer"
 )
 
@@ -20,12 +21,7 @@ var update = flag.Bool("update", false, "rewrite the wanted texts of testdata")
 // TestText reads the cases of testdata/*.txtar: each is a text and, in the section NAME.want after it, what it prints as in the long
 // form without sugar, warnings first, or the errors.
 func TestText(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		a, err := txtar.ParseFile(path)
-		require.NoError(t, err)
+	for path, a := range archives.All(t, "testdata/*.txtar") {
 		wants := make(map[string]string)
 		for _, f := range a.Files {
 			if name, ok := strings.CutSuffix(f.Name, ".want"); ok {

@@ -55,7 +55,7 @@ func (r *Runner) onThreads(m hlo.Module, only map[hlo.CompID]bool) map[hlo.CompI
 	return set
 }
 
-// runKey tells runs of passes apart by what they do, not by which value the pass is: a pipeline that is parsed twice has its passes twice.
+// runKey identifies a run of a pass by what it does, not by which value the pass is: a pipeline that is parsed twice has its passes twice.
 type runKey struct {
 	pass, options string
 	fp            FP

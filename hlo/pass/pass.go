@@ -5,7 +5,7 @@
 //	Context     what a pass may use: cancellation, fuel, budgets, facts, statistics, remarks    context.go, facts.go, remark.go
 //	Pipeline    a named sequence of passes and pipelines, perhaps repeated                      pipeline.go, text.go
 //	Phase       a property of modules that passes make, and undo                                phase.go
-//	Runner      runs a pipeline: checks the module after each change, tells instruments         runner.go, measure.go
+//	Runner      runs a pipeline: checks the module after each change, calls instruments         runner.go, measure.go
 //	Matches     selects passes by where they stand: O2/simplify#2/dce@3                         path.go
 //	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go
 //	History     what became of each instruction, and by which rewrite                           history.go, outcome.go
@@ -13,7 +13,7 @@
 // A pass has changed something exactly when it returns another module than it was given, which is a comparison of pointers
 // (hlo.Module values are ==). Pipelines are written as text, `fix(algsimp,dce),cse`, and print back to it.
 //
-// What a pass is lives here, the passes live below package passes, and their catalogue is package passes itself. This package is given
+// The passes are packages below passes, and their catalogue is package passes itself. This package is given
 // a check and a dump as functions: it imports neither the verifier nor the printer.
 package pass
 

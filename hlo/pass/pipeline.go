@@ -4,7 +4,7 @@ package pass
 type Pipeline struct {
 	Name  string // "" for a group in parentheses
 	Steps []Step
-	// Fix repeats the steps until the module stops changing, at most Limit times (0: DefaultLimit).
+	// Fix repeats the steps until the module stops changing, at most Limit times (0: defaultLimit).
 	Fix   bool
 	Limit int
 	// If names a condition of the module without which the steps are left out; see conditions.
@@ -17,8 +17,8 @@ type Pipeline struct {
 	Options Options
 }
 
-// DefaultLimit is XLA's limit of repetitions.
-const DefaultLimit = 25
+// defaultLimit is XLA's limit of repetitions.
+const defaultLimit = 25
 
 // Step is a pass or a pipeline.
 type Step struct {

@@ -100,7 +100,7 @@ func (s Site) Computation(id hlo.CompID) (hlo.Computation, bool) {
 //
 // Instructions with control dependencies stay, and so do fused computations and those that an async-start wraps. Metadata, sharding and
 // frontend attributes go to what replaces an instruction; an instruction with a sharding is not replaced by an existing one without it.
-// What a rewrite leaves without users is removed at once, so that later rules see true numbers of users.
+// Instructions that a rewrite leaves without users are removed at once, so that later rules see true numbers of users.
 type Rewriter struct {
 	Rules []*RewriteRule
 	// Allow is the worst class of rules that may fire; nil leaves it to the policy of the run.
@@ -196,7 +196,7 @@ func (w *rewriting) push(id hlo.InstrID) {
 	}
 }
 
-// run works until the queue is empty or limit rewrites are done: rules that undo each other would go on for ever.
+// run works until the queue is empty or limit rewrites are done: rules that undo each other would never end.
 func (w *rewriting) run(limit int) error {
 	for len(w.queue) > 0 && limit > 0 {
 		id := w.queue[0]

@@ -151,7 +151,7 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 	p := at.group
 	limit := p.Limit
 	if limit <= 0 {
-		limit = DefaultLimit
+		limit = defaultLimit
 	}
 	var round []Report
 	if watching := len(r.Instruments); r.looks() {
@@ -169,7 +169,7 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 		if err := r.steps(ctx, at); err != nil || r.now.at == before {
 			return err
 		}
-		// A module that comes back will come back for ever.
+		// A module that comes back once comes back forever.
 		var h hlo.Hash
 		r.look(func(m hlo.Module) { h = m.Hash() })
 		if n == limit || (n > 3 && seen[h]) {

@@ -132,7 +132,7 @@ func (boolCodec) put(b []byte, num protowire.Number, _ unsafe.Pointer) []byte {
 	return appendVarint(b, num, 1)
 }
 
-// optIntCodec tells a 0 that is written from one that is not.
+// optIntCodec distinguishes a 0 that is written from a missing field.
 type optIntCodec struct{}
 
 func (optIntCodec) read(p unsafe.Pointer, typ protowire.Type, b []byte, _ int) (int, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// What a compressed file may grow to: protobuf has no messages of more than 2 GiB, and programs do not shrink to less than a two-hundredth,
+// The limit on the size of a decompressed file: protobuf has no messages of more than 2 GiB, and programs do not shrink to less than a two-hundredth,
 // unless they are small or, which is the same, have large constants of one value.
 const (
 	maxUnpacked = 1<<31 - 1

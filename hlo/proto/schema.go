@@ -5,7 +5,7 @@ import "github.com/gohalo/halo/hlo"
 // A table, and longer than other files for that: the whole schema at one sight.
 //
 // The messages of xla/service/hlo.proto and xla/xla_data.proto that a module consists of. The tag is the field number; those from
-// 20000 up are halo's own. An [hlo.OptInt] tells a field that was written as 0 from one that was not written. Fields of releases to come
+// 20000 up are halo's own. An [hlo.OptInt] distinguishes a field written as 0 from a missing one. Fields of releases to come
 // are skipped, as those are that text does not have; doc.go says which.
 
 type hloProto struct {

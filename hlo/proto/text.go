@@ -28,7 +28,7 @@ func EncodeText(m hlo.Module) ([]byte, error) {
 	return textSchema().Append(nil, "HloModuleProto", Encode(m))
 }
 
-// textMessages are the messages that a text may be of, each with the field that tells it from the others.
+// textMessages are the messages that a text may be of, each with the field that identifies it.
 var textMessages = []struct{ name, by string }{
 	{"HloModuleProto", "computations"}, {"HloProto", "hlo_module"}, {"HloSnapshot", "hlo"},
 }

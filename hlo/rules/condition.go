@@ -65,7 +65,7 @@ var Conditions = []Condition{
 	{Name: "highest", Args: "c", Doc: "no number of the type is above c", values: splat(scalar.IsHighest)},
 	{Name: "finite", Args: "c", Doc: "c is neither infinite nor NaN", values: splat(isFinite)},
 	{Name: "exact-power", Args: "c", Doc: "c is ±2^k, and so is 1/c, neither subnormal: multiplying by one is dividing by the other", values: splat(isExactPower)},
-	{Name: "nonnegative", Args: "x", Doc: "no element is below zero or -0; NaN may be there", values: func(x []hlo.Instruction) bool { return NonNegative(x[0]) }},
+	{Name: "nonnegative", Args: "x", Doc: "no element is below zero or -0; NaN may be there", values: func(x []hlo.Instruction) bool { return nonNegative(x[0], 8) }},
 	{Name: "less", Args: "c1, c2", Doc: "constant c1 is below constant c2", values: func(x []hlo.Instruction) bool {
 		a, okA := match.SplatValue(x[0])
 		b, okB := match.SplatValue(x[1])
@@ -76,7 +76,7 @@ var Conditions = []Condition{
 		return ok && order < 0
 	}},
 	{Name: "widens", Args: "x, y", Doc: "every element that x may have is one that y may have", values: func(x []hlo.Instruction) bool {
-		return Keeps(x[0].Shape().Type(), x[1].Shape().Type())
+		return keeps(x[0].Shape().Type(), x[1].Shape().Type())
 	}},
 	{Name: "sorted", Args: "p", Doc: "the axes ascend", axes: func(p []int64) bool { return slices.IsSorted(p) }},
 	{Name: "empty", Args: "p", Doc: "the list of axes is empty", axes: func(p []int64) bool { return len(p) == 0 }},

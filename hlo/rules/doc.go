@@ -39,5 +39,5 @@
 //	axes.go       lists of axes, and what computes them
 //
 // A rule says nothing of layouts, control dependencies, sharding, sizes that are known at run time only, or mixed precision: [pass.Rewriter]
-// sees to these for every rule.
+// handles these for every rule.
 package rules

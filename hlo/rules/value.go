@@ -5,10 +5,8 @@ import (
 	"github.com/gohalo/halo/hlo/scalar"
 )
 
-// NonNegative reports whether no element of x is below zero, nor minus zero; NaN may be there. √-0 is -0, so a root counts only of what is not
-// negative itself.
-func NonNegative(x hlo.Instruction) bool { return nonNegative(x, 8) }
-
+// nonNegative reports whether no element of x is below zero, nor minus zero; NaN may be there. It looks at depth levels of operands. √-0 is -0, so
+// a root counts only of what is not negative itself.
 func nonNegative(x hlo.Instruction, depth int) bool {
 	t := x.Shape().Type()
 	if depth == 0 || t.IsComplex() || !x.Shape().IsArray() {
@@ -69,8 +67,8 @@ func nonNegativeLiteral(l *hlo.Literal) bool {
 // precision is how many bits a floating type keeps of an integer.
 var precision = map[hlo.PrimitiveType]int{hlo.BF16: 8, hlo.F16: 11, hlo.F32: 24, hlo.F64: 53}
 
-// Keeps reports whether every value of a is a value of b.
-func Keeps(a, b hlo.PrimitiveType) bool {
+// keeps reports whether every value of a is a value of b.
+func keeps(a, b hlo.PrimitiveType) bool {
 	switch {
 	case a == b || a == hlo.PRED && b.IsInteger() && b.Bits() >= 8:
 		return true

@@ -22,7 +22,7 @@ type Member struct {
 // maxMembers bounds the files of an archive.
 const maxMembers = 1 << 20
 
-// tarMark is where a tar file has what tells it from others.
+// tarMark is the offset of the magic number of tar files.
 const tarMark = 257
 
 func isTar(data []byte) bool {

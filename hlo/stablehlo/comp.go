@@ -27,7 +27,7 @@ func newComp(c *converter, name string) *comp {
 		consts: make(map[constKey]hlo.InstrID)}
 }
 
-// constKey tells constants apart: each is made once in a computation.
+// constKey identifies a constant: each is made once in a computation.
 type constKey struct {
 	typ   *mlir.Type
 	data  string

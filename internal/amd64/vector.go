@@ -2,7 +2,7 @@ package amd64
 
 import "fmt"
 
-// Vector is an instruction on the lanes of vector registers, of which there are 16, or 32 in the form of AVX-512. D is the result, and X and Y
+// Vector is an instruction on the lanes of vector registers: 16, or 32 in the form of AVX-512. D is the result, and X and Y
 // are operands, the last of which may be in memory. So may D, of instructions that move, and of those that make elements narrower.
 type Vector struct {
 	Op VectorOp

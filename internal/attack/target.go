@@ -66,14 +66,14 @@ func newTarget() (*Target, error) {
 	return t, err
 }
 
-// finding makes an error of what must not happen: a panic on the way, or an error that tells of one.
+// finding returns an error for what must not happen: a panic, or an error that reports one.
 func finding(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 	}
 }
 
-// broken reports whether an error tells of a panic that was caught.
+// broken reports whether an error stands for a caught panic.
 func broken(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "panic") || strings.Contains(err.Error(), "runtime error"))
 }

@@ -44,8 +44,8 @@ type answer struct {
 // patience is how long the browser may take for one command.
 const patience = 60 * time.Second
 
-// Find is the browser's program; ErrNone if there is none. The variable HALO_BROWSER names another.
-func Find() (string, error) {
+// find is the browser's program; ErrNone if there is none. The variable HALO_BROWSER names another.
+func find() (string, error) {
 	if runtime.GOOS == "windows" { // a process there gets no pipes but the three
 		return "", ErrNone
 	}
@@ -62,7 +62,7 @@ func Find() (string, error) {
 
 // Start runs a browser with an empty profile.
 func Start() (*Browser, error) {
-	path, err := Find()
+	path, err := find()
 	if err != nil {
 		return nil, err
 	}

@@ -7,20 +7,22 @@ import (
 )
 
 // Watch calls exceeded, on a goroutine of its own, when the process has come close to what it may have: the last resort against growth in
-// small steps, which nobody asks for. It looks every few milliseconds until stop is called. exceeded should end the process, since the Go
-// runtime will do so soon.
+// small steps, for which no budget is asked. It looks every few milliseconds until stop is called, and less often while much is left. exceeded
+// should end the process, since the Go runtime will do so soon.
 func Watch(exceeded func(*Error)) (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
+		timer := time.NewTimer(interval)
+		defer timer.Stop()
 		for full := 0; ; {
 			select {
 			case <-done:
 				return
-			case <-tick.C:
+			case <-timer.C:
 			}
-			if left := Left(); left > reserve {
+			left := Left()
+			timer.Reset(pause(left))
+			if left > reserve {
 				full = 0
 				continue
 			} else if full++; full == 1 {
@@ -38,7 +40,14 @@ const (
 	interval = 20 * time.Millisecond
 	// reserve is about what a fast program takes in two intervals.
 	reserve = 128 << 20
+	// rarest is the longest time between two looks: others may take memory, too.
+	rarest = 10 * interval
 )
+
+// pause is after what time to look again: before a fast program has taken a sixteenth of what is left.
+func pause(left int64) time.Duration {
+	return max(interval, min(rarest, time.Duration(left/(8*reserve))*interval))
+}
 
 // CollectorLimit is from how much memory on the collector should work harder, or math.MaxInt64.
 func CollectorLimit() int64 {

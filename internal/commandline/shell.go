@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// completeValues tells a command line that completes what the values of flags are.
+// completeValues registers the values of flags for completion.
 func completeValues(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {

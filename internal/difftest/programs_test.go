@@ -7,23 +7,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/difftest"
 	"github.com/gohalo/halo/verifier"
 )
 
 // TestPrograms runs the modules of testdata on both engines, with and without passes, with one and with several threads.
 func TestPrograms(t *testing.T) {
-	archives, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, archives)
-	for _, path := range archives {
-		archive, err := txtar.ParseFile(path)
-		require.NoError(t, err)
+	for path, archive := range archives.All(t, "testdata/*.txtar") {
 		for _, f := range archive.Files {
 			t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar")+"/"+f.Name, func(t *testing.T) {
 				m := parse(t, f.Name, string(f.Data))

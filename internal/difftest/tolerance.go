@@ -56,7 +56,7 @@ func differ(got, want *hlo.Literal, atLeast float64) error {
 	case !t.IsFloat() && !t.IsComplex():
 		d := arrays.Compare(got, want, 0, 0)
 		if d.Bad == 0 {
-			d.Bad = 1 // beyond what float64 tells apart
+			d.Bad = 1 // beyond the precision of float64
 		}
 		return fmt.Errorf("%v", d)
 	}

@@ -36,14 +36,14 @@ func (o *observation) compiled(ctx context.Context, m hlo.Module, args []*hlo.Li
 		l := all.Part(i)
 		o.add(in, l)
 		if in.ID() == entry.Root().ID() && !sameBits(l, o.result) {
-			return ErrPlan
+			return errPlan
 		}
 	}
 	return nil
 }
 
-// ErrPlan says that a program computes something else when it has to keep all its values.
-var ErrPlan = errors.New("the result is another one when all values are kept: two values share memory that they must not share")
+// errPlan says that a program computes something else when it has to keep all its values.
+var errPlan = errors.New("the result is another one when all values are kept: two values share memory that they must not share")
 
 func sameBits(a, b *hlo.Literal) bool {
 	x, y := a.Leaves(), b.Leaves()

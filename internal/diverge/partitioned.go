@@ -11,7 +11,7 @@ import (
 // FindPartitioned executes a program on one device and, partitioned, on many, on one literal for each parameter, and compares them. To see values, both are made to
 // return all values of the entry computation, so that the parts of each are put together by its sharding; the results are compared of the program as it is.
 //
-// What is written for one device of several, a manual region, a single device cannot run. A program with such regions runs on many devices instead, all of which
+// A single device cannot run a manual region, which is written for one device of several. A program with such regions runs on many devices instead, all of which
 // compute all of it but for the regions: alone partitions it so. Values in regions are not compared, those at their borders are.
 func FindPartitioned(ctx context.Context, m hlo.Module, args []*hlo.Literal, split, alone halo.PartitionOptions, cfg Config) (*Report, error) {
 	if cfg.MaxBytes == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/filecheck"
 )
 
@@ -21,12 +22,7 @@ var update = flag.Bool("update", false, "rewrite the expected errors in testdata
 // TestCases runs testdata/*.txtar. A case is three sections, NAME.checks, NAME.output and, when the two
 // do not agree, NAME.error; options are words in a line above the checks that begins with "options:".
 func TestCases(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(t, err)
+	for file, archive := range archives.All(t, "testdata/*.txtar") {
 		sections := map[string]string{}
 		for _, f := range archive.Files {
 			require.NotContains(t, sections, f.Name, "%s: section twice", file)
@@ -122,11 +118,7 @@ func TestHopeless(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(f, err)
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(f, err)
+	for _, archive := range archives.All(f, "testdata/*.txtar") {
 		for i, section := range archive.Files[:len(archive.Files)-1] {
 			f.Add(string(section.Data), string(archive.Files[i+1].Data))
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // HTML writes a module as a page with a drawing of each computation, which needs nothing but a browser: names lead from callers to what they call,
-// pointing at a node tells its whole instruction, and a field finds names. The error is that of w, or that there is no instruction of the name.
+// pointing at a node shows its whole instruction, and a field searches names. The error is that of w, or that there is no instruction of the name.
 func HTML(w io.Writer, m hlo.Module, cfg Config) error {
 	sections, err := pick(m, cfg)
 	if err != nil {

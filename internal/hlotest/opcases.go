@@ -5,20 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
+	"github.com/gohalo/halo/internal/archives"
 )
 
 // OpCases is the modules of testdata/ops, without the lines that say what comes out. The repository is up folders above the package
 // under test.
 func OpCases(t testing.TB, up int) (texts []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(strings.Repeat("../", up), "testdata", "ops", "*.txtar"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		require.NoError(t, err)
+	for _, archive := range archives.All(t, filepath.Join(strings.Repeat("../", up), "testdata", "ops", "*.txtar")) {
 		for _, c := range archive.Files {
 			text := "HloModule m\n"
 			for line := range strings.Lines(string(c.Data)) {

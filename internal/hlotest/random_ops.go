@@ -195,7 +195,7 @@ func (g *generator) reinterpret(x hlo.Value) {
 	}
 }
 
-// collective is one op of several devices, of which there is one, in one piece or in two.
+// collective is a collective of one device, in one piece or in two.
 func (g *generator) collective(x hlo.Value) {
 	b, s := g.b, x.Shape()
 	alone := &hlo.ReplicaGroups{Lists: [][]int64{{0}}}

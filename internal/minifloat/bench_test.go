@@ -18,7 +18,7 @@ func BenchmarkSlices(b *testing.B) {
 		{"WidenBF16", func() { WidenBF16(wide, half) }},
 		{"NarrowBytes/f8e4m3fn", func() { F8E4M3FN.NarrowBytes(bytes, wide) }},
 		{"WidenBytes/f8e4m3fn", func() { F8E4M3FN.WidenBytes(wide, bytes) }},
-		{"Pack/4", func() { Pack(half8, bytes, 4) }},
+		{"Pack/4", func() { pack(half8, bytes, 4) }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -8,10 +8,10 @@ func PackedLen(n, bits int) int {
 	return n/perByte + (n%perByte+perByte-1)/perByte
 }
 
-// Pack stores the low bits of each byte of src one after the other in dst, the first element
+// pack stores the low bits of each byte of src one after the other in dst, the first element
 // in the least significant bits, and fills up the last byte with zeros. dst holds at least
 // PackedLen(len(src), bits) bytes; it may be src itself.
-func Pack(dst, src []byte, bits int) {
+func pack(dst, src []byte, bits int) {
 	perByte := elementsPerByte(bits)
 	mask := byte(1<<bits - 1)
 	dst = dst[:PackedLen(len(src), bits)]
@@ -26,7 +26,7 @@ func Pack(dst, src []byte, bits int) {
 	}
 }
 
-// Unpack is the inverse of Pack for len(dst) elements: each goes to the low bits of a byte of
+// Unpack is the inverse of pack for len(dst) elements: each goes to the low bits of a byte of
 // its own, high bits zero. src holds at least PackedLen(len(dst), bits) bytes and does not overlap dst.
 func Unpack(dst, src []byte, bits int) {
 	perByte := elementsPerByte(bits)

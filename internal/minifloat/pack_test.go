@@ -9,7 +9,7 @@ import (
 
 func TestPack(t *testing.T) {
 	packed := make([]byte, 2)
-	Pack(packed, []byte{0xf1, 2, 3}, 4)
+	pack(packed, []byte{0xf1, 2, 3}, 4)
 	assert.Equal(t, []byte{0x21, 0x03}, packed)
 
 	for _, bits := range []int{1, 2, 4, 8} {
@@ -20,14 +20,14 @@ func TestPack(t *testing.T) {
 			}
 			require.Equal(t, (n*bits+7)/8, PackedLen(n, bits))
 			packed := make([]byte, PackedLen(n, bits))
-			Pack(packed, elements, bits)
+			pack(packed, elements, bits)
 			back := make([]byte, n)
 			Unpack(back, packed, bits)
 			require.Equal(t, elements, back)
 
-			Pack(elements, elements, bits)
+			pack(elements, elements, bits)
 			require.Equal(t, packed, elements[:len(packed)], "in place")
 		}
 	}
-	assert.Panics(t, func() { Pack(nil, nil, 3) })
+	assert.Panics(t, func() { pack(nil, nil, 3) })
 }

@@ -23,7 +23,7 @@ import (
 // Change is a difference. Old or New is zero when there is nothing on that side.
 type Change struct {
 	Old, New hlo.Instruction
-	// What differs in a pair: opcode, shape, attributes, operands, callees.
+	// The differences of a pair: opcode, shape, attributes, operands, callees.
 	What []string
 }
 

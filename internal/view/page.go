@@ -27,8 +27,8 @@ func file(name string) string {
 	return string(text)
 }
 
-// Script is all scripts of the page as one text, for pages that show programs among other things.
-func Script() string {
+// script is all scripts of the page as one text, for pages that show programs among other things.
+func script() string {
 	var b strings.Builder
 	b.WriteString("/* dagre, a library for laying out graphs:\n\n" + file("vendor/dagre.LICENSE") + "*/\n")
 	for _, name := range scripts {
@@ -38,8 +38,8 @@ func Script() string {
 	return b.String()
 }
 
-// Style is the style sheet of the page.
-func Style() string { return file("style.css") }
+// style is the style sheet of the page.
+func style() string { return file("style.css") }
 
 // WritePage writes the page as one file that needs nothing else. Without programs it asks its server for them.
 func WritePage(w io.Writer, programs ...*Program) error {
@@ -54,9 +54,9 @@ func WritePage(w io.Writer, programs ...*Program) error {
 		inside.WriteString("</script>\n")
 	}
 	_, err := strings.NewReplacer(
-		"{{styles}}", Style(),
+		"{{styles}}", style(),
 		"{{programs}}", inside.String(),
-		"{{scripts}}", "<script>"+strings.ReplaceAll(Script(), "</script", `<\/script`)+"</script>",
+		"{{scripts}}", "<script>"+strings.ReplaceAll(script(), "</script", `<\/script`)+"</script>",
 	).WriteString(w, file("page.html"))
 	return err
 }

@@ -1,15 +1,14 @@
 package algsimp_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/rulecheck"
 	"github.com/gohalo/halo/passes/algsimp"
 )
@@ -20,11 +19,7 @@ func TestRulesOnEveryType(t *testing.T) {
 		t.Skip("evaluates thousands of programs")
 	}
 	programs := map[string][]hlo.Module{}
-	archives, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	for _, path := range archives {
-		archive, err := txtar.ParseFile(path)
-		require.NoError(t, err)
+	for _, archive := range archives.All(t, "testdata/*.txtar") {
 		for _, f := range archive.Files {
 			if !strings.HasSuffix(f.Name, ".after") {
 				m, err := parser.Parse(f.Name, string(f.Data))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/shadow"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/simplify"
@@ -32,11 +32,7 @@ func TestRules(t *testing.T) {
 		rules[r.ID] = r
 	}
 	shown := map[string]bool{}
-	archives, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	for _, path := range archives {
-		archive, err := txtar.ParseFile(path)
-		require.NoError(t, err)
+	for path, archive := range archives.All(t, "testdata/*.txtar") {
 		for i, f := range archive.Files {
 			id, isAfter := strings.CutSuffix(f.Name, ".after")
 			if isAfter {

@@ -1,5 +1,5 @@
 // Package async holds the passes that begin work on other threads, that take such beginnings back, and what they have in common: [Make] and
-// [Unmake].
+// [unmake].
 //
 //	file            pass
 //	wrap.go         async-wrapper: begin expensive work early, if other work can be done beside it
@@ -138,8 +138,8 @@ type Chain struct {
 	Updates     []hlo.Instruction
 }
 
-// ChainOf finds the chain that a done ends; false if a step is used by anything but the next one, or lies elsewhere.
-func ChainOf(done hlo.Instruction) (Chain, bool) {
+// chainOf finds the chain that a done ends; false if a step is used by anything but the next one, or lies elsewhere.
+func chainOf(done hlo.Instruction) (Chain, bool) {
 	c := Chain{Done: done}
 	for in := done; ; {
 		if in.NumOperands() == 0 {
@@ -171,9 +171,9 @@ func (c Chain) Operands() []hlo.InstrID {
 	return all
 }
 
-// Unmake is the inverse of [Make]: it puts the instructions of the wrapped computation in the place of the done, and removes the chain. The chain
+// unmake is the inverse of [Make]: it puts the instructions of the wrapped computation in the place of the done, and removes the chain. The chain
 // belongs to the session's current view of the computation. Control dependencies of all steps go to what replaces them.
-func Unmake(ce hlo.CompEdit, m hlo.Module, chain Chain) error {
+func unmake(ce hlo.CompEdit, m hlo.Module, chain Chain) error {
 	e := ce.Editor()
 	callee := chain.Start.Callee(0)
 	done, operands := chain.Done.ID(), chain.Operands()

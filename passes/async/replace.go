@@ -43,11 +43,11 @@ func unpair(ce hlo.CompEdit, m hlo.Module, p pair) error {
 	}
 	p = done
 	if p.start.Opcode() == hlo.OpAsyncStart {
-		chain, ok := ChainOf(p.done)
+		chain, ok := chainOf(p.done)
 		if !ok {
 			return nil
 		}
-		return Unmake(ce, m, chain)
+		return unmake(ce, m, chain)
 	}
 	start, end := p.start.ID(), p.done.ID()
 	name, common := p.done.Name(), p.start.Common()

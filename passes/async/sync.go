@@ -47,7 +47,7 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 			if in.Opcode() != hlo.OpAsyncDone {
 				continue
 			}
-			chain, ok := ChainOf(in)
+			chain, ok := chainOf(in)
 			if !ok {
 				ctx.Missed(in, "stays asynchronous: its steps do not all lie in one computation")
 				continue
@@ -61,11 +61,11 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 			}
 			ctx.Passed(chain.Start, "is computed where it is waited for: %s", why)
 			ce := e.Computation(c.ID())
-			now, ok := ChainOf(ce.At(in.ID()))
+			now, ok := chainOf(ce.At(in.ID()))
 			if !ok {
 				continue
 			}
-			if err := Unmake(ce, m, now); err != nil {
+			if err := unmake(ce, m, now); err != nil {
 				return m, err
 			}
 			ctx.Count("unwrapped", 1)

@@ -8,21 +8,32 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// ComputationDeduplicator is the inverse of [FlattenCallGraph].
-var ComputationDeduplicator = &pass.Pass{
-	Name:   "computation-deduplicator",
-	Breaks: []pass.Phase{pass.Flattened},
-	Doc: `merge equal computations
+const deduplicatorDoc = `merge equal computations
 
 Computations are equal if they compute the same in the same way on the same thread; names, metadata and the order of the text do not count, and
 callees are compared first. What a fusion fuses and an asynchronous instruction wraps belongs to it alone and stays, and so does the entry.
-Passes that look into the body of a loop want to own it: this one is for the end, or for reading.`,
-	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+Passes that look into the body of a loop want to own it: this one is for the end, or for reading. With applied, it merges only what is applied to elements, as by
+reduce, sort and scatter, which no pass needs to own.`
+
+// NewComputationDeduplicator makes the pass computation-deduplicator, the inverse of [FlattenCallGraph].
+func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
+	if err := o.Known("applied"); err != nil {
+		return nil, err
+	}
+	applied, err := o.Bool("applied")
+	if err != nil {
+		return nil, err
+	}
+	p := &pass.Pass{Name: "computation-deduplicator", Doc: deduplicatorDoc, Options: o, Params: []pass.Param{{Name: "applied", Doc: "only computations that are applied to elements; false"}}}
+	if !applied {
+		p.Breaks = []pass.Phase{pass.Flattened}
+	}
+	p.Run = func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		closed := pass.Fact(ctx, m, analysis.FindClosed)
 		e := ctx.Edit(m)
 		first := map[hlo.Hash][]hlo.CompID{}
 		for c := range m.PostOrder() { // callees first: those of equal computations are then the same
-			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || reducesBetweenDevices(m, c.ID()) {
+			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || reducesBetweenDevices(m, c.ID()) || applied && runs(m, c.ID()) {
 				continue
 			}
 			now := e.View(c.ID())
@@ -48,7 +59,19 @@ Passes that look into the body of a loop want to own it: this one is for the end
 			ctx.Count("instructions", int64(c.NumInstructions()))
 		}
 		return e.Freeze(), nil
-	},
+	}
+	return p, nil
+}
+
+// runs reports whether an instruction runs a computation as such: a call, a loop, a branch, or what nothing but a custom call can tell.
+func runs(m hlo.Module, id hlo.CompID) bool {
+	for caller, in := range m.Callers(id) {
+		op := m.MustComputation(caller).MustAt(in).Opcode()
+		if hlo.Info(op).Traits.Has(hlo.TraitControl) || op == hlo.OpCustomCall {
+			return true
+		}
+	}
+	return false
 }
 
 // reducesBetweenDevices reports whether a collective folds with a computation: it stays the collective's own, as XLA keeps it.

@@ -9,7 +9,6 @@ var Family = pass.Family{
 		CallMarker,
 		CallOutliner,
 		CallParameterCleanup,
-		ComputationDeduplicator,
 		ConditionalCanonicalizer,
 		ConditionalSimplifier,
 		ConditionalToSelect,
@@ -27,6 +26,7 @@ var Family = pass.Family{
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"call-inliner":               NewCallInliner,
 		"call-splitter":              NewCallSplitter,
+		"computation-deduplicator":   NewComputationDeduplicator,
 		"control-flow-flattening":    NewFlattening,
 		"cpu-parallel-task-assigner": NewParallelTasks,
 		"small-while-loop-hoisting":  NewSmallLoops,

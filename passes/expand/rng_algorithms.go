@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -28,8 +29,8 @@ func threeFry(at emit.At, key, ctr hlo.InstrID) (x0, x1 hlo.InstrID) {
 	return x0, x1
 }
 
-// threeFryArray fills a shape, and says how many counters it takes: of 64 bits one each; of fewer, two neighbours along one axis share one. That axis is the first of even size, else the first of
-// the largest.
+// threeFryArray fills a shape, and says how many counters it takes: of 64 bits one each; of fewer, two neighbours along one axis share
+// one: see [eval.ThreeFryAxis].
 func threeFryArray(at emit.At, key, ctr hlo.InstrID, s hlo.Shape) (data hlo.InstrID, used int64) {
 	dims := s.Dimensions()
 	numbered := func(dims []int64) hlo.InstrID {
@@ -45,16 +46,7 @@ func threeFryArray(at emit.At, key, ctr hlo.InstrID, s hlo.Shape) (data hlo.Inst
 		x0, _ := threeFry(at, key, ctr)
 		return asType(at, x0, s.Type()), 1
 	}
-	split := 0
-	for i, d := range dims {
-		if d%2 == 0 {
-			split = i
-			break
-		}
-		if d > dims[split] {
-			split = i
-		}
-	}
+	split := eval.ThreeFryAxis(s)
 	halves := s.Dimensions()
 	halves[split] = (dims[split] + 1) / 2
 	x0, x1 := threeFry(at, key, numbered(halves))

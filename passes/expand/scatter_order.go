@@ -70,7 +70,7 @@ func combinedByPlace(at emit.At, in hlo.Instruction) hlo.InstrID {
 	zero := at.Constant(emit.Zero(u))
 	nowhere := at.Int(t, size)
 	for d := int64(1); d < n; d *= 2 {
-		// What stands d before, where that goes to the same place.
+		// The update d before this one, where that goes to the same place.
 		shifted := at.Concatenate(0, at.Fill(zero, d), at.SliceAxis(updates, 0, 0, n-d))
 		before := at.Concatenate(0, at.Fill(at.Int(t, -1), d), at.SliceAxis(places, 0, 0, n-d))
 		both := at.Spec(hlo.InstrSpec{Opcode: hlo.OpMap, Operands: []hlo.InstrID{shifted, updates}, Callees: []hlo.CompID{in.Callee(0)}, Attrs: &hlo.MapAttrs{Dimensions: []int64{0}}})

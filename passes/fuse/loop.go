@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // loopFusion makes one loop of elementwise instructions, and of what a reduction reduces.
@@ -54,26 +55,25 @@ type fuser struct {
 	m       hlo.Module
 	e       *hlo.Editor
 	c       hlo.Computation
-	groups  map[hlo.InstrID][]hlo.InstrID // member → roots of its fusions, more than one if it is copied into them
-	depth   map[hlo.InstrID]int           // of instructions that are copied: the longest chain of them to a user that is not
-	roots   []hlo.InstrID                 // in program order
-	members map[hlo.InstrID]int
-	dims    map[hlo.InstrID][]int64     // root → dimensions of its members
-	fused   map[hlo.InstrID]hlo.InstrID // root → the fusion, or its part, that stands for it now
+	groups  idmap.Map[hlo.InstrID, []hlo.InstrID] // member → roots of its fusions, more than one if it is copied into them
+	depth   idmap.Map[hlo.InstrID, int]           // of instructions that are copied: the longest chain of them to a user that is not
+	roots   []hlo.InstrID                         // in program order
+	members idmap.Map[hlo.InstrID, int]
+	dims    idmap.Map[hlo.InstrID, []int64]     // root → dimensions of its members
+	fused   idmap.Map[hlo.InstrID, hlo.InstrID] // root → the fusion, or its part, that stands for it now
 	// partners are the roots of merged groups, in program order, by each of them.
-	partners map[hlo.InstrID][]hlo.InstrID
-	places   map[hlo.InstrID]hlo.InstrID // of merged groups, by their first root
-	windows  *analysis.Windows           // of chains, which no fusion may narrow
+	partners idmap.Map[hlo.InstrID, []hlo.InstrID]
+	places   idmap.Map[hlo.InstrID, hlo.InstrID] // of merged groups, by their first root
+	windows  *analysis.Windows                   // of chains, which no fusion may narrow
 }
 
 func newFuser(m hlo.Module, e *hlo.Editor, c hlo.Computation) *fuser {
-	return &fuser{m: m, e: e, c: c, groups: make(map[hlo.InstrID][]hlo.InstrID), depth: make(map[hlo.InstrID]int),
-		members: make(map[hlo.InstrID]int), dims: make(map[hlo.InstrID][]int64), fused: make(map[hlo.InstrID]hlo.InstrID), windows: analysis.FindWindows(c)}
+	return &fuser{m: m, e: e, c: c}
 }
 
 // now is what an instruction of the version before has become.
 func (f *fuser) now(id hlo.InstrID) hlo.InstrID {
-	if to, ok := f.fused[id]; ok {
+	if to, ok := f.fused.Lookup(id); ok {
 		return to
 	}
 	return id
@@ -82,14 +82,15 @@ func (f *fuser) now(id hlo.InstrID) hlo.InstrID {
 // findGroups goes backwards, so that users have their group before operands ask for it. An instruction joins only if all its users are
 // members, so no path can leave a group and come back.
 func (f *fuser) findGroups() {
-	order := slices.Collect(f.c.Instructions())
+	f.windows = analysis.FindWindows(f.c)
+	order := slices.AppendSeq(make([]hlo.Instruction, 0, f.c.NumInstructions()), f.c.Instructions())
 	for _, in := range slices.Backward(order) {
 		if f.reduces(in) {
 			f.begin(in, in.OperandInstr(0).Shape().Dimensions())
 			continue
 		}
 		if roots, ok := f.servesRolls(in); ok {
-			f.groups[in.ID()] = roots
+			f.groups.Set(in.ID(), roots)
 			continue
 		}
 		if !fusible(in) {
@@ -107,9 +108,9 @@ func (f *fuser) findGroups() {
 			f.begin(in, in.Shape().Dimensions())
 			continue
 		}
-		f.groups[in.ID()] = roots
+		f.groups.Set(in.ID(), roots)
 		for _, root := range roots {
-			f.members[root]++
+			*f.members.At(root)++
 		}
 	}
 	slices.Reverse(f.roots)
@@ -118,9 +119,9 @@ func (f *fuser) findGroups() {
 // begin makes in the root of a group of instructions with some dimensions.
 func (f *fuser) begin(in hlo.Instruction, dims []int64) {
 	f.roots = append(f.roots, in.ID())
-	f.groups[in.ID()] = []hlo.InstrID{in.ID()}
-	f.members[in.ID()] = 1
-	f.dims[in.ID()] = dims
+	f.groups.Set(in.ID(), []hlo.InstrID{in.ID()})
+	f.members.Set(in.ID(), 1)
+	f.dims.Set(in.ID(), dims)
 }
 
 // groupsOfUsers are the roots of the fusions that in could be a member of: all of its users are in them.
@@ -133,17 +134,17 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 		if f.reduces(user) && isInit(user, in.ID()) {
 			return nil
 		}
-		groups := f.groups[user.ID()]
+		groups := f.groups.Get(user.ID())
 		if len(groups) == 0 {
 			f.remark(in, "its user %%%s, %v, is not fused", user.Name(), user.Opcode())
 			return nil
 		}
 		for _, g := range groups {
 			switch {
-			case f.members[g] >= maxMembers:
+			case f.members.Get(g) >= maxMembers:
 				f.remark(in, "the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
 				return nil
-			case !slices.Equal(f.dims[g], in.Shape().Dimensions()):
+			case !slices.Equal(f.dims.Get(g), in.Shape().Dimensions()):
 				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
 				return nil
 			case f.windows.Narrows(in.ID(), g):
@@ -236,7 +237,7 @@ func (f *fuser) fuse(roots []hlo.InstrID) func() error {
 		}
 		in := f.c.MustAt(id)
 		var to hlo.InstrID
-		if isMember(f.groups[id], roots) || cheap(in) {
+		if isMember(f.groups.Get(id), roots) || cheap(in) {
 			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Callees: slices.Collect(in.Callees()),
 				Common: in.Common(), Position: in.Position()}
 			for o := range in.Operands() {
@@ -272,8 +273,8 @@ func (f *fuser) fuse(roots []hlo.InstrID) func() error {
 	return func() error {
 		ce := f.e.Computation(f.c.ID())
 		spec.Operands = f.current(operands)
-		f.fused[root] = ce.InsertSpecBefore(place, spec).ID()
-		return ce.ReplaceInstruction(root, f.fused[root])
+		f.fused.Set(root, ce.InsertSpecBefore(place, spec).ID())
+		return ce.ReplaceInstruction(root, f.fused.Get(root))
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
-// Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are in
-// the cache anyway; a search for a way around two fusions ends after so many instructions.
+// Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are
+// a few calls, or part of a program over scalars; a search for a way around two fusions ends after so many instructions.
 const (
 	maxResults  = 8
-	leastMerged = 2048
+	leastMerged = 17
 	maxSearch   = 4096
 )
 
@@ -21,15 +22,14 @@ func (f *fuser) merge() {
 	if f.c.IsScheduled() {
 		return // the merged loop might have to stand both before a user of one result and after an operand of the other
 	}
-	f.partners, f.places = make(map[hlo.InstrID][]hlo.InstrID), make(map[hlo.InstrID]hlo.InstrID)
-	readers := make(map[hlo.InstrID][]hlo.InstrID) // array from outside → groups that read it
+	var readers idmap.Map[hlo.InstrID, []hlo.InstrID] // array from outside → groups that read it
 	for i := 0; i < len(f.roots); i++ {
 		root := f.roots[i]
 		if !f.mergeable(root) {
 			continue
 		}
 		for _, array := range f.reads(root) {
-			for _, other := range append([]hlo.InstrID{array}, readers[array]...) {
+			for _, other := range append([]hlo.InstrID{array}, readers.Get(array)...) {
 				a, b := f.leader(other), f.leader(root)
 				if a == b || !f.mergeable(other) || !f.mayMerge(a, b) {
 					continue
@@ -39,7 +39,8 @@ func (f *fuser) merge() {
 					f.join(all, at)
 				}
 			}
-			readers[array] = append(readers[array], root)
+			of := readers.At(array)
+			*of = append(*of, root)
 		}
 	}
 }
@@ -47,12 +48,12 @@ func (f *fuser) merge() {
 // mergeable reports whether id is the root of a group that may get further results.
 func (f *fuser) mergeable(id hlo.InstrID) bool {
 	in, ok := f.c.At(id)
-	return ok && f.members[id] > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && slices.Equal(in.Shape().Dimensions(), f.dims[id])
+	return ok && f.members.Get(id) > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && slices.Equal(in.Shape().Dimensions(), f.dims.Get(id))
 }
 
 // leader is the group that id has been merged into, named by one of its roots.
 func (f *fuser) leader(id hlo.InstrID) hlo.InstrID {
-	if p := f.partners[id]; len(p) > 0 {
+	if p := f.partners.Get(id); len(p) > 0 {
 		return p[0]
 	}
 	return id
@@ -60,7 +61,7 @@ func (f *fuser) leader(id hlo.InstrID) hlo.InstrID {
 
 // results are the roots of a merged group.
 func (f *fuser) results(leader hlo.InstrID) []hlo.InstrID {
-	if p := f.partners[leader]; len(p) > 0 {
+	if p := f.partners.Get(leader); len(p) > 0 {
 		return p
 	}
 	return []hlo.InstrID{leader}
@@ -88,7 +89,7 @@ func (f *fuser) operands(roots []hlo.InstrID) (outside []hlo.InstrID) {
 			switch {
 			case seen[o.ID()]:
 				continue
-			case isMember(f.groups[o.ID()], roots) || cheap(o) || o.Opcode() == hlo.OpSlice && rolls(in):
+			case isMember(f.groups.Get(o.ID()), roots) || cheap(o) || o.Opcode() == hlo.OpSlice && rolls(in):
 				todo = append(todo, o.ID())
 			default:
 				outside = append(outside, o.ID())
@@ -108,13 +109,13 @@ func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
 			return false
 		}
 	}
-	return f.size(all) <= maxMembers && len(all) <= maxResults && slices.Equal(f.dims[a], f.dims[b]) && !f.wayAround(all)
+	return f.size(all) <= maxMembers && len(all) <= maxResults && slices.Equal(f.dims.Get(a), f.dims.Get(b)) && !f.wayAround(all)
 }
 
 // wayAround reports whether something that depends on the groups of these roots, and is in none of them, is needed by one of them. A search that
 // takes too long ends with yes.
 func (f *fuser) wayAround(roots []hlo.InstrID) bool {
-	inside := func(id hlo.InstrID) bool { return isMember(f.groups[id], roots) }
+	inside := func(id hlo.InstrID) bool { return isMember(f.groups.Get(id), roots) }
 	var todo []hlo.InstrID
 	seen := make(map[hlo.InstrID]bool)
 	visit := func(id hlo.InstrID) {
@@ -123,9 +124,9 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 			todo = append(todo, id)
 		}
 	}
-	// What is in a merged group comes with all its results.
+	// The members of a merged group come with all its results.
 	visitGroups := func(id hlo.InstrID) {
-		for _, g := range f.groups[id] {
+		for _, g := range f.groups.Get(id) {
 			if !slices.Contains(roots, g) {
 				for _, result := range f.results(f.leader(g)) {
 					visit(result)
@@ -169,7 +170,7 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 
 // place is the instruction in whose stead the fusion that id ends up in will stand in the program order: id itself if it is in none.
 func (f *fuser) place(id hlo.InstrID) hlo.InstrID {
-	if at, ok := f.places[f.leader(id)]; ok {
+	if at, ok := f.places.Lookup(f.leader(id)); ok {
 		return at
 	}
 	return id
@@ -188,10 +189,10 @@ func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
 			in := f.c.MustAt(todo[len(todo)-1])
 			todo = todo[:len(todo)-1]
 			for user := range in.Users() {
-				if len(f.groups[user.ID()]) == 0 && !before(at, user.ID()) {
+				if len(f.groups.Get(user.ID())) == 0 && !before(at, user.ID()) {
 					return false
 				}
-				for _, g := range f.groups[user.ID()] {
+				for _, g := range f.groups.Get(user.ID()) {
 					if !slices.Contains(roots, g) && !before(at, f.place(g)) {
 						return false
 					}
@@ -220,15 +221,15 @@ func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
 // join makes one group of those with these roots.
 func (f *fuser) join(roots []hlo.InstrID, at hlo.InstrID) {
 	for _, root := range roots {
-		f.partners[root] = roots
+		f.partners.Set(root, roots)
 	}
-	f.places[roots[0]] = at
+	f.places.Set(roots[0], at)
 }
 
 // size is the number of instructions in a group with these results; those that are copied into several of its parts count once each.
 func (f *fuser) size(results []hlo.InstrID) (n int) {
 	for _, root := range results {
-		n += f.members[root]
+		n += f.members.Get(root)
 	}
 	return n
 }
@@ -238,7 +239,7 @@ func isMember(groups, results []hlo.InstrID) bool {
 	return slices.ContainsFunc(groups, func(g hlo.InstrID) bool { return slices.Contains(results, g) })
 }
 
-// neededOutside are those of a merged group's roots that somebody outside of it uses.
+// neededOutside are those of a merged group's roots that somebody outside of it uses, or nobody at all.
 func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 	if len(roots) == 1 {
 		return roots
@@ -246,9 +247,9 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 	var needed []hlo.InstrID
 	for _, root := range roots {
 		in := f.c.MustAt(root)
-		outside := in.IsRoot()
+		outside := in.IsRoot() || in.UserCount() == 0
 		for user := range in.Users() {
-			outside = outside || !isMember(f.groups[user.ID()], roots) || len(f.groups[user.ID()]) > 1
+			outside = outside || !isMember(f.groups.Get(user.ID()), roots) || len(f.groups.Get(user.ID())) > 1
 		}
 		if outside {
 			needed = append(needed, root)
@@ -281,10 +282,10 @@ func (f *fuser) fuseTuple(b *hlo.ComputationBuilder, place hlo.InstrID, roots []
 		fusion := ce.InsertSpecBefore(place, spec).ID()
 		for i, root := range roots {
 			results[i].Operands = []hlo.InstrID{fusion}
-			f.fused[root] = ce.InsertSpecBefore(place, results[i]).ID()
+			f.fused.Set(root, ce.InsertSpecBefore(place, results[i]).ID())
 		}
 		for _, root := range roots {
-			if err := ce.ReplaceInstruction(root, f.fused[root]); err != nil {
+			if err := ce.ReplaceInstruction(root, f.fused.Get(root)); err != nil {
 				return err
 			}
 		}

@@ -140,12 +140,12 @@ func (f *fuser) mayCopy(in hlo.Instruction) bool {
 	}
 	depth := 0
 	for user := range in.Users() {
-		depth = max(depth, f.depth[user.ID()])
+		depth = max(depth, f.depth.Get(user.ID()))
 	}
 	const deepest, most = 3, 4
 	if arrays > 1 || depth >= deepest || len(f.groupsOfUsers(in)) > most {
 		return false
 	}
-	f.depth[in.ID()] = depth + 1
+	f.depth.Set(in.ID(), depth+1)
 	return true
 }

@@ -59,16 +59,16 @@ func (b *band) fuse(results []hlo.InstrID) func() error {
 		}
 		spec.Operands = b.current(operands)
 		b.made = ce.InsertSpecBefore(at, spec).ID()
-		b.fused[results[0]] = b.made
+		b.fused.Set(results[0], b.made)
 		for i, part := range parts {
 			part.Operands = []hlo.InstrID{b.made}
-			b.fused[results[i]] = ce.InsertSpecBefore(at, part).ID()
+			b.fused.Set(results[i], ce.InsertSpecBefore(at, part).ID())
 		}
 		for _, id := range results {
 			if !ce.Has(id) {
 				continue
 			}
-			if err := ce.ReplaceInstruction(id, b.fused[id]); err != nil {
+			if err := ce.ReplaceInstruction(id, b.fused.Get(id)); err != nil {
 				return err
 			}
 		}

@@ -58,10 +58,14 @@ type band struct {
 
 // fuseRows finds the bands of a computation, each from its first reduction on.
 func (f *fuser) fuseRows() error {
+	if !slices.ContainsFunc(slices.Collect(f.c.Instructions()), f.foldsLastAxis) {
+		return nil
+	}
+	f.windows = analysis.FindWindows(f.c)
 	seats := newSeating(f.c)
 	var edits []func() error // the computation stays as it is until all fusions are made
 	for _, in := range seats.order {
-		if seats.homes[in.ID()] != nil || !f.foldsLastAxis(in) {
+		if seats.homes.Get(in.ID()) != nil || !f.foldsLastAxis(in) {
 			continue
 		}
 		b := &band{fuser: f, seed: in.ID(), seating: seats, members: make(map[hlo.InstrID]bool), ofRow: make(map[hlo.InstrID]bool),
@@ -129,7 +133,7 @@ func (f *fuser) foldsLastAxis(in hlo.Instruction) bool {
 func (b *band) grow(seed hlo.Instruction) {
 	b.members[seed.ID()], b.ofRow[seed.ID()] = true, true
 	tainted := make(map[hlo.InstrID]bool)
-	from := b.index[seed.ID()] + 1
+	from := b.index.Get(seed.ID()) + 1
 	for _, in := range b.order[from:min(from+rowReach, len(b.order))] {
 		if len(b.members) >= maxRowMembers {
 			return
@@ -153,7 +157,7 @@ func (b *band) grow(seed hlo.Instruction) {
 
 // joins reports whether in can be computed with the members, some of which it uses or not, and whether it is one of rows then.
 func (b *band) joins(in hlo.Instruction, uses bool) (joins, ofRow bool) {
-	if b.homes[in.ID()] != nil || b.windows.Narrows(in.ID(), b.seed) || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	if b.homes.Get(in.ID()) != nil || b.windows.Narrows(in.ID(), b.seed) || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false, false
 	}
 	if b.foldsLastAxis(in) {
@@ -278,13 +282,13 @@ func (b *band) membersInOrder() func(yield func(hlo.InstrID) bool) {
 	for id := range b.members {
 		list = append(list, id)
 	}
-	slices.SortFunc(list, func(x, y hlo.InstrID) int { return b.index[x] - b.index[y] })
+	slices.SortFunc(list, func(x, y hlo.InstrID) int { return b.index.Get(x) - b.index.Get(y) })
 	return slices.Values(list)
 }
 
 // isProducer reports whether an operand of a member is computed for each element, from what is no member.
 func (b *band) isProducer(in hlo.Instruction) bool {
-	return b.index[in.ID()] >= b.index[b.seed]-rowReach && !b.windows.Narrows(in.ID(), b.seed) && !b.members[in.ID()] && !b.copies[in.ID()] && b.homes[in.ID()] == nil && !cheap(in) && fusible(in) && in.Opcode() != hlo.OpSlice && !rolls(in) && !isComplex(in) &&
+	return b.index.Get(in.ID()) >= b.index.Get(b.seed)-rowReach && !b.windows.Narrows(in.ID(), b.seed) && !b.members[in.ID()] && !b.copies[in.ID()] && b.homes.Get(in.ID()) == nil && !cheap(in) && fusible(in) && in.Opcode() != hlo.OpSlice && !rolls(in) && !isComplex(in) &&
 		slices.Equal(in.Shape().Dimensions(), b.dims)
 }
 
@@ -294,7 +298,7 @@ func (b *band) isConvex() bool {
 	left := len(b.members)
 	first := len(b.order)
 	for id := range b.members {
-		first = min(first, b.index[id])
+		first = min(first, b.index.Get(id))
 	}
 	for _, in := range b.order[first:] {
 		if left == 0 {

@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // seating is an order of a computation's instructions and of the bands that are to stand for some of them. Every instruction and every band
 // is seated behind what it reads: two bands that would wait for each other, if only through others, find no seats.
 type seating struct {
 	order []hlo.Instruction // each behind its operands
-	index map[hlo.InstrID]int
-	homes map[hlo.InstrID]*band // of members
-	bands map[int][]*band       // between the instruction of a place and the one before it, in their order
+	index idmap.Map[hlo.InstrID, int]
+	homes idmap.Map[hlo.InstrID, *band] // of members
+	bands map[int][]*band               // between the instruction of a place and the one before it, in their order
 }
 
 // seat is a place in the order: before its instruction, and behind the first bands that are there.
@@ -25,7 +26,7 @@ func (s seat) isBefore(t seat) bool {
 }
 
 func newSeating(c hlo.Computation) *seating {
-	s := &seating{homes: make(map[hlo.InstrID]*band), bands: make(map[int][]*band)}
+	s := &seating{bands: make(map[int][]*band)}
 	if !s.takes(c.Instructions()) {
 		s.takes(c.PostOrder()) // passes may add operands behind what uses them
 	}
@@ -34,30 +35,31 @@ func newSeating(c hlo.Computation) *seating {
 
 // takes makes an order the seating's, and reports whether every instruction is behind its operands in it.
 func (s *seating) takes(order iter.Seq[hlo.Instruction]) bool {
-	s.order, s.index = slices.Collect(order), make(map[hlo.InstrID]int)
+	s.order = slices.AppendSeq(s.order[:0], order)
+	s.index.Clear()
 	for i, in := range s.order {
 		for o := range in.OperandIDs() {
-			if _, isBehind := s.index[o]; !isBehind {
+			if !s.index.Has(o) {
 				return false
 			}
 		}
-		s.index[in.ID()] = i
+		s.index.Set(in.ID(), i)
 	}
 	return true
 }
 
 // of is the seat of an instruction, or of the band that it is a member of.
 func (s *seating) of(id hlo.InstrID) seat {
-	if b := s.homes[id]; b != nil {
+	if b := s.homes.Get(id); b != nil {
 		return seat{b.before, slices.Index(s.bands[b.before], b)}
 	}
-	return seat{s.index[id], math.MaxInt}
+	return seat{s.index.Get(id), math.MaxInt}
 }
 
 // seat is the last seat of a band before all that use its members, if that is behind all that it reads.
 func (b *band) seat(results []hlo.InstrID) (at seat, ok bool) {
 	for id := range b.members {
-		at.place = max(at.place, b.index[id])
+		at.place = max(at.place, b.index.Get(id))
 	}
 	at.behind = math.MaxInt
 	for id := range b.members {
@@ -81,7 +83,7 @@ func (b *band) sit(at seat) {
 	b.before = at.place
 	b.bands[at.place] = slices.Insert(b.bands[at.place], at.behind, b)
 	for id := range b.members {
-		b.homes[id] = b
+		b.homes.Set(id, b)
 	}
 }
 

@@ -102,7 +102,7 @@ func (n *normalizer) visit(ctx *pass.Context, id hlo.InstrID) error {
 	if plain {
 		return nil
 	}
-	// What the op needs is found out before anything is written.
+	// The needs of the op are known before anything is written.
 	act := write(x)
 	if act == nil || !ctx.Spend("normalize") {
 		return nil

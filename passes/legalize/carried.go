@@ -41,7 +41,7 @@ func carriedChains(m hlo.Module) map[place]bool {
 			}
 		}
 	}
-	// What no done ends is of no use to anybody.
+	// A chain without a done has no effect.
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
 			if at := placeOf(in); hlo.IsAsync(in.Opcode()) && !kept[at] {

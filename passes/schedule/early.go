@@ -8,12 +8,13 @@ import (
 )
 
 // early puts starts before dones that they need not wait for, with what they need, if that takes no time and the limits allow it. The times of a
-// schedule are estimates: a start behind a done of another chain would be late if that took longer than was thought.
+// schedule are estimates: a start behind a done of another chain would be late if that took longer than was thought. Nothing is put between the
+// members of a group.
 func (g *graph) early(h *hiding, order []int) []int {
 	if h.memory > 0 || h.limited() && len(g.uses) > 0 {
 		return order
 	}
-	e := &earlier{g: g, left: make([]int, len(order)), placed: make([]bool, len(order)), binds: map[int]resources{}, underWay: resources{}}
+	e := &earlier{g: g, left: make([]int, len(order)), placed: make([]bool, len(order)), binds: map[int]resources{}, underWay: resources{}, begun: make([]bool, len(g.members))}
 	for done, binder := range g.binder {
 		if e.binds[binder] == nil {
 			e.binds[binder] = resources{}
@@ -29,7 +30,8 @@ func (g *graph) early(h *hiding, order []int) []int {
 		}
 	}
 	for _, i := range order {
-		if _, done := g.latency[i]; done && !e.placed[i] {
+		n := g.of[i]
+		if _, done := g.latency[i]; done && !e.placed[i] && (n < 0 || !e.begun[n]) {
 			slices.Sort(e.ready)
 			var later []int
 			for _, k := range e.ready {
@@ -42,6 +44,9 @@ func (g *graph) early(h *hiding, order []int) []int {
 				}
 			}
 			e.ready = later
+		}
+		if n >= 0 {
+			e.begun[n] = true
 		}
 		e.place(i)
 	}
@@ -57,6 +62,7 @@ type earlier struct {
 	ready    []int             // steps within reach that bind the last operand of a chain
 	binds    map[int]resources // of such steps
 	underWay resources
+	begun    []bool // groups that have a member placed
 }
 
 // place appends an instruction, behind what it needs.

@@ -1,6 +1,7 @@
 package simplify
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -58,14 +59,12 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computat
 type classes struct {
 	twins     *twins
 	c         hlo.Computation
-	standsFor []hlo.InstrID          // by id: the instruction that has taken its place, or itself
-	last      map[uint64]hlo.InstrID // by hash: the last of its class seen
-	before    []hlo.InstrID          // by id: the one before it with the same hash
+	standsFor []hlo.InstrID // by id: the instruction that has taken its place, or itself
+	slots     []uint64      // open addressing: the first of a class, half of its hash << 32 | id + 1; 0: free
 }
 
 func newClasses(t *twins, c hlo.Computation) *classes {
-	k := &classes{twins: t, c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), before: make([]hlo.InstrID, c.IDLimit()),
-		last: make(map[uint64]hlo.InstrID, c.NumInstructions())}
+	k := &classes{twins: t, c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), slots: make([]uint64, 2<<bits.Len(uint(c.NumInstructions())))}
 	for i := range k.standsFor {
 		k.standsFor[i] = hlo.InstrID(i)
 	}
@@ -78,18 +77,17 @@ func (k *classes) first(in hlo.Instruction) hlo.InstrID {
 	for i := range in.NumOperands() {
 		hash = (hash ^ uint64(k.operand(in, i))) * 0x9E3779B97F4A7C15
 	}
-	last, known := k.last[hash]
-	if known {
-		for id := last; id != hlo.NoInstr; id = k.before[id] {
-			if k.same(k.c.MustAt(id), in) {
-				return id
-			}
+	mask := uint64(len(k.slots) - 1)
+	for i := hash >> 32 & mask; ; i = (i + 1) & mask {
+		slot := k.slots[i]
+		if slot == 0 {
+			k.slots[i] = hash<<32 | uint64(in.ID()) + 1
+			return hlo.NoInstr
 		}
-	} else {
-		last = hlo.NoInstr
+		if id := hlo.InstrID(uint32(slot) - 1); uint32(slot>>32) == uint32(hash) && k.same(k.c.MustAt(id), in) {
+			return id
+		}
 	}
-	k.last[hash], k.before[in.ID()] = in.ID(), last
-	return hlo.NoInstr
 }
 
 // operand is operand i after what was merged, the two of a commutative op in the order of their ids.

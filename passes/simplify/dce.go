@@ -182,7 +182,7 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 				need(id)
 			}
 		}
-		// What was begun is waited for.
+		// A start keeps its done.
 		if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncStart) || in.Opcode() == hlo.OpAsyncUpdate {
 			for user := range in.Users() {
 				if hlo.IsAsync(user.Opcode()) || hlo.Info(user.Opcode()).Traits.Has(hlo.TraitAsyncDone) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// What one device sends to another lies in a mailbox for each channel and pair of devices, first in, first out. A send never waits; a recv
+// Each channel and pair of devices has a mailbox, first in, first out. A send never waits; a recv
 // says whom it expects something from, and its done takes it.
 
 // mailKey names a mailbox.

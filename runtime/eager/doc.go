@@ -32,7 +32,7 @@
 //
 // # Errors
 //
-// What the shapes of operands and the attributes tell is returned by Execute at once: an unknown op, a wrong number of operands, a
+// Execute returns errors in the shapes of operands and the attributes at once: an unknown op, a wrong number of operands, a
 // shape that the op's rule refuses. A later failure is the error of the results, with the op's name and the location of the invocation, and of all
 // that is computed from them. Cancelling a [runtime.Request] fails what it has not begun.
 //

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/filecheck"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
@@ -99,12 +99,7 @@ func TestCorpusAssembles(t *testing.T) {
 // encode writes a file with all that belongs to it.
 // TestKernelPrograms takes the programs that the kernels are tested with through printing, assembling and disassembling.
 func TestKernelPrograms(t *testing.T) {
-	files, err := filepath.Glob("../kernels/hostkernels/testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		ar, err := txtar.ParseFile(file)
-		require.NoError(t, err)
+	for file, ar := range archives.All(t, "../kernels/hostkernels/testdata/*.txtar") {
 		for i, section := range ar.Files {
 			if section.Name != "program" {
 				continue

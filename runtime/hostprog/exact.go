@@ -11,7 +11,7 @@ import (
 // The exact form of a text says what the canonical one leaves to the assembler: where ops come from, as `loc(...)` behind each; which stream they
 // are in; how names are numbered; and the sections that other readers skip. Such a text assembles to the very bytes it was made from.
 //
-// What is not MLIR's own are attributes, of ops and of the module around all.
+// Properties that MLIR lacks are attributes, of ops and of the module around them.
 const (
 	attrStream    = "bef.stream"    // of an op
 	attrNoLoc     = "bef.noloc"     // of an op or function that has no record of where it comes from

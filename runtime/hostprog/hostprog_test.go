@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/hostprog"
 )
@@ -31,13 +32,8 @@ func TestErrors(t *testing.T) {
 // Archives hold an input and what becomes of it: canonical and generic text,
 // what canonicalization and disassembly give, and remarks on streams.
 func TestPrint(t *testing.T) {
-	files, err := filepath.Glob("testdata/print/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, path := range files {
+	for path, ar := range archives.All(t, "testdata/print/*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(path)
-			require.NoError(t, err)
 			section := make(map[string]string)
 			for _, f := range ar.Files {
 				section[f.Name] = string(f.Data)
@@ -170,11 +166,7 @@ func FuzzRead(f *testing.F) {
 // Any file that decodes has a text, and one that tells its types is read back
 // or refused.
 func FuzzDisassemble(f *testing.F) {
-	files, err := filepath.Glob("testdata/print/*.txtar")
-	require.NoError(f, err)
-	for _, path := range files {
-		ar, err := txtar.ParseFile(path)
-		require.NoError(f, err)
+	for _, ar := range archives.All(f, "testdata/print/*.txtar") {
 		if p, err := hostprog.Read("f", string(ar.Files[0].Data), hostprog.Config{}); err == nil {
 			if file, err := hostprog.Assemble(p, hostprog.AssembleOptions{}); err == nil {
 				f.Add(encode(f, file))

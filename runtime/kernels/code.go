@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"fmt"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/scalar"
@@ -42,8 +40,6 @@ func copyCode(x *scalar.Site) bool {
 	return true
 }
 
-var indexTypes = map[hlo.PrimitiveType]scalar.Index{hlo.S32: scalar.S32, hlo.U32: scalar.U32, hlo.S64: scalar.S64, hlo.U64: scalar.U64}
-
 // write computes the offset of the window in bytes, or None if it cannot move. It reports false for types of indices without
 // instructions.
 func (s *starts) write(x *scalar.Site, width int) (offset scalar.Value, ok bool) {
@@ -52,8 +48,8 @@ func (s *starts) write(x *scalar.Site, width int) (offset scalar.Value, ok bool)
 		if s.highest[i] == 0 {
 			continue
 		}
-		typ, ok := indexTypes[t]
-		if !ok {
+		typ, ok := tile.ScalarTypes[t]
+		if !ok || !typ.IsIndex() {
 			return offset, false
 		}
 		var at scalar.Value
@@ -85,8 +81,8 @@ func window(sizes []int64, array []int64) []int64 {
 
 // whereOffset is one value where the offset is as given, and else another.
 func whereOffset(x *scalar.Site, offset scalar.Value, is int64, width int, then, otherwise scalar.Value) scalar.Value {
-	test, _ := x.Named("eq.s64", offset, x.Const(8, uint64(is)))
-	v, _ := x.Named(fmt.Sprintf("select.%d", 8*width), test, then, otherwise)
+	test, _ := x.Named(scalar.Name{Op: "eq", Type: scalar.S64}, offset, x.Const(8, uint64(is)))
+	v, _ := x.Named(scalar.Name{Op: "select", Type: scalar.Sized(width)}, test, then, otherwise)
 	return v
 }
 

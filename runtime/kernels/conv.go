@@ -168,7 +168,9 @@ func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
 			p.kernel = k // whose panels no run ends in
 		}
 	}
-	p.packLeft = newPatches[T](g, p.leftBatch, p.kernel.MR).pack
+	seen := newPatches[T](g, p.leftBatch, p.kernel.MR)
+	p.packLeft = seen.pack
+	p.placePatches(g, seen)
 	return p
 }
 

@@ -115,7 +115,7 @@ func fftAs[T fourier.Float](s *site) (runtime.Bound, bool) {
 			if st.long != nil {
 				st.long.run(f)
 			} else {
-				st.loop.run(f, st.groups, 1+(1<<13)/(st.n*st.lanes))
+				st.loop.run(f, st.groups, 1+(1<<13)/(st.n*st.lanes*max(1, st.strip.vectors)))
 			}
 		}
 		return nil
@@ -163,6 +163,7 @@ type fftStage[T fourier.Float] struct {
 	transform      lineTransform[T]
 	halved         bool // neighbours of a real line are one complex number
 	lanes          int
+	strip          columnStrip[T]
 	groups, within int // groups, and of those for each index before the axis
 	loop           *parallelLoop
 	buffers        sync.Pool
@@ -201,10 +202,11 @@ func (st *fftStage[T]) plan(scratch *scratchPlan) bool {
 		st.within = (st.lines-1)/st.lanes + 1
 		st.groups = st.within
 	} else {
-		st.within = (st.inner-1)/st.lanes + 1
+		st.strip.plan(st)
+		st.within = (st.inner-1)/(st.lanes*st.strip.vectors) + 1
 		st.groups = st.lines / st.inner * st.within
 	}
-	n := st.transform.Len()
+	n := st.transform.Len() * max(1, st.strip.vectors)
 	st.buffers.New = func() any {
 		return &fftBuffers[T]{elems[T](runtime.AlignedBytes(int64(n * 8)))[:n], elems[T](runtime.AlignedBytes(int64(n * 8)))[:n]}
 	}
@@ -216,22 +218,15 @@ func (st *fftStage[T]) run(f *runtime.TensorFrame, lo, hi int) {
 	w := st.buffers.Get().(*fftBuffers[T])
 	src, dst := elems[T](st.from.of(f)), elems[T](st.to.of(f))
 	for g := lo; g < hi; g++ {
-		first := g % st.within * st.lanes
-		if st.inner == 1 {
-			n := min(st.lanes, st.lines-first)
-			st.loadLines(w.a, src, first, n)
-			y := st.finish(st.transform.Transform(w.a, w.b))
-			st.storeLines(dst, y, first, n)
+		if st.inner > 1 {
+			st.strip.run(st, w, dst, src, g)
 			continue
 		}
-		at, n := 2*(g/st.within*st.n*st.inner+first), 2*min(st.lanes, st.inner-first)
-		for i := range st.n {
-			copy(w.a[2*i*st.lanes:][:n], src[at+2*i*st.inner:])
-		}
-		y := st.finish(st.transform.Transform(w.a, w.b))
-		for i := range st.n {
-			copy(dst[at+2*i*st.inner:][:n], y[2*i*st.lanes:][:n])
-		}
+		first := g * st.lanes
+		n := min(st.lanes, st.lines-first)
+		st.loadLines(w.a, src, first, n)
+		y := st.finish(st.transform.Transform(w.a, w.b), st.lanes)
+		st.storeLines(dst, y, first, n)
 	}
 	st.buffers.Put(w)
 }
@@ -307,12 +302,12 @@ func asPairs(v []float32) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
 }
 
-// finish scales an inverse transform and brings it into order.
-func (st *fftStage[T]) finish(y []T) []T {
+// finish scales an inverse transform of so many lines and brings it into order.
+func (st *fftStage[T]) finish(y []T, lines int) []T {
 	if !st.inverse {
 		return y
 	}
-	scale, step := 1/T(st.n), 2*st.lanes
+	scale, step := 1/T(st.n), 2*lines
 	for k, x := range y[:step] {
 		y[k] = x * scale
 	}

@@ -181,6 +181,31 @@ func collectAs[T any](dst, src []T, offsets []int, plus int) {
 	}
 }
 
+// deposit stores one element at each offset.
+func deposit(dst, src []byte, width int, offsets []int, plus int) {
+	switch width {
+	case 1:
+		depositAs(dst, src, offsets, plus)
+	case 2:
+		depositAs(elems[uint16](dst), elems[uint16](src), offsets, plus)
+	case 4:
+		depositAs(elems[uint32](dst), elems[uint32](src), offsets, plus)
+	case 8:
+		depositAs(elems[uint64](dst), elems[uint64](src), offsets, plus)
+	default:
+		for i, o := range offsets {
+			copy(dst[(o+plus)*width:][:width], src[i*width:])
+		}
+	}
+}
+
+func depositAs[T any](dst, src []T, offsets []int, plus int) {
+	src = src[:len(offsets)]
+	for i, o := range offsets {
+		dst[o+plus] = src[i]
+	}
+}
+
 // spread copies every second element from first on to the front of dst.
 func spread(dst, src []byte, width, first, n int) {
 	switch width {

@@ -22,6 +22,7 @@ type product[T gemm.Number] struct {
 	// packLeft replaces the packing by left.
 	packLeft func(f *runtime.TensorFrame, dst []T, src []T, batch, i0, i1, k0, k1 int)
 
+	placed         *placedRows // if the left side is read where it is
 	kernel         gemm.Kernel[T]
 	blockN, tasksN int
 	panels         int // of MR rows
@@ -88,6 +89,9 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	constant = constant && p.rhs.kind == inInput
 	p.rowStride, p.onRows = p.right.RowStride()
 	p.onRows = p.onRows && !constant && p.kernel.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR
+	if p.placed == nil && !p.onRows {
+		p.placeLeft()
+	}
 	p.planBlocks()
 	if constant {
 		p.constant = make([]T, p.packedLen())
@@ -244,13 +248,12 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		c := out[(b*p.m+i)*p.n+j:]
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)
-			switch wanted := [3]int{b, i, k}; {
-			case wanted == held:
-			case p.packLeft != nil:
-				p.packLeft(f, w.left, left, b, i, i+rows, k, k+kc)
-				held = wanted
-			default:
-				gemm.Pack(&p.left, w.left, left[p.leftBatch[b]:], p.kernel.MR, i, i+rows, k, k+kc)
+			if p.placed != nil && !p.onRows {
+				p.blockInPlace(f, w, left, right[(bj*p.k*p.blockN)+k*p.blockN:], c, b, i, end, cols, k, k+kc)
+				continue
+			}
+			if wanted := [3]int{b, i, k}; wanted != held {
+				p.packRows(f, w, left, b, i, end, k, k+kc)
 				held = wanted
 			}
 			if p.onRows {

@@ -55,4 +55,11 @@ func TestReduceWindowLanes(t *testing.T) {
 	const rounded = "to_apply={ p = f32[] parameter(0) q = f32[] parameter(1) s = f32[] add(p, q) b = bf16[] convert(s) ROOT r = f32[] convert(b) }"
 	kernelCase{text: "f32[16,4] reduce-window(f32[16,3], f32[]), window={size=1x3 pad=0_0x3_0}, " + rounded}.check(t)
 	kernelCase{text: "f32[] reduce-window(f32[], f32[]), window={}, " + rounded}.check(t)
+
+	// Windows that reach from the first element to the position are one fold.
+	kernelCase{text: "f32[16,3,16] reduce-window(f32[16,3,16], f32[]), window={size=1x1x16 pad=0_0x0_0x15_0}, " + rounded}.check(t)
+	kernelCase{text: "f32[3,17,700] reduce-window(f32[3,17,700], f32[]), window={size=1x17x1 pad=0_0x16_0x0_0}, " + rounded}.check(t)
+	kernelCase{text: "f32[5] reduce-window(f32[5], f32[]), window={size=5 pad=0_4}, " + rounded}.check(t)
+	kernelCase{text: "f32[5,4] reduce-window(f32[5,4], f32[]), window={size=5x4 pad=4_0x3_0}, " + rounded}.check(t)
+	kernelCase{text: "(f32[3,7,6], s32[3,7,6]) reduce-window(f32[3,7,6], s32[3,7,6], f32[], s32[]), window={size=1x7x1 pad=0_0x6_0x0_0}, " + pairs}.check(t)
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -166,16 +167,7 @@ type threeFryArray struct {
 func newThreeFryArray(s hlo.Shape) threeFryArray {
 	a := threeFryArray{n: int(s.NumElements()), split: 1, inner: 1, wide: s.Type().Bits() == 64}
 	if s.Rank() > 0 {
-		axis := 0
-		for d := range s.Rank() {
-			if s.Dim(d)%2 == 0 {
-				axis = d
-				break
-			}
-			if s.Dim(d) > s.Dim(axis) {
-				axis = d
-			}
-		}
+		axis := eval.ThreeFryAxis(s)
 		a.split, a.inner = int(s.Dim(axis)), rowMajor(s.Dimensions())[axis]
 	}
 	a.pairs = (a.split + 1) / 2

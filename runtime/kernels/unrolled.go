@@ -211,7 +211,8 @@ func dotCode(s *site) scalar.Code {
 	if len(p.leftBatch)*p.m*p.n*p.k > mostSteps || p.k == 0 {
 		return nil
 	}
-	multiply, add := "multiply."+t.String(), "add."+t.String()
+	typ := tile.ScalarTypes[t]
+	multiply, add := scalar.Name{Op: "multiply", Type: typ}, scalar.Name{Op: "add", Type: typ}
 	return func(x *scalar.Site) bool {
 		l, r, to := &x.In[0], &x.In[1], &x.Out[0]
 		if !isWritten(x) {

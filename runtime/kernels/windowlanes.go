@@ -14,6 +14,13 @@ type windowLanes struct {
 	axes          []windowAxis
 	windows       int // of the result
 	elements      int // of a window
+	running       runningAxis
+}
+
+// runningAxis is the only axis that windows have extent along, if each reaches from the first element to its position: then each result is the
+// one before it and another element. Its lanes are lines along that axis.
+type runningAxis struct {
+	size, stride int // elements, and from one to the next; size is 0 if there is no such axis
 }
 
 // windowAxis says where the elements of windows lie along one axis: element k of the window at position p begins at[k*out+p] elements of
@@ -51,6 +58,13 @@ func reduceWindowLanes(s *site) (runtime.Bound, bool) {
 		r.elements *= a.size
 	}
 	r.frames.New = func() any { return r.newFrame() }
+	if r.findRunning(w, in, stride) {
+		lines := r.windows / r.running.size
+		r.loop = newParallelLoop(r.runLines)
+		r.lanes = min(r.lanes, lines)
+		r.tasks = (lines-1)/r.lanes + 1
+		return r.loop.bound(r.tasks, 1+(1<<14)/(1+r.running.size*r.lanes*r.program.Weight())), true
+	}
 	r.loop = newParallelLoop(r.run)
 	r.tasks = (r.windows-1)/r.lanes + 1
 	work := r.elements * min(r.windows, r.lanes) * r.program.Weight()
@@ -103,6 +117,51 @@ func (r *windowLanes) run(f *runtime.TensorFrame, lo, hi int) {
 	r.frames.Put(l)
 }
 
+// findRunning looks for an axis along which windows reach from the first element to the position. Those that reach to the last element would be
+// folded from the other end, so they are not among them.
+func (r *windowLanes) findRunning(w *hlo.Window, in hlo.Shape, stride []int) bool {
+	var found runningAxis
+	for d := range w.Dims {
+		x, n := &w.Dims[d], in.Dim(d)
+		switch {
+		case isIdle(x):
+		case found.size > 0 || n < 2 || x.Size != n || x.PadLow != n-1 || x.PadHigh != 0 || x.Stride != 1 || x.WindowDilation != 1 || x.BaseDilation != 1:
+			return false
+		default:
+			found = runningAxis{int(n), stride[d]}
+		}
+	}
+	r.running = found
+	return found.size > 0
+}
+
+// runLines reduces tasks [lo, hi), each as many lines along the running axis as there are lanes.
+func (r *windowLanes) runLines(f *runtime.TensorFrame, lo, hi int) {
+	l := r.frames.Get().(*laneFrame)
+	copy(l.x, l.own)
+	a := r.running
+	for task := lo; task < hi; task++ {
+		first := task * r.lanes
+		n := min(r.lanes, r.windows/a.size-first)
+		for i := range n {
+			line := first + i
+			l.offsets[i] = line/a.stride*a.stride*a.size + line%a.stride
+		}
+		r.begin(f, l, n)
+		for k := range a.size {
+			for i, w := range r.widths {
+				collect(l.own[i], f.In(i).Data, w, l.offsets[:n], k*a.stride)
+			}
+			r.step(l, n)
+			for i, w := range r.widths {
+				deposit(f.Out(i).Data, l.acc[l.current][i], w, l.offsets[:n], k*a.stride)
+			}
+		}
+	}
+	clear(l.x)
+	r.frames.Put(l)
+}
+
 // places finds element k of the windows from first on, and how many of them are inside of the array.
 func (r *windowLanes) places(at []int, first, k int) (inside int) {
 	clear(at)
@@ -111,6 +170,17 @@ func (r *windowLanes) places(at []int, first, k int) (inside int) {
 		a := &r.axes[d]
 		along := a.at[k%a.size*a.out:][:a.out]
 		k /= a.size
+		if period == 1 {
+			for i, p := 0, first%a.out; i < len(at); p = 0 {
+				run := along[p:min(a.out, p+len(at)-i)]
+				for j, place := range run {
+					at[i+j] += place
+				}
+				i += len(run)
+			}
+			period = a.out
+			continue
+		}
 		p, rest := first/period%a.out, period-first%period
 		for i := 0; i < len(at); {
 			run := at[i:min(len(at), i+rest)]

@@ -32,16 +32,6 @@ const None Value = -1
 // Place is an array in memory: a number that the caller of [Program.Run] gives an address for.
 type Place int32
 
-// Index is the type of an index into an array.
-type Index uint8
-
-const (
-	S32 Index = iota
-	U32
-	S64
-	U64
-)
-
 // maxNodes bounds programs. Larger ones are left to kernels.
 const maxNodes = 1 << 13
 
@@ -188,7 +178,7 @@ func (b *Builder) Call(loop Loop, inline Inline, width int, args ...Value) Value
 }
 
 // Index is the offset in bytes of element clamp(i, 0, highest) at a distance of stride bytes from one to the next.
-func (b *Builder) Index(t Index, i Value, highest, stride int64) Value {
+func (b *Builder) Index(t Type, i Value, highest, stride int64) Value {
 	m := int64(int32(stride))
 	if m != stride {
 		m = 1

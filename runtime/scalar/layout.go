@@ -13,7 +13,7 @@ type line struct {
 
 var noRegisters = [maxArgs]int32{-1, -1, -1, -1, -1}
 
-// What a line may be besides an instruction.
+// Lines that are not instructions.
 const (
 	lineLabel = numOps + iota // number m
 	lineCopies
@@ -73,7 +73,7 @@ func (l *layout) vreg(v Value) int32 {
 }
 
 func (l *layout) region(r *region) {
-	// What an instruction does for its user is known once the user is looked at, so users come first.
+	// The use of an instruction depends on its user, so users come first.
 	choices := make(map[Value]chosen, len(r.nodes))
 	for i := len(r.nodes) - 1; i >= 0; i-- {
 		v := r.nodes[i]

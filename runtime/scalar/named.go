@@ -1,19 +1,18 @@
 package scalar
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 )
 
 // recipe writes an op by instructions.
 type recipe func(b *Builder, x []Value) Value
 
-// Named applies an op that is known by a name and a type, or two types for conversions: "add.s32", "lt.total.f32", "select.8",
-// "convert.s32.f64". It reports false for names without instructions.
-func (b *Builder) Named(name string, args ...Value) (Value, bool) {
+// Named applies an op. It reports false for names without instructions.
+func (b *Builder) Named(name Name, args ...Value) (Value, bool) {
 	write, ok := allRecipes()[name]
 	if !ok {
 		return None, false
@@ -22,18 +21,18 @@ func (b *Builder) Named(name string, args ...Value) (Value, bool) {
 }
 
 // Known reports whether Named has instructions for a name.
-func Known(name string) bool { return allRecipes()[name] != nil }
+func Known(name Name) bool { return allRecipes()[name] != nil }
 
 // Names lists what Named knows.
-func Names() []string {
-	return slices.Sorted(maps.Keys(allRecipes()))
+func Names() []Name {
+	return slices.SortedFunc(maps.Keys(allRecipes()), func(a, b Name) int { return strings.Compare(a.String(), b.String()) })
 }
 
-type recipes map[string]recipe
+type recipes map[Name]recipe
 
 // intType is an integer type: in registers of 32 or 64 bits narrower ones are extended where it matters.
 type intType struct {
-	name   string
+	typ    Type
 	bits   int
 	signed bool
 	word   int // bits of the instructions for it
@@ -80,8 +79,8 @@ func (t intType) pick(first op) op {
 }
 
 var intTypes = []intType{
-	{"s8", 8, true, 32}, {"s16", 16, true, 32}, {"s32", 32, true, 32}, {"s64", 64, true, 64},
-	{"u8", 8, false, 32}, {"u16", 16, false, 32}, {"u32", 32, false, 32}, {"u64", 64, false, 64},
+	{S8, 8, true, 32}, {S16, 16, true, 32}, {S32, 32, true, 32}, {S64, 64, true, 64},
+	{U8, 8, false, 32}, {U16, 16, false, 32}, {U32, 32, false, 32}, {U64, 64, false, 64},
 }
 
 // allRecipes is made when the first loop asks.
@@ -91,8 +90,8 @@ var allRecipes = sync.OnceValue(func() recipes {
 		t.define(r)
 	}
 	r.definePred()
-	r.defineFloat("f32", 4, opAddF32)
-	r.defineFloat("f64", 8, opAddF64)
+	r.defineFloat(F32, 4, opAddF32)
+	r.defineFloat(F64, 8, opAddF64)
 	r.defineRoots()
 	r.defineConversions()
 	for _, w := range []int{1, 2, 4, 8} {
@@ -100,7 +99,7 @@ var allRecipes = sync.OnceValue(func() recipes {
 		if w == 8 {
 			choose = opSelect8
 		}
-		r[fmt.Sprintf("select.%d", 8*w)] = func(b *Builder, x []Value) Value { return b.op(choose, w, x...) }
+		r[Name{Op: "select", Type: Sized(w)}] = func(b *Builder, x []Value) Value { return b.op(choose, w, x...) }
 	}
 	return r
 })
@@ -108,25 +107,25 @@ var allRecipes = sync.OnceValue(func() recipes {
 func (t intType) define(r recipes) {
 	w := t.bytes()
 	for name, o := range map[string]op{"add": opAdd, "subtract": opSub, "multiply": opMul, "and": opAnd, "or": opOr, "xor": opXor} {
-		r[name+"."+t.name] = func(b *Builder, x []Value) Value { return b.op(o, w, x[0], x[1]) }
+		r[Name{Op: name, Type: t.typ}] = func(b *Builder, x []Value) Value { return b.op(o, w, x[0], x[1]) }
 	}
 	for name, first := range map[string]op{"divide": opDivS32, "remainder": opRemS32, "maximum": opMaxS32, "minimum": opMinS32} {
 		o := t.pick(first)
-		r[name+"."+t.name] = func(b *Builder, x []Value) Value { return b.op(o, w, t.inWord(b, x[0]), t.inWord(b, x[1])) }
+		r[Name{Op: name, Type: t.typ}] = func(b *Builder, x []Value) Value { return b.op(o, w, t.inWord(b, x[0]), t.inWord(b, x[1])) }
 	}
-	r["clamp."+t.name] = func(b *Builder, x []Value) Value {
+	r[Name{Op: "clamp", Type: t.typ}] = func(b *Builder, x []Value) Value {
 		lo, v, hi := t.inWord(b, x[0]), t.inWord(b, x[1]), t.inWord(b, x[2])
 		return b.op(t.pick(opMinS32), w, hi, b.op(t.pick(opMaxS32), max(w, 4), v, lo))
 	}
-	r["negate."+t.name] = func(b *Builder, x []Value) Value { return b.op(opSub, w, b.Const(8, 0), x[0]) }
-	r["not."+t.name] = func(b *Builder, x []Value) Value { return b.op(opXor, w, x[0], b.Const(8, ^uint64(0))) }
+	r[Name{Op: "negate", Type: t.typ}] = func(b *Builder, x []Value) Value { return b.op(opSub, w, b.Const(8, 0), x[0]) }
+	r[Name{Op: "not", Type: t.typ}] = func(b *Builder, x []Value) Value { return b.op(opXor, w, x[0], b.Const(8, ^uint64(0))) }
 	if t.signed {
-		r["abs."+t.name] = func(b *Builder, x []Value) Value {
+		r[Name{Op: "abs", Type: t.typ}] = func(b *Builder, x []Value) Value {
 			v := t.inWord(b, x[0])
 			return b.op(t.pick(opMaxS32), w, v, b.op(opSub, max(w, 4), b.Const(8, 0), v))
 		}
 	}
-	r["sign."+t.name] = func(b *Builder, x []Value) Value {
+	r[Name{Op: "sign", Type: t.typ}] = func(b *Builder, x []Value) Value {
 		v := b.op(t.pick(opMinS32), max(w, 4), t.inWord(b, x[0]), b.Const(8, 1))
 		if t.signed {
 			v = b.op(t.pick(opMaxS32), w, v, b.Const(8, ^uint64(0)))
@@ -148,7 +147,7 @@ func (t intType) defineCompares(r recipes) {
 	}
 	for name, o := range map[string]op{"eq": opEq32, "ne": opNe32, "lt": less, "le": less + 1} {
 		o += second
-		r[name+"."+t.name] = func(b *Builder, x []Value) Value { return b.op(o, 1, t.inWord(b, x[0]), t.inWord(b, x[1])) }
+		r[Name{Op: name, Type: t.typ}] = func(b *Builder, x []Value) Value { return b.op(o, 1, t.inWord(b, x[0]), t.inWord(b, x[1])) }
 	}
 }
 
@@ -164,7 +163,7 @@ func (t intType) defineShifts(r recipes) {
 		op op
 		as intType
 	}{"shift-left": {opShl32, unsigned}, "shift-right-logical": {opShr32, unsigned}, "shift-right-arithmetic": {opSar32, signed}} {
-		r[name+"."+t.name] = func(b *Builder, x []Value) Value {
+		r[Name{Op: name, Type: t.typ}] = func(b *Builder, x []Value) Value {
 			return b.op(s.op+second, w, s.as.inWord(b, x[0]), unsigned.inWord(b, x[1]))
 		}
 	}
@@ -173,30 +172,30 @@ func (t intType) defineShifts(r recipes) {
 // definePred works on bytes 0 and 1.
 func (r recipes) definePred() {
 	for name, o := range map[string]op{"add": opOr, "maximum": opOr, "or": opOr, "multiply": opAnd, "minimum": opAnd, "and": opAnd, "xor": opXor} {
-		r[name+".pred"] = func(b *Builder, x []Value) Value { return b.op(o, 1, x[0], x[1]) }
+		r[Name{Op: name, Type: Pred}] = func(b *Builder, x []Value) Value { return b.op(o, 1, x[0], x[1]) }
 	}
-	r["not.pred"] = func(b *Builder, x []Value) Value { return b.op(opXor, 1, x[0], b.Const(8, 1)) }
+	r[Name{Op: "not", Type: Pred}] = func(b *Builder, x []Value) Value { return b.op(opXor, 1, x[0], b.Const(8, 1)) }
 	for _, name := range []string{"eq", "ne", "lt", "le"} {
-		r[name+".pred"] = r[name+".u8"]
+		r[Name{Op: name, Type: Pred}] = r[Name{Op: name, Type: U8}]
 	}
 }
 
 // defineFloat uses that the instructions for both types are in the same order; first is the addition.
-func (r recipes) defineFloat(t string, width int, first op) {
+func (r recipes) defineFloat(t Type, width int, first op) {
 	by := func(o op) op { return o - opAddF32 + first }
 	for name, o := range map[string]op{"add": opAddF32, "subtract": opSubF32, "multiply": opMulF32, "divide": opDivF32, "maximum": opMaxF32,
 		"minimum": opMinF32, "negate": opNegF32, "abs": opAbsF32, "sqrt": opSqrtF32} {
-		r[name+"."+t] = func(b *Builder, x []Value) Value { return b.op(by(o), width, x...) }
+		r[Name{Op: name, Type: t}] = func(b *Builder, x []Value) Value { return b.op(by(o), width, x...) }
 	}
-	r["clamp."+t] = func(b *Builder, x []Value) Value {
+	r[Name{Op: "clamp", Type: t}] = func(b *Builder, x []Value) Value {
 		return b.op(by(opMinF32), width, x[2], b.op(by(opMaxF32), width, x[1], x[0]))
 	}
 	for name, how := range map[string]int32{"round-nearest-even": toEven, "floor": toFloor, "ceil": toCeil} {
-		r[name+"."+t] = func(b *Builder, x []Value) Value {
+		r[Name{Op: name, Type: t}] = func(b *Builder, x []Value) Value {
 			return b.pure(node{op: by(opRoundF32), width: uint8(width), args: [3]Value{x[0], None, None}, m: how})
 		}
 	}
-	r["sign."+t] = func(b *Builder, x []Value) Value {
+	r[Name{Op: "sign", Type: t}] = func(b *Builder, x []Value) Value {
 		one, zero := b.floatConst(width, 1), b.Const(width, 0)
 		choose := map[int]op{4: opSelect4, 8: opSelect8}[width]
 		negative := b.op(choose, width, b.op(by(opLtF32), 1, x[0], zero), b.floatConst(width, -1), x[0])
@@ -206,13 +205,13 @@ func (r recipes) defineFloat(t string, width int, first op) {
 	if width == 8 {
 		second = opEq64 - opEq32
 	}
-	r["is-finite."+t] = func(b *Builder, x []Value) Value {
+	r[Name{Op: "is-finite", Type: t}] = func(b *Builder, x []Value) Value {
 		infinite := map[int]uint64{4: 0xff << 23, 8: 0x7ff << 52}[width]
 		return b.op(opLtU32+second, 1, b.op(by(opAbsF32), width, x[0]), b.Const(width, infinite))
 	}
 	for name, o := range map[string][2]op{"eq": {opEqF32, opEq32}, "ne": {opNeF32, opNe32}, "lt": {opLtF32, opLtS32}, "le": {opLeF32, opLeS32}} {
-		r[name+"."+t] = func(b *Builder, x []Value) Value { return b.op(by(o[0]), 1, x[0], x[1]) }
-		r[name+".total."+t] = func(b *Builder, x []Value) Value {
+		r[Name{Op: name, Type: t}] = func(b *Builder, x []Value) Value { return b.op(by(o[0]), 1, x[0], x[1]) }
+		r[Name{Op: name, Type: t, Total: true}] = func(b *Builder, x []Value) Value {
 			return b.op(o[1]+second, 1, b.op(by(opTotalF32), width, x[0]), b.op(by(opTotalF32), width, x[1]))
 		}
 	}
@@ -229,45 +228,45 @@ func (b *Builder) floatConst(width int, v float64) Value {
 // defineRoots rounds once: what is computed from a float32 in float64 is exact enough for that.
 func (r recipes) defineRoots() {
 	rsqrt := func(b *Builder, x Value) Value { return b.op(opDivF64, 8, b.floatConst(8, 1), b.op(opSqrtF64, 8, x)) }
-	r["rsqrt.f64"] = func(b *Builder, x []Value) Value { return rsqrt(b, x[0]) }
-	r["rsqrt.f32"] = func(b *Builder, x []Value) Value {
+	r[Name{Op: "rsqrt", Type: F64}] = func(b *Builder, x []Value) Value { return rsqrt(b, x[0]) }
+	r[Name{Op: "rsqrt", Type: F32}] = func(b *Builder, x []Value) Value {
 		return b.op(opF64ToF32, 4, rsqrt(b, b.op(opF32ToF64, 8, x[0])))
 	}
 }
 
 func (r recipes) defineConversions() {
-	for _, from := range append(intTypes, intType{"pred", 8, false, 32}) {
+	for _, from := range append(intTypes, intType{Pred, 8, false, 32}) {
 		for _, to := range intTypes {
-			r["convert."+from.name+"."+to.name] = func(b *Builder, x []Value) Value {
+			r[Name{Op: "convert", Type: from.typ, To: to.typ}] = func(b *Builder, x []Value) Value {
 				if to.bits > from.bits {
 					return from.extend(b, x[0])
 				}
 				return x[0] // what is above the lower bits does not count
 			}
 		}
-		r["convert."+from.name+".pred"] = func(b *Builder, x []Value) Value {
+		r[Name{Op: "convert", Type: from.typ, To: Pred}] = func(b *Builder, x []Value) Value {
 			if from.bits == 64 {
 				return b.op(opNe64, 1, x[0], b.Const(8, 0))
 			}
 			return b.op(opNe32, 1, from.inWord(b, x[0]), b.Const(8, 0))
 		}
-		if from.name == "u64" {
+		if from.typ == U64 {
 			continue // rounds from 64 bits without a sign
 		}
-		for k, to := range []string{"f32", "f64"} {
-			r["convert."+from.name+"."+to] = func(b *Builder, x []Value) Value {
-				if from.bits == 64 || from.name == "u32" {
+		for k, to := range []Type{F32, F64} {
+			r[Name{Op: "convert", Type: from.typ, To: to}] = func(b *Builder, x []Value) Value {
+				if from.bits == 64 || from.typ == U32 {
 					return b.op(opS64ToF32+op(k), 4<<k, from.extend(b, x[0]))
 				}
 				return b.op(opS32ToF32+op(k), 4<<k, from.inWord(b, x[0]))
 			}
 		}
 	}
-	r["convert.bf16.f32"] = func(b *Builder, x []Value) Value { return b.op(opShl32, 4, x[0], b.Const(4, 16)) }
-	for name, c := range map[string]struct {
+	r[Name{Op: "convert", Type: BF16, To: F32}] = func(b *Builder, x []Value) Value { return b.op(opShl32, 4, x[0], b.Const(4, 16)) }
+	for types, c := range map[[2]Type]struct {
 		op    op
 		width int
-	}{"f32.f64": {opF32ToF64, 8}, "f64.f32": {opF64ToF32, 4}, "f32.s32": {opF32ToS32, 4}, "f64.s32": {opF64ToS32, 4}} {
-		r["convert."+name] = func(b *Builder, x []Value) Value { return b.op(c.op, c.width, x[0]) }
+	}{{F32, F64}: {opF32ToF64, 8}, {F64, F32}: {opF64ToF32, 4}, {F32, S32}: {opF32ToS32, 4}, {F64, S32}: {opF64ToS32, 4}} {
+		r[Name{Op: "convert", Type: types[0], To: types[1]}] = func(b *Builder, x []Value) Value { return b.op(c.op, c.width, x[0]) }
 	}
 }

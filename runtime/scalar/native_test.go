@@ -30,7 +30,7 @@ func (x *randomLoop) step(vars []Value, types []string) []Value {
 		}
 	}
 	named := func(name string, args ...Value) Value {
-		v, ok := x.Named(name, args...)
+		v, ok := x.Named(ByName(name), args...)
 		if !ok {
 			panic(name)
 		}
@@ -47,7 +47,7 @@ func (x *randomLoop) step(vars []Value, types []string) []Value {
 		ops := []string{"add.", "subtract.", "multiply.", "divide.", "maximum.", "minimum."}
 		switch x.r.IntN(7) {
 		case 0:
-			now[i] = named("select."+map[int]string{4: "32", 8: "64"}[widths[t]], pick("pred"), pick(t), pick(t))
+			now[i] = named("select."+Sized(widths[t]).String(), pick("pred"), pick(t), pick(t))
 		case 1:
 			to := []string{"s32", "f32", "f64"}[x.r.IntN(3)]
 			if t == to || t == "u32" || t == "s64" {
@@ -91,17 +91,17 @@ func randomProgram(seed uint64) (*Program, bool) {
 		types = append(types, t)
 		v := x.Load(widths[t], x.array[t], None, int64(8*(i%16)))
 		if t == "pred" {
-			v, _ = x.Named("ne.u8", v, x.Const(1, 0))
+			v, _ = x.Named(ByName("ne.u8"), v, x.Const(1, 0))
 		}
 		first = append(first, v)
 	}
 	counted := func(n uint64, vars []Value, body func([]Value) []Value) []Value {
 		all := append([]Value{x.Const(4, 0)}, vars...)
 		out := x.While(all, func(v []Value) Value {
-			c, _ := x.Named("lt.s32", v[0], x.Const(4, n))
+			c, _ := x.Named(ByName("lt.s32"), v[0], x.Const(4, n))
 			return c
 		}, func(v []Value) []Value {
-			next, _ := x.Named("add.s32", v[0], x.Const(4, 1))
+			next, _ := x.Named(ByName("add.s32"), v[0], x.Const(4, 1))
 			return append([]Value{next}, body(v[1:])...)
 		})
 		return out[1:]

@@ -55,7 +55,6 @@ func instruction(name string) (types []string, text string) {
 	case "convert":
 		return parts[1:2], fmt.Sprintf("%s[N] convert(a)", parts[2])
 	case "select":
-		t = map[string]string{"8": "u8", "16": "u16", "32": "u32", "64": "u64"}[t]
 		return []string{"pred", t, t}, t + "[N] select(a, b, c)"
 	case "eq", "ne", "lt", "le":
 		kind := ""
@@ -90,7 +89,8 @@ func runGently(p *scalar.Program, s *scalar.State) {
 }
 
 func testOps(t *testing.T, run func(p *scalar.Program, s *scalar.State)) {
-	for _, name := range scalar.Names() {
+	for _, op := range scalar.Names() {
+		name := op.String()
 		t.Run(name, func(t *testing.T) {
 			names, text := instruction(name)
 			types := make([]hlo.PrimitiveType, len(names))

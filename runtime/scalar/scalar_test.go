@@ -11,7 +11,7 @@ import (
 
 func must(t testing.TB, b *scalar.Builder, name string, args ...scalar.Value) scalar.Value {
 	t.Helper()
-	v, ok := b.Named(name, args...)
+	v, ok := b.Named(scalar.ByName(name), args...)
 	require.True(t, ok, name)
 	return v
 }
@@ -23,7 +23,7 @@ func counting(t testing.TB, n int64, array, out scalar.Place, b *scalar.Builder)
 		return must(t, b, "lt.s32", v[0], b.Const(4, uint64(n)))
 	}, func(v []scalar.Value) []scalar.Value {
 		negative := must(t, b, "lt.s32", v[0], b.Const(4, 0))
-		i := must(t, b, "select.32", negative, must(t, b, "add.s32", v[0], b.Const(4, uint64(n))), v[0])
+		i := must(t, b, "select.u32", negative, must(t, b, "add.s32", v[0], b.Const(4, uint64(n))), v[0])
 		x := b.Load(4, array, b.Index(scalar.S32, i, n-1, 4), 0)
 		sum := must(t, b, "add.s32", x, must(t, b, "add.s32", bias, v[1]))
 		return []scalar.Value{must(t, b, "add.s32", v[0], b.Const(4, 1)), sum}

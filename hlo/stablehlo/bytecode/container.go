@@ -6,8 +6,8 @@ import (
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
 )
 
-// Magic is what the files begin with.
-const Magic = "ML\xefR"
+// magic is what the files begin with.
+const magic = "ML\xefR"
 
 // newestVersion of the container that is read.
 const newestVersion = 6
@@ -105,10 +105,10 @@ func Decode(file string, data []byte) (m *mlir.Module, err error) {
 // header reads the version, the producer and the sections.
 func (d *decoder) header(data []byte) {
 	r := &reader{data: data, section: "header"}
-	if !bytes.HasPrefix(data, []byte(Magic)) {
+	if !bytes.HasPrefix(data, []byte(magic)) {
 		r.fail("this is no MLIR bytecode")
 	}
-	r.pos = len(Magic)
+	r.pos = len(magic)
 	if d.version = r.varint(); d.version > newestVersion {
 		r.fail("version %d of the bytecode is newer than this halo knows: %d is the newest", d.version, newestVersion)
 	}

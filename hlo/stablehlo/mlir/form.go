@@ -22,7 +22,7 @@ import (
 //	{}                 a dictionary of further attributes
 //	:type              a colon and the types: see typeForms
 //
-// What the language has no words for is code: [form.code].
+// Forms that the language cannot express are code: [form.code].
 type form struct {
 	name  string // of the operation, with its dialect
 	steps []step

@@ -7,7 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Kind tells types apart.
+// Kind is the kind of a type.
 type Kind uint8
 
 // The kinds of type.

@@ -24,6 +24,7 @@ var Table = []Row{
 	{Prefix: "arrays/npz", Floor: 0, Also: []string{"internal/parsing"}},            // headers are a grammar
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/commandline", Floor: 0, Also: []string{"internal/spelling"}}, // asks which name was meant
+	{Prefix: "internal/archives", Floor: 0},
 	{Prefix: "internal/filecheck", Floor: 0, Also: []string{"internal/spelling", "internal/parsing"}},
 	{Prefix: "internal/prototext", Floor: 0, Also: []string{"internal/spelling"}}, // asks which field was meant
 	{Prefix: "internal/page", Floor: 0},                                           // the frame of pages in HTML

@@ -1,6 +1,6 @@
 // Package opswitch reports lists of opcodes outside the packages that own what opcodes mean: switches, slices, sets and maps that name many.
 //
-// What is true of an op is a row of the op table or a trait; a list in a pass is the same list a second time, and the one that is forgotten
+// Facts about an op are a row of the op table or a trait; a list in a pass is the same list a second time, and the one that is forgotten
 // when an op is added. A table of functions indexed by opcode is no such list: it is where a floor keeps what it does for each op.
 package opswitch
 
@@ -18,8 +18,8 @@ import (
 // The numbers of opcodes that may be named in one place. A switch does something for each of its cases; a list only says that they are alike,
 // which is a trait.
 const (
-	InSwitch = 6
-	InList   = 5
+	inSwitch = 6
+	inList   = 5
 )
 
 // Analyzer is the check.
@@ -52,23 +52,23 @@ func run(pass *analysis.Pass) (any, error) {
 					for _, c := range n.Body.List {
 						count += len(c.(*ast.CaseClause).List)
 					}
-					if count > InSwitch {
+					if count > inSwitch {
 						report(n.Pos(), "this switch names %d opcodes: ask the op table for a trait, or make it an array of functions indexed by opcode", count)
 					}
 				}
 			case *ast.CompositeLit:
-				if count := inLiteral(pass, n); count > InList {
+				if count := inLiteral(pass, n); count > inList {
 					report(n.Pos(), "this literal lists %d opcodes: that they are alike is a trait of their rows", count)
 				}
 			case *ast.CallExpr:
-				if count := constants(pass, n.Args); count > InList {
+				if count := constants(pass, n.Args); count > inList {
 					report(n.Pos(), "this call lists %d opcodes: that they are alike is a trait of their rows", count)
 				}
 			case *ast.BinaryExpr:
 				if n.Op != token.LOR && n.Op != token.LAND {
 					return true
 				}
-				if count := compared(pass, n, n.Op); count > InList {
+				if count := compared(pass, n, n.Op); count > inList {
 					report(n.Pos(), "this condition compares with %d opcodes: that they are alike is a trait of their rows", count)
 				}
 				return false // the operands are part of it

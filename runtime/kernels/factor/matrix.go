@@ -148,9 +148,30 @@ func packed[T Number](dst []T, m *Matrix[T], g *gemm.Matrix, r, i0, i1, k0, k1 i
 		Conjugate(dst)
 	}
 	if negate {
-		for i, x := range dst {
-			dst[i] = -x
-		}
+		negated(dst)
+	}
+}
+
+// negated turns the signs of all parts, eight bytes at a time.
+func negated[T Number](v []T) {
+	var x T
+	bytes := len(v) * int(unsafe.Sizeof(x))
+	words, signs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), bytes/8), uint64(1<<63)
+	switch any(x).(type) {
+	case float32, complex64:
+		signs |= 1 << 31
+	}
+	if bytes%8 != 0 {
+		v[len(v)-1] = -v[len(v)-1]
+	}
+	for ; len(words) >= 4; words = words[4:] {
+		words[0] ^= signs
+		words[1] ^= signs
+		words[2] ^= signs
+		words[3] ^= signs
+	}
+	for i := range words {
+		words[i] ^= signs
 	}
 }
 

@@ -83,7 +83,7 @@ func (t *Triangle[T]) Solve(x Matrix[T], cols int, room []T) []T {
 	at := 0
 	for i := 0; i < t.n; i += mr {
 		if i > 0 {
-			t.kernel.Run(i, t.panels[at:][:i*mr], p, p[i*nr:], nr, true, gemm.Ahead[T]{From: p})
+			t.kernel.Run(1, i, t.panels[at:][:i*mr], p, p[i*nr:], nr, true, gemm.Ahead[T]{From: p})
 			at += i * mr
 		}
 		block := t.below[i*mr:]
@@ -93,7 +93,7 @@ func (t *Triangle[T]) Solve(x Matrix[T], cols int, room []T) []T {
 				t.divide(row, t.diag[(i+r)*nr:][:nr])
 			}
 			if r+1 < min(mr, t.n-i) {
-				t.kernel.Run(1, block[r*mr:][:mr], row, p[i*nr:], nr, true, gemm.Ahead[T]{From: row})
+				t.kernel.Run(1, 1, block[r*mr:][:mr], row, p[i*nr:], nr, true, gemm.Ahead[T]{From: row})
 			}
 		}
 	}

@@ -69,16 +69,24 @@ func (p *Plan[T]) Len() int {
 // Transform transforms the lines in a, and returns the buffer that holds the result: a or b, the other of which is overwritten. The sums are not scaled,
 // and those of the inverse transform are the same in another order: element n-i for i.
 func (p *Plan[T]) Transform(a, b []T) []T {
-	a, b = a[:p.Len()], b[:p.Len()]
 	if p.chirp != nil {
-		return p.chirp.transform(a, b)
+		return p.chirp.transform(a[:p.Len()], b[:p.Len()])
 	}
+	return p.TransformStrip(a, b, 1)
+}
+
+// HasStrips reports whether [Plan.TransformStrip] can be used.
+func (p *Plan[T]) HasStrips() bool { return p.chirp == nil }
+
+// TransformStrip is Transform for as many lines as fit into several vectors, which lie side by side for each element. Buffers are as many times as long.
+func (p *Plan[T]) TransformStrip(a, b []T, vectors int) []T {
+	a, b = a[:vectors*p.Len()], b[:vectors*p.Len()]
 	for i := range p.passes {
 		s := &p.passes[i]
 		if s.run != nil {
-			s.run(s.m, s.s, b, a, s.twiddles, s.constants)
+			s.run(s.m, s.s*vectors, b, a, s.twiddles, s.constants)
 		} else {
-			s.any(b, a, p.lanes)
+			s.any(b, a, p.lanes*vectors)
 		}
 		a, b = b, a
 	}

@@ -1,6 +1,9 @@
 package gemm
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // Number is an element type of matrices.
 type Number interface {
@@ -10,10 +13,13 @@ type Number interface {
 // Kernel is the innermost loop: it multiplies a panel of MR rows with one of NR columns.
 type Kernel[T Number] struct {
 	MR, NR int
-	// Run sets the MR by NR elements at c, rows ldc apart, to the product of the panels over k; or it adds the product to them.
-	Run func(k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
+	// Run sets the MR by NR elements at c, rows ldc apart, to the product of the panels over k; or it adds the product to them. Several panels of rows lie one
+	// behind the other in a, and so do their results in c.
+	Run func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
 	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way. It may be nil.
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
+	// inPlace is Run for rows where they are; nil if there is none, and no check of what it is given: see BlockInPlace.
+	inPlace func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool)
 }
 
 // Ahead is what a kernel may ask memory for while it multiplies: Step bytes for each of k, from the first element of From on.
@@ -63,18 +69,40 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 	}
 }
 
-// columns computes up to NR columns of a block, panel by panel of a.
-func (g *Kernel[T]) columns(m, n, k int, a, b []T, c []T, ldc int, add bool, tile []T, next Ahead[T]) {
-	var zero T
-	part := k * next.Step / int(unsafe.Sizeof(zero))
-	for i := 0; i < m; i += g.MR {
-		panel := a[i*k:][:k*g.MR]
-		if m-i >= g.MR && n == g.NR {
-			g.Run(k, panel, b, c[i*ldc:], ldc, add, next)
-			next.From = next.From[min(part, len(next.From)-1):]
+// HasInPlace reports whether [Kernel.BlockInPlace] can be used.
+func (g *Kernel[T]) HasInPlace() bool { return g.inPlace != nil }
+
+// BlockInPlace is Block for whole panels of rows that are not packed: element x of row r is a[rows[r]+ks[x]].
+func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b, c []T, ldc int, add bool, tile []T) {
+	m, k := len(rows), len(ks)
+	if m == 0 || m%g.MR != 0 || k == 0 || n < 1 || len(b) < Padded(n, g.NR)*k || len(c) < (m-1)*ldc+n || len(tile) < g.MR*g.NR {
+		panic("gemm: blocks are too short")
+	}
+	if first, last := slices.Min(rows)+slices.Min(ks), slices.Max(rows)+slices.Max(ks); first < 0 || last >= len(a) {
+		panic("gemm: rows outside of the matrix")
+	}
+	for j := 0; j < n; j += g.NR {
+		panel := b[j*k:][:k*g.NR]
+		if n-j >= g.NR {
+			g.inPlace(m/g.MR, a, rows, ks, panel, c[j:], ldc, add)
 			continue
 		}
-		g.Run(k, panel, b, tile, g.NR, false, next)
+		for i := 0; i < m; i += g.MR {
+			g.inPlace(1, a, rows[i:], ks, panel, tile, g.NR, false)
+			g.put(g.MR, n-j, c[i*ldc+j:], ldc, add, tile)
+		}
+	}
+}
+
+// columns computes up to NR columns of a block, panel by panel of a.
+func (g *Kernel[T]) columns(m, n, k int, a, b []T, c []T, ldc int, add bool, tile []T, next Ahead[T]) {
+	i := 0
+	if whole := m / g.MR; whole > 0 && n == g.NR {
+		g.Run(whole, k, a, b, c, ldc, add, next)
+		i = whole * g.MR
+	}
+	for ; i < m; i += g.MR {
+		g.Run(1, k, a[i*k:], b, tile, g.NR, false, Ahead[T]{From: next.From})
 		g.put(min(g.MR, m-i), n, c[i*ldc:], ldc, add, tile)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // multiply packs and multiplies a[m,k] with b[k,n]. Where the kernel can use b as it is, the product has to be the same.
 func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
-	c, onRows := make([]T, m*n), make([]T, m*n)
+	c, onRows, inPlace := make([]T, m*n), make([]T, m*n), make([]T, m*n)
 	rows := func(n, by int) []int {
 		v := make([]int, n)
 		for i := range v {
@@ -28,6 +28,16 @@ func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
 		g.Block(m, n, k1-k0, pa, pb, c, n, k0 > 0, tile)
 		if stride, ok := right.RowStride(); ok && g.RunOnRows != nil {
 			g.BlockOnRows(m, n, k1-k0, pa, b[k0*n:], stride, onRows, n, k0 > 0, tile, make([]T, g.NR*(k1-k0)))
+		}
+		if whole := m / g.MR * g.MR; whole > 0 && g.HasInPlace() {
+			g.BlockInPlace(n, a, left.Rows[:whole], left.Ks[k0:k1], pb, inPlace, n, k0 > 0, tile)
+		}
+	}
+	if g.HasInPlace() {
+		for i := range m / g.MR * g.MR * n {
+			if c[i] != inPlace[i] {
+				panic(fmt.Sprintf("element %d is %v from a packed matrix and %v from one in place", i, c[i], inPlace[i]))
+			}
 		}
 	}
 	if g.RunOnRows != nil {
@@ -125,7 +135,7 @@ func BenchmarkMicro(b *testing.B) {
 			x, y, c := make([]float32, g.MR*k), make([]float32, g.NR*k), make([]float32, g.MR*g.NR)
 			b.ReportAllocs()
 			for b.Loop() {
-				g.Run(k, x, y, c, g.NR, true, Ahead[float32]{From: y})
+				g.Run(1, k, x, y, c, g.NR, true, Ahead[float32]{From: y})
 			}
 			b.ReportMetric(float64(2*g.MR*g.NR*k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
 		})

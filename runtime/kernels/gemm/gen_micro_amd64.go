@@ -4,11 +4,11 @@
 
 package gemm
 
-// f32AVX512 sets c, of 14 rows and 32 columns, to a·b over k, or adds it.
+// f32AVX512 sets c, of 14 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
+func f32AVX512(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
 
 // f32AVX512Packing sets c, of 14 rows and 32 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -16,11 +16,11 @@ func f32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool, nex
 //go:noescape
 func f32AVX512Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
-// f32AVX512Few sets c, of 8 rows and 32 columns, to a·b over k, or adds it.
+// f32AVX512Few sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f32AVX512Few(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
+func f32AVX512Few(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
 
 // f32AVX512FewPacking sets c, of 8 rows and 32 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -28,11 +28,11 @@ func f32AVX512Few(k int, a *float32, b *float32, c *float32, ldc int, add bool, 
 //go:noescape
 func f32AVX512FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
-// f32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// f32AVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
+func f32AVX2(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
 
 // f32AVX2Packing sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -40,11 +40,11 @@ func f32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool, next 
 //go:noescape
 func f32AVX2Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
-// f32AVX2Few sets c, of 4 rows and 16 columns, to a·b over k, or adds it.
+// f32AVX2Few sets c, of 4 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f32AVX2Few(k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
+func f32AVX2Few(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
 
 // f32AVX2FewPacking sets c, of 4 rows and 16 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -52,11 +52,11 @@ func f32AVX2Few(k int, a *float32, b *float32, c *float32, ldc int, add bool, ne
 //go:noescape
 func f32AVX2FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
-// f64AVX512 sets c, of 14 rows and 16 columns, to a·b over k, or adds it.
+// f64AVX512 sets c, of 14 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+func f64AVX512(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
 
 // f64AVX512Packing sets c, of 14 rows and 16 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -64,11 +64,11 @@ func f64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool, nex
 //go:noescape
 func f64AVX512Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
 
-// f64AVX512Few sets c, of 8 rows and 16 columns, to a·b over k, or adds it.
+// f64AVX512Few sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f64AVX512Few(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+func f64AVX512Few(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
 
 // f64AVX512FewPacking sets c, of 8 rows and 16 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -76,11 +76,11 @@ func f64AVX512Few(k int, a *float64, b *float64, c *float64, ldc int, add bool, 
 //go:noescape
 func f64AVX512FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
 
-// f64AVX2 sets c, of 6 rows and 8 columns, to a·b over k, or adds it.
+// f64AVX2 sets c, of 6 rows for each panel and 8 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+func f64AVX2(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
 
 // f64AVX2Packing sets c, of 6 rows and 8 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -88,11 +88,11 @@ func f64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool, next 
 //go:noescape
 func f64AVX2Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
 
-// f64AVX2Few sets c, of 4 rows and 8 columns, to a·b over k, or adds it.
+// f64AVX2Few sets c, of 4 rows for each panel and 8 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func f64AVX2Few(k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
+func f64AVX2Few(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
 
 // f64AVX2FewPacking sets c, of 4 rows and 8 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -100,11 +100,11 @@ func f64AVX2Few(k int, a *float64, b *float64, c *float64, ldc int, add bool, ne
 //go:noescape
 func f64AVX2FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
 
-// i32AVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// i32AVX512 sets c, of 12 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func i32AVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+func i32AVX512(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
 
 // i32AVX512Packing sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -112,11 +112,11 @@ func i32AVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int
 //go:noescape
 func i32AVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
 
-// i32AVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// i32AVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func i32AVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+func i32AVX2(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
 
 // i32AVX2Packing sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -124,11 +124,11 @@ func i32AVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32
 //go:noescape
 func i32AVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
 
-// pairsAVX512 sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// pairsAVX512 sets c, of 12 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func pairsAVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+func pairsAVX512(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
 
 // pairsAVX512Packing sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
@@ -136,17 +136,29 @@ func pairsAVX512(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *i
 //go:noescape
 func pairsAVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
 
-// pairsAVX2 sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// pairsAVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
 //go:noescape
-func pairsAVX2(k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+func pairsAVX2(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
 
 // pairsAVX2Packing sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
 // It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.
 //
 //go:noescape
 func pairsAVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
+
+// f32AVX2InPlace sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX2InPlace(panels int, k int, a *float32, rows *int, ks *int, b *float32, c *float32, ldc int, add bool)
+
+// f64AVX2InPlace sets c, of 6 rows for each panel and 8 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX2InPlace(panels int, k int, a *float64, rows *int, ks *int, b *float64, c *float64, ldc int, add bool)
 
 // inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
 //

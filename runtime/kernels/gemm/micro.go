@@ -48,7 +48,7 @@ func Pairs() Kernel[int32] {
 func Pair(lo, hi int16) int32 { return int32(uint16(lo)) | int32(hi)<<16 }
 
 func portablePairs() Kernel[int32] {
-	return Kernel[int32]{MR: 2, NR: 4, Run: func(k int, a, b []int32, c []int32, ldc int, add bool, _ Ahead[int32]) {
+	return Kernel[int32]{MR: 2, NR: 4, Run: eachPanel(func(k int, a, b []int32, c []int32, ldc int, add bool) {
 		var sums [2][4]int32
 		for x := range k {
 			for i, p := range a[2*x:][:2] {
@@ -65,14 +65,23 @@ func portablePairs() Kernel[int32] {
 				c[i*ldc+j] = s
 			}
 		}
-	}}
+	})}
 }
 
 // portable is the kernel for any processor.
-func portable[T Number]() Kernel[T] { return Kernel[T]{MR: 2, NR: 4, Run: run2x4[T]} }
+func portable[T Number]() Kernel[T] { return Kernel[T]{MR: 2, NR: 4, Run: eachPanel(run2x4[T])} }
+
+// eachPanel makes the Run of a kernel from a loop for one panel of two rows.
+func eachPanel[T Number](run func(k int, a, b []T, c []T, ldc int, add bool)) func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T]) {
+	return func(panels, k int, a, b []T, c []T, ldc int, add bool, _ Ahead[T]) {
+		for i := range panels {
+			run(k, a[2*i*k:], b, c[2*i*ldc:], ldc, add)
+		}
+	}
+}
 
 // run2x4 keeps eight sums in registers; with more of them amd64 spills.
-func run2x4[T Number](k int, a, b []T, c []T, ldc int, add bool, _ Ahead[T]) {
+func run2x4[T Number](k int, a, b []T, c []T, ldc int, add bool) {
 	var c00, c01, c02, c03, c10, c11, c12, c13 T
 	a, b = a[:2*k], b[:4*k]
 	for len(a) >= 4 && len(b) >= 8 {

@@ -20,12 +20,14 @@ func vectorKernel[T Number](g *Kernel[T]) {
 			*g = newKernel(14, 32, f32AVX512, f32AVX512Packing)
 		} else {
 			*g = newKernel(6, 16, f32AVX2, f32AVX2Packing)
+			g.inPlace = placed(f32AVX2InPlace)
 		}
 	case *Kernel[float64]:
 		if wide {
 			*g = newKernel(14, 16, f64AVX512, f64AVX512Packing)
 		} else {
 			*g = newKernel(6, 8, f64AVX2, f64AVX2Packing)
+			g.inPlace = placed(f64AVX2InPlace)
 		}
 	case *Kernel[int32]:
 		if wide {
@@ -68,24 +70,32 @@ func vectorPairs(g *Kernel[int32]) {
 
 // microLoop and packingLoop are kernels in assembly.
 type (
-	microLoop[T float32 | float64 | int32]   func(k int, a, b, c *T, ldc int, add bool, next *T, step int)
+	microLoop[T float32 | float64 | int32]   func(panels, k int, a, b, c *T, ldc int, add bool, next *T, step int)
 	packingLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool, panel *T)
+	inPlaceLoop[T float32 | float64 | int32] func(panels, k int, a *T, rows, ks *int, b, c *T, ldc int, add bool)
 )
+
+// placed is the loop of [Kernel.BlockInPlace], which checks what it reads.
+func placed[T float32 | float64 | int32](run inPlaceLoop[T]) func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool) {
+	return func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool) {
+		run(panels, len(ks), unsafe.SliceData(a), &rows[0], &ks[0], &b[0], &c[0], ldc, add)
+	}
+}
 
 // newKernel checks what assembly reads and writes before it does.
 func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packing packingLoop[T]) Kernel[T] {
-	check := func(k int, a, b []T, ldb int, c []T, ldc int) {
-		if k == 0 || len(a) < k*mr || len(b) < (k-1)*ldb+nr || len(c) < (mr-1)*ldc+nr {
+	check := func(panels, k int, a, b []T, ldb int, c []T, ldc int) {
+		if panels == 0 || k == 0 || len(a) < panels*k*mr || len(b) < (k-1)*ldb+nr || len(c) < (panels*mr-1)*ldc+nr {
 			panic("gemm: panels are too short")
 		}
 	}
 	return Kernel[T]{MR: mr, NR: nr,
-		Run: func(k int, a, b, c []T, ldc int, add bool, next Ahead[T]) {
-			check(k, a, b, nr, c, ldc)
-			run(k, &a[0], &b[0], &c[0], ldc, add, unsafe.SliceData(next.From), next.Step)
+		Run: func(panels, k int, a, b, c []T, ldc int, add bool, next Ahead[T]) {
+			check(panels, k, a, b, nr, c, ldc)
+			run(panels, k, &a[0], &b[0], &c[0], ldc, add, unsafe.SliceData(next.From), next.Step)
 		},
 		RunOnRows: func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T) {
-			check(k, a, b, ldb, c, ldc)
+			check(1, k, a, b, ldb, c, ldc)
 			packing(k, &a[0], &b[0], ldb, &c[0], ldc, add, &panel[:k*nr][0])
 		}}
 }

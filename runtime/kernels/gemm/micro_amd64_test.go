@@ -14,6 +14,7 @@ func TestVectorKernels(t *testing.T) {
 	}
 	kernels32 := []Kernel[float32]{newKernel(6, 16, f32AVX2, f32AVX2Packing), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking)}
 	kernels64 := []Kernel[float64]{newKernel(6, 8, f64AVX2, f64AVX2Packing), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking)}
+	kernels32[0].inPlace, kernels64[0].inPlace = placed(f32AVX2InPlace), placed(f64AVX2InPlace)
 	a, b := make([]float32, 31*70), make([]float32, 70*45)
 	for i := range a {
 		a[i] = float32(i%7) - 3

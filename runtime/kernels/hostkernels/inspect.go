@@ -102,7 +102,7 @@ type sampleContext struct{ name string }
 
 func newSampleContext() *sampleContext { return &sampleContext{"sample_shared_context0"} }
 
-// What payloads are seen as, for derivedValue.
+// The views of payloads for derivedValue.
 type (
 	firstBase  interface{ first() string }
 	secondBase interface{ second() string }

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
@@ -74,11 +74,7 @@ func befFiles(t testing.TB) map[string][]byte {
 			}
 		}
 	}
-	archives, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	for _, path := range archives {
-		ar, err := txtar.ParseFile(path)
-		require.NoError(t, err)
+	for path, ar := range archives.All(t, "testdata/*.txtar") {
 		for i, section := range ar.Files {
 			if section.Name == "program" {
 				add(fmt.Sprintf("%s/%d", filepath.Base(path), i), string(section.Data))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/lower/hosthlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
@@ -164,12 +165,7 @@ func steady(s string) string {
 //	noscope     without a resource context
 //	leaks       memory is left
 func TestPrograms(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		ar, err := txtar.ParseFile(file)
-		require.NoError(t, err)
+	for file, ar := range archives.All(t, "testdata/*.txtar") {
 		text := ""
 		for i := range ar.Files {
 			section := &ar.Files[i]
@@ -221,11 +217,7 @@ func family(name string) string {
 // TestEveryKernelIsTested holds testdata to the registry: every family of kernels is used in a program that is run.
 func TestEveryKernelIsTested(t *testing.T) {
 	used := make(map[string]bool)
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	for _, file := range files {
-		ar, err := txtar.ParseFile(file)
-		require.NoError(t, err)
+	for _, ar := range archives.All(t, "testdata/*.txtar") {
 		for _, section := range ar.Files {
 			if section.Name == "program" {
 				for _, k := range assemble(t, string(section.Data)).Kernels {

@@ -60,13 +60,13 @@ func TestElement(t *testing.T) {
 
 		b := scalar.NewBuilder()
 		in, out := []scalar.Place{b.Place(), b.Place(), b.Place()}, b.Place()
-		named := func(name string, args ...scalar.Value) scalar.Value {
-			v, ok := b.Named(name, args...)
+		named := func(op string, args ...scalar.Value) scalar.Value {
+			v, ok := b.Named(scalar.Name{Op: op, Type: scalar.S64}, args...)
 			require.True(t, ok)
 			return v
 		}
 		b.While([]scalar.Value{b.Const(8, 0)}, func(v []scalar.Value) scalar.Value {
-			return named("lt.s64", v[0], b.Const(8, uint64(n)))
+			return named("lt", v[0], b.Const(8, uint64(n)))
 		}, func(v []scalar.Value) []scalar.Value {
 			offset := b.Index(scalar.S64, v[0], int64(n-1), int64(lane))
 			var args []scalar.Value
@@ -74,7 +74,7 @@ func TestElement(t *testing.T) {
 				args = append(args, b.Load(lane, in[k], offset, 0))
 			}
 			b.Store(lane, out, offset, 0, b.Call(scalar.Loop(loop), e, lane, args...))
-			return []scalar.Value{named("add.s64", v[0], b.Const(8, 1))}
+			return []scalar.Value{named("add", v[0], b.Const(8, 1))}
 		})
 		p, ok := b.Build()
 		require.True(t, ok, name)

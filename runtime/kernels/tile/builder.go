@@ -8,6 +8,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
+	"github.com/gohalo/halo/runtime/scalar"
 )
 
 // Value is a value of a program under construction.
@@ -42,7 +43,7 @@ type value struct {
 type buildStep struct {
 	fn loop
 	// What other packages call the loop: see operation.
-	name      string
+	name      scalar.Name
 	vector    vectors.Name
 	exchanged bool
 	// op is what is computed in f32, if that is one op, and rounded says that the result is rounded to bf16 then.
@@ -238,7 +239,7 @@ func (b *Builder) use(v Value) Value {
 	case x.round == nil:
 	case x.rounded != nil:
 		s := &b.steps[x.def]
-		s.fn, s.name, s.vector, s.rounded = x.rounded, "", roundedName(s.op, x.typ), true
+		s.fn, s.name, s.vector, s.rounded = x.rounded, scalar.Name{}, roundedName(s.op, x.typ), true
 		x.round, x.rounded = nil, nil
 	default:
 		from := b.holder(v)

@@ -113,11 +113,11 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 	case isWide(to):
 		o.fn, o.round = castTo(lane(from), hlo.F32), roundLoop(to)
 		o.vectorize(convertName(from, hlo.F32))
-		o.name = "convert." + lane(from).String() + ".f32"
+		o.name = scalarConvert(from, hlo.F32)
 	default:
 		o.fn, o.weight = castTo(lane(from), to), 1
 		o.vectorize(convertName(from, to))
-		o.name = "convert." + lane(from).String() + "." + to.String()
+		o.name = scalarConvert(from, to)
 	}
 	return o, o.fn != nil || o.sameLanes
 }

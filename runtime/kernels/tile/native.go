@@ -1,7 +1,6 @@
 package tile
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -21,8 +20,7 @@ type nativeState struct {
 // nativeSteps replaces the steps of a program, and what it does to bring narrow floats into registers and back.
 type nativeSteps struct {
 	*native.Code
-	slots  []slot
-	moving []int // registers that hold elements of a tile, beside those found in memory
+	slots []slot
 	// rows is the length of rows if no load has to be brought into a register: many rows are one call.
 	rows int
 }
@@ -39,12 +37,17 @@ const (
 	ofLoad     slotKind = iota // the memory of a linear load
 	ofRow                      // that of a load which is linear, or stays where it is, along each row
 	ofRegister                 // where a register is
+	ofRepeated                 // where one is that holds the same element everywhere
+	ofResult                   // where the one is that Visit shows
 	ofStore                    // the memory of a store
 	ofFold                     // chains
 )
 
 // payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
 const payingWork = 1 << 20
+
+// stepWork is what calling the loop of a step costs, in the same unit.
+const stepWork = 32
 
 // heavyLoop is the weight of a single op from which on code is better than its loop, which does not ask for memory ahead.
 const heavyLoop = 4
@@ -57,7 +60,7 @@ func (p *Program) compiled(n int) *nativeSteps {
 		}
 		return c
 	}
-	if p.native.work.Add(int64(n)*int64(p.weight)) < payingWork {
+	if p.native.work.Add(int64(n*p.weight+len(p.steps)*stepWork)) < payingWork {
 		return nil
 	}
 	p.native.once.Do(func() {
@@ -135,25 +138,14 @@ func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
 	}
 	if len(p.stores)+len(p.folds) == 0 {
 		w.Store(w.regs[p.result], vectors.Name{})
-		w.code.slots = append(w.code.slots, slot{ofRegister, p.result})
+		w.code.slots = append(w.code.slots, slot{ofResult, p.result})
 	}
 	var ok bool
 	if w.code.Code, ok = w.Compile(); !ok {
 		return nil, false
 	}
 	w.code.rows = rows
-	for r := range p.widths {
-		if p.regs[r].slot >= 0 && !p.isInMemory(r) {
-			w.code.moving = append(w.code.moving, r)
-		}
-	}
 	return &w.code, true
-}
-
-// isInMemory reports whether a register that has memory of its own is found in an input or output nevertheless.
-func (p *Program) isInMemory(reg int) bool {
-	return slices.ContainsFunc(p.loads, func(l load) bool { return l.reg == reg && l.raw }) ||
-		slices.ContainsFunc(p.stores, func(s store) bool { return s.reg == reg && s.inPlace })
 }
 
 func (w *nativeWriter) load(i, rows int) {
@@ -184,7 +176,11 @@ func (w *nativeWriter) load(i, rows int) {
 
 // fromRegister makes an operand of what the program itself brings into a register.
 func (w *nativeWriter) fromRegister(reg int, along native.Along) {
-	w.code.slots = append(w.code.slots, slot{ofRegister, reg})
+	kind := ofRegister
+	if along == native.Repeated {
+		kind = ofRepeated
+	}
+	w.code.slots = append(w.code.slots, slot{kind, reg})
 	w.set(reg, w.Input(w.p.widths[reg], w.p.truth[reg], along))
 }
 
@@ -232,9 +228,9 @@ func (f *frame) forCode(c *nativeSteps) {
 	}
 }
 
-// piece computes a tile, by the code if there is any. Without masks, what is left of the elements when vectors are full is left to the steps.
+// piece computes a tile, by the code if there is any.
 func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
-	if c == nil || n < c.Lanes && !c.Masked {
+	if c == nil {
 		p.tile(f, at, n, b)
 		return
 	}
@@ -248,39 +244,50 @@ func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
 	if !c.Masked {
 		whole = n / c.Lanes * c.Lanes
 	}
-	p.call(c, f, at, whole, b)
+	if whole > 0 {
+		p.call(c, f, at, whole, b)
+	}
 	if whole < n {
 		p.rest(c, f, at, whole, n-whole, b)
 	}
 }
 
-// rest computes the n elements behind those of a tile that are done already: all registers are moved on by these, and back.
-func (p *Program) rest(c *nativeSteps, f *frame, at, done, n int, b Buffers) {
-	p.move(c, f, done)
-	for i := range p.stores {
-		if s := &p.stores[i]; s.direct || s.inPlace {
-			f.ptr[s.reg] = element(b.Out(s.out), at+done, s.typ.ByteSize())
-		}
-	}
-	for i := range p.loads {
-		l := &p.loads[i]
-		if l.mode != linear {
-			continue
-		}
-		src := element(b.In(l.arg), int(l.view.Base)+at+done, l.typ.ByteSize())
-		if l.widen != nil && !l.raw {
-			l.widen(n, f.ptr[l.reg], src, nil, nil)
-		} else {
-			f.ptr[l.reg] = src
-		}
-	}
-	p.compute(f, at+done, n, b)
-	p.move(c, f, -done)
-}
+// padBytes is the size of the widest vector.
+const padBytes = 64
 
-// move moves registers by n elements.
-func (p *Program) move(c *nativeSteps, f *frame, n int) {
-	for _, r := range c.moving {
-		f.ptr[r] = unsafe.Add(f.ptr[r], n*p.widths[r])
+// rest computes the n elements behind those of a tile that are done already, fewer than a vector, without masks: as a vector in memory of the frame's own, of
+// which n elements are copied in and out.
+func (p *Program) rest(c *nativeSteps, f *frame, at, done, n int, b Buffers) {
+	f.forCode(c)
+	if f.pads == nil {
+		f.pads = make([]byte, padBytes*len(c.slots))
+	}
+	for i, s := range c.slots {
+		pad := unsafe.Pointer(&f.pads[i*padBytes])
+		f.slots[i] = pad
+		switch s.kind {
+		case ofLoad:
+			l := &p.loads[s.index]
+			size := l.typ.ByteSize()
+			copyBytes(pad, element(b.In(l.arg), int(l.view.Base)+at+done, size), n*size)
+		case ofRegister:
+			size := p.widths[s.index]
+			copyBytes(pad, unsafe.Add(f.ptr[s.index], done*size), n*size)
+		case ofRepeated:
+			f.slots[i] = f.ptr[s.index]
+		}
+	}
+	c.Run(1, c.Lanes, f.slots, f.strides, f.space)
+	for i, s := range c.slots {
+		pad := unsafe.Pointer(&f.pads[i*padBytes])
+		switch s.kind {
+		case ofStore:
+			s := &p.stores[s.index]
+			size := s.typ.ByteSize()
+			copyBytes(element(b.Out(s.out), at+done, size), pad, n*size)
+		case ofResult:
+			size := p.widths[s.index]
+			copyBytes(unsafe.Add(f.ptr[s.index], done*size), pad, n*size)
+		}
 	}
 }

@@ -1,11 +1,11 @@
 package tile
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
+	"github.com/gohalo/halo/runtime/scalar"
 )
 
 // operation is how an op is computed on given types.
@@ -14,7 +14,7 @@ type operation struct {
 	short     loop         // the same for few elements, if another one is better
 	round     loop         // brings the result into a narrow type
 	rounded   loop         // fn and round in one, or nil
-	name      string       // what package scalar calls it
+	name      scalar.Name  // the op of package scalar, if there is one
 	vector    vectors.Name // the loop of package vec that computes it, if there is one
 	exchanged bool         // name and vector are to be given the operands in the other order
 	identity  bool         // the result is the first operand
@@ -50,14 +50,14 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 			return o, false
 		}
 		o.fn = selectLoop(lane(t).ByteSize())
-		o.name = fmt.Sprintf("select.%d", 8*lane(t).ByteSize())
+		o.name = scalar.Name{Op: "select", Type: scalar.Sized(lane(t).ByteSize())}
 		o.vectorize(vectors.Of(op, vectors.Sized(lane(t).ByteSize())))
 	case hlo.OpClamp:
 		if !same(t, types) {
 			return o, false
 		}
 		o.fn, o.weight = clampLoop(lane(t)), 4
-		o.name = "clamp." + lane(t).String()
+		o.name = scalarName("clamp", t)
 		if t == hlo.PRED {
 			o.vectorize(vectors.Of(op, hlo.U8))
 		} else {
@@ -97,7 +97,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 			o.fn, o.weight = binaryLoop(op, t)
 		}
 		o.vectorize(vectorName(op, t))
-		o.name = op.String() + "." + lane(t).String()
+		o.name = scalarName(op.String(), t)
 		if isWide(t) && !exact[op] {
 			o.round = roundLoop(t)
 			o.rounded = vectors.Find(roundedName(op, t), nil)

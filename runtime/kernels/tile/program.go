@@ -7,6 +7,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
+	"github.com/gohalo/halo/runtime/scalar"
 )
 
 // Size is the number of elements in a tile: a handful of live registers fit into the nearest cache.
@@ -30,7 +31,7 @@ type Program struct {
 	// row, if not 0, is the length of the space's rows, at whose ends tiles end.
 	row int
 	// For [Program.Scalar]: names and numbers of operands of the steps, bytes of an element in each register.
-	names  []string
+	names  []scalar.Name
 	arity  []int
 	widths []int
 	truth  []bool // whether a register holds bytes 0 and 1
@@ -121,6 +122,7 @@ type frame struct {
 	strides []int64
 	space   []byte
 	chains  []byte // of folds
+	pads    []byte // vectors that are not full
 }
 
 // Weight estimates the work per element in simple operations.

@@ -60,7 +60,7 @@ func (w *scalarWriter) inputs(p *Program, i int, element func(arg int, at int64)
 		at.start(&p.space, &l.view, i)
 		v := element(l.arg, at.offset)
 		if l.typ == hlo.BF16 {
-			v, _ = w.b.Named("convert.bf16.f32", v)
+			v, _ = w.b.Named(scalar.Name{Op: "convert", Type: scalar.BF16, To: scalar.F32}, v)
 		} else if l.widen != nil {
 			v = w.b.Call(scalar.Loop(l.widen), nil, 4, v)
 		}
@@ -104,14 +104,40 @@ func (w *scalarWriter) step(p *Program, k int) {
 	w.regs[s.d] = v
 }
 
-// scalarCompare is what package scalar calls a comparison, or nothing where registers do not keep the order. It is that of the opposite direction where operands are exchanged.
-func scalarCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) string {
-	name := [...]string{hlo.EQ: "eq", hlo.NE: "ne", hlo.LT: "lt", hlo.LE: "le", hlo.GT: "lt", hlo.GE: "le"}[dir]
+// ScalarTypes are the types that package scalar knows.
+var ScalarTypes = map[hlo.PrimitiveType]scalar.Type{
+	hlo.PRED: scalar.Pred, hlo.S8: scalar.S8, hlo.S16: scalar.S16, hlo.S32: scalar.S32, hlo.S64: scalar.S64, hlo.U8: scalar.U8, hlo.U16: scalar.U16,
+	hlo.U32: scalar.U32, hlo.U64: scalar.U64, hlo.F32: scalar.F32, hlo.F64: scalar.F64,
+}
+
+// scalarName is the name of an op on registers of type t in package scalar, or none for types that it does not know.
+func scalarName(op string, t hlo.PrimitiveType) scalar.Name {
+	if typ, ok := ScalarTypes[lane(t)]; ok {
+		return scalar.Name{Op: op, Type: typ}
+	}
+	return scalar.Name{}
+}
+
+// scalarConvert is the name of a conversion.
+func scalarConvert(from, to hlo.PrimitiveType) scalar.Name {
+	name := scalarName("convert", from)
+	typ, ok := ScalarTypes[to]
+	if !ok {
+		return scalar.Name{}
+	}
+	name.To = typ
+	return name
+}
+
+// scalarCompare is the name of a comparison in package scalar, or none where registers do not keep the order. It is that of the opposite direction
+// where operands are exchanged.
+func scalarCompare(t hlo.PrimitiveType, dir hlo.Direction, typ hlo.CompareType) scalar.Name {
+	name := scalarName([...]string{hlo.EQ: "eq", hlo.NE: "ne", hlo.LT: "lt", hlo.LE: "le", hlo.GT: "lt", hlo.GE: "le"}[dir], t)
 	if typ == hlo.CompareTotalOrder && t.IsFloat() {
 		if t != hlo.F32 && t != hlo.F64 {
-			return ""
+			return scalar.Name{}
 		}
-		name += ".total"
+		name.Total = true
 	}
-	return name + "." + lane(t).String()
+	return name
 }

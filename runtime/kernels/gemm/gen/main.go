@@ -32,9 +32,11 @@ func generate() (asmgen.Files, error) {
 		{"i32AVX512", i32, 12, 64}, {"i32AVX2", i32, 6, 32},
 		{"pairsAVX512", pairs, 12, 64}, {"pairsAVX2", pairs, 6, 32},
 	} {
-		g.micro(m.name, m.element, m.rows, m.vector, false)
-		g.micro(m.name+"Packing", m.element, m.rows, m.vector, true)
+		g.micro(m.name, m.element, m.rows, m.vector, onPanels)
+		g.micro(m.name+"Packing", m.element, m.rows, m.vector, packing)
 	}
+	g.micro("f32AVX2InPlace", f32, 6, 32, inPlace)
+	g.micro("f64AVX2InPlace", f64, 6, 32, inPlace)
 	g.vectorLoops()
 	g.peak("peakAVX512", 64)
 	g.peak("peakAVX2", 32)
@@ -50,86 +52,193 @@ type element struct {
 	integer, pairs bool
 }
 
-// micro builds a function that multiplies a panel of rows rows with one of two vectors of columns. All sums stay in registers: with 512
+// micro builds a function that multiplies panels of rows rows, one behind the other, with one of two vectors of columns. All sums of a panel stay in registers: with 512
 // bits two columns of 14, the two vectors of b and one broadcast element take 31 of 32; with 256 bits two columns of 6 and those take 15 of 16. Elements of a are
 // broadcast into a register, once for both multiplications: as operands in memory they would be loaded twice, as often as the processor multiplies. Integers are not
 // multiplied and added by one instruction, so they need registers for an element and a product.
 //
-// One that packs reads columns where they are and leaves them as a panel on the way, for which there is time.
-func (g generator) micro(name string, e element, rows, vector int, packing bool) {
+// One that packs reads columns where they are and leaves them as a panel on the way, for which there is time. It takes one panel of rows. One in place reads rows
+// where they are: each has a register, and a list says where its elements are.
+func (g generator) micro(name string, e element, rows, vector int, kind microKind) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
-	signature, doc := "func(k int, a, b, c *%[1]s, ldc int, add bool, next *%[1]s, step int)", "It asks for the memory of c, and from next on, step bytes for each of k, which will be needed."
-	if packing {
-		signature, doc = "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)", "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c."
+	g.SignatureExpr(fmt.Sprintf([...]string{
+		onPanels: "func(panels, k int, a, b, c *%[1]s, ldc int, add bool, next *%[1]s, step int)",
+		packing:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)",
+		inPlace:  "func(panels, k int, a *%[1]s, rows, ks *int, b, c *%[1]s, ldc int, add bool)",
+	}[kind], e.name))
+	each := " for each panel"
+	if kind == packing {
+		each = ""
 	}
-	g.SignatureExpr(fmt.Sprintf(signature, e.name))
-	g.Doc(fmt.Sprintf("%s sets c, of %d rows and %d columns, to a·b over k, or adds it.", name, rows, 2*vector/e.size), doc)
+	g.Doc(fmt.Sprintf("%s sets c, of %d rows%s and %d columns, to a·b over k, or adds it.", name, rows, each, 2*vector/e.size), [...]string{
+		onPanels: "It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.",
+		packing:  "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.",
+		inPlace:  "Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.",
+	}[kind])
 	g.Pragma("noescape")
-	k := g.Load(g.Param("k"), g.GP64())
-	a, b, c := g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("b"), g.GP64()), g.Load(g.Param("c"), g.GP64())
-	ldc := g.Load(g.Param("ldc"), g.GP64())
-	g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldc)
-	v := vectors{g, e, vector}
-	sums := make([][2]reg.VecVirtual, rows)
-	for i := range sums {
-		for j := range 2 {
-			sums[i][j] = v.register()
-			v.zero(sums[i][j])
+	m := micro{vectors: vectors{g, e, vector}, kind: kind, c: g.Load(g.Param("c"), g.GP64()), ldc: g.Load(g.Param("ldc"), g.GP64())}
+	g.SHLQ(m.shift(), m.ldc)
+	m.sums = make([][2]reg.VecVirtual, rows)
+	for i := range m.sums {
+		m.sums[i] = [2]reg.VecVirtual{m.register(), m.register()}
+	}
+	m.ldb = operand.U32(uint32(2 * vector))
+	switch kind {
+	case onPanels:
+		m.a, m.to, m.step = g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("next"), g.GP64()), g.Load(g.Param("step"), g.GP64())
+	case packing:
+		ldb := g.Load(g.Param("ldb"), g.GP64())
+		g.SHLQ(m.shift(), ldb)
+		m.a, m.to, m.step, m.ldb = g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("panel"), g.GP64()), g.GP64(), ldb
+		g.IMUL3Q(operand.U8(rowsAhead), ldb, m.step)
+	case inPlace:
+		m.rowsAt = g.Load(g.Param("rows"), g.GP64())
+	}
+	if kind != packing {
+		g.Label("panel")
+	}
+	m.panel(max(1, atOnce/rows))
+	if kind != packing {
+		g.ADDQ(m.ldc, m.c)
+		panels, err := g.Param("panels").Resolve()
+		if err != nil {
+			panic(err)
 		}
+		g.DECQ(panels.Addr)
+		g.JNZ(operand.LabelRef("panel"))
 	}
-	for i := range sums {
-		if i > 0 {
-			g.ADDQ(ldc, c)
-		}
-		g.PREFETCHT0(operand.Mem{Base: c})
-		g.PREFETCHT0(operand.Mem{Base: c, Disp: vector})
-	}
-	c = g.Load(g.Param("c"), g.GP64())
-	to, step := g.GP64(), g.GP64()
-	var ldb operand.Op = operand.U32(uint32(2 * vector))
-	if packing {
-		ldb = g.Load(g.Param("ldb"), g.GP64())
-		g.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(e.size)))), ldb)
-		g.Load(g.Param("panel"), to)
-		g.IMUL3Q(operand.U8(rowsAhead), ldb, step)
-	} else {
-		g.Load(g.Param("next"), to)
-		g.Load(g.Param("step"), step)
-	}
-	b0, b1 := v.register(), v.register()
-	g.TESTQ(k, k)
-	g.JZ(operand.LabelRef("store"))
-	g.Label("loop")
-	v.load(operand.Mem{Base: b}, b0)
-	v.load(operand.Mem{Base: b, Disp: vector}, b1)
-	if packing {
-		g.PREFETCHT0(operand.Mem{Base: b, Index: step, Scale: 1})
-		g.PREFETCHT0(operand.Mem{Base: b, Index: step, Scale: 1, Disp: 2*vector - 1})
-		v.load(b0, operand.Mem{Base: to})
-		v.load(b1, operand.Mem{Base: to, Disp: vector})
-		g.ADDQ(operand.U32(uint32(2*vector)), to)
-	} else {
-		g.PREFETCHT1(operand.Mem{Base: to})
-		g.ADDQ(step, to)
-	}
-	for i := range sums {
-		v.multiply(operand.Mem{Base: a, Disp: i * e.size}, b0, b1, sums[i])
-	}
-	g.ADDQ(operand.U32(uint32(rows*e.size)), a)
-	g.ADDQ(ldb, b)
-	g.DECQ(k)
-	g.JNZ(operand.LabelRef("loop"))
-	g.Label("store")
-	add := g.Load(g.Param("add"), g.GP8())
-	g.TESTB(add, add)
-	g.JZ(operand.LabelRef("set"))
-	v.rows(sums, c, ldc, func(at operand.Mem, x reg.VecVirtual) { v.add(at, x) })
-	g.Label("set")
-	c = g.Load(g.Param("c"), g.GP64())
-	v.rows(sums, c, ldc, func(at operand.Mem, x reg.VecVirtual) { v.load(x, at) })
 	g.VZEROUPPER()
 	g.RET()
+}
+
+// microKind is where a loop finds its operands.
+type microKind int
+
+const (
+	onPanels microKind = iota
+	packing
+	inPlace
+)
+
+// atOnce is how many rows are multiplied between jumps back.
+const atOnce = 28
+
+// micro is a loop in the making.
+type micro struct {
+	vectors
+	kind     microKind
+	sums     [][2]reg.VecVirtual
+	a, b     reg.Register
+	c, ldc   reg.Register
+	to, step reg.Register // what is asked for or, by a loop that packs, written
+	ldb      operand.Op
+	rowsAt   reg.Register   // of one in place: the list of rows,
+	rowAt    []reg.Register // those of a panel,
+	ks       reg.Register   // and the list of elements
+}
+
+// shift is by how many bits a number of elements becomes one of bytes.
+func (m *micro) shift() operand.Op { return operand.U8(uint8(bits.TrailingZeros(uint(m.size)))) }
+
+// panel multiplies one panel, several of k at a time, and moves c to its last row.
+func (m *micro) panel(unroll int) {
+	row := m.GP64()
+	m.MOVQ(m.c, row)
+	for i, s := range m.sums {
+		m.zero(s[0])
+		m.zero(s[1])
+		if i > 0 {
+			m.ADDQ(m.ldc, row)
+		}
+		m.PREFETCHT0(operand.Mem{Base: row})
+		m.PREFETCHT0(operand.Mem{Base: row, Disp: m.width})
+	}
+	if m.kind == inPlace {
+		m.findRows()
+	}
+	k := m.Load(m.Param("k"), m.GP64())
+	m.b = m.Load(m.Param("b"), m.GP64())
+	b0, b1 := m.register(), m.register()
+	m.SUBQ(operand.U8(uint8(unroll)), k)
+	m.JLT(operand.LabelRef("rest"))
+	m.Label("loop")
+	m.steps(unroll, b0, b1)
+	m.SUBQ(operand.U8(uint8(unroll)), k)
+	m.JGE(operand.LabelRef("loop"))
+	m.Label("rest")
+	m.ADDQ(operand.U8(uint8(unroll)), k)
+	m.JZ(operand.LabelRef("store"))
+	m.Label("one")
+	m.steps(1, b0, b1)
+	m.DECQ(k)
+	m.JNZ(operand.LabelRef("one"))
+	m.Label("store")
+	add := m.Load(m.Param("add"), m.GP8())
+	m.TESTB(add, add)
+	m.JZ(operand.LabelRef("set"))
+	row = m.GP64()
+	m.MOVQ(m.c, row)
+	m.vectors.rows(m.sums, row, m.ldc, func(at operand.Mem, x reg.VecVirtual) { m.add(at, x) })
+	m.Label("set")
+	m.vectors.rows(m.sums, m.c, m.ldc, func(at operand.Mem, x reg.VecVirtual) { m.load(x, at) })
+}
+
+// findRows makes pointers of the next panel's rows.
+func (m *micro) findRows() {
+	a := m.Load(m.Param("a"), m.GP64())
+	m.rowAt = nil
+	for i := range m.sums {
+		r := m.GP64()
+		m.MOVQ(operand.Mem{Base: m.rowsAt, Disp: 8 * i}, r)
+		m.LEAQ(operand.Mem{Base: a, Index: r, Scale: uint8(m.size)}, r)
+		m.rowAt = append(m.rowAt, r)
+	}
+	m.ADDQ(operand.U8(uint8(8*len(m.sums))), m.rowsAt)
+	m.ks = m.Load(m.Param("ks"), m.GP64())
+}
+
+// steps multiplies n of k.
+func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
+	for s := range n {
+		at := operand.Mem{Base: m.b}
+		if m.kind != packing {
+			at.Disp = s * 2 * m.width
+		}
+		m.load(at, b0)
+		m.load(at.Offset(m.width), b1)
+		var off reg.Register
+		switch m.kind {
+		case onPanels:
+			m.PREFETCHT1(operand.Mem{Base: m.to})
+			m.ADDQ(m.step, m.to)
+		case packing:
+			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1})
+			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: 2*m.width - 1})
+			m.load(b0, operand.Mem{Base: m.to})
+			m.load(b1, operand.Mem{Base: m.to, Disp: m.width})
+			m.ADDQ(operand.U32(uint32(2*m.width)), m.to)
+			m.ADDQ(m.ldb, m.b)
+		case inPlace:
+			off = m.GP64()
+			m.MOVQ(operand.Mem{Base: m.ks, Disp: 8 * s}, off)
+		}
+		for i, sums := range m.sums {
+			from := operand.Mem{Base: m.a, Disp: (s*len(m.sums) + i) * m.size}
+			if m.kind == inPlace {
+				from = operand.Mem{Base: m.rowAt[i], Index: off, Scale: uint8(m.size)}
+			}
+			m.multiply(from, b0, b1, sums)
+		}
+	}
+	if m.kind == inPlace {
+		m.ADDQ(operand.U8(uint8(8*n)), m.ks)
+	} else {
+		m.ADDQ(operand.U32(uint32(n*len(m.sums)*m.size)), m.a)
+	}
+	if m.kind != packing {
+		m.ADDQ(operand.U32(uint32(n*2*m.width)), m.b)
+	}
 }
 
 // peak builds a loop of nothing but multiplications and additions in registers, 14 at once.
