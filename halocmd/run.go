@@ -101,6 +101,7 @@ var warmUp = sync.OnceFunc(func() {
 	go func() {
 		_, _ = c.Parse("cpu")
 		halo.Warm()
+		warmMore()
 	}()
 })
 
