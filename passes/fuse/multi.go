@@ -9,11 +9,13 @@ import (
 )
 
 // Limits of merging. A loop with more results than this has more arrays under way than the nearest cache holds; arrays below the least size are
-// a few calls, or part of a program over scalars; a search for a way around two fusions ends after so many instructions.
+// a few calls, or part of a program over scalars; a loop is held against the last readers of its arrays alone, since what was read long before has left
+// the cache; a search for a way around two fusions ends after so many instructions.
 const (
 	maxResults  = 8
 	leastMerged = 17
-	maxSearch   = 4096
+	maxReaders  = 8
+	maxSearch   = 512
 )
 
 // merge makes one loop with several results of fusions over the same dimensions where one reads the result of the other, or both read the same array: then
@@ -22,7 +24,7 @@ func (f *fuser) merge() {
 	if f.c.IsScheduled() {
 		return // the merged loop might have to stand both before a user of one result and after an operand of the other
 	}
-	var readers idmap.Map[hlo.InstrID, []hlo.InstrID] // array from outside → groups that read it
+	var readers idmap.Map[hlo.InstrID, []hlo.InstrID] // array from outside → the last groups that read it
 	for i := 0; i < len(f.roots); i++ {
 		root := f.roots[i]
 		if !f.mergeable(root) {
@@ -40,6 +42,9 @@ func (f *fuser) merge() {
 				}
 			}
 			of := readers.At(array)
+			if len(*of) == maxReaders {
+				*of = slices.Delete(*of, 0, 1)
+			}
 			*of = append(*of, root)
 		}
 	}
@@ -112,14 +117,29 @@ func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
 	return f.size(all) <= maxMembers && len(all) <= maxResults && slices.Equal(f.dims.Get(a), f.dims.Get(b)) && !f.wayAround(all)
 }
 
-// wayAround reports whether something that depends on the groups of these roots, and is in none of them, is needed by one of them. A search that
-// takes too long ends with yes.
+// wayAround reports whether something that depends on the groups of these roots, and is in none of them, is needed by one of them. It looks no
+// further than the last of them: in the order of places, all that depends on an instruction comes after it. A search that takes too long ends with yes.
 func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 	inside := func(id hlo.InstrID) bool { return isMember(f.groups.Get(id), roots) }
+	last := f.place(roots[0])
+	for _, root := range roots[1:] {
+		if at := f.place(root); f.c.Less(last, at) {
+			last = at
+		}
+	}
+	beyond := func(id hlo.InstrID) bool {
+		groups := f.groups.Get(id)
+		for _, g := range groups {
+			if !f.c.Less(last, f.place(g)) {
+				return false
+			}
+		}
+		return len(groups) > 0 || f.c.Less(last, id)
+	}
 	var todo []hlo.InstrID
 	seen := make(map[hlo.InstrID]bool)
 	visit := func(id hlo.InstrID) {
-		if !seen[id] {
+		if !seen[id] && !beyond(id) {
 			seen[id] = true
 			todo = append(todo, id)
 		}

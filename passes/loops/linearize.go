@@ -36,29 +36,31 @@ the new value. copy-insertion then finds that the new value may take the place o
 
 // readFirst orders the readers of each part before its writer.
 func readFirst(ctx *pass.Context, e *hlo.Editor, b hlo.Computation) {
-	ordered, changed := false, false // edges that have been added may close a way that there was not
-	deps := analysis.FindDependencies(b)
+	ways, changed := analysis.FindWays(b), false
+	readers := make([][]hlo.InstrID, b.Root().NumOperands()) // by part of the state
+	for element := range b.Parameter(0).Users() {
+		if element.Opcode() == hlo.OpGetTupleElement {
+			i := hlo.AttrsOf[hlo.TupleElementAttrs](element).Index
+			for read := range element.Users() {
+				readers[i] = append(readers[i], read.ID())
+			}
+		}
+	}
 	for i := range b.Root().NumOperands() {
 		write := b.Root().OperandInstr(i)
 		if write.Opcode() == hlo.OpGetTupleElement || write.Opcode() == hlo.OpParameter || !write.Shape().IsArray() {
 			continue
 		}
-		for element := range b.Parameter(0).Users() {
-			if element.Opcode() != hlo.OpGetTupleElement || hlo.AttrsOf[hlo.TupleElementAttrs](element).Index != int64(i) {
+		for _, id := range readers[i] {
+			read := b.MustAt(id)
+			if id == write.ID() || read.IsRoot() || ways.Precedes(id, write.ID()) || ways.Precedes(write.ID(), id) || !ctx.Spend("order") {
 				continue
 			}
-			for read := range element.Users() {
-				if ordered {
-					deps, ordered = analysis.FindDependencies(e.View(b.ID())), false
-				}
-				if read.ID() == write.ID() || read.IsRoot() || deps.Related(write.ID())[deps.Position(read.ID())] || !ctx.Spend("order") {
-					continue
-				}
-				ctx.Passed(write, "runs after %%%s, which reads part %d of the state before", read.Name(), i)
-				e.Computation(b.ID()).Instr(write.ID()).AddControlPredecessor(read.ID())
-				ctx.Count("edges", 1)
-				ordered, changed = true, true
-			}
+			ctx.Passed(write, "runs after %%%s, which reads part %d of the state before", read.Name(), i)
+			e.Computation(b.ID()).Instr(write.ID()).AddControlPredecessor(id)
+			ways.Add(id, write.ID())
+			ctx.Count("edges", 1)
+			changed = true
 		}
 	}
 	if changed {
