@@ -58,15 +58,16 @@ type fuser struct {
 	c       hlo.Computation
 	groups  idmap.Map[hlo.InstrID, []hlo.InstrID] // member → roots of its fusions, more than one if it is copied into them
 	depth   idmap.Map[hlo.InstrID, int]           // of instructions that are copied: the longest chain of them to a user that is not
-	roots   []hlo.InstrID                         // in program order
+	roots   []hlo.InstrID                         // in the order of their ranks
 	members idmap.Map[hlo.InstrID, int]
 	dims    idmap.Map[hlo.InstrID, []int64]     // root → dimensions of its members
 	folded  idmap.Map[hlo.InstrID, [][]int64]   // root → those of what its members fold a few elements of
 	fused   idmap.Map[hlo.InstrID, hlo.InstrID] // root → the fusion, or its part, that stands for it now
-	// partners are the roots of merged groups, in program order, by each of them.
+	// partners are the roots of merged groups by each of them.
 	partners idmap.Map[hlo.InstrID, []hlo.InstrID]
 	places   idmap.Map[hlo.InstrID, hlo.InstrID] // of merged groups, by their first root
 	windows  *analysis.Windows                   // of chains, which no fusion may narrow
+	rank     idmap.Map[hlo.InstrID, int]         // place in an order with operands before users
 }
 
 func newFuser(m hlo.Module, e *hlo.Editor, c hlo.Computation) *fuser {
@@ -85,7 +86,7 @@ func (f *fuser) now(id hlo.InstrID) hlo.InstrID {
 // members, so no path can leave a group and come back.
 func (f *fuser) findGroups() {
 	f.windows = analysis.FindWindows(f.c)
-	order := slices.AppendSeq(make([]hlo.Instruction, 0, f.c.NumInstructions()), f.c.Instructions())
+	order := f.findOrder()
 	for _, in := range slices.Backward(order) {
 		if f.reduces(in) {
 			if f.joinsFolding(in) {
@@ -120,6 +121,33 @@ func (f *fuser) findGroups() {
 	}
 	slices.Reverse(f.roots)
 }
+
+// findOrder ranks the instructions. They keep program order if operands stand before users there; a pass may have left them otherwise.
+func (f *fuser) findOrder() []hlo.Instruction {
+	order := slices.AppendSeq(make([]hlo.Instruction, 0, f.c.NumInstructions()), f.c.Instructions())
+	if f.number(order) {
+		return order
+	}
+	order = slices.AppendSeq(order[:0], f.c.PostOrder())
+	f.number(order)
+	return order
+}
+
+// number takes the ranks from an order. It reports whether operands stand before users there.
+func (f *fuser) number(order []hlo.Instruction) bool {
+	sorted := true
+	for i, in := range order {
+		for o := range in.OperandIDs() {
+			_, before := f.rank.Lookup(o)
+			sorted = sorted && before
+		}
+		f.rank.Set(in.ID(), i)
+	}
+	return sorted
+}
+
+// precedes reports whether a stands before b in the order that findOrder has found.
+func (f *fuser) precedes(a, b hlo.InstrID) bool { return f.rank.Get(a) < f.rank.Get(b) }
 
 // begin makes in the root of a group of instructions with some dimensions.
 func (f *fuser) begin(in hlo.Instruction, dims []int64) {

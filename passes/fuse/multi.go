@@ -123,18 +123,21 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 	inside := func(id hlo.InstrID) bool { return isMember(f.groups.Get(id), roots) }
 	last := f.place(roots[0])
 	for _, root := range roots[1:] {
-		if at := f.place(root); f.c.Less(last, at) {
+		if at := f.place(root); f.precedes(last, at) {
 			last = at
 		}
 	}
 	beyond := func(id hlo.InstrID) bool {
+		if f.copied(f.c.MustAt(id)) {
+			return false
+		}
 		groups := f.groups.Get(id)
 		for _, g := range groups {
-			if !f.c.Less(last, f.place(g)) {
+			if !f.precedes(last, f.place(g)) {
 				return false
 			}
 		}
-		return len(groups) > 0 || f.c.Less(last, id)
+		return len(groups) > 0 || f.precedes(last, id)
 	}
 	var todo []hlo.InstrID
 	seen := make(map[hlo.InstrID]bool)
@@ -188,7 +191,7 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 	return false
 }
 
-// place is the instruction in whose stead the fusion that id ends up in will stand in the program order: id itself if it is in none.
+// place is the instruction in whose stead the fusion that id ends up in will stand: id itself if it is in none.
 func (f *fuser) place(id hlo.InstrID) hlo.InstrID {
 	if at, ok := f.places.Lookup(f.leader(id)); ok {
 		return at
@@ -196,12 +199,16 @@ func (f *fuser) place(id hlo.InstrID) hlo.InstrID {
 	return id
 }
 
+// copied reports whether an instruction may be computed where its users are, not where it stands: a cheap one, and a slice that may serve a rotation.
+func (f *fuser) copied(in hlo.Instruction) bool {
+	return cheap(in) || in.Opcode() == hlo.OpSlice
+}
+
 // placeFor finds the root in whose stead the loop of all of them can stand: after its operands and before its users.
 func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
-	before := func(a, b hlo.InstrID) bool { return f.c.Less(a, b) }
 	fits := func(at hlo.InstrID) bool {
 		for _, id := range f.operands(roots) {
-			if !before(f.place(id), at) {
+			if !f.precedes(f.place(id), at) {
 				return false
 			}
 		}
@@ -209,15 +216,15 @@ func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
 			in := f.c.MustAt(todo[len(todo)-1])
 			todo = todo[:len(todo)-1]
 			for user := range in.Users() {
-				if len(f.groups.Get(user.ID())) == 0 && !before(at, user.ID()) {
+				if len(f.groups.Get(user.ID())) == 0 && !f.precedes(at, user.ID()) {
 					return false
 				}
 				for _, g := range f.groups.Get(user.ID()) {
-					if !slices.Contains(roots, g) && !before(at, f.place(g)) {
+					if !slices.Contains(roots, g) && !f.precedes(at, f.place(g)) {
 						return false
 					}
 				}
-				if cheap(user) { // it is copied to where its users are
+				if f.copied(user) {
 					todo = append(todo, user.ID())
 				}
 			}
@@ -226,9 +233,9 @@ func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
 	}
 	first, last := f.place(roots[0]), f.place(roots[0])
 	for _, root := range roots {
-		if at := f.place(root); before(at, first) {
+		if at := f.place(root); f.precedes(at, first) {
 			first = at
-		} else if before(last, at) {
+		} else if f.precedes(last, at) {
 			last = at
 		}
 	}
