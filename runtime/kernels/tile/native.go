@@ -44,9 +44,6 @@ const (
 	ofFold                     // chains
 )
 
-// payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
-const payingWork = 1 << 20
-
 // stepWork is what calling the loop of a step costs, in the same unit.
 const stepWork = 32
 
