@@ -22,7 +22,7 @@ var identityTargets = []string{
 	"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape", "GlobalToLocalShape",
 	"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape",
 	"LayoutConstraint", "annotate_device_placement", "MoveToHost", "MoveToDevice", "Pin", "Unpin", "SetBound", "control_dep",
-	"ShardBarrierFrom", "ShardBarrierTo", "__xla_internal_call_marker_after",
+	"ShardBarrierFrom", "ShardBarrierTo",
 }
 
 // sameArgument is the operand. Between the shape of one device's part and that of the whole array it is so only where there is one device.
@@ -31,7 +31,11 @@ func sameArgument(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got, want := v.Shape(), c.In.Shape(); want.IsArray() && !got.Compatible(want) && !want.Accepts(got) {
+	got, want := v.Shape(), c.In.Shape()
+	if got.IsTuple() != want.IsTuple() {
+		return nil, fmt.Errorf("a result of shape %v, but the operand is %v", want, got)
+	}
+	if want.IsArray() && !got.Compatible(want) && !want.Accepts(got) {
 		return nil, fmt.Errorf("a part of shape %v of an array of shape %v, or the reverse: this takes several devices", got, want)
 	}
 	return v, nil
@@ -51,14 +55,19 @@ var customCalls = map[string]Kernel{
 	"Eigh":                          eigh,
 
 	"__xla_internal_call_marker_before": allArguments,
+	"__xla_internal_call_marker_after":  allArguments,
 }
 
-// allArguments is the operand, or of a tuple shape the operands.
+// allArguments is the operand, or a tuple of the operands.
 func allArguments(c *Call) (*hlo.Literal, error) {
-	if !c.In.Shape().IsTuple() {
+	if len(c.Args) == 1 && c.Args[0].Shape().Compatible(c.In.Shape()) {
 		return sameArgument(c)
 	}
-	return hlo.NewTupleLiteral(c.Args...), nil
+	v := hlo.NewTupleLiteral(c.Args...)
+	if got, want := v.Shape(), c.In.Shape(); !got.Compatible(want) {
+		return nil, fmt.Errorf("a result of shape %v, but the operands are %v", want, got)
+	}
+	return v, nil
 }
 
 func customCall(c *Call) (*hlo.Literal, error) {
