@@ -3,6 +3,7 @@
 package halo_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -17,11 +18,12 @@ import (
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/verifier"
 )
 
-// TestSteadyRunsAllocateNothing: a program that has run before allocates nothing when it runs into given memory. The pools of the race
-// detector drop what they are given now and then, so it does not take part.
+// TestSteadyRunsAllocateNothing: a program that has run before allocates nothing when it runs into given memory, and gives the same bits once loops are
+// machine code. The pools of the race detector drop what they are given now and then, so it does not take part.
 func TestSteadyRunsAllocateNothing(t *testing.T) {
 	patterns := []string{"testdata/run/*.hlo", "testdata/run/*/*.hlo"}
 	if !testing.Short() {
@@ -61,8 +63,14 @@ func steadyRun(t *testing.T, path string) {
 		t.Skipf("%d bytes of arguments take minutes to make", size)
 	}
 	args := steadyArguments(t, path, p.Signature().Parameters)
+	first, err := p.Run(ctx, args...)
+	require.NoError(t, err)
+	defer tile.CodeAtOnce()()
 	results, err := p.Run(ctx, args...)
 	require.NoError(t, err)
+	for i := range first {
+		require.True(t, bytes.Equal(first[i].Bytes(), results[i].Bytes()), "result %d has other bits once loops are code", i)
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	least := ^uint64(0)
 	for range 60 {

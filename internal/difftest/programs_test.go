@@ -13,10 +13,12 @@ import (
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/difftest"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/verifier"
 )
 
-// TestPrograms runs the modules of testdata on both engines, with and without passes, with one and with several threads.
+// TestPrograms runs the modules of testdata on both engines, with and without passes, with one thread and machine code from the first run on, and with several
+// threads.
 func TestPrograms(t *testing.T) {
 	for path, archive := range archives.All(t, "testdata/*.txtar") {
 		for _, f := range archive.Files {
@@ -24,9 +26,14 @@ func TestPrograms(t *testing.T) {
 				m := parse(t, f.Name, string(f.Data))
 				for _, pipeline := range []string{"cpu", "O0", "O3,cpu-async"} {
 					for threads := 1; threads <= 4; threads += 3 {
+						restore := func() {}
+						if threads == 1 {
+							restore = tile.CodeAtOnce()
+						}
 						for _, fill := range []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Zeros} {
 							same(t, m, difftest.Config{Pipeline: pipeline, Threads: threads, Fill: fill, Seed: 3, Runs: 10})
 						}
+						restore()
 					}
 				}
 			})

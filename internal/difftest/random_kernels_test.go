@@ -9,11 +9,13 @@ import (
 	"github.com/gohalo/halo/internal/difftest"
 	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/verifier"
 )
 
-// TestRandomKernels runs random programs of ops with kernels of their own, one for each three of TestRandom's.
+// TestRandomKernels runs random programs of ops with kernels of their own, one for each three of TestRandom's, with machine code from the first run on.
 func TestRandomKernels(t *testing.T) {
+	defer tile.CodeAtOnce()()
 	n := max(*programs/3, 1)
 	if testing.Short() {
 		n = 20

@@ -8,7 +8,8 @@ import (
 )
 
 // convolution is a product of matrices: one row for each position of the result, one column for each output feature, over the window's
-// positions and the input features. Groups are batches. With one input feature per group it is computed directly.
+// positions and the input features. Groups are batches. With one input feature per group it is computed directly, and with few output features the rows are
+// read from a copy of the input.
 func convolution(s *site) (runtime.Bound, bool) {
 	t := s.in.Shape().Type()
 	if t.IsFloat() && t.Bits() < 32 {
@@ -130,6 +131,9 @@ func convolutionAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, 
 			return b, true
 		}
 	}
+	if b, ok := paddedAs[T](s, t, g); ok {
+		return b, true
+	}
 	if g.hasHoles() {
 		if b, ok := phasesAs[T](s, t, g); ok {
 			return b, true
@@ -144,18 +148,26 @@ func convolutionAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, 
 // fewImages is how many elements that lie together are worth copying as a run.
 const fewImages = 4
 
+// newConvShape is the product of a convolution without its left side.
+func newConvShape[T gemm.Number](g *convGeometry) *product[T] {
+	p := &product[T]{batch: g.groups * g.batchGroups, m: g.batch * g.positions(), n: g.outputs, k: g.taps() * g.features}
+	p.rightBatch = multiples(p.batch, g.outputs*g.kernelOut)
+	p.right = gemm.NewMatrix(multiples(g.outputs, g.kernelOut), g.kernelOffsets())
+	return p
+}
+
+// leftBatches are where the groups begin in the input.
+func (g *convGeometry) leftBatches() []int {
+	if g.batchGroups > 1 {
+		return multiples(g.batchGroups, g.batch*g.inBatch)
+	}
+	return multiples(g.groups, g.features*g.inFeature)
+}
+
 // newConvProduct is the product of patches and kernel.
 func newConvProduct[T gemm.Number](g *convGeometry) *product[T] {
-	p := &product[T]{batch: g.groups * g.batchGroups, m: g.batch * g.positions(), n: g.outputs, k: g.taps() * g.features}
-	for i := range p.batch {
-		if g.batchGroups > 1 {
-			p.leftBatch = append(p.leftBatch, i*g.batch*g.inBatch)
-		} else {
-			p.leftBatch = append(p.leftBatch, i*g.features*g.inFeature)
-		}
-		p.rightBatch = append(p.rightBatch, i*g.outputs*g.kernelOut)
-	}
-	p.right = gemm.NewMatrix(multiples(g.outputs, g.kernelOut), g.kernelOffsets())
+	p := newConvShape[T](g)
+	p.leftBatch = g.leftBatches()
 	if g.inside() && !g.batchLast {
 		p.left = gemm.NewMatrix(g.rowOffsets(), g.tapOffsets())
 		if !g.rowsAlong() || p.left.LinearRows() {
@@ -233,16 +245,20 @@ func (g *convGeometry) tapOffsets() []int {
 
 // rowOffsets are the offsets in the input of the window's first position, for each position of the result.
 func (g *convGeometry) rowOffsets() []int {
-	at := make([]int, len(g.window))
-	var offsets []int
-	for b := range g.batch {
-		for i := range g.positions() {
-			unravel(at, i, func(d int) int { return g.out[d] })
-			o := b * g.inBatch
-			for d, w := range g.window {
-				o += (at[d]*int(w.Stride) - int(w.PadLow)) * g.inSpatial[d]
+	at, positions := make([]int, len(g.window)), g.positions()
+	offsets := make([]int, g.batch*positions)
+	for i := range positions {
+		unravel(at, i, func(d int) int { return g.out[d] })
+		o := 0
+		for d, w := range g.window {
+			o += (at[d]*int(w.Stride) - int(w.PadLow)) * g.inSpatial[d]
+		}
+		for b := range g.batch {
+			if g.batchLast {
+				offsets[i*g.batch+b] = o + b*g.inBatch
+			} else {
+				offsets[b*positions+i] = o + b*g.inBatch
 			}
-			offsets = append(offsets, o)
 		}
 	}
 	return offsets

@@ -46,7 +46,7 @@ func init() {
 		hlo.OpReduceScatter:        {newCollective(reduceScatter)},
 		hlo.OpRaggedDot:            {raggedDot},
 		hlo.OpReduce:               {reduce, reduceFolds, reduceRowLanes, reduceLanes},
-		hlo.OpReduceWindow:         {reduceFolds, reduceWindow, reduceWindowLanes},
+		hlo.OpReduceWindow:         {reduceWindow, reduceFolds, reduceWindowLanes},
 		hlo.OpReshape:              {copyBytes},
 		hlo.OpReverse:              {elementwise},
 		hlo.OpRngBitGenerator:      {rngBitGenerator},

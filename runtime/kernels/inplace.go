@@ -20,9 +20,13 @@ const (
 	mostRowsInPlace    = 1 << 20 // whose places are listed
 )
 
-// placeable reports whether the left side of p may be read where it is, if its rows have so many elements together.
-func (p *product[T]) placeable(together int) bool {
-	return p.kernel.HasInPlace() && p.n <= mostColumnsInPlace && p.m <= mostRowsInPlace && together >= min(leastInPlace, p.k)
+// placeable reports whether the left side of p may be read where it is, if its rows have so many elements together; the kernel is one that does then.
+func (p *product[T]) placeable(together int) (ok bool) {
+	if p.n > mostColumnsInPlace || p.m > mostRowsInPlace || together < min(leastInPlace, p.k) {
+		return false
+	}
+	p.kernel, ok = p.kernel.InPlace()
+	return ok
 }
 
 // placeLeft makes p read its left matrix in place if that pays.
@@ -46,6 +50,7 @@ func (p *product[T]) placePatches(g *convGeometry, patches *patches[T]) {
 		return
 	}
 	m, mr := p.m, p.kernel.MR
+	patches.mr = mr
 	p.placed = sync.OnceValue(func() *placedRows { return patches.place(m, mr) })
 }
 

@@ -88,7 +88,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	data, constant := s.b.ConstIn(1)
 	constant = constant && p.rhs.kind == inInput
 	p.rowStride, p.onRows = p.right.RowStride()
-	p.onRows = p.onRows && !constant && p.kernel.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR
+	p.onRows = p.onRows && !constant && p.placed == nil && p.kernel.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR
 	if p.placed == nil && !p.onRows {
 		p.placeLeft()
 	}

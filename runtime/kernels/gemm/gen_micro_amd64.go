@@ -148,6 +148,18 @@ func pairsAVX2(panels int, k int, a *int32, b *int32, c *int32, ldc int, add boo
 //go:noescape
 func pairsAVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
 
+// f32AVX512InPlace sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX512InPlace(panels int, k int, a *float32, rows *int, ks *int, b *float32, c *float32, ldc int, add bool)
+
+// f64AVX512InPlace sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX512InPlace(panels int, k int, a *float64, rows *int, ks *int, b *float64, c *float64, ldc int, add bool)
+
 // f32AVX2InPlace sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
 //

@@ -19,15 +19,13 @@ func vectorKernel[T Number](g *Kernel[T]) {
 		if wide {
 			*g = newKernel(14, 32, f32AVX512, f32AVX512Packing)
 		} else {
-			*g = newKernel(6, 16, f32AVX2, f32AVX2Packing)
-			g.inPlace = placed(f32AVX2InPlace)
+			*g = placed(newKernel(6, 16, f32AVX2, f32AVX2Packing), f32AVX2InPlace)
 		}
 	case *Kernel[float64]:
 		if wide {
 			*g = newKernel(14, 16, f64AVX512, f64AVX512Packing)
 		} else {
-			*g = newKernel(6, 8, f64AVX2, f64AVX2Packing)
-			g.inPlace = placed(f64AVX2InPlace)
+			*g = placed(newKernel(6, 8, f64AVX2, f64AVX2Packing), f64AVX2InPlace)
 		}
 	case *Kernel[int32]:
 		if wide {
@@ -46,14 +44,14 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	switch to := any(&smaller).(type) {
 	case *[]Kernel[float32]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking))
+			*to = append(*to, placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking), f32AVX512InPlace))
 		}
-		*to = append(*to, newKernel(6, 16, f32AVX2, f32AVX2Packing), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking))
+		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking))
+			*to = append(*to, placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking), f64AVX512InPlace))
 		}
-		*to = append(*to, newKernel(6, 8, f64AVX2, f64AVX2Packing), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking))
+		*to = append(*to, placed(newKernel(6, 8, f64AVX2, f64AVX2Packing), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking))
 	}
 	return smaller
 }
@@ -75,11 +73,12 @@ type (
 	inPlaceLoop[T float32 | float64 | int32] func(panels, k int, a *T, rows, ks *int, b, c *T, ldc int, add bool)
 )
 
-// placed is the loop of [Kernel.BlockInPlace], which checks what it reads.
-func placed[T float32 | float64 | int32](run inPlaceLoop[T]) func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool) {
-	return func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool) {
+// placed gives a kernel the loop of [Kernel.BlockInPlace], which checks what it reads.
+func placed[T float32 | float64 | int32](k Kernel[T], run inPlaceLoop[T]) Kernel[T] {
+	k.inPlace = func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool) {
 		run(panels, len(ks), unsafe.SliceData(a), &rows[0], &ks[0], &b[0], &c[0], ldc, add)
 	}
+	return k
 }
 
 // newKernel checks what assembly reads and writes before it does.

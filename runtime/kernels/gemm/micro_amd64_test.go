@@ -12,9 +12,8 @@ func TestVectorKernels(t *testing.T) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		t.Skip("no AVX2")
 	}
-	kernels32 := []Kernel[float32]{newKernel(6, 16, f32AVX2, f32AVX2Packing), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking)}
-	kernels64 := []Kernel[float64]{newKernel(6, 8, f64AVX2, f64AVX2Packing), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking)}
-	kernels32[0].inPlace, kernels64[0].inPlace = placed(f32AVX2InPlace), placed(f64AVX2InPlace)
+	kernels32 := []Kernel[float32]{placed(newKernel(6, 16, f32AVX2, f32AVX2Packing), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking)}
+	kernels64 := []Kernel[float64]{placed(newKernel(6, 8, f64AVX2, f64AVX2Packing), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking)}
 	a, b := make([]float32, 31*70), make([]float32, 70*45)
 	for i := range a {
 		a[i] = float32(i%7) - 3
@@ -23,7 +22,8 @@ func TestVectorKernels(t *testing.T) {
 		b[i] = float32(i%5) - 2
 	}
 	if cpu.X86.HasAVX512F {
-		kernels32, kernels64 = append(kernels32, newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking)), append(kernels64, newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking))
+		kernels32 = append(kernels32, placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking), f32AVX512InPlace))
+		kernels64 = append(kernels64, placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking), f64AVX512InPlace))
 	}
 	want := multiply(portable[float32](), 31, 45, 70, a, b)
 	for _, g := range kernels32 {

@@ -35,6 +35,8 @@ func generate() (asmgen.Files, error) {
 		g.micro(m.name, m.element, m.rows, m.vector, onPanels)
 		g.micro(m.name+"Packing", m.element, m.rows, m.vector, packing)
 	}
+	g.micro("f32AVX512InPlace", f32, 8, 64, inPlace)
+	g.micro("f64AVX512InPlace", f64, 8, 64, inPlace)
 	g.micro("f32AVX2InPlace", f32, 6, 32, inPlace)
 	g.micro("f64AVX2InPlace", f64, 6, 32, inPlace)
 	g.vectorLoops()
