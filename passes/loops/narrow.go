@@ -76,17 +76,22 @@ func (n *narrowing) canLook() bool {
 func (n *narrowing) spread() bool {
 	init := n.while.OperandInstr(0)
 	if init.Opcode() != hlo.OpTuple {
-		idle := func(i int) bool {
-			if !handsOn(n.body, i, init.Shape().Elem(i)) || n.body.Root().OperandInstr(i).UserCount() > 1 {
-				return false
+		readers := func(c hlo.Computation, i int) (n int) {
+			for u := range c.Parameter(0).Users() {
+				if hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == int64(i) {
+					n++
+				}
 			}
-			return len(elementsOf(n.body, i)) == 1 && len(elementsOf(n.cond, i)) == 0
+			return n
+		}
+		idle := func(i int) bool {
+			return handsOn(n.body, i, init.Shape().Elem(i)) && n.body.Root().OperandInstr(i).UserCount() == 1 && readers(n.body, i) == 1 && readers(n.cond, i) == 0
 		}
 		parts := make([]int, init.Shape().NumElems())
 		for i := range parts {
 			parts[i] = i
 		}
-		if hasSharding(init) || n.while.NumControlPredecessors() > 0 || !slices.ContainsFunc(parts, idle) || !slices.ContainsFunc(parts, func(i int) bool { return !idle(i) }) ||
+		if hasSharding(init) || n.while.NumControlPredecessors() > 0 || !slices.ContainsFunc(parts, idle) || !slices.ContainsFunc(parts, func(i int) bool { return readers(n.cond, i) > 0 }) ||
 			!n.ctx.Spend("spread") {
 			return false
 		}
