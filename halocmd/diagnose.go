@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/eval"
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/lower"
+	"github.com/gohalo/halo/passes/directive"
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/verifier"
 )
@@ -34,6 +35,10 @@ func describe(err error, in *input) string {
 		return err.Error() + quote(in, err.Position)
 	case *lower.Error:
 		return err.Error() + quote(in, err.Position)
+	}
+	var bad *directive.Error
+	if errors.As(err, &bad) {
+		return err.Error() + quote(in, bad.Position)
 	}
 	var st *async.Status
 	if errors.As(err, &st) && st.Location.Line > 0 {

@@ -14,12 +14,9 @@ import (
 
 // superlinear are the passes that are known to take more steps for an instruction of a larger program, by the shape of the program, and why.
 var superlinear = map[string]string{
-	"all-gather-cse chains":                    "asks of every pair of equal collectives whether one comes before the other",
 	"all-gather-combiner chains":               "follows dependencies anew for each candidate",
 	"all-reduce-combiner chains":               "as all-gather-combiner",
 	"collective-permute-combiner chains":       "as all-gather-combiner",
-	"collective-permute-cse chains":            "reaches from each permute to all before it",
-	"collectives-schedule-linearizer chains":   "reaches from each collective to all before it",
 	"cpu-all-reduce-combiner chains":           "as all-gather-combiner",
 	"sync-useless-pairs chains":                "marks, for each chain, all that must come before or after it",
 	"bfloat16-propagation rounds":              "asks of each part of a large state about all the others",

@@ -127,11 +127,16 @@ func runRandom(t *testing.T, make func(seed uint64) (hlo.Module, error)) {
 
 // keepsMeaning runs the passes on the module of a seed and counts those that changed it.
 func keepsMeaning(make func(seed uint64) (hlo.Module, error), seed uint64, names []string, pipelines map[string]*pass.Pipeline) (changed int, err error) {
+	return keepsMeaningUnder(verifier.Config{}, make, seed, names, pipelines)
+}
+
+// keepsMeaningUnder does, by other rules of the verifier.
+func keepsMeaningUnder(rules verifier.Config, make func(seed uint64) (hlo.Module, error), seed uint64, names []string, pipelines map[string]*pass.Pipeline) (changed int, err error) {
 	m, err := make(seed)
 	if err != nil {
 		return 0, err
 	}
-	check := func(m hlo.Module) error { return verifier.Verify(m, verifier.Config{}).Err() }
+	check := func(m hlo.Module) error { return verifier.Verify(m, rules).Err() }
 	if err := check(m); err != nil {
 		return 0, fmt.Errorf("%w\n%s", err, printer.String(m))
 	}
@@ -141,7 +146,9 @@ func keepsMeaning(make func(seed uint64) (hlo.Module, error), seed uint64, names
 		run := func() (hlo.Module, error) {
 			check := check
 			if slices.Contains(carried, name) {
-				check = func(m hlo.Module) error { return verifier.Verify(m, verifier.Config{Profile: verifier.XLA}).Err() }
+				loose := rules
+				loose.Profile = verifier.XLA
+				check = func(m hlo.Module) error { return verifier.Verify(m, loose).Err() }
 			}
 			return (&pass.Runner{Check: check}).Run(context.Background(), pipelines[name], m)
 		}

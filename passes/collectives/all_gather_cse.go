@@ -19,25 +19,29 @@ dimension become the first of them.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
-			var firsts []hlo.Instruction
+			firsts := map[hlo.InstrID][]hlo.Instruction{} // by the parameter
 			for in := range c.PostOrder() {
 				if in.Opcode() != hlo.OpAllGather || in.NumOperands() != 1 || in.NumControlPredecessors() > 0 {
 					continue
 				}
-				same := slices.IndexFunc(firsts, func(o hlo.Instruction) bool {
+				param, ok := parameterOf(in.OperandInstr(0))
+				if !ok {
+					continue
+				}
+				same := slices.IndexFunc(firsts[param], func(o hlo.Instruction) bool {
 					fa, fb := factsOf(m, o), factsOf(m, in)
 					return alike(o, in, fa, fb) && slices.Equal(fa.dims, fb.dims) && o.Shape().Equal(in.Shape()) &&
 						sameParameter(o.OperandInstr(0), in.OperandInstr(0))
 				})
 				if same < 0 {
-					firsts = append(firsts, in)
+					firsts[param] = append(firsts[param], in)
 					continue
 				}
 				if !ctx.Spend("all-gather") {
 					break
 				}
 				ce := e.Computation(c.ID())
-				if err := emit.Forward(ce, in.ID(), firsts[same].ID()); err != nil {
+				if err := emit.Forward(ce, in.ID(), firsts[param][same].ID()); err != nil {
 					return m, err
 				}
 				emit.Reorder(ce)
@@ -46,6 +50,25 @@ dimension become the first of them.`,
 		}
 		return e.Freeze(), nil
 	},
+}
+
+// parameterOf is the parameter that sameParameter may find a value to come from.
+func parameterOf(in hlo.Instruction) (hlo.InstrID, bool) {
+	for {
+		switch in.Opcode() {
+		case hlo.OpParameter:
+			return in.ID(), true
+		case hlo.OpGetTupleElement:
+			if t := in.OperandInstr(0); t.Opcode() == hlo.OpTuple {
+				in = t.OperandInstr(int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index))
+				continue
+			}
+		case hlo.OpConvert, hlo.OpOptBarrier:
+		default:
+			return 0, false
+		}
+		in = in.OperandInstr(0)
+	}
 }
 
 // sameParameter reports whether two values are the same of the same parameter.

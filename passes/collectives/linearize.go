@@ -27,7 +27,7 @@ same order, whatever the scheduler does.`,
 				}
 				last := before
 				before = in
-				if last.IsZero() || deps.Related(in.ID())[deps.Position(last.ID())] || !ctx.Spend("order") {
+				if last.IsZero() || deps.Needs(deps.Position(in.ID()), deps.Position(last.ID())) || !ctx.Spend("order") {
 					continue
 				}
 				ctx.Passed(in, "runs after %%%s, from which it is independent", last.Name())

@@ -13,7 +13,7 @@ import (
 const loopMotionDoc = `reduce once after a loop rather than in every round
 
 	state + all-reduce(x), in every round                     → state' + x, and one all-reduce of state' behind the loop
-	state, of which each round writes one row of reduced values → the rows as they are, and one all-reduce of all rows
+	state, of which each round writes one row of reduced values → the rows as they are, and one all-reduce of all rows, or of the block of each that is reduced
 
 Conversions, scalings by values that are the same on all devices, and selections between the value and 0 may stand between. Floating-point sums are added in another
 order: policy xla or fast. enable-reduce-scatter does it for reduce-scatters, too; the state is as large as their operand then. run-setup-passes first runs
@@ -98,7 +98,11 @@ type moving struct {
 	path   []hlo.InstrID // from the addition down to the reduction
 	add    hlo.InstrID
 	rows   bool // each round writes a row of the state
+	block  *block
 }
+
+// block is the part of each row that is reduced, where the rest of the row is the device's own.
+type block struct{ start, limit []int64 }
 
 func (l *loopMotion) move() error {
 	b := l.e.View(l.body)
@@ -161,7 +165,16 @@ func (l *loopMotion) find(b hlo.Computation, i int) (mv moving, ok bool) {
 		if state.UserCount() == 1 {
 			mv.rows = true
 			mv.add = v.ID()
-			mv.reduce, mv.path, ok = l.trace(b, v.OperandInstr(1), v, false)
+			row := v.OperandInstr(1)
+			inner, isBlock := blockOf(v, row)
+			if isBlock {
+				mv.block = &inner
+				if mv.reduce, mv.path, ok = l.trace(b, row.OperandInstr(1), row, false); ok {
+					mv.path = append([]hlo.InstrID{row.ID()}, mv.path...)
+				}
+			} else {
+				mv.reduce, mv.path, ok = l.trace(b, row, v, false)
+			}
 			return mv, ok && l.writesEveryRow(b, v) && b.MustAt(mv.reduce).Opcode() == hlo.OpAllReduce
 		}
 		return l.findBlock(b, mv, v, state)
@@ -178,6 +191,34 @@ func (l *loopMotion) find(b hlo.Computation, i int) (mv moving, ok bool) {
 		return mv, ok
 	}
 	return mv, false
+}
+
+// blockOf recognises a row of which a block at a constant place is written before the row is, and says where in the state that block is of all rows.
+func blockOf(write, row hlo.Instruction) (in block, ok bool) {
+	if u, only := soleUser(row); row.Opcode() != hlo.OpDynamicUpdateSlice || !only || u.ID() != write.ID() || row.NumControlPredecessors() > 0 || row.Operand(0) == row.Operand(1) {
+		return in, false
+	}
+	whole, update := write.Shape(), row.OperandInstr(1).Shape()
+	in.start, in.limit = make([]int64, whole.Rank()), whole.Dimensions()
+	for d := range whole.Rank() {
+		if row.Shape().Dim(d) != whole.Dim(d) { // the dimension of the rows
+			if update.Dim(d) != row.Shape().Dim(d) {
+				return in, false
+			}
+			continue
+		}
+		at, constant := match.SplatValue(row.OperandInstr(2 + d))
+		if !constant {
+			return in, false
+		}
+		first, known := at.ScalarInt()
+		if !known {
+			return in, false
+		}
+		in.start[d] = max(0, min(first, whole.Dim(d)-update.Dim(d)))
+		in.limit[d] = in.start[d] + update.Dim(d)
+	}
+	return in, true
 }
 
 // findBlock recognises a state of which every round adds to one block, the same on all devices that reduce together.

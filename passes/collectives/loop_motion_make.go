@@ -104,9 +104,17 @@ func (l *loopMotion) behind(s loopSite, all []moving, specs map[hlo.InstrID]hlo.
 		r := specs[mv.reduce]
 		t := old.Elem(mv.part).Type()
 		r.Control = nil
-		r.Operands = []hlo.InstrID{at.Convert(results[mv.part], r.Shape.Type())}
-		r.Shape = old.Elem(mv.part).WithType(r.Shape.Type())
+		part, shape := results[mv.part], old.Elem(mv.part)
+		if mv.block != nil {
+			part = at.Slice(part, mv.block.start, mv.block.limit)
+			shape = at.Shape(part)
+		}
+		r.Operands = []hlo.InstrID{at.Convert(part, r.Shape.Type())}
+		r.Shape = shape.WithType(r.Shape.Type())
 		sum := at.Convert(at.Spec(r), t)
+		if mv.block != nil {
+			sum = at.DynamicUpdateSlice(results[mv.part], sum, constants(at, mv.block.start)...)
+		}
 		if !mv.rows {
 			sum = at.OpOf(hlo.OpAdd, old.Elem(mv.part), nil, before[mv.part], sum)
 		}
@@ -131,6 +139,19 @@ func (l *loopMotion) behind(s loopSite, all []moving, specs map[hlo.InstrID]hlo.
 		pass.Release(c, r, nil)
 	}
 	return nil
+}
+
+// constants are scalar indices, each value once.
+func constants(at emit.At, values []int64) []hlo.InstrID {
+	made := map[int64]hlo.InstrID{}
+	ids := make([]hlo.InstrID, len(values))
+	for i, v := range values {
+		if _, ok := made[v]; !ok {
+			made[v] = at.Int(hlo.S64, v)
+		}
+		ids[i] = made[v]
+	}
+	return ids
 }
 
 // zeros is an array of zeros.

@@ -20,14 +20,22 @@ of what is received.`,
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			var permutes []hlo.Instruction
+			of := map[hlo.InstrID][]int{} // value → those that send it
 			for in := range c.PostOrder() {
 				if in.Opcode() == hlo.OpCollectivePermute && in.NumOperands() == 1 && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0 {
+					of[in.Operand(0)] = append(of[in.Operand(0)], len(permutes))
 					permutes = append(permutes, in)
 				}
 			}
 			gone := map[hlo.InstrID]bool{}
 			for i, in := range permutes {
-				for k, o := range permutes {
+				near := of[in.Operand(0)]
+				if sent := in.OperandInstr(0); sent.Opcode() == hlo.OpSlice {
+					near = slices.Concat(near, of[sent.Operand(0)])
+					slices.Sort(near)
+				}
+				for _, k := range near {
+					o := permutes[k]
 					if i == k || gone[in.ID()] || gone[o.ID()] || !alike(o, in, factsOf(m, o), factsOf(m, in)) ||
 						!o.Shape().Equal(o.OperandInstr(0).Shape()) {
 						continue

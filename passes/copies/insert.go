@@ -255,6 +255,11 @@ func (i *insertion) remove(enforce bool) error {
 		own[b] = true
 	}
 	for c := range i.m.Computations() {
+		for by := c.Root(); by.Opcode() == hlo.OpCopy && c.ID() != i.m.Entry().ID(); {
+			if by = by.OperandInstr(0); !emit.KeepsResultSharding(c.Root(), by) {
+				keep[site{c.ID(), c.Root().ID()}] = true
+			}
+		}
 		for in := range c.Instructions() {
 			for id := range in.ControlPredecessors() {
 				if !own[before{c.ID(), id, in.ID()}] {

@@ -2,7 +2,13 @@
 // and names that somebody reads, or that XLA reads and halo does not. A test holds the list against the sources; docs/passes.md shows it.
 package directive
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 // Directive is one thing that a program may say.
 type Directive struct {
@@ -28,6 +34,8 @@ const (
 const (
 	NoHoisting   = "_xla_disable_loop_instr_hoisting"
 	KeepOneRound = "skip-simplify-while-loops_trip-count-one"
+
+	SchedulingGroupID = "_scheduling_group_id"
 )
 
 // Set reports whether an instruction has a frontend attribute with a value other than false.
@@ -40,6 +48,48 @@ func Set(in hlo.Instruction, key string) bool {
 	return ok && v != "false" && v != "0"
 }
 
+// Group is the scheduling group of an instruction: Name is "12" and Round "-1" for an annotation "12:-1". An instruction without one, or whose
+// annotation says noop, has the zero Group.
+type Group struct{ Name, Round string }
+
+// SchedulingGroup reads the annotation of an instruction. It must be a number, and may add the round that it counts from.
+func SchedulingGroup(in hlo.Instruction) (Group, error) {
+	c := in.Common()
+	if c == nil {
+		return Group{}, nil
+	}
+	text, ok := c.FrontendAttributes.Get(SchedulingGroupID)
+	if !ok || text == "" || text == noGroup {
+		return Group{}, nil
+	}
+	name, round, rounds := strings.Cut(text, ":")
+	_, err := strconv.ParseInt(name, 10, 64)
+	if err == nil && rounds {
+		_, err = strconv.ParseInt(round, 10, 64)
+	}
+	if err != nil {
+		return Group{}, &Error{in.Name(), in.Position(), fmt.Sprintf("%s=%q: want the number of a group, as in \"12\", or with a round, as in \"12:-1\"", SchedulingGroupID, text)}
+	}
+	return Group{name, round}, nil
+}
+
+// noGroup is the annotation of what belongs to no group.
+const noGroup = "noop"
+
+// Error says what is wrong with a directive of an instruction.
+type Error struct {
+	Instruction string
+	Position    hlo.Position // unknown for modules that were not read from text
+	Message     string
+}
+
+func (e *Error) Error() string {
+	if e.Position.IsKnown() {
+		return fmt.Sprintf("line %d: %%%s: %s", e.Position.Line, e.Instruction, e.Message)
+	}
+	return fmt.Sprintf("%%%s: %s", e.Instruction, e.Message)
+}
+
 // Table is every directive.
 var Table = []Directive{
 	{NoHoisting, Frontend, []string{"while-loop-invariant-code-motion", "while-loop-expensive-invariant-code-motion"}, "of a loop: nothing is moved out of it; of an instruction: it stays in its loop"},
@@ -48,7 +98,7 @@ var Table = []Directive{
 	{"composite.name", Frontend, []string{"call-inliner", "verifier"}, "which composites stay calls"},
 	{"composite.attributes", Frontend, []string{"verifier"}, "must not be empty"},
 	{"composite.version", Frontend, []string{"verifier"}, "must be a number"},
-	{"_scheduling_group_id", Frontend, []string{"legalize-scheduling-annotations"}, "instructions that are scheduled together"},
+	{SchedulingGroupID, Frontend, []string{"legalize-scheduling-annotations"}, "instructions that are scheduled together"},
 	{"async_collective_config", Frontend, []string{"async-collective-custom-call-rewriter"}, "which collective a placeholder stands for, as JSON"},
 	{"is_pipelineable", Frontend, []string{"collective-pipeliner"}, `"false" keeps a collective in its round`},
 	{"always_sink", Frontend, []string{"collective-pipeliner"}, "an update whose result is only read behind the loop is delayed, whatever it updates"},

@@ -60,6 +60,13 @@ func Forward(c hlo.CompEdit, old, by hlo.InstrID) error {
 	return nil
 }
 
+// KeepsResultSharding reports whether a value may be the result in place of the root of a computation that something calls: a conditional holds the
+// shardings of its branches against each other.
+func KeepsResultSharding(root, by hlo.Instruction) bool {
+	c := by.Common()
+	return c == nil || c.Sharding == nil || root.Common() != nil && root.Common().Sharding != nil && hlo.EqualAttr(root.Common().Sharding, c.Sharding)
+}
+
 // Redirect makes some users of a value use another one.
 func Redirect(c hlo.CompEdit, users []hlo.InstrID, old, by hlo.InstrID) {
 	for _, u := range users {

@@ -8,10 +8,11 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/directive"
 )
 
-// groupAttr is the frontend attribute that says which instructions are to be scheduled together: "12", or "12:-1" for those of the round before.
-const groupAttr = "_scheduling_group_id"
+// groupAttr is the frontend attribute that says which instructions are to be scheduled together.
+const groupAttr = directive.SchedulingGroupID
 
 const schedulingDoc = `bring the annotations of scheduling groups into a form that a scheduler can follow
 
@@ -48,15 +49,13 @@ func NewSchedulingAnnotations(o pass.Options) (*pass.Pass, error) {
 	return &pass.Pass{Name: "legalize-scheduling-annotations", Doc: schedulingDoc, Options: o, Params: schedulingParams, Run: a.run}, nil
 }
 
-// groupOf is the group of an instruction, without the round; "" without one.
+// groupOf is the group of an instruction, without the round; "" without one. The annotations of the module have been read before.
 func groupOf(in hlo.Instruction) string {
-	c := in.Common()
-	if c == nil {
-		return ""
+	g, err := directive.SchedulingGroup(in)
+	if err != nil {
+		panic("legalize: an annotation that run has not read: " + err.Error())
 	}
-	v, _ := c.FrontendAttributes.Get(groupAttr)
-	id, _, _ := strings.Cut(v, ":")
-	return id
+	return g.Name
 }
 
 // setGroup annotates an instruction; "" takes its annotation away.
@@ -82,17 +81,19 @@ func setGroup(in hlo.InstrEdit, id string) {
 
 func (a *annotations) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	e := ctx.Edit(m)
-	if a.roundsOnly {
-		for c := range m.Computations() {
-			for in := range c.Instructions() {
-				if common := in.Common(); common != nil {
-					if v, _ := common.FrontendAttributes.Get(groupAttr); strings.Contains(v, ":") && ctx.Spend("round") {
-						setGroup(e.Computation(c.ID()).Instr(in.ID()), groupOf(in))
-						ctx.Count("rounds", 1)
-					}
-				}
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			g, err := directive.SchedulingGroup(in)
+			if err != nil {
+				return m, err
+			}
+			if a.roundsOnly && g.Round != "" && ctx.Spend("round") {
+				setGroup(e.Computation(c.ID()).Instr(in.ID()), g.Name)
+				ctx.Count("rounds", 1)
 			}
 		}
+	}
+	if a.roundsOnly {
 		return e.Freeze(), nil
 	}
 	fused := map[hlo.CompID]bool{}

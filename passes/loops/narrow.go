@@ -34,7 +34,7 @@ type narrowing struct {
 // dropDead makes the state of a loop narrower.
 func dropDead(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, in hlo.Instruction, effects *analysis.SideEffects) error {
 	n := &narrowing{ctx: ctx, e: e, m: m, c: ce, while: in, effects: effects, body: body(m, in), cond: condition(m, in)}
-	if !n.canLook() {
+	if !n.canLook() || !n.spread() {
 		return nil
 	}
 	n.findSame()
@@ -49,11 +49,10 @@ func dropDead(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, i
 func (n *narrowing) canLook() bool {
 	init := n.while.OperandInstr(0)
 	b, c := n.body, n.cond
-	if n.e.View(b.ID()) != b || n.e.View(c.ID()) != c || init.Opcode() != hlo.OpTuple || b.Root().Opcode() != hlo.OpTuple || !init.Shape().Compatible(n.while.Shape()) || b.Root().UserCount() > 0 ||
+	if n.e.View(b.ID()) != b || n.e.View(c.ID()) != c || !init.Shape().IsTuple() || b.Root().Opcode() != hlo.OpTuple || !init.Shape().Compatible(n.while.Shape()) || b.Root().UserCount() > 0 ||
 		hasSharding(n.while) || hasSharding(b.Root()) || n.while.NumControlSuccessors()+n.while.NumControlPredecessors() > 0 && (n.while.IsRoot()) {
 		return false
 	}
-	n.init = slices.Collect(init.OperandIDs())
 	for _, comp := range []hlo.Computation{b, c} {
 		p := comp.Parameter(0)
 		if comp.NumParameters() != 1 || p.IsRoot() || hasSharding(p) {
@@ -70,6 +69,38 @@ func (n *narrowing) canLook() bool {
 			}
 		}
 	}
+	return true
+}
+
+// spread names the initial value of each part. A tuple that something else made is taken apart, if there is a part that the loop only hands on.
+func (n *narrowing) spread() bool {
+	init := n.while.OperandInstr(0)
+	if init.Opcode() != hlo.OpTuple {
+		readers := func(c hlo.Computation, i int) (n int) {
+			for u := range c.Parameter(0).Users() {
+				if hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == int64(i) {
+					n++
+				}
+			}
+			return n
+		}
+		idle := func(i int) bool {
+			return handsOn(n.body, i, init.Shape().Elem(i)) && n.body.Root().OperandInstr(i).UserCount() == 1 && readers(n.body, i) == 1 && readers(n.cond, i) == 0
+		}
+		parts := make([]int, init.Shape().NumElems())
+		for i := range parts {
+			parts[i] = i
+		}
+		if hasSharding(init) || n.while.NumControlPredecessors() > 0 || !slices.ContainsFunc(parts, idle) || !slices.ContainsFunc(parts, func(i int) bool { return readers(n.cond, i) > 0 }) ||
+			!n.ctx.Spend("spread") {
+			return false
+		}
+		at := emit.Before(n.c, n.while)
+		n.c.Instr(n.while.ID()).SetOperands(at.OpOf(hlo.OpTuple, init.Shape(), nil, emit.Elements(at, init.ID())...))
+		n.while = n.c.At(n.while.ID())
+		init = n.while.OperandInstr(0)
+	}
+	n.init = slices.Collect(init.OperandIDs())
 	return true
 }
 

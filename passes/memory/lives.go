@@ -64,6 +64,10 @@ func repeatable(in hlo.Instruction, effects *analysis.SideEffects) bool {
 
 // view makes an instruction that computes nothing a view of what it reads.
 func (l *lives) view(i int, in hlo.Instruction) {
+	if in.NumOperands() == 0 { // a tuple of nothing
+		l.hold(i, nil)
+		return
+	}
 	from := l.at[in.Operand(0)]
 	if in.Opcode() == hlo.OpGetTupleElement {
 		t := in.OperandInstr(0)

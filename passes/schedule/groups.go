@@ -3,10 +3,10 @@ package schedule
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/passes/directive"
 )
 
 // groups are the scheduling groups of a computation.
@@ -17,19 +17,18 @@ type groups struct {
 	ordered []bool // members keep their order
 }
 
-const (
-	groupAttr   = "_scheduling_group_id"
-	orderedAttr = "keep_original_sequence_order_in_group"
-	noGroup     = "noop"
-)
+const orderedAttr = "keep_original_sequence_order_in_group"
 
-func newGroups(d *analysis.Dependencies) groups {
+func newGroups(d *analysis.Dependencies) (groups, error) {
 	g := groups{of: slices.Repeat([]int{-1}, len(d.Order))}
 	number := map[string]int{}
 	for i, in := range d.Order {
-		text, ok := frontend(in, groupAttr)
-		id, _, _ := strings.Cut(text, ":")
-		if !ok || id == "" || id == noGroup || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant {
+		group, err := directive.SchedulingGroup(in)
+		if err != nil {
+			return g, err
+		}
+		id := group.Name
+		if id == "" || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant {
 			continue
 		}
 		n, known := number[id]
@@ -49,7 +48,7 @@ func newGroups(d *analysis.Dependencies) groups {
 			g.dissolve(n)
 		}
 	}
-	return g
+	return g, nil
 }
 
 func (g *groups) dissolve(n int) {

@@ -45,6 +45,10 @@ func (h *hiding) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		better := false
 		if executed.Has(c.ID()) {
 			g := newGraph(m, c, costs, analysis.OneCore)
+			var err error
+			if g.groups, err = newGroups(g.deps); err != nil {
+				return m, err
+			}
 			g.used(uses)
 			now := g.now()
 			if len(g.latency)+len(g.members) > 0 {
@@ -116,7 +120,6 @@ func newGraph(m hlo.Module, c hlo.Computation, costs *analysis.Costs, rates anal
 		}
 	}
 	g.memory = newMemory(g.deps)
-	g.groups = newGroups(g.deps)
 	return g
 }
 

@@ -115,7 +115,7 @@ func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects 
 		for again := true; again; { // what a fusion no longer takes in may be dead
 			err := removeDead(ctx, e, e.View(id), effects)
 			if err == nil {
-				again, err = dropFusionOutputs(ctx, e, callers, id)
+				again, err = dropFusionOutputs(ctx, e, callers, effects, id)
 			}
 			if err != nil {
 				return nil, err

@@ -16,7 +16,8 @@ const foldingDoc = `replace instructions whose operands are all constants by the
 Broadcasts and iotas stay as they are: they say in a few bytes what a constant would spell out. Operands may be tuples of constants, and a result of
 several parts becomes a tuple of constants. Calls and conditionals are evaluated with what they call, and a parameter that is the same constant in
 every call is that constant. Random, asynchronous and communicating instructions, barriers, custom calls and everything with effects or control
-dependencies stay, and so does what would make a constant of more than a megabyte or takes more than 64 million operations.
+dependencies stay, and so does what would make a constant of more than a megabyte or takes more than 64 million operations. A larger reduce-window over one
+repeated value is a repeated value, too.
 
 level=aggressive also evaluates loops that count to a constant, and what is made of broadcasts and iotas alone. float-arith=false
 computes nothing with floating-point numbers, and only moves them: their last bits are then those of the machine that runs the program. is-layout-sensitive
@@ -92,6 +93,16 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 			return err
 		}
 		if !f.mayBeConstant(in) || !f.foldable(in, effects, known) {
+			continue
+		}
+		if !f.fits(in.Shape()) {
+			done, err := f.foldWindow(ctx, m, ce, in)
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
+			if done {
+				ctx.Count("instructions", 1)
+			}
 			continue
 		}
 		lit, err := f.fold(ctx, m, ce.Editor(), in)
@@ -205,7 +216,7 @@ func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, kn
 			return false
 		}
 	}
-	if in.NumOperands() == 0 || !f.fits(in.Shape()) || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 ||
+	if in.NumOperands() == 0 || !f.fits(in.Shape()) && !sameWindows(in) || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 ||
 		hlo.Info(in.Opcode()).Traits&(neverFolded|hlo.TraitStays) != 0 || f.exact && !known.movesOrCounts(in) ||
 		f.parts && in.Shape().IsTuple() && !takenApart(in) {
 		return false

@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
 )
 
-// dropFusionOutputs narrows the fusions of a computation with several results of which some are not read. What computed these goes too, and with
-// it the operands that nothing else in the fusion reads. It reports whether there were any.
-func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, callers []int, id hlo.CompID) (found bool, err error) {
+// dropFusionOutputs narrows the fusions of a computation with several results of which some are not read. What computed these goes too, unless it has
+// effects, and with it the operands that nothing else in the fusion reads. It reports whether there were any.
+func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, callers []int, effects *analysis.SideEffects, id hlo.CompID) (found bool, err error) {
 	for _, in := range narrowable(e, callers, e.View(id)) {
-		kept := readParts(e.View(id).MustAt(in))
+		kept := keptParts(e.View(id).MustAt(in), e.View(e.View(id).MustAt(in).Callee(0)).Root(), effects)
 		if kept == nil || !ctx.Spend("fusion-output") {
 			continue
 		}
@@ -43,13 +44,21 @@ func narrowable(e *hlo.Editor, callers []int, c hlo.Computation) (ids []hlo.Inst
 	return ids
 }
 
-// readParts lists the results of a fusion that are read; nil when all are, or none, or it is used in another way.
-func readParts(in hlo.Instruction) (kept []int) {
+// keptParts lists the results of a fusion that are read, or come from what has effects; nil when all are, or none, or it is used in another way.
+func keptParts(in, root hlo.Instruction, effects *analysis.SideEffects) (kept []int) {
 	for user := range in.Users() {
 		if user.Opcode() != hlo.OpGetTupleElement || user.NumControlPredecessors()+user.NumControlSuccessors() > 0 {
 			return nil
 		}
 		if i := int(hlo.AttrsOf[hlo.TupleElementAttrs](user).Index); !slices.Contains(kept, i) {
+			kept = append(kept, i)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	for i := range root.NumOperands() {
+		if effects.Of(root.OperandInstr(i)) && !slices.Contains(kept, i) {
 			kept = append(kept, i)
 		}
 	}
@@ -99,21 +108,16 @@ func narrowFusion(e *hlo.Editor, c hlo.CompEdit, id hlo.InstrID, kept []int) err
 		}
 		operands = slices.Delete(operands, i, i+1)
 	}
-	in = c.At(id)
-	narrow := c.InsertSpecBefore(id, hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name(), Shape: shape, Operands: operands, Attrs: in.Attrs(),
-		Common: common, Callees: slices.Collect(in.Callees()), Position: in.Position()}).ID()
+	c.Instr(id).SetShape(shape).SetOperands(operands...).SetCommon(common)
 	for _, user := range slices.Collect(c.Users(id)) {
 		if len(kept) == 1 {
-			if err := c.ReplaceInstruction(user, narrow); err != nil {
+			if err := c.ReplaceInstruction(user, id); err != nil {
 				return err
 			}
 			continue
 		}
 		k := slices.Index(kept, int(hlo.AttrsOf[hlo.TupleElementAttrs](c.At(user)).Index))
-		c.Instr(user).SetOperands(narrow).SetAttrs(&hlo.TupleElementAttrs{Index: int64(k)})
-	}
-	if c.Has(id) {
-		return c.Remove(id)
+		c.Instr(user).SetAttrs(&hlo.TupleElementAttrs{Index: int64(k)})
 	}
 	return nil
 }

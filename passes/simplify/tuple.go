@@ -3,6 +3,7 @@ package simplify
 import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // TupleSimplifier removes tuples that are made only to be taken apart, and the other way round.
@@ -22,7 +23,7 @@ The operands that are taken out of the state of an asynchronous chain are those 
 			}
 			id := in.ID()
 			to, rule := simplerTuple(ce, in)
-			if rule == "" || !ctx.Spend(rule) {
+			if rule == "" || ce.Root() == id && ce.ID() != ce.Editor().Entry() && !emit.KeepsResultSharding(in, ce.At(to)) || !ctx.Spend(rule) {
 				continue
 			}
 			ce.ReplaceAllUses(id, to)
