@@ -197,8 +197,8 @@ func TestNative(t *testing.T) {
 				continue // is decoded by Go there
 			}
 			for seed := range uint64(150) {
-				dims := [][]int64{{3000}, {5, 700}, {40, 96}, {64, 3, 20}, {1, 1040}}[seed%5]
-				steps := []int{3, 8, 25, 120}[seed%4]
+				dims := [][]int64{{3000}, {5, 700}, {40, 96}, {64, 3, 20}, {1, 1040}, {1, 1}}[seed%6]
+				steps := []int{3, 8, 25, 120, 8}[seed%5]
 				p, data := randomChain(t, family, seed, dims, steps)
 				if p == nil {
 					continue

@@ -39,8 +39,11 @@ func (p *Program) alongRows() int {
 
 // isKept reports whether a load is brought into its register once for all rows: it repeats itself after some of them, and is not along rows.
 func (l *load) isKept() bool {
+	if l.mode != gathered { // the space of a single element has no dimensions
+		return false
+	}
 	stride := l.view.Strides[len(l.view.Strides)-1]
-	return l.mode == gathered && l.period > 0 && l.direct < 0 && l.view.Turns == nil && stride != 0 && stride != 1
+	return l.period > 0 && l.direct < 0 && l.view.Turns == nil && stride != 0 && stride != 1
 }
 
 // keep is where a load has point at of the space, and the distance to the same point of the next row, in elements.
