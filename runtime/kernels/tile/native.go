@@ -53,15 +53,23 @@ const stepWork = 32
 // heavyLoop is the weight of a single op from which on code is better than its loop, which does not ask for memory ahead.
 const heavyLoop = 4
 
+// countedWork is the work that a frame counts by itself: an atomic addition for each run would be a good part of a run over few elements.
+const countedWork = payingWork / 16
+
 // compiled returns the code, for a run over n elements, or nil.
-func (p *Program) compiled(n int) *nativeSteps {
+func (p *Program) compiled(f *frame, n int) *nativeSteps {
 	if c := p.native.code.Load(); c != nil {
 		if c.Code == nil {
 			return nil
 		}
 		return c
 	}
-	if p.native.work.Add(int64(n*p.weight+len(p.steps)*stepWork)) < payingWork {
+	f.work += int64(n*p.weight + len(p.steps)*stepWork)
+	if f.work < countedWork && p.native.work.Load()+f.work < payingWork {
+		return nil
+	}
+	work := p.native.work.Add(f.work)
+	if f.work = 0; work < payingWork {
 		return nil
 	}
 	p.native.once.Do(func() {

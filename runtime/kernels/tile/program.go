@@ -123,6 +123,7 @@ type frame struct {
 	space   []byte
 	chains  []byte // of folds
 	pads    []byte // vectors that are not full
+	work    int64  // done without machine code, and not yet counted by the program
 }
 
 // Weight estimates the work per element in simple operations.
@@ -146,12 +147,17 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	if lo >= hi {
 		return
 	}
-	code := p.compiled(hi - lo)
-	if p.plain && code == nil {
+	if p.plain && p.weight < heavyLoop { // never compiled
 		p.runPlain(lo, hi, b)
 		return
 	}
 	f := p.begin(lo, hi, b)
+	code := p.compiled(f, hi-lo)
+	if p.plain && code == nil {
+		p.pool.Put(f)
+		p.runPlain(lo, hi, b)
+		return
+	}
 	if code != nil && code.rows > 0 {
 		lo = p.runRows(code, f, lo, hi, b)
 	}
@@ -175,7 +181,7 @@ func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
 		return
 	}
 	f := p.begin(lo, hi, b)
-	code := p.compiled(hi - lo)
+	code := p.compiled(f, hi-lo)
 	for at := lo; at < hi; {
 		n := p.next(at, hi)
 		p.piece(code, f, at, n, b)
