@@ -52,6 +52,8 @@ func (optCmd) Help() string {
   halo opt -O2 --where=%dot.3 model.hlo          what became of an instruction
   halo opt -O2 --disable-pass=O2/simplify#2/cse model.hlo
 
+As in XLA's dumps after passes, asynchronous instructions are printed as async-start and async-done; --sugar=on prints op-start and op-done.
+
 halo list-passes and halo explain list and explain passes; docs/passes.md is the manual.`
 }
 
@@ -103,6 +105,9 @@ func (c *optCmd) plan() (*optPlan, error) {
 	var err error
 	if p.cfg, err = c.config(); err == nil {
 		p.skip, err = c.skip()
+	}
+	if c.Sugar == "auto" { // as XLA dumps a module after passes
+		p.cfg.Sugar = printer.SugarOff
 	}
 	if err == nil {
 		p.remarks, err = readRemarkFilter(c.Remarks)

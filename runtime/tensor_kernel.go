@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/runtime/bef"
@@ -111,6 +112,8 @@ type TensorFrame struct {
 	in, out []*Buffer
 	scratch []byte
 	ctx     *ExecContext
+
+	divisions atomic.Pointer[divisions] // of ParallelFor; nil before the first one
 }
 
 // NewTensorFrame makes a frame outside of a program, for tests and for calling a kernel by hand. A nil ctx means no
@@ -157,6 +160,10 @@ func (f *TensorFrame) Workers() int {
 func (f *TensorFrame) ParallelFor(n, grain int, body func(lo, hi int)) {
 	if op := f.ctx.op; op != nil && f.ctx.run.update != nil && n > 0 {
 		body = op.progress.counted(n, max(grain, 1), body)
+	}
+	if queue := f.ctx.Queue; queue != nil && n > grain && queue.ParallelismLevel() > 1 {
+		f.parallelFor(queue, n, max(grain, 1), body)
+		return
 	}
 	parallelFor(f.ctx.Queue, n, grain, body)
 }
