@@ -33,7 +33,7 @@ func sameArgument(c *Call) (*hlo.Literal, error) {
 	}
 	got, want := v.Shape(), c.In.Shape()
 	if got.IsTuple() != want.IsTuple() {
-		return nil, fmt.Errorf("a result of shape %v, but the operand is %v", want, got)
+		return nil, fmt.Errorf("%v gives %v: its result is its operand", got, want)
 	}
 	if want.IsArray() && !got.Compatible(want) && !want.Accepts(got) {
 		return nil, fmt.Errorf("a part of shape %v of an array of shape %v, or the reverse: this takes several devices", got, want)
@@ -65,7 +65,7 @@ func allArguments(c *Call) (*hlo.Literal, error) {
 	}
 	v := hlo.NewTupleLiteral(c.Args...)
 	if got, want := v.Shape(), c.In.Shape(); !got.Compatible(want) {
-		return nil, fmt.Errorf("a result of shape %v, but the operands are %v", want, got)
+		return nil, fmt.Errorf("operands %v give %v: its result is its operands", got, want)
 	}
 	return v, nil
 }

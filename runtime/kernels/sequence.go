@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -13,7 +14,13 @@ import (
 type sequence struct {
 	values []seqValue
 	parts  []seqPart
+	staged []stagedRoot
 	states sync.Pool
+}
+
+// stagedRoot is a result that is computed in scratch memory and copied at the end: its memory may be that of an operand that is read later.
+type stagedRoot struct {
+	value, result int
 }
 
 // seqValue is an array inside of the fusion.
@@ -47,6 +54,7 @@ type sequencer struct {
 	q      *sequence
 	index  map[hlo.InstrID]int // of materialised values
 	apart  map[hlo.InstrID]bool
+	shared []analysis.Sharing
 	places scratchIntervals
 }
 
@@ -124,7 +132,7 @@ func sequenceRoots(c hlo.Computation) ([]hlo.Instruction, bool) {
 // try builds the sequence with what is known to stand apart. If an instruction turns out to need its operands as arrays, it is noted, and
 // done is false.
 func (b *sequencer) try(comp hlo.Computation, roots []hlo.Instruction) (done, ok bool) {
-	b.q.values, b.q.parts = nil, nil
+	b.q.values, b.q.parts, b.q.staged = nil, nil, nil
 	b.index = make(map[hlo.InstrID]int)
 	b.places = scratchIntervals{}
 	arrays := make(map[hlo.InstrID]bool)
@@ -223,7 +231,13 @@ func (b *sequencer) part(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
 func (b *sequencer) place(roots []hlo.Instruction) {
 	q := b.q
 	for i, r := range roots {
-		q.values[b.index[r.ID()]].place = place{kind: inOutput, index: i}
+		v := b.index[r.ID()]
+		if b.overwrites(i, v) {
+			q.values[v].lastUse = len(q.parts)
+			q.staged = append(q.staged, stagedRoot{v, i})
+			continue
+		}
+		q.values[v].place = place{kind: inOutput, index: i}
 	}
 	for k := range q.parts {
 		p := &q.parts[k]
@@ -233,6 +247,28 @@ func (b *sequencer) place(roots []hlo.Instruction) {
 		}
 		p.scratch = b.places.take(p.bound.Scratch, k, k)
 	}
+}
+
+// overwrites reports whether a result may have the memory of an operand that parts behind its own read. A loop over all results reads an element for all of
+// them before it writes one; parts do so one after the other.
+func (b *sequencer) overwrites(result, value int) bool {
+	if b.shared == nil {
+		b.shared = analysis.Shareable(b.s.m, b.s.in)
+	}
+	own := slices.IndexFunc(b.q.parts, func(p seqPart) bool { return p.out == value })
+	for _, s := range b.shared {
+		if s.Result != result {
+			continue
+		}
+		for _, p := range b.q.parts[own+1:] {
+			for _, v := range p.in {
+				if at := b.q.values[v].place; at.kind == inInput && at.index == s.Operand && b.q.values[v].in.Opcode() == hlo.OpParameter {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func tensorType(s hlo.Shape) runtime.TensorType {
@@ -255,6 +291,9 @@ func (q *sequence) run(f *runtime.TensorFrame) error {
 				return err
 			}
 		}
+	}
+	for _, r := range q.staged {
+		copy(f.Out(r.result).Data, st.buffers[r.value].Data)
 	}
 	return nil
 }
