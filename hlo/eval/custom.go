@@ -21,7 +21,7 @@ func init() {
 var identityTargets = []string{
 	"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape", "GlobalToLocalShape",
 	"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape",
-	"LayoutConstraint", "annotate_device_placement", "MoveToHost", "MoveToDevice", "Pin", "Unpin", "SetBound", "control_dep",
+	"LayoutConstraint", "annotate_device_placement", "MoveToHost", "MoveToDevice", "Pin", "Unpin", "SetBound",
 	"ShardBarrierFrom", "ShardBarrierTo",
 }
 
@@ -54,20 +54,43 @@ var customCalls = map[string]Kernel{
 	"ProductOfElementaryReflectors": lapackOrgqr,
 	"Eigh":                          eigh,
 
+	"control_dep": order,
+
 	"__xla_internal_call_marker_before": allArguments,
 	"__xla_internal_call_marker_after":  allArguments,
 }
 
+// order says that one operand is computed before another, and has no result.
+func order(c *Call) (*hlo.Literal, error) {
+	if c.In.Shape().IsTuple() && c.In.Shape().NumElems() == 0 {
+		return hlo.NewTupleLiteral(), nil
+	}
+	return sameArgument(c)
+}
+
 // allArguments is the operand, or a tuple of the operands.
 func allArguments(c *Call) (*hlo.Literal, error) {
-	if len(c.Args) == 1 && c.Args[0].Shape().Compatible(c.In.Shape()) {
+	if len(c.Args) == 1 && isValueOf(c.Args[0].Shape(), c.In.Shape()) {
 		return sameArgument(c)
 	}
 	v := hlo.NewTupleLiteral(c.Args...)
-	if got, want := v.Shape(), c.In.Shape(); !got.Compatible(want) {
+	if got, want := v.Shape(), c.In.Shape(); !isValueOf(got, want) {
 		return nil, fmt.Errorf("operands %v give %v: its result is its operands", got, want)
 	}
 	return v, nil
+}
+
+// isValueOf reports whether values of a shape, whose sizes are known, are values of another, whose sizes may be bounds.
+func isValueOf(actual, s hlo.Shape) bool {
+	if !s.IsTuple() || !actual.IsTuple() || s.NumElems() != actual.NumElems() {
+		return s.Accepts(actual) || s.Compatible(actual)
+	}
+	for i := range s.NumElems() {
+		if !isValueOf(actual.Elem(i), s.Elem(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 func customCall(c *Call) (*hlo.Literal, error) {
