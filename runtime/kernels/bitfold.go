@@ -13,7 +13,8 @@ func bitFold[T integerNumber](op hlo.Opcode, pair func(x, y T) T, words func(x, 
 	size := int(unsafe.Sizeof(T(0)))
 	each := 8 / size
 	slow := f.run
-	fold := runLoop(vec.Of(op, hlo.U64).In(vec.Folding), words, foldBy(words).run)
+	portable := foldBy(words).run
+	fold := runLoop(vec.FindFold(vec.Of(op, hlo.U64).In(vec.Folding), words, portable), portable)
 	f.run = func(x []T) T {
 		head := misplaced(x)
 		if len(x)-head < 4*each {

@@ -18,6 +18,21 @@ type fold[T any] struct {
 	short func(y, x []T, run int)
 	// columns folds the rows of x, each as long as y, into y; for rows too short to be worth a call of rows.
 	columns func(y, x []T)
+	// block sets d to the fold of a run of up to sumBlock elements; or is nil, and run is to be called.
+	block func(d *T, x []T)
+}
+
+// each sets y[i] to the fold of run i of x, all runs as long.
+func (f *fold[T]) each(y, x []T, run int) {
+	if f.block == nil || run > sumBlock {
+		for i := range y {
+			y[i] = f.run(x[i*run:][:run])
+		}
+		return
+	}
+	for i := range y {
+		f.block(&y[i], x[i*run:][:run])
+	}
 }
 
 // below folds the rows of x, each as long as y, into y.
@@ -69,15 +84,20 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 	t := elementType[T]()
 	switch op {
 	case hlo.OpAdd:
-		return &fold[T]{func(x, y T) T { return x + y }, sumRun(t, func(x, y T) T { return x + y }), rowsLoop(vec.Of(op, vec.Unsigned(t)), sumRows[T]), sumShort[T], sumColumns[T]}
+		pair := func(x, y T) T { return x + y }
+		name := vec.Of(op, vec.Unsigned(t))
+		block := vec.FindFold(name.In(vec.Folding), pair, vec.SumOf[T])
+		return &fold[T]{pair, sumBlocks(runLoop(block, vec.SumOf[T])), rowsLoop(name, sumRows[T]), sumShort[T], sumColumns[T], block}
 	case hlo.OpMultiply:
-		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T]}
+		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T], nil}
 	case hlo.OpMaximum:
-		return &fold[T]{func(x, y T) T { return max(x, y) }, runLoop(vec.Of(op, t).In(vec.Folding), func(x, y T) T { return max(x, y) }, maxRun[T]),
-			rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T]}
+		pair := func(x, y T) T { return max(x, y) }
+		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, maxRun[T])
+		return &fold[T]{pair, runLoop(block, maxRun[T]), rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T], block}
 	case hlo.OpMinimum:
-		return &fold[T]{func(x, y T) T { return min(x, y) }, runLoop(vec.Of(op, t).In(vec.Folding), func(x, y T) T { return min(x, y) }, minRun[T]),
-			rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T]}
+		pair := func(x, y T) T { return min(x, y) }
+		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, minRun[T])
+		return &fold[T]{pair, runLoop(block, minRun[T]), rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T], block}
 	}
 	return nil
 }
@@ -139,7 +159,7 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 				}
 				y[c] = v
 			}
-		}}
+		}, nil}
 }
 
 // rowsLoop is a loop of package vec as fold.rows.
@@ -154,9 +174,8 @@ func rowsLoop[T any](name vec.Name, portable func(x, y []T)) func(x, y []T) {
 	}
 }
 
-// runLoop is a loop of package vec as fold.run.
-func runLoop[T realNumber, S any](name vec.Name, pair func(x, y T) T, portable func(x []S) T) func(x []S) T {
-	loop := vec.FindFold(name, pair, portable)
+// runLoop is a loop of package vec as fold.run, or portable if there is none.
+func runLoop[T realNumber, S any](loop func(d *T, x []S), portable func(x []S) T) func(x []S) T {
 	if loop == nil {
 		return portable
 	}
@@ -173,10 +192,6 @@ func runLoop[T realNumber, S any](name vec.Name, pair func(x, y T) T, portable f
 
 // sumBlock is how many elements are added before their sum is: it keeps rounding errors of long sums small.
 const sumBlock = 4096
-
-func sumRun[T realNumber](t hlo.PrimitiveType, pair func(x, y T) T) func(x []T) T {
-	return sumBlocks(runLoop(vec.Of(hlo.OpAdd, vec.Unsigned(t)).In(vec.Folding), pair, vec.SumOf[T]))
-}
 
 // sumBlocks adds blocks, and the sums of the halves of longer runs.
 func sumBlocks[T realNumber, S any](block func(x []S) T) func(x []S) T {

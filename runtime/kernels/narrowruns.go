@@ -73,7 +73,8 @@ func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
 	}
 	r.pair = wide.pair
 	find := func(identity float32) func(x []uint16) float32 {
-		return runLoop(vec.Of(op, t).In(vec.Folding), r.pair, func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) })
+		portable := func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) }
+		return runLoop(vec.FindFold(vec.Of(op, t).In(vec.Folding), r.pair, portable), portable)
 	}
 	//halo:allow opswitch a loop belongs to each
 	switch op {

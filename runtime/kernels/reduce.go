@@ -181,6 +181,11 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		r.fold.short(y, in[lo*r.run:hi*r.run], r.run)
 		return
 	}
+	if r.inner && r.parts == 1 && r.isContiguous() {
+		r.fold.each(out[lo:hi], in[lo*r.run:hi*r.run], r.run)
+		r.begin(out[lo:hi], init)
+		return
+	}
 	buffer := r.rows.Get().(*[]T)
 	for task := lo; task < hi; task++ {
 		up, b := task/r.blocks, task%r.blocks

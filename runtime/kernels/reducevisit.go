@@ -144,9 +144,8 @@ func (v *reduceVisit[T]) runs(at int, x []T) {
 	}
 	if at%v.length == v.shift && len(x)%v.length == 0 && v.r.parts == 1 {
 		y := v.out[at/v.length:][:len(x)/v.length]
-		for i := range y {
-			y[i] = f.pair(v.init, f.run(x[i*v.length:][:v.length]))
-		}
+		f.each(y, x, v.length)
+		v.r.begin(y, v.init)
 		return
 	}
 	for len(x) > 0 {

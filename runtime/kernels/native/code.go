@@ -51,27 +51,30 @@ func (b *Builder) Compile() (*Code, bool) {
 	return c, true
 }
 
-// Run computes rows of n elements each. Slots are the pointers to what belongs to the first row, and strides how many bytes further the next one's
-// are. Memory is for the code's own use.
-func (c *Code) Run(rows, n int, slots []unsafe.Pointer, strides []int64, memory []byte) {
+// Run computes bundles of rows of n elements each. Slots are the pointers to what belongs to the first row. Strides are how many bytes further the next one's
+// are, of each slot, and then how many bytes more those of the next bundle's first row. Memory is for the code's own use.
+func (c *Code) Run(bundles, rows, n int, slots []unsafe.Pointer, strides []int64, memory []byte) {
 	whole := n / c.Lanes * c.Lanes
 	frame := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(memory))), c.Memory/8)
 	frame[frameRows/8], frame[frameTail/8] = int64(rows), 1<<(n-whole)-1
-	copy(frame[frameStrides/8:], strides[:c.slots])
+	frame[frameBundles/8], frame[frameBundle/8] = int64(bundles), int64(rows)
+	copy(frame[frameStrides/8:], strides[:2*c.slots])
 	enter(unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole)
 	runtime.KeepAlive(c) // or its memory would be given back
 }
 
-// What is where in the memory of a call: the rows still to come, the mask of a row's last elements, the distances between rows, the pointers for
-// which there is no register, and then registers that are spilled.
+// What is where in the memory of a call: the rows of a bundle still to come, the mask of a row's last elements, the bundles still to come, the rows of
+// each, the distances between rows and what bundles add to them, the pointers for which there is no register, and then registers that are spilled.
 const (
 	frameRows    = 0
 	frameTail    = 8
-	frameStrides = 16
+	frameBundles = 16
+	frameBundle  = 24
+	frameStrides = 32
 )
 
 // framePointers is where the pointers without register are.
-func (b *Builder) framePointers() int { return frameStrides + 8*b.slots }
+func (b *Builder) framePointers() int { return frameStrides + 16*b.slots }
 
 // frame is the size of the memory but for spilled registers.
 func (b *Builder) frame() int {

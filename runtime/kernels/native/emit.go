@@ -129,6 +129,9 @@ func (b *Builder) pointer(slot int) amd64.Arg {
 // stride is where the distance between rows of a slot is.
 func stride(slot int) amd64.Arg { return amd64.M(regFrame, int32(frameStrides+8*slot)) }
 
+// jump is where what bundles add to the distance is.
+func (b *Builder) jump(slot int) amd64.Arg { return stride(b.slots + slot) }
+
 // enter brings the pointers to where they stay.
 func (a *assigner) enter() {
 	for i := range a.b.slots {
@@ -168,13 +171,13 @@ func (a *assigner) begin(before, identities []int) {
 	}
 }
 
-// advance moves the pointers to the next row.
-func (a *assigner) advance() {
+// advance moves the pointers by so much.
+func (a *assigner) advance(by func(slot int) amd64.Arg) {
 	for i := range a.b.slots {
 		if i < len(pointers) {
-			a.c.Do(amd64.ADD, true, pointers[i], stride(i))
+			a.c.Do(amd64.ADD, true, pointers[i], by(i))
 		} else {
-			a.c.Do(amd64.MOV, true, regOther, stride(i))
+			a.c.Do(amd64.MOV, true, regOther, by(i))
 			a.c.Do(amd64.ADD, true, regOther, a.b.pointer(i))
 			a.c.Do(amd64.STORE, true, regOther, a.b.pointer(i))
 		}

@@ -16,7 +16,7 @@ type machineCode struct {
 	instructions int
 }
 
-// assemble writes the loop over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
+// assemble writes the loop over bundles of rows and over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
 // that give the same for all elements of a row as there are registers to spare are computed where the row begins.
 func assemble(e *expansion) *machineCode {
 	all := make([]int, len(e.code))
@@ -74,9 +74,17 @@ func assemble(e *expansion) *machineCode {
 		m.spills = max(m.spills, last.spills)
 		c.Mark(done)
 	}
-	a.advance()
+	a.advance(stride)
 	c.DoImm(amd64.SUB, true, amd64.M(regFrame, frameRows), 1)
 	c.JumpIf(amd64.NE, row)
+	end := c.NewLabel()
+	c.DoImm(amd64.SUB, true, amd64.M(regFrame, frameBundles), 1)
+	c.JumpIf(amd64.E, end)
+	c.Do(amd64.MOV, true, regOther, amd64.M(regFrame, frameBundle))
+	c.Do(amd64.STORE, true, regOther, amd64.M(regFrame, frameRows))
+	a.advance(e.b.jump)
+	c.Jump(row)
+	c.Mark(end)
 	c.ZeroUpper()
 	c.Return()
 	c.Align(64)

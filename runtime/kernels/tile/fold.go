@@ -106,22 +106,22 @@ func (p *Program) RunRows(lo, hi int, b Buffers) {
 	f := p.begin(lo*n, hi*n, b)
 	f.makeChains(p, n)
 	for row := lo; row < hi; {
-		rows := 1
+		bundles, rows := 1, 1
 		if code != nil && n <= foldBlock {
-			rows = p.regular(row, min(hi-row, foldRows, max(1, code.Most/n)))
+			bundles, rows = p.regular(row, min(hi-row, foldRows, max(1, code.Most/n)))
 		}
 		for column := 0; column < n; column += foldBlock {
 			k := min(foldBlock, n-column)
 			if code != nil {
-				p.callRows(code, f, row*n+column, rows, k, b)
+				p.callRows(code, f, row*n+column, bundles, rows, k, b)
 			} else {
 				p.foldTiles(f, row*n+column, k, b)
 			}
 			for i := range p.folds {
-				p.finish(f, i, row, rows, column, n, b)
+				p.finish(f, i, row, bundles*rows, column, n, b)
 			}
 		}
-		row += rows
+		row += bundles * rows
 	}
 	p.pool.Put(f)
 }

@@ -231,13 +231,13 @@ func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
 			f.slots[i] = f.ptr[s.index]
 		}
 	}
-	c.Run(1, n, f.slots, f.strides, f.space)
+	c.Run(1, 1, n, f.slots, f.strides, f.space)
 }
 
 // forCode makes room for what code is given.
 func (f *frame) forCode(c *nativeSteps) {
 	if f.slots == nil {
-		f.slots, f.strides, f.space = make([]unsafe.Pointer, len(c.slots)), make([]int64, len(c.slots)), make([]byte, c.Memory)
+		f.slots, f.strides, f.space = make([]unsafe.Pointer, len(c.slots)), make([]int64, 2*len(c.slots)), make([]byte, c.Memory)
 	}
 }
 
@@ -298,7 +298,7 @@ func (p *Program) rest(c *nativeSteps, f *frame, at, done, n int, b Buffers) {
 			f.slots[i] = f.ptr[s.index]
 		}
 	}
-	c.Run(1, c.Lanes, f.slots, f.strides, f.space)
+	c.Run(1, 1, c.Lanes, f.slots, f.strides, f.space)
 	for i, s := range c.slots {
 		pad := unsafe.Pointer(&f.pads[i*padBytes])
 		switch s.kind {

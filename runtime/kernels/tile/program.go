@@ -117,7 +117,7 @@ type frame struct {
 	held   []int64
 	walk   walk    // of a counter, whose loop is a variable and would move it to the heap
 	series *series // that counters work on
-	// What machine code is given: the pointers, how far they move from row to row, and memory for its own use.
+	// What machine code is given: the pointers, how far they move from row to row and then what bundles add, and memory for its own use.
 	slots   []unsafe.Pointer
 	strides []int64
 	space   []byte

@@ -74,23 +74,23 @@ func (p *Program) runRows(c *nativeSteps, f *frame, lo, hi int, b Buffers) int {
 			if !c.Masked {
 				n = n / c.Lanes * c.Lanes
 			}
-			p.callRows(c, f, lo, 1, n, b)
+			p.callRows(c, f, lo, 1, 1, n, b)
 			lo += n
 		}
 		return lo
 	}
 	for lo < hi {
 		column := lo % c.rows
-		rows, n := 1, min(c.rows-column, hi-lo, c.Most)
+		bundles, rows, n := 1, 1, min(c.rows-column, hi-lo, c.Most)
 		if n == c.rows {
-			rows = p.regular(lo/c.rows, min((hi-lo)/c.rows, max(1, c.Most/n)))
+			bundles, rows = p.regular(lo/c.rows, min((hi-lo)/c.rows, max(1, c.Most/n)))
 		}
 		if !c.Masked && n%c.Lanes != 0 { // where a range begins or ends
 			p.tiles(f, lo, lo+n, b)
 		} else {
-			p.callRows(c, f, lo, rows, n, b)
+			p.callRows(c, f, lo, bundles, rows, n, b)
 		}
-		lo += rows * n
+		lo += bundles * rows * n
 	}
 	return lo
 }
@@ -104,25 +104,33 @@ func (p *Program) tiles(f *frame, lo, hi int, b Buffers) {
 	}
 }
 
-// regular is how many of n rows, from one on, follow each other at the same distance in every array.
-func (p *Program) regular(row, n int) int {
-	d := p.space.Dims
-	if len(d) < 2 {
-		return 1
+// regular is how many of n rows, from one on, follow each other at the same distance in every array: or, if that is all along their dimension, how many such
+// bundles follow each other.
+func (p *Program) regular(row, n int) (bundles, rows int) {
+	last := len(p.space.Dims) - 1
+	if last < 1 {
+		return 1, 1
 	}
-	inner := int(d[len(d)-2])
-	return min(n, inner-row%inner)
+	inner := int(p.space.Dims[last-1])
+	bundle, at := row/inner, row%inner
+	if last > 1 && at == 0 && n >= 2*inner {
+		outer := int(p.space.Dims[last-2])
+		return min(n/inner, outer-bundle%outer), inner
+	}
+	return 1, min(n, inner-at)
 }
 
 // callRows runs the code over n elements of each of some rows.
-func (p *Program) callRows(c *nativeSteps, f *frame, at, rows, n int, b Buffers) {
-	p.callShown(c, f, at, rows, n, 0, b)
+func (p *Program) callRows(c *nativeSteps, f *frame, at, bundles, rows, n int, b Buffers) {
+	p.callShown(c, f, at, bundles, rows, n, 0, b)
 }
 
 // callShown is callRows where what Visit shows goes to element to of its register.
-func (p *Program) callShown(c *nativeSteps, f *frame, at, rows, n, to int, b Buffers) {
+func (p *Program) callShown(c *nativeSteps, f *frame, at, bundles, rows, n, to int, b Buffers) {
 	f.forCode(c)
+	jumps := f.strides[len(c.slots):]
 	for i, s := range c.slots {
+		jumps[i] = 0
 		switch s.kind {
 		case ofLoad:
 			l := &p.loads[s.index]
@@ -134,10 +142,16 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, rows, n, to int, b Buf
 			f.slots[i] = element(b.In(l.arg), p.offset(&l.view, at), size)
 			if last := len(l.view.Strides) - 1; last > 0 {
 				f.strides[i] = l.view.Strides[last-1] * int64(size)
+				if bundles > 1 {
+					jumps[i] = l.view.Strides[last-2]*int64(size) - int64(rows)*f.strides[i]
+				}
 			}
 		case ofKept:
 			from, step := p.keep(f, s.index, at, n, b)
 			f.slots[i], f.strides[i] = from, int64(step*p.widths[p.loads[s.index].reg])
+			if p.loads[s.index].period == rows*n { // each bundle has the same
+				jumps[i] = -int64(rows) * f.strides[i]
+			}
 		case ofResult:
 			size := p.widths[s.index]
 			f.slots[i], f.strides[i] = unsafe.Add(f.ptr[s.index], to*size), int64(n*size)
@@ -151,15 +165,15 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, rows, n, to int, b Buf
 			f.slots[i], f.strides[i] = f.ptr[s.index], 0
 		}
 	}
-	c.Run(rows, n, f.slots, f.strides, f.space)
+	c.Run(bundles, rows, n, f.slots, f.strides, f.space)
 }
 
 // shownRows computes n elements, which are whole rows, for Visit.
 func (p *Program) shownRows(c *nativeSteps, f *frame, at, n int, b Buffers) {
 	for done := 0; done < n; {
-		rows := p.regular((at+done)/c.rows, (n-done)/c.rows)
-		p.callShown(c, f, at+done, rows, c.rows, done, b)
-		done += rows * c.rows
+		bundles, rows := p.regular((at+done)/c.rows, (n-done)/c.rows)
+		p.callShown(c, f, at+done, bundles, rows, c.rows, done, b)
+		done += bundles * rows * c.rows
 	}
 }
 

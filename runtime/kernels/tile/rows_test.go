@@ -19,28 +19,32 @@ func (c *collector) Tile(at, n int, elements unsafe.Pointer) {
 
 // TestKeptLoads: arrays that repeat themselves after some rows, and are not along them, are brought into registers once, whether results are stored or shown.
 func TestKeptLoads(t *testing.T) {
-	for _, dims := range [][]int64{{50, 3, 24}, {9, 2, 20}, {30, 16}, {2, 5, 40}} {
+	for _, dims := range [][]int64{{50, 3, 24}, {9, 2, 20}, {30, 16}, {2, 5, 40}, {4, 5, 3, 24}, {3, 2, 2, 3, 17}} {
 		for _, shown := range []bool{false, true} {
 			r := rand.New(rand.NewPCG(1, 2))
-			n := int(dims[0] * dims[len(dims)-1])
-			if len(dims) == 3 {
-				n *= int(dims[1])
+			n := 1
+			for _, d := range dims {
+				n *= int(d)
 			}
 			data := &raw{in: [][]byte{randomBytes(r, hlo.F32, n), randomBytes(r, hlo.BF16, n), randomBytes(r, hlo.F32, n)}, out: [][]byte{make([]byte, 4*n)}}
 			build := func() *Program {
 				c := &chain{t: t, r: r, b: NewBuilder(Space{dims})}
 				b := c.b
-				across, along := View{Strides: make([]int64, len(dims))}, View{Strides: make([]int64, len(dims))}
+				across, further, along := View{Strides: make([]int64, len(dims))}, View{Strides: make([]int64, len(dims))}, View{Strides: make([]int64, len(dims))}
 				last := len(dims) - 1
 				across.Strides[last] = 3
 				if last > 1 {
-					across.Strides[1] = 1
+					across.Strides[last-1] = 1
+				}
+				copy(further.Strides, across.Strides)
+				if last > 2 {
+					further.Strides[last-2] = 2
 				}
 				along.Strides[0] = 1
 				v := b.Input(0, hlo.F32, across)
 				wide, ok := b.Convert(hlo.F32, b.Input(1, hlo.BF16, across))
 				require.True(t, ok)
-				for _, o := range []Value{wide, b.Input(2, hlo.F32, along), b.Input(2, hlo.F32, b.space.RowMajor())} {
+				for _, o := range []Value{wide, b.Input(0, hlo.F32, further), b.Input(2, hlo.F32, along), b.Input(2, hlo.F32, b.space.RowMajor())} {
 					v, ok = c.op("f32[1] add(f32[1], f32[1])", v, o)
 					require.True(t, ok)
 				}

@@ -1,6 +1,9 @@
 package vec
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Number is an element type of folds.
 type Number interface {
@@ -40,8 +43,12 @@ func Fold[T Number](x []T, identity T, pair func(x, y T) T) T {
 
 // SumOf is Fold by addition from zero.
 func SumOf[T Number](x []T) T {
+	var zero T
+	n := chainBytes / int(unsafe.Sizeof(zero))
+	if len(x) <= min(n, fewElements) {
+		return sumFew(x)
+	}
 	var chains [chainBytes]T
-	n := chainBytes / int(unsafe.Sizeof(chains[0]))
 	c := chains[:n]
 	for len(x) >= n {
 		for i, v := range x[:n] {
@@ -59,6 +66,34 @@ func SumOf[T Number](x []T) T {
 		}
 	}
 	return c[0]
+}
+
+// fewElements is the number of elements up to which a sum needs no chains of its own.
+const fewElements = 64
+
+// sumFew is SumOf where each element has a chain for itself: the chains without elements, and the zeros at which the others begin, change nothing but the
+// sign of a sum that is zero.
+func sumFew[T Number](x []T) T {
+	var zero T
+	if len(x) < 2 {
+		for _, v := range x {
+			zero += v
+		}
+		return zero
+	}
+	half := 1 << (bits.Len(uint(len(x)-1)) - 1)
+	var halves [fewElements / 2]T
+	c := halves[:half]
+	copy(c, x)
+	for i, v := range x[half:] {
+		c[i] += v
+	}
+	for n := half / 2; n > 0; n /= 2 {
+		for i, v := range c[n : 2*n] {
+			c[i] += v
+		}
+	}
+	return zero + c[0]
 }
 
 // DecodedChains is the number of chains of FoldDecoded, and of elements that its loops take at a time.

@@ -55,7 +55,19 @@ func TestFold(t *testing.T) {
 		})
 		folds[uint64](t, "u64", "u64", 0, math.MaxUint64)
 	})
-	require.Equal(t, 3.0, SumOf([]float64{1, 2}))
+	rng := rand.New(rand.NewPCG(8, 8))
+	for n := range 300 {
+		x, bytes := make([]float32, n), make([]int8, n)
+		for i := range x {
+			x[i], bytes[i] = sample[float32](rng, 1)[0], int8(rng.Uint32())
+			if n%3 == 0 {
+				x[i] = []float32{0, float32(math.Copysign(0, -1)), 1, -1}[rng.IntN(4)]
+			}
+		}
+		want, got := Fold(x, 0, func(x, y float32) float32 { return x + y }), SumOf(x)
+		require.True(t, sameBits(want, got), "%d: %v, want %v", n, got, want)
+		require.Equal(t, Fold(bytes, 0, func(x, y int8) int8 { return x + y }), SumOf(bytes))
+	}
 }
 
 // narrowFold compares a fold of codes with that of the numbers.
