@@ -14,11 +14,6 @@ import (
 
 // superlinear are the passes that are known to take more steps for an instruction of a larger program, by the shape of the program, and why.
 var superlinear = map[string]string{
-	"all-gather-combiner chains":               "follows dependencies anew for each candidate",
-	"all-reduce-combiner chains":               "as all-gather-combiner",
-	"collective-permute-combiner chains":       "as all-gather-combiner",
-	"cpu-all-reduce-combiner chains":           "as all-gather-combiner",
-	"sync-useless-pairs chains":                "marks, for each chain, all that must come before or after it",
 	"bfloat16-propagation rounds":              "asks of each part of a large state about all the others",
 	"while-loop-all-reduce-code-motion rounds": "asks of each part of a large state about all the others",
 	"while-loop-fusible-sinking rounds":        "asks of each part of a large state about all the others",

@@ -107,18 +107,24 @@ func (d *Dependencies) Needs(i, j int) bool {
 }
 
 // Related marks the position of an instruction, and of all that must come before or after it.
-func (d *Dependencies) Related(id hlo.InstrID) []bool {
-	related := make([]bool, len(d.Order))
+func (d *Dependencies) Related(id hlo.InstrID) []bool { return d.RelatedWithin(id, 0, len(d.Order)) }
+
+// RelatedWithin is [Dependencies.Related] for the positions from low up to, but not, high, among which the instruction is. It looks at nothing outside of
+// them.
+func (d *Dependencies) RelatedWithin(id hlo.InstrID, low, high int) []bool {
+	related := make([]bool, high-low)
+	seen := make([]bool, high-low)
+	var work []int
 	walk := func(e edges) {
-		seen := make([]bool, len(d.Order))
-		work := []int{d.Position(id)}
+		clear(seen)
+		work = append(work[:0], d.Position(id))
 		for len(work) > 0 {
 			i := work[len(work)-1]
 			work = work[:len(work)-1]
-			if seen[i] {
+			if i < low || i >= high || seen[i-low] {
 				continue
 			}
-			seen[i], related[i] = true, true
+			seen[i-low], related[i-low] = true, true
 			work = append(work, e.from(i)...)
 		}
 	}

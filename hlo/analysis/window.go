@@ -16,7 +16,7 @@ import (
 //
 // It speaks of one computation as it was when it was looked at. Windows are nil, and nothing narrows, where no chains are.
 type Windows struct {
-	of            idmap.Map[hlo.InstrID, window]
+	of            idmap.Map[hlo.InstrID, Window]
 	steps         idmap.Set[hlo.InstrID]
 	chains        []chainSteps
 	before, after *sets // of dones, and of starts
@@ -28,8 +28,8 @@ type chainSteps struct {
 	start, done int
 }
 
-// window is a set of chains' steps.
-type window struct{ dones, starts numberSet }
+// Window is a set of chains' steps. Those of one computation may be compared.
+type Window struct{ dones, starts numberSet }
 
 // IsStart reports whether in begins asynchronous work, or gives it an operand that it was waiting for.
 func IsStart(in hlo.Instruction) bool {
@@ -77,7 +77,7 @@ func FindWindows(c hlo.Computation) *Windows {
 	before, w.before = d.reached(dones, d.before, c.IsScheduled(), false)
 	after, w.after = d.reached(starts, d.after, c.IsScheduled(), true)
 	for i, in := range d.Order {
-		w.of.Set(in.ID(), window{before[i], after[i]})
+		w.of.Set(in.ID(), Window{before[i], after[i]})
 	}
 	return w
 }
@@ -91,6 +91,15 @@ func (w *Windows) Narrows(a, b hlo.InstrID) bool {
 	wa, knownA := w.of.Lookup(a)
 	wb, knownB := w.of.Lookup(b)
 	return knownA && knownB && wa != wb
+}
+
+// Of is the window of an instruction of the computation as it was looked at: computing two as one narrows a chain unless theirs are the same.
+func (w *Windows) Of(id hlo.InstrID) Window {
+	if w == nil {
+		return Window{}
+	}
+	of, _ := w.of.Lookup(id)
+	return of
 }
 
 // Delays reports whether computing a where b is would narrow a chain: a would wait for a done that it does not need, or a start for a. It is

@@ -30,9 +30,14 @@ In a scheduled computation only instructions that cost nothing may lie between t
 be independent of the chain but such instructions. Chains that can overlap stay.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		costs := pass.Fact(ctx, m, analysis.FindCosts)
+		var of hlo.CompID
+		var overlaps *overlaps
 		return unwrapAll(ctx, m, func(c hlo.Computation, chain Chain) (string, bool) {
+			if overlaps == nil || of != c.ID() {
+				of, overlaps = c.ID(), findOverlaps(c, costs)
+			}
 			s := costs.Of(chain.Start).Seconds(analysis.OneCore) * 1e6
-			if other := hidden(c, chain, costs); !other.IsZero() {
+			if other := overlaps.beside(chain); !other.IsZero() {
 				return fmt.Sprintf("%%%s can run beside its %.1f µs", other.Name(), s), false
 			}
 			return fmt.Sprintf("nothing can run beside its %.1f µs", s), true
@@ -74,33 +79,48 @@ func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain
 	return e.Freeze(), nil
 }
 
-// hidden is the first work that can be done, or is scheduled, while a chain is under way; zero if there is none.
-func hidden(c hlo.Computation, chain Chain, costs *analysis.Costs) (work hlo.Instruction) {
-	free := func(in hlo.Instruction) bool {
-		return in.Opcode() == hlo.OpParameter || costs.Of(in).IsZero() && !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncUpdate ||
-			in.Opcode() == hlo.OpAsyncDone
+// overlaps answers what can be done, or is scheduled, while chains of one computation are under way.
+type overlaps struct {
+	deps        *analysis.Dependencies
+	scheduled   bool
+	costs       *analysis.Costs
+	bottlenecks analysis.Bottlenecks
+}
+
+func findOverlaps(c hlo.Computation, costs *analysis.Costs) *overlaps {
+	o := &overlaps{deps: analysis.FindDependencies(c), scheduled: c.IsScheduled(), costs: costs}
+	if !o.scheduled {
+		o.bottlenecks = o.deps.FindBottlenecks(func(in hlo.Instruction) bool { return hlo.IsAsync(in.Opcode()) || !o.free(in) })
 	}
+	return o
+}
+
+// free reports whether an instruction is no work that a chain could hide.
+func (o *overlaps) free(in hlo.Instruction) bool {
+	return in.Opcode() == hlo.OpParameter || o.costs.Of(in).IsZero() && !hlo.IsAsync(in.Opcode()) || in.Opcode() == hlo.OpAsyncUpdate ||
+		in.Opcode() == hlo.OpAsyncDone
+}
+
+// beside is the first work that can be done, or is scheduled, while a chain is under way; zero if there is none.
+func (o *overlaps) beside(chain Chain) (work hlo.Instruction) {
 	steps := []hlo.InstrID{chain.Start.ID(), chain.Done.ID()}
 	for _, u := range chain.Updates {
 		steps = append(steps, u.ID())
 	}
-	if c.IsScheduled() {
-		for in := range c.Instructions() {
-			if c.Less(chain.Start.ID(), in.ID()) && c.Less(in.ID(), chain.Done.ID()) && !slices.Contains(steps, in.ID()) && !free(in) {
+	start, done := o.deps.Position(chain.Start.ID()), o.deps.Position(chain.Done.ID())
+	if o.scheduled {
+		for _, in := range o.deps.Order[start+1 : done] {
+			if !slices.Contains(steps, in.ID()) && !o.free(in) {
 				return in
 			}
 		}
 		return work
 	}
-	d := analysis.FindDependencies(c)
-	related := make([]bool, len(d.Order))
-	for i, r := range d.Related(chain.Start.ID()) { // what the start needs, or what the done is needed for
-		related[i] = r
-	}
-	doneRelated := d.Related(chain.Done.ID())
-	for i, in := range d.Order {
-		between := !related[i] || !doneRelated[i]
-		if between && !slices.Contains(steps, in.ID()) && !free(in) {
+	low, high := o.bottlenecks.Around(start, done)
+	ofStart, ofDone := o.deps.RelatedWithin(chain.Start.ID(), low, high), o.deps.RelatedWithin(chain.Done.ID(), low, high)
+	for i, in := range o.deps.Order[low:high] {
+		between := !ofStart[i] || !ofDone[i]
+		if between && !slices.Contains(steps, in.ID()) && !o.free(in) {
 			return in
 		}
 	}

@@ -96,35 +96,58 @@ func (b *combiner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	return e.Freeze(), nil
 }
 
+// candidate is a collective that may be merged with others of its key, and its position in the order of the program.
+type candidate struct {
+	at    int
+	key   string
+	bytes int64
+}
+
 // next finds a set to merge: the first that is not done and others like it. Those that it has tried are marked done.
 func (b *combiner) next(ctx *pass.Context, m hlo.Module, c hlo.Computation, done map[hlo.InstrID]bool) []hlo.InstrID {
 	deps, windows := analysis.FindDependencies(c), analysis.FindWindows(c)
-	order := slices.Collect(c.PostOrder())
-	for start, first := range order {
-		key, ok := b.keyOf(m, first, done)
-		if !ok {
-			continue
+	var all []candidate
+	isCandidate := make([]bool, len(deps.Order))
+	for i, in := range deps.Order {
+		if key, ok := b.keyOf(m, in, done); ok {
+			isCandidate[i] = true
+			all = append(all, candidate{i, key, bytesOf(in)})
 		}
+	}
+	bottlenecks := deps.FindBottlenecks(func(in hlo.Instruction) bool { return isCandidate[deps.Position(in.ID())] })
+	after := make([]int, len(deps.Order)) // by position: one past the number of the last candidate whose set it comes after
+	for n, one := range all {
+		first := deps.Order[one.at]
+		_, high := bottlenecks.Around(one.at, one.at)
 		set := []hlo.InstrID{}
 		var bytes int64
-		var related []bool // to any of the set
-		for _, in := range order[start:] {
-			k, ok := b.keyOf(m, in, done)
-			size := bytesOf(in)
-			if !ok || k != key || bytes+size > b.bytes || int64(len(set)) >= b.count || related != nil && related[deps.Position(in.ID())] {
+		var follow []int
+		for _, other := range all[n:] {
+			if other.at >= high || int64(len(set)) >= b.count {
+				break
+			}
+			if other.key != one.key || bytes+other.bytes > b.bytes {
 				continue
 			}
+			for len(follow) > 0 {
+				i := follow[len(follow)-1]
+				follow = follow[:len(follow)-1]
+				for _, k := range deps.After(i) {
+					if k < high && after[k] <= n {
+						after[k] = n + 1
+						follow = append(follow, k)
+					}
+				}
+			}
+			if after[other.at] > n {
+				continue
+			}
+			in := deps.Order[other.at]
 			if windows.Narrows(first.ID(), in.ID()) {
 				ctx.Missed(in, "not merged with %%%s: one would wait for a chain that only the other needs", first.Name())
 				continue
 			}
-			set, bytes = append(set, in.ID()), bytes+size
-			for i, r := range deps.Related(in.ID()) {
-				if related == nil {
-					related = make([]bool, len(order))
-				}
-				related[i] = related[i] || r
-			}
+			set, bytes, follow = append(set, in.ID()), bytes+other.bytes, append(follow, other.at)
 		}
 		done[first.ID()] = true
 		for _, id := range set {

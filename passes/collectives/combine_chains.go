@@ -70,26 +70,29 @@ func (b *combiner) group(ctx *pass.Context, m hlo.Module, c hlo.Computation, w *
 	costs := pass.Fact(ctx, m, analysis.FindCosts)
 	d := analysis.FindDependencies(c)
 	group = make([]int, len(pairs))
-	var firsts []int
+	groups := 0
+	firsts := make(map[[2]analysis.Window][]int) // by the windows of the start and of the done: those in others are not looked at
 	for i, p := range pairs {
 		group[i] = -1
-		for n, f := range firsts {
+		windows := [2]analysis.Window{w.Of(p.Start.ID()), w.Of(p.Done.ID())}
+		for _, f := range firsts[windows] {
 			first := pairs[f]
-			if w.Narrows(first.Start.ID(), p.Start.ID()) || w.Narrows(first.Done.ID(), p.Done.ID()) {
-				ctx.Missed(p.Start, "not merged with %%%s: one would wait for a chain that only the other needs", first.Start.Name())
-				continue
-			}
 			if s := max(putOff(d, costs, first.Start, p.Start), putOff(d, costs, p.Start, first.Start)); s > longestWait {
 				ctx.Missed(p.Start, "not merged with %%%s: one of them would begin %.1f µs later, more than %.1f", first.Start.Name(), s*1e6, longestWait*1e6)
 				continue
 			}
-			group[i], some = n, true
+			group[i], some = group[f], true
 			break
 		}
-		if group[i] < 0 {
-			group[i] = len(firsts)
-			firsts = append(firsts, i)
+		if group[i] >= 0 {
+			continue
 		}
+		if i > 0 && len(firsts[windows]) == 0 {
+			ctx.Missed(p.Start, "not merged with %%%s: one would wait for a chain that only the other needs", pairs[i-1].Start.Name())
+		}
+		group[i] = groups
+		groups++
+		firsts[windows] = append(firsts[windows], i)
 	}
 	return group, some
 }

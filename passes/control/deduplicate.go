@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/directive"
 )
 
 const deduplicatorDoc = `merge equal computations
@@ -33,7 +34,7 @@ func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
 		e := ctx.Edit(m)
 		first := map[hlo.Hash][]hlo.CompID{}
 		for c := range m.PostOrder() { // callees first: those of equal computations are then the same
-			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || reducesBetweenDevices(m, c.ID()) || applied && runs(m, c.ID()) {
+			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || reducesBetweenDevices(m, c.ID()) || isManualBody(m, c.ID()) || applied && runs(m, c.ID()) {
 				continue
 			}
 			now := e.View(c.ID())
@@ -68,6 +69,16 @@ func runs(m hlo.Module, id hlo.CompID) bool {
 	for caller, in := range m.Callers(id) {
 		op := m.MustComputation(caller).MustAt(in).Opcode()
 		if hlo.Info(op).Traits.Has(hlo.TraitControl) || op == hlo.OpCustomCall {
+			return true
+		}
+	}
+	return false
+}
+
+// isManualBody reports whether a computation is the body of a manual computation: equal ones may be of different axes.
+func isManualBody(m hlo.Module, id hlo.CompID) bool {
+	for caller, in := range m.Callers(id) {
+		if in := m.MustComputation(caller).MustAt(in); in.Opcode() == hlo.OpCall && directive.IsManualBody(m, in) {
 			return true
 		}
 	}

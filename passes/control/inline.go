@@ -8,12 +8,14 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/idmap"
+	"github.com/gohalo/halo/passes/directive"
 )
 
 const inlinerDoc = `replace each call by a copy of its computation
 
-Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", and calls inside
-the computation of an asynchronous instruction stay. The copies get the frontend attributes of the call, and its op_name goes in front
+Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", calls inside
+the computation of an asynchronous instruction, and bodies of Shardy's manual computations that have shardings inside, which are those of one
+device's part, stay. The copies get the frontend attributes of the call, and its op_name goes in front
 of theirs. A callee that nothing calls any more goes.
 
 With share, calls of one callee in one computation share the copies that would be equal: those of instructions without effects whose operands
@@ -42,7 +44,7 @@ func NewCallInliner(o pass.Options) (*pass.Pass, error) {
 	composites, some := o.List("composites-to-preserve")
 	return &pass.Pass{Name: "call-inliner", About: []hlo.Opcode{hlo.OpCall}, Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		return inlineAll(ctx, m, share, func(in hlo.Instruction) bool {
-			return in.Opcode() == hlo.OpCall && mayInline(in, composites, some) && (!single || calledOnce(m, in.Callee(0)))
+			return in.Opcode() == hlo.OpCall && mayInline(m, in, composites, some) && (!single || calledOnce(m, in.Callee(0)))
 		})
 	}}, nil
 }
@@ -70,7 +72,10 @@ it can run, and be fused anew, anywhere.`,
 }
 
 // mayInline reports whether a call says nothing against it. Of composites those stay whose names are listed; without a list, all.
-func mayInline(in hlo.Instruction, composites []string, some bool) bool {
+func mayInline(m hlo.Module, in hlo.Instruction, composites []string, some bool) bool {
+	if directive.IsManualBody(m, in) {
+		return false
+	}
 	c := in.Common()
 	name, named := "", false
 	if c != nil {

@@ -115,7 +115,7 @@ var Table = []Directive{
 	{"xla.sdy.meshes", Frontend, []string{"sdy-import"}, "the meshes of the program"},
 	{"xla.sdy.sharding", Frontend, []string{"sdy-import"}, "the sharding of a value, and of each element of a tuple"},
 	{"xla.sdy.sharding_rule", Frontend, []string{"sdy-import"}, "how a custom call may be sharded"},
-	{"xla.sdy.manual_axes", Frontend, []string{"sdy-import"}, "the axes of a manual computation, whose body sees one device's part"},
+	{"xla.sdy.manual_axes", Frontend, []string{"sdy-import"}, "the axes of a manual computation, whose body sees one device's part; before that, call-inliner and computation-deduplicator leave bodies with shardings as they are"},
 	{"xla.sdy.in_shardings", Frontend, []string{"sdy-import"}, "how a manual computation takes its arguments"},
 	{"xla.sdy.out_shardings", Frontend, []string{"sdy-import"}, "how it gives its results"},
 	{"num_batch_dims", Frontend, []string{"spmd-partitioning"}, "leading axes of a custom call that may be split"},

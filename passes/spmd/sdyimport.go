@@ -8,6 +8,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/directive"
 )
 
 // Attributes and targets of Shardy.
@@ -16,8 +17,8 @@ const (
 	sdyShardingKey = "xla.sdy.sharding"
 	sdyRuleKey     = "xla.sdy.sharding_rule"
 	sdyResult      = "xla.sdy.FuncResultSharding"
-	sdyToLocal     = "xla.sdy.GlobalToLocalShape"
-	sdyToGlobal    = "xla.sdy.LocalToGlobalShape"
+	sdyToLocal     = directive.ToLocal
+	sdyToGlobal    = directive.ToGlobal
 )
 
 // Import turns Shardy's custom calls and attributes into shardings and SPMD custom-calls.
@@ -106,38 +107,16 @@ func (i *importer) findRegions(c hlo.Computation, outer []string, seen map[hlo.C
 	for in := range c.Instructions() {
 		own := outer
 		if in.Opcode() == hlo.OpCall {
-			own = slices.Concat(outer, manualAxes(regionOf(in)))
+			region, ok := directive.ManualRegion(in)
+			if !ok {
+				region = in
+			}
+			own = slices.Concat(outer, manualAxes(region))
 		}
 		for id := range in.Callees() {
 			i.findRegions(i.m.MustComputation(id), own, seen)
 		}
 	}
-}
-
-// regionOf is the custom-call that leads into, or out of, the region that a call runs; the call itself if there is none.
-func regionOf(call hlo.Instruction) hlo.Instruction {
-	through := func(in hlo.Instruction) hlo.Instruction {
-		if in.Opcode() == hlo.OpGetTupleElement {
-			return in.OperandInstr(0)
-		}
-		return in
-	}
-	for o := range call.Operands() {
-		if p := through(o); isTarget(p, sdyToLocal) {
-			return p
-		}
-	}
-	for u := range call.Users() {
-		if isTarget(u, sdyToGlobal) {
-			return u
-		}
-		for w := range u.Users() {
-			if u.Opcode() == hlo.OpGetTupleElement && isTarget(w, sdyToGlobal) {
-				return w
-			}
-		}
-	}
-	return call
 }
 
 func manualAxes(in hlo.Instruction) []string {
