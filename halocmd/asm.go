@@ -17,6 +17,14 @@ type asmCmd struct {
 	JSON               bool     `name:"json" help:"One JSON object for each file."`
 }
 
+// Help is what --help says beyond the flags.
+func (asmCmd) Help() string {
+	return `A host program calls kernels, which run on the work queue as their arguments become available. Its text has the syntax of TFRT's.
+
+  halo asm program.mlir -o program.bef
+  halo run program.bef`
+}
+
 func (c *asmCmd) Run(e *env) error {
 	if c.Output != "" && len(c.Files) > 1 {
 		return usageError{fmt.Errorf("-o names one file, but there are %d programs", len(c.Files))}
