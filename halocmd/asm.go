@@ -84,8 +84,10 @@ func (e *env) optHost(in *input, passes string) error {
 		for _, d := range hostprog.Streams(p, hostprog.Config{}) {
 			fmt.Fprintln(e.stderr, d)
 		}
+	case "":
+		return usageError{fmt.Errorf("%s is a host program: optimisation levels are for HLO; use --passes=canonicalize or --passes=print-stream", in.name)}
 	default:
-		return usageError{fmt.Errorf("host programs have the passes canonicalize and print-stream, not %q", passes)}
+		return usageError{fmt.Errorf("%s is a host program, for which there are the passes canonicalize and print-stream, not %q", in.name, passes)}
 	}
 	_, err = fmt.Fprint(e.stdout, hostprog.Sprint(p, hostprog.CustomForm))
 	return err
