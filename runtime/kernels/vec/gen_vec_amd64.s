@@ -18073,12 +18073,165 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VADDPS     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VADDPS     Z3, Z1, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VADDPS     Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VADDPS     Z4, Z1, Z4
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VADDPS     Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VADDPS     Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VADDPS     Z5, Z1, Z5
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z5, Z3, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -18239,7 +18392,6 @@ fold:
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -18254,7 +18406,341 @@ fold:
 	VMAXPS     Z20, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_ff800000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPS     $0x03, Z2, Z5, K2
+	VADDPS     Z2, Z5, Z3
+	VMAXPS     Z2, Z5, Z4
+	VMAXPS     Z5, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPS     $0x03, Z2, Z6, K2
+	VADDPS     Z2, Z6, Z3
+	VMAXPS     Z2, Z6, Z4
+	VMAXPS     Z6, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VPERMILPS  $0x4e, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMAXPS     Z2, Z7, Z4
+	VMAXPS     Z7, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VPERMILPS  $0xb1, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMAXPS     Z2, Z8, Z4
+	VMAXPS     Z8, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VCMPPS     $0x03, Z9, Z0, K2
+	VADDPS     Z9, Z0, Z2
+	VMAXPS     Z9, Z0, Z3
+	VMAXPS     Z0, Z9, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VMOVSS     X10, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    Z1, Z2
+	VMOVUPS    64(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VCMPPS     $0x03, Z6, Z5, K2
+	VADDPS     Z6, Z5, Z2
+	VMAXPS     Z6, Z5, Z3
+	VMAXPS     Z5, Z6, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMAXPS     Z2, Z7, Z4
+	VMAXPS     Z7, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMAXPS     Z2, Z8, Z4
+	VMAXPS     Z8, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VPERMILPS  $0x4e, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMAXPS     Z2, Z9, Z4
+	VMAXPS     Z9, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VPERMILPS  $0xb1, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMAXPS     Z2, Z10, Z4
+	VMAXPS     Z10, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VCMPPS     $0x03, Z11, Z0, K2
+	VADDPS     Z11, Z0, Z2
+	VMAXPS     Z11, Z0, Z3
+	VMAXPS     Z0, Z11, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VMOVSS     X12, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    Z1, Z2
+	VMOVUPS    128(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMAXPS     Z7, Z5, Z3
+	VMAXPS     Z5, Z7, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z8
+	VCMPPS     $0x03, Z6, Z8, K2
+	VADDPS     Z6, Z8, Z2
+	VMAXPS     Z6, Z8, Z3
+	VMAXPS     Z8, Z6, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMAXPS     Z2, Z9, Z4
+	VMAXPS     Z9, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMAXPS     Z2, Z10, Z4
+	VMAXPS     Z10, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VPERMILPS  $0x4e, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMAXPS     Z2, Z11, Z4
+	VMAXPS     Z11, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VPERMILPS  $0xb1, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMAXPS     Z2, Z12, Z4
+	VMAXPS     Z12, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VCMPPS     $0x03, Z13, Z0, K2
+	VADDPS     Z13, Z0, Z2
+	VMAXPS     Z13, Z0, Z3
+	VMAXPS     Z0, Z13, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z14
+	VMOVSS     X14, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    128(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    Z1, Z2
+	VMOVUPS    192(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMAXPS     Z7, Z5, Z3
+	VMAXPS     Z5, Z7, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VCMPPS     $0x03, Z8, Z6, K2
+	VADDPS     Z8, Z6, Z2
+	VMAXPS     Z8, Z6, Z3
+	VMAXPS     Z6, Z8, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VCMPPS     $0x03, Z10, Z9, K2
+	VADDPS     Z10, Z9, Z2
+	VMAXPS     Z10, Z9, Z3
+	VMAXPS     Z9, Z10, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMAXPS     Z2, Z11, Z4
+	VMAXPS     Z11, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMAXPS     Z2, Z12, Z4
+	VMAXPS     Z12, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VPERMILPS  $0x4e, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMAXPS     Z2, Z13, Z4
+	VMAXPS     Z13, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VPERMILPS  $0xb1, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMAXPS     Z2, Z14, Z4
+	VMAXPS     Z14, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VCMPPS     $0x03, Z15, Z0, K2
+	VADDPS     Z15, Z0, Z2
+	VMAXPS     Z15, Z0, Z3
+	VMAXPS     Z0, Z15, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z16
+	VMOVSS     X16, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -18415,7 +18901,6 @@ fold:
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -18430,7 +18915,341 @@ fold:
 	VMINPS     Z20, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
+	VZEROUPPER
+	RET
+
+// func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_7f800000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPS     $0x03, Z2, Z5, K2
+	VADDPS     Z2, Z5, Z3
+	VMINPS     Z2, Z5, Z4
+	VMINPS     Z5, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPS     $0x03, Z2, Z6, K2
+	VADDPS     Z2, Z6, Z3
+	VMINPS     Z2, Z6, Z4
+	VMINPS     Z6, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VPERMILPS  $0x4e, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMINPS     Z2, Z7, Z4
+	VMINPS     Z7, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VPERMILPS  $0xb1, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMINPS     Z2, Z8, Z4
+	VMINPS     Z8, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VCMPPS     $0x03, Z9, Z0, K2
+	VADDPS     Z9, Z0, Z2
+	VMINPS     Z9, Z0, Z3
+	VMINPS     Z0, Z9, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VMOVSS     X10, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    Z1, Z2
+	VMOVUPS    64(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VCMPPS     $0x03, Z6, Z5, K2
+	VADDPS     Z6, Z5, Z2
+	VMINPS     Z6, Z5, Z3
+	VMINPS     Z5, Z6, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMINPS     Z2, Z7, Z4
+	VMINPS     Z7, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMINPS     Z2, Z8, Z4
+	VMINPS     Z8, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VPERMILPS  $0x4e, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMINPS     Z2, Z9, Z4
+	VMINPS     Z9, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VPERMILPS  $0xb1, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMINPS     Z2, Z10, Z4
+	VMINPS     Z10, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VCMPPS     $0x03, Z11, Z0, K2
+	VADDPS     Z11, Z0, Z2
+	VMINPS     Z11, Z0, Z3
+	VMINPS     Z0, Z11, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VMOVSS     X12, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    Z1, Z2
+	VMOVUPS    128(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMINPS     Z7, Z5, Z3
+	VMINPS     Z5, Z7, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z8
+	VCMPPS     $0x03, Z6, Z8, K2
+	VADDPS     Z6, Z8, Z2
+	VMINPS     Z6, Z8, Z3
+	VMINPS     Z8, Z6, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMINPS     Z2, Z9, Z4
+	VMINPS     Z9, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMINPS     Z2, Z10, Z4
+	VMINPS     Z10, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VPERMILPS  $0x4e, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMINPS     Z2, Z11, Z4
+	VMINPS     Z11, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VPERMILPS  $0xb1, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMINPS     Z2, Z12, Z4
+	VMINPS     Z12, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VCMPPS     $0x03, Z13, Z0, K2
+	VADDPS     Z13, Z0, Z2
+	VMINPS     Z13, Z0, Z3
+	VMINPS     Z0, Z13, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z14
+	VMOVSS     X14, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    128(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    Z1, Z2
+	VMOVUPS    192(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMINPS     Z7, Z5, Z3
+	VMINPS     Z5, Z7, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VCMPPS     $0x03, Z8, Z6, K2
+	VADDPS     Z8, Z6, Z2
+	VMINPS     Z8, Z6, Z3
+	VMINPS     Z6, Z8, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VCMPPS     $0x03, Z10, Z9, K2
+	VADDPS     Z10, Z9, Z2
+	VMINPS     Z10, Z9, Z3
+	VMINPS     Z9, Z10, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMINPS     Z2, Z11, Z4
+	VMINPS     Z11, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMINPS     Z2, Z12, Z4
+	VMINPS     Z12, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VPERMILPS  $0x4e, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMINPS     Z2, Z13, Z4
+	VMINPS     Z13, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VPERMILPS  $0xb1, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMINPS     Z2, Z14, Z4
+	VMINPS     Z14, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VCMPPS     $0x03, Z15, Z0, K2
+	VADDPS     Z15, Z0, Z2
+	VMINPS     Z15, Z0, Z3
+	VMINPS     Z0, Z15, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z16
+	VMOVSS     X16, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -18526,10 +19345,155 @@ fold:
 	VADDPD     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPD     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VADDPD     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VADDPD     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VADDPD     Z3, Z1, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VADDPD     Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VADDPD     Z4, Z1, Z4
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VADDPD     Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VADDPD     Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VADDPD     Z5, Z1, Z5
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z5, Z3, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -18690,7 +19654,6 @@ fold:
 	VMAXPD     Z18, Z0, Z0
 	VPANDQ     Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z19, Z0
 	VCMPPD     $0x03, Z0, Z19, K1
 	VADDPD     Z0, Z19, Z1
@@ -18698,7 +19661,313 @@ fold:
 	VMAXPD     Z19, Z0, Z0
 	VPANDQ     Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z20
+	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPD     $0x03, Z2, Z5, K2
+	VADDPD     Z2, Z5, Z3
+	VMAXPD     Z2, Z5, Z4
+	VMAXPD     Z5, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPD     $0x03, Z2, Z6, K2
+	VADDPD     Z2, Z6, Z3
+	VMAXPD     Z2, Z6, Z4
+	VMAXPD     Z6, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VPERMILPD  $0x55, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMAXPD     Z2, Z7, Z4
+	VMAXPD     Z7, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z8, Z0, K2
+	VADDPD     Z8, Z0, Z2
+	VMAXPD     Z8, Z0, Z3
+	VMAXPD     Z0, Z8, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VMOVSD     X9, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    Z1, Z2
+	VMOVUPD    64(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VCMPPD     $0x03, Z6, Z5, K2
+	VADDPD     Z6, Z5, Z2
+	VMAXPD     Z6, Z5, Z3
+	VMAXPD     Z5, Z6, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMAXPD     Z2, Z7, Z4
+	VMAXPD     Z7, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPD     $0x03, Z2, Z8, K2
+	VADDPD     Z2, Z8, Z3
+	VMAXPD     Z2, Z8, Z4
+	VMAXPD     Z8, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VPERMILPD  $0x55, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMAXPD     Z2, Z9, Z4
+	VMAXPD     Z9, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z10, Z0, K2
+	VADDPD     Z10, Z0, Z2
+	VMAXPD     Z10, Z0, Z3
+	VMAXPD     Z0, Z10, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VMOVSD     X11, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    Z1, Z2
+	VMOVUPD    128(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMAXPD     Z7, Z5, Z3
+	VMAXPD     Z5, Z7, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z8
+	VCMPPD     $0x03, Z6, Z8, K2
+	VADDPD     Z6, Z8, Z2
+	VMAXPD     Z6, Z8, Z3
+	VMAXPD     Z8, Z6, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMAXPD     Z2, Z9, Z4
+	VMAXPD     Z9, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPD     $0x03, Z2, Z10, K2
+	VADDPD     Z2, Z10, Z3
+	VMAXPD     Z2, Z10, Z4
+	VMAXPD     Z10, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z11
+	VPERMILPD  $0x55, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMAXPD     Z2, Z11, Z4
+	VMAXPD     Z11, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VCMPPD     $0x03, Z12, Z0, K2
+	VADDPD     Z12, Z0, Z2
+	VMAXPD     Z12, Z0, Z3
+	VMAXPD     Z0, Z12, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VMOVSD     X13, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    128(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    Z1, Z2
+	VMOVUPD    192(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMAXPD     Z7, Z5, Z3
+	VMAXPD     Z5, Z7, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VCMPPD     $0x03, Z8, Z6, K2
+	VADDPD     Z8, Z6, Z2
+	VMAXPD     Z8, Z6, Z3
+	VMAXPD     Z6, Z8, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z10
+	VCMPPD     $0x03, Z10, Z9, K2
+	VADDPD     Z10, Z9, Z2
+	VMAXPD     Z10, Z9, Z3
+	VMAXPD     Z9, Z10, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMAXPD     Z2, Z11, Z4
+	VMAXPD     Z11, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPD     $0x03, Z2, Z12, K2
+	VADDPD     Z2, Z12, Z3
+	VMAXPD     Z2, Z12, Z4
+	VMAXPD     Z12, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z13
+	VPERMILPD  $0x55, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMAXPD     Z2, Z13, Z4
+	VMAXPD     Z13, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VCMPPD     $0x03, Z14, Z0, K2
+	VADDPD     Z14, Z0, Z2
+	VMAXPD     Z14, Z0, Z3
+	VMAXPD     Z0, Z14, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z15
+	VMOVSD     X15, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -18859,7 +20128,6 @@ fold:
 	VMINPD     Z18, Z0, Z0
 	VPORQ      Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z19, Z0
 	VCMPPD     $0x03, Z0, Z19, K1
 	VADDPD     Z0, Z19, Z1
@@ -18867,7 +20135,313 @@ fold:
 	VMINPD     Z19, Z0, Z0
 	VPORQ      Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z20
+	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
+	VZEROUPPER
+	RET
+
+// func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_7ff0000000000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPD     $0x03, Z2, Z5, K2
+	VADDPD     Z2, Z5, Z3
+	VMINPD     Z2, Z5, Z4
+	VMINPD     Z5, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPD     $0x03, Z2, Z6, K2
+	VADDPD     Z2, Z6, Z3
+	VMINPD     Z2, Z6, Z4
+	VMINPD     Z6, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VPERMILPD  $0x55, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMINPD     Z2, Z7, Z4
+	VMINPD     Z7, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z8, Z0, K2
+	VADDPD     Z8, Z0, Z2
+	VMINPD     Z8, Z0, Z3
+	VMINPD     Z0, Z8, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VMOVSD     X9, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    Z1, Z2
+	VMOVUPD    64(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VCMPPD     $0x03, Z6, Z5, K2
+	VADDPD     Z6, Z5, Z2
+	VMINPD     Z6, Z5, Z3
+	VMINPD     Z5, Z6, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMINPD     Z2, Z7, Z4
+	VMINPD     Z7, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPD     $0x03, Z2, Z8, K2
+	VADDPD     Z2, Z8, Z3
+	VMINPD     Z2, Z8, Z4
+	VMINPD     Z8, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VPERMILPD  $0x55, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMINPD     Z2, Z9, Z4
+	VMINPD     Z9, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z10, Z0, K2
+	VADDPD     Z10, Z0, Z2
+	VMINPD     Z10, Z0, Z3
+	VMINPD     Z0, Z10, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VMOVSD     X11, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    Z1, Z2
+	VMOVUPD    128(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMINPD     Z7, Z5, Z3
+	VMINPD     Z5, Z7, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z8
+	VCMPPD     $0x03, Z6, Z8, K2
+	VADDPD     Z6, Z8, Z2
+	VMINPD     Z6, Z8, Z3
+	VMINPD     Z8, Z6, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMINPD     Z2, Z9, Z4
+	VMINPD     Z9, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPD     $0x03, Z2, Z10, K2
+	VADDPD     Z2, Z10, Z3
+	VMINPD     Z2, Z10, Z4
+	VMINPD     Z10, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z11
+	VPERMILPD  $0x55, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMINPD     Z2, Z11, Z4
+	VMINPD     Z11, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VCMPPD     $0x03, Z12, Z0, K2
+	VADDPD     Z12, Z0, Z2
+	VMINPD     Z12, Z0, Z3
+	VMINPD     Z0, Z12, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VMOVSD     X13, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    128(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    Z1, Z2
+	VMOVUPD    192(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMINPD     Z7, Z5, Z3
+	VMINPD     Z5, Z7, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VCMPPD     $0x03, Z8, Z6, K2
+	VADDPD     Z8, Z6, Z2
+	VMINPD     Z8, Z6, Z3
+	VMINPD     Z6, Z8, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z10
+	VCMPPD     $0x03, Z10, Z9, K2
+	VADDPD     Z10, Z9, Z2
+	VMINPD     Z10, Z9, Z3
+	VMINPD     Z9, Z10, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMINPD     Z2, Z11, Z4
+	VMINPD     Z11, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPD     $0x03, Z2, Z12, K2
+	VADDPD     Z2, Z12, Z3
+	VMINPD     Z2, Z12, Z4
+	VMINPD     Z12, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z13
+	VPERMILPD  $0x55, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMINPD     Z2, Z13, Z4
+	VMINPD     Z13, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VCMPPD     $0x03, Z14, Z0, K2
+	VADDPD     Z14, Z0, Z2
+	VMINPD     Z14, Z0, Z3
+	VMINPD     Z0, Z14, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z15
+	VMOVSD     X15, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -18989,7 +20563,6 @@ fold:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPMAXUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
@@ -18998,6 +20571,7 @@ fold:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPMAXUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -19094,11 +20668,11 @@ fold:
 	VPADDB     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDB     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPADDB     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDB     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPADDB     Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19199,11 +20773,11 @@ fold:
 	VPMAXSB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19322,11 +20896,11 @@ fold:
 	VPMINSB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19427,11 +21001,11 @@ fold:
 	VPMAXUB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19532,11 +21106,11 @@ fold:
 	VPMINUB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19637,11 +21211,11 @@ fold:
 	VPADDW     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDW     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPADDW     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDW     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPADDW     Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -19740,11 +21314,11 @@ fold:
 	VPMAXSW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -19861,11 +21435,11 @@ fold:
 	VPMINSW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -19982,11 +21556,11 @@ fold:
 	VPMAXUW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -20085,11 +21659,11 @@ fold:
 	VPMINUW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -20188,11 +21762,11 @@ fold:
 	VPADDD     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDD     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPADDD     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDD     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20289,11 +21863,11 @@ fold:
 	VPMAXSD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20390,11 +21964,11 @@ fold:
 	VPMINSD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20491,11 +22065,11 @@ fold:
 	VPMAXUD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20592,11 +22166,11 @@ fold:
 	VPMINUD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20693,9 +22267,9 @@ fold:
 	VPADDQ     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDQ     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPADDQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20792,9 +22366,9 @@ fold:
 	VPMAXSQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMAXSQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20891,9 +22465,9 @@ fold:
 	VPMINSQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMINSQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -20990,9 +22564,9 @@ fold:
 	VPMAXUQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMAXUQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -21089,9 +22663,9 @@ fold:
 	VPMINUQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMINUQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -21200,11 +22774,11 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -21378,7 +22952,6 @@ fold:
 	VMAXPS     Z16, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z17
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
@@ -21393,6 +22966,7 @@ fold:
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VMOVSS     X19, (AX)
 	VZEROUPPER
 	RET
@@ -21566,7 +23140,6 @@ fold:
 	VMINPS     Z16, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z17
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
@@ -21581,6 +23154,7 @@ fold:
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VMOVSS     X19, (AX)
 	VZEROUPPER
 	RET
@@ -21681,11 +23255,11 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -21851,7 +23425,6 @@ fold:
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -21866,6 +23439,7 @@ fold:
 	VMAXPS     Z20, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
@@ -22031,7 +23605,6 @@ fold:
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -22046,6 +23619,7 @@ fold:
 	VMINPS     Z20, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
@@ -22142,9 +23716,9 @@ fold:
 	VPANDQ     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPANDQ     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPANDQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -22241,9 +23815,9 @@ fold:
 	VPORQ      Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPORQ      Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPORQ      Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -22340,9 +23914,9 @@ fold:
 	VPXORQ     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPXORQ     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPXORQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -39213,12 +40787,157 @@ fold:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV
+TEXT ·sumRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VADDPS     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VADDPS     Y4, Y1, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VADDPS     Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VADDPS     Y5, Y1, Y5
+	VADDPS     Y5, Y3, Y3
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VADDPS     Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VADDPS     Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VADDPS     Y6, Y1, Y6
+	VADDPS     Y5, Y3, Y3
+	VADDPS     Y6, Y4, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -39512,7 +41231,6 @@ fold:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -39527,7 +41245,313 @@ fold:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_ff800000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMAXPS     Y5, Y1, Y8
+	VMAXPS     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y5, Y3, Y6
+	VADDPS     Y5, Y3, Y7
+	VMAXPS     Y5, Y3, Y8
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y8, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMOVUPS    64(DX), Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMAXPS     Y5, Y1, Y8
+	VMAXPS     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VCMPPS     $0x03, Y6, Y1, Y7
+	VADDPS     Y6, Y1, Y8
+	VMAXPS     Y6, Y1, Y9
+	VMAXPS     Y1, Y6, Y6
+	VPAND      Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y5, Y3, Y7
+	VADDPS     Y5, Y3, Y8
+	VMAXPS     Y5, Y3, Y9
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPS  Y7, Y8, Y3, Y3
+	VCMPPS     $0x03, Y6, Y4, Y5
+	VADDPS     Y6, Y4, Y7
+	VMAXPS     Y6, Y4, Y8
+	VMAXPS     Y4, Y6, Y4
+	VPAND      Y4, Y8, Y4
+	VBLENDVPS  Y5, Y7, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -39821,7 +41845,6 @@ fold:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -39836,7 +41859,313 @@ fold:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_7f800000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMINPS     Y5, Y1, Y8
+	VMINPS     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y5, Y3, Y6
+	VADDPS     Y5, Y3, Y7
+	VMINPS     Y5, Y3, Y8
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y8, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMOVUPS    64(DX), Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMINPS     Y5, Y1, Y8
+	VMINPS     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VCMPPS     $0x03, Y6, Y1, Y7
+	VADDPS     Y6, Y1, Y8
+	VMINPS     Y6, Y1, Y9
+	VMINPS     Y1, Y6, Y6
+	VPOR       Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y5, Y3, Y7
+	VADDPS     Y5, Y3, Y8
+	VMINPS     Y5, Y3, Y9
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPS  Y7, Y8, Y3, Y3
+	VCMPPS     $0x03, Y6, Y4, Y5
+	VADDPS     Y6, Y4, Y7
+	VMINPS     Y6, Y4, Y8
+	VMINPS     Y4, Y6, Y4
+	VPOR       Y4, Y8, Y4
+	VBLENDVPS  Y5, Y7, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -40010,10 +42339,147 @@ fold:
 	VADDPD     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPD     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VADDPD     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV
+TEXT ·sumRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VADDPD     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VADDPD     Y4, Y1, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VADDPD     Y4, Y1, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VADDPD     Y5, Y1, Y5
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VADDPD     Y4, Y1, Y4
+	VMOVUPD    64(DX), Y5
+	VADDPD     Y5, Y1, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VADDPD     Y6, Y1, Y6
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y6, Y4, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -40307,7 +42773,6 @@ fold:
 	VMAXPD     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VCMPPD     $0x03, Y1, Y0, Y2
 	VADDPD     Y1, Y0, Y3
@@ -40315,7 +42780,285 @@ fold:
 	VMAXPD     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMAXPD     Y5, Y1, Y8
+	VMAXPD     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VCMPPD     $0x03, Y5, Y3, Y6
+	VADDPD     Y5, Y3, Y7
+	VMAXPD     Y5, Y3, Y8
+	VMAXPD     Y3, Y5, Y3
+	VPAND      Y3, Y8, Y3
+	VBLENDVPD  Y6, Y7, Y3, Y3
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMOVUPD    64(DX), Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMAXPD     Y5, Y1, Y8
+	VMAXPD     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VCMPPD     $0x03, Y6, Y1, Y7
+	VADDPD     Y6, Y1, Y8
+	VMAXPD     Y6, Y1, Y9
+	VMAXPD     Y1, Y6, Y6
+	VPAND      Y6, Y9, Y6
+	VBLENDVPD  Y7, Y8, Y6, Y6
+	VCMPPD     $0x03, Y5, Y3, Y7
+	VADDPD     Y5, Y3, Y8
+	VMAXPD     Y5, Y3, Y9
+	VMAXPD     Y3, Y5, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPD  Y7, Y8, Y3, Y3
+	VCMPPD     $0x03, Y6, Y4, Y5
+	VADDPD     Y6, Y4, Y7
+	VMAXPD     Y6, Y4, Y8
+	VMAXPD     Y4, Y6, Y4
+	VPAND      Y4, Y8, Y4
+	VBLENDVPD  Y5, Y7, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -40609,7 +43352,6 @@ fold:
 	VMINPD     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VCMPPD     $0x03, Y1, Y0, Y2
 	VADDPD     Y1, Y0, Y3
@@ -40617,7 +43359,285 @@ fold:
 	VMINPD     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_7ff0000000000000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMINPD     Y5, Y1, Y8
+	VMINPD     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VCMPPD     $0x03, Y5, Y3, Y6
+	VADDPD     Y5, Y3, Y7
+	VMINPD     Y5, Y3, Y8
+	VMINPD     Y3, Y5, Y3
+	VPOR       Y3, Y8, Y3
+	VBLENDVPD  Y6, Y7, Y3, Y3
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMOVUPD    64(DX), Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMINPD     Y5, Y1, Y8
+	VMINPD     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VCMPPD     $0x03, Y6, Y1, Y7
+	VADDPD     Y6, Y1, Y8
+	VMINPD     Y6, Y1, Y9
+	VMINPD     Y1, Y6, Y6
+	VPOR       Y6, Y9, Y6
+	VBLENDVPD  Y7, Y8, Y6, Y6
+	VCMPPD     $0x03, Y5, Y3, Y7
+	VADDPD     Y5, Y3, Y8
+	VMINPD     Y5, Y3, Y9
+	VMINPD     Y3, Y5, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPD  Y7, Y8, Y3, Y3
+	VCMPPD     $0x03, Y6, Y4, Y5
+	VADDPD     Y6, Y4, Y7
+	VMINPD     Y6, Y4, Y8
+	VMINPD     Y4, Y6, Y4
+	VPOR       Y4, Y8, Y4
+	VBLENDVPD  Y5, Y7, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
 	VZEROUPPER
 	RET
 
@@ -40839,7 +43859,6 @@ fold:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPMAXUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
@@ -40848,6 +43867,7 @@ fold:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPMAXUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -40908,11 +43928,11 @@ rest:
 	VPADDB     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDB     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPADDB     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDB     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPADDB     Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -40977,11 +43997,11 @@ rest:
 	VPMAXSB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -41046,11 +44066,11 @@ rest:
 	VPMINSB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -41115,11 +44135,11 @@ rest:
 	VPMAXUB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -41184,11 +44204,11 @@ rest:
 	VPMINUB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -41253,11 +44273,11 @@ rest:
 	VPADDW     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDW     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPADDW     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDW     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPADDW     Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41320,11 +44340,11 @@ rest:
 	VPMAXSW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41387,11 +44407,11 @@ rest:
 	VPMINSW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41454,11 +44474,11 @@ rest:
 	VPMAXUW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41521,11 +44541,11 @@ rest:
 	VPMINUW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41702,11 +44722,11 @@ fold:
 	VPADDD     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDD     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPADDD     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDD     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -41881,11 +44901,11 @@ fold:
 	VPMAXSD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -42060,11 +45080,11 @@ fold:
 	VPMINSD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -42239,11 +45259,11 @@ fold:
 	VPMAXUD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -42418,11 +45438,11 @@ fold:
 	VPMINUD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -42597,9 +45617,9 @@ fold:
 	VPADDQ     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDQ     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPADDQ     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -42668,11 +45688,11 @@ rest:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -42821,7 +45841,6 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -42836,6 +45855,7 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -42984,7 +46004,6 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -42999,6 +46018,7 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -43059,11 +46079,11 @@ rest:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -43204,7 +46224,6 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -43219,6 +46238,7 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -43359,7 +46379,6 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -43374,6 +46393,7 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
@@ -43548,9 +46568,9 @@ fold:
 	VPAND      Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPAND      Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPAND      Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -43725,9 +46745,9 @@ fold:
 	VPOR       Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPOR       Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPOR       Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -43902,9 +46922,9 @@ fold:
 	VPXOR      Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPXOR      Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPXOR      Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
