@@ -17982,7 +17982,7 @@ DATA all64_7e37e43c8800759c<>+56(SB)/8, $0x7e37e43c8800759c
 GLOBL all64_7e37e43c8800759c<>(SB), RODATA|NOPTR, $64
 
 // func sumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17994,22 +17994,26 @@ TEXT ·sumF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VADDPS  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VADDPS  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VADDPS  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VADDPS  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VADDPS     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VADDPS     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VADDPS     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VADDPS     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -18236,7 +18240,7 @@ done:
 	RET
 
 // func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18248,42 +18252,46 @@ TEXT ·greatestF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMAXPS    Z4, Z0, Z6
-	VMAXPS    Z0, Z4, Z0
-	VPANDD    Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VMOVUPS   64(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMAXPS    Z4, Z1, Z6
-	VMAXPS    Z1, Z4, Z1
-	VPANDD    Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VMOVUPS   128(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMAXPS    Z4, Z2, Z6
-	VMAXPS    Z2, Z4, Z2
-	VPANDD    Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VMOVUPS   192(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMAXPS    Z4, Z3, Z6
-	VMAXPS    Z3, Z4, Z3
-	VPANDD    Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMAXPS     Z4, Z0, Z6
+	VMAXPS     Z0, Z4, Z0
+	VPANDD     Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VMOVUPS    64(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMAXPS     Z4, Z1, Z6
+	VMAXPS     Z1, Z4, Z1
+	VPANDD     Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VMOVUPS    128(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMAXPS     Z4, Z2, Z6
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VMOVUPS    192(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMAXPS     Z4, Z3, Z6
+	VMAXPS     Z3, Z4, Z3
+	VPANDD     Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -18745,7 +18753,7 @@ done:
 	RET
 
 // func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18757,42 +18765,46 @@ TEXT ·leastF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMINPS    Z4, Z0, Z6
-	VMINPS    Z0, Z4, Z0
-	VPORD     Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VMOVUPS   64(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMINPS    Z4, Z1, Z6
-	VMINPS    Z1, Z4, Z1
-	VPORD     Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VMOVUPS   128(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMINPS    Z4, Z2, Z6
-	VMINPS    Z2, Z4, Z2
-	VPORD     Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VMOVUPS   192(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMINPS    Z4, Z3, Z6
-	VMINPS    Z3, Z4, Z3
-	VPORD     Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMINPS     Z4, Z0, Z6
+	VMINPS     Z0, Z4, Z0
+	VPORD      Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VMOVUPS    64(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMINPS     Z4, Z1, Z6
+	VMINPS     Z1, Z4, Z1
+	VPORD      Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VMOVUPS    128(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMINPS     Z4, Z2, Z6
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VMOVUPS    192(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMINPS     Z4, Z3, Z6
+	VMINPS     Z3, Z4, Z3
+	VPORD      Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19254,7 +19266,7 @@ done:
 	RET
 
 // func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19266,22 +19278,26 @@ TEXT ·sumF64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VADDPD  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VADDPD  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VADDPD  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VADDPD  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VADDPD     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VADDPD     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VADDPD     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VADDPD     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -19498,7 +19514,7 @@ done:
 	RET
 
 // func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19510,42 +19526,46 @@ TEXT ·greatestF64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Z4
-	VCMPPD    $0x03, Z4, Z0, K1
-	VADDPD    Z4, Z0, Z5
-	VMAXPD    Z4, Z0, Z6
-	VMAXPD    Z0, Z4, Z0
-	VPANDQ    Z0, Z6, Z0
-	VBLENDMPD Z5, Z0, K1, Z7
-	VMOVAPD   Z7, Z0
-	VMOVUPD   64(CX), Z4
-	VCMPPD    $0x03, Z4, Z1, K1
-	VADDPD    Z4, Z1, Z5
-	VMAXPD    Z4, Z1, Z6
-	VMAXPD    Z1, Z4, Z1
-	VPANDQ    Z1, Z6, Z1
-	VBLENDMPD Z5, Z1, K1, Z8
-	VMOVAPD   Z8, Z1
-	VMOVUPD   128(CX), Z4
-	VCMPPD    $0x03, Z4, Z2, K1
-	VADDPD    Z4, Z2, Z5
-	VMAXPD    Z4, Z2, Z6
-	VMAXPD    Z2, Z4, Z2
-	VPANDQ    Z2, Z6, Z2
-	VBLENDMPD Z5, Z2, K1, Z9
-	VMOVAPD   Z9, Z2
-	VMOVUPD   192(CX), Z4
-	VCMPPD    $0x03, Z4, Z3, K1
-	VADDPD    Z4, Z3, Z5
-	VMAXPD    Z4, Z3, Z6
-	VMAXPD    Z3, Z4, Z3
-	VPANDQ    Z3, Z6, Z3
-	VBLENDMPD Z5, Z3, K1, Z10
-	VMOVAPD   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VCMPPD     $0x03, Z4, Z0, K1
+	VADDPD     Z4, Z0, Z5
+	VMAXPD     Z4, Z0, Z6
+	VMAXPD     Z0, Z4, Z0
+	VPANDQ     Z0, Z6, Z0
+	VBLENDMPD  Z5, Z0, K1, Z7
+	VMOVAPD    Z7, Z0
+	VMOVUPD    64(CX), Z4
+	VCMPPD     $0x03, Z4, Z1, K1
+	VADDPD     Z4, Z1, Z5
+	VMAXPD     Z4, Z1, Z6
+	VMAXPD     Z1, Z4, Z1
+	VPANDQ     Z1, Z6, Z1
+	VBLENDMPD  Z5, Z1, K1, Z8
+	VMOVAPD    Z8, Z1
+	VMOVUPD    128(CX), Z4
+	VCMPPD     $0x03, Z4, Z2, K1
+	VADDPD     Z4, Z2, Z5
+	VMAXPD     Z4, Z2, Z6
+	VMAXPD     Z2, Z4, Z2
+	VPANDQ     Z2, Z6, Z2
+	VBLENDMPD  Z5, Z2, K1, Z9
+	VMOVAPD    Z9, Z2
+	VMOVUPD    192(CX), Z4
+	VCMPPD     $0x03, Z4, Z3, K1
+	VADDPD     Z4, Z3, Z5
+	VMAXPD     Z4, Z3, Z6
+	VMAXPD     Z3, Z4, Z3
+	VPANDQ     Z3, Z6, Z3
+	VBLENDMPD  Z5, Z3, K1, Z10
+	VMOVAPD    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19972,7 +19992,7 @@ done:
 	RET
 
 // func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19984,42 +20004,46 @@ TEXT ·leastF64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Z4
-	VCMPPD    $0x03, Z4, Z0, K1
-	VADDPD    Z4, Z0, Z5
-	VMINPD    Z4, Z0, Z6
-	VMINPD    Z0, Z4, Z0
-	VPORQ     Z0, Z6, Z0
-	VBLENDMPD Z5, Z0, K1, Z7
-	VMOVAPD   Z7, Z0
-	VMOVUPD   64(CX), Z4
-	VCMPPD    $0x03, Z4, Z1, K1
-	VADDPD    Z4, Z1, Z5
-	VMINPD    Z4, Z1, Z6
-	VMINPD    Z1, Z4, Z1
-	VPORQ     Z1, Z6, Z1
-	VBLENDMPD Z5, Z1, K1, Z8
-	VMOVAPD   Z8, Z1
-	VMOVUPD   128(CX), Z4
-	VCMPPD    $0x03, Z4, Z2, K1
-	VADDPD    Z4, Z2, Z5
-	VMINPD    Z4, Z2, Z6
-	VMINPD    Z2, Z4, Z2
-	VPORQ     Z2, Z6, Z2
-	VBLENDMPD Z5, Z2, K1, Z9
-	VMOVAPD   Z9, Z2
-	VMOVUPD   192(CX), Z4
-	VCMPPD    $0x03, Z4, Z3, K1
-	VADDPD    Z4, Z3, Z5
-	VMINPD    Z4, Z3, Z6
-	VMINPD    Z3, Z4, Z3
-	VPORQ     Z3, Z6, Z3
-	VBLENDMPD Z5, Z3, K1, Z10
-	VMOVAPD   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VCMPPD     $0x03, Z4, Z0, K1
+	VADDPD     Z4, Z0, Z5
+	VMINPD     Z4, Z0, Z6
+	VMINPD     Z0, Z4, Z0
+	VPORQ      Z0, Z6, Z0
+	VBLENDMPD  Z5, Z0, K1, Z7
+	VMOVAPD    Z7, Z0
+	VMOVUPD    64(CX), Z4
+	VCMPPD     $0x03, Z4, Z1, K1
+	VADDPD     Z4, Z1, Z5
+	VMINPD     Z4, Z1, Z6
+	VMINPD     Z1, Z4, Z1
+	VPORQ      Z1, Z6, Z1
+	VBLENDMPD  Z5, Z1, K1, Z8
+	VMOVAPD    Z8, Z1
+	VMOVUPD    128(CX), Z4
+	VCMPPD     $0x03, Z4, Z2, K1
+	VADDPD     Z4, Z2, Z5
+	VMINPD     Z4, Z2, Z6
+	VMINPD     Z2, Z4, Z2
+	VPORQ      Z2, Z6, Z2
+	VBLENDMPD  Z5, Z2, K1, Z9
+	VMOVAPD    Z9, Z2
+	VMOVUPD    192(CX), Z4
+	VCMPPD     $0x03, Z4, Z3, K1
+	VADDPD     Z4, Z3, Z5
+	VMINPD     Z4, Z3, Z6
+	VMINPD     Z3, Z4, Z3
+	VPORQ      Z3, Z6, Z3
+	VBLENDMPD  Z5, Z3, K1, Z10
+	VMOVAPD    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -20446,7 +20470,7 @@ done:
 	RET
 
 // func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·magnitudeF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20458,30 +20482,34 @@ TEXT ·magnitudeF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z0, Z0
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z1, Z1
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z2, Z2
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z3, Z3
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z3, Z3
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20577,7 +20605,7 @@ fold:
 	RET
 
 // func sumI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20589,22 +20617,26 @@ TEXT ·sumI8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPADDB  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPADDB  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPADDB  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPADDB  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPADDB     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPADDB     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPADDB     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPADDB     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -20682,7 +20714,7 @@ fold:
 	RET
 
 // func greatestS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20694,22 +20726,26 @@ TEXT ·greatestS8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXSB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXSB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXSB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXSB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXSB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXSB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXSB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -20805,7 +20841,7 @@ DATA all32_80808080<>+60(SB)/4, $0x80808080
 GLOBL all32_80808080<>(SB), RODATA|NOPTR, $64
 
 // func leastS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20817,22 +20853,26 @@ TEXT ·leastS8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINSB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINSB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINSB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINSB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINSB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINSB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINSB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -20910,7 +20950,7 @@ fold:
 	RET
 
 // func greatestU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20922,22 +20962,26 @@ TEXT ·greatestU8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXUB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXUB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXUB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXUB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXUB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXUB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXUB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -21015,7 +21059,7 @@ fold:
 	RET
 
 // func leastU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21027,22 +21071,26 @@ TEXT ·leastU8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINUB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINUB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINUB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINUB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINUB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINUB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINUB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -21120,7 +21168,7 @@ fold:
 	RET
 
 // func sumI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21132,22 +21180,26 @@ TEXT ·sumI16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPADDW  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPADDW  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPADDW  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPADDW  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPADDW     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPADDW     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPADDW     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPADDW     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -21223,7 +21275,7 @@ fold:
 	RET
 
 // func greatestS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21235,22 +21287,26 @@ TEXT ·greatestS16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXSW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXSW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXSW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXSW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXSW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXSW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXSW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXSW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -21344,7 +21400,7 @@ DATA all32_80008000<>+60(SB)/4, $0x80008000
 GLOBL all32_80008000<>(SB), RODATA|NOPTR, $64
 
 // func leastS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21356,22 +21412,26 @@ TEXT ·leastS16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINSW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINSW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINSW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINSW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINSW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINSW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINSW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINSW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -21465,7 +21525,7 @@ DATA all32_7fff7fff<>+60(SB)/4, $0x7fff7fff
 GLOBL all32_7fff7fff<>(SB), RODATA|NOPTR, $64
 
 // func greatestU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21477,22 +21537,26 @@ TEXT ·greatestU16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXUW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXUW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXUW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXUW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXUW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXUW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXUW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXUW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -21568,7 +21632,7 @@ fold:
 	RET
 
 // func leastU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21580,22 +21644,26 @@ TEXT ·leastU16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINUW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINUW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINUW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINUW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINUW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINUW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINUW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINUW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -21671,7 +21739,7 @@ fold:
 	RET
 
 // func sumI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21683,22 +21751,26 @@ TEXT ·sumI32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPADDD  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPADDD  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPADDD  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPADDD  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPADDD     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPADDD     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPADDD     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPADDD     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -21772,7 +21844,7 @@ fold:
 	RET
 
 // func greatestS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21784,22 +21856,26 @@ TEXT ·greatestS32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXSD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXSD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXSD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXSD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -21873,7 +21949,7 @@ fold:
 	RET
 
 // func leastS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21885,22 +21961,26 @@ TEXT ·leastS32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINSD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINSD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINSD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINSD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -21974,7 +22054,7 @@ fold:
 	RET
 
 // func greatestU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21986,22 +22066,26 @@ TEXT ·greatestU32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXUD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXUD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXUD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXUD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22075,7 +22159,7 @@ fold:
 	RET
 
 // func leastU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22087,22 +22171,26 @@ TEXT ·leastU32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINUD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINUD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINUD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINUD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22176,7 +22264,7 @@ fold:
 	RET
 
 // func sumI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22188,22 +22276,26 @@ TEXT ·sumI64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPADDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPADDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPADDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPADDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPADDQ     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPADDQ     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPADDQ     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPADDQ     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22275,7 +22367,7 @@ fold:
 	RET
 
 // func greatestS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22287,22 +22379,26 @@ TEXT ·greatestS64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMAXSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMAXSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMAXSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMAXSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMAXSQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMAXSQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMAXSQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMAXSQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22374,7 +22470,7 @@ fold:
 	RET
 
 // func leastS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22386,22 +22482,26 @@ TEXT ·leastS64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMINSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMINSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMINSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMINSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMINSQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMINSQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMINSQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMINSQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22473,7 +22573,7 @@ fold:
 	RET
 
 // func greatestU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22485,22 +22585,26 @@ TEXT ·greatestU64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMAXUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMAXUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMAXUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMAXUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMAXUQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMAXUQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMAXUQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMAXUQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22572,7 +22676,7 @@ fold:
 	RET
 
 // func leastU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22584,22 +22688,26 @@ TEXT ·leastU64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMINUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMINUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMINUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMINUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMINUQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMINUQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMINUQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMINUQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22671,7 +22779,7 @@ fold:
 	RET
 
 // func sumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22683,26 +22791,28 @@ TEXT ·sumBf16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
-	VPMOVZXWD 32(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
-	VPMOVZXWD 64(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
-	VPMOVZXWD 96(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VPMOVZXWD  32(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VPMOVZXWD  64(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VPMOVZXWD  96(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -22784,7 +22894,7 @@ fold:
 	RET
 
 // func greatestBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22796,46 +22906,48 @@ TEXT ·greatestBf16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z20
-	VMAXPS    Z4, Z0, Z21
-	VMAXPS    Z0, Z4, Z0
-	VPANDD    Z0, Z21, Z0
-	VBLENDMPS Z20, Z0, K1, Z5
-	VMOVAPS   Z5, Z0
-	VPMOVZXWD 32(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z20
-	VMAXPS    Z4, Z1, Z21
-	VMAXPS    Z1, Z4, Z1
-	VPANDD    Z1, Z21, Z1
-	VBLENDMPS Z20, Z1, K1, Z6
-	VMOVAPS   Z6, Z1
-	VPMOVZXWD 64(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z20
-	VMAXPS    Z4, Z2, Z21
-	VMAXPS    Z2, Z4, Z2
-	VPANDD    Z2, Z21, Z2
-	VBLENDMPS Z20, Z2, K1, Z7
-	VMOVAPS   Z7, Z2
-	VPMOVZXWD 96(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z20
-	VMAXPS    Z4, Z3, Z21
-	VMAXPS    Z3, Z4, Z3
-	VPANDD    Z3, Z21, Z3
-	VBLENDMPS Z20, Z3, K1, Z8
-	VMOVAPS   Z8, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z20
+	VMAXPS     Z4, Z0, Z21
+	VMAXPS     Z0, Z4, Z0
+	VPANDD     Z0, Z21, Z0
+	VBLENDMPS  Z20, Z0, K1, Z5
+	VMOVAPS    Z5, Z0
+	VPMOVZXWD  32(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z20
+	VMAXPS     Z4, Z1, Z21
+	VMAXPS     Z1, Z4, Z1
+	VPANDD     Z1, Z21, Z1
+	VBLENDMPS  Z20, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
+	VPMOVZXWD  64(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z20
+	VMAXPS     Z4, Z2, Z21
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z21, Z2
+	VBLENDMPS  Z20, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
+	VPMOVZXWD  96(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z20
+	VMAXPS     Z4, Z3, Z21
+	VMAXPS     Z3, Z4, Z3
+	VPANDD     Z3, Z21, Z3
+	VBLENDMPS  Z20, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -22972,7 +23084,7 @@ fold:
 	RET
 
 // func leastBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22984,46 +23096,48 @@ TEXT ·leastBf16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z20
-	VMINPS    Z4, Z0, Z21
-	VMINPS    Z0, Z4, Z0
-	VPORD     Z0, Z21, Z0
-	VBLENDMPS Z20, Z0, K1, Z5
-	VMOVAPS   Z5, Z0
-	VPMOVZXWD 32(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z20
-	VMINPS    Z4, Z1, Z21
-	VMINPS    Z1, Z4, Z1
-	VPORD     Z1, Z21, Z1
-	VBLENDMPS Z20, Z1, K1, Z6
-	VMOVAPS   Z6, Z1
-	VPMOVZXWD 64(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z20
-	VMINPS    Z4, Z2, Z21
-	VMINPS    Z2, Z4, Z2
-	VPORD     Z2, Z21, Z2
-	VBLENDMPS Z20, Z2, K1, Z7
-	VMOVAPS   Z7, Z2
-	VPMOVZXWD 96(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z20
-	VMINPS    Z4, Z3, Z21
-	VMINPS    Z3, Z4, Z3
-	VPORD     Z3, Z21, Z3
-	VBLENDMPS Z20, Z3, K1, Z8
-	VMOVAPS   Z8, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z20
+	VMINPS     Z4, Z0, Z21
+	VMINPS     Z0, Z4, Z0
+	VPORD      Z0, Z21, Z0
+	VBLENDMPS  Z20, Z0, K1, Z5
+	VMOVAPS    Z5, Z0
+	VPMOVZXWD  32(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z20
+	VMINPS     Z4, Z1, Z21
+	VMINPS     Z1, Z4, Z1
+	VPORD      Z1, Z21, Z1
+	VBLENDMPS  Z20, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
+	VPMOVZXWD  64(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z20
+	VMINPS     Z4, Z2, Z21
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z21, Z2
+	VBLENDMPS  Z20, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
+	VPMOVZXWD  96(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z20
+	VMINPS     Z4, Z3, Z21
+	VMINPS     Z3, Z4, Z3
+	VPORD      Z3, Z21, Z3
+	VBLENDMPS  Z20, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -23160,7 +23274,7 @@ fold:
 	RET
 
 // func sumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -23172,22 +23286,24 @@ TEXT ·sumF16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Z4
-	VADDPS    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
-	VCVTPH2PS 32(CX), Z4
-	VADDPS    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
-	VCVTPH2PS 64(CX), Z4
-	VADDPS    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
-	VCVTPH2PS 96(CX), Z4
-	VADDPS    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Z4
+	VADDPS     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VCVTPH2PS  32(CX), Z4
+	VADDPS     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VCVTPH2PS  64(CX), Z4
+	VADDPS     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VCVTPH2PS  96(CX), Z4
+	VADDPS     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -23265,7 +23381,7 @@ fold:
 	RET
 
 // func greatestF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -23277,42 +23393,44 @@ TEXT ·greatestF16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMAXPS    Z4, Z0, Z6
-	VMAXPS    Z0, Z4, Z0
-	VPANDD    Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VCVTPH2PS 32(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMAXPS    Z4, Z1, Z6
-	VMAXPS    Z1, Z4, Z1
-	VPANDD    Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VCVTPH2PS 64(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMAXPS    Z4, Z2, Z6
-	VMAXPS    Z2, Z4, Z2
-	VPANDD    Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VCVTPH2PS 96(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMAXPS    Z4, Z3, Z6
-	VMAXPS    Z3, Z4, Z3
-	VPANDD    Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMAXPS     Z4, Z0, Z6
+	VMAXPS     Z0, Z4, Z0
+	VPANDD     Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VCVTPH2PS  32(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMAXPS     Z4, Z1, Z6
+	VMAXPS     Z1, Z4, Z1
+	VPANDD     Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCVTPH2PS  64(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMAXPS     Z4, Z2, Z6
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCVTPH2PS  96(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMAXPS     Z4, Z3, Z6
+	VMAXPS     Z3, Z4, Z3
+	VPANDD     Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -23445,7 +23563,7 @@ fold:
 	RET
 
 // func leastF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -23457,42 +23575,44 @@ TEXT ·leastF16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMINPS    Z4, Z0, Z6
-	VMINPS    Z0, Z4, Z0
-	VPORD     Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VCVTPH2PS 32(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMINPS    Z4, Z1, Z6
-	VMINPS    Z1, Z4, Z1
-	VPORD     Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VCVTPH2PS 64(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMINPS    Z4, Z2, Z6
-	VMINPS    Z2, Z4, Z2
-	VPORD     Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VCVTPH2PS 96(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMINPS    Z4, Z3, Z6
-	VMINPS    Z3, Z4, Z3
-	VPORD     Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMINPS     Z4, Z0, Z6
+	VMINPS     Z0, Z4, Z0
+	VPORD      Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VCVTPH2PS  32(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMINPS     Z4, Z1, Z6
+	VMINPS     Z1, Z4, Z1
+	VPORD      Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCVTPH2PS  64(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMINPS     Z4, Z2, Z6
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCVTPH2PS  96(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMINPS     Z4, Z3, Z6
+	VMINPS     Z3, Z4, Z3
+	VPORD      Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -23625,7 +23745,7 @@ fold:
 	RET
 
 // func foldAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·foldAnd64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -23637,22 +23757,26 @@ TEXT ·foldAnd64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPANDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPANDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPANDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPANDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPANDQ     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPANDQ     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPANDQ     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPANDQ     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -23724,7 +23848,7 @@ fold:
 	RET
 
 // func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·foldOr64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -23736,22 +23860,26 @@ TEXT ·foldOr64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPORQ   Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPORQ   Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPORQ   Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPORQ   Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPORQ      Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPORQ      Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPORQ      Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPORQ      Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -23823,7 +23951,7 @@ fold:
 	RET
 
 // func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·foldXor64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -23835,22 +23963,26 @@ TEXT ·foldXor64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPXORQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPXORQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPXORQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPXORQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPXORQ     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPXORQ     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPXORQ     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPXORQ     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -40618,7 +40750,7 @@ done:
 	RET
 
 // func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV
+// Requires: AVX, CMOV, MMX+
 TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40634,34 +40766,38 @@ TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VADDPS  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VADDPS  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VADDPS  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VADDPS  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VADDPS  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VADDPS  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VADDPS  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VADDPS  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VADDPS     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VADDPS     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VADDPS     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VADDPS     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VADDPS     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VADDPS     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VADDPS     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -40942,7 +41078,7 @@ done:
 	RET
 
 // func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40958,74 +41094,78 @@ TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMAXPS    Y8, Y0, Y11
-	VMAXPS    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VMOVUPS   32(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMAXPS    Y8, Y1, Y11
-	VMAXPS    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   64(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMAXPS    Y8, Y2, Y11
-	VMAXPS    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   96(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMAXPS    Y8, Y3, Y11
-	VMAXPS    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   128(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMAXPS    Y8, Y4, Y11
-	VMAXPS    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VMOVUPS   160(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMAXPS    Y8, Y5, Y11
-	VMAXPS    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VMOVUPS   192(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMAXPS    Y8, Y6, Y11
-	VMAXPS    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VMOVUPS   224(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMAXPS    Y8, Y7, Y11
-	VMAXPS    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMAXPS     Y8, Y0, Y11
+	VMAXPS     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMAXPS     Y8, Y1, Y11
+	VMAXPS     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMAXPS     Y8, Y2, Y11
+	VMAXPS     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMAXPS     Y8, Y3, Y11
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMAXPS     Y8, Y4, Y11
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMAXPS     Y8, Y5, Y11
+	VMAXPS     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMAXPS     Y8, Y6, Y11
+	VMAXPS     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMAXPS     Y8, Y7, Y11
+	VMAXPS     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -41556,7 +41696,7 @@ done:
 	RET
 
 // func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41572,74 +41712,78 @@ TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMINPS    Y8, Y0, Y11
-	VMINPS    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VMOVUPS   32(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMINPS    Y8, Y1, Y11
-	VMINPS    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   64(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMINPS    Y8, Y2, Y11
-	VMINPS    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   96(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMINPS    Y8, Y3, Y11
-	VMINPS    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   128(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMINPS    Y8, Y4, Y11
-	VMINPS    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VMOVUPS   160(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMINPS    Y8, Y5, Y11
-	VMINPS    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VMOVUPS   192(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMINPS    Y8, Y6, Y11
-	VMINPS    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VMOVUPS   224(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMINPS    Y8, Y7, Y11
-	VMINPS    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMINPS     Y8, Y0, Y11
+	VMINPS     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMINPS     Y8, Y1, Y11
+	VMINPS     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMINPS     Y8, Y2, Y11
+	VMINPS     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMINPS     Y8, Y3, Y11
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMINPS     Y8, Y4, Y11
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMINPS     Y8, Y5, Y11
+	VMINPS     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMINPS     Y8, Y6, Y11
+	VMINPS     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMINPS     Y8, Y7, Y11
+	VMINPS     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -42170,7 +42314,7 @@ done:
 	RET
 
 // func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV
+// Requires: AVX, CMOV, MMX+
 TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42186,34 +42330,38 @@ TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VADDPD  Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VADDPD  Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VADDPD  Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VADDPD  Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VADDPD  Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VADDPD  Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VADDPD  Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VADDPD     Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VADDPD     Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VADDPD     Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VADDPD     Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VADDPD     Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VADDPD     Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VADDPD     Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VADDPD     Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -42484,7 +42632,7 @@ done:
 	RET
 
 // func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42500,74 +42648,78 @@ TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Y8
-	VCMPPD    $0x03, Y8, Y0, Y9
-	VADDPD    Y8, Y0, Y10
-	VMAXPD    Y8, Y0, Y11
-	VMAXPD    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPD Y9, Y10, Y0, Y0
-	VMOVAPD   Y0, Y0
-	VMOVUPD   32(CX), Y8
-	VCMPPD    $0x03, Y8, Y1, Y9
-	VADDPD    Y8, Y1, Y10
-	VMAXPD    Y8, Y1, Y11
-	VMAXPD    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPD Y9, Y10, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   64(CX), Y8
-	VCMPPD    $0x03, Y8, Y2, Y9
-	VADDPD    Y8, Y2, Y10
-	VMAXPD    Y8, Y2, Y11
-	VMAXPD    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPD Y9, Y10, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   96(CX), Y8
-	VCMPPD    $0x03, Y8, Y3, Y9
-	VADDPD    Y8, Y3, Y10
-	VMAXPD    Y8, Y3, Y11
-	VMAXPD    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPD Y9, Y10, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   128(CX), Y8
-	VCMPPD    $0x03, Y8, Y4, Y9
-	VADDPD    Y8, Y4, Y10
-	VMAXPD    Y8, Y4, Y11
-	VMAXPD    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPD Y9, Y10, Y4, Y4
-	VMOVAPD   Y4, Y4
-	VMOVUPD   160(CX), Y8
-	VCMPPD    $0x03, Y8, Y5, Y9
-	VADDPD    Y8, Y5, Y10
-	VMAXPD    Y8, Y5, Y11
-	VMAXPD    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPD Y9, Y10, Y5, Y5
-	VMOVAPD   Y5, Y5
-	VMOVUPD   192(CX), Y8
-	VCMPPD    $0x03, Y8, Y6, Y9
-	VADDPD    Y8, Y6, Y10
-	VMAXPD    Y8, Y6, Y11
-	VMAXPD    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPD Y9, Y10, Y6, Y6
-	VMOVAPD   Y6, Y6
-	VMOVUPD   224(CX), Y8
-	VCMPPD    $0x03, Y8, Y7, Y9
-	VADDPD    Y8, Y7, Y10
-	VMAXPD    Y8, Y7, Y11
-	VMAXPD    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPD Y9, Y10, Y7, Y7
-	VMOVAPD   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VCMPPD     $0x03, Y8, Y0, Y9
+	VADDPD     Y8, Y0, Y10
+	VMAXPD     Y8, Y0, Y11
+	VMAXPD     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPD  Y9, Y10, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VCMPPD     $0x03, Y8, Y1, Y9
+	VADDPD     Y8, Y1, Y10
+	VMAXPD     Y8, Y1, Y11
+	VMAXPD     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPD  Y9, Y10, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VCMPPD     $0x03, Y8, Y2, Y9
+	VADDPD     Y8, Y2, Y10
+	VMAXPD     Y8, Y2, Y11
+	VMAXPD     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPD  Y9, Y10, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VCMPPD     $0x03, Y8, Y3, Y9
+	VADDPD     Y8, Y3, Y10
+	VMAXPD     Y8, Y3, Y11
+	VMAXPD     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPD  Y9, Y10, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VCMPPD     $0x03, Y8, Y4, Y9
+	VADDPD     Y8, Y4, Y10
+	VMAXPD     Y8, Y4, Y11
+	VMAXPD     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPD  Y9, Y10, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VCMPPD     $0x03, Y8, Y5, Y9
+	VADDPD     Y8, Y5, Y10
+	VMAXPD     Y8, Y5, Y11
+	VMAXPD     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPD  Y9, Y10, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VCMPPD     $0x03, Y8, Y6, Y9
+	VADDPD     Y8, Y6, Y10
+	VMAXPD     Y8, Y6, Y11
+	VMAXPD     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPD  Y9, Y10, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VCMPPD     $0x03, Y8, Y7, Y9
+	VADDPD     Y8, Y7, Y10
+	VMAXPD     Y8, Y7, Y11
+	VMAXPD     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPD  Y9, Y10, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -43063,7 +43215,7 @@ done:
 	RET
 
 // func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43079,74 +43231,78 @@ TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Y8
-	VCMPPD    $0x03, Y8, Y0, Y9
-	VADDPD    Y8, Y0, Y10
-	VMINPD    Y8, Y0, Y11
-	VMINPD    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPD Y9, Y10, Y0, Y0
-	VMOVAPD   Y0, Y0
-	VMOVUPD   32(CX), Y8
-	VCMPPD    $0x03, Y8, Y1, Y9
-	VADDPD    Y8, Y1, Y10
-	VMINPD    Y8, Y1, Y11
-	VMINPD    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPD Y9, Y10, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   64(CX), Y8
-	VCMPPD    $0x03, Y8, Y2, Y9
-	VADDPD    Y8, Y2, Y10
-	VMINPD    Y8, Y2, Y11
-	VMINPD    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPD Y9, Y10, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   96(CX), Y8
-	VCMPPD    $0x03, Y8, Y3, Y9
-	VADDPD    Y8, Y3, Y10
-	VMINPD    Y8, Y3, Y11
-	VMINPD    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPD Y9, Y10, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   128(CX), Y8
-	VCMPPD    $0x03, Y8, Y4, Y9
-	VADDPD    Y8, Y4, Y10
-	VMINPD    Y8, Y4, Y11
-	VMINPD    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPD Y9, Y10, Y4, Y4
-	VMOVAPD   Y4, Y4
-	VMOVUPD   160(CX), Y8
-	VCMPPD    $0x03, Y8, Y5, Y9
-	VADDPD    Y8, Y5, Y10
-	VMINPD    Y8, Y5, Y11
-	VMINPD    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPD Y9, Y10, Y5, Y5
-	VMOVAPD   Y5, Y5
-	VMOVUPD   192(CX), Y8
-	VCMPPD    $0x03, Y8, Y6, Y9
-	VADDPD    Y8, Y6, Y10
-	VMINPD    Y8, Y6, Y11
-	VMINPD    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPD Y9, Y10, Y6, Y6
-	VMOVAPD   Y6, Y6
-	VMOVUPD   224(CX), Y8
-	VCMPPD    $0x03, Y8, Y7, Y9
-	VADDPD    Y8, Y7, Y10
-	VMINPD    Y8, Y7, Y11
-	VMINPD    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPD Y9, Y10, Y7, Y7
-	VMOVAPD   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VCMPPD     $0x03, Y8, Y0, Y9
+	VADDPD     Y8, Y0, Y10
+	VMINPD     Y8, Y0, Y11
+	VMINPD     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPD  Y9, Y10, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VCMPPD     $0x03, Y8, Y1, Y9
+	VADDPD     Y8, Y1, Y10
+	VMINPD     Y8, Y1, Y11
+	VMINPD     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPD  Y9, Y10, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VCMPPD     $0x03, Y8, Y2, Y9
+	VADDPD     Y8, Y2, Y10
+	VMINPD     Y8, Y2, Y11
+	VMINPD     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPD  Y9, Y10, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VCMPPD     $0x03, Y8, Y3, Y9
+	VADDPD     Y8, Y3, Y10
+	VMINPD     Y8, Y3, Y11
+	VMINPD     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPD  Y9, Y10, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VCMPPD     $0x03, Y8, Y4, Y9
+	VADDPD     Y8, Y4, Y10
+	VMINPD     Y8, Y4, Y11
+	VMINPD     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPD  Y9, Y10, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VCMPPD     $0x03, Y8, Y5, Y9
+	VADDPD     Y8, Y5, Y10
+	VMINPD     Y8, Y5, Y11
+	VMINPD     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPD  Y9, Y10, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VCMPPD     $0x03, Y8, Y6, Y9
+	VADDPD     Y8, Y6, Y10
+	VMINPD     Y8, Y6, Y11
+	VMINPD     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPD  Y9, Y10, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VCMPPD     $0x03, Y8, Y7, Y9
+	VADDPD     Y8, Y7, Y10
+	VMINPD     Y8, Y7, Y11
+	VMINPD     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPD  Y9, Y10, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -43642,7 +43798,7 @@ done:
 	RET
 
 // func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43658,50 +43814,54 @@ TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y0, Y0
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y1, Y1
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y2, Y2
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y3, Y3
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y4, Y4
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y5, Y5
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y6, Y6
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y7, Y7
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y5, Y5
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y6, Y6
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y7, Y7
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -43873,7 +44033,7 @@ fold:
 	RET
 
 // func sumI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43889,34 +44049,38 @@ TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPADDB  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPADDB  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPADDB  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPADDB  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPADDB  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPADDB  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPADDB  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPADDB  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPADDB     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPADDB     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPADDB     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPADDB     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPADDB     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPADDB     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPADDB     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPADDB     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPADDB     Y4, Y0, Y0
@@ -43942,7 +44106,7 @@ rest:
 	RET
 
 // func greatestS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43958,34 +44122,38 @@ TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXSB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXSB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXSB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXSB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXSB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXSB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXSB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXSB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXSB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXSB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXSB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXSB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXSB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXSB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXSB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXSB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMAXSB    Y4, Y0, Y0
@@ -44011,7 +44179,7 @@ rest:
 	RET
 
 // func leastS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44027,34 +44195,38 @@ TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINSB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINSB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINSB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINSB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINSB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINSB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINSB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINSB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINSB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINSB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINSB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINSB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINSB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINSB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINSB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINSB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMINSB    Y4, Y0, Y0
@@ -44080,7 +44252,7 @@ rest:
 	RET
 
 // func greatestU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44096,34 +44268,38 @@ TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXUB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXUB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXUB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXUB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXUB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXUB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXUB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXUB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXUB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXUB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXUB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXUB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXUB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXUB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXUB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXUB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMAXUB    Y4, Y0, Y0
@@ -44149,7 +44325,7 @@ rest:
 	RET
 
 // func leastU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44165,34 +44341,38 @@ TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINUB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINUB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINUB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINUB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINUB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINUB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINUB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINUB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINUB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINUB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINUB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINUB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINUB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINUB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINUB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINUB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMINUB    Y4, Y0, Y0
@@ -44218,7 +44398,7 @@ rest:
 	RET
 
 // func sumI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44234,34 +44414,38 @@ TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPADDW  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPADDW  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPADDW  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPADDW  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPADDW  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPADDW  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPADDW  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPADDW  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPADDW     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPADDW     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPADDW     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPADDW     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPADDW     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPADDW     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPADDW     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPADDW     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPADDW     Y4, Y0, Y0
@@ -44285,7 +44469,7 @@ rest:
 	RET
 
 // func greatestS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44301,34 +44485,38 @@ TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXSW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXSW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXSW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXSW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXSW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXSW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXSW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXSW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXSW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXSW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXSW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXSW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXSW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXSW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXSW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXSW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMAXSW    Y4, Y0, Y0
@@ -44352,7 +44540,7 @@ rest:
 	RET
 
 // func leastS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44368,34 +44556,38 @@ TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINSW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINSW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINSW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINSW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINSW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINSW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINSW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINSW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINSW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINSW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINSW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINSW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINSW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINSW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINSW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINSW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMINSW    Y4, Y0, Y0
@@ -44419,7 +44611,7 @@ rest:
 	RET
 
 // func greatestU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44435,34 +44627,38 @@ TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXUW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXUW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXUW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXUW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXUW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXUW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXUW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXUW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXUW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXUW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXUW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXUW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXUW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXUW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXUW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXUW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMAXUW    Y4, Y0, Y0
@@ -44486,7 +44682,7 @@ rest:
 	RET
 
 // func leastU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44502,34 +44698,38 @@ TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINUW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINUW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINUW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINUW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINUW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINUW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINUW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINUW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINUW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINUW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINUW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINUW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINUW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINUW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINUW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINUW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMINUW    Y4, Y0, Y0
@@ -44553,7 +44753,7 @@ rest:
 	RET
 
 // func sumI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44569,34 +44769,38 @@ TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPADDD  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPADDD  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPADDD  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPADDD  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPADDD  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPADDD  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPADDD  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPADDD  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPADDD     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPADDD     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPADDD     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPADDD     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPADDD     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPADDD     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPADDD     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPADDD     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -44732,7 +44936,7 @@ fold:
 	RET
 
 // func greatestS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44748,34 +44952,38 @@ TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXSD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXSD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXSD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXSD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXSD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXSD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXSD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXSD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXSD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXSD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXSD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXSD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXSD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXSD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXSD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXSD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -44911,7 +45119,7 @@ fold:
 	RET
 
 // func leastS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -44927,34 +45135,38 @@ TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINSD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINSD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINSD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINSD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINSD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINSD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINSD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINSD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINSD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINSD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINSD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINSD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINSD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINSD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINSD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINSD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -45090,7 +45302,7 @@ fold:
 	RET
 
 // func greatestU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -45106,34 +45318,38 @@ TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXUD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXUD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXUD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXUD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXUD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXUD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXUD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXUD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXUD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXUD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXUD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXUD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXUD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXUD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -45269,7 +45485,7 @@ fold:
 	RET
 
 // func leastU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -45285,34 +45501,38 @@ TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINUD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINUD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINUD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINUD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINUD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINUD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINUD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINUD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINUD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINUD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINUD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINUD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINUD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINUD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINUD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINUD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -45448,7 +45668,7 @@ fold:
 	RET
 
 // func sumI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -45464,34 +45684,38 @@ TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPADDQ  Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPADDQ  Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPADDQ  Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPADDQ  Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPADDQ  Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPADDQ  Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPADDQ  Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPADDQ  Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPADDQ     Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPADDQ     Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPADDQ     Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPADDQ     Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPADDQ     Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPADDQ     Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPADDQ     Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPADDQ     Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -45625,7 +45849,7 @@ fold:
 	RET
 
 // func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -45641,42 +45865,44 @@ TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VPMOVZXWD 16(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 32(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 48(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 64(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VPMOVZXWD 80(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VPMOVZXWD 96(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VPMOVZXWD 112(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VPMOVZXWD  16(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VPMOVZXWD  32(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VPMOVZXWD  48(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VPMOVZXWD  64(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VPMOVZXWD  80(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VPMOVZXWD  96(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VPMOVZXWD  112(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VADDPS     Y4, Y0, Y0
@@ -45698,7 +45924,7 @@ rest:
 	RET
 
 // func greatestBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -45714,82 +45940,84 @@ TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMAXPS    Y8, Y0, Y11
-	VMAXPS    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VPMOVZXWD 16(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMAXPS    Y8, Y1, Y11
-	VMAXPS    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 32(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMAXPS    Y8, Y2, Y11
-	VMAXPS    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 48(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMAXPS    Y8, Y3, Y11
-	VMAXPS    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 64(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMAXPS    Y8, Y4, Y11
-	VMAXPS    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VPMOVZXWD 80(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMAXPS    Y8, Y5, Y11
-	VMAXPS    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VPMOVZXWD 96(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMAXPS    Y8, Y6, Y11
-	VMAXPS    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VPMOVZXWD 112(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMAXPS    Y8, Y7, Y11
-	VMAXPS    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMAXPS     Y8, Y0, Y11
+	VMAXPS     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VPMOVZXWD  16(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMAXPS     Y8, Y1, Y11
+	VMAXPS     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VPMOVZXWD  32(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMAXPS     Y8, Y2, Y11
+	VMAXPS     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VPMOVZXWD  48(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMAXPS     Y8, Y3, Y11
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VPMOVZXWD  64(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMAXPS     Y8, Y4, Y11
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VPMOVZXWD  80(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMAXPS     Y8, Y5, Y11
+	VMAXPS     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VPMOVZXWD  96(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMAXPS     Y8, Y6, Y11
+	VMAXPS     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VPMOVZXWD  112(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMAXPS     Y8, Y7, Y11
+	VMAXPS     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -45861,7 +46089,7 @@ rest:
 	RET
 
 // func leastBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -45877,82 +46105,84 @@ TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMINPS    Y8, Y0, Y11
-	VMINPS    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VPMOVZXWD 16(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMINPS    Y8, Y1, Y11
-	VMINPS    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 32(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMINPS    Y8, Y2, Y11
-	VMINPS    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 48(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMINPS    Y8, Y3, Y11
-	VMINPS    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 64(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMINPS    Y8, Y4, Y11
-	VMINPS    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VPMOVZXWD 80(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMINPS    Y8, Y5, Y11
-	VMINPS    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VPMOVZXWD 96(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMINPS    Y8, Y6, Y11
-	VMINPS    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VPMOVZXWD 112(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMINPS    Y8, Y7, Y11
-	VMINPS    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMINPS     Y8, Y0, Y11
+	VMINPS     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VPMOVZXWD  16(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMINPS     Y8, Y1, Y11
+	VMINPS     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VPMOVZXWD  32(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMINPS     Y8, Y2, Y11
+	VMINPS     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VPMOVZXWD  48(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMINPS     Y8, Y3, Y11
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VPMOVZXWD  64(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMINPS     Y8, Y4, Y11
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VPMOVZXWD  80(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMINPS     Y8, Y5, Y11
+	VMINPS     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VPMOVZXWD  96(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMINPS     Y8, Y6, Y11
+	VMINPS     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VPMOVZXWD  112(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMINPS     Y8, Y7, Y11
+	VMINPS     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -46024,7 +46254,7 @@ rest:
 	RET
 
 // func sumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -46040,34 +46270,36 @@ TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Y8
-	VADDPS    Y8, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VCVTPH2PS 16(CX), Y8
-	VADDPS    Y8, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 32(CX), Y8
-	VADDPS    Y8, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 48(CX), Y8
-	VADDPS    Y8, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 64(CX), Y8
-	VADDPS    Y8, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VCVTPH2PS 80(CX), Y8
-	VADDPS    Y8, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VCVTPH2PS 96(CX), Y8
-	VADDPS    Y8, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VCVTPH2PS 112(CX), Y8
-	VADDPS    Y8, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VCVTPH2PS  16(CX), Y8
+	VADDPS     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCVTPH2PS  32(CX), Y8
+	VADDPS     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  48(CX), Y8
+	VADDPS     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCVTPH2PS  64(CX), Y8
+	VADDPS     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  80(CX), Y8
+	VADDPS     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCVTPH2PS  96(CX), Y8
+	VADDPS     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  112(CX), Y8
+	VADDPS     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VADDPS     Y4, Y0, Y0
@@ -46089,7 +46321,7 @@ rest:
 	RET
 
 // func greatestF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·greatestF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -46105,74 +46337,76 @@ TEXT ·greatestF16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMAXPS    Y8, Y0, Y11
-	VMAXPS    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VCVTPH2PS 16(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMAXPS    Y8, Y1, Y11
-	VMAXPS    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 32(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMAXPS    Y8, Y2, Y11
-	VMAXPS    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 48(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMAXPS    Y8, Y3, Y11
-	VMAXPS    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 64(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMAXPS    Y8, Y4, Y11
-	VMAXPS    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VCVTPH2PS 80(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMAXPS    Y8, Y5, Y11
-	VMAXPS    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VCVTPH2PS 96(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMAXPS    Y8, Y6, Y11
-	VMAXPS    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VCVTPH2PS 112(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMAXPS    Y8, Y7, Y11
-	VMAXPS    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMAXPS     Y8, Y0, Y11
+	VMAXPS     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VCVTPH2PS  16(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMAXPS     Y8, Y1, Y11
+	VMAXPS     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCVTPH2PS  32(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMAXPS     Y8, Y2, Y11
+	VMAXPS     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  48(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMAXPS     Y8, Y3, Y11
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCVTPH2PS  64(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMAXPS     Y8, Y4, Y11
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  80(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMAXPS     Y8, Y5, Y11
+	VMAXPS     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCVTPH2PS  96(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMAXPS     Y8, Y6, Y11
+	VMAXPS     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  112(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMAXPS     Y8, Y7, Y11
+	VMAXPS     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -46244,7 +46478,7 @@ rest:
 	RET
 
 // func leastF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·leastF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -46260,74 +46494,76 @@ TEXT ·leastF16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMINPS    Y8, Y0, Y11
-	VMINPS    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VCVTPH2PS 16(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMINPS    Y8, Y1, Y11
-	VMINPS    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 32(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMINPS    Y8, Y2, Y11
-	VMINPS    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 48(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMINPS    Y8, Y3, Y11
-	VMINPS    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 64(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMINPS    Y8, Y4, Y11
-	VMINPS    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VCVTPH2PS 80(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMINPS    Y8, Y5, Y11
-	VMINPS    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VCVTPH2PS 96(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMINPS    Y8, Y6, Y11
-	VMINPS    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VCVTPH2PS 112(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMINPS    Y8, Y7, Y11
-	VMINPS    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMINPS     Y8, Y0, Y11
+	VMINPS     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VCVTPH2PS  16(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMINPS     Y8, Y1, Y11
+	VMINPS     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCVTPH2PS  32(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMINPS     Y8, Y2, Y11
+	VMINPS     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  48(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMINPS     Y8, Y3, Y11
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCVTPH2PS  64(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMINPS     Y8, Y4, Y11
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  80(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMINPS     Y8, Y5, Y11
+	VMINPS     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCVTPH2PS  96(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMINPS     Y8, Y6, Y11
+	VMINPS     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  112(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMINPS     Y8, Y7, Y11
+	VMINPS     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -46399,7 +46635,7 @@ rest:
 	RET
 
 // func foldAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -46415,34 +46651,38 @@ TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPAND   Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPAND   Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPAND   Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPAND   Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPAND   Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPAND   Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPAND   Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPAND   Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPAND      Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPAND      Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPAND      Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPAND      Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPAND      Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPAND      Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPAND      Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPAND      Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -46576,7 +46816,7 @@ fold:
 	RET
 
 // func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -46592,34 +46832,38 @@ TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPOR    Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPOR    Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPOR    Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPOR    Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPOR    Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPOR    Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPOR    Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPOR    Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPOR       Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPOR       Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPOR       Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPOR       Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPOR       Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPOR       Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPOR       Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPOR       Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -46753,7 +46997,7 @@ fold:
 	RET
 
 // func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -46769,34 +47013,38 @@ TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPXOR   Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPXOR   Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPXOR   Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPXOR   Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPXOR   Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPXOR   Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPXOR   Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPXOR   Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPXOR      Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPXOR      Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPXOR      Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPXOR      Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPXOR      Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPXOR      Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPXOR      Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX

@@ -82,6 +82,9 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 	m.CMPQ(n, all)
 	m.JLT(operand.LabelRef("rest"))
 	m.Label("many")
+	for at := 0; at < chainBytes/m.lane*in.size; at += 64 {
+		m.PREFETCHT0(operand.Mem{Base: x, Disp: 2048 + at})
+	}
 	for i := range chains {
 		at := operand.Mem{Base: x, Disp: i * m.lanes() * in.size}
 		if in.load != nil {
