@@ -45,7 +45,7 @@ const (
 )
 
 // payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
-const payingWork = 1 << 20
+const payingWork = 1 << 18
 
 var atOnce atomic.Bool
 
