@@ -147,7 +147,7 @@ func (w *wrapper) choose(ctx *pass.Context, m hlo.Module, c hlo.Computation, cos
 	for _, k := range all {
 		isCandidate[k.id] = true
 	}
-	bottlenecks := d.FindBottlenecks(func(in hlo.Instruction) bool { return isCandidate[in.ID()] })
+	bottlenecks := d.FindBottlenecks(func(in hlo.Instruction) bool { return isCandidate[in.ID()] || beside[d.Position(in.ID())] > 0 })
 	var chosen []hlo.InstrID
 	for _, k := range all {
 		if len(chosen) == w.maxInFlight {

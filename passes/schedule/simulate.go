@@ -123,7 +123,7 @@ func Simulate(m hlo.Module, c hlo.Computation, costs *analysis.Costs, on Machine
 	}
 	s := &Simulation{Computation: c, Workers: max(on.Workers, 1)}
 	s.run(tasks)
-	bottlenecks := d.FindBottlenecks(analysis.IsDone)
+	bottlenecks := d.FindBottlenecks(func(in hlo.Instruction) bool { return analysis.IsDone(in) || tasks[d.Position(in.ID())].seconds > 0 })
 	for i, j := range job {
 		h := s.hidden(tasks, i, j, max(parts[j], j+1))
 		if h.Why == "" && h.Exposed > noticeable {
@@ -330,9 +330,9 @@ func (s *Simulation) hidden(tasks []task, done, job, after int) Hidden {
 }
 
 // obstacle says why nothing runs beside the rest of a chain.
-func (s *Simulation) obstacle(tasks []task, done int, end float64, d *analysis.Dependencies, dones analysis.Bottlenecks) string {
+func (s *Simulation) obstacle(tasks []task, done int, end float64, d *analysis.Dependencies, bottlenecks analysis.Bottlenecks) string {
 	if s.Computation.IsScheduled() {
-		low, high := dones.Around(done, done)
+		low, high := bottlenecks.Around(done, done)
 		related := d.RelatedWithin(tasks[done].in.ID(), low, high)
 		for i, in := range d.Order[low:high] {
 			if t := &tasks[low+i]; t.seconds > 0 && !related[i] && t.end-t.seconds >= end {
