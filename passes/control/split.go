@@ -57,7 +57,7 @@ func NewCallSplitter(o pass.Options) (*pass.Pass, error) {
 
 type splitter struct {
 	boundary map[hlo.Opcode]bool // nil: what is in the middle
-	only     []string // names of computations; nil: all
+	only     []string            // names of computations; nil: all
 	up       bool
 }
 
@@ -137,7 +137,9 @@ func (s splitter) cut(c hlo.Computation) *cutting {
 	}
 	order := slices.Collect(c.PostOrder())
 	middle := s.middle(order, k.tuple)
-	atBoundary := func(in hlo.Instruction) bool { return s.boundary[in.Opcode()] || s.boundary == nil && in.ID() == middle }
+	atBoundary := func(in hlo.Instruction) bool {
+		return s.boundary[in.Opcode()] || s.boundary == nil && in.ID() == middle
+	}
 	if s.up {
 		for _, in := range order {
 			k.late[in.ID()] = !k.isParameter(in)
