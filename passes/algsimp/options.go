@@ -18,7 +18,7 @@ type options struct {
 	reorderDots, convSimplification, convAddMultiply, convOperandSwap               bool
 	conditional, foldConverts, scalarMultiply, bitcastConvert, reducePrecision      bool
 	keepDynamicSlice, reshapeTransposeConcat, hoistTranspose, transposeScatter      bool
-	broadcastDegenerate, bitcastReshapes                                            bool
+	broadcastDegenerate, bitcastReshapes, mayBitcast                                bool
 
 	reorderThreshold, raiseThreshold float64
 	smallGather                      int64
@@ -28,7 +28,7 @@ type options struct {
 var defaults = options{
 	fixedPoint: true, sinkBroadcast: true, negativePadding: true, reduceOfConcat: true, reduceOfReshape: true, windowReduce: true,
 	dotStrengthReduction: true, dotToMultiply: true, nonCanonicalDots: true, convSimplification: true, convOperandSwap: true,
-	reshapeTransposeConcat: true, broadcastDegenerate: true, reorderThreshold: 2, raiseThreshold: 2, smallGather: 4,
+	reshapeTransposeConcat: true, broadcastDegenerate: true, mayBitcast: true, reorderThreshold: 2, raiseThreshold: 2, smallGather: 4,
 }
 
 // switches are the options that are true or false.
@@ -61,6 +61,7 @@ var switches = []struct {
 	{"enable-scalar-multiply-reduction", "scalars that multiply around a dot gather on its smallest side", func(o *options) *bool { return &o.scalarMultiply }},
 	{"rewrite-no-op-bitcast-convert-to-bitcast", "bitcast-convert becomes bitcast", func(o *options) *bool { return &o.bitcastConvert }},
 	{"add-bitcasts", "reshapes that move nothing in memory become bitcast, where layouts are final", func(o *options) *bool { return &o.bitcastReshapes }},
+	{"reshape-is-bitcast", "copies, and with add-bitcasts reshapes, that move nothing in memory become bitcast, where layouts are final (the default)", func(o *options) *bool { return &o.mayBitcast }},
 	{"enable-remove-no-op-reduce-precision", "reduce-precision to the type's own precision goes", func(o *options) *bool { return &o.reducePrecision }},
 	{"disable-dynamic-slice-to-slice-conversion", "dynamic-slice at constant indices stays", func(o *options) *bool { return &o.keepDynamicSlice }},
 	{"rewrite-reshape-transpose-as-slice-concatenate", "depth to space becomes slices (the default)", func(o *options) *bool { return &o.reshapeTransposeConcat }},
@@ -95,8 +96,9 @@ var gates = map[string]func(*options) bool{
 	"H17": func(o *options) bool { return o.convSimplification && o.layoutSensitive },
 	"H18": func(o *options) bool { return o.convSimplification && !o.layoutSensitive },
 	"B12": func(o *options) bool { return o.convAddMultiply },
-	"E16": sensitive, "E30": sensitive, "E31": sensitive, "E33b": sensitive, "E34": sensitive, "E39": sensitive,
-	"E10": func(o *options) bool { return o.layoutSensitive && o.bitcastReshapes },
+	"E16": sensitive, "E31": sensitive, "E33b": sensitive, "E34": sensitive, "E39": sensitive,
+	"E10": func(o *options) bool { return o.layoutSensitive && o.bitcastReshapes && o.mayBitcast },
+	"E30": func(o *options) bool { return o.layoutSensitive && o.mayBitcast },
 	"D29": func(o *options) bool { return o.layoutSensitive && o.bitcastConvert },
 	"E27": func(o *options) bool { return o.sinkBroadcast },
 	"F18": func(o *options) bool { return !o.keepDynamicSlice },

@@ -110,11 +110,16 @@ func (l *loopMotion) move() error {
 	if b.NumParameters() != 1 || root.Opcode() != hlo.OpTuple || root.UserCount() > 0 {
 		return nil
 	}
+	parts, ok := l.partsOf(b)
+	if !ok {
+		return nil
+	}
 	var all []moving
-	for i := range root.NumOperands() {
-		mv, ok := l.find(b, i)
-		if ok && !slices.ContainsFunc(all, func(o moving) bool { return o.reduce == mv.reduce }) && l.ctx.Spend("reduction") {
-			all = append(all, mv)
+	moved := map[hlo.InstrID]bool{}
+	for i, p := range parts {
+		mv, ok := l.find(b, i, p)
+		if ok && !moved[mv.reduce] && l.ctx.Spend("reduction") {
+			all, moved[mv.reduce] = append(all, mv), true
 		}
 	}
 	if len(all) == 0 {
@@ -140,24 +145,47 @@ func (l *loopMotion) move() error {
 	return nil
 }
 
-// find looks whether part i of the state collects reductions.
-func (l *loopMotion) find(b hlo.Computation, i int) (mv moving, ok bool) {
-	root, param := b.Root(), b.Parameter(0)
-	v := root.OperandInstr(i)
-	if u, ok := soleUser(v); !ok || u.ID() != root.ID() || slices.Index(slices.Collect(root.OperandIDs()), v.ID()) != i {
-		return mv, false
-	}
-	var state hlo.Instruction
-	n := 0
-	for u := range param.Users() {
+// statePart is what the loops know of a part of the state.
+type statePart struct {
+	element hlo.Instruction // that the body takes out
+	taken   int             // how often it does
+	decides bool            // a condition reads it
+	again   bool            // what it becomes is that of an earlier part, too
+}
+
+// partsOf looks at the state of a body once for all its parts: false if the parts cannot be told apart.
+func (l *loopMotion) partsOf(b hlo.Computation) ([]statePart, bool) {
+	parts := make([]statePart, b.Root().NumOperands())
+	for u := range b.Parameter(0).Users() {
 		if u.Opcode() != hlo.OpGetTupleElement {
-			return mv, false
+			return nil, false
 		}
-		if hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == int64(i) {
-			state, n = u, n+1
+		p := &parts[hlo.AttrsOf[hlo.TupleElementAttrs](u).Index]
+		p.element, p.taken = u, p.taken+1
+	}
+	for _, s := range l.loops {
+		c := l.e.View(l.e.View(s.comp).MustAt(s.id).Callee(1))
+		for u := range c.Parameter(0).Users() {
+			if u.Opcode() != hlo.OpGetTupleElement {
+				return nil, false
+			}
+			parts[hlo.AttrsOf[hlo.TupleElementAttrs](u).Index].decides = true
 		}
 	}
-	if n != 1 || state.IsRoot() || !l.unreadByConditions(i) {
+	seen := map[hlo.InstrID]bool{}
+	for i, p := range parts {
+		id := b.Root().Operand(i)
+		p.again, seen[id] = seen[id], true
+		parts[i] = p
+	}
+	return parts, true
+}
+
+// find looks whether part i of the state collects reductions.
+func (l *loopMotion) find(b hlo.Computation, i int, p statePart) (mv moving, ok bool) {
+	root, state := b.Root(), p.element
+	v := root.OperandInstr(i)
+	if u, ok := soleUser(v); !ok || u.ID() != root.ID() || p.again || p.taken != 1 || p.decides || state.IsRoot() {
 		return mv, false
 	}
 	mv.part = i
@@ -257,19 +285,6 @@ func (l *loopMotion) findBlock(b hlo.Computation, mv moving, write, state hlo.In
 		return mv, true
 	}
 	return mv, false
-}
-
-// unreadByConditions reports whether no loop looks at part i to decide whether it goes on.
-func (l *loopMotion) unreadByConditions(i int) bool {
-	for _, s := range l.loops {
-		c := l.e.View(l.e.View(s.comp).MustAt(s.id).Callee(1))
-		for u := range c.Parameter(0).Users() {
-			if u.Opcode() != hlo.OpGetTupleElement || hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == int64(i) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // trace goes from an operand of user down to a reduction, through ops that are linear if sums are collected, else through those that

@@ -16,21 +16,34 @@ dynamic-slice(all-reduce(x)), of which each device of a group keeps one of a few
 all-reduce of the parts between devices with the same one. It is done where another all-reduce runs between the groups of the first step already, so that the two can be
 combined; ignore-profitability-check does it everywhere. Floating-point sums are added in another order: policy xla or fast.
 
+Only a program that was partitioned (SPMD) has partitions that run the same instructions, which is what the text says with num_partitions. XLA's module configuration can say
+otherwise: use-spmd-partitioning=false leaves the module as it is.
+
 An all-reduce that has been begun is split into two that are begun likewise, by opcodes of their own or as chains: the first where it was, and waited for by the slice; the
 second behind the slice, and waited for where its value is used. In a schedule, which says where both would be, it stays.`
 
 // NewAllReduceSplitter makes the pass all-reduce-splitter.
 func NewAllReduceSplitter(o pass.Options) (*pass.Pass, error) {
-	const key = "ignore-profitability-check"
-	if err := o.Known(key); err != nil {
+	const key, spmd = "ignore-profitability-check", "use-spmd-partitioning"
+	if err := o.Known(key, spmd); err != nil {
 		return nil, err
 	}
 	always, err := o.Bool(key)
 	if err != nil {
 		return nil, err
 	}
-	return &pass.Pass{Name: "all-reduce-splitter", Doc: splitterDoc, Options: o, Params: []pass.Param{{Name: key, Doc: "split although nothing else runs between the groups; false"}},
+	partitioned, err := o.BoolOr(spmd, true)
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "all-reduce-splitter", Doc: splitterDoc, Options: o, Params: []pass.Param{
+		{Name: key, Doc: "split although nothing else runs between the groups; false"},
+		{Name: spmd, Doc: "the module was partitioned: all its partitions run the same program; true"},
+	},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+			if !partitioned {
+				return m, nil
+			}
 			e := ctx.Edit(m)
 			for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 				for in := range c.PostOrder() {

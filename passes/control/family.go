@@ -12,7 +12,6 @@ var Family = pass.Family{
 		ConditionalCanonicalizer,
 		ConditionalSimplifier,
 		ConditionalToSelect,
-		FlattenCallGraph,
 		FusionInliner,
 		InfeedTokenPropagation,
 		ModuleSplitter,
@@ -29,6 +28,7 @@ var Family = pass.Family{
 		"computation-deduplicator":   NewComputationDeduplicator,
 		"control-flow-flattening":    NewFlattening,
 		"cpu-parallel-task-assigner": NewParallelTasks,
+		"flatten-call-graph":         NewFlattenCallGraph,
 		"small-while-loop-hoisting":  NewSmallLoops,
 	},
 	Aliases: map[string]string{

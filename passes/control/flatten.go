@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -8,38 +9,83 @@ import (
 )
 
 // FlattenCallGraph gives every call site a computation of its own.
-var FlattenCallGraph = &pass.Pass{
-	Name:  "flatten-call-graph",
-	Makes: []pass.Phase{pass.Flattened},
-	Doc: `clone computations so that each has one sequential call site
+var FlattenCallGraph = flattenCalls(false)
+
+// NewFlattenCallGraph makes the pass flatten-call-graph.
+func NewFlattenCallGraph(o pass.Options) (*pass.Pass, error) {
+	const key = "skip-cloning-handler"
+	if err := o.Known(key); err != nil {
+		return nil, err
+	}
+	skip := o.Text(key, "")
+	if skip != "" && skip != "calls" {
+		return nil, fmt.Errorf("%s=%s: want calls", key, skip)
+	}
+	p := *flattenCalls(skip == "calls")
+	p.Options = o
+	p.Params = []pass.Param{{Name: key, Doc: "computations that sites may share: calls, for those that nothing but calls runs; none"}}
+	return &p, nil
+}
+
+// flattenCalls makes the pass; shareCalled leaves out the computations of which every caller is a call.
+func flattenCalls(shareCalled bool) *pass.Pass {
+	p := &pass.Pass{
+		Name: "flatten-call-graph",
+		Doc: `clone computations so that each has one sequential call site
 
 Only callees that run as computations are cloned (call, while, conditional, async-start); those applied to elements are shared, because
 nothing tells their applications apart.`,
-	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		e := ctx.Edit(m)
-		// Callers first: a clone's own callees are then met, and cloned, like any other's.
-		work := []hlo.CompID{m.Entry().ID()}
-		used := map[hlo.CompID]bool{m.Entry().ID(): true}
-		for len(work) > 0 {
-			id := work[0]
-			work = work[1:]
-			for _, site := range callSites(e.View(id)) {
-				for i, callee := range site.callees {
-					if used[callee] {
-						if !ctx.Spend("clone") {
-							return e.Freeze(), nil
+		Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+			var shared map[hlo.CompID]bool
+			if shareCalled {
+				shared = onlyCalled(m)
+			}
+			e := ctx.Edit(m)
+			// Callers first: a clone's own callees are then met, and cloned, like any other's.
+			work := []hlo.CompID{m.Entry().ID()}
+			used := map[hlo.CompID]bool{m.Entry().ID(): true}
+			for len(work) > 0 {
+				id := work[0]
+				work = work[1:]
+				for _, site := range callSites(e.View(id)) {
+					for i, callee := range site.callees {
+						if used[callee] {
+							if shared[callee] {
+								continue
+							}
+							if !ctx.Spend("clone") {
+								return e.Freeze(), nil
+							}
+							callee = CloneComputation(e, callee)
+							e.Computation(id).Instr(site.id).SetCallee(i, callee)
+							ctx.Count("clones", 1)
 						}
-						callee = CloneComputation(e, callee)
-						e.Computation(id).Instr(site.id).SetCallee(i, callee)
-						ctx.Count("clones", 1)
+						used[callee] = true
+						work = append(work, callee)
 					}
-					used[callee] = true
-					work = append(work, callee)
 				}
 			}
+			return e.Freeze(), nil
+		},
+	}
+	if !shareCalled {
+		p.Makes = []pass.Phase{pass.Flattened}
+	}
+	return p
+}
+
+// onlyCalled is the computations of m that calls run and nothing else does.
+func onlyCalled(m hlo.Module) map[hlo.CompID]bool {
+	called := map[hlo.CompID]bool{}
+	for c := range m.Computations() {
+		for in := range c.Instructions() {
+			for callee := range in.Callees() {
+				only, seen := called[callee]
+				called[callee] = in.Opcode() == hlo.OpCall && (only || !seen)
+			}
 		}
-		return e.Freeze(), nil
-	},
+	}
+	return called
 }
 
 // callSite is an instruction that runs computations.

@@ -16,20 +16,22 @@ const callSplitterDoc = `call(f) → call(f1), call(f2): a computation in two pa
 	split-direction=down   f2 is what depends on a boundary instruction, and the boundary
 	split-direction=up     f1 is what a boundary instruction depends on, and the boundary
 
+Without a boundary the instruction in the middle of what the computation computes is one: the last of the first half, or with down the first of the second.
+
 f1 gives what f2 and the result need of it. Sites that call the same computation call the same parts. Every value that the parts exchange has to be one that can be
 handed over: not an asynchronous operation under way. Schedules are not cut.`
 
 // NewCallSplitter makes the pass call-splitter.
 func NewCallSplitter(o pass.Options) (*pass.Pass, error) {
 	params := []pass.Param{
-		{Name: "boundary-predicate", Doc: "the opcodes to cut at, as in [dot,all-gather]; none"},
+		{Name: "boundary-predicate", Doc: "the opcodes to cut at, as in [dot,all-gather]; the middle"},
 		{Name: "call-predicate", Doc: "the computations whose calls are split, as in [layer,head], or true for all; true"},
 		{Name: "split-direction", Doc: "down: the boundary is in the second part; up: in the first; down"},
 	}
 	if err := o.Known("boundary-predicate", "call-predicate", "split-direction"); err != nil {
 		return nil, err
 	}
-	s := splitter{boundary: map[hlo.Opcode]bool{}}
+	s := splitter{}
 	switch d := o.Text("split-direction", "down"); d {
 	case "down", "DOWN":
 	case "up", "UP":
@@ -38,6 +40,7 @@ func NewCallSplitter(o pass.Options) (*pass.Pass, error) {
 		return nil, fmt.Errorf("split-direction=%s: want down or up", d)
 	}
 	if list, ok := o.List("boundary-predicate"); ok {
+		s.boundary = map[hlo.Opcode]bool{}
 		for _, name := range list {
 			op, ok := hlo.OpcodeByName(name)
 			if !ok {
@@ -53,8 +56,8 @@ func NewCallSplitter(o pass.Options) (*pass.Pass, error) {
 }
 
 type splitter struct {
-	boundary map[hlo.Opcode]bool
-	only     []string // names of computations; nil: all
+	boundary map[hlo.Opcode]bool // nil: what is in the middle
+	only     []string            // names of computations; nil: all
 	up       bool
 }
 
@@ -133,12 +136,16 @@ func (s splitter) cut(c hlo.Computation) *cutting {
 		k.results = slices.Collect(root.OperandIDs())
 	}
 	order := slices.Collect(c.PostOrder())
+	middle := s.middle(order, k.tuple)
+	atBoundary := func(in hlo.Instruction) bool {
+		return s.boundary[in.Opcode()] || s.boundary == nil && in.ID() == middle
+	}
 	if s.up {
 		for _, in := range order {
 			k.late[in.ID()] = !k.isParameter(in)
 		}
 		for _, in := range slices.Backward(order) { // users first
-			early := s.boundary[in.Opcode()]
+			early := atBoundary(in)
 			for u := range in.Users() {
 				early = early || !k.late[u.ID()]
 			}
@@ -151,7 +158,7 @@ func (s splitter) cut(c hlo.Computation) *cutting {
 		}
 	} else {
 		for _, in := range order {
-			late := s.boundary[in.Opcode()]
+			late := atBoundary(in)
 			for o := range in.OperandIDs() {
 				late = late || k.late[o]
 			}
@@ -163,6 +170,21 @@ func (s splitter) cut(c hlo.Computation) *cutting {
 	}
 	k.connect(c, order)
 	return k
+}
+
+// middle is the instruction to cut at where no boundary is named: the last of the first half of what a computation computes, or the first of the second.
+func (s splitter) middle(order []hlo.Instruction, tuple bool) hlo.InstrID {
+	computing := slices.DeleteFunc(slices.Clone(order), func(in hlo.Instruction) bool {
+		return in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant || tuple && in.IsRoot()
+	})
+	half := (len(computing) + 1) / 2
+	switch {
+	case len(computing) < 2:
+		return hlo.NoInstr
+	case s.up:
+		return computing[half-1].ID()
+	}
+	return computing[half].ID()
 }
 
 func (k *cutting) isParameter(in hlo.Instruction) bool { return in.Opcode() == hlo.OpParameter }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -56,6 +57,7 @@ type tree struct {
 	ops    []hlo.InstrSpec
 	ids    []hlo.InstrID // of ops
 	leaves []hlo.InstrID
+	begun  int // fusible instructions that have been met
 }
 
 func (s *fusing) sink() error {
@@ -80,9 +82,11 @@ func (s *fusing) sink() error {
 		return nil
 	}
 	var leaves []hlo.InstrID
+	var known idmap.Set[hlo.InstrID]
 	for _, t := range trees {
 		for _, l := range t.leaves {
-			if !slices.Contains(leaves, l) {
+			if !known.Has(l) {
+				known.Add(l)
 				leaves = append(leaves, l)
 			}
 		}
@@ -91,11 +95,13 @@ func (s *fusing) sink() error {
 	if err != nil {
 		return err
 	}
+	root, param := s.body.Root(), s.body.View().Parameters()[0]
+	results := slices.Collect(s.body.At(root).OperandIDs()) // the state is large: it is written once
+	again := map[hlo.InstrID]hlo.InstrID{}                  // element of the state → what is made anew
 	for _, t := range trees {
-		element := s.body.At(s.body.Root()).Operand(t.part)
+		element := results[t.part]
 		at := emit.Before(s.body, s.body.At(element))
 		made := map[hlo.InstrID]hlo.InstrID{}
-		param := s.body.View().Parameters()[0]
 		for _, l := range t.leaves {
 			made[l] = at.Element(param, place[l])
 		}
@@ -107,11 +113,14 @@ func (s *fusing) sink() error {
 			last = at.Spec(op)
 			made[t.ids[k]] = last
 		}
-		root := s.body.Root()
+		again[element] = last
 		for _, u := range slices.Collect(s.body.Users(element)) {
+			if u == root {
+				continue
+			}
 			operands := slices.Collect(s.body.At(u).OperandIDs())
 			for j, o := range operands {
-				if o == element && !(u == root && j == t.part) {
+				if o == element {
 					operands[j] = last
 				}
 			}
@@ -119,6 +128,12 @@ func (s *fusing) sink() error {
 		}
 		s.ctx.Count("values", 1)
 	}
+	for j, o := range results {
+		if last, ok := again[o]; ok && hlo.AttrsOf[hlo.TupleElementAttrs](s.body.At(o)).Index != int64(j) {
+			results[j] = last
+		}
+	}
+	s.body.Instr(root).SetOperands(results...)
 	emit.Reorder(s.body)
 	return nil
 }
@@ -137,6 +152,9 @@ func (s *fusing) grow(t *tree, in hlo.Instruction) bool {
 		t.leaves = append(t.leaves, in.ID())
 		return true
 	}
+	if t.begun++; t.begun > maxTree { // before what is below is looked at, which may be much
+		return false
+	}
 	for o := range in.Operands() {
 		if !s.grow(t, o) {
 			return false
@@ -145,7 +163,7 @@ func (s *fusing) grow(t *tree, in hlo.Instruction) bool {
 	spec := emit.Again(in)
 	spec.Control = nil
 	t.ids, t.ops = append(t.ids, in.ID()), append(t.ops, spec)
-	return len(t.ids) <= maxTree
+	return true
 }
 
 // fusible reports ops that cost little in a fusion.
@@ -192,8 +210,14 @@ func (s *fusing) carry(leaves []hlo.InstrID) (map[hlo.InstrID]int, error) {
 	var shapes []hlo.Shape
 	var origins []*hlo.Origin
 	var added []hlo.InstrID
+	var part idmap.Map[hlo.InstrID, int] // from 1 on: the first part of the state that an operand is
+	for i, o := range init.Operands[:n] {
+		if at := part.At(o); *at == 0 {
+			*at = i + 1
+		}
+	}
 	for _, l := range leaves {
-		if i := slices.Index(init.Operands[:n], l); i >= 0 && handsOn(s.body.View(), i, s.c.At(l).Shape()) {
+		if i := part.Get(l) - 1; i >= 0 && handsOn(s.body.View(), i, s.c.At(l).Shape()) {
 			place[l] = i
 			continue
 		}

@@ -63,10 +63,18 @@ type propagation struct {
 	useful []bool                 // of each group: something rounds it
 	needs  map[int32][]int32      // of a group: those that must be narrow for it to be so
 	given  map[int32]bool         // places of values that the program is given and that tuples may hold converted
+
+	elements map[place][]int32 // see elementsOf
+}
+
+// place is where an instruction is.
+type place struct {
+	comp hlo.CompID
+	id   hlo.InstrID
 }
 
 func newPropagation(s support, rounds opcodes, m hlo.Module) *propagation {
-	p := &propagation{support: s, rounds: rounds, m: m, first: map[hlo.CompID][]int32{}, needs: map[int32][]int32{}, given: map[int32]bool{}}
+	p := &propagation{support: s, rounds: rounds, m: m, first: map[hlo.CompID][]int32{}, needs: map[int32][]int32{}, given: map[int32]bool{}, elements: map[place][]int32{}}
 	for c := range m.Computations() {
 		at := make([]int32, c.IDLimit())
 		for in := range c.Instructions() {
@@ -115,6 +123,22 @@ func (p *propagation) unite(a, b int32) {
 func (p *propagation) places(in hlo.Instruction) (from, to int32) {
 	from = p.first[in.Computation().ID()][in.ID()]
 	return from, from + int32(in.Shape().NumLeaves())
+}
+
+// elementsOf is the first place of each element of a tuple.
+func (p *propagation) elementsOf(tuple hlo.Instruction) []int32 {
+	key := place{tuple.Computation().ID(), tuple.ID()}
+	if known, ok := p.elements[key]; ok {
+		return known
+	}
+	next, _ := p.places(tuple)
+	places := make([]int32, tuple.Shape().NumElems())
+	for i := range places {
+		places[i] = next
+		next += int32(tuple.Shape().Elem(i).NumLeaves())
+	}
+	p.elements[key] = places
+	return places
 }
 
 func (p *propagation) uniteAll(a, b hlo.Instruction) {
@@ -190,10 +214,7 @@ func (p *propagation) join(in hlo.Instruction) {
 		}
 	case hlo.OpGetTupleElement:
 		tuple := in.OperandInstr(0)
-		a, _ := p.places(tuple)
-		for i := range hlo.AttrsOf[hlo.TupleElementAttrs](in).Index {
-			a += int32(tuple.Shape().Elem(int(i)).NumLeaves())
-		}
+		a := p.elementsOf(tuple)[hlo.AttrsOf[hlo.TupleElementAttrs](in).Index]
 		for i := range int32(in.Shape().NumLeaves()) {
 			p.unite(from+i, a+i)
 		}
