@@ -203,6 +203,32 @@ func (l *segmentLoader) sees(at, k int) bool {
 	return l == nil || l.of[at] == l.of[k] || l.before[l.of[at]][l.of[k]] >= k
 }
 
+// straighten puts the steps of all segments in one sequence where one worker runs them and none of them waits for anything: taking turns would
+// gain nothing. Kernels are in an order in which each comes after what it needs.
+func (t *tensorFunction) straighten() {
+	steps := t.steps[:0:0]
+	end := step{kind: stepReturn, kernel: -1, site: -1}
+	for i := range t.steps {
+		switch s := &t.steps[i]; s.kind {
+		case stepNotify, stepSegmentEnd, stepReturn:
+		default:
+			steps = append(steps, *s)
+		}
+	}
+	t.steps, t.segments = append(steps, end), nil
+}
+
+// hasToWait reports whether t, or what it calls, has steps during which nothing is computed.
+func (t *tensorFunction) hasToWait() bool {
+	return slices.ContainsFunc(t.steps, func(s step) bool {
+		switch s.kind {
+		case stepAsyncKernel, stepAsyncStart, stepAsyncUpdate, stepAsyncDone, stepAwaitArgument:
+			return true
+		}
+		return slices.ContainsFunc(s.callees, func(c *tensorFunction) bool { return c.waits })
+	})
+}
+
 // giveScratch divides the scratch of the function among its segments: those that never run at the same time may have the same. It returns the sum.
 func (l *segmentLoader) giveScratch(bytes []int64) (sum int64) {
 	type place struct {

@@ -23,6 +23,7 @@ type tensorFunction struct {
 	numOps    int // async starts among the sites
 	frame     int64
 	forks     bool // it, or what it calls, has segments or async starts
+	waits     bool // it, or what it calls, has steps during which nothing is computed
 	events    bool // some register is a token, which may carry an async event
 
 	// Sums over the activations that an instance of the function consists of, this one included and those of its async

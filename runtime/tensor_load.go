@@ -230,8 +230,12 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 	} else {
 		segments.reach(len(def.Kernels))
 		segments.finish()
+		if l.program.host.queue.ParallelismLevel() == 1 && !t.events && !t.hasToWait() {
+			t.straighten()
+			segments = nil
+		}
 	}
-	t.loader = segments
+	t.loader, t.waits = segments, t.hasToWait()
 	if !t.returnsEvents() && segments == nil {
 		t.runs = straightKernels(t.steps)
 	}
