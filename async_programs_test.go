@@ -19,6 +19,7 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/asyncprog"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/async"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -32,6 +33,7 @@ var errAsked = errors.New("it was to fail")
 // TestRandomAsynchronousPrograms: on random asynchronous programs every pipeline gives the bits of the evaluator, which runs everything in order,
 // and what a failure does not reach is delivered. -asyncprograms=1000 is the whole of it.
 func TestRandomAsynchronousPrograms(t *testing.T) {
+	async.CheckLeaks(t)
 	for seed := *asyncSeed; seed < *asyncSeed+uint64(*asyncPrograms); seed++ {
 		p := asyncprog.New(seed, asyncprog.Options{Size: 8 + int(seed%12), Sleep: int(seed%3) * 150, Fail: seed%5 == 0})
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -88,6 +90,7 @@ func runEverywhere(t *testing.T, p asyncprog.Program) {
 
 // TestCancelledPrograms: a run that is cancelled ends, with an error, wherever its parts are.
 func TestCancelledPrograms(t *testing.T) {
+	async.CheckLeaks(t)
 	for seed := *asyncSeed - 1; seed < *asyncSeed-1+uint64(max(*asyncPrograms/6, 1)); seed++ {
 		p := asyncprog.New(seed, asyncprog.Options{Size: 12, Sleep: 4000})
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -119,6 +122,7 @@ func TestCancelledPrograms(t *testing.T) {
 // TestCancelledChains: a chain that is cancelled at an update fails, and what depends on it. Everything else is delivered, and the program runs as
 // before afterwards.
 func TestCancelledChains(t *testing.T) {
+	async.CheckLeaks(t)
 	seen := 0
 	for seed := *asyncSeed - 1; seed < *asyncSeed-1+uint64(max(*asyncPrograms, 1)); seed++ {
 		p := asyncprog.New(seed, asyncprog.Options{Size: 10 + int(seed%14), Sleep: int(seed%2) * 500})

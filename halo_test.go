@@ -20,6 +20,7 @@ import (
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/internal/packed"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
@@ -125,10 +126,11 @@ func TestSignature(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("%+v", *want), fmt.Sprintf("%+v", *again.Signature()))
 	raw, err := bef.Decode(file.Bytes(), bef.DecodeOptions{})
 	require.NoError(t, err)
-	said := string(raw.Extension(bef.SignatureSection))
-	assert.Contains(t, said, `"layout":[0,1]`)
+	said, err := packed.Unpack(raw.Extension(bef.SignatureSection))
+	require.NoError(t, err)
+	assert.Contains(t, string(said), `"layout":[0,1]`)
 	for _, twice := range []string{"aliases", `"dims":[4]`, "dynamic"} {
-		assert.NotContains(t, said, twice, "what the metadata says is not said again")
+		assert.NotContains(t, string(said), twice, "what the metadata says is not said again")
 	}
 
 	many := compile(t, strings.ReplaceAll(sum, "m\n", "m, replica_count=2, num_partitions=3\n"), halo.Options{Threads: 1})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/internal/packed"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -18,9 +19,9 @@ import (
 type signatureJSON struct {
 	Parameters []valueJSON `json:"parameters,omitempty"` // none: all as in the metadata
 	Results    []valueJSON `json:"results,omitempty"`
-	Aliases    []Alias     `json:"aliases,omitzero"` // null: as in the metadata
-	Replicas   int         `json:"replicas"`
-	Partitions int         `json:"partitions"`
+	Aliases    []Alias     `json:"aliases,omitzero"`   // null: as in the metadata
+	Replicas   int         `json:"replicas,omitempty"` // 1 if it is left out
+	Partitions int         `json:"partitions,omitempty"`
 }
 
 // valueJSON is a Value with its shape in parts. Without a name it has that of the metadata, without a type its shape.
@@ -51,7 +52,10 @@ func (s signatureBody) Encode() []byte {
 	if err != nil {
 		panic(err) // it was made in this process
 	}
-	j := signatureJSON{Parameters: encodeValues(s.Parameters, md.Params), Results: encodeValues(s.Results, md.Results), Replicas: s.Replicas, Partitions: s.Partitions}
+	j := signatureJSON{Parameters: encodeValues(s.Parameters, md.Params), Results: encodeValues(s.Results, md.Results)}
+	if s.Replicas != 1 || s.Partitions != 1 {
+		j.Replicas, j.Partitions = s.Replicas, s.Partitions
+	}
 	if !slices.Equal(s.Aliases, aliasesOf(md)) {
 		j.Aliases = append([]Alias{}, s.Aliases...)
 	}
@@ -59,7 +63,7 @@ func (s signatureBody) Encode() []byte {
 	if err != nil {
 		panic(err) // it is strings and numbers
 	}
-	return data
+	return packed.Pack(data)
 }
 
 func aliasesOf(md *runtime.Metadata) (all []Alias) {
@@ -133,7 +137,11 @@ func signatureIn(file *bef.File, p *runtime.Program) (*Signature, error) {
 	if data == nil {
 		return signatureOfMetadata(p), nil
 	}
-	var j signatureJSON
+	data, err := packed.Unpack(data)
+	if err != nil {
+		return nil, fmt.Errorf("signature: %w", err)
+	}
+	j := signatureJSON{Replicas: 1, Partitions: 1}
 	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("signature: %w", err)
 	}
@@ -141,7 +149,6 @@ func signatureIn(file *bef.File, p *runtime.Program) (*Signature, error) {
 	if s.Aliases == nil {
 		s.Aliases = aliasesOf(p.Metadata())
 	}
-	var err error
 	if s.Parameters, err = decodeValues(j.Parameters, p.Entry().ArgTypes(), p.Metadata().Params); err != nil {
 		return nil, fmt.Errorf("signature: parameters: %w", err)
 	}

@@ -17,6 +17,14 @@ type asmCmd struct {
 	JSON               bool     `name:"json" help:"One JSON object for each file."`
 }
 
+// Help is what --help says beyond the flags.
+func (asmCmd) Help() string {
+	return `A host program calls kernels, which run on the work queue as their arguments become available. Its text has the syntax of TFRT's.
+
+  halo asm program.mlir -o program.bef
+  halo run program.bef`
+}
+
 func (c *asmCmd) Run(e *env) error {
 	if c.Output != "" && len(c.Files) > 1 {
 		return usageError{fmt.Errorf("-o names one file, but there are %d programs", len(c.Files))}
@@ -76,8 +84,10 @@ func (e *env) optHost(in *input, passes string) error {
 		for _, d := range hostprog.Streams(p, hostprog.Config{}) {
 			fmt.Fprintln(e.stderr, d)
 		}
+	case "":
+		return usageError{fmt.Errorf("%s is a host program: optimisation levels are for HLO; use --passes=canonicalize or --passes=print-stream", in.name)}
 	default:
-		return usageError{fmt.Errorf("host programs have the passes canonicalize and print-stream, not %q", passes)}
+		return usageError{fmt.Errorf("%s is a host program, for which there are the passes canonicalize and print-stream, not %q", in.name, passes)}
 	}
 	_, err = fmt.Fprint(e.stdout, hostprog.Sprint(p, hostprog.CustomForm))
 	return err

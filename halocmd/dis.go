@@ -18,6 +18,14 @@ type disCmd struct {
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }
 
+// Help is what --help says beyond the flags.
+func (disCmd) Help() string {
+	return `Prints a host program, or a compiled HLO program with the instruction of each kernel.
+
+  halo dis model.bef
+  halo dis --exact program.bef | halo asm - -o same.bef`
+}
+
 func (c *disCmd) Run(e *env) error {
 	if c.Output != "-" && len(c.Files) > 1 {
 		return usageError{fmt.Errorf("-o names one file, but there are %d BEF files", len(c.Files))}

@@ -32,6 +32,17 @@ type fmtCmd struct {
 	JSON       bool   `name:"json" help:"One JSON object for each file."`
 }
 
+// Help is what --help says beyond the flags.
+func (fmtCmd) Help() string {
+	return `Reads programs in any form and prints them in the one that --to names, which is XLA's text by default.
+
+  halo fmt model.hlo
+  halo fmt -w dump/                                 every program of a folder, in place
+  halo fmt --to=proto -o protos dump/
+  halo fmt --style=canonical model.hlo | sha256sum  the same for programs that differ only in names
+  halo fmt --to=dot --around=%dot.3 model.hlo | dot -Tsvg > near.svg`
+}
+
 func (c *fmtCmd) Run(e *env) error {
 	cfg, err := c.config()
 	if err != nil {

@@ -23,6 +23,14 @@ type launchCmd struct {
 	Arguments []string `arg:"" passthrough:"" name:"argument" help:"What each process runs: run prog.hlo --spmd --inputs in.npz."`
 }
 
+// Help is what --help says beyond the flags.
+func (launchCmd) Help() string {
+	return `Starts a process for each part of the devices with mpirun, and ends all of them when one fails. It needs halo-mpi, which is
+the same command linked with Open MPI: docs/distributed.md.
+
+  halo launch -n 4 run sharded.hlo --spmd --inputs in.npz`
+}
+
 // Run starts mpirun, and ends it if it does not end by itself when a process has died.
 func (c *launchCmd) Run(e *env) error {
 	if c.Processes < 1 {

@@ -19,6 +19,15 @@ type lowerCmd struct {
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 }
 
+// Help is what --help says beyond the flags.
+func (lowerCmd) Help() string {
+	return `Compiles a program to a file that halo run and the library load without reading, verifying or optimising it again. docs/bef.md describes the format.
+
+  halo lower model.hlo -o model.bef
+  halo run model.bef --inputs in.npz --print
+  halo dis model.bef`
+}
+
 func (c *lowerCmd) Run(e *env) error {
 	if c.Output != "" && len(c.Files) > 1 {
 		return usageError{fmt.Errorf("-o names one file, but there are %d programs", len(c.Files))}

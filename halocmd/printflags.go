@@ -12,7 +12,7 @@ import (
 // an option sets, with ! before it where the field says the contrary.
 type printFlags struct {
 	Style string `help:"${styles}" default:"default" group:"Printing"`
-	Sugar string `help:"Print asynchronous instructions as op-start, op-update, op-done: auto, on or off." default:"auto" enum:"auto,on,off" group:"Printing"`
+	Sugar string `help:"Print asynchronous instructions as op-start, op-update, op-done: on, off, or auto, which is where the text reads back as the same program, but nowhere in halo opt." default:"auto" enum:"auto,on,off" group:"Printing"`
 
 	OperandShapes  *bool `help:"Print the shape of each operand." negatable:"" group:"Printing" config:"OperandShapes"`
 	LargeConstants *bool `help:"Print all literals in full." negatable:"" group:"Printing" config:"LargeConstants"`

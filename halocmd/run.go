@@ -63,6 +63,21 @@ type runCmd struct {
 	exported *export.File     // the file that is run, when it is one of jax.export
 }
 
+// Help is what --help says beyond the flags.
+func (runCmd) Help() string {
+	return `Verifies a program, optimises it for this machine, and runs it: HLO, StableHLO, a compiled BEF file or a host program. A program for several
+devices runs with workers that stand for them. Inputs that are not given are an error, unless --fill generates them.
+
+  halo run step.hlo --inputs in.npz --print
+  halo run step.hlo --inputs in.npz --compare expected.npz
+  halo run step.hlo --fill=random --bench 100
+  halo run step.hlo --fill=random --trace=step.json    for chrome://tracing and Perfetto
+  halo run decoder.mlir --shapes=s32[1,17] --weights=model.safetensors --fill=random
+  halo run sharded.hlo --spmd --inputs in.npz          split over the devices, and joined again
+
+The exit status is 1 if a result differs from --compare.`
+}
+
 func (c *runCmd) Run(e *env) error {
 	if err := c.check(); err != nil {
 		return usageError{err}

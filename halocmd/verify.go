@@ -26,6 +26,17 @@ type verifyCmd struct {
 	readFlags `embed:""`
 }
 
+// Help is what --help says beyond the flags.
+func (verifyCmd) Help() string {
+	return `Reports each finding with its place in the file, its rule, and a hint.
+
+  halo verify model.hlo
+  halo verify --profile=xla --json dump/
+  halo verify --explain=ASYNC-25
+
+The exit status is 1 if there are findings.`
+}
+
 // expandOptions turns the verifier's own options, --mixed-precision or --name=value or --name value, into values of --option.
 func expandOptions(args []string) []string {
 	if len(args) == 0 || args[0] != "verify" {

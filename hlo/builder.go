@@ -159,9 +159,6 @@ func (v Value) Shape() Shape {
 	return v.s.cb.Shape(v.id)
 }
 
-// ID is the id that the instruction has in its computation.
-func (v Value) ID() InstrID { return v.id }
-
 // OpSpec is an instruction to build.
 type OpSpec struct {
 	Opcode   Opcode

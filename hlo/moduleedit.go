@@ -51,12 +51,6 @@ func (e *Editor) Entry() CompID {
 	return e.root.entry
 }
 
-// Name is the module's name.
-func (e *Editor) Name() string {
-	e.check()
-	return e.root.name
-}
-
 // Config is the attributes of the header, shared and not to be written.
 func (e *Editor) Config() *ModuleConfig {
 	e.check()

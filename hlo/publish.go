@@ -114,12 +114,5 @@ func (e *Editor) ViewModule() Module {
 // Shows reports whether m is the module as it is now: what ViewModule would give out.
 func (e *Editor) Shows(m Module) bool { return e.ViewModule() == m }
 
-// Edits grows with every edit: it is the same as before exactly when nothing was edited since.
-func (e *Editor) Edits() uint64 {
-	e.check()
-	e.settle()
-	return e.writes
-}
-
 // Stats is what the session has copied so far. It may be called after the end.
 func (e *Editor) Stats() CopyStats { return e.stats }

@@ -1,6 +1,9 @@
 package hlo
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // ShapeRule computes the result shape of an instruction from its operands' shapes, its attributes and the signatures of what it calls,
 // and checks what the op demands of them. Where inference cannot know the whole shape (convert, reshape, custom-call, ...), the stated
@@ -37,6 +40,11 @@ type ShapeContext struct {
 type ProgramShape struct {
 	Parameters []Shape
 	Result     Shape
+}
+
+// Equal reports whether all shapes are equal, with layouts.
+func (s ProgramShape) Equal(t ProgramShape) bool {
+	return s.Result.Equal(t.Result) && slices.EqualFunc(s.Parameters, t.Parameters, Shape.Equal)
 }
 
 // ShapeError reports operands or attributes that an op does not accept.

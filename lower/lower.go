@@ -108,7 +108,7 @@ const (
 )
 
 // formatVersion changes when files that this package writes stop being readable by older versions of package runtime.
-const formatVersion = "2"
+const formatVersion = "3"
 
 // file puts the finished functions and the plan together.
 func (l *lowering) file(entry *function) (*bef.File, error) {

@@ -23,11 +23,9 @@ var known = map[string]string{
 }
 
 // Known reports whether XLA's hlo-opt has the pass of a name, and the pass of the catalogue that is nearest to it, "" if none is.
-func Known(name string) (nearest string, ok bool) {
+func (lookup) Known(name string) (nearest string, ok bool) {
 	if nearest, ok = known[name]; !ok {
 		nearest, ok = backends[name]
 	}
 	return nearest, ok
 }
-
-func (lookup) Known(name string) (nearest string, ok bool) { return Known(name) }

@@ -285,8 +285,6 @@ func (f *Function) NumArgs() int { return len(f.def.Args) }
 // NumResults returns the number of results of f.
 func (f *Function) NumResults() int { return len(f.def.Results) }
 
-// ArgType and ResultType return the type names in f's signature.
-func (f *Function) ArgType(i int) string    { return f.program.file.Types[f.def.Args[i]] }
 func (f *Function) ResultType(i int) string { return f.program.file.Types[f.def.Results[i]] }
 
 // Kind reports how f is executed.

@@ -140,9 +140,6 @@ func (f *Frame) Ctx() ExecContext {
 	return ctx
 }
 
-// Name returns the kernel's name in the program.
-func (f *Frame) Name() string { return f.kernel.name() }
-
 // Location returns where this use of the kernel comes from.
 func (f *Frame) Location() bef.Location { return f.kernel.location() }
 

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/gohalo/halo/internal/packed"
 )
 
 // The bodies of the plan and metadata sections are a version, then VBR integers in BEF's big-endian groups, and strings
-// as a VBR length with the bytes. Signed numbers (dimensions, trip counts) are zig-zag coded.
+// as a VBR length with the bytes. Signed numbers (dimensions, trip counts) are zig-zag coded. All but short ones are compressed.
 
 const (
 	planVersion     = 2
@@ -49,13 +51,13 @@ func (p *BufferPlan) Encode() []byte {
 			w.ints(s.After)
 		}
 	}
-	return w.b
+	return packed.Pack(w.b)
 }
 
 // DecodeBufferPlan reads the body of a buffer plan section. It checks the form only: Load checks the plan against the
 // functions it is for.
 func DecodeBufferPlan(body []byte) (*BufferPlan, error) {
-	r := planReader{b: body}
+	r := openPlan(body)
 	version := r.version("buffer plan", planVersion)
 	p := &BufferPlan{}
 	for n := r.count(4); n > 0 && r.err == nil; n-- {
@@ -125,12 +127,12 @@ func (m *Metadata) Encode() []byte {
 		w.string(p.Key)
 		w.string(p.Value)
 	}
-	return w.b
+	return packed.Pack(w.b)
 }
 
 // DecodeMetadata reads the body of a metadata section.
 func DecodeMetadata(body []byte) (*Metadata, error) {
-	r := planReader{b: body}
+	r := openPlan(body)
 	r.version("metadata", metadataVersion)
 	m := &Metadata{Module: r.string(), Entry: r.int(), Replicas: r.int(), Partitions: r.int()}
 	for _, leaves := range []*[]Leaf{&m.Params, &m.Results} {
@@ -219,6 +221,11 @@ type planReader struct {
 	b   []byte
 	off int
 	err error
+}
+
+func openPlan(body []byte) (r planReader) {
+	r.b, r.err = packed.Unpack(body)
+	return r
 }
 
 func (r *planReader) fail(format string, args ...any) {

@@ -84,28 +84,6 @@ func (d *Dependencies) Before(i int) []int { return d.before.from(i) }
 // After lists the positions of what needs the instruction at position i directly.
 func (d *Dependencies) After(i int) []int { return d.after.from(i) }
 
-// Needs reports whether the instruction at position i needs that at position j, directly or through others. It looks at nothing outside of the two.
-func (d *Dependencies) Needs(i, j int) bool {
-	if i <= j {
-		return i == j
-	}
-	seen := make([]bool, i-j)
-	for work := []int{i}; len(work) > 0; {
-		at := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, k := range d.Before(at) {
-			if k == j {
-				return true
-			}
-			if k > j && !seen[k-j] {
-				seen[k-j] = true
-				work = append(work, k)
-			}
-		}
-	}
-	return false
-}
-
 // Related marks the position of an instruction, and of all that must come before or after it.
 func (d *Dependencies) Related(id hlo.InstrID) []bool { return d.RelatedWithin(id, 0, len(d.Order)) }
 

@@ -1,4 +1,3 @@
-// Package analysis answers questions about modules without changing them: which computations have side effects, which are reachable.
 package analysis
 
 import "github.com/gohalo/halo/hlo"

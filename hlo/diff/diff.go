@@ -99,9 +99,6 @@ func Find(a, b hlo.Module) *Report {
 	return r
 }
 
-// Computations returns the computations without a partner.
-func (r *Report) Computations() (onlyA, onlyB []hlo.Computation) { return r.onlyA, r.onlyB }
-
 type place struct {
 	comp hlo.CompID
 	id   hlo.InstrID

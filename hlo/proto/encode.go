@@ -70,12 +70,17 @@ func (e *encoder) shapeMsg(s hlo.Shape) *shapeMsg {
 		return m
 	}
 	m.Dimensions = s.Dimensions()
-	m.Dynamic = make([]bool, s.Rank())
+	if !e.program || !s.IsStatic() {
+		m.Dynamic = make([]bool, s.Rank())
+	}
 	for i := range m.Dynamic {
 		m.Dynamic[i] = s.IsDynamicDimension(i)
 	}
 	if l, ok := s.Layout(); ok {
 		m.Layout = encodeLayout(l)
+		if e.program && m.Layout.TailPadding == 1 { // none
+			m.Layout.TailPadding = 0
+		}
 	}
 	return m
 }
@@ -112,7 +117,7 @@ func (e *encoder) module() []byte {
 	m := e.m
 	msg := &moduleMsg{Name: m.Name()}
 	entry := m.Entry()
-	if !entry.IsZero() {
+	if !entry.IsZero() && !e.program {
 		msg.EntryName = entry.Name()
 	}
 	b = marshal(b, msg)
@@ -131,9 +136,12 @@ func (e *encoder) module() []byte {
 // computation appends instructions after their operands and control predecessors. Their ids say the program order, which readers restore.
 func (e *encoder) computation(b []byte, c hlo.Computation) []byte {
 	number := e.programIDs(c)
-	e.scratch = marshal(e.scratch[:0], e.programShape(c, nil))
 	msg := &e.comp
-	*msg = computationMsg{Name: c.Name(), ID: int64(c.ID()), ProgramShape: e.scratch}
+	*msg = computationMsg{Name: c.Name(), ID: int64(c.ID())}
+	if !e.program {
+		e.scratch = marshal(e.scratch[:0], e.programShape(c, nil))
+		msg.ProgramShape = e.scratch
+	}
 	if t := c.ExecutionThread(); t != hlo.MainThread {
 		msg.ExecutionThread = t
 	}

@@ -7,8 +7,11 @@ func (e *encoder) header(entry hlo.Computation) *moduleMsg {
 	c := e.m.Config()
 	msg := &moduleMsg{Frontend: encodeFrontend(c.FrontendAttributes)}
 	if !entry.IsZero() {
-		msg.EntryID, msg.HostProgramShape = int64(entry.ID()), e.programShape(entry, c.EntryLayout)
-		if c.EntryLayout == nil {
+		msg.EntryID = int64(entry.ID())
+		if !e.program || c.EntryLayout != nil && !c.EntryLayout.Equal(entry.Signature()) {
+			msg.HostProgramShape = e.programShape(entry, c.EntryLayout)
+		}
+		if !e.program && c.EntryLayout == nil {
 			msg.extra().NoEntryLayout = true
 		}
 	}

@@ -185,9 +185,9 @@ func TestHostile(t *testing.T) {
 		"payload -1":          {attribute(99, msg(nil).int(2, -1)), "no payload -1"},
 		"tiles of 2^60":       {attribute(40, msg(nil).int(1, 3).int(3, 1<<30).int(3, 1<<30)), "tile dimensions"},
 
-		"gzip, cut":        {zip(t, single(p))[:12], "unexpected EOF"},
-		"gzip of nothing":  {[]byte{0x1f, 0x8b}, "unexpected EOF"},
-		"gzip of too much": {zip(t, make([]byte, 300<<20)), "when decompressed"},
+		"gzip, cut":        {zip(t, single(p))[:12], "cut short"},
+		"gzip of nothing":  {[]byte{0x1f, 0x8b}, "cut short"},
+		"gzip of too much": {zip(t, make([]byte, 300<<20)), "unpacks to more than 268435456 bytes"},
 	} {
 		err := errorIn(t, name, c.bytes)
 		if c.want == "" {

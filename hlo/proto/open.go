@@ -1,23 +1,14 @@
 package proto
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/binary"
-	"io"
-
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/packed"
 )
 
-// The limit on the size of a decompressed file: protobuf has no messages of more than 2 GiB, and programs do not shrink to less than a two-hundredth,
-// unless they are small or, which is the same, have large constants of one value.
-const (
-	maxUnpacked = 1<<31 - 1
-	maxRatio    = 200
-	mayUnpack   = 256 << 20 // whatever the ratio
-)
+// maxUnpacked bounds what a file may grow to when it is decompressed: protobuf has no messages of more than 2 GiB.
+const maxUnpacked = 1<<31 - 1
 
 // Decode reads a module from an HloModuleProto, or from an HloProto, an HloSnapshot, an HloUnoptimizedSnapshot, or an
 // HloModuleProtoWithConfig around one; any of them may be compressed with gzip. The module may share memory with data, which must not be written afterwards. The error is a
@@ -44,27 +35,11 @@ func HasModule(data []byte) bool {
 	return err == nil
 }
 
-var gzipMagic = []byte{0x1f, 0x8b}
-
 func unpack(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, gzipMagic) {
+	if !packed.IsGzip(data) {
 		return data, nil
 	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	limit := min(max(int64(len(data))*maxRatio, mayUnpack), maxUnpacked)
-	// The file ends in the size, which need not be true.
-	size := int64(binary.LittleEndian.Uint32(data[len(data)-4:]))
-	out := bytes.NewBuffer(make([]byte, 0, min(size, int64(len(data))*maxRatio)+bytes.MinRead))
-	if _, err := out.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
-		return nil, err
-	}
-	if int64(out.Len()) > limit {
-		return nil, errorf("%d bytes grow to more than %d when decompressed", len(data), limit)
-	}
-	return out.Bytes(), nil
+	return packed.Gunzip(data, min(packed.Limit(len(data)), maxUnpacked))
 }
 
 // findModule finds the bytes of the module, and of a configuration that stands beside it, if there is one. Each of the messages around a

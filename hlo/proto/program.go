@@ -1,11 +1,10 @@
 package proto
 
 import (
-	"bytes"
-	"compress/gzip"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/packed"
 )
 
 // Program is a module whose instructions are named from outside by the ids that they have in its message. Such an id has the id of the
@@ -46,24 +45,12 @@ func DecodeProgram(data []byte) (*Program, error) {
 func (p *Program) Module() hlo.Module { return p.m }
 
 // Encode is the function [Encode] without what makes no difference to executing the module: metadata but for parameters of the entry,
-// positions, origins, stack frames, statistics, and configurations that no kernel reads. Elided constants stay elided. Messages repeat
-// themselves a lot, so all but short ones are compressed with gzip.
+// positions, origins, stack frames, statistics, configurations that no kernel reads, and whatever follows from the rest, such as the
+// shapes of computations. Elided constants stay elided. Messages repeat themselves a lot, so all but short ones are compressed.
 func (p *Program) Encode() []byte {
 	e := newEncoder(p.m)
 	e.program = true
-	data := e.module()
-	const short = 1 << 10
-	if len(data) < short {
-		return data
-	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(data) // a buffer takes all
-	_ = w.Close()
-	if packed.Len() >= len(data) {
-		return data
-	}
-	return packed.Bytes()
+	return packed.Pack(e.module())
 }
 
 // ID is the id of an instruction of [NewProgram]'s module.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"github.com/gohalo/halo/internal/budget"
+	"github.com/gohalo/halo/internal/packed"
 )
 
 // Member is a file of an archive.
@@ -39,7 +40,7 @@ func Members(kind Kind, data []byte, limit int64, visit func(Member) bool) error
 	if limit <= 0 {
 		limit = MaxUnpacked
 	}
-	limit = min(limit, max(int64(len(data))*maxRatio, mayUnpack))
+	limit = min(limit, packed.Limit(len(data)))
 	left := limit
 	// take reads one member of a size that need not be true.
 	take := func(name string, size int64, r io.Reader) (Member, error) {

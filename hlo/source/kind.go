@@ -72,9 +72,6 @@ func (k Kind) HasArgumentShapes() bool {
 	return k == StableHLOText || k == MLIRBytecode || k == JAXExport
 }
 
-// HasModule reports whether [Read] reads a module from files of this kind.
-func (k Kind) HasModule() bool { return formats[k].read != nil }
-
 // Detect returns the kind of a file by its content, and by its name where the content leaves it open. Content of no known form is
 // HLO text, whose reader says what is wrong with it.
 func Detect(name string, data []byte) Kind {

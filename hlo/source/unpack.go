@@ -2,20 +2,14 @@ package source
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
-)
 
-// A compressed file may grow to mayUnpack bytes, and beyond to maxRatio times its size: programs do not shrink more, unless they are small
-// or, which is the same, have large constants of one value.
-const (
-	maxRatio  = 200
-	mayUnpack = 256 << 20
+	"github.com/gohalo/halo/internal/packed"
 )
 
 // MaxUnpacked bounds what a file may grow to when nothing else does.
@@ -30,13 +24,12 @@ func Unpack(data []byte, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = MaxUnpacked
 	}
-	packed := min(limit, max(int64(len(data))*maxRatio, mayUnpack))
-	var err error
+	most, err := min(limit, packed.Limit(len(data))), error(nil)
 	switch {
 	case formats[Gzip].is(data):
-		data, err = gunzip(data, packed)
+		data, err = packed.Gunzip(data, most)
 	case formats[Zstd].is(data):
-		data, err = unzstd(data, packed)
+		data, err = unzstd(data, most)
 	}
 	if err != nil {
 		return nil, err
@@ -75,22 +68,6 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	case err != nil:
 		err = fmt.Errorf("zstd: %w", err)
 	case int64(len(out)) > limit:
-		err = fmt.Errorf("unpacks to more than %d bytes", limit)
-	}
-	return out, err
-}
-
-// gunzip decompresses at most limit bytes.
-func gunzip(data []byte, limit int64) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	var out []byte
-	if err == nil {
-		out, err = io.ReadAll(io.LimitReader(r, limit+1))
-	}
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("gzip: the file is cut short")
-	case err == nil && int64(len(out)) > limit:
 		err = fmt.Errorf("unpacks to more than %d bytes", limit)
 	}
 	return out, err

@@ -3,6 +3,7 @@ package amd64
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Reg is a general or a vector register, by its number.
@@ -73,6 +74,9 @@ type jump struct {
 
 // Len is the number of bytes up to now.
 func (c *Code) Len() int { return len(c.bytes) }
+
+// Grow makes room for n more bytes.
+func (c *Code) Grow(n int) { c.bytes = slices.Grow(c.bytes, n) }
 
 // NewLabel is a label whose place is not known yet.
 func (c *Code) NewLabel() Label {

@@ -109,7 +109,7 @@ func TestFilesModules(t *testing.T) {
 		}
 		at := bytes.Index(all[i], modules[i])
 		b := bytes.Clone(all[i])
-		copy(b[at:], Message(rng, modules[i]))
+		copy(b[at:], message(rng, modules[i]))
 		return target.File(b, seed)
 	})
 }
@@ -151,7 +151,7 @@ func TestMessages(t *testing.T) {
 	}
 	Campaign(t, 4000, func(seed uint64) (Fate, error) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		return target.Message(Message(rng, messages[rng.IntN(len(messages))]), seed)
+		return target.Message(message(rng, messages[rng.IntN(len(messages))]), seed)
 	})
 }
 

@@ -41,9 +41,9 @@ func Bytes(rng *rand.Rand, b []byte) []byte {
 
 var interesting = []byte{0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 129, 192, 254, 255}
 
-// Message changes some numbers of a copy of a protobuf message to others that are written with as many bytes, so that all around them stays
+// message changes some numbers of a copy of a protobuf message to others that are written with as many bytes, so that all around them stays
 // well-formed: shapes, attributes, ids.
-func Message(rng *rand.Rand, b []byte) []byte {
+func message(rng *rand.Rand, b []byte) []byte {
 	b = bytes.Clone(b)
 	var numbers [][2]int // offset and length
 	varints(b, 0, 0, &numbers)

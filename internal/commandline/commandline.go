@@ -45,14 +45,14 @@ type Program[E any] struct {
 	Out, Err   io.Writer
 }
 
-// A Runner is a subcommand.
-type Runner[E any] interface{ Run(E) error }
+// A runner is a subcommand.
+type runner[E any] interface{ Run(E) error }
 
-// An Applier is a subcommand that looks at its flags before it runs.
-type Applier[E any] interface{ AfterApply(E) error }
+// An applier is a subcommand that looks at its flags before it runs.
+type applier[E any] interface{ AfterApply(E) error }
 
-// A Helper is a subcommand that says more in its help than what its flags do.
-type Helper interface{ Help() string }
+// A helper is a subcommand that says more in its help than what its flags do.
+type helper interface{ Help() string }
 
 // UsageError is a command line that cannot be understood.
 type UsageError struct {
@@ -157,7 +157,7 @@ func (p *Program[E]) command(field reflect.StructField, v reflect.Value, withFla
 		g.fields(v)
 		c.Use += g.usage()
 		c.Long = c.Short
-		if h, ok := value.(Helper); ok {
+		if h, ok := value.(helper); ok {
 			c.Long += "\n\n" + h.Help()
 		}
 		c.Annotations = map[string]string{arguments: g.argumentHelp()}
@@ -172,12 +172,12 @@ func (p *Program[E]) command(field reflect.StructField, v reflect.Value, withFla
 		if err := g.missing(); err != nil {
 			return &UsageError{Command: c.Name(), Err: err}
 		}
-		if a, ok := value.(Applier[E]); ok {
+		if a, ok := value.(applier[E]); ok {
 			if err := a.AfterApply(p.Env); err != nil {
 				return err
 			}
 		}
-		return value.(Runner[E]).Run(p.Env)
+		return value.(runner[E]).Run(p.Env)
 	}
 	return c
 }

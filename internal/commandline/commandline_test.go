@@ -38,7 +38,7 @@ type limits struct {
 	Rate float64 `help:"Bytes a second." group:"Limits"`
 }
 
-func (*copyCmd) Help() string { return "  copy a b" }
+func (*copyCmd) Help() string { return "A paragraph of two\nlines.\n\n  copy a b\n  copy c d" }
 
 func (c *copyCmd) Run(out *strings.Builder) error {
 	large := "unset"
@@ -117,7 +117,7 @@ func TestHelp(t *testing.T) {
 	_, help, err := run("copy --help")
 	require.NoError(t, err)
 	for _, want := range []string{
-		"Usage: tool copy <from> [<target> ...] [flags]\n", "  copy a b\n", "      --[no-]large-files          Copy large files.\n",
+		"Usage: tool copy <from> [<target> ...] [flags]\n", "\nA paragraph of two lines.\n\n  copy a b\n  copy c d\n", "      --[no-]large-files          Copy large files.\n",
 		"  -m, --mode=TEXT                 How: fast or safe. Default: safe.\n", "      --remarks[=KIND]            Print remarks.\n",
 		"\nLimits:\n      --max=N                     At most so many. Default: 7.\n", "\nFlags of all commands:\n      --loud                      Say more.\n",
 	} {

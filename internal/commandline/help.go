@@ -60,16 +60,24 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 	}
 }
 
-// describe is the text of the help above the flags.
+// describe is the text of the help above the flags: indented lines, which are examples, as they are, and the paragraphs between them broken anew.
 func describe(c *cobra.Command) string {
-	var lines []string
+	var lines, paragraph []string
+	flush := func() {
+		if len(paragraph) > 0 {
+			lines = append(lines, wrap(strings.Join(paragraph, " "), helpWidth)...)
+			paragraph = nil
+		}
+	}
 	for line := range strings.SplitSeq(strings.TrimRight(cmp.Or(c.Long, c.Short), "\n"), "\n") {
-		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") { // an example
-			lines = append(lines, line)
+		if line != "" && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+			paragraph = append(paragraph, line)
 			continue
 		}
-		lines = append(lines, wrap(line, helpWidth)...)
+		flush()
+		lines = append(lines, line)
 	}
+	flush()
 	return strings.Join(lines, "\n")
 }
 

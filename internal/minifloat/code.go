@@ -21,13 +21,6 @@ func (f Format) IsInf(code uint16) bool {
 	return l.family == ieee && code&l.mask&^l.sign == l.over
 }
 
-// IsZero reports whether code is zero, of either sign.
-func (f Format) IsZero(code uint16) bool {
-	l := &layouts[f]
-	code &= l.mask
-	return l.family != scale && (code == 0 || code == l.sign && l.family != unsignedZero)
-}
-
 // NaN returns the quiet positive NaN of f; the code of -0 in formats without NaN, which
 // is what XLA stores for one.
 func (f Format) NaN() uint16 { return layouts[f].nan }
@@ -51,19 +44,6 @@ func (f Format) Payload(code uint16) uint64 {
 	return uint64(code) & (1<<infos[f].PayloadBits - 1)
 }
 
-// Inf returns the code of infinity, and where f has none that of the value an infinity is
-// converted to: NaN or the largest finite value.
-func (f Format) Inf(negative bool) uint16 {
-	l := &layouts[f]
-	if !negative {
-		return l.overflow(0)
-	}
-	if l.family == scale {
-		return l.nan
-	}
-	return l.overflow(l.sign)
-}
-
 // Max returns the code of the largest finite value; that of the smallest is its Negate.
 func (f Format) Max() uint16 { return layouts[f].max }
 
@@ -75,30 +55,4 @@ func (f Format) Negate(code uint16) uint16 {
 		return code
 	}
 	return code ^ l.sign
-}
-
-// Abs clears the sign bit, of a NaN too, except of the only NaN of formats without -0.
-func (f Format) Abs(code uint16) uint16 {
-	l := &layouts[f]
-	if l.family == unsignedZero && code&l.mask == l.nan {
-		return code
-	}
-	return code &^ l.sign
-}
-
-// OrderKey maps codes to integers in the total order of HLO's compare:
-// -NaN < -inf < … < -0 < +0 < … < inf < NaN. The only NaN of formats without -0 is first.
-func (f Format) OrderKey(code uint16) int {
-	l := &layouts[f]
-	code &= l.mask
-	magnitude := int(code &^ l.sign)
-	switch {
-	case code&l.sign == 0:
-		return magnitude
-	case l.family != unsignedZero:
-		return -1 - magnitude
-	case magnitude == 0:
-		return -1 << 15
-	}
-	return -magnitude
 }

@@ -53,7 +53,6 @@ func TestRoundTrip(t *testing.T) {
 				x, y := f.Float32(code), f.Float64(code)
 				require.Equal(t, math.IsNaN(y), f.IsNaN(code), "%#x", code)
 				require.Equal(t, math.IsInf(y, 0), f.IsInf(code), "%#x", code)
-				require.Equal(t, y == 0, f.IsZero(code), "%#x", code)
 				back32, back64 := f.FromFloat32(x), f.FromFloat64(y)
 				switch {
 				case f.IsNaN(code):
@@ -69,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 					continue
 				case f.IsInf(code):
 					infs++
-				case f.IsZero(code):
+				case y == 0:
 					zeros++
 				}
 				require.Equal(t, y, float64(x), "%#x", code)
@@ -139,7 +138,7 @@ func (r nearest) of(x float64) uint16 {
 		}
 	}
 	if i == len(r.values)-1 {
-		return f.Inf(negative)
+		return f.FromFloat64(math.Copysign(math.Inf(1), x))
 	}
 	code := r.codes[i]
 	if negative && (code != 0 || info.HasNegativeZero) {
@@ -244,30 +243,15 @@ func TestNaN(t *testing.T) {
 	}
 }
 
-// TestCodeOperations compares negate, abs and the order with what they mean on values.
-func TestCodeOperations(t *testing.T) {
+// TestNegate compares negate with what it means on values.
+func TestNegate(t *testing.T) {
 	for _, f := range Formats() {
-		if f.Bits() == 16 {
-			continue // pairs below would be 2^32
-		}
-		for a := range uint16(1) << f.Bits() {
-			x := f.Float64(a)
+		for c := range 1 << f.Bits() {
+			a := uint16(c)
 			if !f.IsNaN(a) && f.Info().HasSign {
-				require.Equal(t, -x, f.Float64(f.Negate(a)), "%v %#x", f, a)
-				require.Equal(t, math.Abs(x), f.Float64(f.Abs(a)), "%v %#x", f, a)
-				require.False(t, math.Signbit(f.Float64(f.Abs(a))), "%v %#x", f, a)
+				require.Equal(t, -f.Float64(a), f.Float64(f.Negate(a)), "%v %#x", f, a)
 			} else {
-				require.True(t, f.IsNaN(f.Negate(a)) == f.IsNaN(a) && f.IsNaN(f.Abs(a)) == f.IsNaN(a))
-			}
-			for b := range uint16(1) << f.Bits() {
-				y := f.Float64(b)
-				before := x < y || x == 0 && y == 0 && math.Signbit(x) && !math.Signbit(y) ||
-					!f.IsNaN(a) && f.IsNaN(b) && b&0x80 == 0 || // NaN comes last
-					f.IsNaN(a) && a&0x80 != 0 && !f.IsNaN(b) && f != F8E8M0FNU // and -NaN first
-				ka, kb := f.OrderKey(a), f.OrderKey(b)
-				if (a == b) != (ka == kb) || before && ka >= kb {
-					require.Fail(t, "wrong order", "%v %#x %#x: %d %d", f, a, b, ka, kb)
-				}
+				require.Equal(t, f.IsNaN(a), f.IsNaN(f.Negate(a)), "%v %#x", f, a)
 			}
 		}
 	}

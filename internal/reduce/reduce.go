@@ -110,7 +110,7 @@ func (r *reducer) take(m hlo.Module) bool {
 // fitHeader makes the header say what the entry takes and returns now. What it says about single parts of these goes when they change.
 func fitHeader(e *hlo.Editor) {
 	old, now := e.Config(), e.View(e.Entry()).Signature()
-	if l := old.EntryLayout; l == nil || l.Result.Equal(now.Result) && slices.EqualFunc(l.Parameters, now.Parameters, hlo.Shape.Equal) {
+	if l := old.EntryLayout; l == nil || l.Equal(now) {
 		return
 	}
 	config := *old

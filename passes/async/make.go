@@ -132,15 +132,15 @@ func handedOn(c *hlo.Common) (done, start *hlo.Common) {
 	return &d, &s
 }
 
-// Chain is an asynchronous operation all of whose steps lie in one computation: start, updates, done.
-type Chain struct {
+// asyncChain is an asynchronous operation all of whose steps lie in one computation: start, updates, done.
+type asyncChain struct {
 	Start, Done hlo.Instruction
 	Updates     []hlo.Instruction
 }
 
 // chainOf finds the chain that a done ends; false if a step is used by anything but the next one, or lies elsewhere.
-func chainOf(done hlo.Instruction) (Chain, bool) {
-	c := Chain{Done: done}
+func chainOf(done hlo.Instruction) (asyncChain, bool) {
+	c := asyncChain{Done: done}
 	for in := done; ; {
 		if in.NumOperands() == 0 {
 			return c, false
@@ -163,7 +163,7 @@ func chainOf(done hlo.Instruction) (Chain, bool) {
 }
 
 // Operands lists all operands that the chain binds, in order.
-func (c Chain) Operands() []hlo.InstrID {
+func (c asyncChain) Operands() []hlo.InstrID {
 	all := slices.Collect(c.Start.OperandIDs())
 	for _, u := range c.Updates {
 		all = append(all, slices.Collect(u.OperandIDs())[1:]...)
@@ -173,7 +173,7 @@ func (c Chain) Operands() []hlo.InstrID {
 
 // unmake is the inverse of [Make]: it puts the instructions of the wrapped computation in the place of the done, and removes the chain. The chain
 // belongs to the session's current view of the computation. Control dependencies of all steps go to what replaces them.
-func unmake(ce hlo.CompEdit, m hlo.Module, chain Chain) error {
+func unmake(ce hlo.CompEdit, m hlo.Module, chain asyncChain) error {
 	e := ce.Editor()
 	callee := chain.Start.Callee(0)
 	done, operands := chain.Done.ID(), chain.Operands()

@@ -17,7 +17,7 @@ var Unwrapper = &pass.Pass{
 
 Chains whose steps lie in one computation are taken apart; others stay. It answers what a program would take without asynchrony.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		return unwrapAll(ctx, m, func(hlo.Computation, Chain) (string, bool) { return "every chain is to be", true })
+		return unwrapAll(ctx, m, func(hlo.Computation, asyncChain) (string, bool) { return "every chain is to be", true })
 	},
 }
 
@@ -32,7 +32,7 @@ be independent of the chain but such instructions. Chains that can overlap stay.
 		costs := pass.Fact(ctx, m, analysis.FindCosts)
 		var of hlo.CompID
 		var overlaps *overlaps
-		return unwrapAll(ctx, m, func(c hlo.Computation, chain Chain) (string, bool) {
+		return unwrapAll(ctx, m, func(c hlo.Computation, chain asyncChain) (string, bool) {
 			if overlaps == nil || of != c.ID() {
 				of, overlaps = c.ID(), findOverlaps(c, costs)
 			}
@@ -45,7 +45,7 @@ be independent of the chain but such instructions. Chains that can overlap stay.
 	},
 }
 
-func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, Chain) (why string, yes bool)) (hlo.Module, error) {
+func unwrapAll(ctx *pass.Context, m hlo.Module, want func(hlo.Computation, asyncChain) (why string, yes bool)) (hlo.Module, error) {
 	e := ctx.Edit(m)
 	for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 		for in := range c.Instructions() {
@@ -102,7 +102,7 @@ func (o *overlaps) free(in hlo.Instruction) bool {
 }
 
 // beside is the first work that can be done, or is scheduled, while a chain is under way; zero if there is none.
-func (o *overlaps) beside(chain Chain) (work hlo.Instruction) {
+func (o *overlaps) beside(chain asyncChain) (work hlo.Instruction) {
 	steps := []hlo.InstrID{chain.Start.ID(), chain.Done.ID()}
 	for _, u := range chain.Updates {
 		steps = append(steps, u.ID())

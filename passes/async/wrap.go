@@ -143,13 +143,19 @@ func (w *wrapper) choose(ctx *pass.Context, m hlo.Module, c hlo.Computation, cos
 			beside[i] = 0
 		}
 	}
+	isCandidate := make(map[hlo.InstrID]bool, len(all))
+	for _, k := range all {
+		isCandidate[k.id] = true
+	}
+	bottlenecks := d.FindBottlenecks(func(in hlo.Instruction) bool { return isCandidate[in.ID()] || beside[d.Position(in.ID())] > 0 })
 	var chosen []hlo.InstrID
 	for _, k := range all {
 		if len(chosen) == w.maxInFlight {
 			break
 		}
-		related, other := d.Related(k.id), 0.0
-		for i, s := range beside {
+		low, high := bottlenecks.Around(d.Position(k.id), d.Position(k.id))
+		related, other := d.RelatedWithin(k.id, low, high), 0.0
+		for i, s := range beside[low:high] {
 			if !related[i] {
 				other += s
 			}

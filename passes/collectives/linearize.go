@@ -17,17 +17,17 @@ same order, whatever the scheduler does.`,
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
 			var before hlo.Instruction
-			var deps *analysis.Dependencies
+			var ways *analysis.Ways
 			for in := range c.PostOrder() {
 				if !isCollective(in) {
 					continue
 				}
-				if deps == nil {
-					deps = analysis.FindDependencies(c)
+				if ways == nil {
+					ways = analysis.FindWays(c)
 				}
 				last := before
 				before = in
-				if last.IsZero() || deps.Needs(deps.Position(in.ID()), deps.Position(last.ID())) || !ctx.Spend("order") {
+				if last.IsZero() || ways.Precedes(last.ID(), in.ID()) || !ctx.Spend("order") {
 					continue
 				}
 				ctx.Passed(in, "runs after %%%s, from which it is independent", last.Name())

@@ -123,8 +123,13 @@ func Simulate(m hlo.Module, c hlo.Computation, costs *analysis.Costs, on Machine
 	}
 	s := &Simulation{Computation: c, Workers: max(on.Workers, 1)}
 	s.run(tasks)
+	bottlenecks := d.FindBottlenecks(func(in hlo.Instruction) bool { return analysis.IsDone(in) || tasks[d.Position(in.ID())].seconds > 0 })
 	for i, j := range job {
-		s.Chains = append(s.Chains, s.hidden(tasks, i, j, max(parts[j], j+1)))
+		h := s.hidden(tasks, i, j, max(parts[j], j+1))
+		if h.Why == "" && h.Exposed > noticeable {
+			h.Why = s.obstacle(tasks, i, h.End, d, bottlenecks)
+		}
+		s.Chains = append(s.Chains, h)
 	}
 	slices.SortFunc(s.Chains, func(a, b Hidden) int {
 		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Start.ID(), b.Start.ID()))
@@ -292,49 +297,50 @@ func rankOf(t *task) int {
 	return 2
 }
 
-// hidden measures a chain against everything else, and finds what stands in its way.
+// noticeable is a time that counts, in seconds.
+const noticeable = 1e-9
+
+// hidden measures a chain against everything else, and says if it waited for a worker.
 func (s *Simulation) hidden(tasks []task, done, job, after int) Hidden {
 	t := &tasks[job]
 	start := t.chain
 	h := Hidden{Start: start, Done: tasks[done].in, Begin: math.Inf(1)}
 	var own, others []interval
-	for _, x := range s.Spans {
-		if x.chain == start.ID() && x.Async {
-			own = append(own, interval{x.Begin, x.End})
-		} else {
-			others = append(others, interval{x.Begin, x.End})
-		}
-	}
 	for k := job; k < after; k++ {
 		h.Begin, h.End = min(h.Begin, tasks[k].end-tasks[k].seconds), max(h.End, tasks[k].end)
+	}
+	for _, x := range s.Spans { // in the order in which they begin
+		switch {
+		case x.chain == start.ID() && x.Async:
+			own = append(own, interval{x.Begin, x.End})
+		case x.Begin < h.End && x.End > h.Begin:
+			others = append(others, interval{x.Begin, x.End})
+		}
+		if x.Begin > h.End {
+			break
+		}
 	}
 	all := uncovered(own, nil)
 	h.Exposed = uncovered(own, others)
 	h.Hidden = all - h.Exposed
-	const noticeable = 1e-9
-	switch late := t.end - t.seconds - t.ready; {
-	case h.Exposed <= noticeable && late <= noticeable:
-	case late > noticeable:
+	if late := t.end - t.seconds - t.ready; late > noticeable {
 		h.Why = fmt.Sprintf("limit: it waited %.1f µs for one of %d workers", late*1e6, s.Workers)
-	default:
-		h.Why = s.obstacle(tasks, done, start, h.End)
 	}
 	return h
 }
 
 // obstacle says why nothing runs beside the rest of a chain.
-func (s *Simulation) obstacle(tasks []task, done int, start hlo.Instruction, end float64) string {
-	d := analysis.FindDependencies(s.Computation)
-	related, needs := d.Related(start.ID()), d.Related(tasks[done].in.ID())
-	for i, in := range d.Order {
-		if tasks[i].seconds == 0 || related[i] && needs[i] || tasks[i].end-tasks[i].seconds < end {
-			continue
-		}
-		if s.Computation.IsScheduled() && !needs[i] {
-			return fmt.Sprintf("order: %%%s does not need it, and the schedule has it behind %%%s", in.Name(), tasks[done].in.Name())
+func (s *Simulation) obstacle(tasks []task, done int, end float64, d *analysis.Dependencies, bottlenecks analysis.Bottlenecks) string {
+	if s.Computation.IsScheduled() {
+		low, high := bottlenecks.Around(done, done)
+		related := d.RelatedWithin(tasks[done].in.ID(), low, high)
+		for i, in := range d.Order[low:high] {
+			if t := &tasks[low+i]; t.seconds > 0 && !related[i] && t.end-t.seconds >= end {
+				return fmt.Sprintf("order: %%%s does not need it, and the schedule has it behind %%%s", in.Name(), tasks[done].in.Name())
+			}
 		}
 	}
-	for _, u := range d.After(d.Position(tasks[done].in.ID())) {
+	for _, u := range d.After(done) {
 		return fmt.Sprintf("dependency: %%%s needs it, and nothing else is left to do", d.Order[u].Name())
 	}
 	return "dependency: the result of the computation needs it, and nothing else is left to do"

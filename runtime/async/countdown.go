@@ -24,10 +24,6 @@ func NewCountDown[T any](r Ref[T], n int) *CountDown[T] {
 	return c
 }
 
-// Ref returns the value that is counted down, borrowed from c until the last
-// step.
-func (c *CountDown[T]) Ref() Ref[T] { return c.ref }
-
 // CountDown takes k steps and reports whether they completed the count; k = 0
 // asks whether it is complete and changes nothing. A non-nil err makes the
 // value an error at the final step, not earlier; of several the last wins. It

@@ -116,9 +116,6 @@ const (
 	maxLocNodes = 4096
 )
 
-// Len is the number of bytes of records; an id below it is that of a record.
-func (t *Locations) Len() int { return len(t.Records) }
-
 // At decodes a record. An id outside of the table, which is how a writer says
 // that there is none, and a broken record give the zero Location.
 func (t *Locations) At(id LocID) Location {

@@ -51,8 +51,6 @@ func Bool(v bool) Value {
 }
 func Int32(v int32) Value     { return Bits(I32, uint64(uint32(v))) }
 func Int64(v int64) Value     { return Bits(I64, uint64(v)) }
-func Uint32(v uint32) Value   { return Bits(UI32, uint64(v)) }
-func Uint64(v uint64) Value   { return Bits(UI64, v) }
 func Float32(v float32) Value { return Bits(F32, uint64(math.Float32bits(v))) }
 func Float64(v float64) Value { return Bits(F64, math.Float64bits(v)) }
 

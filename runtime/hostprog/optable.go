@@ -83,9 +83,6 @@ func NewOpTable(defs ...OpDef) (*OpTable, error) {
 	return t, nil
 }
 
-// Standard is the table of the ops that have a custom form.
-func Standard() *OpTable { return standard() }
-
 // Lookup returns the row of an op, or nil. Rows must not be changed.
 func (t *OpTable) Lookup(name string) *OpDef {
 	for ; t != nil; t = t.parent {

@@ -11,10 +11,10 @@ import (
 // Every row has a doc, and an op made after it is written in its own form and
 // read back.
 func TestEveryRow(t *testing.T) {
-	names := Standard().Names()
+	names := standard().Names()
 	require.Greater(t, len(names), 300)
 	for _, name := range names {
-		d := Standard().Lookup(name)
+		d := standard().Lookup(name)
 		assert.NotEmpty(t, d.Doc, name)
 		require.NotEmpty(t, d.form, name)
 		p := sampleOf(t, d)
@@ -31,7 +31,7 @@ func TestEveryRow(t *testing.T) {
 	}
 	for name, d := range formsByName() {
 		if d.seed != nil {
-			assert.Nil(t, Standard().Lookup(name), "an older spelling is no op of today")
+			assert.Nil(t, standard().Lookup(name), "an older spelling is no op of today")
 		}
 	}
 }

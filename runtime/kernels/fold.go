@@ -20,18 +20,33 @@ type fold[T any] struct {
 	columns func(y, x []T)
 	// block sets d to the fold of a run of up to sumBlock elements; or is nil, and run is to be called.
 	block func(d *T, x []T)
+	// runs does what each does for runs of up to longest elements.
+	runs    func(y, x []T, run int, first *T)
+	longest int
 }
 
-// each sets y[i] to the fold of run i of x, all runs as long.
-func (f *fold[T]) each(y, x []T, run int) {
-	if f.block == nil || run > sumBlock {
+// each sets y[i] to the fold of first and run i of x, all runs as long.
+func (f *fold[T]) each(y, x []T, run int, first *T) {
+	switch {
+	case run <= f.longest:
+		f.runs(y, x, run, first)
+		return
+	case f.block == nil || run > sumBlock:
 		for i := range y {
 			y[i] = f.run(x[i*run:][:run])
 		}
-		return
+	default:
+		for i := range y {
+			f.block(&y[i], x[i*run:][:run])
+		}
 	}
-	for i := range y {
-		f.block(&y[i], x[i*run:][:run])
+	f.begin(y, *first)
+}
+
+// begin folds the initial value in front of finished elements.
+func (f *fold[T]) begin(y []T, first T) {
+	for i, v := range y {
+		y[i] = f.pair(first, v)
 	}
 }
 
@@ -87,19 +102,25 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 		pair := func(x, y T) T { return x + y }
 		name := vec.Of(op, vec.Unsigned(t))
 		block := vec.FindFold(name.In(vec.Folding), pair, vec.SumOf[T])
-		return &fold[T]{pair, sumBlocks(runLoop(block, vec.SumOf[T])), rowsLoop(name, sumRows[T]), sumShort[T], sumColumns[T], block}
+		return withFoldRuns(fold[T]{pair, sumBlocks(runLoop(block, vec.SumOf[T])), rowsLoop(name, sumRows[T]), sumShort[T], sumColumns[T], block, nil, 0}, name)
 	case hlo.OpMultiply:
-		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T], nil}
+		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T], nil, nil, 0}
 	case hlo.OpMaximum:
 		pair := func(x, y T) T { return max(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, maxRun[T])
-		return &fold[T]{pair, runLoop(block, maxRun[T]), rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T], block}
+		return withFoldRuns(fold[T]{pair, runLoop(block, maxRun[T]), rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T], block, nil, 0}, vec.Of(op, t))
 	case hlo.OpMinimum:
 		pair := func(x, y T) T { return min(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, minRun[T])
-		return &fold[T]{pair, runLoop(block, minRun[T]), rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T], block}
+		return withFoldRuns(fold[T]{pair, runLoop(block, minRun[T]), rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T], block, nil, 0}, vec.Of(op, t))
 	}
 	return nil
+}
+
+// withFoldRuns is a fold with the loop for short runs, if there is one.
+func withFoldRuns[T realNumber](f fold[T], name vec.Name) *fold[T] {
+	f.runs, f.longest = vec.FindFoldRuns[T](name.In(vec.FoldingRuns))
+	return &f
 }
 
 func integerFoldOf[T integerNumber](op hlo.Opcode) *fold[T] {
@@ -159,7 +180,7 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 				}
 				y[c] = v
 			}
-		}, nil}
+		}, nil, nil, 0}
 }
 
 // rowsLoop is a loop of package vec as fold.rows.

@@ -14,6 +14,8 @@ type narrowReduction struct {
 	units, run    int
 	parts, split  int // of a run, and their length
 	fold          func(x []uint16) float32
+	block         func(d *float32, x []uint16) // is what fold does with up to blockLength elements
+	blockLength   int
 	pair          func(x, y float32) float32
 	in, init, out place
 	partial       section
@@ -74,7 +76,10 @@ func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
 	r.pair = wide.pair
 	find := func(identity float32) func(x []uint16) float32 {
 		portable := func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) }
-		return runLoop(vec.FindFold(vec.Of(op, t).In(vec.Folding), r.pair, portable), portable)
+		if r.block = vec.FindFold(vec.Of(op, t).In(vec.Folding), r.pair, portable); r.block != nil {
+			r.blockLength = sumBlock
+		}
+		return runLoop(r.block, portable)
 	}
 	//halo:allow opswitch a loop belongs to each
 	switch op {
@@ -96,11 +101,15 @@ func (r *narrowReduction) tasks(f *runtime.TensorFrame, lo, hi int) {
 	}
 	for t := lo; t < hi; t++ {
 		unit, begin := t/r.parts, t%r.parts*r.split
-		v := r.fold(in[unit*r.run+begin : unit*r.run+min(begin+r.split, r.run)])
-		if r.parts == 1 {
-			v = r.pair(init, v)
+		x := in[unit*r.run+begin : unit*r.run+min(begin+r.split, r.run)]
+		if len(x) <= r.blockLength {
+			r.block(&out[t], x)
+		} else {
+			out[t] = r.fold(x)
 		}
-		out[t] = v
+		if r.parts == 1 {
+			out[t] = r.pair(init, out[t])
+		}
 	}
 }
 

@@ -58,11 +58,11 @@ func (x *sorter) sortBare(f *runtime.TensorFrame, b *sortBuffers, first int) boo
 		}
 		v, swap := b.short[:x.n], b.short[x.n:]
 		k.orderable32(v, elems[uint32](in))
-		k.restore32(elems[uint32](to), sortNumbers(v, swap, 0, 32))
+		unorder(k, elems[uint32](to), sortNumbers(v, swap, 0, 32))
 	} else {
 		b.forNumbers(x)
 		k.orderable(b.packed, in)
-		k.restore64(elems[uint64](to), sortNumbers(b.packed, b.swap, 0, 64))
+		unorder(k, elems[uint64](to), sortNumbers(b.packed, b.swap, 0, 64))
 	}
 	if x.stride != 1 {
 		back := box{dims: []int{x.n}, src: []int{w}, dst: []int{x.stride * w}, run: w, width: w}

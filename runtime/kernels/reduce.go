@@ -182,8 +182,7 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		return
 	}
 	if r.inner && r.parts == 1 && r.isContiguous() {
-		r.fold.each(out[lo:hi], in[lo*r.run:hi*r.run], r.run)
-		r.begin(out[lo:hi], init)
+		r.fold.each(out[lo:hi], in[lo*r.run:hi*r.run], r.run, &elems[T](r.init.of(f))[0])
 		return
 	}
 	buffer := r.rows.Get().(*[]T)
@@ -203,17 +202,10 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		y := out[up*r.run+b*r.block:][:cols]
 		r.foldRows(y, x[b*r.block:], r.strips[part:min(part+r.split, len(r.strips))], (*buffer)[:cols])
 		if !r.isPartial() {
-			r.begin(y, init)
+			r.fold.begin(y, init)
 		}
 	}
 	r.rows.Put(buffer)
-}
-
-// begin folds the initial value in front of finished elements.
-func (r *reduction[T]) begin(y []T, init T) {
-	for i, v := range y {
-		y[i] = r.fold.pair(init, v)
-	}
 }
 
 // foldRuns folds the runs of a part.
@@ -264,7 +256,7 @@ func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 		y := out[u*w:][:w]
 		copy(y, sum)
 		r.fold.below(y, sum[w:])
-		r.begin(y, init)
+		r.fold.begin(y, init)
 	}
 }
 

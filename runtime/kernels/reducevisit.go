@@ -87,7 +87,7 @@ func (r *reduction[T]) visitColumns(b *frameBuffers, v *reduceVisit[T], task int
 	}
 	r.rows.Put(buffer)
 	if !r.isPartial() {
-		r.begin(v.row, v.init)
+		r.fold.begin(v.row, v.init)
 	}
 }
 
@@ -124,7 +124,7 @@ func (v *reduceVisit[T]) units(at int, x []T) {
 		fold.below(y, rows[:whole])
 		fold.rows(y[:len(rows)-whole], rows[whole:])
 		if done+k == v.unit && !v.r.isPartial() {
-			v.r.begin(y, v.init)
+			v.r.fold.begin(y, v.init)
 		}
 		at += k
 		x = x[k:]
@@ -144,8 +144,7 @@ func (v *reduceVisit[T]) runs(at int, x []T) {
 	}
 	if at%v.length == v.shift && len(x)%v.length == 0 && v.r.parts == 1 {
 		y := v.out[at/v.length:][:len(x)/v.length]
-		f.each(y, x, v.length)
-		v.r.begin(y, v.init)
+		f.each(y, x, v.length, &v.init)
 		return
 	}
 	for len(x) > 0 {

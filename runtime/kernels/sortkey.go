@@ -251,44 +251,22 @@ func (k *sortKey) orderable32(dst, src []uint32) {
 	}
 }
 
-// restore32 is the inverse of orderable32.
-func (k *sortKey) restore32(dst, keys []uint32) {
-	mask := uint32(0)
+// unorder is the inverse of orderable and orderable32, for keys as wide as elements, but for zeros that they make equal.
+func unorder[K uint32 | uint64](k *sortKey, dst, keys []K) {
+	mask, top := K(0), k.bits()-1
 	if k.descending {
-		mask = math.MaxUint32
+		mask = ^mask
 	}
 	dst = dst[:len(keys)]
 	switch k.typ {
-	case hlo.F32:
+	case hlo.F32, hlo.F64:
 		for i, v := range keys {
 			v ^= mask
-			dst[i] = v ^ (uint32(int32(^v)>>31) | 1<<31)
+			dst[i] = v ^ (-(^v >> top) | 1<<top)
 		}
 		return
-	case hlo.S32:
-		mask ^= 1 << 31
-	}
-	for i, v := range keys {
-		dst[i] = v ^ mask
-	}
-}
-
-// restore64 is the inverse of orderable for keys of 64 bits, but for zeros that it makes equal.
-func (k *sortKey) restore64(dst, keys []uint64) {
-	mask := uint64(0)
-	if k.descending {
-		mask = math.MaxUint64
-	}
-	dst = dst[:len(keys)]
-	switch k.typ {
-	case hlo.F64:
-		for i, v := range keys {
-			v ^= mask
-			dst[i] = v ^ (uint64(int64(^v)>>63) | 1<<63)
-		}
-		return
-	case hlo.S64:
-		mask ^= 1 << 63
+	case hlo.S32, hlo.S64:
+		mask ^= 1 << top
 	}
 	for i, v := range keys {
 		dst[i] = v ^ mask

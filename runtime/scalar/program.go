@@ -45,9 +45,6 @@ func (s *State) SetPlace(p Place, at unsafe.Pointer) { s.places[p] = at }
 // Begin puts the state at the beginning of its program.
 func (s *State) Begin() { s.at = 0 }
 
-// Len is the number of instructions.
-func (p *Program) Len() int { return len(p.code) }
-
 // Build finishes the program. It reports false for what is too large, and for what its builder had to refuse.
 func (b *Builder) Build() (*Program, bool) {
 	if b.failed || b.region.outer != nil {

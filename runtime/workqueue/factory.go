@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Usage describes the texts that [New] understands.
-const Usage = "single, multi, multi:N or multi:N:M, with N compute and M blocking workers"
+// usage describes the texts that [New] understands.
+const usage = "single, multi, multi:N or multi:N:M, with N compute and M blocking workers"
 
 // New makes the queue that text describes: "single"; or "multi", "multi:N",
 // "multi:N:M" for N compute workers (default GOMAXPROCS) and at most M
@@ -17,17 +17,17 @@ func New(text string) (Queue, error) {
 	switch name {
 	case "single", "s":
 		if hasArgs {
-			return nil, fmt.Errorf("work queue %q: %s takes no argument; want %s", text, name, Usage)
+			return nil, fmt.Errorf("work queue %q: %s takes no argument; want %s", text, name, usage)
 		}
 		return NewSingle(), nil
 	case "multi", "mstd":
 		cfg, err := parseConfig(args, hasArgs)
 		if err != nil {
-			return nil, fmt.Errorf("work queue %q: %w; want %s", text, err, Usage)
+			return nil, fmt.Errorf("work queue %q: %w; want %s", text, err, usage)
 		}
 		return NewMulti(cfg), nil
 	}
-	return nil, fmt.Errorf("unknown work queue %q; want %s", text, Usage)
+	return nil, fmt.Errorf("unknown work queue %q; want %s", text, usage)
 }
 
 // maxWorkers keeps a slip of the finger from starting a million goroutines.

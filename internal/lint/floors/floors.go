@@ -86,8 +86,8 @@ func Forbidden(from, to string) string {
 // place finds the row of a package: the one with the longest prefix.
 func place(pkg string) *Row {
 	var best *Row
-	for i := range Table {
-		r := &Table[i]
+	for i := range table {
+		r := &table[i]
 		match := pkg == r.Prefix || r.Prefix != "" && strings.HasPrefix(pkg, strings.TrimSuffix(r.Prefix, "/")+"/")
 		if match && (best == nil || len(r.Prefix) > len(best.Prefix)) {
 			best = r

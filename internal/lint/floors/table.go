@@ -9,8 +9,8 @@ type Row struct {
 	Also []string
 }
 
-// Table is the house: a package may import packages of lower floors of its own wing, and nothing else of the module.
-var Table = []Row{
+// table is the house: a package may import packages of lower floors of its own wing, and nothing else of the module.
+var table = []Row{
 	{Prefix: "internal/", Floor: 0},
 	{Prefix: "hlo", Floor: 1, Wing: "hlo"},
 	{Prefix: "runtime/async", Floor: 1, Wing: "runtime"},

@@ -16,7 +16,7 @@ type Kernel[T Number] struct {
 	// Run sets the MR by NR elements at c, rows ldc apart, to the product of the panels over k; or it adds the product to them. Several panels of rows lie one
 	// behind the other in a, and so do their results in c.
 	Run func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
-	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way. It may be nil.
+	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way, unless that is nil. It may be nil.
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
 	// inPlace is Run for rows where they are; nil if there is none, and no check of what it is given: see BlockInPlace.
 	inPlace func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool)
@@ -58,12 +58,14 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 			return
 		}
 		if m < g.MR {
-			g.RunOnRows(k, a, b[j:], ldb, tile, g.NR, false, panel)
+			g.RunOnRows(k, a, b[j:], ldb, tile, g.NR, false, nil)
 			g.put(m, g.NR, c[j:], ldc, add, tile)
 			continue
 		}
-		g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, panel)
-		if m > g.MR {
+		if m == g.MR {
+			g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, nil)
+		} else {
+			g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, panel)
 			g.columns(m-g.MR, g.NR, k, a[k*g.MR:], panel, c[g.MR*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
 		}
 	}

@@ -16,6 +16,12 @@ func f32AVX512(panels int, k int, a *float32, b *float32, c *float32, ldc int, a
 //go:noescape
 func f32AVX512Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
+// f32AVX512OnRows sets c, of 14 rows and 32 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX512OnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+
 // f32AVX512Few sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -27,6 +33,12 @@ func f32AVX512Few(panels int, k int, a *float32, b *float32, c *float32, ldc int
 //
 //go:noescape
 func f32AVX512FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
+
+// f32AVX512FewOnRows sets c, of 8 rows and 32 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX512FewOnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 
 // f32AVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
@@ -40,6 +52,12 @@ func f32AVX2(panels int, k int, a *float32, b *float32, c *float32, ldc int, add
 //go:noescape
 func f32AVX2Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
 
+// f32AVX2OnRows sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX2OnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+
 // f32AVX2Few sets c, of 4 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -51,6 +69,12 @@ func f32AVX2Few(panels int, k int, a *float32, b *float32, c *float32, ldc int, 
 //
 //go:noescape
 func f32AVX2FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
+
+// f32AVX2FewOnRows sets c, of 4 rows and 16 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX2FewOnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 
 // f64AVX512 sets c, of 14 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
@@ -64,6 +88,12 @@ func f64AVX512(panels int, k int, a *float64, b *float64, c *float64, ldc int, a
 //go:noescape
 func f64AVX512Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
 
+// f64AVX512OnRows sets c, of 14 rows and 16 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX512OnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // f64AVX512Few sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -75,6 +105,12 @@ func f64AVX512Few(panels int, k int, a *float64, b *float64, c *float64, ldc int
 //
 //go:noescape
 func f64AVX512FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
+
+// f64AVX512FewOnRows sets c, of 8 rows and 16 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX512FewOnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // f64AVX2 sets c, of 6 rows for each panel and 8 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
@@ -88,6 +124,12 @@ func f64AVX2(panels int, k int, a *float64, b *float64, c *float64, ldc int, add
 //go:noescape
 func f64AVX2Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
 
+// f64AVX2OnRows sets c, of 6 rows and 8 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX2OnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // f64AVX2Few sets c, of 4 rows for each panel and 8 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -99,6 +141,12 @@ func f64AVX2Few(panels int, k int, a *float64, b *float64, c *float64, ldc int, 
 //
 //go:noescape
 func f64AVX2FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
+
+// f64AVX2FewOnRows sets c, of 4 rows and 8 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX2FewOnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // i32AVX512 sets c, of 12 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
@@ -112,6 +160,12 @@ func i32AVX512(panels int, k int, a *int32, b *int32, c *int32, ldc int, add boo
 //go:noescape
 func i32AVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
 
+// i32AVX512OnRows sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func i32AVX512OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
+
 // i32AVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -123,6 +177,12 @@ func i32AVX2(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool,
 //
 //go:noescape
 func i32AVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
+
+// i32AVX2OnRows sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func i32AVX2OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
 // pairsAVX512 sets c, of 12 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
@@ -136,6 +196,12 @@ func pairsAVX512(panels int, k int, a *int32, b *int32, c *int32, ldc int, add b
 //go:noescape
 func pairsAVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
 
+// pairsAVX512OnRows sets c, of 12 rows and 32 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func pairsAVX512OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
+
 // pairsAVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -147,6 +213,12 @@ func pairsAVX2(panels int, k int, a *int32, b *int32, c *int32, ldc int, add boo
 //
 //go:noescape
 func pairsAVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
+
+// pairsAVX2OnRows sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func pairsAVX2OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
 // f32AVX512InPlace sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.

@@ -17,21 +17,21 @@ func vectorKernel[T Number](g *Kernel[T]) {
 	switch g := any(g).(type) {
 	case *Kernel[float32]:
 		if wide {
-			*g = newKernel(14, 32, f32AVX512, f32AVX512Packing)
+			*g = newKernel(14, 32, f32AVX512, f32AVX512Packing, f32AVX512OnRows)
 		} else {
-			*g = placed(newKernel(6, 16, f32AVX2, f32AVX2Packing), f32AVX2InPlace)
+			*g = placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace)
 		}
 	case *Kernel[float64]:
 		if wide {
-			*g = newKernel(14, 16, f64AVX512, f64AVX512Packing)
+			*g = newKernel(14, 16, f64AVX512, f64AVX512Packing, f64AVX512OnRows)
 		} else {
-			*g = placed(newKernel(6, 8, f64AVX2, f64AVX2Packing), f64AVX2InPlace)
+			*g = placed(newKernel(6, 8, f64AVX2, f64AVX2Packing, f64AVX2OnRows), f64AVX2InPlace)
 		}
 	case *Kernel[int32]:
 		if wide {
-			*g = newKernel(12, 32, i32AVX512, i32AVX512Packing)
+			*g = newKernel(12, 32, i32AVX512, i32AVX512Packing, i32AVX512OnRows)
 		} else {
-			*g = newKernel(6, 16, i32AVX2, i32AVX2Packing)
+			*g = newKernel(6, 16, i32AVX2, i32AVX2Packing, i32AVX2OnRows)
 		}
 	}
 }
@@ -44,14 +44,14 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	switch to := any(&smaller).(type) {
 	case *[]Kernel[float32]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking), f32AVX512InPlace))
+			*to = append(*to, placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace))
 		}
-		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking))
+		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking), f64AVX512InPlace))
+			*to = append(*to, placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace))
 		}
-		*to = append(*to, placed(newKernel(6, 8, f64AVX2, f64AVX2Packing), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking))
+		*to = append(*to, placed(newKernel(6, 8, f64AVX2, f64AVX2Packing, f64AVX2OnRows), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking, f64AVX2FewOnRows))
 	}
 	return smaller
 }
@@ -60,16 +60,17 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 func vectorPairs(g *Kernel[int32]) {
 	switch {
 	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW:
-		*g = newKernel(12, 32, pairsAVX512, pairsAVX512Packing)
+		*g = newKernel(12, 32, pairsAVX512, pairsAVX512Packing, pairsAVX512OnRows)
 	case cpu.X86.HasAVX2:
-		*g = newKernel(6, 16, pairsAVX2, pairsAVX2Packing)
+		*g = newKernel(6, 16, pairsAVX2, pairsAVX2Packing, pairsAVX2OnRows)
 	}
 }
 
-// microLoop and packingLoop are kernels in assembly.
+// The forms of kernels in assembly.
 type (
 	microLoop[T float32 | float64 | int32]   func(panels, k int, a, b, c *T, ldc int, add bool, next *T, step int)
 	packingLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool, panel *T)
+	onRowsLoop[T float32 | float64 | int32]  func(k int, a, b *T, ldb int, c *T, ldc int, add bool)
 	inPlaceLoop[T float32 | float64 | int32] func(panels, k int, a *T, rows, ks *int, b, c *T, ldc int, add bool)
 )
 
@@ -82,7 +83,7 @@ func placed[T float32 | float64 | int32](k Kernel[T], run inPlaceLoop[T]) Kernel
 }
 
 // newKernel checks what assembly reads and writes before it does.
-func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packing packingLoop[T]) Kernel[T] {
+func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packing packingLoop[T], onRows onRowsLoop[T]) Kernel[T] {
 	check := func(panels, k int, a, b []T, ldb int, c []T, ldc int) {
 		if panels == 0 || k == 0 || len(a) < panels*k*mr || len(b) < (k-1)*ldb+nr || len(c) < (panels*mr-1)*ldc+nr {
 			panic("gemm: panels are too short")
@@ -95,6 +96,10 @@ func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packin
 		},
 		RunOnRows: func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T) {
 			check(1, k, a, b, ldb, c, ldc)
+			if panel == nil {
+				onRows(k, &a[0], &b[0], ldb, &c[0], ldc, add)
+				return
+			}
 			packing(k, &a[0], &b[0], ldb, &c[0], ldc, add, &panel[:k*nr][0])
 		}}
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gohalo/halo/internal/amd64"
 )
@@ -12,7 +13,7 @@ type assigner struct {
 	*expansion
 	c      *amd64.Code
 	body   []int   // of expansion.code
-	places [][]int // of each virtual register, in the body, that are still to come
+	places [][]int // of each virtual register, in the body, that are still to come; shared with others
 	at     []int   // its register, or -1
 	slot   []int   // its place in the spill area, or -1
 	saved  []bool  // that place holds it
@@ -40,12 +41,37 @@ func (a *assigner) class(v int) int {
 	return vectors
 }
 
-// newAssigner prepares for a body, with vectors that are pinned to registers from the top.
-func newAssigner(e *expansion, c *amd64.Code, body []int, pinned []int) *assigner {
+// placesIn is where each virtual register is named in a body.
+func (e *expansion) placesIn(body []int) [][]int {
+	all := make([]int, 0, 4*len(body))
+	ends := make([]int, len(e.isMask)+1)
+	for _, i := range body {
+		for _, v := range e.code[i].registers() {
+			ends[v]++
+		}
+	}
+	places, at := make([][]int, len(e.isMask)), 0
+	for v := 1; v < len(places); v++ {
+		places[v] = all[at : at : at+ends[v]]
+		at += ends[v]
+	}
+	for p, i := range body {
+		for _, v := range e.code[i].registers() {
+			if l := places[v]; v != 0 && (len(l) == 0 || l[len(l)-1] < p) {
+				places[v] = append(l, p)
+			}
+		}
+	}
+	return places
+}
+
+// newAssigner prepares for a body, in which registers have places, with vectors that are pinned to registers from the top.
+func newAssigner(e *expansion, c *amd64.Code, body []int, places [][]int, pinned []int) *assigner {
 	n := len(e.isMask)
-	a := &assigner{expansion: e, c: c, body: body, places: make([][]int, n), at: make([]int, n), slot: make([]int, n), saved: make([]bool, n)}
-	for v := range n {
-		a.at[v], a.slot[v] = -1, -1
+	numbers := make([]int, 2*n)
+	a := &assigner{expansion: e, c: c, body: body, places: slices.Clone(places), at: numbers[:n], slot: numbers[n:], saved: make([]bool, n)}
+	for i := range numbers {
+		numbers[i] = -1
 	}
 	top := 16
 	if e.wide {
@@ -54,23 +80,21 @@ func newAssigner(e *expansion, c *amd64.Code, body []int, pinned []int) *assigne
 	for _, v := range pinned {
 		top--
 		a.at[v] = top
-		a.places[v] = []int{math.MaxInt}
+		a.places[v] = always
 	}
+	free := make([]amd64.Reg, 0, 32+tailMask)
+	a.free = [2][]amd64.Reg{free[:0:32], free[32:32]}
 	for r := top - 1; r >= 0; r-- {
 		a.free[vectors] = append(a.free[vectors], amd64.Reg(r))
 	}
 	for k := tailMask - 1; k > 0; k-- { // the first one means none
 		a.free[masks] = append(a.free[masks], k)
 	}
-	for p, i := range body {
-		for _, v := range e.code[i].registers() {
-			if l := a.places[v]; v != 0 && (len(l) == 0 || l[len(l)-1] < p) { // which no pinned one's is
-				a.places[v] = append(l, p)
-			}
-		}
-	}
 	return a
 }
+
+// always are the places of what is pinned.
+var always = []int{math.MaxInt}
 
 func (i *instr) registers() [4]int { return [4]int{i.d, i.x, i.y, i.k} }
 

@@ -61,7 +61,7 @@ func (x *Element) assigner(c *amd64.Code) *assigner {
 	for i := range body {
 		body[i] = i
 	}
-	a := newAssigner(x.e, c, body, nil)
+	a := newAssigner(x.e, c, body, x.e.placesIn(body), nil)
 	a.free[vectors] = nil
 	for r := 31; r >= firstSpare+len(x.args); r-- {
 		a.free[vectors] = append(a.free[vectors], amd64.Reg(r))

@@ -14,7 +14,7 @@ const (
 )
 
 // pointers are the registers for the first slots.
-var pointers = []amd64.Reg{amd64.RDX, amd64.RBX, 8, 9, 10, 11, 12, 13}
+var pointers = [...]amd64.Reg{amd64.RDX, amd64.RBX, 8, 9, 10, 11, 12, 13}
 
 const slotBytes = 64 // of the spill area, for one register
 
@@ -85,7 +85,13 @@ func (a *assigner) emit(i *instr, r [3]amd64.Reg) {
 // their own.
 func masked(i *instr) amd64.VectorOp {
 	if i.op == amd64.VMOVDQU || i.op == amd64.VMOVQ || i.op == amd64.VMOVD {
-		return map[int]amd64.VectorOp{1: amd64.VMOVDQU8, 2: amd64.VMOVDQU16, 4: amd64.VMOVDQU}[i.from.size]
+		switch i.from.size {
+		case 1:
+			return amd64.VMOVDQU8
+		case 2:
+			return amd64.VMOVDQU16
+		}
+		return amd64.VMOVDQU
 	}
 	return i.op
 }

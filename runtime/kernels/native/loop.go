@@ -16,6 +16,9 @@ type machineCode struct {
 	instructions int
 }
 
+// bytesOfInstruction is about how many bytes an instruction takes, with what it needs besides.
+const bytesOfInstruction = 10
+
 // assemble writes the loop over bundles of rows and over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
 // that give the same for all elements of a row as there are registers to spare are computed where the row begins.
 func assemble(e *expansion) *machineCode {
@@ -23,7 +26,9 @@ func assemble(e *expansion) *machineCode {
 	for i := range all {
 		all[i] = i
 	}
-	trial := newAssigner(e, &amd64.Code{}, all, nil)
+	c := &amd64.Code{}
+	c.Grow(bytesOfInstruction * len(all))
+	trial := newAssigner(e, c, all, e.placesIn(all), nil)
 	trial.labels = e.newLabels(trial.c)
 	trial.write()
 	registers := 16
@@ -43,12 +48,14 @@ func assemble(e *expansion) *machineCode {
 			body = append(body, i)
 		}
 	}
-	c := &amd64.Code{}
-	a := newAssigner(e, c, body, pinned)
+	c = &amd64.Code{}
+	c.Grow((w.n+2)*bytesOfInstruction*len(all) + len(e.pool)*trial.bits()/8 + 1024)
+	places := e.placesIn(body)
+	a := newAssigner(e, c, body, places, pinned)
 	a.labels = e.newLabels(c)
 	m := &machineCode{lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), instructions: len(body)}
 	row, loop, rest, done := c.NewLabel(), c.NewLabel(), c.NewLabel(), c.NewLabel()
-	w.body, w.pinned, w.labels = body, pinned, a.labels
+	w.body, w.places, w.pinned, w.labels = body, places, pinned, a.labels
 	a.enter()
 	c.Mark(row)
 	a.begin(before, identities)
@@ -68,7 +75,7 @@ func assemble(e *expansion) *machineCode {
 		c.DoImm(amd64.CMP, true, amd64.M(regFrame, frameTail), 0)
 		c.JumpIf(amd64.E, done)
 		c.MaskMove(tailMask, amd64.M(regFrame, frameTail))
-		last := newAssigner(e, c, body, pinned)
+		last := newAssigner(e, c, body, places, pinned)
 		last.labels, last.tail = a.labels, true
 		last.vector()
 		m.spills = max(m.spills, last.spills)
@@ -124,10 +131,10 @@ const line = 64
 
 // prefetch asks for the inputs and outputs that are to come behind those of n vectors.
 func (a *assigner) prefetch(n int) {
-	seen := make(map[int]bool)
+	var seen [len(pointers)]bool
 	for i := range a.code {
 		m := a.code[i].from
-		if m.kind == inSlot && !seen[m.index] && m.index < len(pointers) {
+		if m.kind == inSlot && m.index < len(pointers) && !seen[m.index] {
 			seen[m.index] = true
 			for at := 0; at < n*a.lanes()*m.size; at += line {
 				a.c.Prefetch(amd64.MS(pointers[m.index], regIndex, m.size, ahead+int32(at)), a.code[i].stores)

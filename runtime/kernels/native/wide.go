@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/gohalo/halo/internal/amd64"
-)
+import "github.com/gohalo/halo/internal/amd64"
 
 // wideLoop is the loop that computes several vectors of a row before it goes on. Where rows are folded it may keep the chains in registers: it computes as many
 // vectors as there are chains of.
@@ -13,6 +9,7 @@ type wideLoop struct {
 	n      int  // vectors; 1 is no wide loop
 	chains bool // are in registers
 	body   []int
+	places [][]int
 	pinned []int
 	labels []amd64.Label
 }
@@ -78,7 +75,7 @@ func (w *wideLoop) write(c *amd64.Code, loop, rest amd64.Label) (spills int) {
 
 // assigner is that of vector i. Chains are in the registers below what is pinned.
 func (w *wideLoop) assigner(c *amd64.Code, i int) *assigner {
-	a := newAssigner(w.e, c, w.body, w.pinned)
+	a := newAssigner(w.e, c, w.body, w.places, w.pinned)
 	a.labels, a.copy = w.labels, i
 	if !w.chains {
 		return a
@@ -123,7 +120,7 @@ func (a *assigner) onChain(p int, i *instr) {
 		}
 	}
 	if !i.stores {
-		a.at[i.d], a.places[i.d] = int(r), []int{math.MaxInt}
+		a.at[i.d], a.places[i.d] = int(r), always
 		return
 	}
 	if a.at[i.y] < 0 {

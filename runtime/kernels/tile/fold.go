@@ -102,8 +102,8 @@ func (p *Program) RunRows(lo, hi int, b Buffers) {
 	if lo >= hi {
 		return
 	}
-	code := p.compiled((hi - lo) * n)
 	f := p.begin(lo*n, hi*n, b)
+	code := p.compiled(f, (hi-lo)*n)
 	f.makeChains(p, n)
 	for row := lo; row < hi; {
 		bundles, rows := 1, 1

@@ -185,11 +185,13 @@ func shortRows[T any](dst, src []T, w *walk) int {
 			copy(dst[r*n:][:n], src[at:][:n])
 			at += step
 		}
+	case stride == 0 && n*int(unsafe.Sizeof(dst[0])) <= wordBytes:
+		repeatInWords(dst, src, rows, n, at, step)
 	default:
 		for r := range rows {
-			from := at
-			for i := range dst[r*n:][:n] {
-				dst[r*n+i] = src[from]
+			row, from := dst[r*n:][:n], at
+			for i := range row {
+				row[i] = src[from]
 				from += stride
 			}
 			at += step
@@ -199,4 +201,38 @@ func shortRows[T any](dst, src []T, w *walk) int {
 	w.offset += int64(rows) * int64(step)
 	w.carry(last - 1)
 	return rows * n
+}
+
+const wordBytes = 8
+
+// repeatInWords writes rows in which one element is repeated, and which are no longer than a word: each is one store, and the next row writes over
+// what was too much.
+func repeatInWords[T any](dst, src []T, rows, n, at, step int) {
+	width := int(unsafe.Sizeof(dst[0]))
+	whole := 0 // rows from which a word stays within dst
+	if word := wordBytes / width; word <= len(dst) {
+		whole = min(rows, (len(dst)-word)/n+1)
+	}
+	for r := range whole {
+		var word uint64
+		switch p := unsafe.Pointer(&src[at]); width {
+		case 1:
+			word = uint64(*(*uint8)(p)) * 0x0101010101010101
+		case 2:
+			word = uint64(*(*uint16)(p)) * 0x0001000100010001
+		case 4:
+			word = uint64(*(*uint32)(p)) * 0x0000000100000001
+		case 8:
+			word = *(*uint64)(p)
+		}
+		*(*uint64)(unsafe.Pointer(&dst[r*n])) = word
+		at += step
+	}
+	for r := whole; r < rows; r++ {
+		row, x := dst[r*n:][:n], src[at]
+		for i := range row {
+			row[i] = x
+		}
+		at += step
+	}
 }

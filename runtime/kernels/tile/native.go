@@ -45,7 +45,7 @@ const (
 )
 
 // payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
-const payingWork = 1 << 20
+const payingWork = 1 << 18
 
 var atOnce atomic.Bool
 
@@ -61,15 +61,26 @@ const stepWork = 32
 // heavyLoop is the weight of a single op from which on code is better than its loop, which does not ask for memory ahead.
 const heavyLoop = 4
 
+// isLight reports whether the program is one loop that code would not improve.
+func (p *Program) isLight() bool { return p.plain && p.weight < heavyLoop }
+
+// countedWork is the work that a frame counts by itself: an atomic addition for each run would be a good part of a run over few elements.
+const countedWork = payingWork / 16
+
 // compiled returns the code, for a run over n elements, or nil.
-func (p *Program) compiled(n int) *nativeSteps {
+func (p *Program) compiled(f *frame, n int) *nativeSteps {
 	if c := p.native.code.Load(); c != nil {
 		if c.Code == nil {
 			return nil
 		}
 		return c
 	}
-	if p.native.work.Add(int64(n*p.weight+len(p.steps)*stepWork)) < payingWork && !atOnce.Load() {
+	f.work += int64(n*p.weight + len(p.steps)*stepWork)
+	if f.work < countedWork && p.native.work.Load()+f.work < payingWork && !atOnce.Load() {
+		return nil
+	}
+	work := p.native.work.Add(f.work)
+	if f.work = 0; work < payingWork && !atOnce.Load() {
 		return nil
 	}
 	p.native.once.Do(func() {
@@ -97,7 +108,7 @@ type nativeWriter struct {
 func (w *nativeWriter) set(reg int, v native.Value) { w.regs[reg], w.known[reg] = v, true }
 
 func (p *Program) compile() (*nativeSteps, bool) {
-	if len(p.folds) == 0 && (len(p.steps) == 0 || p.plain && p.weight < heavyLoop) {
+	if len(p.folds) == 0 && (len(p.steps) == 0 || p.isLight()) {
 		return nil, false
 	}
 	isShown := len(p.stores)+len(p.folds) == 0 // tile by tile

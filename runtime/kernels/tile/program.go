@@ -23,7 +23,6 @@ type Program struct {
 	folds    []rowFold
 	splats   []splat
 	regs     []register
-	pool     sync.Pool
 	weight   int
 	// plain says that the program is one loop over memory: it needs no registers.
 	plain  bool
@@ -36,6 +35,7 @@ type Program struct {
 	widths []int
 	truth  []bool // whether a register holds bytes 0 and 1
 	native nativeState
+	pool   sync.Pool
 }
 
 // step computes register d from up to three others over n elements.
@@ -123,6 +123,7 @@ type frame struct {
 	space   []byte
 	chains  []byte // of folds
 	pads    []byte // vectors that are not full
+	work    int64  // done without machine code, and not yet counted by the program
 }
 
 // Weight estimates the work per element in simple operations.
@@ -146,12 +147,17 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	if lo >= hi {
 		return
 	}
-	code := p.compiled(hi - lo)
-	if p.plain && code == nil {
+	if p.isLight() {
 		p.runPlain(lo, hi, b)
 		return
 	}
 	f := p.begin(lo, hi, b)
+	code := p.compiled(f, hi-lo)
+	if p.plain && code == nil {
+		p.pool.Put(f)
+		p.runPlain(lo, hi, b)
+		return
+	}
 	if code != nil && code.rows > 0 {
 		lo = p.runRows(code, f, lo, hi, b)
 	}
@@ -175,7 +181,7 @@ func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
 		return
 	}
 	f := p.begin(lo, hi, b)
-	code := p.compiled(hi - lo)
+	code := p.compiled(f, hi-lo)
 	for at := lo; at < hi; {
 		n := p.next(at, hi)
 		p.piece(code, f, at, n, b)
@@ -285,7 +291,9 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 			p.gather(f, i, at, n, b)
 		}
 	}
-	p.count(f, at, n)
+	if len(p.counters) > 0 {
+		p.count(f, at, n)
+	}
 	p.compute(f, at, n, b)
 }
 
@@ -380,6 +388,9 @@ func (l *load) bring(dst unsafe.Pointer, at, n int, data []byte, w *walk) {
 		first = min(n, l.period)
 	}
 	l.mover.gather(dst, first, data, width, w)
+	if first == n {
+		return
+	}
 	for all, done := vec[byte](dst, n*width), first*width; done < len(all); {
 		done += copy(all[done:], all[:done])
 	}

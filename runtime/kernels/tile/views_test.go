@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -115,4 +116,36 @@ func memoryOf(s Space, v View) []float32 {
 		m[i] = float32(i)
 	}
 	return m
+}
+
+// TestRepeatInWords: short rows of one element each, of every width, with something behind them and without.
+func TestRepeatInWords(t *testing.T) {
+	repeatElements[uint8](t)
+	repeatElements[uint16](t)
+	repeatElements[uint32](t)
+	repeatElements[uint64](t)
+}
+
+func repeatElements[T uint8 | uint16 | uint32 | uint64](t *testing.T) {
+	src := make([]T, 40)
+	for i := range src {
+		src[i] = T(1 + i)
+	}
+	for n := 1; n*int(unsafe.Sizeof(src[0])) <= wordBytes; n++ {
+		for rows := 1; rows <= 20; rows++ {
+			for _, step := range []int{0, 1, 2, -1} {
+				for behind := range 10 {
+					at := max(0, -step*(rows-1))
+					memory := make([]T, rows*n+behind+8)
+					repeatInWords(memory[:rows*n+behind], src, rows, n, at, step)
+					for i := range rows * n {
+						require.Equal(t, src[at+i/n*step], memory[i], "row %d of %d × %d, step %d", i/n, rows, n, step)
+					}
+					for _, x := range memory[rows*n+behind:] {
+						require.Zero(t, x, "written beyond the end")
+					}
+				}
+			}
+		}
+	}
 }

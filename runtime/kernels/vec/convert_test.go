@@ -2,6 +2,7 @@ package vec
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -130,5 +131,42 @@ func TestComplex(t *testing.T) {
 		Find(named("imag.c64"), func(n int, d, a, b, c unsafe.Pointer) { parts(n, d, unsafe.Add(a, 4), b, c) })(n/8*8, pointer(im), pointer(a), nil, nil)
 		Find(named("complex.c64"), parts)(n/8*8, pointer(d), pointer(re), pointer(im), nil)
 		require.Equal(t, a[:n/8*8], d[:n/8*8])
+	})
+}
+
+// TestMagnitude compares magnitudes with those of f64 rounded once, at the ends of the range too.
+func TestMagnitude(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		inf, nan := float32(math.Inf(1)), float32(math.NaN())
+		special := []float32{0, float32(math.Copysign(0, -1)), 1, -3, 4, 5e-324 + 1e-45, 1e-38, -1e-30, 1e19, -3e38, math.MaxFloat32, inf, -inf, nan}
+		var a []complex64
+		for _, re := range special {
+			for _, im := range special {
+				a = append(a, complex(re, im))
+			}
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 100_000 {
+			scale := math.Ldexp(1, r.IntN(250)-125)
+			a = append(a, complex(float32(r.NormFloat64()*scale), float32(r.NormFloat64()*scale)))
+		}
+		for range 10_000 { // exact ones
+			a = append(a, complex(float32(3*r.IntN(1<<20)), 0), complex(3, 4)*complex(float32(r.IntN(1<<20)), 0))
+		}
+		d := make([]float32, len(a))
+		magnitude := func(x complex64) float32 {
+			re, im := float64(real(x)), float64(imag(x))
+			return float32(math.Sqrt(re*re + im*im))
+		}
+		Find(named("abs.c64"), func(n int, d, a, _, _ unsafe.Pointer) {
+			for i, x := range unsafe.Slice((*complex64)(a), n) {
+				unsafe.Slice((*float32)(d), n)[i] = magnitude(x)
+			}
+		})(len(a), pointer(d), pointer(a), nil, nil)
+		for i, x := range a {
+			if want := magnitude(x); want == want || d[i] == d[i] {
+				require.Equal(t, want, d[i], "%v", x)
+			}
+		}
 	})
 }

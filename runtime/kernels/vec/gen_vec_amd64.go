@@ -1371,30 +1371,60 @@ func powerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func sumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX512 folds n elements at a into one at d.
 //
@@ -2981,30 +3011,60 @@ func powerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX2 folds n elements at a into one at d.
 //

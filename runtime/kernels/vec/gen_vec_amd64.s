@@ -12889,63 +12889,131 @@ TEXT ·absC64AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VMOVUPD     (DX)(BX*8), Z0
-	VPMOVQD     Z0, Y1
-	VCVTPS2PD   Y1, Z1
-	VPSRLQ      $0x20, Z0, Z0
-	VPMOVQD     Z0, Y0
-	VCVTPS2PD   Y0, Z0
-	VMULPD      Z0, Z0, Z0
-	VMOVUPD     Z0, Z0
-	VFMADD231PD Z1, Z1, Z0
-	VSQRTPD     Z0, Z0
-	VCVTPD2PS   Z0, Y0
-	VMOVUPS     Y0, (CX)(BX*4)
-	VMOVUPD     64(DX)(BX*8), Z0
-	VPMOVQD     Z0, Y1
-	VCVTPS2PD   Y1, Z1
-	VPSRLQ      $0x20, Z0, Z0
-	VPMOVQD     Z0, Y0
-	VCVTPS2PD   Y0, Z0
-	VMULPD      Z0, Z0, Z0
-	VMOVUPD     Z0, Z0
-	VFMADD231PD Z1, Z1, Z0
-	VSQRTPD     Z0, Z0
-	VCVTPD2PS   Z0, Y0
-	VMOVUPS     Y0, 32(CX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	CMPQ        AX, $+16
-	JGE         many
+	VMOVUPD      (DX)(BX*8), Z0
+	VPMOVQD      Z0, Y1
+	VCVTPS2PD    Y1, Z1
+	VPSRLQ       $0x20, Z0, Z0
+	VPMOVQD      Z0, Y0
+	VCVTPS2PD    Y0, Z0
+	VMULPD       Z0, Z0, Z0
+	VMOVUPD      Z0, Z0
+	VFMADD231PD  Z1, Z1, Z0
+	VMOVUPD      all64_7830000000000000<>+0(SB), Z1
+	VMOVUPD      all64_2bf0000000000000<>+0(SB), Z2
+	VMINPD       Z0, Z1, Z0
+	VMAXPD       Z0, Z2, Z0
+	VRSQRT14PD   Z0, Z1
+	VMULPD       Z1, Z0, Z2
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z1, Z1
+	VMOVUPD      all64_3fe0000000000000<>+0(SB), Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VMOVUPD      Z2, Z4
+	VFMADD231PD  Z3, Z2, Z4
+	VMOVUPD      Z1, Z2
+	VFMADD231PD  Z3, Z1, Z2
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD Z4, Z4, Z0
+	VMOVUPD      Z4, Z1
+	VFMADD231PD  Z2, Z0, Z1
+	VCVTPD2PS    Z1, Y0
+	VMOVUPS      Y0, (CX)(BX*4)
+	VMOVUPD      64(DX)(BX*8), Z0
+	VPMOVQD      Z0, Y1
+	VCVTPS2PD    Y1, Z1
+	VPSRLQ       $0x20, Z0, Z0
+	VPMOVQD      Z0, Y0
+	VCVTPS2PD    Y0, Z0
+	VMULPD       Z0, Z0, Z0
+	VMOVUPD      Z0, Z0
+	VFMADD231PD  Z1, Z1, Z0
+	VMOVUPD      all64_7830000000000000<>+0(SB), Z1
+	VMOVUPD      all64_2bf0000000000000<>+0(SB), Z2
+	VMINPD       Z0, Z1, Z0
+	VMAXPD       Z0, Z2, Z0
+	VRSQRT14PD   Z0, Z1
+	VMULPD       Z1, Z0, Z2
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z1, Z1
+	VMOVUPD      all64_3fe0000000000000<>+0(SB), Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VMOVUPD      Z2, Z4
+	VFMADD231PD  Z3, Z2, Z4
+	VMOVUPD      Z1, Z2
+	VFMADD231PD  Z3, Z1, Z2
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD Z4, Z4, Z0
+	VMOVUPD      Z4, Z1
+	VFMADD231PD  Z2, Z0, Z1
+	VCVTPD2PS    Z1, Y0
+	VMOVUPS      Y0, 32(CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+8, DI
-	CMPQ        AX, DI
-	CMOVQLT     AX, DI
-	MOVQ        $-1, SI
-	BZHIQ       DI, SI, SI
-	KMOVQ       SI, K1
-	VMOVUPD.Z   (DX)(BX*8), K1, Z0
-	VPMOVQD     Z0, Y1
-	VCVTPS2PD   Y1, Z1
-	VPSRLQ      $0x20, Z0, Z0
-	VPMOVQD     Z0, Y0
-	VCVTPS2PD   Y0, Z0
-	VMULPD      Z0, Z0, Z0
-	VMOVUPD     Z0, Z0
-	VFMADD231PD Z1, Z1, Z0
-	VSQRTPD     Z0, Z0
-	VCVTPD2PS   Z0, Y0
-	VMOVUPS     Y0, K1, (CX)(BX*4)
-	ADDQ        $+8, BX
-	SUBQ        $+8, AX
-	JMP         rest
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VMOVUPD.Z    (DX)(BX*8), K1, Z0
+	VPMOVQD      Z0, Y1
+	VCVTPS2PD    Y1, Z1
+	VPSRLQ       $0x20, Z0, Z0
+	VPMOVQD      Z0, Y0
+	VCVTPS2PD    Y0, Z0
+	VMULPD       Z0, Z0, Z0
+	VMOVUPD      Z0, Z0
+	VFMADD231PD  Z1, Z1, Z0
+	VMOVUPD      all64_7830000000000000<>+0(SB), Z1
+	VMOVUPD      all64_2bf0000000000000<>+0(SB), Z2
+	VMINPD       Z0, Z1, Z0
+	VMAXPD       Z0, Z2, Z0
+	VRSQRT14PD   Z0, Z1
+	VMULPD       Z1, Z0, Z2
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z1, Z1
+	VMOVUPD      all64_3fe0000000000000<>+0(SB), Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VMOVUPD      Z2, Z4
+	VFMADD231PD  Z3, Z2, Z4
+	VMOVUPD      Z1, Z2
+	VFMADD231PD  Z3, Z1, Z2
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD Z4, Z4, Z0
+	VMOVUPD      Z4, Z1
+	VFMADD231PD  Z2, Z0, Z1
+	VCVTPD2PS    Z1, Y0
+	VMOVUPS      Y0, K1, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
 
 done:
 	VZEROUPPER
 	RET
+
+DATA all64_7830000000000000<>+0(SB)/8, $0x7830000000000000
+DATA all64_7830000000000000<>+8(SB)/8, $0x7830000000000000
+DATA all64_7830000000000000<>+16(SB)/8, $0x7830000000000000
+DATA all64_7830000000000000<>+24(SB)/8, $0x7830000000000000
+DATA all64_7830000000000000<>+32(SB)/8, $0x7830000000000000
+DATA all64_7830000000000000<>+40(SB)/8, $0x7830000000000000
+DATA all64_7830000000000000<>+48(SB)/8, $0x7830000000000000
+DATA all64_7830000000000000<>+56(SB)/8, $0x7830000000000000
+GLOBL all64_7830000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA all64_2bf0000000000000<>+0(SB)/8, $0x2bf0000000000000
+DATA all64_2bf0000000000000<>+8(SB)/8, $0x2bf0000000000000
+DATA all64_2bf0000000000000<>+16(SB)/8, $0x2bf0000000000000
+DATA all64_2bf0000000000000<>+24(SB)/8, $0x2bf0000000000000
+DATA all64_2bf0000000000000<>+32(SB)/8, $0x2bf0000000000000
+DATA all64_2bf0000000000000<>+40(SB)/8, $0x2bf0000000000000
+DATA all64_2bf0000000000000<>+48(SB)/8, $0x2bf0000000000000
+DATA all64_2bf0000000000000<>+56(SB)/8, $0x2bf0000000000000
+GLOBL all64_2bf0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func multiplyC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
@@ -12955,63 +13023,58 @@ TEXT ·multiplyC64AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), BX
 	XORQ SI, SI
-	CMPQ AX, $+8
+	CMPQ AX, $+16
 	JLT  rest
 
 many:
-	VCVTPS2PD (DX)(SI*4), Z0
-	VCVTPS2PD (BX)(SI*4), Z1
-	VMOVDDUP  Z0, Z2
-	VPERMILPD $0xff, Z0, Z0
-	VPERMILPD $0x55, Z1, Z3
-	VMULPD    Z3, Z0, Z0
-	VPXORQ    table_00000000000000800000000000000000<>+0(SB), Z0, Z0
-	VMULPD    Z1, Z2, Z1
-	VADDPD    Z0, Z1, Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, (CX)(SI*4)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	CMPQ      AX, $+8
-	JGE       many
+	VCVTPS2PD      (DX)(SI*4), Z0
+	VCVTPS2PD      (BX)(SI*4), Z1
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z1, Z2, Z0
+	VCVTPD2PS      Z0, Y0
+	VMOVUPS        Y0, (CX)(SI*4)
+	VCVTPS2PD      32(DX)(SI*4), Z0
+	VCVTPS2PD      32(BX)(SI*4), Z1
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z1, Z2, Z0
+	VCVTPD2PS      Z0, Y0
+	VMOVUPS        Y0, 32(CX)(SI*4)
+	ADDQ           $+16, SI
+	SUBQ           $+16, AX
+	CMPQ           AX, $+16
+	JGE            many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+8, R8
-	CMPQ        AX, R8
-	CMOVQLT     AX, R8
-	MOVQ        $-1, DI
-	BZHIQ       R8, DI, DI
-	KMOVQ       DI, K1
-	VCVTPS2PD.Z (DX)(SI*4), K1, Z0
-	VCVTPS2PD.Z (BX)(SI*4), K1, Z1
-	VMOVDDUP    Z0, Z2
-	VPERMILPD   $0xff, Z0, Z0
-	VPERMILPD   $0x55, Z1, Z3
-	VMULPD      Z3, Z0, Z0
-	VPXORQ      table_00000000000000800000000000000000<>+0(SB), Z0, Z0
-	VMULPD      Z1, Z2, Z1
-	VADDPD      Z0, Z1, Z0
-	VCVTPD2PS   Z0, Y0
-	VMOVUPS     Y0, K1, (CX)(SI*4)
-	ADDQ        $+8, SI
-	SUBQ        $+8, AX
-	JMP         rest
+	TESTQ          AX, AX
+	JLE            done
+	MOVQ           $+8, R8
+	CMPQ           AX, R8
+	CMOVQLT        AX, R8
+	MOVQ           $-1, DI
+	BZHIQ          R8, DI, DI
+	KMOVQ          DI, K1
+	VCVTPS2PD.Z    (DX)(SI*4), K1, Z0
+	VCVTPS2PD.Z    (BX)(SI*4), K1, Z1
+	VMOVDDUP       Z0, Z2
+	VPERMILPD      $0xff, Z0, Z0
+	VPERMILPD      $0x55, Z1, Z3
+	VMULPD         Z3, Z0, Z0
+	VFMADDSUB231PD Z1, Z2, Z0
+	VCVTPD2PS      Z0, Y0
+	VMOVUPS        Y0, K1, (CX)(SI*4)
+	ADDQ           $+8, SI
+	SUBQ           $+8, AX
+	JMP            rest
 
 done:
 	VZEROUPPER
 	RET
-
-DATA table_00000000000000800000000000000000<>+0(SB)/8, $0x8000000000000000
-DATA table_00000000000000800000000000000000<>+8(SB)/8, $0x0000000000000000
-DATA table_00000000000000800000000000000000<>+16(SB)/8, $0x8000000000000000
-DATA table_00000000000000800000000000000000<>+24(SB)/8, $0x0000000000000000
-DATA table_00000000000000800000000000000000<>+32(SB)/8, $0x8000000000000000
-DATA table_00000000000000800000000000000000<>+40(SB)/8, $0x0000000000000000
-DATA table_00000000000000800000000000000000<>+48(SB)/8, $0x8000000000000000
-DATA table_00000000000000800000000000000000<>+56(SB)/8, $0x0000000000000000
-GLOBL table_00000000000000800000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func multiplyC128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
@@ -13066,6 +13129,16 @@ rest:
 done:
 	VZEROUPPER
 	RET
+
+DATA table_00000000000000800000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+8(SB)/8, $0x0000000000000000
+DATA table_00000000000000800000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+24(SB)/8, $0x0000000000000000
+DATA table_00000000000000800000000000000000<>+32(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+40(SB)/8, $0x0000000000000000
+DATA table_00000000000000800000000000000000<>+48(SB)/8, $0x8000000000000000
+DATA table_00000000000000800000000000000000<>+56(SB)/8, $0x0000000000000000
+GLOBL table_00000000000000800000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func exponentialF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
@@ -17909,7 +17982,7 @@ DATA all64_7e37e43c8800759c<>+56(SB)/8, $0x7e37e43c8800759c
 GLOBL all64_7e37e43c8800759c<>(SB), RODATA|NOPTR, $64
 
 // func sumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -17921,22 +17994,26 @@ TEXT ·sumF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VADDPS  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VADDPS  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VADDPS  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VADDPS  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VADDPS     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VADDPS     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VADDPS     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VADDPS     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -18000,17 +18077,170 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
-// func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VADDPS     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VADDPS     Z3, Z1, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VADDPS     Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VADDPS     Z4, Z1, Z4
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VADDPS     Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VADDPS     Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VADDPS     Z5, Z1, Z5
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z5, Z3, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18022,42 +18252,46 @@ TEXT ·greatestF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMAXPS    Z4, Z0, Z6
-	VMAXPS    Z0, Z4, Z0
-	VPANDD    Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VMOVUPS   64(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMAXPS    Z4, Z1, Z6
-	VMAXPS    Z1, Z4, Z1
-	VPANDD    Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VMOVUPS   128(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMAXPS    Z4, Z2, Z6
-	VMAXPS    Z2, Z4, Z2
-	VPANDD    Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VMOVUPS   192(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMAXPS    Z4, Z3, Z6
-	VMAXPS    Z3, Z4, Z3
-	VPANDD    Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMAXPS     Z4, Z0, Z6
+	VMAXPS     Z0, Z4, Z0
+	VPANDD     Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VMOVUPS    64(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMAXPS     Z4, Z1, Z6
+	VMAXPS     Z1, Z4, Z1
+	VPANDD     Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VMOVUPS    128(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMAXPS     Z4, Z2, Z6
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VMOVUPS    192(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMAXPS     Z4, Z3, Z6
+	VMAXPS     Z3, Z4, Z3
+	VPANDD     Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -18166,7 +18400,6 @@ fold:
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -18181,12 +18414,346 @@ fold:
 	VMAXPS     Z20, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
 
-// func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_ff800000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPS     $0x03, Z2, Z5, K2
+	VADDPS     Z2, Z5, Z3
+	VMAXPS     Z2, Z5, Z4
+	VMAXPS     Z5, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPS     $0x03, Z2, Z6, K2
+	VADDPS     Z2, Z6, Z3
+	VMAXPS     Z2, Z6, Z4
+	VMAXPS     Z6, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VPERMILPS  $0x4e, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMAXPS     Z2, Z7, Z4
+	VMAXPS     Z7, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VPERMILPS  $0xb1, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMAXPS     Z2, Z8, Z4
+	VMAXPS     Z8, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VCMPPS     $0x03, Z9, Z0, K2
+	VADDPS     Z9, Z0, Z2
+	VMAXPS     Z9, Z0, Z3
+	VMAXPS     Z0, Z9, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VMOVSS     X10, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    Z1, Z2
+	VMOVUPS    64(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VCMPPS     $0x03, Z6, Z5, K2
+	VADDPS     Z6, Z5, Z2
+	VMAXPS     Z6, Z5, Z3
+	VMAXPS     Z5, Z6, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMAXPS     Z2, Z7, Z4
+	VMAXPS     Z7, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMAXPS     Z2, Z8, Z4
+	VMAXPS     Z8, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VPERMILPS  $0x4e, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMAXPS     Z2, Z9, Z4
+	VMAXPS     Z9, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VPERMILPS  $0xb1, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMAXPS     Z2, Z10, Z4
+	VMAXPS     Z10, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VCMPPS     $0x03, Z11, Z0, K2
+	VADDPS     Z11, Z0, Z2
+	VMAXPS     Z11, Z0, Z3
+	VMAXPS     Z0, Z11, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VMOVSS     X12, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    Z1, Z2
+	VMOVUPS    128(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMAXPS     Z7, Z5, Z3
+	VMAXPS     Z5, Z7, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z8
+	VCMPPS     $0x03, Z6, Z8, K2
+	VADDPS     Z6, Z8, Z2
+	VMAXPS     Z6, Z8, Z3
+	VMAXPS     Z8, Z6, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMAXPS     Z2, Z9, Z4
+	VMAXPS     Z9, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMAXPS     Z2, Z10, Z4
+	VMAXPS     Z10, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VPERMILPS  $0x4e, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMAXPS     Z2, Z11, Z4
+	VMAXPS     Z11, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VPERMILPS  $0xb1, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMAXPS     Z2, Z12, Z4
+	VMAXPS     Z12, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VCMPPS     $0x03, Z13, Z0, K2
+	VADDPS     Z13, Z0, Z2
+	VMAXPS     Z13, Z0, Z3
+	VMAXPS     Z0, Z13, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z14
+	VMOVSS     X14, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    128(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    Z1, Z2
+	VMOVUPS    192(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMAXPS     Z7, Z5, Z3
+	VMAXPS     Z5, Z7, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VCMPPS     $0x03, Z8, Z6, K2
+	VADDPS     Z8, Z6, Z2
+	VMAXPS     Z8, Z6, Z3
+	VMAXPS     Z6, Z8, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VCMPPS     $0x03, Z10, Z9, K2
+	VADDPS     Z10, Z9, Z2
+	VMAXPS     Z10, Z9, Z3
+	VMAXPS     Z9, Z10, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMAXPS     Z2, Z11, Z4
+	VMAXPS     Z11, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMAXPS     Z2, Z12, Z4
+	VMAXPS     Z12, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VPERMILPS  $0x4e, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMAXPS     Z2, Z13, Z4
+	VMAXPS     Z13, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VPERMILPS  $0xb1, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMAXPS     Z2, Z14, Z4
+	VMAXPS     Z14, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VCMPPS     $0x03, Z15, Z0, K2
+	VADDPS     Z15, Z0, Z2
+	VMAXPS     Z15, Z0, Z3
+	VMAXPS     Z0, Z15, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z16
+	VMOVSS     X16, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18198,42 +18765,46 @@ TEXT ·leastF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMINPS    Z4, Z0, Z6
-	VMINPS    Z0, Z4, Z0
-	VPORD     Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VMOVUPS   64(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMINPS    Z4, Z1, Z6
-	VMINPS    Z1, Z4, Z1
-	VPORD     Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VMOVUPS   128(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMINPS    Z4, Z2, Z6
-	VMINPS    Z2, Z4, Z2
-	VPORD     Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VMOVUPS   192(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMINPS    Z4, Z3, Z6
-	VMINPS    Z3, Z4, Z3
-	VPORD     Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMINPS     Z4, Z0, Z6
+	VMINPS     Z0, Z4, Z0
+	VPORD      Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VMOVUPS    64(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMINPS     Z4, Z1, Z6
+	VMINPS     Z1, Z4, Z1
+	VPORD      Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VMOVUPS    128(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMINPS     Z4, Z2, Z6
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VMOVUPS    192(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMINPS     Z4, Z3, Z6
+	VMINPS     Z3, Z4, Z3
+	VPORD      Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -18342,7 +18913,6 @@ fold:
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -18357,12 +18927,346 @@ fold:
 	VMINPS     Z20, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
 
-// func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_7f800000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPS     $0x03, Z2, Z5, K2
+	VADDPS     Z2, Z5, Z3
+	VMINPS     Z2, Z5, Z4
+	VMINPS     Z5, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPS     $0x03, Z2, Z6, K2
+	VADDPS     Z2, Z6, Z3
+	VMINPS     Z2, Z6, Z4
+	VMINPS     Z6, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VPERMILPS  $0x4e, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMINPS     Z2, Z7, Z4
+	VMINPS     Z7, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VPERMILPS  $0xb1, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMINPS     Z2, Z8, Z4
+	VMINPS     Z8, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VCMPPS     $0x03, Z9, Z0, K2
+	VADDPS     Z9, Z0, Z2
+	VMINPS     Z9, Z0, Z3
+	VMINPS     Z0, Z9, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VMOVSS     X10, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    Z1, Z2
+	VMOVUPS    64(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VCMPPS     $0x03, Z6, Z5, K2
+	VADDPS     Z6, Z5, Z2
+	VMINPS     Z6, Z5, Z3
+	VMINPS     Z5, Z6, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMINPS     Z2, Z7, Z4
+	VMINPS     Z7, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMINPS     Z2, Z8, Z4
+	VMINPS     Z8, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VPERMILPS  $0x4e, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMINPS     Z2, Z9, Z4
+	VMINPS     Z9, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VPERMILPS  $0xb1, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMINPS     Z2, Z10, Z4
+	VMINPS     Z10, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VCMPPS     $0x03, Z11, Z0, K2
+	VADDPS     Z11, Z0, Z2
+	VMINPS     Z11, Z0, Z3
+	VMINPS     Z0, Z11, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VMOVSS     X12, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    Z1, Z2
+	VMOVUPS    128(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMINPS     Z7, Z5, Z3
+	VMINPS     Z5, Z7, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z8
+	VCMPPS     $0x03, Z6, Z8, K2
+	VADDPS     Z6, Z8, Z2
+	VMINPS     Z6, Z8, Z3
+	VMINPS     Z8, Z6, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMINPS     Z2, Z9, Z4
+	VMINPS     Z9, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMINPS     Z2, Z10, Z4
+	VMINPS     Z10, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VPERMILPS  $0x4e, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMINPS     Z2, Z11, Z4
+	VMINPS     Z11, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VPERMILPS  $0xb1, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMINPS     Z2, Z12, Z4
+	VMINPS     Z12, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VCMPPS     $0x03, Z13, Z0, K2
+	VADDPS     Z13, Z0, Z2
+	VMINPS     Z13, Z0, Z3
+	VMINPS     Z0, Z13, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z14
+	VMOVSS     X14, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z5
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z6
+	VMOVUPS    128(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    Z1, Z2
+	VMOVUPS    192(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VCMPPS     $0x03, Z7, Z5, K2
+	VADDPS     Z7, Z5, Z2
+	VMINPS     Z7, Z5, Z3
+	VMINPS     Z5, Z7, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VCMPPS     $0x03, Z8, Z6, K2
+	VADDPS     Z8, Z6, Z2
+	VMINPS     Z8, Z6, Z3
+	VMINPS     Z6, Z8, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VCMPPS     $0x03, Z10, Z9, K2
+	VADDPS     Z10, Z9, Z2
+	VMINPS     Z10, Z9, Z3
+	VMINPS     Z9, Z10, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMINPS     Z2, Z11, Z4
+	VMINPS     Z11, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMINPS     Z2, Z12, Z4
+	VMINPS     Z12, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VPERMILPS  $0x4e, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMINPS     Z2, Z13, Z4
+	VMINPS     Z13, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VPERMILPS  $0xb1, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMINPS     Z2, Z14, Z4
+	VMINPS     Z14, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VCMPPS     $0x03, Z15, Z0, K2
+	VADDPS     Z15, Z0, Z2
+	VMINPS     Z15, Z0, Z3
+	VMINPS     Z0, Z15, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z16
+	VMOVSS     X16, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18374,22 +19278,26 @@ TEXT ·sumF64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VADDPD  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VADDPD  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VADDPD  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VADDPD  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VADDPD     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VADDPD     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VADDPD     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VADDPD     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -18453,15 +19361,160 @@ fold:
 	VADDPD     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPD     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VADDPD     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
-// func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VADDPD     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VADDPD     Z3, Z1, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VADDPD     Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VADDPD     Z4, Z1, Z4
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VADDPD     Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VADDPD     Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VADDPD     Z5, Z1, Z5
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z5, Z3, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18473,42 +19526,46 @@ TEXT ·greatestF64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Z4
-	VCMPPD    $0x03, Z4, Z0, K1
-	VADDPD    Z4, Z0, Z5
-	VMAXPD    Z4, Z0, Z6
-	VMAXPD    Z0, Z4, Z0
-	VPANDQ    Z0, Z6, Z0
-	VBLENDMPD Z5, Z0, K1, Z7
-	VMOVAPD   Z7, Z0
-	VMOVUPD   64(CX), Z4
-	VCMPPD    $0x03, Z4, Z1, K1
-	VADDPD    Z4, Z1, Z5
-	VMAXPD    Z4, Z1, Z6
-	VMAXPD    Z1, Z4, Z1
-	VPANDQ    Z1, Z6, Z1
-	VBLENDMPD Z5, Z1, K1, Z8
-	VMOVAPD   Z8, Z1
-	VMOVUPD   128(CX), Z4
-	VCMPPD    $0x03, Z4, Z2, K1
-	VADDPD    Z4, Z2, Z5
-	VMAXPD    Z4, Z2, Z6
-	VMAXPD    Z2, Z4, Z2
-	VPANDQ    Z2, Z6, Z2
-	VBLENDMPD Z5, Z2, K1, Z9
-	VMOVAPD   Z9, Z2
-	VMOVUPD   192(CX), Z4
-	VCMPPD    $0x03, Z4, Z3, K1
-	VADDPD    Z4, Z3, Z5
-	VMAXPD    Z4, Z3, Z6
-	VMAXPD    Z3, Z4, Z3
-	VPANDQ    Z3, Z6, Z3
-	VBLENDMPD Z5, Z3, K1, Z10
-	VMOVAPD   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VCMPPD     $0x03, Z4, Z0, K1
+	VADDPD     Z4, Z0, Z5
+	VMAXPD     Z4, Z0, Z6
+	VMAXPD     Z0, Z4, Z0
+	VPANDQ     Z0, Z6, Z0
+	VBLENDMPD  Z5, Z0, K1, Z7
+	VMOVAPD    Z7, Z0
+	VMOVUPD    64(CX), Z4
+	VCMPPD     $0x03, Z4, Z1, K1
+	VADDPD     Z4, Z1, Z5
+	VMAXPD     Z4, Z1, Z6
+	VMAXPD     Z1, Z4, Z1
+	VPANDQ     Z1, Z6, Z1
+	VBLENDMPD  Z5, Z1, K1, Z8
+	VMOVAPD    Z8, Z1
+	VMOVUPD    128(CX), Z4
+	VCMPPD     $0x03, Z4, Z2, K1
+	VADDPD     Z4, Z2, Z5
+	VMAXPD     Z4, Z2, Z6
+	VMAXPD     Z2, Z4, Z2
+	VPANDQ     Z2, Z6, Z2
+	VBLENDMPD  Z5, Z2, K1, Z9
+	VMOVAPD    Z9, Z2
+	VMOVUPD    192(CX), Z4
+	VCMPPD     $0x03, Z4, Z3, K1
+	VADDPD     Z4, Z3, Z5
+	VMAXPD     Z4, Z3, Z6
+	VMAXPD     Z3, Z4, Z3
+	VPANDQ     Z3, Z6, Z3
+	VBLENDMPD  Z5, Z3, K1, Z10
+	VMOVAPD    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -18617,7 +19674,6 @@ fold:
 	VMAXPD     Z18, Z0, Z0
 	VPANDQ     Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z19, Z0
 	VCMPPD     $0x03, Z0, Z19, K1
 	VADDPD     Z0, Z19, Z1
@@ -18625,12 +19681,318 @@ fold:
 	VMAXPD     Z19, Z0, Z0
 	VPANDQ     Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z20
+	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
 	VZEROUPPER
 	RET
 
-// func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPD     $0x03, Z2, Z5, K2
+	VADDPD     Z2, Z5, Z3
+	VMAXPD     Z2, Z5, Z4
+	VMAXPD     Z5, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPD     $0x03, Z2, Z6, K2
+	VADDPD     Z2, Z6, Z3
+	VMAXPD     Z2, Z6, Z4
+	VMAXPD     Z6, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VPERMILPD  $0x55, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMAXPD     Z2, Z7, Z4
+	VMAXPD     Z7, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z8, Z0, K2
+	VADDPD     Z8, Z0, Z2
+	VMAXPD     Z8, Z0, Z3
+	VMAXPD     Z0, Z8, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VMOVSD     X9, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    Z1, Z2
+	VMOVUPD    64(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VCMPPD     $0x03, Z6, Z5, K2
+	VADDPD     Z6, Z5, Z2
+	VMAXPD     Z6, Z5, Z3
+	VMAXPD     Z5, Z6, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMAXPD     Z2, Z7, Z4
+	VMAXPD     Z7, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPD     $0x03, Z2, Z8, K2
+	VADDPD     Z2, Z8, Z3
+	VMAXPD     Z2, Z8, Z4
+	VMAXPD     Z8, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VPERMILPD  $0x55, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMAXPD     Z2, Z9, Z4
+	VMAXPD     Z9, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z10, Z0, K2
+	VADDPD     Z10, Z0, Z2
+	VMAXPD     Z10, Z0, Z3
+	VMAXPD     Z0, Z10, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VMOVSD     X11, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    Z1, Z2
+	VMOVUPD    128(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMAXPD     Z7, Z5, Z3
+	VMAXPD     Z5, Z7, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z8
+	VCMPPD     $0x03, Z6, Z8, K2
+	VADDPD     Z6, Z8, Z2
+	VMAXPD     Z6, Z8, Z3
+	VMAXPD     Z8, Z6, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMAXPD     Z2, Z9, Z4
+	VMAXPD     Z9, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPD     $0x03, Z2, Z10, K2
+	VADDPD     Z2, Z10, Z3
+	VMAXPD     Z2, Z10, Z4
+	VMAXPD     Z10, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z11
+	VPERMILPD  $0x55, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMAXPD     Z2, Z11, Z4
+	VMAXPD     Z11, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VCMPPD     $0x03, Z12, Z0, K2
+	VADDPD     Z12, Z0, Z2
+	VMAXPD     Z12, Z0, Z3
+	VMAXPD     Z0, Z12, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VMOVSD     X13, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    128(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    Z1, Z2
+	VMOVUPD    192(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMAXPD     Z7, Z5, Z3
+	VMAXPD     Z5, Z7, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VCMPPD     $0x03, Z8, Z6, K2
+	VADDPD     Z8, Z6, Z2
+	VMAXPD     Z8, Z6, Z3
+	VMAXPD     Z6, Z8, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z10
+	VCMPPD     $0x03, Z10, Z9, K2
+	VADDPD     Z10, Z9, Z2
+	VMAXPD     Z10, Z9, Z3
+	VMAXPD     Z9, Z10, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMAXPD     Z2, Z11, Z4
+	VMAXPD     Z11, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPD     $0x03, Z2, Z12, K2
+	VADDPD     Z2, Z12, Z3
+	VMAXPD     Z2, Z12, Z4
+	VMAXPD     Z12, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z13
+	VPERMILPD  $0x55, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMAXPD     Z2, Z13, Z4
+	VMAXPD     Z13, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VCMPPD     $0x03, Z14, Z0, K2
+	VADDPD     Z14, Z0, Z2
+	VMAXPD     Z14, Z0, Z3
+	VMAXPD     Z0, Z14, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z15
+	VMOVSD     X15, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18642,42 +20004,46 @@ TEXT ·leastF64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Z4
-	VCMPPD    $0x03, Z4, Z0, K1
-	VADDPD    Z4, Z0, Z5
-	VMINPD    Z4, Z0, Z6
-	VMINPD    Z0, Z4, Z0
-	VPORQ     Z0, Z6, Z0
-	VBLENDMPD Z5, Z0, K1, Z7
-	VMOVAPD   Z7, Z0
-	VMOVUPD   64(CX), Z4
-	VCMPPD    $0x03, Z4, Z1, K1
-	VADDPD    Z4, Z1, Z5
-	VMINPD    Z4, Z1, Z6
-	VMINPD    Z1, Z4, Z1
-	VPORQ     Z1, Z6, Z1
-	VBLENDMPD Z5, Z1, K1, Z8
-	VMOVAPD   Z8, Z1
-	VMOVUPD   128(CX), Z4
-	VCMPPD    $0x03, Z4, Z2, K1
-	VADDPD    Z4, Z2, Z5
-	VMINPD    Z4, Z2, Z6
-	VMINPD    Z2, Z4, Z2
-	VPORQ     Z2, Z6, Z2
-	VBLENDMPD Z5, Z2, K1, Z9
-	VMOVAPD   Z9, Z2
-	VMOVUPD   192(CX), Z4
-	VCMPPD    $0x03, Z4, Z3, K1
-	VADDPD    Z4, Z3, Z5
-	VMINPD    Z4, Z3, Z6
-	VMINPD    Z3, Z4, Z3
-	VPORQ     Z3, Z6, Z3
-	VBLENDMPD Z5, Z3, K1, Z10
-	VMOVAPD   Z10, Z3
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VCMPPD     $0x03, Z4, Z0, K1
+	VADDPD     Z4, Z0, Z5
+	VMINPD     Z4, Z0, Z6
+	VMINPD     Z0, Z4, Z0
+	VPORQ      Z0, Z6, Z0
+	VBLENDMPD  Z5, Z0, K1, Z7
+	VMOVAPD    Z7, Z0
+	VMOVUPD    64(CX), Z4
+	VCMPPD     $0x03, Z4, Z1, K1
+	VADDPD     Z4, Z1, Z5
+	VMINPD     Z4, Z1, Z6
+	VMINPD     Z1, Z4, Z1
+	VPORQ      Z1, Z6, Z1
+	VBLENDMPD  Z5, Z1, K1, Z8
+	VMOVAPD    Z8, Z1
+	VMOVUPD    128(CX), Z4
+	VCMPPD     $0x03, Z4, Z2, K1
+	VADDPD     Z4, Z2, Z5
+	VMINPD     Z4, Z2, Z6
+	VMINPD     Z2, Z4, Z2
+	VPORQ      Z2, Z6, Z2
+	VBLENDMPD  Z5, Z2, K1, Z9
+	VMOVAPD    Z9, Z2
+	VMOVUPD    192(CX), Z4
+	VCMPPD     $0x03, Z4, Z3, K1
+	VADDPD     Z4, Z3, Z5
+	VMINPD     Z4, Z3, Z6
+	VMINPD     Z3, Z4, Z3
+	VPORQ      Z3, Z6, Z3
+	VBLENDMPD  Z5, Z3, K1, Z10
+	VMOVAPD    Z10, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -18786,7 +20152,6 @@ fold:
 	VMINPD     Z18, Z0, Z0
 	VPORQ      Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z19, Z0
 	VCMPPD     $0x03, Z0, Z19, K1
 	VADDPD     Z0, Z19, Z1
@@ -18794,12 +20159,318 @@ fold:
 	VMINPD     Z19, Z0, Z0
 	VPORQ      Z0, Z2, Z0
 	VBLENDMPD  Z1, Z0, K1, Z20
+	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
 	VZEROUPPER
 	RET
 
-// func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_7ff0000000000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z2
+	VCMPPD     $0x03, Z2, Z5, K2
+	VADDPD     Z2, Z5, Z3
+	VMINPD     Z2, Z5, Z4
+	VMINPD     Z5, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VSHUFF64X2 $0xb1, Z6, Z6, Z2
+	VCMPPD     $0x03, Z2, Z6, K2
+	VADDPD     Z2, Z6, Z3
+	VMINPD     Z2, Z6, Z4
+	VMINPD     Z6, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VPERMILPD  $0x55, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMINPD     Z2, Z7, Z4
+	VMINPD     Z7, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z8, Z0, K2
+	VADDPD     Z8, Z0, Z2
+	VMINPD     Z8, Z0, Z3
+	VMINPD     Z0, Z8, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VMOVSD     X9, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    Z1, Z2
+	VMOVUPD    64(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VCMPPD     $0x03, Z6, Z5, K2
+	VADDPD     Z6, Z5, Z2
+	VMINPD     Z6, Z5, Z3
+	VMINPD     Z5, Z6, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMINPD     Z2, Z7, Z4
+	VMINPD     Z7, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPD     $0x03, Z2, Z8, K2
+	VADDPD     Z2, Z8, Z3
+	VMINPD     Z2, Z8, Z4
+	VMINPD     Z8, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VPERMILPD  $0x55, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMINPD     Z2, Z9, Z4
+	VMINPD     Z9, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z10, Z0, K2
+	VADDPD     Z10, Z0, Z2
+	VMINPD     Z10, Z0, Z3
+	VMINPD     Z0, Z10, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VMOVSD     X11, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    Z1, Z2
+	VMOVUPD    128(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMINPD     Z7, Z5, Z3
+	VMINPD     Z5, Z7, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z8
+	VCMPPD     $0x03, Z6, Z8, K2
+	VADDPD     Z6, Z8, Z2
+	VMINPD     Z6, Z8, Z3
+	VMINPD     Z8, Z6, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMINPD     Z2, Z9, Z4
+	VMINPD     Z9, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPD     $0x03, Z2, Z10, K2
+	VADDPD     Z2, Z10, Z3
+	VMINPD     Z2, Z10, Z4
+	VMINPD     Z10, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z11
+	VPERMILPD  $0x55, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMINPD     Z2, Z11, Z4
+	VMINPD     Z11, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VCMPPD     $0x03, Z12, Z0, K2
+	VADDPD     Z12, Z0, Z2
+	VMINPD     Z12, Z0, Z3
+	VMINPD     Z0, Z12, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VMOVSD     X13, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z5
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z6
+	VMOVUPD    128(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    Z1, Z2
+	VMOVUPD    192(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z7, Z5, K2
+	VADDPD     Z7, Z5, Z2
+	VMINPD     Z7, Z5, Z3
+	VMINPD     Z5, Z7, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VCMPPD     $0x03, Z8, Z6, K2
+	VADDPD     Z8, Z6, Z2
+	VMINPD     Z8, Z6, Z3
+	VMINPD     Z6, Z8, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z10
+	VCMPPD     $0x03, Z10, Z9, K2
+	VADDPD     Z10, Z9, Z2
+	VMINPD     Z10, Z9, Z3
+	VMINPD     Z9, Z10, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMINPD     Z2, Z11, Z4
+	VMINPD     Z11, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPD     $0x03, Z2, Z12, K2
+	VADDPD     Z2, Z12, Z3
+	VMINPD     Z2, Z12, Z4
+	VMINPD     Z12, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z13
+	VPERMILPD  $0x55, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMINPD     Z2, Z13, Z4
+	VMINPD     Z13, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VCMPPD     $0x03, Z14, Z0, K2
+	VADDPD     Z14, Z0, Z2
+	VMINPD     Z14, Z0, Z3
+	VMINPD     Z0, Z14, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z15
+	VMOVSD     X15, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·magnitudeF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18811,30 +20482,34 @@ TEXT ·magnitudeF32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z0, Z0
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z1, Z1
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z2, Z2
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPANDD  all32_7fffffff<>+0(SB), Z3, Z3
-	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
-	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPANDD     all32_7fffffff<>+0(SB), Z3, Z3
+	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
+	VPMAXUD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -18916,7 +20591,6 @@ fold:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPMAXUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
@@ -18925,12 +20599,13 @@ fold:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPMAXUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func sumI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -18942,22 +20617,26 @@ TEXT ·sumI8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPADDB  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPADDB  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPADDB  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPADDB  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPADDB     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPADDB     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPADDB     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPADDB     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19021,11 +20700,11 @@ fold:
 	VPADDB     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDB     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPADDB     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDB     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPADDB     Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19035,7 +20714,7 @@ fold:
 	RET
 
 // func greatestS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19047,22 +20726,26 @@ TEXT ·greatestS8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXSB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXSB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXSB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXSB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXSB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXSB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXSB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19126,11 +20809,11 @@ fold:
 	VPMAXSB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19158,7 +20841,7 @@ DATA all32_80808080<>+60(SB)/4, $0x80808080
 GLOBL all32_80808080<>(SB), RODATA|NOPTR, $64
 
 // func leastS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19170,22 +20853,26 @@ TEXT ·leastS8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINSB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINSB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINSB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINSB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINSB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINSB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINSB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19249,11 +20936,11 @@ fold:
 	VPMINSB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19263,7 +20950,7 @@ fold:
 	RET
 
 // func greatestU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19275,22 +20962,26 @@ TEXT ·greatestU8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXUB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXUB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXUB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXUB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXUB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXUB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXUB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19354,11 +21045,11 @@ fold:
 	VPMAXUB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19368,7 +21059,7 @@ fold:
 	RET
 
 // func leastU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19380,22 +21071,26 @@ TEXT ·leastU8AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINUB Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINUB Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINUB Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINUB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINUB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINUB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINUB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19459,11 +21154,11 @@ fold:
 	VPMINUB    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
@@ -19473,7 +21168,7 @@ fold:
 	RET
 
 // func sumI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19485,22 +21180,26 @@ TEXT ·sumI16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPADDW  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPADDW  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPADDW  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPADDW  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPADDW     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPADDW     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPADDW     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPADDW     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19564,11 +21263,11 @@ fold:
 	VPADDW     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDW     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPADDW     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDW     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPADDW     Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -19576,7 +21275,7 @@ fold:
 	RET
 
 // func greatestS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19588,22 +21287,26 @@ TEXT ·greatestS16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXSW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXSW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXSW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXSW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXSW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXSW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXSW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXSW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19667,11 +21370,11 @@ fold:
 	VPMAXSW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -19697,7 +21400,7 @@ DATA all32_80008000<>+60(SB)/4, $0x80008000
 GLOBL all32_80008000<>(SB), RODATA|NOPTR, $64
 
 // func leastS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19709,22 +21412,26 @@ TEXT ·leastS16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINSW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINSW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINSW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINSW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINSW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINSW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINSW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINSW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19788,11 +21495,11 @@ fold:
 	VPMINSW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -19818,7 +21525,7 @@ DATA all32_7fff7fff<>+60(SB)/4, $0x7fff7fff
 GLOBL all32_7fff7fff<>(SB), RODATA|NOPTR, $64
 
 // func greatestU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19830,22 +21537,26 @@ TEXT ·greatestU16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXUW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXUW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXUW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXUW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXUW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXUW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXUW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXUW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -19909,11 +21620,11 @@ fold:
 	VPMAXUW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -19921,7 +21632,7 @@ fold:
 	RET
 
 // func leastU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -19933,22 +21644,26 @@ TEXT ·leastU16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINUW Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINUW Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINUW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINUW Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINUW    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINUW    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINUW    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINUW    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	TESTQ     AX, AX
@@ -20012,11 +21727,11 @@ fold:
 	VPMINUW    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
 	VPEXTRW    $0x00, X0, (AX)
@@ -20024,7 +21739,7 @@ fold:
 	RET
 
 // func sumI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20036,22 +21751,26 @@ TEXT ·sumI32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPADDD  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPADDD  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPADDD  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPADDD  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPADDD     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPADDD     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPADDD     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPADDD     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20115,17 +21834,17 @@ fold:
 	VPADDD     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDD     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPADDD     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDD     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20137,22 +21856,26 @@ TEXT ·greatestS32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXSD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXSD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXSD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXSD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20216,17 +21939,17 @@ fold:
 	VPMAXSD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20238,22 +21961,26 @@ TEXT ·leastS32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINSD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINSD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINSD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINSD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20317,17 +22044,17 @@ fold:
 	VPMINSD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20339,22 +22066,26 @@ TEXT ·greatestU32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMAXUD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMAXUD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMAXUD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMAXUD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20418,17 +22149,17 @@ fold:
 	VPMAXUD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20440,22 +22171,26 @@ TEXT ·leastU32AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Z4
-	VPMINUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
-	VMOVUPS 64(CX), Z4
-	VPMINUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
-	VMOVUPS 128(CX), Z4
-	VPMINUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VMOVUPS 192(CX), Z4
-	VPMINUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Z4
+	VPMINUD    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VMOVUPS    64(CX), Z4
+	VPMINUD    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVUPS    128(CX), Z4
+	VPMINUD    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    192(CX), Z4
+	VPMINUD    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20519,17 +22254,17 @@ fold:
 	VPMINUD    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUD    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func sumI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20541,22 +22276,26 @@ TEXT ·sumI64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPADDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPADDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPADDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPADDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPADDQ     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPADDQ     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPADDQ     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPADDQ     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20620,15 +22359,15 @@ fold:
 	VPADDQ     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPADDQ     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPADDQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20640,22 +22379,26 @@ TEXT ·greatestS64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMAXSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMAXSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMAXSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMAXSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMAXSQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMAXSQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMAXSQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMAXSQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20719,15 +22462,15 @@ fold:
 	VPMAXSQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXSQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMAXSQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20739,22 +22482,26 @@ TEXT ·leastS64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMINSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMINSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMINSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMINSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMINSQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMINSQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMINSQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMINSQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20818,15 +22565,15 @@ fold:
 	VPMINSQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINSQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMINSQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20838,22 +22585,26 @@ TEXT ·greatestU64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMAXUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMAXUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMAXUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMAXUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMAXUQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMAXUQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMAXUQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMAXUQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -20917,15 +22668,15 @@ fold:
 	VPMAXUQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMAXUQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMAXUQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -20937,22 +22688,26 @@ TEXT ·leastU64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPMINUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPMINUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPMINUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPMINUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPMINUQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPMINUQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPMINUQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPMINUQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -21016,15 +22771,15 @@ fold:
 	VPMINUQ    Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPMINUQ    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPMINUQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func sumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21036,26 +22791,28 @@ TEXT ·sumBf16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
-	VPMOVZXWD 32(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
-	VPMOVZXWD 64(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
-	VPMOVZXWD 96(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VPMOVZXWD  32(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VPMOVZXWD  64(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VPMOVZXWD  96(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VADDPS     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -21127,17 +22884,17 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21149,46 +22906,48 @@ TEXT ·greatestBf16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z20
-	VMAXPS    Z4, Z0, Z21
-	VMAXPS    Z0, Z4, Z0
-	VPANDD    Z0, Z21, Z0
-	VBLENDMPS Z20, Z0, K1, Z5
-	VMOVAPS   Z5, Z0
-	VPMOVZXWD 32(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z20
-	VMAXPS    Z4, Z1, Z21
-	VMAXPS    Z1, Z4, Z1
-	VPANDD    Z1, Z21, Z1
-	VBLENDMPS Z20, Z1, K1, Z6
-	VMOVAPS   Z6, Z1
-	VPMOVZXWD 64(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z20
-	VMAXPS    Z4, Z2, Z21
-	VMAXPS    Z2, Z4, Z2
-	VPANDD    Z2, Z21, Z2
-	VBLENDMPS Z20, Z2, K1, Z7
-	VMOVAPS   Z7, Z2
-	VPMOVZXWD 96(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z20
-	VMAXPS    Z4, Z3, Z21
-	VMAXPS    Z3, Z4, Z3
-	VPANDD    Z3, Z21, Z3
-	VBLENDMPS Z20, Z3, K1, Z8
-	VMOVAPS   Z8, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z20
+	VMAXPS     Z4, Z0, Z21
+	VMAXPS     Z0, Z4, Z0
+	VPANDD     Z0, Z21, Z0
+	VBLENDMPS  Z20, Z0, K1, Z5
+	VMOVAPS    Z5, Z0
+	VPMOVZXWD  32(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z20
+	VMAXPS     Z4, Z1, Z21
+	VMAXPS     Z1, Z4, Z1
+	VPANDD     Z1, Z21, Z1
+	VBLENDMPS  Z20, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
+	VPMOVZXWD  64(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z20
+	VMAXPS     Z4, Z2, Z21
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z21, Z2
+	VBLENDMPS  Z20, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
+	VPMOVZXWD  96(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z20
+	VMAXPS     Z4, Z3, Z21
+	VMAXPS     Z3, Z4, Z3
+	VPANDD     Z3, Z21, Z3
+	VBLENDMPS  Z20, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -21305,7 +23064,6 @@ fold:
 	VMAXPS     Z16, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z17
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
@@ -21320,12 +23078,13 @@ fold:
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VMOVSS     X19, (AX)
 	VZEROUPPER
 	RET
 
 // func leastBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastBf16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21337,46 +23096,48 @@ TEXT ·leastBf16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z20
-	VMINPS    Z4, Z0, Z21
-	VMINPS    Z0, Z4, Z0
-	VPORD     Z0, Z21, Z0
-	VBLENDMPS Z20, Z0, K1, Z5
-	VMOVAPS   Z5, Z0
-	VPMOVZXWD 32(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z20
-	VMINPS    Z4, Z1, Z21
-	VMINPS    Z1, Z4, Z1
-	VPORD     Z1, Z21, Z1
-	VBLENDMPS Z20, Z1, K1, Z6
-	VMOVAPS   Z6, Z1
-	VPMOVZXWD 64(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z20
-	VMINPS    Z4, Z2, Z21
-	VMINPS    Z2, Z4, Z2
-	VPORD     Z2, Z21, Z2
-	VBLENDMPS Z20, Z2, K1, Z7
-	VMOVAPS   Z7, Z2
-	VPMOVZXWD 96(CX), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z20
-	VMINPS    Z4, Z3, Z21
-	VMINPS    Z3, Z4, Z3
-	VPORD     Z3, Z21, Z3
-	VBLENDMPS Z20, Z3, K1, Z8
-	VMOVAPS   Z8, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z20
+	VMINPS     Z4, Z0, Z21
+	VMINPS     Z0, Z4, Z0
+	VPORD      Z0, Z21, Z0
+	VBLENDMPS  Z20, Z0, K1, Z5
+	VMOVAPS    Z5, Z0
+	VPMOVZXWD  32(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z20
+	VMINPS     Z4, Z1, Z21
+	VMINPS     Z1, Z4, Z1
+	VPORD      Z1, Z21, Z1
+	VBLENDMPS  Z20, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
+	VPMOVZXWD  64(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z20
+	VMINPS     Z4, Z2, Z21
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z21, Z2
+	VBLENDMPS  Z20, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
+	VPMOVZXWD  96(CX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z20
+	VMINPS     Z4, Z3, Z21
+	VMINPS     Z3, Z4, Z3
+	VPORD      Z3, Z21, Z3
+	VBLENDMPS  Z20, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -21493,7 +23254,6 @@ fold:
 	VMINPS     Z16, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z17
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
@@ -21508,12 +23268,13 @@ fold:
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	MOVQ       d+8(FP), AX
 	VMOVSS     X19, (AX)
 	VZEROUPPER
 	RET
 
 // func sumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21525,22 +23286,24 @@ TEXT ·sumF16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Z4
-	VADDPS    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
-	VCVTPH2PS 32(CX), Z4
-	VADDPS    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
-	VCVTPH2PS 64(CX), Z4
-	VADDPS    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
-	VCVTPH2PS 96(CX), Z4
-	VADDPS    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Z4
+	VADDPS     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	VCVTPH2PS  32(CX), Z4
+	VADDPS     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VCVTPH2PS  64(CX), Z4
+	VADDPS     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VCVTPH2PS  96(CX), Z4
+	VADDPS     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -21608,17 +23371,17 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VADDPS     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21630,42 +23393,44 @@ TEXT ·greatestF16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMAXPS    Z4, Z0, Z6
-	VMAXPS    Z0, Z4, Z0
-	VPANDD    Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VCVTPH2PS 32(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMAXPS    Z4, Z1, Z6
-	VMAXPS    Z1, Z4, Z1
-	VPANDD    Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VCVTPH2PS 64(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMAXPS    Z4, Z2, Z6
-	VMAXPS    Z2, Z4, Z2
-	VPANDD    Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VCVTPH2PS 96(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMAXPS    Z4, Z3, Z6
-	VMAXPS    Z3, Z4, Z3
-	VPANDD    Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMAXPS     Z4, Z0, Z6
+	VMAXPS     Z0, Z4, Z0
+	VPANDD     Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VCVTPH2PS  32(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMAXPS     Z4, Z1, Z6
+	VMAXPS     Z1, Z4, Z1
+	VPANDD     Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCVTPH2PS  64(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMAXPS     Z4, Z2, Z6
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCVTPH2PS  96(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMAXPS     Z4, Z3, Z6
+	VMAXPS     Z3, Z4, Z3
+	VPANDD     Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -21778,7 +23543,6 @@ fold:
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -21793,12 +23557,13 @@ fold:
 	VMAXPS     Z20, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
 
 // func leastF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21810,42 +23575,44 @@ TEXT ·leastF16AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Z4
-	VCMPPS    $0x03, Z4, Z0, K1
-	VADDPS    Z4, Z0, Z5
-	VMINPS    Z4, Z0, Z6
-	VMINPS    Z0, Z4, Z0
-	VPORD     Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z7
-	VMOVAPS   Z7, Z0
-	VCVTPH2PS 32(CX), Z4
-	VCMPPS    $0x03, Z4, Z1, K1
-	VADDPS    Z4, Z1, Z5
-	VMINPS    Z4, Z1, Z6
-	VMINPS    Z1, Z4, Z1
-	VPORD     Z1, Z6, Z1
-	VBLENDMPS Z5, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
-	VCVTPH2PS 64(CX), Z4
-	VCMPPS    $0x03, Z4, Z2, K1
-	VADDPS    Z4, Z2, Z5
-	VMINPS    Z4, Z2, Z6
-	VMINPS    Z2, Z4, Z2
-	VPORD     Z2, Z6, Z2
-	VBLENDMPS Z5, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
-	VCVTPH2PS 96(CX), Z4
-	VCMPPS    $0x03, Z4, Z3, K1
-	VADDPS    Z4, Z3, Z5
-	VMINPS    Z4, Z3, Z6
-	VMINPS    Z3, Z4, Z3
-	VPORD     Z3, Z6, Z3
-	VBLENDMPS Z5, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Z4
+	VCMPPS     $0x03, Z4, Z0, K1
+	VADDPS     Z4, Z0, Z5
+	VMINPS     Z4, Z0, Z6
+	VMINPS     Z0, Z4, Z0
+	VPORD      Z0, Z6, Z0
+	VBLENDMPS  Z5, Z0, K1, Z7
+	VMOVAPS    Z7, Z0
+	VCVTPH2PS  32(CX), Z4
+	VCMPPS     $0x03, Z4, Z1, K1
+	VADDPS     Z4, Z1, Z5
+	VMINPS     Z4, Z1, Z6
+	VMINPS     Z1, Z4, Z1
+	VPORD      Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCVTPH2PS  64(CX), Z4
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z5
+	VMINPS     Z4, Z2, Z6
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z6, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCVTPH2PS  96(CX), Z4
+	VCMPPS     $0x03, Z4, Z3, K1
+	VADDPS     Z4, Z3, Z5
+	VMINPS     Z4, Z3, Z6
+	VMINPS     Z3, Z4, Z3
+	VPORD      Z3, Z6, Z3
+	VBLENDMPS  Z5, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ       AX, AX
@@ -21958,7 +23725,6 @@ fold:
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
@@ -21973,12 +23739,13 @@ fold:
 	VMINPS     Z20, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z21
+	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
 	VZEROUPPER
 	RET
 
 // func foldAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·foldAnd64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -21990,22 +23757,26 @@ TEXT ·foldAnd64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPANDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPANDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPANDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPANDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPANDQ     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPANDQ     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPANDQ     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPANDQ     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22069,15 +23840,15 @@ fold:
 	VPANDQ     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPANDQ     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPANDQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·foldOr64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22089,22 +23860,26 @@ TEXT ·foldOr64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPORQ   Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPORQ   Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPORQ   Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPORQ   Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPORQ      Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPORQ      Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPORQ      Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPORQ      Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22168,15 +23943,15 @@ fold:
 	VPORQ      Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPORQ      Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPORQ      Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·foldXor64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -22188,22 +23963,26 @@ TEXT ·foldXor64AVX512(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Z4
-	VPXORQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
-	VMOVUPD 64(CX), Z4
-	VPXORQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
-	VMOVUPD 128(CX), Z4
-	VPXORQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
-	VMOVUPD 192(CX), Z4
-	VPXORQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPXORQ     Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPXORQ     Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPXORQ     Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPXORQ     Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ   AX, AX
@@ -22267,9 +24046,9 @@ fold:
 	VPXORQ     Z1, Z0, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VPXORQ     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Z0, Z1
 	VPXORQ     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
@@ -35814,50 +37593,55 @@ done:
 	RET
 
 // func multiplyC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, FMA3
 TEXT ·multiplyC64AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), BX
 	XORQ SI, SI
-	CMPQ AX, $+4
+	CMPQ AX, $+8
 	JLT  rest
 
 many:
-	VCVTPS2PD  (DX)(SI*4), Y0
-	VCVTPS2PD  (BX)(SI*4), Y1
-	VMOVDDUP   Y0, Y2
-	VPERMILPD  $0xff, Y0, Y0
-	VPERMILPD  $0x55, Y1, Y3
-	VMULPD     Y3, Y0, Y0
-	VPXOR      table_00000000000000800000000000000000<>+0(SB), Y0, Y0
-	VMULPD     Y1, Y2, Y1
-	VADDPD     Y0, Y1, Y0
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (CX)(SI*4)
-	ADDQ       $+4, SI
-	SUBQ       $+4, AX
-	CMPQ       AX, $+4
-	JGE        many
+	VCVTPS2PD      (DX)(SI*4), Y0
+	VCVTPS2PD      (BX)(SI*4), Y1
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y1, Y2, Y0
+	VCVTPD2PSY     Y0, X0
+	VMOVUPS        X0, (CX)(SI*4)
+	VCVTPS2PD      16(DX)(SI*4), Y0
+	VCVTPS2PD      16(BX)(SI*4), Y1
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y1, Y2, Y0
+	VCVTPD2PSY     Y0, X0
+	VMOVUPS        X0, 16(CX)(SI*4)
+	ADDQ           $+8, SI
+	SUBQ           $+8, AX
+	CMPQ           AX, $+8
+	JGE            many
 
 rest:
-	CMPQ       AX, $+4
-	JLT        done
-	VCVTPS2PD  (DX)(SI*4), Y0
-	VCVTPS2PD  (BX)(SI*4), Y1
-	VMOVDDUP   Y0, Y2
-	VPERMILPD  $0xff, Y0, Y0
-	VPERMILPD  $0x55, Y1, Y3
-	VMULPD     Y3, Y0, Y0
-	VPXOR      table_00000000000000800000000000000000<>+0(SB), Y0, Y0
-	VMULPD     Y1, Y2, Y1
-	VADDPD     Y0, Y1, Y0
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (CX)(SI*4)
-	ADDQ       $+4, SI
-	SUBQ       $+4, AX
-	JMP        rest
+	CMPQ           AX, $+4
+	JLT            done
+	VCVTPS2PD      (DX)(SI*4), Y0
+	VCVTPS2PD      (BX)(SI*4), Y1
+	VMOVDDUP       Y0, Y2
+	VPERMILPD      $0xff, Y0, Y0
+	VPERMILPD      $0x55, Y1, Y3
+	VMULPD         Y3, Y0, Y0
+	VFMADDSUB231PD Y1, Y2, Y0
+	VCVTPD2PSY     Y0, X0
+	VMOVUPS        X0, (CX)(SI*4)
+	ADDQ           $+4, SI
+	SUBQ           $+4, AX
+	JMP            rest
 
 done:
 	VZEROUPPER
@@ -38966,7 +40750,7 @@ done:
 	RET
 
 // func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV
+// Requires: AVX, CMOV, MMX+
 TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -38982,34 +40766,38 @@ TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VADDPS  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VADDPS  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VADDPS  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VADDPS  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VADDPS  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VADDPS  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VADDPS  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VADDPS  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VADDPS     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VADDPS     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VADDPS     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VADDPS     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VADDPS     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VADDPS     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VADDPS     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -39135,17 +40923,162 @@ fold:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
+// func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV
+TEXT ·sumRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VADDPS     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VADDPS     Y4, Y1, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VADDPS     Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VADDPS     Y5, Y1, Y5
+	VADDPS     Y5, Y3, Y3
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VADDPS     Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VADDPS     Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VADDPS     Y6, Y1, Y6
+	VADDPS     Y5, Y3, Y3
+	VADDPS     Y6, Y4, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
 // func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -39161,74 +41094,78 @@ TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMAXPS    Y8, Y0, Y11
-	VMAXPS    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VMOVUPS   32(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMAXPS    Y8, Y1, Y11
-	VMAXPS    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   64(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMAXPS    Y8, Y2, Y11
-	VMAXPS    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   96(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMAXPS    Y8, Y3, Y11
-	VMAXPS    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   128(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMAXPS    Y8, Y4, Y11
-	VMAXPS    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VMOVUPS   160(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMAXPS    Y8, Y5, Y11
-	VMAXPS    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VMOVUPS   192(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMAXPS    Y8, Y6, Y11
-	VMAXPS    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VMOVUPS   224(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMAXPS    Y8, Y7, Y11
-	VMAXPS    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMAXPS     Y8, Y0, Y11
+	VMAXPS     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMAXPS     Y8, Y1, Y11
+	VMAXPS     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMAXPS     Y8, Y2, Y11
+	VMAXPS     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMAXPS     Y8, Y3, Y11
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMAXPS     Y8, Y4, Y11
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMAXPS     Y8, Y5, Y11
+	VMAXPS     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMAXPS     Y8, Y6, Y11
+	VMAXPS     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMAXPS     Y8, Y7, Y11
+	VMAXPS     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -39434,7 +41371,6 @@ fold:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -39449,12 +41385,318 @@ fold:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
-// func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_ff800000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMAXPS     Y5, Y1, Y8
+	VMAXPS     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y5, Y3, Y6
+	VADDPS     Y5, Y3, Y7
+	VMAXPS     Y5, Y3, Y8
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y8, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMOVUPS    64(DX), Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMAXPS     Y5, Y1, Y8
+	VMAXPS     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VCMPPS     $0x03, Y6, Y1, Y7
+	VADDPS     Y6, Y1, Y8
+	VMAXPS     Y6, Y1, Y9
+	VMAXPS     Y1, Y6, Y6
+	VPAND      Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y5, Y3, Y7
+	VADDPS     Y5, Y3, Y8
+	VMAXPS     Y5, Y3, Y9
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPS  Y7, Y8, Y3, Y3
+	VCMPPS     $0x03, Y6, Y4, Y5
+	VADDPS     Y6, Y4, Y7
+	VMAXPS     Y6, Y4, Y8
+	VMAXPS     Y4, Y6, Y4
+	VPAND      Y4, Y8, Y4
+	VBLENDVPS  Y5, Y7, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -39470,74 +41712,78 @@ TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS   (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMINPS    Y8, Y0, Y11
-	VMINPS    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VMOVUPS   32(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMINPS    Y8, Y1, Y11
-	VMINPS    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   64(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMINPS    Y8, Y2, Y11
-	VMINPS    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   96(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMINPS    Y8, Y3, Y11
-	VMINPS    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   128(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMINPS    Y8, Y4, Y11
-	VMINPS    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VMOVUPS   160(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMINPS    Y8, Y5, Y11
-	VMINPS    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VMOVUPS   192(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMINPS    Y8, Y6, Y11
-	VMINPS    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VMOVUPS   224(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMINPS    Y8, Y7, Y11
-	VMINPS    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMINPS     Y8, Y0, Y11
+	VMINPS     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMINPS     Y8, Y1, Y11
+	VMINPS     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMINPS     Y8, Y2, Y11
+	VMINPS     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMINPS     Y8, Y3, Y11
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMINPS     Y8, Y4, Y11
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMINPS     Y8, Y5, Y11
+	VMINPS     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMINPS     Y8, Y6, Y11
+	VMINPS     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMINPS     Y8, Y7, Y11
+	VMINPS     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -39743,7 +41989,6 @@ fold:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -39758,12 +42003,318 @@ fold:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
+// func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_7f800000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMINPS     Y5, Y1, Y8
+	VMINPS     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y5, Y3, Y6
+	VADDPS     Y5, Y3, Y7
+	VMINPS     Y5, Y3, Y8
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y8, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMOVUPS    64(DX), Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMINPS     Y5, Y1, Y8
+	VMINPS     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VCMPPS     $0x03, Y6, Y1, Y7
+	VADDPS     Y6, Y1, Y8
+	VMINPS     Y6, Y1, Y9
+	VMINPS     Y1, Y6, Y6
+	VPOR       Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y5, Y3, Y7
+	VADDPS     Y5, Y3, Y8
+	VMINPS     Y5, Y3, Y9
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPS  Y7, Y8, Y3, Y3
+	VCMPPS     $0x03, Y6, Y4, Y5
+	VADDPS     Y6, Y4, Y7
+	VMINPS     Y6, Y4, Y8
+	VMINPS     Y4, Y6, Y4
+	VPOR       Y4, Y8, Y4
+	VBLENDVPS  Y5, Y7, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
 // func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV
+// Requires: AVX, CMOV, MMX+
 TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -39779,34 +42330,38 @@ TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VADDPD  Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VADDPD  Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VADDPD  Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VADDPD  Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VADDPD  Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VADDPD  Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VADDPD  Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VADDPD     Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VADDPD     Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VADDPD     Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VADDPD     Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VADDPD     Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VADDPD     Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VADDPD     Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VADDPD     Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -39932,15 +42487,152 @@ fold:
 	VADDPD     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPD     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VADDPD     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
+// func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV
+TEXT ·sumRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VADDPD     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VADDPD     Y4, Y1, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VADDPD     Y4, Y1, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VADDPD     Y5, Y1, Y5
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VADDPD     Y4, Y1, Y4
+	VMOVUPD    64(DX), Y5
+	VADDPD     Y5, Y1, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VADDPD     Y6, Y1, Y6
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y6, Y4, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
 // func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -39956,74 +42648,78 @@ TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Y8
-	VCMPPD    $0x03, Y8, Y0, Y9
-	VADDPD    Y8, Y0, Y10
-	VMAXPD    Y8, Y0, Y11
-	VMAXPD    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPD Y9, Y10, Y0, Y0
-	VMOVAPD   Y0, Y0
-	VMOVUPD   32(CX), Y8
-	VCMPPD    $0x03, Y8, Y1, Y9
-	VADDPD    Y8, Y1, Y10
-	VMAXPD    Y8, Y1, Y11
-	VMAXPD    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPD Y9, Y10, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   64(CX), Y8
-	VCMPPD    $0x03, Y8, Y2, Y9
-	VADDPD    Y8, Y2, Y10
-	VMAXPD    Y8, Y2, Y11
-	VMAXPD    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPD Y9, Y10, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   96(CX), Y8
-	VCMPPD    $0x03, Y8, Y3, Y9
-	VADDPD    Y8, Y3, Y10
-	VMAXPD    Y8, Y3, Y11
-	VMAXPD    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPD Y9, Y10, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   128(CX), Y8
-	VCMPPD    $0x03, Y8, Y4, Y9
-	VADDPD    Y8, Y4, Y10
-	VMAXPD    Y8, Y4, Y11
-	VMAXPD    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPD Y9, Y10, Y4, Y4
-	VMOVAPD   Y4, Y4
-	VMOVUPD   160(CX), Y8
-	VCMPPD    $0x03, Y8, Y5, Y9
-	VADDPD    Y8, Y5, Y10
-	VMAXPD    Y8, Y5, Y11
-	VMAXPD    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPD Y9, Y10, Y5, Y5
-	VMOVAPD   Y5, Y5
-	VMOVUPD   192(CX), Y8
-	VCMPPD    $0x03, Y8, Y6, Y9
-	VADDPD    Y8, Y6, Y10
-	VMAXPD    Y8, Y6, Y11
-	VMAXPD    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPD Y9, Y10, Y6, Y6
-	VMOVAPD   Y6, Y6
-	VMOVUPD   224(CX), Y8
-	VCMPPD    $0x03, Y8, Y7, Y9
-	VADDPD    Y8, Y7, Y10
-	VMAXPD    Y8, Y7, Y11
-	VMAXPD    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPD Y9, Y10, Y7, Y7
-	VMOVAPD   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VCMPPD     $0x03, Y8, Y0, Y9
+	VADDPD     Y8, Y0, Y10
+	VMAXPD     Y8, Y0, Y11
+	VMAXPD     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPD  Y9, Y10, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VCMPPD     $0x03, Y8, Y1, Y9
+	VADDPD     Y8, Y1, Y10
+	VMAXPD     Y8, Y1, Y11
+	VMAXPD     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPD  Y9, Y10, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VCMPPD     $0x03, Y8, Y2, Y9
+	VADDPD     Y8, Y2, Y10
+	VMAXPD     Y8, Y2, Y11
+	VMAXPD     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPD  Y9, Y10, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VCMPPD     $0x03, Y8, Y3, Y9
+	VADDPD     Y8, Y3, Y10
+	VMAXPD     Y8, Y3, Y11
+	VMAXPD     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPD  Y9, Y10, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VCMPPD     $0x03, Y8, Y4, Y9
+	VADDPD     Y8, Y4, Y10
+	VMAXPD     Y8, Y4, Y11
+	VMAXPD     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPD  Y9, Y10, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VCMPPD     $0x03, Y8, Y5, Y9
+	VADDPD     Y8, Y5, Y10
+	VMAXPD     Y8, Y5, Y11
+	VMAXPD     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPD  Y9, Y10, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VCMPPD     $0x03, Y8, Y6, Y9
+	VADDPD     Y8, Y6, Y10
+	VMAXPD     Y8, Y6, Y11
+	VMAXPD     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPD  Y9, Y10, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VCMPPD     $0x03, Y8, Y7, Y9
+	VADDPD     Y8, Y7, Y10
+	VMAXPD     Y8, Y7, Y11
+	VMAXPD     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPD  Y9, Y10, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -40229,7 +42925,6 @@ fold:
 	VMAXPD     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VCMPPD     $0x03, Y1, Y0, Y2
 	VADDPD     Y1, Y0, Y3
@@ -40237,12 +42932,290 @@ fold:
 	VMAXPD     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
-// func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMAXPD     Y5, Y1, Y8
+	VMAXPD     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VCMPPD     $0x03, Y5, Y3, Y6
+	VADDPD     Y5, Y3, Y7
+	VMAXPD     Y5, Y3, Y8
+	VMAXPD     Y3, Y5, Y3
+	VPAND      Y3, Y8, Y3
+	VBLENDVPD  Y6, Y7, Y3, Y3
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMOVUPD    64(DX), Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMAXPD     Y5, Y1, Y8
+	VMAXPD     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VCMPPD     $0x03, Y6, Y1, Y7
+	VADDPD     Y6, Y1, Y8
+	VMAXPD     Y6, Y1, Y9
+	VMAXPD     Y1, Y6, Y6
+	VPAND      Y6, Y9, Y6
+	VBLENDVPD  Y7, Y8, Y6, Y6
+	VCMPPD     $0x03, Y5, Y3, Y7
+	VADDPD     Y5, Y3, Y8
+	VMAXPD     Y5, Y3, Y9
+	VMAXPD     Y3, Y5, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPD  Y7, Y8, Y3, Y3
+	VCMPPD     $0x03, Y6, Y4, Y5
+	VADDPD     Y6, Y4, Y7
+	VMAXPD     Y6, Y4, Y8
+	VMAXPD     Y4, Y6, Y4
+	VPAND      Y4, Y8, Y4
+	VBLENDVPD  Y5, Y7, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40258,74 +43231,78 @@ TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD   (CX), Y8
-	VCMPPD    $0x03, Y8, Y0, Y9
-	VADDPD    Y8, Y0, Y10
-	VMINPD    Y8, Y0, Y11
-	VMINPD    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPD Y9, Y10, Y0, Y0
-	VMOVAPD   Y0, Y0
-	VMOVUPD   32(CX), Y8
-	VCMPPD    $0x03, Y8, Y1, Y9
-	VADDPD    Y8, Y1, Y10
-	VMINPD    Y8, Y1, Y11
-	VMINPD    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPD Y9, Y10, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   64(CX), Y8
-	VCMPPD    $0x03, Y8, Y2, Y9
-	VADDPD    Y8, Y2, Y10
-	VMINPD    Y8, Y2, Y11
-	VMINPD    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPD Y9, Y10, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   96(CX), Y8
-	VCMPPD    $0x03, Y8, Y3, Y9
-	VADDPD    Y8, Y3, Y10
-	VMINPD    Y8, Y3, Y11
-	VMINPD    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPD Y9, Y10, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   128(CX), Y8
-	VCMPPD    $0x03, Y8, Y4, Y9
-	VADDPD    Y8, Y4, Y10
-	VMINPD    Y8, Y4, Y11
-	VMINPD    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPD Y9, Y10, Y4, Y4
-	VMOVAPD   Y4, Y4
-	VMOVUPD   160(CX), Y8
-	VCMPPD    $0x03, Y8, Y5, Y9
-	VADDPD    Y8, Y5, Y10
-	VMINPD    Y8, Y5, Y11
-	VMINPD    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPD Y9, Y10, Y5, Y5
-	VMOVAPD   Y5, Y5
-	VMOVUPD   192(CX), Y8
-	VCMPPD    $0x03, Y8, Y6, Y9
-	VADDPD    Y8, Y6, Y10
-	VMINPD    Y8, Y6, Y11
-	VMINPD    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPD Y9, Y10, Y6, Y6
-	VMOVAPD   Y6, Y6
-	VMOVUPD   224(CX), Y8
-	VCMPPD    $0x03, Y8, Y7, Y9
-	VADDPD    Y8, Y7, Y10
-	VMINPD    Y8, Y7, Y11
-	VMINPD    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPD Y9, Y10, Y7, Y7
-	VMOVAPD   Y7, Y7
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VCMPPD     $0x03, Y8, Y0, Y9
+	VADDPD     Y8, Y0, Y10
+	VMINPD     Y8, Y0, Y11
+	VMINPD     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPD  Y9, Y10, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VCMPPD     $0x03, Y8, Y1, Y9
+	VADDPD     Y8, Y1, Y10
+	VMINPD     Y8, Y1, Y11
+	VMINPD     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPD  Y9, Y10, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VCMPPD     $0x03, Y8, Y2, Y9
+	VADDPD     Y8, Y2, Y10
+	VMINPD     Y8, Y2, Y11
+	VMINPD     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPD  Y9, Y10, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VCMPPD     $0x03, Y8, Y3, Y9
+	VADDPD     Y8, Y3, Y10
+	VMINPD     Y8, Y3, Y11
+	VMINPD     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPD  Y9, Y10, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VCMPPD     $0x03, Y8, Y4, Y9
+	VADDPD     Y8, Y4, Y10
+	VMINPD     Y8, Y4, Y11
+	VMINPD     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPD  Y9, Y10, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VCMPPD     $0x03, Y8, Y5, Y9
+	VADDPD     Y8, Y5, Y10
+	VMINPD     Y8, Y5, Y11
+	VMINPD     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPD  Y9, Y10, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VCMPPD     $0x03, Y8, Y6, Y9
+	VADDPD     Y8, Y6, Y10
+	VMINPD     Y8, Y6, Y11
+	VMINPD     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPD  Y9, Y10, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VCMPPD     $0x03, Y8, Y7, Y9
+	VADDPD     Y8, Y7, Y10
+	VMINPD     Y8, Y7, Y11
+	VMINPD     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPD  Y9, Y10, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -40531,7 +43508,6 @@ fold:
 	VMINPD     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VCMPPD     $0x03, Y1, Y0, Y2
 	VADDPD     Y1, Y0, Y3
@@ -40539,12 +43515,290 @@ fold:
 	VMINPD     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPD  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
-// func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_7ff0000000000000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMINPD     Y5, Y1, Y8
+	VMINPD     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VCMPPD     $0x03, Y5, Y3, Y6
+	VADDPD     Y5, Y3, Y7
+	VMINPD     Y5, Y3, Y8
+	VMINPD     Y3, Y5, Y3
+	VPOR       Y3, Y8, Y3
+	VBLENDVPD  Y6, Y7, Y3, Y3
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMOVUPD    64(DX), Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMINPD     Y5, Y1, Y8
+	VMINPD     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VCMPPD     $0x03, Y6, Y1, Y7
+	VADDPD     Y6, Y1, Y8
+	VMINPD     Y6, Y1, Y9
+	VMINPD     Y1, Y6, Y6
+	VPOR       Y6, Y9, Y6
+	VBLENDVPD  Y7, Y8, Y6, Y6
+	VCMPPD     $0x03, Y5, Y3, Y7
+	VADDPD     Y5, Y3, Y8
+	VMINPD     Y5, Y3, Y9
+	VMINPD     Y3, Y5, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPD  Y7, Y8, Y3, Y3
+	VCMPPD     $0x03, Y6, Y4, Y5
+	VADDPD     Y6, Y4, Y7
+	VMINPD     Y6, Y4, Y8
+	VMINPD     Y4, Y6, Y4
+	VPOR       Y4, Y8, Y4
+	VBLENDVPD  Y5, Y7, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40560,50 +43814,54 @@ TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y0, Y0
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y1, Y1
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y2, Y2
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y3, Y3
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y4, Y4
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y5, Y5
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y6, Y6
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPAND   all32_7fffffff<>+0(SB), Y7, Y7
-	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y5, Y5
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y6, Y6
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPAND      all32_7fffffff<>+0(SB), Y7, Y7
+	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -40761,7 +44019,6 @@ fold:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPMAXUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
@@ -40770,12 +44027,13 @@ fold:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPMAXUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func sumI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40791,34 +44049,38 @@ TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPADDB  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPADDB  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPADDB  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPADDB  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPADDB  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPADDB  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPADDB  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPADDB  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPADDB     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPADDB     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPADDB     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPADDB     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPADDB     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPADDB     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPADDB     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPADDB     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPADDB     Y4, Y0, Y0
@@ -40830,11 +44092,11 @@ rest:
 	VPADDB     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDB     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPADDB     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDB     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPADDB     Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -40844,7 +44106,7 @@ rest:
 	RET
 
 // func greatestS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40860,34 +44122,38 @@ TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXSB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXSB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXSB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXSB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXSB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXSB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXSB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXSB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXSB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXSB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXSB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXSB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXSB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXSB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXSB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXSB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMAXSB    Y4, Y0, Y0
@@ -40899,11 +44165,11 @@ rest:
 	VPMAXSB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -40913,7 +44179,7 @@ rest:
 	RET
 
 // func leastS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40929,34 +44195,38 @@ TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINSB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINSB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINSB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINSB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINSB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINSB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINSB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINSB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINSB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINSB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINSB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINSB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINSB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINSB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINSB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINSB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMINSB    Y4, Y0, Y0
@@ -40968,11 +44238,11 @@ rest:
 	VPMINSB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -40982,7 +44252,7 @@ rest:
 	RET
 
 // func greatestU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -40998,34 +44268,38 @@ TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXUB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXUB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXUB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXUB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXUB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXUB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXUB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXUB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXUB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXUB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXUB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXUB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXUB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXUB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXUB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXUB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMAXUB    Y4, Y0, Y0
@@ -41037,11 +44311,11 @@ rest:
 	VPMAXUB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -41051,7 +44325,7 @@ rest:
 	RET
 
 // func leastU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41067,34 +44341,38 @@ TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINUB Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINUB Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINUB Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINUB Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINUB Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINUB Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINUB Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINUB Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+256, AX
-	CMPQ    AX, $+256
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINUB    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINUB    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINUB    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINUB    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINUB    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINUB    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINUB    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINUB    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+256, AX
+	CMPQ       AX, $+256
+	JGE        many
 
 rest:
 	VPMINUB    Y4, Y0, Y0
@@ -41106,11 +44384,11 @@ rest:
 	VPMINUB    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
@@ -41120,7 +44398,7 @@ rest:
 	RET
 
 // func sumI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41136,34 +44414,38 @@ TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPADDW  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPADDW  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPADDW  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPADDW  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPADDW  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPADDW  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPADDW  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPADDW  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPADDW     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPADDW     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPADDW     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPADDW     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPADDW     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPADDW     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPADDW     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPADDW     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPADDW     Y4, Y0, Y0
@@ -41175,11 +44457,11 @@ rest:
 	VPADDW     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDW     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPADDW     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDW     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPADDW     Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41187,7 +44469,7 @@ rest:
 	RET
 
 // func greatestS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41203,34 +44485,38 @@ TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXSW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXSW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXSW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXSW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXSW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXSW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXSW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXSW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXSW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXSW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXSW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXSW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXSW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXSW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXSW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXSW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMAXSW    Y4, Y0, Y0
@@ -41242,11 +44528,11 @@ rest:
 	VPMAXSW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41254,7 +44540,7 @@ rest:
 	RET
 
 // func leastS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41270,34 +44556,38 @@ TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINSW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINSW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINSW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINSW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINSW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINSW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINSW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINSW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINSW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINSW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINSW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINSW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINSW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINSW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINSW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINSW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMINSW    Y4, Y0, Y0
@@ -41309,11 +44599,11 @@ rest:
 	VPMINSW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41321,7 +44611,7 @@ rest:
 	RET
 
 // func greatestU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41337,34 +44627,38 @@ TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXUW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXUW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXUW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXUW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXUW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXUW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXUW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXUW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXUW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXUW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXUW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXUW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXUW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXUW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXUW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXUW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMAXUW    Y4, Y0, Y0
@@ -41376,11 +44670,11 @@ rest:
 	VPMAXUW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41388,7 +44682,7 @@ rest:
 	RET
 
 // func leastU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41404,34 +44698,38 @@ TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINUW Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINUW Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINUW Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINUW Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINUW Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINUW Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINUW Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINUW Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+128, AX
-	CMPQ    AX, $+128
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINUW    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINUW    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINUW    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINUW    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINUW    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINUW    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINUW    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINUW    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+128, AX
+	CMPQ       AX, $+128
+	JGE        many
 
 rest:
 	VPMINUW    Y4, Y0, Y0
@@ -41443,11 +44741,11 @@ rest:
 	VPMINUW    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
 	VPEXTRW    $0x00, X0, (AX)
@@ -41455,7 +44753,7 @@ rest:
 	RET
 
 // func sumI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41471,34 +44769,38 @@ TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPADDD  Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPADDD  Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPADDD  Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPADDD  Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPADDD  Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPADDD  Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPADDD  Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPADDD  Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPADDD     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPADDD     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPADDD     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPADDD     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPADDD     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPADDD     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPADDD     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPADDD     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -41624,17 +44926,17 @@ fold:
 	VPADDD     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDD     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPADDD     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDD     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41650,34 +44952,38 @@ TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXSD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXSD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXSD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXSD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXSD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXSD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXSD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXSD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXSD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXSD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXSD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXSD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXSD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXSD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXSD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXSD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -41803,17 +45109,17 @@ fold:
 	VPMAXSD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -41829,34 +45135,38 @@ TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINSD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINSD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINSD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINSD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINSD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINSD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINSD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINSD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINSD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINSD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINSD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINSD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINSD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINSD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINSD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINSD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -41982,17 +45292,17 @@ fold:
 	VPMINSD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42008,34 +45318,38 @@ TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMAXUD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMAXUD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMAXUD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMAXUD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMAXUD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMAXUD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMAXUD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMAXUD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMAXUD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMAXUD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMAXUD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMAXUD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMAXUD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMAXUD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -42161,17 +45475,17 @@ fold:
 	VPMAXUD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42187,34 +45501,38 @@ TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPS (CX), Y8
-	VPMINUD Y8, Y0, Y0
-	VMOVAPS Y0, Y0
-	VMOVUPS 32(CX), Y8
-	VPMINUD Y8, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 64(CX), Y8
-	VPMINUD Y8, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 96(CX), Y8
-	VPMINUD Y8, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 128(CX), Y8
-	VPMINUD Y8, Y4, Y4
-	VMOVAPS Y4, Y4
-	VMOVUPS 160(CX), Y8
-	VPMINUD Y8, Y5, Y5
-	VMOVAPS Y5, Y5
-	VMOVUPS 192(CX), Y8
-	VPMINUD Y8, Y6, Y6
-	VMOVAPS Y6, Y6
-	VMOVUPS 224(CX), Y8
-	VPMINUD Y8, Y7, Y7
-	VMOVAPS Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+64, AX
-	CMPQ    AX, $+64
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPS    (CX), Y8
+	VPMINUD    Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VMOVUPS    32(CX), Y8
+	VPMINUD    Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMOVUPS    64(CX), Y8
+	VPMINUD    Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    96(CX), Y8
+	VPMINUD    Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    128(CX), Y8
+	VPMINUD    Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    160(CX), Y8
+	VPMINUD    Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    192(CX), Y8
+	VPMINUD    Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    224(CX), Y8
+	VPMINUD    Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -42340,17 +45658,17 @@ fold:
 	VPMINUD    Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUD    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func sumI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42366,34 +45684,38 @@ TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPADDQ  Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPADDQ  Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPADDQ  Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPADDQ  Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPADDQ  Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPADDQ  Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPADDQ  Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPADDQ  Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPADDQ     Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPADDQ     Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPADDQ     Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPADDQ     Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPADDQ     Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPADDQ     Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPADDQ     Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPADDQ     Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -42519,15 +45841,15 @@ fold:
 	VPADDQ     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPADDQ     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPADDQ     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42543,42 +45865,44 @@ TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VPMOVZXWD 16(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 32(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 48(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 64(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VPMOVZXWD 80(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VPMOVZXWD 96(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VPMOVZXWD 112(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VADDPS    Y8, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VPMOVZXWD  16(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VPMOVZXWD  32(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VPMOVZXWD  48(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VPMOVZXWD  64(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VPMOVZXWD  80(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VPMOVZXWD  96(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VPMOVZXWD  112(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VADDPS     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VADDPS     Y4, Y0, Y0
@@ -42590,17 +45914,17 @@ rest:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42616,82 +45940,84 @@ TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMAXPS    Y8, Y0, Y11
-	VMAXPS    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VPMOVZXWD 16(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMAXPS    Y8, Y1, Y11
-	VMAXPS    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 32(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMAXPS    Y8, Y2, Y11
-	VMAXPS    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 48(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMAXPS    Y8, Y3, Y11
-	VMAXPS    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 64(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMAXPS    Y8, Y4, Y11
-	VMAXPS    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VPMOVZXWD 80(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMAXPS    Y8, Y5, Y11
-	VMAXPS    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VPMOVZXWD 96(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMAXPS    Y8, Y6, Y11
-	VMAXPS    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VPMOVZXWD 112(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMAXPS    Y8, Y7, Y11
-	VMAXPS    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMAXPS     Y8, Y0, Y11
+	VMAXPS     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VPMOVZXWD  16(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMAXPS     Y8, Y1, Y11
+	VMAXPS     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VPMOVZXWD  32(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMAXPS     Y8, Y2, Y11
+	VMAXPS     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VPMOVZXWD  48(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMAXPS     Y8, Y3, Y11
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VPMOVZXWD  64(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMAXPS     Y8, Y4, Y11
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VPMOVZXWD  80(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMAXPS     Y8, Y5, Y11
+	VMAXPS     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VPMOVZXWD  96(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMAXPS     Y8, Y6, Y11
+	VMAXPS     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VPMOVZXWD  112(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMAXPS     Y8, Y7, Y11
+	VMAXPS     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -42743,7 +46069,6 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -42758,12 +46083,13 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42779,82 +46105,84 @@ TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VPMOVZXWD (CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMINPS    Y8, Y0, Y11
-	VMINPS    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VPMOVZXWD 16(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMINPS    Y8, Y1, Y11
-	VMINPS    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 32(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMINPS    Y8, Y2, Y11
-	VMINPS    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 48(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMINPS    Y8, Y3, Y11
-	VMINPS    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 64(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMINPS    Y8, Y4, Y11
-	VMINPS    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VPMOVZXWD 80(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMINPS    Y8, Y5, Y11
-	VMINPS    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VPMOVZXWD 96(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMINPS    Y8, Y6, Y11
-	VMINPS    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VPMOVZXWD 112(CX), Y8
-	VPSLLD    $0x10, Y8, Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMINPS    Y8, Y7, Y11
-	VMINPS    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VPMOVZXWD  (CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMINPS     Y8, Y0, Y11
+	VMINPS     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VPMOVZXWD  16(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMINPS     Y8, Y1, Y11
+	VMINPS     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VPMOVZXWD  32(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMINPS     Y8, Y2, Y11
+	VMINPS     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VPMOVZXWD  48(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMINPS     Y8, Y3, Y11
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VPMOVZXWD  64(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMINPS     Y8, Y4, Y11
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VPMOVZXWD  80(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMINPS     Y8, Y5, Y11
+	VMINPS     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VPMOVZXWD  96(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMINPS     Y8, Y6, Y11
+	VMINPS     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VPMOVZXWD  112(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMINPS     Y8, Y7, Y11
+	VMINPS     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -42906,7 +46234,6 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -42921,12 +46248,13 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func sumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -42942,34 +46270,36 @@ TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Y8
-	VADDPS    Y8, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VCVTPH2PS 16(CX), Y8
-	VADDPS    Y8, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 32(CX), Y8
-	VADDPS    Y8, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 48(CX), Y8
-	VADDPS    Y8, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 64(CX), Y8
-	VADDPS    Y8, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VCVTPH2PS 80(CX), Y8
-	VADDPS    Y8, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VCVTPH2PS 96(CX), Y8
-	VADDPS    Y8, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VCVTPH2PS 112(CX), Y8
-	VADDPS    Y8, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VCVTPH2PS  16(CX), Y8
+	VADDPS     Y8, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCVTPH2PS  32(CX), Y8
+	VADDPS     Y8, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  48(CX), Y8
+	VADDPS     Y8, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCVTPH2PS  64(CX), Y8
+	VADDPS     Y8, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  80(CX), Y8
+	VADDPS     Y8, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCVTPH2PS  96(CX), Y8
+	VADDPS     Y8, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  112(CX), Y8
+	VADDPS     Y8, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VADDPS     Y4, Y0, Y0
@@ -42981,17 +46311,17 @@ rest:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VADDPS     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func greatestF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·greatestF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43007,74 +46337,76 @@ TEXT ·greatestF16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMAXPS    Y8, Y0, Y11
-	VMAXPS    Y0, Y8, Y0
-	VPAND     Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VCVTPH2PS 16(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMAXPS    Y8, Y1, Y11
-	VMAXPS    Y1, Y8, Y1
-	VPAND     Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 32(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMAXPS    Y8, Y2, Y11
-	VMAXPS    Y2, Y8, Y2
-	VPAND     Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 48(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMAXPS    Y8, Y3, Y11
-	VMAXPS    Y3, Y8, Y3
-	VPAND     Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 64(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMAXPS    Y8, Y4, Y11
-	VMAXPS    Y4, Y8, Y4
-	VPAND     Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VCVTPH2PS 80(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMAXPS    Y8, Y5, Y11
-	VMAXPS    Y5, Y8, Y5
-	VPAND     Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VCVTPH2PS 96(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMAXPS    Y8, Y6, Y11
-	VMAXPS    Y6, Y8, Y6
-	VPAND     Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VCVTPH2PS 112(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMAXPS    Y8, Y7, Y11
-	VMAXPS    Y7, Y8, Y7
-	VPAND     Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMAXPS     Y8, Y0, Y11
+	VMAXPS     Y0, Y8, Y0
+	VPAND      Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VCVTPH2PS  16(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMAXPS     Y8, Y1, Y11
+	VMAXPS     Y1, Y8, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCVTPH2PS  32(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMAXPS     Y8, Y2, Y11
+	VMAXPS     Y2, Y8, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  48(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMAXPS     Y8, Y3, Y11
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCVTPH2PS  64(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMAXPS     Y8, Y4, Y11
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  80(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMAXPS     Y8, Y5, Y11
+	VMAXPS     Y5, Y8, Y5
+	VPAND      Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCVTPH2PS  96(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMAXPS     Y8, Y6, Y11
+	VMAXPS     Y6, Y8, Y6
+	VPAND      Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  112(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMAXPS     Y8, Y7, Y11
+	VMAXPS     Y7, Y8, Y7
+	VPAND      Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -43126,7 +46458,6 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -43141,12 +46472,13 @@ rest:
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func leastF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·leastF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43162,74 +46494,76 @@ TEXT ·leastF16AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VCVTPH2PS (CX), Y8
-	VCMPPS    $0x03, Y8, Y0, Y9
-	VADDPS    Y8, Y0, Y10
-	VMINPS    Y8, Y0, Y11
-	VMINPS    Y0, Y8, Y0
-	VPOR      Y0, Y11, Y0
-	VBLENDVPS Y9, Y10, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VCVTPH2PS 16(CX), Y8
-	VCMPPS    $0x03, Y8, Y1, Y9
-	VADDPS    Y8, Y1, Y10
-	VMINPS    Y8, Y1, Y11
-	VMINPS    Y1, Y8, Y1
-	VPOR      Y1, Y11, Y1
-	VBLENDVPS Y9, Y10, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 32(CX), Y8
-	VCMPPS    $0x03, Y8, Y2, Y9
-	VADDPS    Y8, Y2, Y10
-	VMINPS    Y8, Y2, Y11
-	VMINPS    Y2, Y8, Y2
-	VPOR      Y2, Y11, Y2
-	VBLENDVPS Y9, Y10, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 48(CX), Y8
-	VCMPPS    $0x03, Y8, Y3, Y9
-	VADDPS    Y8, Y3, Y10
-	VMINPS    Y8, Y3, Y11
-	VMINPS    Y3, Y8, Y3
-	VPOR      Y3, Y11, Y3
-	VBLENDVPS Y9, Y10, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 64(CX), Y8
-	VCMPPS    $0x03, Y8, Y4, Y9
-	VADDPS    Y8, Y4, Y10
-	VMINPS    Y8, Y4, Y11
-	VMINPS    Y4, Y8, Y4
-	VPOR      Y4, Y11, Y4
-	VBLENDVPS Y9, Y10, Y4, Y4
-	VMOVAPS   Y4, Y4
-	VCVTPH2PS 80(CX), Y8
-	VCMPPS    $0x03, Y8, Y5, Y9
-	VADDPS    Y8, Y5, Y10
-	VMINPS    Y8, Y5, Y11
-	VMINPS    Y5, Y8, Y5
-	VPOR      Y5, Y11, Y5
-	VBLENDVPS Y9, Y10, Y5, Y5
-	VMOVAPS   Y5, Y5
-	VCVTPH2PS 96(CX), Y8
-	VCMPPS    $0x03, Y8, Y6, Y9
-	VADDPS    Y8, Y6, Y10
-	VMINPS    Y8, Y6, Y11
-	VMINPS    Y6, Y8, Y6
-	VPOR      Y6, Y11, Y6
-	VBLENDVPS Y9, Y10, Y6, Y6
-	VMOVAPS   Y6, Y6
-	VCVTPH2PS 112(CX), Y8
-	VCMPPS    $0x03, Y8, Y7, Y9
-	VADDPS    Y8, Y7, Y10
-	VMINPS    Y8, Y7, Y11
-	VMINPS    Y7, Y8, Y7
-	VPOR      Y7, Y11, Y7
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVAPS   Y7, Y7
-	ADDQ      $+128, CX
-	SUBQ      $+64, AX
-	CMPQ      AX, $+64
-	JGE       many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VCVTPH2PS  (CX), Y8
+	VCMPPS     $0x03, Y8, Y0, Y9
+	VADDPS     Y8, Y0, Y10
+	VMINPS     Y8, Y0, Y11
+	VMINPS     Y0, Y8, Y0
+	VPOR       Y0, Y11, Y0
+	VBLENDVPS  Y9, Y10, Y0, Y0
+	VMOVAPS    Y0, Y0
+	VCVTPH2PS  16(CX), Y8
+	VCMPPS     $0x03, Y8, Y1, Y9
+	VADDPS     Y8, Y1, Y10
+	VMINPS     Y8, Y1, Y11
+	VMINPS     Y1, Y8, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCVTPH2PS  32(CX), Y8
+	VCMPPS     $0x03, Y8, Y2, Y9
+	VADDPS     Y8, Y2, Y10
+	VMINPS     Y8, Y2, Y11
+	VMINPS     Y2, Y8, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPS  Y9, Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  48(CX), Y8
+	VCMPPS     $0x03, Y8, Y3, Y9
+	VADDPS     Y8, Y3, Y10
+	VMINPS     Y8, Y3, Y11
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPS  Y9, Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCVTPH2PS  64(CX), Y8
+	VCMPPS     $0x03, Y8, Y4, Y9
+	VADDPS     Y8, Y4, Y10
+	VMINPS     Y8, Y4, Y11
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPS  Y9, Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  80(CX), Y8
+	VCMPPS     $0x03, Y8, Y5, Y9
+	VADDPS     Y8, Y5, Y10
+	VMINPS     Y8, Y5, Y11
+	VMINPS     Y5, Y8, Y5
+	VPOR       Y5, Y11, Y5
+	VBLENDVPS  Y9, Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCVTPH2PS  96(CX), Y8
+	VCMPPS     $0x03, Y8, Y6, Y9
+	VADDPS     Y8, Y6, Y10
+	VMINPS     Y8, Y6, Y11
+	VMINPS     Y6, Y8, Y6
+	VPOR       Y6, Y11, Y6
+	VBLENDVPS  Y9, Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  112(CX), Y8
+	VCMPPS     $0x03, Y8, Y7, Y9
+	VADDPS     Y8, Y7, Y10
+	VMINPS     Y8, Y7, Y11
+	VMINPS     Y7, Y8, Y7
+	VPOR       Y7, Y11, Y7
+	VBLENDVPS  Y9, Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	ADDQ       $+128, CX
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -43281,7 +46615,6 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -43296,12 +46629,13 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func foldAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43317,34 +46651,38 @@ TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPAND   Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPAND   Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPAND   Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPAND   Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPAND   Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPAND   Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPAND   Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPAND   Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPAND      Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPAND      Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPAND      Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPAND      Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPAND      Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPAND      Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPAND      Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPAND      Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -43470,15 +46808,15 @@ fold:
 	VPAND      Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPAND      Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPAND      Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43494,34 +46832,38 @@ TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPOR    Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPOR    Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPOR    Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPOR    Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPOR    Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPOR    Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPOR    Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPOR    Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPOR       Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPOR       Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPOR       Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPOR       Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPOR       Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPOR       Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPOR       Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPOR       Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -43647,15 +46989,15 @@ fold:
 	VPOR       Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPOR       Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPOR       Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
 // func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -43671,34 +47013,38 @@ TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	JLT     rest
 
 many:
-	VMOVUPD (CX), Y8
-	VPXOR   Y8, Y0, Y0
-	VMOVAPD Y0, Y0
-	VMOVUPD 32(CX), Y8
-	VPXOR   Y8, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 64(CX), Y8
-	VPXOR   Y8, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 96(CX), Y8
-	VPXOR   Y8, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 128(CX), Y8
-	VPXOR   Y8, Y4, Y4
-	VMOVAPD Y4, Y4
-	VMOVUPD 160(CX), Y8
-	VPXOR   Y8, Y5, Y5
-	VMOVAPD Y5, Y5
-	VMOVUPD 192(CX), Y8
-	VPXOR   Y8, Y6, Y6
-	VMOVAPD Y6, Y6
-	VMOVUPD 224(CX), Y8
-	VPXOR   Y8, Y7, Y7
-	VMOVAPD Y7, Y7
-	ADDQ    $+256, CX
-	SUBQ    $+32, AX
-	CMPQ    AX, $+32
-	JGE     many
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VMOVAPD    Y0, Y0
+	VMOVUPD    32(CX), Y8
+	VPXOR      Y8, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VMOVUPD    64(CX), Y8
+	VPXOR      Y8, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    96(CX), Y8
+	VPXOR      Y8, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    128(CX), Y8
+	VPXOR      Y8, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    160(CX), Y8
+	VPXOR      Y8, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VMOVUPD    192(CX), Y8
+	VPXOR      Y8, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    224(CX), Y8
+	VPXOR      Y8, Y7, Y7
+	VMOVAPD    Y7, Y7
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
 
 rest:
 	TESTQ      AX, AX
@@ -43824,9 +47170,9 @@ fold:
 	VPXOR      Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VPXOR      Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPERMILPD  $0x55, Y0, Y1
 	VPXOR      Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET

@@ -34,6 +34,7 @@ func generate() (asmgen.Files, error) {
 	} {
 		g.micro(m.name, m.element, m.rows, m.vector, onPanels)
 		g.micro(m.name+"Packing", m.element, m.rows, m.vector, packing)
+		g.micro(m.name+"OnRows", m.element, m.rows, m.vector, onRows)
 	}
 	g.micro("f32AVX512InPlace", f32, 8, 64, inPlace)
 	g.micro("f64AVX512InPlace", f64, 8, 64, inPlace)
@@ -59,7 +60,8 @@ type element struct {
 // broadcast into a register, once for both multiplications: as operands in memory they would be loaded twice, as often as the processor multiplies. Integers are not
 // multiplied and added by one instruction, so they need registers for an element and a product.
 //
-// One that packs reads columns where they are and leaves them as a panel on the way, for which there is time. It takes one panel of rows. One in place reads rows
+// One that packs reads columns where they are and leaves them as a panel on the way, for which there is time. It takes one panel of rows. One on rows does the same
+// without a panel: where there is nothing else to multiply with it, what is written only keeps loads waiting whose addresses look alike. One in place reads rows
 // where they are: each has a register, and a list says where its elements are.
 func (g generator) micro(name string, e element, rows, vector int, kind microKind) {
 	g.Function(name)
@@ -67,15 +69,17 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	g.SignatureExpr(fmt.Sprintf([...]string{
 		onPanels: "func(panels, k int, a, b, c *%[1]s, ldc int, add bool, next *%[1]s, step int)",
 		packing:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)",
+		onRows:   "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
 		inPlace:  "func(panels, k int, a *%[1]s, rows, ks *int, b, c *%[1]s, ldc int, add bool)",
 	}[kind], e.name))
 	each := " for each panel"
-	if kind == packing {
+	if kind.isOnRows() {
 		each = ""
 	}
 	g.Doc(fmt.Sprintf("%s sets c, of %d rows%s and %d columns, to a·b over k, or adds it.", name, rows, each, 2*vector/e.size), [...]string{
 		onPanels: "It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.",
 		packing:  "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.",
+		onRows:   "Rows of b are ldb apart. It asks for the memory of c.",
 		inPlace:  "Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.",
 	}[kind])
 	g.Pragma("noescape")
@@ -89,19 +93,22 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	switch kind {
 	case onPanels:
 		m.a, m.to, m.step = g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("next"), g.GP64()), g.Load(g.Param("step"), g.GP64())
-	case packing:
+	case packing, onRows:
 		ldb := g.Load(g.Param("ldb"), g.GP64())
 		g.SHLQ(m.shift(), ldb)
-		m.a, m.to, m.step, m.ldb = g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("panel"), g.GP64()), g.GP64(), ldb
+		m.a, m.step, m.ldb = g.Load(g.Param("a"), g.GP64()), g.GP64(), ldb
+		if kind == packing {
+			m.to = g.Load(g.Param("panel"), g.GP64())
+		}
 		g.IMUL3Q(operand.U8(rowsAhead), ldb, m.step)
 	case inPlace:
 		m.rowsAt = g.Load(g.Param("rows"), g.GP64())
 	}
-	if kind != packing {
+	if !kind.isOnRows() {
 		g.Label("panel")
 	}
 	m.panel(max(1, atOnce/rows))
-	if kind != packing {
+	if !kind.isOnRows() {
 		g.ADDQ(m.ldc, m.c)
 		panels, err := g.Param("panels").Resolve()
 		if err != nil {
@@ -120,8 +127,12 @@ type microKind int
 const (
 	onPanels microKind = iota
 	packing
+	onRows
 	inPlace
 )
+
+// isOnRows reports whether the rows of b are where they are.
+func (k microKind) isOnRows() bool { return k == packing || k == onRows }
 
 // atOnce is how many rows are multiplied between jumps back.
 const atOnce = 28
@@ -204,7 +215,7 @@ func (m *micro) findRows() {
 func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 	for s := range n {
 		at := operand.Mem{Base: m.b}
-		if m.kind != packing {
+		if !m.kind.isOnRows() {
 			at.Disp = s * 2 * m.width
 		}
 		m.load(at, b0)
@@ -214,12 +225,14 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 		case onPanels:
 			m.PREFETCHT1(operand.Mem{Base: m.to})
 			m.ADDQ(m.step, m.to)
-		case packing:
+		case packing, onRows:
 			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1})
 			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: 2*m.width - 1})
-			m.load(b0, operand.Mem{Base: m.to})
-			m.load(b1, operand.Mem{Base: m.to, Disp: m.width})
-			m.ADDQ(operand.U32(uint32(2*m.width)), m.to)
+			if m.kind == packing {
+				m.load(b0, operand.Mem{Base: m.to})
+				m.load(b1, operand.Mem{Base: m.to, Disp: m.width})
+				m.ADDQ(operand.U32(uint32(2*m.width)), m.to)
+			}
 			m.ADDQ(m.ldb, m.b)
 		case inPlace:
 			off = m.GP64()
@@ -238,7 +251,7 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 	} else {
 		m.ADDQ(operand.U32(uint32(n*len(m.sums)*m.size)), m.a)
 	}
-	if m.kind != packing {
+	if !m.kind.isOnRows() {
 		m.ADDQ(operand.U32(uint32(n*2*m.width)), m.b)
 	}
 }

@@ -46,6 +46,7 @@ func unsigned(form string) string {
 var modes = map[string]struct{ op, mode string }{
 	"sum": {"add", "Folding"}, "greatest": {"maximum", "Folding"}, "least": {"minimum", "Folding"}, "magnitude": {"abs", "Folding"},
 	"fold-and": {"and", "Folding"}, "fold-or": {"or", "Folding"}, "fold-xor": {"xor", "Folding"},
+	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"},
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},
 	"eq": {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},
 	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -16,15 +17,20 @@ func reductions() (all []kernel) {
 			whole: func(m *machine) { m.reduce(identity, body) }})
 	}
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
-		bits := func(x float64) uint64 {
+		code := func(x float64) uint64 {
 			if lane == 8 {
 				return math.Float64bits(x)
 			}
 			return uint64(math.Float32bits(float32(x)))
 		}
-		fold("sum."+typ, lane, 0, func(m *machine, x, y vector) vector { return m.add(x, y) }, false)
-		fold("greatest."+typ, lane, bits(math.Inf(-1)), (*machine).maximum, false)
-		fold("least."+typ, lane, bits(math.Inf(1)), (*machine).minimum, false)
+		both := func(key string, identity float64, body func(m *machine, x, y vector) vector) {
+			fold(key+"."+typ, lane, code(identity), body, false)
+			all = append(all, kernel{key: key + "-runs." + typ, doc: "folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.", lane: lane,
+				whole: func(m *machine) { m.reduceRuns(code(identity), body) }})
+		}
+		both("sum", 0, func(m *machine, x, y vector) vector { return m.add(x, y) })
+		both("greatest", math.Inf(-1), (*machine).maximum)
+		both("least", math.Inf(1), (*machine).minimum)
 	}
 	fold("magnitude.f32", 4, 0, func(m *machine, x, y vector) vector { return m.integer3("MAXU", m.abs(x), m.abs(y)) }, false)
 	integer := func(name string) func(m *machine, x, y vector) vector {
@@ -76,6 +82,9 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 	m.CMPQ(n, all)
 	m.JLT(operand.LabelRef("rest"))
 	m.Label("many")
+	for at := 0; at < chainBytes/m.lane*in.size; at += 64 {
+		m.PREFETCHT0(operand.Mem{Base: x, Disp: 2048 + at})
+	}
 	for i := range chains {
 		at := operand.Mem{Base: x, Disp: i * m.lanes() * in.size}
 		if in.load != nil {
@@ -123,7 +132,25 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 		}
 		chains = chains[:half]
 	}
-	v := chains[0]
+	v := m.joinLanes(chains[0], body)
+	d := operand.Mem{Base: m.argument("d")}
+	switch m.lane {
+	case 8:
+		m.VMOVSD(v.AsX(), d)
+	case 4:
+		m.VMOVSS(v.AsX(), d)
+	case 2:
+		v = body(m, v, m.as(4).shift("SRL", v, 16))
+		m.VPEXTRW(operand.U8(0), v.AsX(), d)
+	default:
+		v = body(m, v, m.as(4).shift("SRL", v, 16))
+		v = body(m, v, m.as(2).shift("SRL", v, 8))
+		m.VPEXTRB(operand.U8(0), v.AsX(), d)
+	}
+}
+
+// joinLanes folds the lanes of a vector, by halves, into the first one; lanes of less than 32 bits into the first 32 bits.
+func (m *machine) joinLanes(v vector, body func(m *machine, x, y vector) vector) vector {
 	swapped := func(name string, imm uint8, twice bool) {
 		d := m.vector()
 		if twice {
@@ -139,23 +166,72 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 	} else {
 		swapped("VPERM2F128", 1, true)
 	}
-	d := operand.Mem{Base: m.argument("d")}
 	if m.lane == 8 {
 		swapped("VPERMILPD", 0x55, false)
-		m.VMOVSD(v.AsX(), d)
-		return
+		return v
 	}
 	swapped("VPERMILPS", 0x4e, false)
 	swapped("VPERMILPS", 0xb1, false)
-	switch m.lane {
-	case 4:
-		m.VMOVSS(v.AsX(), d)
-	case 2:
-		v = body(m, v, m.as(4).shift("SRL", v, 16))
-		m.VPEXTRW(operand.U8(0), v.AsX(), d)
-	default:
-		v = body(m, v, m.as(4).shift("SRL", v, 16))
-		v = body(m, v, m.as(2).shift("SRL", v, 8))
-		m.VPEXTRB(operand.U8(0), v.AsX(), d)
+	return v
+}
+
+// vectorsOfRun is up to how many vectors long the runs of reduceRuns are.
+const vectorsOfRun = 4
+
+// reduceRuns folds runs, each as reduce does, where no chain has more than one element: those without any change nothing.
+func (m *machine) reduceRuns(identity uint64, body func(m *machine, x, y vector) vector) {
+	n, d, x, last := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("c")
+	first, none := m.vector(), m.copyOf(m.pattern(identity))
+	m.op(map[int]string{4: "VBROADCASTSS", 8: "VBROADCASTSD"}[m.lane], operand.Mem{Base: m.argument("b")}, first)
+	bytes := m.GP64()
+	m.MOVQ(n, bytes)
+	m.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(m.lane)))), bytes)
+	for vectors := 1; vectors <= vectorsOfRun; vectors++ {
+		next := fmt.Sprintf("longer%d", vectors)
+		if vectors < vectorsOfRun {
+			m.CMPQ(n, operand.I32(int32(m.lanes())))
+			m.JG(operand.LabelRef(next))
+		}
+		mask, again := m.tail(n), fmt.Sprintf("runs%d", vectors)
+		m.Label(again)
+		chains := make([]vector, vectors)
+		for i := range chains {
+			at := operand.Mem{Base: x, Disp: i * m.width()}
+			v := none
+			switch {
+			case i < vectors-1:
+				v = m.copyOf(at)
+			case m.wide:
+				v = m.copyOf(none)
+				m.float("VMOVU", at, mask, v)
+			default:
+				v = m.vector()
+				m.float("VMASKMOV", at, mask, v)
+				m.float("VBLENDV", mask, v, none, v)
+			}
+			chains[i] = body(m, none, v)
+		}
+		for half := 2; half > 0; half /= 2 {
+			for i := half; i < len(chains); i++ {
+				chains[i-half] = body(m, chains[i-half], chains[i])
+			}
+			chains = chains[:min(half, len(chains))]
+		}
+		v := body(m, first, m.joinLanes(chains[0], body))
+		if m.lane == 8 {
+			m.VMOVSD(v.AsX(), operand.Mem{Base: d})
+		} else {
+			m.VMOVSS(v.AsX(), operand.Mem{Base: d})
+		}
+		m.ADDQ(bytes, x)
+		m.ADDQ(operand.I32(int32(m.lane)), d)
+		m.CMPQ(d, last)
+		m.JLE(operand.LabelRef(again))
+		if vectors < vectorsOfRun {
+			m.JMP(operand.LabelRef("done"))
+			m.Label(next)
+			m.SUBQ(operand.I32(int32(m.lanes())), n)
+		}
 	}
+	m.Label("done")
 }
