@@ -203,7 +203,7 @@ func (k *cutting) connect(c hlo.Computation, order []hlo.Instruction) {
 		traits := hlo.Info(in.Opcode()).Traits
 		flying[in.ID()] = traits.Has(hlo.TraitAsyncStart)
 		for o := range in.OperandIDs() {
-			flying[in.ID()] = flying[in.ID()] || flying[o] && traits.Has(hlo.TraitCarriesAsync) && !traits.Has(hlo.TraitAsyncDone)
+			flying[in.ID()] = flying[in.ID()] || flying[o] && (traits.Has(hlo.TraitCarriesAsync) || in.Opcode() == hlo.OpAsyncUpdate)
 		}
 		if k.tuple && in.ID() == c.Root().ID() || k.isParameter(in) {
 			continue
