@@ -1221,7 +1221,7 @@ func complexC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func convertF32C64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// absC64AVX512 sets d to magnitudes, rounded once.
+// absC64AVX512 sets d to magnitudes: see rootOfSquares.
 //
 //go:noescape
 func absC64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
@@ -2861,7 +2861,7 @@ func complexC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func convertF32C64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// absC64AVX2 sets d to magnitudes, rounded once.
+// absC64AVX2 sets d to magnitudes: see rootOfSquares.
 //
 //go:noescape
 func absC64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)

@@ -161,7 +161,7 @@ func complexes() (all []kernel) {
 	all = append(all, kernel{key: "complex.c64", doc: "joins parts.", lane: 8, in: []form{extended(4, "ZX"), extended(4, "ZX")}, out: elements(8), unroll: 2,
 		body: func(m *machine, in []vector) vector { return m.bits("OR", in[0], m.shift("SLL", in[1], 32)) }})
 	all = append(all, conversion("f32.c64", "adds imaginary parts of 0.", 8, extended(4, "ZX"), elements(8), false, nil))
-	all = append(all, kernel{key: "abs.c64", doc: "sets d to magnitudes, rounded once.", lane: 8, in: []form{elements(8)}, out: singles, unroll: 2,
+	all = append(all, kernel{key: "abs.c64", doc: "sets d to magnitudes: see rootOfSquares.", lane: 8, in: []form{elements(8)}, out: singles, unroll: 2,
 		body: func(m *machine, in []vector) vector {
 			re, im := m.lowSingles(in[0]), m.lowSingles(m.shift("SRL", in[0], 32))
 			return m.rootOfSquares(m.fma(re, re, m.mul(im, im))) // squares of f32 neither overflow nor round in f64
