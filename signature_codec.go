@@ -43,7 +43,7 @@ type signatureBody struct {
 
 // section is the signature as a section of a file that has its metadata, encoded when the file is written.
 func (s *Signature) section(file *bef.File) bef.Section {
-	return bef.Section{ID: bef.SignatureSection, Body: signatureBody{s, file.Extension(bef.MetadataSection)}}
+	return bef.Section{ID: bef.SignatureSection, Body: signatureBody{s, file.Extension(bef.MetadataSection)}, Packs: true}
 }
 
 // Encode returns the signature as JSON. It implements bef.SectionBody.
@@ -63,7 +63,7 @@ func (s signatureBody) Encode() []byte {
 	if err != nil {
 		panic(err) // it is strings and numbers
 	}
-	return packed.Pack(data)
+	return data
 }
 
 func aliasesOf(md *runtime.Metadata) (all []Alias) {

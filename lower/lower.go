@@ -118,10 +118,10 @@ func (l *lowering) file(entry *function) (*bef.File, error) {
 	}
 	l.b.Extensions = []bef.Section{
 		bef.Producer{Tool: "halo", Version: formatVersion, Module: l.m.Name(), Layout: "G2"}.Section(),
-		{ID: runtime.SectionBufferPlan, Data: plan.Encode()},
+		{ID: runtime.SectionBufferPlan, Data: plan.Encode(), Packs: true},
 		{ID: runtime.SectionConstants, Align: runtime.ConstantAlign, Data: l.consts.data},
-		{ID: runtime.SectionMetadata, Data: l.metadata(entry).Encode()},
-		{ID: runtime.SectionModule, Body: proto.NewProgram(l.withoutConstants())},
+		{ID: runtime.SectionMetadata, Data: l.metadata(entry).Encode(), Packs: true},
+		{ID: runtime.SectionModule, Body: proto.NewProgram(l.withoutConstants()), Packs: true},
 	}
 	return l.b.File()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The bodies of the plan and metadata sections are a version, then VBR integers in BEF's big-endian groups, and strings
-// as a VBR length with the bytes. Signed numbers (dimensions, trip counts) are zig-zag coded. All but short ones are compressed.
+// as a VBR length with the bytes. Signed numbers (dimensions, trip counts) are zig-zag coded. Files have all but short ones compressed.
 
 const (
 	planVersion     = 2
@@ -51,7 +51,7 @@ func (p *BufferPlan) Encode() []byte {
 			w.ints(s.After)
 		}
 	}
-	return packed.Pack(w.b)
+	return w.b
 }
 
 // DecodeBufferPlan reads the body of a buffer plan section. It checks the form only: Load checks the plan against the
@@ -127,7 +127,7 @@ func (m *Metadata) Encode() []byte {
 		w.string(p.Key)
 		w.string(p.Value)
 	}
-	return packed.Pack(w.b)
+	return w.b
 }
 
 // DecodeMetadata reads the body of a metadata section.

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/internal/packed"
 )
 
 // Program is a module whose instructions are named from outside by the ids that they have in its message. Such an id has the id of the
@@ -46,11 +45,11 @@ func (p *Program) Module() hlo.Module { return p.m }
 
 // Encode is the function [Encode] without what makes no difference to executing the module: metadata but for parameters of the entry,
 // positions, origins, stack frames, statistics, configurations that no kernel reads, and whatever follows from the rest, such as the
-// shapes of computations. Elided constants stay elided. Messages repeat themselves a lot, so all but short ones are compressed.
+// shapes of computations. Elided constants stay elided.
 func (p *Program) Encode() []byte {
 	e := newEncoder(p.m)
 	e.program = true
-	return packed.Pack(e.module())
+	return e.module()
 }
 
 // ID is the id of an instruction of [NewProgram]'s module.

@@ -58,7 +58,7 @@ func Assemble(p *hostprog.Program, o hostprog.AssembleOptions) (*bef.File, error
 	if err != nil {
 		return nil, err
 	}
-	f.Extensions = append(f.Extensions, bef.Section{ID: runtime.SectionModule, Body: program})
+	f.Extensions = append(f.Extensions, bef.Section{ID: runtime.SectionModule, Body: program, Packs: true})
 	return f, nil
 }
 

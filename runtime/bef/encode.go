@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/gohalo/halo/internal/packed"
 )
 
 // EncodeOptions choose what is written. The zero value writes what TFRT's
@@ -91,7 +93,11 @@ func (e *encoder) file(o EncodeOptions) error {
 			if s.ID < numSections || s.Align < 0 || s.Align > maxSectionAlign || s.Align&(s.Align-1) != 0 {
 				return fail(s.ID, uint64(s.Align), "extension with id %d and alignment %d cannot be written", s.ID, s.Align)
 			}
-			e.section(s.ID, max(s.Align, 1), s.Bytes())
+			body := s.Bytes()
+			if s.Packs {
+				body = packed.Pack(body)
+			}
+			e.section(s.ID, max(s.Align, 1), body)
 		}
 	}
 	return nil

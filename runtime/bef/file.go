@@ -112,6 +112,8 @@ type Section struct {
 	ID    SectionID
 	Align int // of Data in the file: 0 and 1 mean none, else a power of two
 	Data  []byte
+	// Packs says that a file has the section compressed where that makes it smaller. Data is not.
+	Packs bool
 	// Body makes the bytes of a section without Data. A file that is loaded in the
 	// process that made it keeps such sections as they are: see [File.Body].
 	Body SectionBody
