@@ -157,17 +157,10 @@ func (s *freshNames) find(hash uint64, name string) bool {
 }
 
 // firstFree is a number up to which, and without it, all are in the set for a root. The set may be nil. Many sessions begin with it and ask for the same,
-// so it is remembered, but where it is found as soon as in a map: most roots have a name or two. It may be called by any number of goroutines once nothing is
-// added to the set.
+// so it is remembered. It may be called by any number of goroutines once nothing is added to the set.
 func (s *freshNames) firstFree(root string) int64 {
 	if s == nil {
 		return 0
-	}
-	const few = 4
-	for n := range int64(few) {
-		if !s.has(root, n) {
-			return n
-		}
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -175,7 +168,8 @@ func (s *freshNames) firstFree(root string) int64 {
 	if known {
 		return n
 	}
-	for n = few; s.has(root, n); n++ {
+	for s.has(root, n) {
+		n++
 	}
 	if s.free == nil {
 		s.free = make(map[string]int64)
