@@ -138,11 +138,31 @@ func (r nearest) of(x float64) uint16 {
 		}
 	}
 	if i == len(r.values)-1 {
-		return f.FromFloat64(math.Copysign(math.Inf(1), x))
+		return r.overflow(negative)
 	}
 	code := r.codes[i]
 	if negative && (code != 0 || info.HasNegativeZero) {
 		code = f.Negate(code)
+	}
+	return code
+}
+
+// overflow is what stands for numbers that are too large: infinity; without one NaN; without that the largest value.
+func (r nearest) overflow(negative bool) (code uint16) {
+	f, info := r.format, r.format.Info()
+	hasSign := info.HasSign
+	switch {
+	case info.HasInf:
+		for !math.IsInf(f.Float64(code), 1) {
+			code++
+		}
+	case info.HasNaN:
+		code, hasSign = f.NaN(), info.HasNegativeNaN
+	default:
+		code = r.codes[len(r.codes)-2]
+	}
+	if negative && hasSign {
+		code |= 1 << (f.Bits() - 1)
 	}
 	return code
 }
