@@ -14,7 +14,7 @@ import (
 
 // superlinear are the passes that are known to take more steps for an instruction of a larger program, by the shape of the program, and why.
 var superlinear = map[string]string{
-	"while-loop-fusible-sinking rounds": "makes values again that are trees of up to 64 instructions; in the larger program more of them are that large. From 5,000 instructions on it is linear",
+	"while-loop-fusible-sinking rounds": "makes values again that are trees of up to 64 instructions, of which a larger program has larger ones: 135, 395, 495 and 505 steps for an instruction of 1,000, 4,000, 16,000 and 64,000",
 }
 
 var growthSizes = flag.String("growth", "1000,4000", "instructions of the programs of TestGrowth: the last is held against the first")

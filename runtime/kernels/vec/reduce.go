@@ -140,7 +140,7 @@ func FindFold[T Number, S any](name Name, pair func(x, y T) T, portable func(x [
 	}
 }
 
-// vectorsOfRun is up to how many vectors long the runs are that [FindFoldRuns] takes.
+// vectorsOfRun is up to how many vectors long the runs are that [FindFoldRuns] takes: the number in package gen, which unrolls so many.
 const vectorsOfRun = 4
 
 // FindFoldRuns returns what sets element i of y to the fold of first and run i of x, as the folding loop of an op in mode [FoldingRuns] folds it, and up to how many elements long
