@@ -209,20 +209,20 @@ func (k *Costs) Trips(while hlo.Instruction) (n int64, known bool) {
 	return assumedTrips, false
 }
 
-// declared is the cost of a custom call: what a test instrument is set to, or the estimate in the backend configuration, as Pallas writes it:
-// {"cost_estimate":{"flops":"1000","transcendentals":"0","bytes_accessed":"64"}}.
+// declared is the cost of a custom call: what a test instrument is set to; or the estimate in the backend configuration, as Pallas writes it:
+// {"cost_estimate":{"flops":"1000","transcendentals":"0","bytes_accessed":"64"}}; or what a routine of LAPACK is known to do.
 func declared(in hlo.Instruction, moved int64) Cost {
 	if d, ok := hlo.Instrument(in); ok {
 		sleep := hlo.AttrsOf[hlo.CustomCallAttrs](in).Target == hlo.TargetSleep
 		return Cost{Bytes: moved, Nanoseconds: d.Nanoseconds(), Sleeps: sleep && d > 0}
 	}
-	c := in.Common()
-	if c == nil {
-		return Cost{Bytes: moved, Unknown: true}
+	estimate, ok := "", false
+	if c := in.Common(); c != nil {
+		_, estimate, ok = strings.Cut(c.BackendConfig, `"cost_estimate"`)
 	}
-	_, estimate, ok := strings.Cut(c.BackendConfig, `"cost_estimate"`)
 	if !ok {
-		return Cost{Bytes: moved, Unknown: true}
+		flops, known := lapackFlops(in)
+		return Cost{Flops: flops, Bytes: moved, Unknown: !known}
 	}
 	estimate, _, _ = strings.Cut(estimate, "}")
 	number := func(key string) int64 {

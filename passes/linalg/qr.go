@@ -75,7 +75,8 @@ func qrCall(in hlo.Instruction, lapack bool) qrKind {
 
 // isLapack reports whether a target is a routine for one of the four types.
 func isLapack(target, routine string) bool {
-	return len(target) == len("lapack_s_ffi")+len(routine) && target[:7] == "lapack_" && target[8:] == routine+"_ffi"
+	_, name, ok := hlo.Lapack(target)
+	return ok && name == routine
 }
 
 // refusal says why a call of n operands is not of the form that shapes describes, "" if it is. A last result of integers says how it went.

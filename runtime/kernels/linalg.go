@@ -282,34 +282,34 @@ func lapackResults(s *site, n int) bool {
 
 // lapackCall serves the calls to LAPACK that blocks make fast.
 func lapackCall(s *site) (runtime.Bound, bool) {
-	target := hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target
-	if len(target) < len("lapack_sX_ffi") || target[:7] != "lapack_" {
+	element, routine, ok := hlo.Lapack(hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target)
+	if !ok {
 		return runtime.Bound{}, false
 	}
 	letters := map[byte]hlo.PrimitiveType{'s': hlo.F32, 'd': hlo.F64, 'c': hlo.C64, 'z': hlo.C128}
-	if s.in.NumOperands() == 0 || s.shape(0).Type() != letters[target[7]] {
+	if s.in.NumOperands() == 0 || s.shape(0).Type() != letters[element] {
 		return runtime.Bound{}, false
 	}
-	switch target[8:] {
-	case "trsm_ffi":
+	switch routine {
+	case "trsm":
 		if s.in.NumOperands() < 2 || !s.in.Shape().IsArray() {
 			return runtime.Bound{}, false
 		}
 		trans := lapackOption(s.in, "trans_x", 'N')
 		return solveSystem(s, triangularSystem{left: lapackOption(s.in, "side", 'L') == 'L', lower: lapackOption(s.in, "uplo", 'L') == 'L',
 			unit: lapackOption(s.in, "diag", 'N') == 'U', transposed: trans != 'N', conjugated: trans == 'C'})
-	case "potrf_ffi":
+	case "potrf":
 		lower := lapackOption(s.in, "uplo", 'L') == 'L'
 		return byType(s, choleskyAs[float32](lower, true), choleskyAs[float64](lower, true), choleskyAs[complex64](lower, true), choleskyAs[complex128](lower, true))
-	case "getrf_ffi":
+	case "getrf":
 		return byType(s, luAs[float32], luAs[float64], luAs[complex64], luAs[complex128])
-	case "geqrf_ffi":
+	case "geqrf":
 		return byType(s, geqrfAs[float32], geqrfAs[float64], geqrfAs[complex64], geqrfAs[complex128])
-	case "syevd_ffi", "heevd_ffi":
+	case "syevd", "heevd":
 		return byType(s, syevdAs[float32, float32], syevdAs[float64, float64], syevdAs[complex64, float32], syevdAs[complex128, float64])
-	case "gesdd_ffi", "gesvd_ffi":
+	case "gesdd", "gesvd":
 		return byType(s, gesddAs[float32, float32], gesddAs[float64, float64], gesddAs[complex64, float32], gesddAs[complex128, float64])
-	case "orgqr_ffi", "ungqr_ffi":
+	case "orgqr", "ungqr":
 		return byType(s, orgqrAs[float32], orgqrAs[float64], orgqrAs[complex64], orgqrAs[complex128])
 	}
 	return runtime.Bound{}, false
