@@ -112,7 +112,8 @@ func (c *chain) step(types []hlo.PrimitiveType) {
 
 // complexStep is a step that makes t of complex numbers, or complex numbers of others.
 func (c *chain) complexStep(t, from hlo.PrimitiveType, k int) {
-	text, args := "", []Value{}
+	var text string
+	var args []Value
 	switch part := hlo.F32; {
 	case t == hlo.F32 && from.IsComplex():
 		text, args = fmt.Sprintf("f32[1] %s(c64[1])", []string{"real", "imag", "abs"}[k%3]), []Value{c.pick(from)}
