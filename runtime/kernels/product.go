@@ -36,7 +36,7 @@ type product[T gemm.Number] struct {
 	packed              place
 	constant            []T
 	onRows              bool // the right side is used where it is
-	rowStride           int
+	rowStride           int  // of its rows then
 	packLoop, blockLoop *parallelLoop
 	workspaces          sync.Pool
 }
@@ -87,11 +87,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	}
 	data, constant := s.b.ConstIn(1)
 	constant = constant && p.rhs.kind == inInput
-	p.rowStride, p.onRows = p.right.RowStride()
-	p.onRows = p.onRows && !constant && p.placed == nil && p.kernel.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR
-	if p.placed == nil && !p.onRows {
-		p.placeLeft()
-	}
+	p.placeOperands(constant)
 	p.planBlocks()
 	if constant {
 		p.constant = make([]T, p.packedLen())
@@ -130,7 +126,7 @@ func (p *product[T]) planBlocks() {
 	p.tasksN = (p.n-1)/p.blockN + 1
 	p.panels = (p.m-1)/p.kernel.MR + 1
 	p.mostRows = p.kernel.MR * min(p.panels, max(mostPanels, 64/p.kernel.MR))
-	if p.onRows {
+	if p.onRows && p.placed == nil {
 		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
 	}
 	p.workspaces.New = func() any {
@@ -248,8 +244,14 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		c := out[(b*p.m+i)*p.n+j:]
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)
-			if p.placed != nil && !p.onRows {
-				p.blockInPlace(f, w, left, right[(bj*p.k*p.blockN)+k*p.blockN:], c, b, i, end, cols, k, k+kc)
+			var from []T
+			if p.onRows {
+				from = right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]
+			} else {
+				from = right[bj*p.k*p.blockN+k*p.blockN:]
+			}
+			if p.placed != nil {
+				p.blockInPlace(f, w, left, from, c, b, i, end, cols, k, k+kc)
 				continue
 			}
 			if wanted := [3]int{b, i, k}; wanted != held {
@@ -257,11 +259,10 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 				held = wanted
 			}
 			if p.onRows {
-				from := right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]
 				p.kernel.BlockOnRows(rows, cols, kc, w.left, from, p.rowStride, c, p.n, k > 0, w.tile, w.edge)
 				continue
 			}
-			p.kernel.Block(rows, cols, kc, w.left, right[(bj*p.k*p.blockN)+k*p.blockN:], c, p.n, k > 0, w.tile)
+			p.kernel.Block(rows, cols, kc, w.left, from, c, p.n, k > 0, w.tile)
 		}
 	}
 	p.workspaces.Put(w)

@@ -44,12 +44,12 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	switch to := any(&smaller).(type) {
 	case *[]Kernel[float32]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace))
+			*to = append(*to, anywhere(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512Anywhere, f32AVX512AnywhereNarrow))
 		}
 		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace))
+			*to = append(*to, anywhere(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512Anywhere, f64AVX512AnywhereNarrow))
 		}
 		*to = append(*to, placed(newKernel(6, 8, f64AVX2, f64AVX2Packing, f64AVX2OnRows), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking, f64AVX2FewOnRows))
 	}
@@ -72,12 +72,26 @@ type (
 	packingLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool, panel *T)
 	onRowsLoop[T float32 | float64 | int32]  func(k int, a, b *T, ldb int, c *T, ldc int, add bool)
 	inPlaceLoop[T float32 | float64 | int32] func(panels, k int, a *T, rows, ks *int, b, c *T, ldc int, add bool)
+	anywhereLoop[T float32 | float64]        func(panels, k int, a *T, rows, ks *int, b *T, ldb int, c *T, ldc int, add bool, last uint16)
 )
 
 // placed gives a kernel the loop of [Kernel.BlockInPlace], which checks what it reads.
 func placed[T float32 | float64 | int32](k Kernel[T], run inPlaceLoop[T]) Kernel[T] {
-	k.inPlace = func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool) {
+	k.inPlace = func(panels int, a []T, rows, ks []int, b []T, _ int, c []T, ldc int, add bool, _ int) {
 		run(panels, len(ks), unsafe.SliceData(a), &rows[0], &ks[0], &b[0], &c[0], ldc, add)
+	}
+	return k
+}
+
+// anywhere is placed for a loop that reads columns where they are too, and one for half of them.
+func anywhere[T float32 | float64](k Kernel[T], run, narrow anywhereLoop[T]) Kernel[T] {
+	k.anywhere = true
+	k.inPlace = func(panels int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, n int) {
+		loop, last := run, n-k.NR/2
+		if last <= 0 {
+			loop, last = narrow, n
+		}
+		loop(panels, len(ks), unsafe.SliceData(a), &rows[0], &ks[0], &b[0], ldb, &c[0], ldc, add, uint16(1<<last-1))
 	}
 	return k
 }
