@@ -13,11 +13,9 @@ import (
 // briefLoop is the time from which on sharing pays everywhere.
 const briefLoop = 200 * time.Microsecond
 
-// The loop is timed in the first tryTurns of every tryTurnsIn turns, since the machine may be busier or less busy than before. Each way has turns that follow
-// each other, as they will: a worker that has just shared a loop still looks for work, one that has not may have parked.
+// The loop is timed in the first tryTurns of every tryTurnsIn turns, since the machine may be busier or less busy than before.
 const (
-	tryTurns   = 6
-	tryAlone   = 2 // the first of two turns
+	tryTurns   = 4
 	tryTurnsIn = 512
 )
 
@@ -57,7 +55,7 @@ func (d *division) next() (alone, timed bool) {
 		d.shared, d.alone = 0, 0
 		return false, true
 	case turn < tryTurns:
-		return turn/2*2 == tryAlone && d.shared < briefLoop, true
+		return turn%2 == 1 && d.shared < briefLoop, true
 	}
 	return d.alone > 0 && d.alone <= d.shared, false
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // placedRows is a left matrix that is read where it is: with few columns, an element is used so seldom that packing takes a good part of the time. The right one is then
-// read where it is too, if the kernel can and its rows lie together.
+// read where it is too, if the kernel can, it has fewer columns than a panel, and its rows lie together.
 type placedRows struct {
 	rows, ks []int
 	whole    []bool // panels of which every row is in memory; nil if all are
@@ -42,7 +42,7 @@ func (p *product[T]) placeOperands(constant bool) {
 	stride, inRows := p.right.RowStride()
 	switch {
 	case constant || !inRows:
-	case p.placed != nil && p.packLeft == nil && p.kernel.ReadsRows() && stride <= mostColumnsInPlace:
+	case p.placed != nil && p.packLeft == nil && p.kernel.ReadsRows() && p.n < p.kernel.NR && stride <= mostColumnsInPlace:
 		// What a block reads of it stays in the nearest cache, since its rows lie close together.
 		p.onRows, p.rowStride = true, stride
 	case !given && fit.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*fit.MR:

@@ -22,8 +22,8 @@ func TestVectorKernels(t *testing.T) {
 		b[i] = float32(i%5) - 2
 	}
 	if cpu.X86.HasAVX512F {
-		kernels32 = append(kernels32, anywhere(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512Anywhere, f32AVX512AnywhereNarrow))
-		kernels64 = append(kernels64, anywhere(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512Anywhere, f64AVX512AnywhereNarrow))
+		kernels32 = append(kernels32, anywhere(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), narrow32))
+		kernels64 = append(kernels64, anywhere(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), narrow64))
 	}
 	for _, n := range []int{45, 32, 31, 17, 16, 9, 8, 1} {
 		want := multiply(portable[float32](), 31, n, 70, a, b)

@@ -37,9 +37,11 @@ func generate() (asmgen.Files, error) {
 		g.micro(m.name+"OnRows", m.element, m.rows, m.vector, onRows)
 	}
 	for _, e := range []element{f32, f64} {
-		name := fmt.Sprintf("f%dAVX512Anywhere", 8*e.size)
-		g.anywhere(name, e, 2)
-		g.anywhere(name+"Narrow", e, 1)
+		name := fmt.Sprintf("f%dAVX512", 8*e.size)
+		g.micro(name+"InPlace", e, 8, 64, inPlace)
+		g.anywhere(name+"Narrow", e, 1, false)
+		g.anywhere(name+"NarrowPart", e, 1, true)
+		g.anywhere(name+"WidePart", e, 2, true)
 	}
 	g.micro("f32AVX2InPlace", f32, 6, 32, inPlace)
 	g.micro("f64AVX2InPlace", f64, 6, 32, inPlace)

@@ -11,18 +11,27 @@ import (
 // anywhereRows is the number of rows of a panel, each of which has a register that says where it is.
 const anywhereRows = 8
 
-// anywhere builds a function that multiplies rows and columns where they are, with vectors of 512 bits, of which a mask says what the last one has. Nothing beyond it is
-// read or written. With one vector of columns there are as many loads as multiplications, and an element of a is an operand in memory.
-func (g generator) anywhere(name string, e element, columns int) {
+// anywhere builds a function that multiplies rows and columns where they are, with vectors of 512 bits. With one vector of columns there are as many loads as
+// multiplications, and an element of a is an operand in memory.
+//
+// In one that is masked, the last vector may have fewer elements, and nothing beyond them is read or written. A masked load takes the place of a multiplication, so there
+// are functions without.
+func (g generator) anywhere(name string, e element, columns int, isMasked bool) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
 	g.SignatureExpr(fmt.Sprintf("func(panels, k int, a *%[1]s, rows, ks *int, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, last uint16)", e.name))
-	g.Doc(fmt.Sprintf("%s sets c, of %d rows for each panel and up to %d columns, to a·b over k, or adds it.", name, anywhereRows, columns*64/e.size),
-		"Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.")
+	most, lastHas := "", "all elements, whatever last is"
+	if isMasked {
+		most, lastHas = "up to ", "the elements of last"
+	}
+	g.Doc(fmt.Sprintf("%s sets c, of %d rows for each panel and %s%d columns, to a·b over k, or adds it.", name, anywhereRows, most, columns*64/e.size),
+		"Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has "+lastHas+".")
 	g.Pragma("noescape")
-	m := anywhere{micro: micro{vectors: vectors{g, e, 64}, kind: inPlace}, columns: columns, mask: g.K()}
-	last := g.Load(g.Param("last"), g.GP32())
-	g.KMOVW(last, m.mask)
+	m := anywhere{micro: micro{vectors: vectors{g, e, 64}, kind: inPlace}, columns: columns}
+	if isMasked {
+		m.mask = g.K()
+		g.KMOVW(g.Load(g.Param("last"), g.GP32()), m.mask)
+	}
 	for range anywhereRows {
 		sums := make([]reg.VecVirtual, columns)
 		for i := range sums {
@@ -46,7 +55,7 @@ func (g generator) anywhere(name string, e element, columns int) {
 type anywhere struct {
 	micro
 	columns int
-	mask    reg.Register
+	mask    reg.Register // of the last vector, or nil
 	all     [][]reg.VecVirtual
 }
 
@@ -103,7 +112,7 @@ func (m *anywhere) panel() {
 	c, ldc = m.cAndStride()
 	m.visit(c, ldc, func(at operand.Mem, x reg.VecVirtual, isLast bool) {
 		switch {
-		case !isLast:
+		case !isLast || m.mask == nil:
 			m.load(x, at)
 		case m.size == 4:
 			m.VMOVUPS(x, m.mask, at)
@@ -115,7 +124,7 @@ func (m *anywhere) panel() {
 }
 
 // together is how many of k are multiplied between jumps back.
-const together = 2
+const together = 3
 
 func (m *anywhere) cAndStride() (c, ldc reg.Register) {
 	c, ldc = m.Load(m.Param("c"), m.GP64()), m.Load(m.Param("ldc"), m.GP64())
@@ -136,7 +145,7 @@ func (m *anywhere) visit(c, ldc reg.Register, f func(at operand.Mem, x reg.VecVi
 // loadPart loads a vector, or the elements that the last one has.
 func (m *anywhere) loadPart(from operand.Op, to reg.VecVirtual, isLast bool) {
 	switch {
-	case !isLast:
+	case !isLast || m.mask == nil:
 		m.load(from, to)
 	case m.size == 4:
 		m.VMOVUPS_Z(from, m.mask, to)
