@@ -226,11 +226,47 @@ func pairsAVX2OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add 
 //go:noescape
 func f32AVX512InPlace(panels int, k int, a *float32, rows *int, ks *int, b *float32, c *float32, ldc int, add bool)
 
+// f32AVX512Narrow sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has all elements, whatever last is.
+//
+//go:noescape
+func f32AVX512Narrow(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+
+// f32AVX512NarrowPart sets c, of 8 rows for each panel and up to 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f32AVX512NarrowPart(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+
+// f32AVX512WidePart sets c, of 8 rows for each panel and up to 32 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f32AVX512WidePart(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+
 // f64AVX512InPlace sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
 //
 //go:noescape
 func f64AVX512InPlace(panels int, k int, a *float64, rows *int, ks *int, b *float64, c *float64, ldc int, add bool)
+
+// f64AVX512Narrow sets c, of 8 rows for each panel and 8 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has all elements, whatever last is.
+//
+//go:noescape
+func f64AVX512Narrow(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
+
+// f64AVX512NarrowPart sets c, of 8 rows for each panel and up to 8 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f64AVX512NarrowPart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
+
+// f64AVX512WidePart sets c, of 8 rows for each panel and up to 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f64AVX512WidePart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
 
 // f32AVX2InPlace sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
