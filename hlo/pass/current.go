@@ -204,8 +204,8 @@ func (ch *chain) note(now stamp) {
 
 func (ch *chain) calls(id hlo.CompID, c hlo.Computation) {
 	list := ch.called[id]
-	for in := range c.Instructions() {
-		for i := range in.NumCallees() { // asked of every instruction: an iterator would be an allocation each
+	for in := range c.Calls() {
+		for i := range in.NumCallees() {
 			list = append(list, in.Callee(i))
 		}
 	}
