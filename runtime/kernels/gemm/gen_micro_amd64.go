@@ -244,65 +244,105 @@ func f32AVX2InPlace(panels int, k int, a *float32, rows *int, ks *int, b *float3
 //go:noescape
 func f64AVX2InPlace(panels int, k int, a *float64, rows *int, ks *int, b *float64, c *float64, ldc int, add bool)
 
-// inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
 
-// inner4F32AVX512 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F32AVX512 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
 
-// combineF32AVX512 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F32AVX512 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+func combine1F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
 
-// inner1F32AVX2 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// combine4F32AVX512 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+
+// combine8F32AVX512 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+
+// inner1F32AVX2 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
 
-// inner4F32AVX2 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F32AVX2 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
 
-// combineF32AVX2 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F32AVX2 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+func combine1F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
 
-// inner1F64AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// combine4F32AVX2 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+
+// combine8F32AVX2 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+
+// inner1F64AVX512 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
 
-// inner4F64AVX512 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F64AVX512 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
 
-// combineF64AVX512 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F64AVX512 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+func combine1F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
 
-// inner1F64AVX2 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// combine4F64AVX512 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+
+// combine8F64AVX512 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+
+// inner1F64AVX2 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
 
-// inner4F64AVX2 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F64AVX2 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
 
-// combineF64AVX2 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F64AVX2 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+func combine1F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+
+// combine4F64AVX2 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+
+// combine8F64AVX2 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 
 // peakAVX512 multiplies and adds 14 vectors in every round.
 func peakAVX512(rounds int)
