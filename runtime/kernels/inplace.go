@@ -109,7 +109,7 @@ func (p *product[T]) blockInPlace(f *runtime.TensorFrame, w *workspace[T], left,
 	for n := 0; i < end; i, c = i+n, c[min(n*p.n, len(c)):] {
 		var inPlace bool
 		if n, inPlace = placed.panels(i, end, p.kernel.MR); inPlace {
-			p.kernel.BlockInPlace(cols, left[p.leftBatch[batch]:], placed.rows[i:i+n], placed.ks[k:k1], right, p.rowStride, c, p.n, k > 0, w.tile)
+			p.kernel.BlockInPlace(cols, left[p.leftBatch[batch]:], placed.rows[i:i+n], placed.ks[k:k1], right, p.rowStride, c, p.n, k > 0, w.tile, w.last)
 			continue
 		}
 		p.packRows(f, w, left, batch, i, i+n, k, k1)

@@ -52,6 +52,7 @@ type rewriting struct {
 // workspace is what one goroutine needs.
 type workspace[T gemm.Number] struct {
 	left, tile, edge []T
+	last             []int // rows of a panel that is not whole
 }
 
 // bind completes p for operands 0 and 1 and result 0 of the site, computing in type t, which is T.
@@ -136,7 +137,7 @@ func (p *product[T]) planBlocks() {
 		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
 	}
 	p.workspaces.New = func() any {
-		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR)}
+		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR), last: make([]int, p.kernel.MR)}
 		if p.onRows {
 			w.edge = make([]T, p.kernel.NR*min(p.k, gemm.KC))
 		}

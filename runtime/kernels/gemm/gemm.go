@@ -81,23 +81,24 @@ func (g *Kernel[T]) HasInPlace() bool { return g.inPlace != nil }
 func (g *Kernel[T]) ReadsRows() bool { return g.anywhere }
 
 // BlockInPlace is Block for rows that are not packed: element x of row r is a[rows[r]+ks[x]]. Rows of b are ldb apart, or packed if that is 0.
-func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, tile []T) {
+// Besides tile, it needs room for MR numbers of rows.
+func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, tile []T, last []int) {
 	m, k := len(rows), len(ks)
 	inPanels := ldb == 0
 	need := Padded(n, g.NR) * k
 	if !inPanels {
 		need = (k-1)*ldb + n
 	}
-	if m == 0 || k == 0 || n < 1 || ldb < 0 || !inPanels && !g.anywhere || len(b) < need || len(c) < (m-1)*ldc+n || len(tile) < g.MR*g.NR {
+	if m == 0 || k == 0 || n < 1 || ldb < 0 || !inPanels && !g.anywhere || len(b) < need || len(c) < (m-1)*ldc+n || len(tile) < g.MR*g.NR || len(last) < g.MR {
 		panic("gemm: blocks are too short")
 	}
 	if first, last := slices.Min(rows)+slices.Min(ks), slices.Max(rows)+slices.Max(ks); first < 0 || last >= len(a) {
 		panic("gemm: rows outside of the matrix")
 	}
 	whole := m / g.MR
-	var rest [mostRows]int // of the last panel, filled up with one of them
-	for i := range g.MR {
-		rest[i] = rows[min(whole*g.MR+i, m-1)]
+	last = last[:g.MR] // the rows of the last panel, filled up with one of them
+	for i := range last {
+		last[i] = rows[min(whole*g.MR+i, m-1)]
 	}
 	for j := 0; j < n; j += g.NR {
 		from, by, width := b[j:], ldb, min(g.NR, n-j)
@@ -119,14 +120,11 @@ func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c
 			if g.anywhere {
 				filled = width
 			}
-			g.inPlace(1, a, rest[:g.MR], ks, from, by, tile, g.NR, false, filled)
+			g.inPlace(1, a, last, ks, from, by, tile, g.NR, false, filled)
 			g.put(left, width, c[whole*g.MR*ldc+j:], ldc, add, tile)
 		}
 	}
 }
-
-// mostRows is at least the MR of every kernel that reads rows where they are.
-const mostRows = 8
 
 // columns computes up to NR columns of a block, panel by panel of a.
 func (g *Kernel[T]) columns(m, n, k int, a, b []T, c []T, ldc int, add bool, tile []T, next Ahead[T]) {

@@ -30,10 +30,10 @@ func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
 			g.BlockOnRows(m, n, k1-k0, pa, b[k0*n:], stride, onRows, n, k0 > 0, tile, make([]T, g.NR*(k1-k0)))
 		}
 		if g.HasInPlace() {
-			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], pb, 0, inPlace, n, k0 > 0, tile)
+			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], pb, 0, inPlace, n, k0 > 0, tile, make([]int, g.MR))
 		}
 		if g.ReadsRows() {
-			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], b[k0*n:k1*n], n, anywhere, n, k0 > 0, tile)
+			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], b[k0*n:k1*n], n, anywhere, n, k0 > 0, tile, make([]int, g.MR))
 		}
 	}
 	for i := range c {
