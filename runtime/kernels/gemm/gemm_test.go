@@ -145,3 +145,28 @@ func BenchmarkMicro(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPack is the packing of a right matrix whose columns lie together, and of a left one whose rows do.
+func BenchmarkPack(b *testing.B) {
+	for _, s := range [][3]int{{64, 1024, 32}, {4096, 32, 32}, {2048, 512, 32}, {32, 256, 32}, {112, 256, 14}, {1008, 1024, 14}} {
+		n, k, r := s[0], s[1], s[2]
+		b.Run(fmt.Sprintf("%dx%d/%d", n, k, r), func(b *testing.B) {
+			rows, ks := make([]int, n), make([]int, k)
+			for i := range rows {
+				rows[i] = i * k
+			}
+			for i := range ks {
+				ks[i] = i
+			}
+			m := NewMatrix(rows, ks)
+			src, dst := make([]float32, n*k), make([]float32, Padded(n, r)*k)
+			for b.Loop() {
+				for k0 := 0; k0 < k; k0 += KC {
+					k1 := min(k, k0+KC)
+					Pack(&m, dst[k0*Padded(n, r):], src, r, 0, n, k0, k1)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n*k), "ns/element")
+		})
+	}
+}

@@ -126,6 +126,9 @@ func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
 		return false
 	}
 	to, from := words(panel), words(src)
+	if wideSquares(to, from, rows, at, n, r) {
+		return true
+	}
 	if len(rows) < side {
 		return len(rows) == r && r >= side/2 && narrowSquares(to, from, rows, at, n)
 	}
@@ -148,6 +151,19 @@ func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
 			return true
 		}
 	}
+}
+
+// wideSquares is squares with vectors of 512 bits, if the processor has them.
+func wideSquares(to, from []uint32, rows []int, at, n, r int) bool {
+	if n < 2*side {
+		return false
+	}
+	for x := 0; x < len(rows); x += 2 * side {
+		if !square.WideRows(to[x:], from[at:], rows[x:min(x+2*side, len(rows))], n, r) {
+			return false
+		}
+	}
+	return true
 }
 
 // narrowSquares is squares for a panel of four to seven rows, each of which is as long as there are rows: a column of a square ends in what the next one overwrites.
