@@ -37,22 +37,38 @@ func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 		panel := dst[:kc*r]
 		dst = dst[kc*r:]
 		rows := m.Rows[i:min(i+r, i1)]
+		if len(rows) < r {
+			clear(panel)
+		}
 		switch {
 		case m.linearKs:
-			if len(rows) < r {
-				clear(panel)
-			}
 			Interleave(panel, src, rows, ks[0], kc, r)
+		case len(rows) == r && isLinear(rows):
+			packRuns(panel, src[rows[0]:], ks, r, r)
 		default:
-			if len(rows) < r {
-				clear(panel)
+			packScattered(panel, src, rows, ks, r)
+		}
+	}
+}
+
+// packScattered packs a panel of rows that are not neighbours and only parts of which lie together.
+func packScattered[T Number](panel, src []T, rows, ks []int, r int) {
+	for k := 0; k < len(ks); {
+		n := 1
+		for k+n < len(ks) && ks[k+n] == ks[k]+n {
+			n++
+		}
+		if n >= side {
+			Interleave(panel[k*r:], src, rows, ks[k], n, r)
+			k += n
+			continue
+		}
+		for _, at := range ks[k : k+n] {
+			p := panel[k*r:][:len(rows)]
+			for x, row := range rows {
+				p[x] = src[row+at]
 			}
-			for k, at := range ks {
-				p := panel[k*r:][:len(rows)]
-				for x, row := range rows {
-					p[x] = src[row+at]
-				}
-			}
+			k++
 		}
 	}
 }
