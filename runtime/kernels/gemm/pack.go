@@ -79,6 +79,9 @@ const runsTogether = 8
 
 // packRuns is Pack of n rows, a multiple of r, that are neighbours in memory.
 func packRuns[T Number](dst, src []T, ks []int, r, n int) {
+	if vectorRuns(dst, src, ks, r, n) {
+		return
+	}
 	for k := 0; k < len(ks); k += runsTogether {
 		some := ks[k:min(k+runsTogether, len(ks))]
 		for i := 0; i < n; i += r {
