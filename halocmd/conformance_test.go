@@ -109,10 +109,10 @@ func conformanceRow(t *testing.T, folder string, section *txtar.File) {
 func conformanceRun(args []string, input string) string {
 	var out bytes.Buffer
 	code := run(args, strings.NewReader(input), &out, &out)
-	return fmt.Sprintf("%sexit %d\n", measured.ReplaceAllString(out.String(), "$1: N"), code)
+	return fmt.Sprintf("%sexit %d\n", measuredValue.ReplaceAllString(out.String(), "$1: N"), code)
 }
 
-var measured = regexp.MustCompile(`(\(ns\)|\(percent\)): [0-9.e+-]+`)
+var measuredValue = regexp.MustCompile(`(\(ns\)|\(percent\)): [0-9.e+-]+`)
 
 func sortedLines(s string) string {
 	lines := strings.Split(s, "\n")

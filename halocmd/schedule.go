@@ -17,6 +17,8 @@ type scheduleCmd struct {
 	Link       string   `help:"What connects devices: a latency and a bandwidth, as 10us,25GB/s." placeholder:"LINK"`
 	Profile    string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON       bool     `name:"json" help:"One JSON object for each file."`
+
+	measuredFlag `embed:""`
 }
 
 // Help is what --help says beyond the flags.
@@ -27,7 +29,11 @@ each chain its start, its length, and the wait at its done. = is time that other
   halo opt --passes=cpu-async model.hlo | halo schedule -
   halo schedule --min-overlap=0.8 scheduled.hlo
 
-The times come from halo's cost model: they compare schedules, and do not predict a machine. halo run --trace shows a real execution.`
+The times come from halo's cost model: they compare schedules, and do not predict a machine. halo run --trace shows a real execution,
+and --measured writes what a profile measured beside the estimates:
+
+  halo profile --json scheduled.hlo > times.json
+  halo schedule --measured=times.json scheduled.hlo`
 }
 
 // estimated is a timeline as --json shows it.
@@ -36,7 +42,9 @@ type estimated struct {
 	Seconds     float64 `json:"seconds"`
 	Sync        float64 `json:"sync_seconds"`
 	Hidden      float64 `json:"hidden"`
-	Chains      []chain `json:"chains"`
+	// Measured is the hidden part of the chains whose latency and wait a profile measured.
+	Measured *float64 `json:"measured_hidden,omitempty"`
+	Chains   []chain  `json:"chains"`
 }
 
 type chain struct {
@@ -45,6 +53,9 @@ type chain struct {
 	Begins  float64 `json:"begins"`
 	Latency float64 `json:"latency"`
 	Wait    float64 `json:"wait"`
+	// What a profile measured, in seconds of one execution.
+	MeasuredLatency *float64 `json:"measured_latency,omitempty"`
+	MeasuredWait    *float64 `json:"measured_wait,omitempty"`
 }
 
 func (c *scheduleCmd) Run(e *env) error {
@@ -55,8 +66,16 @@ func (c *scheduleCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
+	profiles, err := c.read()
+	if err != nil {
+		return err
+	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
+		if err != nil {
+			return err
+		}
+		times, err := profiles.of(in, m)
 		if err != nil {
 			return err
 		}
@@ -73,12 +92,18 @@ func (c *scheduleCmd) Run(e *env) error {
 		all := []estimated{}
 		latency, wait := 0.0, 0.0
 		for _, t := range schedule.Estimate(m, rates()) {
-			line := estimated{t.Computation.Name(), t.Seconds, t.Sync, t.Hidden(), nil}
+			line := estimated{Computation: t.Computation.Name(), Seconds: t.Seconds, Sync: t.Sync, Hidden: t.Hidden()}
 			for _, k := range t.Chains {
-				line.Chains = append(line.Chains, chain{k.Start.Name(), k.Done.Name(), k.Begins, k.Latency, k.Wait})
+				x := chain{Start: k.Start.Name(), Done: k.Done.Name(), Begins: k.Begins, Latency: k.Latency, Wait: k.Wait}
+				if times != nil {
+					of := times.Chain(k.Start, k.Done)
+					x.MeasuredLatency, x.MeasuredWait = of.Latency, of.Wait
+				}
+				line.Chains = append(line.Chains, x)
 				latency += k.Latency
 				wait += k.Wait
 			}
+			line.Measured = measuredHidden(line.Chains)
 			all = append(all, line)
 			if !c.JSON {
 				line.print(e.stdout)
@@ -104,11 +129,44 @@ func (c *scheduleCmd) Run(e *env) error {
 const columns = 60
 
 func (t *estimated) print(out io.Writer) {
-	fmt.Fprintf(out, "%%%s: %.1f µs, %.1f without asynchrony, %.0f%% hidden\n", t.Computation, t.Seconds*1e6, t.Sync*1e6, t.Hidden*100)
+	fmt.Fprintf(out, "%%%s: %.1f µs, %.1f without asynchrony, %.0f%% hidden", t.Computation, t.Seconds*1e6, t.Sync*1e6, t.Hidden*100)
+	if t.Measured != nil {
+		fmt.Fprintf(out, "; measured %.0f%%", *t.Measured*100)
+	}
+	fmt.Fprintln(out)
 	for _, c := range t.Chains {
 		at := func(seconds float64) int { return min(int(seconds/max(t.Seconds, 1e-12)*columns), columns) }
 		from, waits, until := at(c.Begins), at(c.Begins+c.Latency-c.Wait), at(c.Begins+c.Latency)
 		bar := strings.Repeat(" ", from) + strings.Repeat("=", max(waits-from, 0)) + strings.Repeat(".", max(until-max(waits, from), 0))
-		fmt.Fprintf(out, "  |%-*s| %%%s: %.1f µs, waited for %.1f\n", columns, bar, c.Start, c.Latency*1e6, c.Wait*1e6)
+		fmt.Fprintf(out, "  |%-*s| %%%s: %.1f µs, waited for %.1f%s\n", columns, bar, c.Start, c.Latency*1e6, c.Wait*1e6, c.measured())
 	}
+}
+
+// measured is what the line of a chain says of a profile.
+func (c *chain) measured() string {
+	switch latency, wait := c.MeasuredLatency, c.MeasuredWait; {
+	case latency != nil && wait != nil:
+		return fmt.Sprintf("; measured %.1f, waited for %.1f", *latency*1e6, *wait*1e6)
+	case latency != nil:
+		return fmt.Sprintf("; measured %.1f", *latency*1e6)
+	case wait != nil:
+		return fmt.Sprintf("; measured waiting %.1f", *wait*1e6)
+	}
+	return ""
+}
+
+// measuredHidden is the part of the measured latencies that was not waited for: nil, if no chain has both.
+func measuredHidden(chains []chain) *float64 {
+	latency, wait := 0.0, 0.0
+	for _, c := range chains {
+		if c.MeasuredLatency != nil && c.MeasuredWait != nil {
+			latency += *c.MeasuredLatency
+			wait += min(*c.MeasuredWait, *c.MeasuredLatency)
+		}
+	}
+	if latency == 0 {
+		return nil
+	}
+	hidden := 1 - wait/latency
+	return &hidden
 }

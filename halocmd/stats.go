@@ -10,6 +10,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/profile"
 )
 
 // statsCmd counts.
@@ -19,7 +20,8 @@ type statsCmd struct {
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 
-	readFlags `embed:""`
+	measuredFlag `embed:""`
+	readFlags    `embed:""`
 }
 
 // Help is what --help says beyond the flags.
@@ -30,16 +32,31 @@ compares parts of a program, and does not predict. The body of a loop counts onc
 (halo opt --passes=while-loop-trip-count-annotator finds it), else once, and the total is then a lower bound.
 
 Collectives are listed by kind and size of group, with the bytes that each device sends around a ring of neighbours; for up to 64 devices also
-by link between two devices.`
+by link between two devices.
+
+--measured shows the times of a profile beside those of the cost model. Instructions are found under the names that they ran under, or under those of
+the text that was profiled; one that a pass put into a fusion shows the time of the whole fusion. To see fusions instead, optimise first:
+
+  halo opt --passes=cpu model.hlo > fused.hlo
+  halo profile -O0 --json fused.hlo > times.json
+  halo stats --measured=times.json fused.hlo`
 }
 
 func (c *statsCmd) Run(e *env) error {
+	profiles, err := c.read()
+	if err != nil {
+		return err
+	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
 		if err != nil {
 			return err
 		}
-		s := statsOf(m, int(c.Top))
+		times, err := profiles.of(in, m)
+		if err != nil {
+			return err
+		}
+		s := statsOf(m, times, int(c.Top))
 		if !c.JSON {
 			s.print(e.stdout, m.Name())
 			return nil
@@ -60,6 +77,7 @@ type stats struct {
 	Seconds         float64        `json:"seconds"`
 	LowerBound      bool           `json:"lower_bound"` // something of unknown cost is in it
 	Opcodes         map[string]int `json:"opcodes"`
+	Measured        *believed      `json:"measured,omitempty"`
 	Top             []expensive    `json:"top,omitempty"`
 }
 
@@ -73,9 +91,10 @@ type expensive struct {
 	Flops       int64   `json:"flops"`
 	Bytes       int64   `json:"bytes"`
 	Seconds     float64 `json:"seconds"`
+	measured
 }
 
-func statsOf(m hlo.Module, top int) *stats {
+func statsOf(m hlo.Module, times *profile.Measurements, top int) *stats {
 	s := &stats{size: sizeOf(m), traffic: trafficOf(m), Opcodes: map[string]int{}}
 	leaves := func(shape hlo.Shape) (n int, bytes int64) {
 		for _, leaf := range shape.Leaves {
@@ -103,17 +122,23 @@ func statsOf(m hlo.Module, top int) *stats {
 	for c, rounds := range analysis.Executions(m) {
 		for in := range c.Instructions() {
 			k := costs.Of(in)
-			// Instructions that run computations are listed by their parts.
-			if k.IsZero() || in.Opcode() != hlo.OpFusion && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
+			x := expensive{in.Name(), c.Name(), in.Opcode().String(), in.Shape().String(), rounds, (k.Flops + k.Transcendentals) * rounds,
+				k.Bytes * rounds, k.Seconds(rates()) * float64(rounds), measurementOf(times, in)}
+			// Instructions that run computations are listed by their parts, where these are measured.
+			if control := in.Opcode() != hlo.OpFusion && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl); !control {
+				s.Seconds += x.Seconds
+			} else if !x.own() {
 				continue
 			}
-			x := expensive{in.Name(), c.Name(), in.Opcode().String(), in.Shape().String(), rounds, (k.Flops + k.Transcendentals) * rounds,
-				k.Bytes * rounds, k.Seconds(rates()) * float64(rounds)}
-			s.Seconds += x.Seconds
-			s.Top = append(s.Top, x)
+			if !k.IsZero() || x.own() {
+				s.Top = append(s.Top, x)
+			}
 		}
 	}
-	slices.SortStableFunc(s.Top, func(a, b expensive) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	slices.SortStableFunc(s.Top, func(a, b expensive) int { return cmp.Compare(b.most(), a.most()) })
+	if times != nil {
+		s.Measured = believedOf(s.Top)
+	}
 	s.Top = slices.Clip(s.Top[:min(len(s.Top), max(top, 0))])
 	return s
 }
@@ -133,15 +158,28 @@ func (s *stats) print(out io.Writer, name string) {
 		fmt.Fprintf(out, "%10d  %s\n", s.Opcodes[op], op)
 	}
 	s.traffic.print(out)
+	if s.Measured != nil {
+		s.Measured.print(out)
+	}
 	for i, x := range s.Top {
-		if i == 0 {
+		measured, rest := "", ""
+		if s.Measured != nil {
+			measured = x.measured.text()
+		}
+		switch {
+		case i > 0:
+		case s.Measured != nil:
+			fmt.Fprintf(out, "most expensive:\n%13s%13s\n", "believed", "measured")
+		default:
 			fmt.Fprint(out, "most expensive:\n")
 		}
-		times := ""
 		if x.Rounds > 1 {
-			times = fmt.Sprintf(", %d times", x.Rounds)
+			rest = fmt.Sprintf(", %d times", x.Rounds)
 		}
-		fmt.Fprintf(out, "%10.4f ms  %%%s = %s %s in %%%s%s\n", x.Seconds*1e3, x.Instruction, x.Shape, x.Opcode, x.Computation, times)
+		if len(x.Within) > 0 {
+			rest += ", measured with all of %" + strings.Join(x.Within, ", %")
+		}
+		fmt.Fprintf(out, "%10.4f ms%s  %%%s = %s %s in %%%s%s\n", x.Seconds*1e3, measured, x.Instruction, x.Shape, x.Opcode, x.Computation, rest)
 	}
 }
 

@@ -1,6 +1,9 @@
 package hlo
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // call is an instruction that calls computations.
 type call struct {
@@ -53,6 +56,24 @@ func (c *compNode) callsOf() []call {
 	})
 	c.cache().calls.Store(&calls)
 	return calls
+}
+
+// Calls yields the instructions that call computations, in program order. They are remembered: most computations have few.
+func (c Computation) Calls() iter.Seq[Instruction] {
+	n := c.checked()
+	return func(yield func(Instruction) bool) { n.eachCall(yield) }
+}
+
+func (c *compNode) eachCall(yield func(Instruction) bool) {
+	if c.changesApart() {
+		c.inProgramOrder(func(in Instruction) bool { return in.NumCallees() == 0 || yield(in) })
+		return
+	}
+	for _, k := range c.callsOf() {
+		if !yield(c.mustAt(k.instr)) {
+			return
+		}
+	}
 }
 
 func (m *moduleNode) callIndex() callIndex {

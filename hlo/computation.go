@@ -71,6 +71,8 @@ type compCache struct {
 	byName atomic.Pointer[map[string]InstrID]
 	shape  atomic.Pointer[structure]
 	digest atomic.Pointer[Digest]
+
+	opcodes atomic.Pointer[OpcodeSet]
 }
 
 // cache returns the place for derived facts. On a node owned by a session it must be called through a view, which has its own.

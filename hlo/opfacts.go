@@ -64,6 +64,9 @@ const (
 	WorkUnknown                 // HLO cannot know
 )
 
+// ComplexWork is what is computed of real numbers for a complex one: additions, multiplications and the like, and elementary functions.
+type ComplexWork struct{ Flops, Functions int64 }
+
 // HasNativeAsync reports whether op has asynchronous opcodes of its own, as copy has copy-start and copy-done, or is the beginning of such
 // a pair as send is. Such an op has no sugared forms, since the words are taken, and async-start should not wrap it.
 func HasNativeAsync(op Opcode) bool {

@@ -30,6 +30,8 @@ type OpInfo struct {
 	MatchRule string
 	// Work is the kind of cost.
 	Work Work
+	// Complex is what an elementwise op takes for a complex number; where it says nothing, that is the work on both parts.
+	Complex ComplexWork
 	// Shape computes the result shape from operands and attributes and checks their constraints. It is the verifier's op check too.
 	Shape ShapeRule
 }

@@ -28,6 +28,8 @@ func TestOpTable(t *testing.T) {
 		}
 		if r.Traits.Has(TraitElementwise) {
 			assert.Contains(t, []Work{WorkElements, WorkFunctions}, r.Work, op)
+		} else {
+			assert.Zero(t, r.Complex, "%v is not computed element by element", op)
 		}
 		if r.Traits.Has(TraitForwards) || r.Traits.Has(TraitAsyncDone) {
 			assert.Equal(t, WorkNone, r.Work, op)

@@ -260,17 +260,20 @@ func (b *builder) limit(o *Op) {
 	}
 	r, threads := b.config.Rates, float64(max(b.config.Threads, 1))
 	per := o.Seconds / o.Calls
-	need, by := 0.0, ByDispatch
+	need, by := r.Dispatch, ByDispatch
 	for _, x := range []struct {
 		seconds float64
 		by      Limit
 	}{
 		{float64(o.Flops) / (r.Flops * threads), ByCompute}, {float64(o.Transcendentals) / (r.Transcendentals * threads), ByFunctions},
-		{float64(o.Bytes) / r.Bytes, ByMemory}, {r.Dispatch, ByDispatch},
 	} {
 		if x.seconds > need {
 			need, by = x.seconds, x.by
 		}
+	}
+	// What is faster than memory has its arrays in the caches: if it computes enough, that is its limit.
+	if m := float64(o.Bytes) / r.Bytes; m > need && (m < per || by == ByDispatch || need < farFromLimit*per) {
+		need, by = m, ByMemory
 	}
 	o.Share, o.Limit = need/per, by
 	switch {

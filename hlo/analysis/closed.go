@@ -6,11 +6,11 @@ import "github.com/gohalo/halo/hlo"
 // instruction wraps. What may stand in them is limited, so a pass that has not been written for them leaves them alone.
 type Closed struct{ set map[hlo.CompID]bool }
 
-// FindClosed looks at every instruction once.
+// FindClosed looks at every call once.
 func FindClosed(m hlo.Module) Closed {
 	set := map[hlo.CompID]bool{}
 	for c := range m.Computations() {
-		for in := range c.Instructions() {
+		for in := range c.Calls() {
 			if in.Opcode() == hlo.OpFusion || in.Opcode() == hlo.OpAsyncStart {
 				for id := range in.Callees() {
 					set[id] = true

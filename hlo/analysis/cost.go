@@ -134,16 +134,16 @@ var works = [...]func(*Costs, hlo.Instruction, Cost) Cost{
 	hlo.WorkTraffic: func(_ *Costs, _ hlo.Instruction, moved Cost) Cost { return moved },
 	hlo.WorkNone:    func(*Costs, hlo.Instruction, Cost) Cost { return Cost{} },
 	hlo.WorkElements: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
-		return Cost{Flops: elements(in), Bytes: moved.Bytes}
+		return ofElements(in, hlo.ComplexWork{Flops: 1}, moved)
 	},
 	hlo.WorkFunctions: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
-		return Cost{Transcendentals: elements(in), Bytes: moved.Bytes}
+		return ofElements(in, hlo.ComplexWork{Functions: 1}, moved)
 	},
 	hlo.WorkContraction: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
-		return Cost{Flops: mulSat(2*elements(in), contracted(in)), Bytes: moved.Bytes}
+		return Cost{Flops: mulSat(multiplyAdd(in)*elements(in), contracted(in)), Bytes: moved.Bytes}
 	},
 	hlo.WorkConvolution: func(_ *Costs, in hlo.Instruction, moved Cost) Cost {
-		return Cost{Flops: mulSat(2*elements(in), kernelElements(in)), Bytes: moved.Bytes}
+		return Cost{Flops: mulSat(multiplyAdd(in)*elements(in), kernelElements(in)), Bytes: moved.Bytes}
 	},
 	hlo.WorkPart: func(_ *Costs, in hlo.Instruction, _ Cost) Cost { return Cost{Bytes: mulSat(2, size(in))} },
 	hlo.WorkUpdate: func(_ *Costs, in hlo.Instruction, _ Cost) Cost {
@@ -175,6 +175,34 @@ var works = [...]func(*Costs, hlo.Instruction, Cost) Cost{
 	hlo.WorkLoop:    func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.rounds(in) },
 	hlo.WorkBranch:  func(k *Costs, in hlo.Instruction, _ Cost) Cost { return k.branch(in) },
 	hlo.WorkUnknown: func(_ *Costs, in hlo.Instruction, moved Cost) Cost { return declared(in, moved.Bytes) },
+}
+
+// ofElements is the cost of an elementwise op that takes so much for a real number.
+func ofElements(in hlo.Instruction, each hlo.ComplexWork, moved Cost) Cost {
+	if isComplex(in) {
+		both := hlo.ComplexWork{Flops: 2 * each.Flops, Functions: 2 * each.Functions}
+		if each = hlo.Info(in.Opcode()).Complex; each == (hlo.ComplexWork{}) {
+			each = both
+		}
+	}
+	n := elements(in)
+	return Cost{Flops: mulSat(n, each.Flops), Transcendentals: mulSat(n, each.Functions), Bytes: moved.Bytes}
+}
+
+// isComplex reports whether an op works on complex numbers, or makes them.
+func isComplex(in hlo.Instruction) bool {
+	if in.Shape().IsArray() && in.Shape().Type().IsComplex() {
+		return true
+	}
+	return in.NumOperands() > 0 && in.OperandInstr(0).Shape().IsArray() && in.OperandInstr(0).Shape().Type().IsComplex()
+}
+
+// multiplyAdd is the number of operations of one.
+func multiplyAdd(in hlo.Instruction) int64 {
+	if isComplex(in) {
+		return hlo.Info(hlo.OpMultiply).Complex.Flops + 2
+	}
+	return 2
 }
 
 // applied is the cost of running the callees n times on elements: what they compute, and not their scalars' traffic.

@@ -9,7 +9,11 @@ type SideEffects struct{ impure map[hlo.CompID]bool }
 func FindSideEffects(m hlo.Module) *SideEffects {
 	s := &SideEffects{impure: make(map[hlo.CompID]bool)}
 	for c := range m.PostOrder() {
-		for in := range c.Instructions() {
+		of := c.Calls()
+		if c.Opcodes().Meets(mayHaveEffects) {
+			of = c.Instructions()
+		}
+		for in := range of {
 			if s.Of(in) {
 				s.impure[c.ID()] = true
 				break
@@ -18,6 +22,9 @@ func FindSideEffects(m hlo.Module) *SideEffects {
 	}
 	return s
 }
+
+// mayHaveEffects are the opcodes of instructions that have effects by themselves.
+var mayHaveEffects = hlo.OpcodesWith(hlo.TraitSideEffect).With(hlo.OpcodesOf(hlo.OpCustomCall))
 
 // Of reports whether in must be kept even if its value is unused.
 func (s *SideEffects) Of(in hlo.Instruction) bool {
@@ -54,7 +61,7 @@ func Reachable(m hlo.Module) map[hlo.CompID]bool {
 	for len(work) > 0 {
 		c := m.MustComputation(work[len(work)-1])
 		work = work[:len(work)-1]
-		for in := range c.Instructions() {
+		for in := range c.Calls() {
 			for id := range in.Callees() {
 				if !seen[id] {
 					seen[id] = true

@@ -11,11 +11,11 @@ import (
 // elements, wrapped for asynchronous execution, or fused.
 type Executed struct{ set map[hlo.CompID]bool }
 
-// FindExecuted looks at every instruction once.
+// FindExecuted looks at every call once.
 func FindExecuted(m hlo.Module) Executed {
 	set := map[hlo.CompID]bool{m.Entry().ID(): true}
 	for c := range m.Computations() {
-		for in := range c.Instructions() {
+		for in := range c.Calls() {
 			if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.Opcode() != hlo.OpAsyncStart {
 				for id := range in.Callees() {
 					set[id] = true

@@ -39,8 +39,14 @@ func IsStart(in hlo.Instruction) bool {
 // IsDone reports whether in waits for asynchronous work.
 func IsDone(in hlo.Instruction) bool { return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncDone) }
 
+// steps are the opcodes of the instructions of chains.
+var steps = hlo.OpcodesWith(hlo.TraitAsyncStart | hlo.TraitAsyncDone).With(hlo.OpcodesOf(hlo.OpAsyncUpdate))
+
 // FindWindows looks at every edge of a computation, if it has chains.
 func FindWindows(c hlo.Computation) *Windows {
+	if !c.Opcodes().Meets(steps) {
+		return nil
+	}
 	var starts, dones []hlo.InstrID
 	for in := range c.Instructions() {
 		if IsStart(in) {

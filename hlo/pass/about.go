@@ -5,7 +5,7 @@ import "github.com/gohalo/halo/hlo"
 // opcodes is the set of opcodes that a module has, as it was at a moment of a run.
 type opcodes struct {
 	at  stamp // 0: not known yet
-	has [(hlo.NumOpcodes + 63) / 64]uint64
+	has hlo.OpcodeSet
 }
 
 // concerns reports whether the module has something that the pass is about. A module of a few dozen instructions has the opcodes of few passes, and
@@ -20,7 +20,7 @@ func (r *Runner) concerns(p *Pass) bool {
 		r.look(o.count)
 	}
 	for _, op := range p.About {
-		if o.has[op/64]&(1<<(op%64)) != 0 {
+		if o.has.Has(op) {
 			return true
 		}
 	}
@@ -29,9 +29,6 @@ func (r *Runner) concerns(p *Pass) bool {
 
 func (o *opcodes) count(m hlo.Module) {
 	for c := range m.Computations() {
-		for in := range c.Instructions() {
-			op := in.Opcode()
-			o.has[op/64] |= 1 << (op % 64)
-		}
+		o.has = o.has.With(c.Opcodes())
 	}
 }

@@ -59,7 +59,7 @@ type chain struct {
 // link is a pass that has run.
 type link struct {
 	pass    *Pass
-	path    string
+	run     execution
 	fp      FP
 	threads []string
 }
@@ -91,7 +91,7 @@ func (r *Runner) look(f func(hlo.Module)) {
 }
 
 // handOn runs a pass on the module in the making.
-func (r *Runner) handOn(ctx context.Context, p *Pass, path string) error {
+func (r *Runner) handOn(ctx context.Context, p *Pass, e execution) error {
 	last, ran := r.lastOf(p)
 	if ran && last.before == r.now.at && last.after == r.now.at {
 		return nil
@@ -107,9 +107,9 @@ func (r *Runner) handOn(ctx context.Context, p *Pass, path string) error {
 	before, edits := r.now.at, ch.o.Edits()
 	c := &Context{Context: ctx, pass: p.Name, runner: r, began: time.Now()}
 	if err := r.callOwned(c, p, ch, last); err != nil {
-		return r.startOver(ctx, link{p, path, r.FP, r.threads}, err)
+		return r.startOver(ctx, link{p, e, r.FP, r.threads}, err)
 	}
-	ch.links = append(ch.links, link{p, path, r.FP, r.threads})
+	ch.links = append(ch.links, link{p, e, r.FP, r.threads})
 	if ch.o.Edits() != edits {
 		r.now.at = r.newStamp()
 		ch.note(r.now.at)
@@ -165,9 +165,9 @@ func (p *Pass) runLent(c *Context, m hlo.Module, e *hlo.Editor) error {
 func (r *Runner) startOver(ctx context.Context, failed link, err error) error {
 	ch := r.now.chain
 	r.now.m, r.now.chain = ch.base, nil
-	r.Handed.Restarts = append(r.Handed.Restarts, failed.path)
+	r.Handed.Restarts = append(r.Handed.Restarts, failed.run.path())
 	if ctx.Err() != nil {
-		return &Error{Pass: failed.path, Failed: failed.pass, FP: failed.fp, Before: ch.base, Err: err}
+		return &Error{Pass: failed.run.path(), Failed: failed.pass, FP: failed.fp, Before: ch.base, Err: err}
 	}
 	fp, threads := r.FP, r.threads
 	defer func() { r.FP, r.threads = fp, threads }()
@@ -176,7 +176,7 @@ func (r *Runner) startOver(ctx context.Context, failed link, err error) error {
 	r.alone[r.key(failed.pass)] = true
 	for _, l := range append(ch.links, failed) {
 		r.FP, r.threads = l.fp, l.threads
-		if err := r.passOn(ctx, l.pass, l.path, r.now.m); err != nil {
+		if err := r.passOn(ctx, l.pass, l.run.path(), r.now.m); err != nil {
 			return err
 		}
 	}
@@ -204,8 +204,8 @@ func (ch *chain) note(now stamp) {
 
 func (ch *chain) calls(id hlo.CompID, c hlo.Computation) {
 	list := ch.called[id]
-	for in := range c.Instructions() {
-		for i := range in.NumCallees() { // asked of every instruction: an iterator would be an allocation each
+	for in := range c.Calls() {
+		for i := range in.NumCallees() {
 			list = append(list, in.Callee(i))
 		}
 	}

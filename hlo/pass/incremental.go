@@ -48,10 +48,11 @@ func (p *Pass) editLocal(ctx *Context, m hlo.Module, e *hlo.Editor, only map[hlo
 		small, large = append(small, large...), nil
 		slices.Sort(small)
 	}
+	part := ctx.part()
 	for _, id := range small {
-		part := ctx.part()
 		err := p.Local(part, m, e.Computation(id))
 		ctx.join(part)
+		*part = *ctx.part()
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -191,7 +192,7 @@ func (d *dirt) edited(id hlo.CompID) {
 
 // calls adds what a version of a computation calls, before or after: it has other callers now.
 func (d *dirt) calls(c hlo.Computation) {
-	for in := range c.Instructions() {
+	for in := range c.Calls() {
 		for i := range in.NumCallees() {
 			d.called(in.Callee(i))
 		}

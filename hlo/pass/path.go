@@ -13,28 +13,60 @@ import (
 
 // place is a step of a pipeline where it stands.
 type place struct {
-	path  string // without the number of the execution
+	in    *places
+	path  string // without the number of the execution, once the places have names
 	pass  *Pass  // or
 	group *Pipeline
 	steps []*place // of group
 	runs  int      // of pass, so far
 }
 
-// placesOf numbers the steps of a pipeline that lies at a path. taken counts the steps of each path, so that groups without a name share
-// the numbers of what they are in.
-func placesOf(at string, p *Pipeline, taken map[string]int) *place {
-	if p.Name != "" {
-		at = numbered(join(at, p.Name), taken)
-	}
-	g := &place{path: at, group: p}
-	for _, s := range p.Steps {
+// places are those of a whole pipeline. They get their paths when the first is asked for: mostly nobody does.
+type places struct {
+	top   *place
+	named bool
+}
+
+func placesOf(p *Pipeline) *place {
+	all := &places{}
+	all.top = all.of(p)
+	return all.top
+}
+
+func (all *places) of(p *Pipeline) *place {
+	g := &place{in: all, group: p, steps: make([]*place, len(p.Steps))}
+	for i, s := range p.Steps {
 		if s.Pipeline != nil {
-			g.steps = append(g.steps, placesOf(at, s.Pipeline, taken))
+			g.steps[i] = all.of(s.Pipeline)
 		} else {
-			g.steps = append(g.steps, &place{path: numbered(join(at, s.Pass.Name), taken), pass: s.Pass})
+			g.steps[i] = &place{in: all, pass: s.Pass}
 		}
 	}
 	return g
+}
+
+// position is the path without the number of the execution.
+func (p *place) position() string {
+	if !p.in.named {
+		p.in.named = true
+		p.in.top.number("", map[string]int{})
+	}
+	return p.path
+}
+
+// number numbers the steps of a pipeline that lies at a path. taken counts the steps of each path, so that groups without a name share
+// the numbers of what they are in.
+func (p *place) number(at string, taken map[string]int) {
+	switch {
+	case p.pass != nil:
+		at = numbered(join(at, p.pass.Name), taken)
+	case p.group.Name != "":
+		at = numbered(join(at, p.group.Name), taken)
+	}
+	p.path = at
+	for _, s := range p.steps {
+		s.number(at, taken)
+	}
 }
 
 func numbered(at string, taken map[string]int) string {
@@ -45,12 +77,22 @@ func numbered(at string, taken map[string]int) string {
 	return at
 }
 
-// execution is the path of the next execution.
-func (p *place) execution() string {
-	if p.runs++; p.runs > 1 {
-		return p.path + "@" + strconv.Itoa(p.runs)
+// execution is one of a pass at its place.
+type execution struct {
+	at  *place
+	run int
+}
+
+func (p *place) execution() execution {
+	p.runs++
+	return execution{p, p.runs}
+}
+
+func (e execution) path() string {
+	if e.run > 1 {
+		return e.at.position() + "@" + strconv.Itoa(e.run)
 	}
-	return p.path
+	return e.at.position()
 }
 
 func join(path, name string) string {

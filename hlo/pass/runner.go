@@ -120,7 +120,7 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 	r.opcodes, r.dirt = opcodes{}, comparison{}
 	r.Handed = Handed{}
 	r.now = current{m: m, at: r.newStamp()}
-	err := r.pipeline(ctx, placesOf("", p, map[string]int{}))
+	err := r.pipeline(ctx, placesOf(p))
 	return r.publish(), err
 }
 
@@ -175,7 +175,7 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 		if n == limit || (n > 3 && seen[h]) {
 			for _, i := range r.Instruments {
 				if i.Unstable != nil {
-					i.Unstable(at.path, n, round)
+					i.Unstable(at.position(), n, round)
 				}
 			}
 			return nil
@@ -200,9 +200,9 @@ func (r *Runner) steps(ctx context.Context, at *place) error {
 }
 
 func (r *Runner) pass(ctx context.Context, at *place) error {
-	p, path := at.pass, at.execution()
+	p, e := at.pass, at.execution()
 	for _, i := range r.Instruments {
-		if i.Skip != nil && i.Skip(path) {
+		if i.Skip != nil && i.Skip(e.path()) {
 			return nil
 		}
 	}
@@ -214,10 +214,10 @@ func (r *Runner) pass(ctx context.Context, at *place) error {
 			return nil
 		}
 		if !r.alone[r.key(p)] {
-			return r.handOn(ctx, p, path)
+			return r.handOn(ctx, p, e)
 		}
 	}
-	return r.passOn(ctx, p, path, r.publish())
+	return r.passOn(ctx, p, e.path(), r.publish())
 }
 
 // passOn runs a pass on a version, and makes another of it.

@@ -182,7 +182,12 @@ func isZeroSized(t *mlir.Type) bool {
 // empty is the value of a tensor without elements.
 func empty(t *mlir.Type) mlir.Dense { return mlir.Dense{Type: t} }
 
-// splatOf is a constant of equal elements.
+// zeros is a constant of zeros, of numbers of any kind.
+func zeros(t *mlir.Type) mlir.Dense {
+	return mlir.Dense{Type: t, Data: make([]byte, t.Elem.ByteSize()), Splat: true}
+}
+
+// splatOf is a constant of equal elements of real numbers.
 func splatOf(t *mlir.Type, bits uint64) mlir.Dense {
 	return mlir.Dense{Type: t, Data: mlir.ElementBytes(t.Elem, bits), Splat: true}
 }

@@ -94,7 +94,7 @@ func neutral(is func(mlir.Dense) bool) rule {
 func (s *simplifier) subtract(op *mlir.Op) *mlir.Op {
 	t := op.Results[0].Type
 	if op.Operands[0] == op.Operands[1] && isIntegral(t.Elem) && t.IsStatic() {
-		return constant(op, splatOf(t, 0))
+		return constant(op, zeros(t))
 	}
 	return neutral(isZero)(s, op)
 }
@@ -136,7 +136,7 @@ func (s *simplifier) or(op *mlir.Op) *mlir.Op {
 
 func (s *simplifier) xor(op *mlir.Op) *mlir.Op {
 	if t := op.Results[0].Type; op.Operands[0] == op.Operands[1] && t.IsStatic() {
-		return constant(op, splatOf(t, 0))
+		return constant(op, zeros(t))
 	}
 	return neutral(isZero)(s, op)
 }

@@ -259,7 +259,7 @@ func (s *simplifier) iota(op *mlir.Op) *mlir.Op {
 	size := t.Dims[dim.Value]
 	switch {
 	case size == 1:
-		return constant(op, splatOf(t, 0))
+		return constant(op, zeros(t))
 	case len(t.Dims) > 1:
 		line := instead(op, op.Name, mlir.Attrs{{Name: "iota_dimension", Value: mlir.Int{Type: dim.Type}}})
 		line.Results[0].Type = s.m.Types.WithDims(t, []int64{size})

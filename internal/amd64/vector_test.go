@@ -32,8 +32,11 @@ func vectorCases() (all []Vector) {
 				if !wide {
 					top, v.Bits = 16, min(v.Bits, 256)
 				}
-				if v.Op == VBROADCASTSD {
+				switch v.Op {
+				case VBROADCASTSD, VINSERTI128, VPERM2F128, VPERMPD:
 					v.Bits = max(v.Bits, 256)
+				case VEXTRACTF64X4, VINSERTF64X4:
+					v.Bits = 512
 				}
 				reg := func() Reg { return Reg(r.IntN(top)) }
 				v.D, v.X, v.Y = R(reg()), reg(), R(reg())
@@ -82,12 +85,13 @@ func vectorCases() (all []Vector) {
 
 var takesNumber = map[string]bool{"VCMPPS": true, "VCMPPD": true, "VCVTPS2PH": true, "VEXTRACTI128": true, "VROUNDPS": true, "VROUNDPD": true,
 	"VRNDSCALEPS": true, "VRNDSCALEPD": true, "VPCMPB": true, "VPCMPUB": true, "VPCMPW": true, "VPCMPUW": true, "VPCMPD": true, "VPCMPUD": true,
-	"VPCMPQ": true, "VPCMPUQ": true, "VPTERNLOGQ": true}
+	"VPCMPQ": true, "VPCMPUQ": true, "VPTERNLOGQ": true, "VEXTRACTF64X4": true, "VINSERTF64X4": true, "VINSERTI128": true, "VPERM2F128": true,
+	"VPERMPD": true, "VSHUFPS": true}
 
 // What is written in one of the two forms only, and what has a mask register for its result in the wide one.
 var (
-	onlyNarrow = regexp.MustCompile(`^(VPAND|VPOR|VPXOR|VPCMPEQ.|VPCMPGT.|P?VP?BLENDV.*|VROUND.*|VEXTRACTI128)$`)
-	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VPTERNLOG.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q)$`)
+	onlyNarrow = regexp.MustCompile(`^(VPAND|VPOR|VPXOR|VPCMPEQ.|VPCMPGT.|P?VP?BLENDV.*|VROUND.*|VEXTRACTI128|VINSERTI128|VPERM2F128)$`)
+	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VPTERNLOG.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q|V(EXTRACT|INSERT)F64X4|VPERMT2PS|VRSQRT14PD)$`)
 	toMask     = regexp.MustCompile(`^(VCMPP.|VPCMPU?[BWDQ]|VPTESTM.)$`)
 )
 

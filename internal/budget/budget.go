@@ -11,6 +11,7 @@ import (
 	goruntime "runtime"
 	"runtime/metrics"
 	"sync/atomic"
+	"time"
 )
 
 // Error says that something needs more memory than there is.
@@ -30,12 +31,38 @@ const free = 1 << 20
 var userLimit atomic.Int64
 
 // SetLimit bounds the memory of the process, in bytes; 0 takes the bound away.
-func SetLimit(bytes int64) { userLimit.Store(bytes) }
+func SetLimit(bytes int64) {
+	userLimit.Store(bytes)
+	latest.Store(nil)
+}
+
+// reading is what was left a moment ago. Asking the system takes longer than compiling a small program, so it is not asked again at once for
+// what is a small part of that.
+type reading struct {
+	at      time.Time
+	left    int64
+	granted atomic.Int64 // since then, without asking
+}
+
+var latest atomic.Pointer[reading]
+
+const (
+	readingLasts = 100 * time.Millisecond
+	smallPart    = 16 // of what was left, all that is granted together
+)
+
+// covers reports whether there is no doubt that bytes are left, and counts them.
+func (r *reading) covers(bytes int64) bool {
+	return r != nil && bytes >= 0 && bytes <= r.left/smallPart && time.Since(r.at) < readingLasts && r.granted.Add(bytes) <= r.left/smallPart
+}
 
 // Check returns an *[Error] if there are not that many bytes left for something. Small amounts are always there; a negative one is the
 // result of a multiplication that has overflowed, and never is.
 func Check(what string, bytes int64) error {
 	if bytes >= 0 && bytes <= free {
+		return nil
+	}
+	if latest.Load().covers(bytes) {
 		return nil
 	}
 	left := Left()
@@ -66,7 +93,9 @@ func Left() int64 {
 			left = min(left, m.addressSpace+h.idle+h.returned)
 		}
 	}
-	return max(0, left/10*9)
+	left = max(0, left/10*9)
+	latest.Store(&reading{at: time.Now(), left: left})
+	return left
 }
 
 // machine is what the system says.

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -100,22 +101,32 @@ type carriedLoop struct {
 	while      hlo.Instruction
 	init       hlo.Instruction // the tuple before the loop
 	body, cond hlo.Computation
+	// What takes each part out of the state: after the loop, in a round, and in the condition.
+	after, round, test [][]hlo.Instruction
+	needs              func() *analysis.Dependencies // of the body; few loops have a part that is worth it
 }
 
 func loopToCarry(m hlo.Module, in hlo.Instruction) (l carriedLoop, ok bool) {
 	l = carriedLoop{while: in, init: in.OperandInstr(0), body: m.MustComputation(in.Callee(0)), cond: m.MustComputation(in.Callee(1))}
+	l.needs = sync.OnceValue(func() *analysis.Dependencies { return analysis.FindDependencies(l.body) })
 	root := l.body.Root()
 	if l.init.Opcode() != hlo.OpTuple || l.init.UserCount() != 1 || root.Opcode() != hlo.OpTuple || root.UserCount() > 0 || in.IsRoot() || l.body.IsScheduled() {
 		return l, false
 	}
-	for _, value := range []hlo.Instruction{in, l.body.Parameter(0), l.cond.Parameter(0)} {
-		if value.IsRoot() {
+	for _, state := range []struct {
+		value  hlo.Instruction
+		takers *[][]hlo.Instruction
+	}{{in, &l.after}, {l.body.Parameter(0), &l.round}, {l.cond.Parameter(0), &l.test}} {
+		if state.value.IsRoot() {
 			return l, false
 		}
-		for u := range value.Users() {
+		*state.takers = make([][]hlo.Instruction, l.init.NumOperands())
+		for u := range state.value.Users() {
 			if u.Opcode() != hlo.OpGetTupleElement {
 				return l, false
 			}
+			k := hlo.AttrsOf[hlo.TupleElementAttrs](u).Index
+			(*state.takers)[k] = append((*state.takers)[k], u)
 		}
 	}
 	for step := range l.body.Instructions() {
@@ -124,16 +135,6 @@ func loopToCarry(m hlo.Module, in hlo.Instruction) (l carriedLoop, ok bool) {
 		}
 	}
 	return l, true
-}
-
-// takers lists what takes part k out of a state.
-func takers(state hlo.Instruction, k int) (list []hlo.Instruction) {
-	for u := range state.Users() {
-		if hlo.AttrsOf[hlo.TupleElementAttrs](u).Index == int64(k) {
-			list = append(list, u)
-		}
-	}
-	return list
 }
 
 // cannotCarry says why part k of the state has to stay a value, "" if it need not.
@@ -152,7 +153,7 @@ func (l carriedLoop) cannotCarry(k int, effects *analysis.SideEffects) string {
 		return "its order matters"
 	case first.NumCallees() > 0:
 		return "it calls computations"
-	case len(takers(l.cond.Parameter(0), k)) > 0 || len(takers(l.body.Parameter(0), k)) == 0:
+	case len(l.test[k]) > 0 || len(l.round[k]) == 0:
 		return "the condition needs it, or no round does"
 	}
 	for i := range first.NumOperands() {
@@ -179,10 +180,15 @@ func (l carriedLoop) usedTwice(k int) bool {
 // pays estimates what carrying hides that the round does not hide by itself.
 func (w *carrier) pays(ctx *pass.Context, l carriedLoop, k int, costs *analysis.Costs) bool {
 	next := l.body.Root().OperandInstr(k)
-	d := analysis.FindDependencies(l.body)
+	takes := costs.Of(next).Seconds(analysis.OneCore)
+	if takes < w.seconds {
+		ctx.Missed(next, "not carried to the next round: it takes %.1f µs, and %.1f must be gained", takes*1e6, w.seconds*1e6)
+		return false
+	}
+	d := l.needs()
 	own := d.Related(next.ID())
 	needs := make([]bool, len(d.Order)) // the value of the round before
-	for _, t := range takers(l.body.Parameter(0), k) {
+	for _, t := range l.round[k] {
 		needs[d.Position(t.ID())] = true
 	}
 	beside, after := 0.0, 0.0
@@ -205,7 +211,6 @@ func (w *carrier) pays(ctx *pass.Context, l carriedLoop, k int, costs *analysis.
 			after += costs.Of(in).Seconds(analysis.OneCore)
 		}
 	}
-	takes := costs.Of(next).Seconds(analysis.OneCore)
 	before, now := min(takes, beside), min(takes, beside+after)
 	if now-before < w.seconds {
 		ctx.Missed(next, "not carried to the next round: of its %.1f µs its own round hides %.1f, and with the next %.1f", takes*1e6, before*1e6, now*1e6)
@@ -267,8 +272,8 @@ func (l carriedLoop) carry(e *hlo.Editor, k int, thread string) {
 			}
 		}
 	}
-	end(body, param, takers(l.body.Parameter(0), k))
-	end(outer, l.while.ID(), takers(l.while, k))
+	end(body, param, l.round[k])
+	end(outer, l.while.ID(), l.after[k])
 }
 
 // withElem is a tuple shape with another element k.

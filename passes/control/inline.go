@@ -105,10 +105,11 @@ func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instru
 		if share {
 			calls = newSharing(ctx, m, c)
 		}
-		for in := range pass.Each(ce) {
-			if !want(in) {
+		for _, id := range callers(ce.View()) {
+			if !ce.Has(id) || !want(ce.At(id)) {
 				continue
 			}
+			in := ce.At(id)
 			callee := e.View(in.Callee(0))
 			if !ctx.SpendOn("inline", pass.Cost{Instructions: callee.NumInstructions()}) {
 				continue
@@ -129,6 +130,13 @@ func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instru
 	return e.Freeze(), nil
 }
 
+func callers(c hlo.Computation) (ids []hlo.InstrID) {
+	for in := range c.Calls() {
+		ids = append(ids, in.ID())
+	}
+	return ids
+}
+
 // removeUncalled removes callees that nothing calls any more, and then what they alone called.
 func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
 	todo := slices.Collect(callees.All())
@@ -137,7 +145,7 @@ func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
 	}
 	var calls idmap.Map[hlo.CompID, int]
 	each := func(id hlo.CompID, by int) {
-		for in := range e.View(id).Instructions() {
+		for in := range e.View(id).Calls() {
 			for callee := range in.Callees() {
 				*calls.At(callee) += by
 			}
@@ -152,7 +160,7 @@ func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
 		if calls.Get(id) > 0 || !callees.Remove(id) {
 			continue
 		}
-		for in := range e.View(id).Instructions() {
+		for in := range e.View(id).Calls() {
 			todo = slices.AppendSeq(todo, in.Callees())
 		}
 		each(id, -1)

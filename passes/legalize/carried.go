@@ -14,6 +14,9 @@ import (
 func carriedChains(m hlo.Module) map[place]bool {
 	var traces []*chainTrace
 	for c := range m.Computations() {
+		if !c.Opcodes().Has(hlo.OpAsyncDone) {
+			continue
+		}
 		for in := range c.Instructions() {
 			if in.Opcode() == hlo.OpAsyncDone {
 				t := &chainTrace{m: m, seen: make(map[tracePoint]bool), whole: true}

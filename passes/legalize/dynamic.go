@@ -1,8 +1,6 @@
 package legalize
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
@@ -65,8 +63,13 @@ becomes a single kCustom fusion, which runs as one kernel. Its parameters and re
 func hasDynamic(m hlo.Module) bool {
 	reachable := analysis.Reachable(m)
 	for c := range m.Computations() {
-		if reachable[c.ID()] && slices.ContainsFunc(slices.Collect(c.Instructions()), func(in hlo.Instruction) bool { return !in.Shape().IsStatic() }) {
-			return true
+		if !reachable[c.ID()] {
+			continue
+		}
+		for in := range c.Instructions() {
+			if !in.Shape().IsStatic() {
+				return true
+			}
 		}
 	}
 	return false

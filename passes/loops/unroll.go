@@ -182,8 +182,8 @@ func findRepeatable(m hlo.Module) repeatable {
 		set[c.ID()] = true
 		for in := range c.Instructions() {
 			ok := hlo.Info(in.Opcode()).Traits&(hlo.TraitRandom|hlo.TraitCollective) == 0 && !(in.IsRoot() && in.NumControlPredecessors() > 0)
-			for callee := range in.Callees() {
-				ok = ok && set[callee]
+			for i := range in.NumCallees() { // asked of every instruction: an iterator would be an allocation each
+				ok = ok && set[in.Callee(i)]
 			}
 			if !ok {
 				set[c.ID()] = false

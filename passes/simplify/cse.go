@@ -2,7 +2,6 @@ package simplify
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -134,7 +133,7 @@ func findTwins(m hlo.Module) *twins {
 		if n >= small || c.ID() == m.Entry().ID() || bySize[n] == 1 {
 			continue
 		}
-		if slices.ContainsFunc(slices.Collect(c.Instructions()), elided) {
+		if hasElided(c) {
 			continue
 		}
 		hash := c.Hash()
@@ -145,6 +144,18 @@ func findTwins(m hlo.Module) *twins {
 		}
 	}
 	return t
+}
+
+func hasElided(c hlo.Computation) bool {
+	if !c.Opcodes().Has(hlo.OpConstant) {
+		return false
+	}
+	for in := range c.Instructions() {
+		if elided(in) {
+			return true
+		}
+	}
+	return false
 }
 
 // of is the first of the computations that are equal to id.

@@ -43,11 +43,7 @@ func paddedAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (run
 		p.rewrites = []rewriting{{loop, copied.size() / n, 1 + (1<<14)/n}}
 	}
 	p.leftBatch = padded.leftBatches()
-	left := sync.OnceValue(func() *gemm.Matrix { return &gemm.Matrix{Rows: padded.rowOffsets(), Ks: padded.tapOffsets()} })
-	p.placed = sync.OnceValue(func() *placedRows { return &placedRows{rows: left().Rows, ks: left().Ks} })
-	p.packLeft = func(_ *runtime.TensorFrame, dst, src []T, batch, i0, i1, k0, k1 int) { // the rest of the last panel
-		gemm.Pack(left(), dst, src[p.leftBatch[batch]:], p.kernel.MR, i0, i1, k0, k1)
-	}
+	p.placed = sync.OnceValue(func() *placedRows { return &placedRows{rows: padded.rowOffsets(), ks: padded.tapOffsets()} })
 	p.arrange = padded.arrangement(s.in.Shape())
 	return p.complete(s, e, t)
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/gemm"
 )
 
-// placedRows is a left matrix that is read where it is: with few columns, an element is used so seldom that packing takes a good part of the time.
+// placedRows is a left matrix that is read where it is: with few columns, an element is used so seldom that packing takes a good part of the time. The right one is then
+// read where it is too, if the kernel can, it has fewer columns than a panel, and its rows lie together.
 type placedRows struct {
 	rows, ks []int
 	whole    []bool // panels of which every row is in memory; nil if all are
 }
 
-// Up to mostColumnsInPlace columns, and from leastInPlace elements of a row that lie together on, rows are read where they are.
+// Up to mostColumnsInPlace columns, and from leastInPlace elements of a row or of a column that lie together on, rows are read where they are.
 const (
 	mostColumnsInPlace = 64
 	leastInPlace       = 8
@@ -21,22 +22,43 @@ const (
 )
 
 // placeable reports whether the left side of p may be read where it is, if its rows have so many elements together; the kernel is one that does then.
-func (p *product[T]) placeable(together int) (ok bool) {
+func (p *product[T]) placeable(together int) bool {
 	if p.n > mostColumnsInPlace || p.m > mostRowsInPlace || together < min(leastInPlace, p.k) {
 		return false
 	}
-	p.kernel, ok = p.kernel.InPlace()
+	k, ok := gemm.InPlace[T]()
+	if ok {
+		p.kernel = k
+	}
 	return ok
+}
+
+// placeOperands makes p read its matrices in place where that pays; a constant right side has been packed before.
+func (p *product[T]) placeOperands(constant bool) {
+	fit, given := p.kernel, p.placed != nil
+	if !given && p.packLeft == nil {
+		p.placeLeft()
+	}
+	stride, inRows := p.right.RowStride()
+	switch {
+	case constant || !inRows:
+	case p.placed != nil && p.packLeft == nil && p.kernel.ReadsRows() && p.n < p.kernel.NR && stride <= mostColumnsInPlace:
+		// What a block reads of it stays in the nearest cache, since its rows lie close together.
+		p.onRows, p.rowStride = true, stride
+	case !given && fit.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*fit.MR:
+		p.kernel, p.placed = fit, nil
+		p.onRows, p.rowStride = true, stride
+	}
 }
 
 // placeLeft makes p read its left matrix in place if that pays.
 func (p *product[T]) placeLeft() {
-	if p.packLeft != nil {
-		return
-	}
 	together := 1
 	for together < p.k && p.left.Ks[together] == p.left.Ks[together-1]+1 {
 		together++
+	}
+	if p.left.LinearRows() {
+		together = max(together, p.m)
 	}
 	if p.placeable(together) {
 		r := &placedRows{rows: p.left.Rows, ks: p.left.Ks}
@@ -68,9 +90,12 @@ func (p *patches[T]) place(m, mr int) *placedRows {
 	return r
 }
 
-// panels returns how many rows from row i on, at most to end, are whole panels in memory, or, if none are, how many there are before the next that are.
+// panels returns how many rows from row i on, at most to end, are in memory, or, if none are, how many there are before the next that are.
 func (r *placedRows) panels(i, end, mr int) (n int, inPlace bool) {
-	is := func(row int) bool { return row+mr <= end && (r.whole == nil || r.whole[row/mr]) }
+	if r.whole == nil {
+		return end - i, true
+	}
+	is := func(row int) bool { return row+mr <= end && r.whole[row/mr] }
 	inPlace = is(i)
 	for n = mr; i+n < end && is(i+n) == inPlace; {
 		n += mr
@@ -84,7 +109,7 @@ func (p *product[T]) blockInPlace(f *runtime.TensorFrame, w *workspace[T], left,
 	for n := 0; i < end; i, c = i+n, c[min(n*p.n, len(c)):] {
 		var inPlace bool
 		if n, inPlace = placed.panels(i, end, p.kernel.MR); inPlace {
-			p.kernel.BlockInPlace(cols, left[p.leftBatch[batch]:], placed.rows[i:i+n], placed.ks[k:k1], right, c, p.n, k > 0, w.tile)
+			p.kernel.BlockInPlace(cols, left[p.leftBatch[batch]:], placed.rows[i:i+n], placed.ks[k:k1], right, p.rowStride, c, p.n, k > 0, w.tile, w.last)
 			continue
 		}
 		p.packRows(f, w, left, batch, i, i+n, k, k1)

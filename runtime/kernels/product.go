@@ -12,7 +12,8 @@ import (
 // arrays begins at an offset; within one the matrices say where elements are.
 //
 // 1. Operands of another type than T are converted into scratch memory.
-// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant. Where its rows lie together, it is packed by the way.
+// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant. Where its rows lie together, or each part of it belongs to one
+// block only, it is packed by the way.
 // 3. Blocks of the result are computed in parallel; each packs the part of the left side that it needs.
 // 4. A result of another type than T is converted from scratch memory.
 type product[T gemm.Number] struct {
@@ -26,6 +27,7 @@ type product[T gemm.Number] struct {
 	kernel         gemm.Kernel[T]
 	blockN, tasksN int
 	panels         int // of MR rows
+	panel          int // columns of a panel of the right side
 	mostRows       int // of a block
 	lhs, rhs, out  place
 	ends           *convertedIO
@@ -36,7 +38,7 @@ type product[T gemm.Number] struct {
 	packed              place
 	constant            []T
 	onRows              bool // the right side is used where it is
-	rowStride           int
+	rowStride           int  // of its rows if a kernel takes them one by one, else 0
 	packLoop, blockLoop *parallelLoop
 	workspaces          sync.Pool
 }
@@ -50,6 +52,7 @@ type rewriting struct {
 // workspace is what one goroutine needs.
 type workspace[T gemm.Number] struct {
 	left, tile, edge []T
+	last             []int // rows of a panel that is not whole
 }
 
 // bind completes p for operands 0 and 1 and result 0 of the site, computing in type t, which is T.
@@ -87,16 +90,12 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	}
 	data, constant := s.b.ConstIn(1)
 	constant = constant && p.rhs.kind == inInput
-	p.rowStride, p.onRows = p.right.RowStride()
-	p.onRows = p.onRows && !constant && p.placed == nil && p.kernel.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR
-	if p.placed == nil && !p.onRows {
-		p.placeLeft()
-	}
+	p.placeOperands(constant)
 	p.planBlocks()
 	if constant {
 		p.constant = make([]T, p.packedLen())
 		p.packRight(p.constant, elems[T](data), 0, p.packs())
-	} else if !p.onRows {
+	} else if p.isPacked() {
 		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
 	return runtime.Bound{Run: p.run, Scratch: e.scratch.size}, true
@@ -126,15 +125,19 @@ func (p *product[T]) planBlocks() {
 	if p.m <= p.kernel.MR {
 		columns = max(columns, (min(mostOfColumns, p.batch*p.m*p.n*p.k/leastColumns)-1)/p.batch+1)
 	}
-	p.blockN = gemm.Padded((p.n-1)/columns+1, p.kernel.NR)
+	p.panel = p.kernel.NR
+	if p.placed != nil && p.packLeft == nil && !p.onRows && p.kernel.ReadsRows() && p.n < p.panel {
+		p.panel, p.rowStride = p.n, p.n // it needs no zeros
+	}
+	p.blockN = gemm.Padded((p.n-1)/columns+1, p.panel)
 	p.tasksN = (p.n-1)/p.blockN + 1
 	p.panels = (p.m-1)/p.kernel.MR + 1
 	p.mostRows = p.kernel.MR * min(p.panels, max(mostPanels, 64/p.kernel.MR))
-	if p.onRows {
+	if p.onRows && p.placed == nil {
 		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
 	}
 	p.workspaces.New = func() any {
-		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR)}
+		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR), last: make([]int, p.kernel.MR)}
 		if p.onRows {
 			w.edge = make([]T, p.kernel.NR*min(p.k, gemm.KC))
 		}
@@ -191,16 +194,19 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 	if p.k == 0 {
 		clear(p.out.of(f))
 	} else {
-		if p.constant == nil && !p.onRows {
+		blocks := p.rowBlocks(f)
+		if p.isPacked() && blocks > 1 {
 			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, packColumns)))
 		}
-		blocks := p.rowBlocks(f)
 		p.blockLoop.run(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
 	}
 	p.arranging.run(f)
 	p.ends.after(f)
 	return nil
 }
+
+// isPacked reports whether a run packs the right side: once, before the blocks, if several read the same part of it, else each block its own.
+func (p *product[T]) isPacked() bool { return p.constant == nil && !p.onRows }
 
 // packedLen is the size of the packed right side: for each batch and block of columns, over all of k, KC by KC.
 func (p *product[T]) packedLen() int { return p.batch * p.tasksN * p.blockN * p.k }
@@ -222,7 +228,7 @@ func (p *product[T]) packRight(dst, src []T, lo, hi int) {
 		b, j := task/p.tasksN, task%p.tasksN*p.blockN
 		kc := min(gemm.KC, p.k-k)
 		if first, end := j+strip, min(j+strip+packColumns, j+p.blockN, p.n); first < end {
-			gemm.Pack(&p.right, dst[(task*p.k+k)*p.blockN+strip*kc:], src[p.rightBatch[b]:], p.kernel.NR, first, end, k, k+kc)
+			gemm.Pack(&p.right, dst[(task*p.k+k)*p.blockN+strip*kc:], src[p.rightBatch[b]:], p.panel, first, end, k, k+kc)
 		}
 	}
 }
@@ -244,12 +250,23 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		bj := task / blocks
 		i, end := p.rowsOf(task%blocks, blocks)
 		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
-		rows, cols := end-i, min(p.blockN, p.n-j)
+		cols := min(p.blockN, p.n-j)
 		c := out[(b*p.m+i)*p.n+j:]
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)
-			if p.placed != nil && !p.onRows {
-				p.blockInPlace(f, w, left, right[(bj*p.k*p.blockN)+k*p.blockN:], c, b, i, end, cols, k, k+kc)
+			if blocks == 1 && p.isPacked() {
+				strips := p.packStrips()
+				part := (bj*p.packSteps() + k/gemm.KC) * strips
+				p.packRight(right, elems[T](p.rhs.of(f)), part, part+strips)
+			}
+			var from []T
+			if p.onRows {
+				from = right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]
+			} else {
+				from = right[bj*p.k*p.blockN+k*p.blockN:]
+			}
+			if p.placed != nil {
+				p.blockInPlace(f, w, left, from, c, b, i, end, cols, k, k+kc)
 				continue
 			}
 			if wanted := [3]int{b, i, k}; wanted != held {
@@ -257,11 +274,10 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 				held = wanted
 			}
 			if p.onRows {
-				from := right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]
-				p.kernel.BlockOnRows(rows, cols, kc, w.left, from, p.rowStride, c, p.n, k > 0, w.tile, w.edge)
+				p.kernel.BlockOnRows(end-i, cols, kc, w.left, from, p.rowStride, c, p.n, k > 0, w.tile, w.edge)
 				continue
 			}
-			p.kernel.Block(rows, cols, kc, w.left, right[(bj*p.k*p.blockN)+k*p.blockN:], c, p.n, k > 0, w.tile)
+			p.kernel.Block(end-i, cols, kc, w.left, from, c, p.n, k > 0, w.tile)
 		}
 	}
 	p.workspaces.Put(w)

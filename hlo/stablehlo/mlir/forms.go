@@ -33,7 +33,7 @@ var formTexts = map[string]string{
 	"$ ',' 'dims' '=' permutation:ints {} :type":                                   "stablehlo: transpose",
 	"$ ',' 'dims' '=' dimensions:ints {} :type":                                    "stablehlo: reverse",
 	"$* ',' 'dim' '=' dimension:i64 {} :type":                                      "stablehlo: concatenate get_dimension_size set_dimension_size",
-	"$* ',' 'sizes' '=' slice_sizes:ints {} :type":                                 "stablehlo: dynamic_slice",
+	"$ ',' $* ',' 'sizes' '=' slice_sizes:ints {} :type":                           "stablehlo: dynamic_slice",
 	"$ ',' 'type' '=' fft_type:fft_type ',' 'length' '=' fft_length:ints {} :type": "stablehlo: fft",
 	"$ [',' 'lower' '=' lower:bool] {} :type":                                      "stablehlo: cholesky",
 	"$* ',' 'distribution' '=' rng_distribution:rng_distribution {} :type":         "stablehlo: rng",

@@ -39,17 +39,18 @@ func (c *Cholesky[T]) Factor(a Matrix[T], n int) bool {
 
 // choleskyColumns is the same column by column.
 func choleskyColumns[T Number](a Matrix[T], n int) bool {
+	switch data := any(a.Data).(type) {
+	case []float32:
+		return realColumns(data[a.At:], a.Row, n)
+	case []float64:
+		return realColumns(data[a.At:], a.Row, n)
+	}
 	for j := range n {
 		row := a.Data[a.At+j*a.Row:][:j+1]
-		pivot := realPart(row[j])
-		for _, x := range row[:j] {
-			pivot -= realPart(x * conjugate(x))
-		}
-		if !(pivot > 0) || math.IsInf(pivot, 1) {
+		d, ok := pivotOf(row)
+		if !ok {
 			return false
 		}
-		d := Real[T](math.Sqrt(pivot))
-		row[j] = d
 		for i := j + 1; i < n; i++ {
 			other := a.Data[a.At+i*a.Row:][:j+1]
 			sum := other[j]
@@ -60,4 +61,51 @@ func choleskyColumns[T Number](a Matrix[T], n int) bool {
 		}
 	}
 	return true
+}
+
+// realColumns is choleskyColumns for real numbers: four rows at once, the sums of which do not wait for each other.
+func realColumns[T float32 | float64](a []T, stride, n int) bool {
+	for j := range n {
+		row := a[j*stride:][:j+1]
+		d, ok := pivotOf(row)
+		if !ok {
+			return false
+		}
+		row = row[:j]
+		i := j + 1
+		for ; i+4 <= n; i += 4 {
+			r0, r1, r2, r3 := a[i*stride:][:j+1], a[(i+1)*stride:][:j+1], a[(i+2)*stride:][:j+1], a[(i+3)*stride:][:j+1]
+			s0, s1, s2, s3 := r0[j], r1[j], r2[j], r3[j]
+			for k, x := range row {
+				s0 -= r0[k] * x
+				s1 -= r1[k] * x
+				s2 -= r2[k] * x
+				s3 -= r3[k] * x
+			}
+			r0[j], r1[j], r2[j], r3[j] = s0/d, s1/d, s2/d, s3/d
+		}
+		for ; i < n; i++ {
+			other := a[i*stride:][:j+1]
+			sum := other[j]
+			for k, x := range row {
+				sum -= other[k] * x
+			}
+			other[j] = sum / d
+		}
+	}
+	return true
+}
+
+// pivotOf replaces the last element of a row, which ends on the diagonal, by the factor's, or reports false if there is none.
+func pivotOf[T Number](row []T) (T, bool) {
+	j := len(row) - 1
+	pivot := realPart(row[j])
+	for _, x := range row[:j] {
+		pivot -= realPart(x * conjugate(x))
+	}
+	if !(pivot > 0) || math.IsInf(pivot, 1) {
+		return 0, false
+	}
+	row[j] = Real[T](math.Sqrt(pivot))
+	return row[j], true
 }

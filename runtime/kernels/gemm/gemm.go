@@ -18,8 +18,11 @@ type Kernel[T Number] struct {
 	Run func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
 	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way, unless that is nil. It may be nil.
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
-	// inPlace is Run for rows where they are; nil if there is none, and no check of what it is given: see BlockInPlace.
-	inPlace func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool)
+	// inPlace is Run for rows where they are, and for columns [j, j+n) of the product, of which b begins with the first; nil if there is none, and no check of what
+	// it is given: see BlockInPlace.
+	inPlace func(panels int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, n int)
+	// anywhere is set if inPlace takes rows of b at any distance, and less than NR columns.
+	anywhere bool
 }
 
 // Ahead is what a kernel may ask memory for while it multiplies: Step bytes for each of k, from the first element of From on.
@@ -74,24 +77,51 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 // HasInPlace reports whether [Kernel.BlockInPlace] can be used.
 func (g *Kernel[T]) HasInPlace() bool { return g.inPlace != nil }
 
-// BlockInPlace is Block for whole panels of rows that are not packed: element x of row r is a[rows[r]+ks[x]].
-func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b, c []T, ldc int, add bool, tile []T) {
+// ReadsRows reports whether [Kernel.BlockInPlace] takes a matrix b that is not packed.
+func (g *Kernel[T]) ReadsRows() bool { return g.anywhere }
+
+// BlockInPlace is Block for rows that are not packed: element x of row r is a[rows[r]+ks[x]]. Rows of b are ldb apart, or packed if that is 0.
+// Besides tile, it needs room for MR numbers of rows.
+func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, tile []T, last []int) {
 	m, k := len(rows), len(ks)
-	if m == 0 || m%g.MR != 0 || k == 0 || n < 1 || len(b) < Padded(n, g.NR)*k || len(c) < (m-1)*ldc+n || len(tile) < g.MR*g.NR {
+	inPanels := ldb == 0
+	need := Padded(n, g.NR) * k
+	if !inPanels {
+		need = (k-1)*ldb + n
+	}
+	if m == 0 || k == 0 || n < 1 || ldb < 0 || !inPanels && !g.anywhere || len(b) < need || len(c) < (m-1)*ldc+n || len(tile) < g.MR*g.NR || len(last) < g.MR {
 		panic("gemm: blocks are too short")
 	}
 	if first, last := slices.Min(rows)+slices.Min(ks), slices.Max(rows)+slices.Max(ks); first < 0 || last >= len(a) {
 		panic("gemm: rows outside of the matrix")
 	}
+	whole := m / g.MR
+	last = last[:g.MR] // the rows of the last panel, filled up with one of them
+	for i := range last {
+		last[i] = rows[min(whole*g.MR+i, m-1)]
+	}
 	for j := 0; j < n; j += g.NR {
-		panel := b[j*k:][:k*g.NR]
-		if n-j >= g.NR {
-			g.inPlace(m/g.MR, a, rows, ks, panel, c[j:], ldc, add)
-			continue
+		from, by, width := b[j:], ldb, min(g.NR, n-j)
+		if inPanels {
+			from, by = b[j*k:], g.NR
 		}
-		for i := 0; i < m; i += g.MR {
-			g.inPlace(1, a, rows[i:], ks, panel, tile, g.NR, false)
-			g.put(g.MR, n-j, c[i*ldc+j:], ldc, add, tile)
+		switch {
+		case whole == 0:
+		case width == g.NR || g.anywhere:
+			g.inPlace(whole, a, rows, ks, from, by, c[j:], ldc, add, width)
+		default:
+			for i := 0; i < whole*g.MR; i += g.MR {
+				g.inPlace(1, a, rows[i:], ks, from, by, tile, g.NR, false, g.NR)
+				g.put(g.MR, width, c[i*ldc+j:], ldc, add, tile)
+			}
+		}
+		if left := m - whole*g.MR; left > 0 {
+			filled := g.NR
+			if g.anywhere {
+				filled = width
+			}
+			g.inPlace(1, a, last, ks, from, by, tile, g.NR, false, filled)
+			g.put(left, width, c[whole*g.MR*ldc+j:], ldc, add, tile)
 		}
 	}
 }

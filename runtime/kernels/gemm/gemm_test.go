@@ -10,7 +10,7 @@ import (
 
 // multiply packs and multiplies a[m,k] with b[k,n]. Where the kernel can use b as it is, the product has to be the same.
 func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
-	c, onRows, inPlace := make([]T, m*n), make([]T, m*n), make([]T, m*n)
+	c, onRows, inPlace, anywhere := make([]T, m*n), make([]T, m*n), make([]T, m*n), make([]T, m*n)
 	rows := func(n, by int) []int {
 		v := make([]int, n)
 		for i := range v {
@@ -29,15 +29,19 @@ func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
 		if stride, ok := right.RowStride(); ok && g.RunOnRows != nil {
 			g.BlockOnRows(m, n, k1-k0, pa, b[k0*n:], stride, onRows, n, k0 > 0, tile, make([]T, g.NR*(k1-k0)))
 		}
-		if whole := m / g.MR * g.MR; whole > 0 && g.HasInPlace() {
-			g.BlockInPlace(n, a, left.Rows[:whole], left.Ks[k0:k1], pb, inPlace, n, k0 > 0, tile)
+		if g.HasInPlace() {
+			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], pb, 0, inPlace, n, k0 > 0, tile, make([]int, g.MR))
+		}
+		if g.ReadsRows() {
+			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], b[k0*n:k1*n], n, anywhere, n, k0 > 0, tile, make([]int, g.MR))
 		}
 	}
-	if g.HasInPlace() {
-		for i := range m / g.MR * g.MR * n {
-			if c[i] != inPlace[i] {
-				panic(fmt.Sprintf("element %d is %v from a packed matrix and %v from one in place", i, c[i], inPlace[i]))
-			}
+	for i := range c {
+		if g.HasInPlace() && c[i] != inPlace[i] {
+			panic(fmt.Sprintf("element %d is %v from a packed matrix and %v from one in place", i, c[i], inPlace[i]))
+		}
+		if g.ReadsRows() && c[i] != anywhere[i] {
+			panic(fmt.Sprintf("element %d is %v from packed matrices and %v from two in place", i, c[i], anywhere[i]))
 		}
 	}
 	if g.RunOnRows != nil {

@@ -226,11 +226,47 @@ func pairsAVX2OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add 
 //go:noescape
 func f32AVX512InPlace(panels int, k int, a *float32, rows *int, ks *int, b *float32, c *float32, ldc int, add bool)
 
+// f32AVX512Narrow sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has all elements, whatever last is.
+//
+//go:noescape
+func f32AVX512Narrow(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+
+// f32AVX512NarrowPart sets c, of 8 rows for each panel and up to 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f32AVX512NarrowPart(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+
+// f32AVX512WidePart sets c, of 8 rows for each panel and up to 32 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f32AVX512WidePart(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+
 // f64AVX512InPlace sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
 //
 //go:noescape
 func f64AVX512InPlace(panels int, k int, a *float64, rows *int, ks *int, b *float64, c *float64, ldc int, add bool)
+
+// f64AVX512Narrow sets c, of 8 rows for each panel and 8 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has all elements, whatever last is.
+//
+//go:noescape
+func f64AVX512Narrow(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
+
+// f64AVX512NarrowPart sets c, of 8 rows for each panel and up to 8 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f64AVX512NarrowPart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
+
+// f64AVX512WidePart sets c, of 8 rows for each panel and up to 16 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks; rows of b are ldb apart. The last vector has the elements of last.
+//
+//go:noescape
+func f64AVX512WidePart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
 
 // f32AVX2InPlace sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
@@ -244,65 +280,105 @@ func f32AVX2InPlace(panels int, k int, a *float32, rows *int, ks *int, b *float3
 //go:noescape
 func f64AVX2InPlace(panels int, k int, a *float64, rows *int, ks *int, b *float64, c *float64, ldc int, add bool)
 
-// inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner1F32AVX512 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
 
-// inner4F32AVX512 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F32AVX512 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
 
-// combineF32AVX512 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F32AVX512 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+func combine1F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
 
-// inner1F32AVX2 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// combine4F32AVX512 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+
+// combine8F32AVX512 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+
+// inner1F32AVX2 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
 
-// inner4F32AVX2 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F32AVX2 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F32AVX2(k int, x *float32, a *float32, stride int, y *float32)
 
-// combineF32AVX2 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F32AVX2 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+func combine1F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
 
-// inner1F64AVX512 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// combine4F32AVX2 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+
+// combine8F32AVX2 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+
+// inner1F64AVX512 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
 
-// inner4F64AVX512 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F64AVX512 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
 
-// combineF64AVX512 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F64AVX512 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+func combine1F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
 
-// inner1F64AVX2 sets y to the inner products of x and 1 rows of a, stride apart. k is a multiple of the elements of a vector.
+// combine4F64AVX512 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+
+// combine8F64AVX512 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+
+// inner1F64AVX2 sets y to the inner products of x and 1 rows of a, stride apart.
 //
 //go:noescape
 func inner1F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
 
-// inner4F64AVX2 sets y to the inner products of x and 4 rows of a, stride apart. k is a multiple of the elements of a vector.
+// inner4F64AVX2 sets y to the inner products of x and 4 rows of a, stride apart.
 //
 //go:noescape
 func inner4F64AVX2(k int, x *float64, a *float64, stride int, y *float64)
 
-// combineF64AVX2 adds 8 rows of a, stride apart, times elements of x to y. n is a multiple of the elements of a vector.
+// combine1F64AVX2 adds 1 rows of a, stride apart, times elements of x to y.
 //
 //go:noescape
-func combineF64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+func combine1F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+
+// combine4F64AVX2 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+
+// combine8F64AVX2 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 
 // peakAVX512 multiplies and adds 14 vectors in every round.
 func peakAVX512(rounds int)

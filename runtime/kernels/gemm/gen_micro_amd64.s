@@ -10356,6 +10356,642 @@ set:
 	VZEROUPPER
 	RET
 
+// func f32AVX512Narrow(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·f32AVX512Narrow(SB), NOSPLIT, $0-76
+panel:
+	MOVQ       c+56(FP), AX
+	MOVQ       ldc+64(FP), CX
+	SHLQ       $0x02, CX
+	VPXORD     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	MOVQ       rows+24(FP), AX
+	MOVQ       a+16(FP), CX
+	MOVQ       (AX), DX
+	LEAQ       (CX)(DX*4), DX
+	MOVQ       8(AX), BX
+	LEAQ       (CX)(BX*4), BX
+	MOVQ       16(AX), SI
+	LEAQ       (CX)(SI*4), SI
+	MOVQ       24(AX), DI
+	LEAQ       (CX)(DI*4), DI
+	MOVQ       32(AX), R8
+	LEAQ       (CX)(R8*4), R8
+	MOVQ       40(AX), R9
+	LEAQ       (CX)(R9*4), R9
+	MOVQ       48(AX), R10
+	LEAQ       (CX)(R10*4), R10
+	MOVQ       56(AX), R11
+	LEAQ       (CX)(R11*4), R11
+	ADDQ       $0x40, AX
+	MOVQ       AX, rows+24(FP)
+	MOVQ       ks+32(FP), AX
+	MOVQ       b+40(FP), CX
+	MOVQ       ldb+48(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       k+8(FP), R13
+	SUBQ       $0x03, R13
+	JLT        rest
+
+loop:
+	VMOVUPS          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	VMOVUPS          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             8(AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	VMOVUPS          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             16(AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	ADDQ             $0x18, AX
+	SUBQ             $0x03, R13
+	JGE              loop
+
+rest:
+	ADDQ $0x03, R13
+	JZ   store
+
+one:
+	VMOVUPS          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	ADDQ             $0x08, AX
+	DECQ             R13
+	JNZ              one
+
+store:
+	MOVB    add+72(FP), AL
+	TESTB   AL, AL
+	JZ      set
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x02, CX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z0, Z0
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z1, Z1
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z2, Z2
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z3, Z3
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z4, Z4
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z5, Z5
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z6, Z6
+	ADDQ    CX, AX
+	VMOVUPS (AX), Z8
+	VADDPS  Z8, Z7, Z7
+	ADDQ    CX, AX
+
+set:
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x02, CX
+	VMOVUPS Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z7, (AX)
+	ADDQ    CX, AX
+	MOVQ    AX, c+56(FP)
+	DECQ    panels+0(FP)
+	JNZ     panel
+	VZEROUPPER
+	RET
+
+// func f32AVX512NarrowPart(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·f32AVX512NarrowPart(SB), NOSPLIT, $0-76
+	MOVWLZX last+74(FP), AX
+	KMOVW   AX, K1
+
+panel:
+	MOVQ       c+56(FP), AX
+	MOVQ       ldc+64(FP), CX
+	SHLQ       $0x02, CX
+	VPXORD     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	MOVQ       rows+24(FP), AX
+	MOVQ       a+16(FP), CX
+	MOVQ       (AX), DX
+	LEAQ       (CX)(DX*4), DX
+	MOVQ       8(AX), BX
+	LEAQ       (CX)(BX*4), BX
+	MOVQ       16(AX), SI
+	LEAQ       (CX)(SI*4), SI
+	MOVQ       24(AX), DI
+	LEAQ       (CX)(DI*4), DI
+	MOVQ       32(AX), R8
+	LEAQ       (CX)(R8*4), R8
+	MOVQ       40(AX), R9
+	LEAQ       (CX)(R9*4), R9
+	MOVQ       48(AX), R10
+	LEAQ       (CX)(R10*4), R10
+	MOVQ       56(AX), R11
+	LEAQ       (CX)(R11*4), R11
+	ADDQ       $0x40, AX
+	MOVQ       AX, rows+24(FP)
+	MOVQ       ks+32(FP), AX
+	MOVQ       b+40(FP), CX
+	MOVQ       ldb+48(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       k+8(FP), R13
+	SUBQ       $0x03, R13
+	JLT        rest
+
+loop:
+	VMOVUPS.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	VMOVUPS.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             8(AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	VMOVUPS.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             16(AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	ADDQ             $0x18, AX
+	SUBQ             $0x03, R13
+	JGE              loop
+
+rest:
+	ADDQ $0x03, R13
+	JZ   store
+
+one:
+	VMOVUPS.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PS.BCST (DX)(R14*4), Z8, Z0
+	VFMADD231PS.BCST (BX)(R14*4), Z8, Z1
+	VFMADD231PS.BCST (SI)(R14*4), Z8, Z2
+	VFMADD231PS.BCST (DI)(R14*4), Z8, Z3
+	VFMADD231PS.BCST (R8)(R14*4), Z8, Z4
+	VFMADD231PS.BCST (R9)(R14*4), Z8, Z5
+	VFMADD231PS.BCST (R10)(R14*4), Z8, Z6
+	VFMADD231PS.BCST (R11)(R14*4), Z8, Z7
+	ADDQ             $0x08, AX
+	DECQ             R13
+	JNZ              one
+
+store:
+	MOVB      add+72(FP), AL
+	TESTB     AL, AL
+	JZ        set
+	MOVQ      c+56(FP), AX
+	MOVQ      ldc+64(FP), CX
+	SHLQ      $0x02, CX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z0, Z0
+	ADDQ      CX, AX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	ADDQ      CX, AX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z2, Z2
+	ADDQ      CX, AX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z3, Z3
+	ADDQ      CX, AX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z4, Z4
+	ADDQ      CX, AX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z5, Z5
+	ADDQ      CX, AX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z6, Z6
+	ADDQ      CX, AX
+	VMOVUPS.Z (AX), K1, Z8
+	VADDPS    Z8, Z7, Z7
+	ADDQ      CX, AX
+
+set:
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x02, CX
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+	MOVQ    AX, c+56(FP)
+	DECQ    panels+0(FP)
+	JNZ     panel
+	VZEROUPPER
+	RET
+
+// func f32AVX512WidePart(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·f32AVX512WidePart(SB), NOSPLIT, $0-76
+	MOVWLZX last+74(FP), AX
+	KMOVW   AX, K1
+
+panel:
+	MOVQ       c+56(FP), AX
+	MOVQ       ldc+64(FP), CX
+	SHLQ       $0x02, CX
+	VPXORD     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	VPXORD     Z1, Z1, Z1
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	VPXORD     Z3, Z3, Z3
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	VPXORD     Z5, Z5, Z5
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	VPXORD     Z7, Z7, Z7
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z8, Z8, Z8
+	PREFETCHT0 (AX)
+	VPXORD     Z9, Z9, Z9
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z10, Z10, Z10
+	PREFETCHT0 (AX)
+	VPXORD     Z11, Z11, Z11
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z12, Z12, Z12
+	PREFETCHT0 (AX)
+	VPXORD     Z13, Z13, Z13
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z14, Z14, Z14
+	PREFETCHT0 (AX)
+	VPXORD     Z15, Z15, Z15
+	PREFETCHT0 64(AX)
+	MOVQ       rows+24(FP), AX
+	MOVQ       a+16(FP), CX
+	MOVQ       (AX), DX
+	LEAQ       (CX)(DX*4), DX
+	MOVQ       8(AX), BX
+	LEAQ       (CX)(BX*4), BX
+	MOVQ       16(AX), SI
+	LEAQ       (CX)(SI*4), SI
+	MOVQ       24(AX), DI
+	LEAQ       (CX)(DI*4), DI
+	MOVQ       32(AX), R8
+	LEAQ       (CX)(R8*4), R8
+	MOVQ       40(AX), R9
+	LEAQ       (CX)(R9*4), R9
+	MOVQ       48(AX), R10
+	LEAQ       (CX)(R10*4), R10
+	MOVQ       56(AX), R11
+	LEAQ       (CX)(R11*4), R11
+	ADDQ       $0x40, AX
+	MOVQ       AX, rows+24(FP)
+	MOVQ       ks+32(FP), AX
+	MOVQ       b+40(FP), CX
+	MOVQ       ldb+48(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       k+8(FP), R13
+	SUBQ       $0x03, R13
+	JLT        rest
+
+loop:
+	VMOVUPS      (CX), Z16
+	VMOVUPS.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         (AX), R14
+	VBROADCASTSS (DX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (BX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z2
+	VFMADD231PS  Z18, Z17, Z3
+	VBROADCASTSS (SI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (DI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z6
+	VFMADD231PS  Z18, Z17, Z7
+	VBROADCASTSS (R8)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (R9)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z10
+	VFMADD231PS  Z18, Z17, Z11
+	VBROADCASTSS (R10)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (R11)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z14
+	VFMADD231PS  Z18, Z17, Z15
+	VMOVUPS      (CX), Z16
+	VMOVUPS.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         8(AX), R14
+	VBROADCASTSS (DX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (BX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z2
+	VFMADD231PS  Z18, Z17, Z3
+	VBROADCASTSS (SI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (DI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z6
+	VFMADD231PS  Z18, Z17, Z7
+	VBROADCASTSS (R8)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (R9)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z10
+	VFMADD231PS  Z18, Z17, Z11
+	VBROADCASTSS (R10)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (R11)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z14
+	VFMADD231PS  Z18, Z17, Z15
+	VMOVUPS      (CX), Z16
+	VMOVUPS.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         16(AX), R14
+	VBROADCASTSS (DX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (BX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z2
+	VFMADD231PS  Z18, Z17, Z3
+	VBROADCASTSS (SI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (DI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z6
+	VFMADD231PS  Z18, Z17, Z7
+	VBROADCASTSS (R8)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (R9)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z10
+	VFMADD231PS  Z18, Z17, Z11
+	VBROADCASTSS (R10)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (R11)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z14
+	VFMADD231PS  Z18, Z17, Z15
+	ADDQ         $0x18, AX
+	SUBQ         $0x03, R13
+	JGE          loop
+
+rest:
+	ADDQ $0x03, R13
+	JZ   store
+
+one:
+	VMOVUPS      (CX), Z16
+	VMOVUPS.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         (AX), R14
+	VBROADCASTSS (DX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (BX)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z2
+	VFMADD231PS  Z18, Z17, Z3
+	VBROADCASTSS (SI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (DI)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z6
+	VFMADD231PS  Z18, Z17, Z7
+	VBROADCASTSS (R8)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (R9)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z10
+	VFMADD231PS  Z18, Z17, Z11
+	VBROADCASTSS (R10)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (R11)(R14*4), Z18
+	VFMADD231PS  Z18, Z16, Z14
+	VFMADD231PS  Z18, Z17, Z15
+	ADDQ         $0x08, AX
+	DECQ         R13
+	JNZ          one
+
+store:
+	MOVB      add+72(FP), AL
+	TESTB     AL, AL
+	JZ        set
+	MOVQ      c+56(FP), AX
+	MOVQ      ldc+64(FP), CX
+	SHLQ      $0x02, CX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z0, Z0
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z1, Z1
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z2, Z2
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z3, Z3
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z4, Z4
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z5, Z5
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z6, Z6
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z7, Z7
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z8, Z8
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z9, Z9
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z10, Z10
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z11, Z11
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z12, Z12
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z13, Z13
+	ADDQ      CX, AX
+	VMOVUPS   (AX), Z16
+	VADDPS    Z16, Z14, Z14
+	VMOVUPS.Z 64(AX), K1, Z16
+	VADDPS    Z16, Z15, Z15
+	ADDQ      CX, AX
+
+set:
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x02, CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    CX, AX
+	MOVQ    AX, c+56(FP)
+	DECQ    panels+0(FP)
+	JNZ     panel
+	VZEROUPPER
+	RET
+
 // func f64AVX512InPlace(panels int, k int, a *float64, rows *int, ks *int, b *float64, c *float64, ldc int, add bool)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·f64AVX512InPlace(SB), NOSPLIT, $8-65
@@ -10607,6 +11243,642 @@ set:
 	VMOVUPD Z14, (AX)
 	VMOVUPD Z15, 64(AX)
 	ADDQ    CX, AX
+	DECQ    panels+0(FP)
+	JNZ     panel
+	VZEROUPPER
+	RET
+
+// func f64AVX512Narrow(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·f64AVX512Narrow(SB), NOSPLIT, $0-76
+panel:
+	MOVQ       c+56(FP), AX
+	MOVQ       ldc+64(FP), CX
+	SHLQ       $0x03, CX
+	VPXORD     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	MOVQ       rows+24(FP), AX
+	MOVQ       a+16(FP), CX
+	MOVQ       (AX), DX
+	LEAQ       (CX)(DX*8), DX
+	MOVQ       8(AX), BX
+	LEAQ       (CX)(BX*8), BX
+	MOVQ       16(AX), SI
+	LEAQ       (CX)(SI*8), SI
+	MOVQ       24(AX), DI
+	LEAQ       (CX)(DI*8), DI
+	MOVQ       32(AX), R8
+	LEAQ       (CX)(R8*8), R8
+	MOVQ       40(AX), R9
+	LEAQ       (CX)(R9*8), R9
+	MOVQ       48(AX), R10
+	LEAQ       (CX)(R10*8), R10
+	MOVQ       56(AX), R11
+	LEAQ       (CX)(R11*8), R11
+	ADDQ       $0x40, AX
+	MOVQ       AX, rows+24(FP)
+	MOVQ       ks+32(FP), AX
+	MOVQ       b+40(FP), CX
+	MOVQ       ldb+48(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       k+8(FP), R13
+	SUBQ       $0x03, R13
+	JLT        rest
+
+loop:
+	VMOVUPD          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	VMOVUPD          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             8(AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	VMOVUPD          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             16(AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	ADDQ             $0x18, AX
+	SUBQ             $0x03, R13
+	JGE              loop
+
+rest:
+	ADDQ $0x03, R13
+	JZ   store
+
+one:
+	VMOVUPD          (CX), Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	ADDQ             $0x08, AX
+	DECQ             R13
+	JNZ              one
+
+store:
+	MOVB    add+72(FP), AL
+	TESTB   AL, AL
+	JZ      set
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x03, CX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z0, Z0
+	ADDQ    CX, AX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z1, Z1
+	ADDQ    CX, AX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z2, Z2
+	ADDQ    CX, AX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z3, Z3
+	ADDQ    CX, AX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z4, Z4
+	ADDQ    CX, AX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z5, Z5
+	ADDQ    CX, AX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z6, Z6
+	ADDQ    CX, AX
+	VMOVUPD (AX), Z8
+	VADDPD  Z8, Z7, Z7
+	ADDQ    CX, AX
+
+set:
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x03, CX
+	VMOVUPD Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z3, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z5, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z7, (AX)
+	ADDQ    CX, AX
+	MOVQ    AX, c+56(FP)
+	DECQ    panels+0(FP)
+	JNZ     panel
+	VZEROUPPER
+	RET
+
+// func f64AVX512NarrowPart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·f64AVX512NarrowPart(SB), NOSPLIT, $0-76
+	MOVWLZX last+74(FP), AX
+	KMOVW   AX, K1
+
+panel:
+	MOVQ       c+56(FP), AX
+	MOVQ       ldc+64(FP), CX
+	SHLQ       $0x03, CX
+	VPXORD     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	VPXORD     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	MOVQ       rows+24(FP), AX
+	MOVQ       a+16(FP), CX
+	MOVQ       (AX), DX
+	LEAQ       (CX)(DX*8), DX
+	MOVQ       8(AX), BX
+	LEAQ       (CX)(BX*8), BX
+	MOVQ       16(AX), SI
+	LEAQ       (CX)(SI*8), SI
+	MOVQ       24(AX), DI
+	LEAQ       (CX)(DI*8), DI
+	MOVQ       32(AX), R8
+	LEAQ       (CX)(R8*8), R8
+	MOVQ       40(AX), R9
+	LEAQ       (CX)(R9*8), R9
+	MOVQ       48(AX), R10
+	LEAQ       (CX)(R10*8), R10
+	MOVQ       56(AX), R11
+	LEAQ       (CX)(R11*8), R11
+	ADDQ       $0x40, AX
+	MOVQ       AX, rows+24(FP)
+	MOVQ       ks+32(FP), AX
+	MOVQ       b+40(FP), CX
+	MOVQ       ldb+48(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       k+8(FP), R13
+	SUBQ       $0x03, R13
+	JLT        rest
+
+loop:
+	VMOVUPD.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	VMOVUPD.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             8(AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	VMOVUPD.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             16(AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	ADDQ             $0x18, AX
+	SUBQ             $0x03, R13
+	JGE              loop
+
+rest:
+	ADDQ $0x03, R13
+	JZ   store
+
+one:
+	VMOVUPD.Z        (CX), K1, Z8
+	ADDQ             R12, CX
+	MOVQ             (AX), R14
+	VFMADD231PD.BCST (DX)(R14*8), Z8, Z0
+	VFMADD231PD.BCST (BX)(R14*8), Z8, Z1
+	VFMADD231PD.BCST (SI)(R14*8), Z8, Z2
+	VFMADD231PD.BCST (DI)(R14*8), Z8, Z3
+	VFMADD231PD.BCST (R8)(R14*8), Z8, Z4
+	VFMADD231PD.BCST (R9)(R14*8), Z8, Z5
+	VFMADD231PD.BCST (R10)(R14*8), Z8, Z6
+	VFMADD231PD.BCST (R11)(R14*8), Z8, Z7
+	ADDQ             $0x08, AX
+	DECQ             R13
+	JNZ              one
+
+store:
+	MOVB      add+72(FP), AL
+	TESTB     AL, AL
+	JZ        set
+	MOVQ      c+56(FP), AX
+	MOVQ      ldc+64(FP), CX
+	SHLQ      $0x03, CX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z0, Z0
+	ADDQ      CX, AX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z1, Z1
+	ADDQ      CX, AX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z2, Z2
+	ADDQ      CX, AX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z3, Z3
+	ADDQ      CX, AX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z4, Z4
+	ADDQ      CX, AX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z5, Z5
+	ADDQ      CX, AX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z6, Z6
+	ADDQ      CX, AX
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z7, Z7
+	ADDQ      CX, AX
+
+set:
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x03, CX
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    CX, AX
+	MOVQ    AX, c+56(FP)
+	DECQ    panels+0(FP)
+	JNZ     panel
+	VZEROUPPER
+	RET
+
+// func f64AVX512WidePart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·f64AVX512WidePart(SB), NOSPLIT, $0-76
+	MOVWLZX last+74(FP), AX
+	KMOVW   AX, K1
+
+panel:
+	MOVQ       c+56(FP), AX
+	MOVQ       ldc+64(FP), CX
+	SHLQ       $0x03, CX
+	VPXORD     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	VPXORD     Z1, Z1, Z1
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	VPXORD     Z3, Z3, Z3
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	VPXORD     Z5, Z5, Z5
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	VPXORD     Z7, Z7, Z7
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z8, Z8, Z8
+	PREFETCHT0 (AX)
+	VPXORD     Z9, Z9, Z9
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z10, Z10, Z10
+	PREFETCHT0 (AX)
+	VPXORD     Z11, Z11, Z11
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z12, Z12, Z12
+	PREFETCHT0 (AX)
+	VPXORD     Z13, Z13, Z13
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	VPXORD     Z14, Z14, Z14
+	PREFETCHT0 (AX)
+	VPXORD     Z15, Z15, Z15
+	PREFETCHT0 64(AX)
+	MOVQ       rows+24(FP), AX
+	MOVQ       a+16(FP), CX
+	MOVQ       (AX), DX
+	LEAQ       (CX)(DX*8), DX
+	MOVQ       8(AX), BX
+	LEAQ       (CX)(BX*8), BX
+	MOVQ       16(AX), SI
+	LEAQ       (CX)(SI*8), SI
+	MOVQ       24(AX), DI
+	LEAQ       (CX)(DI*8), DI
+	MOVQ       32(AX), R8
+	LEAQ       (CX)(R8*8), R8
+	MOVQ       40(AX), R9
+	LEAQ       (CX)(R9*8), R9
+	MOVQ       48(AX), R10
+	LEAQ       (CX)(R10*8), R10
+	MOVQ       56(AX), R11
+	LEAQ       (CX)(R11*8), R11
+	ADDQ       $0x40, AX
+	MOVQ       AX, rows+24(FP)
+	MOVQ       ks+32(FP), AX
+	MOVQ       b+40(FP), CX
+	MOVQ       ldb+48(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       k+8(FP), R13
+	SUBQ       $0x03, R13
+	JLT        rest
+
+loop:
+	VMOVUPD      (CX), Z16
+	VMOVUPD.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         (AX), R14
+	VBROADCASTSD (DX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z0
+	VFMADD231PD  Z18, Z17, Z1
+	VBROADCASTSD (BX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z2
+	VFMADD231PD  Z18, Z17, Z3
+	VBROADCASTSD (SI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z4
+	VFMADD231PD  Z18, Z17, Z5
+	VBROADCASTSD (DI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z6
+	VFMADD231PD  Z18, Z17, Z7
+	VBROADCASTSD (R8)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z8
+	VFMADD231PD  Z18, Z17, Z9
+	VBROADCASTSD (R9)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z10
+	VFMADD231PD  Z18, Z17, Z11
+	VBROADCASTSD (R10)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z12
+	VFMADD231PD  Z18, Z17, Z13
+	VBROADCASTSD (R11)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z14
+	VFMADD231PD  Z18, Z17, Z15
+	VMOVUPD      (CX), Z16
+	VMOVUPD.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         8(AX), R14
+	VBROADCASTSD (DX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z0
+	VFMADD231PD  Z18, Z17, Z1
+	VBROADCASTSD (BX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z2
+	VFMADD231PD  Z18, Z17, Z3
+	VBROADCASTSD (SI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z4
+	VFMADD231PD  Z18, Z17, Z5
+	VBROADCASTSD (DI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z6
+	VFMADD231PD  Z18, Z17, Z7
+	VBROADCASTSD (R8)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z8
+	VFMADD231PD  Z18, Z17, Z9
+	VBROADCASTSD (R9)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z10
+	VFMADD231PD  Z18, Z17, Z11
+	VBROADCASTSD (R10)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z12
+	VFMADD231PD  Z18, Z17, Z13
+	VBROADCASTSD (R11)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z14
+	VFMADD231PD  Z18, Z17, Z15
+	VMOVUPD      (CX), Z16
+	VMOVUPD.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         16(AX), R14
+	VBROADCASTSD (DX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z0
+	VFMADD231PD  Z18, Z17, Z1
+	VBROADCASTSD (BX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z2
+	VFMADD231PD  Z18, Z17, Z3
+	VBROADCASTSD (SI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z4
+	VFMADD231PD  Z18, Z17, Z5
+	VBROADCASTSD (DI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z6
+	VFMADD231PD  Z18, Z17, Z7
+	VBROADCASTSD (R8)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z8
+	VFMADD231PD  Z18, Z17, Z9
+	VBROADCASTSD (R9)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z10
+	VFMADD231PD  Z18, Z17, Z11
+	VBROADCASTSD (R10)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z12
+	VFMADD231PD  Z18, Z17, Z13
+	VBROADCASTSD (R11)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z14
+	VFMADD231PD  Z18, Z17, Z15
+	ADDQ         $0x18, AX
+	SUBQ         $0x03, R13
+	JGE          loop
+
+rest:
+	ADDQ $0x03, R13
+	JZ   store
+
+one:
+	VMOVUPD      (CX), Z16
+	VMOVUPD.Z    64(CX), K1, Z17
+	ADDQ         R12, CX
+	MOVQ         (AX), R14
+	VBROADCASTSD (DX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z0
+	VFMADD231PD  Z18, Z17, Z1
+	VBROADCASTSD (BX)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z2
+	VFMADD231PD  Z18, Z17, Z3
+	VBROADCASTSD (SI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z4
+	VFMADD231PD  Z18, Z17, Z5
+	VBROADCASTSD (DI)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z6
+	VFMADD231PD  Z18, Z17, Z7
+	VBROADCASTSD (R8)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z8
+	VFMADD231PD  Z18, Z17, Z9
+	VBROADCASTSD (R9)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z10
+	VFMADD231PD  Z18, Z17, Z11
+	VBROADCASTSD (R10)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z12
+	VFMADD231PD  Z18, Z17, Z13
+	VBROADCASTSD (R11)(R14*8), Z18
+	VFMADD231PD  Z18, Z16, Z14
+	VFMADD231PD  Z18, Z17, Z15
+	ADDQ         $0x08, AX
+	DECQ         R13
+	JNZ          one
+
+store:
+	MOVB      add+72(FP), AL
+	TESTB     AL, AL
+	JZ        set
+	MOVQ      c+56(FP), AX
+	MOVQ      ldc+64(FP), CX
+	SHLQ      $0x03, CX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z0, Z0
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z1, Z1
+	ADDQ      CX, AX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z2, Z2
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z3, Z3
+	ADDQ      CX, AX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z4, Z4
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z5, Z5
+	ADDQ      CX, AX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z6, Z6
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z7, Z7
+	ADDQ      CX, AX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z8, Z8
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z9, Z9
+	ADDQ      CX, AX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z10, Z10
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z11, Z11
+	ADDQ      CX, AX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z12, Z12
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z13, Z13
+	ADDQ      CX, AX
+	VMOVUPD   (AX), Z16
+	VADDPD    Z16, Z14, Z14
+	VMOVUPD.Z 64(AX), K1, Z16
+	VADDPD    Z16, Z15, Z15
+	ADDQ      CX, AX
+
+set:
+	MOVQ    c+56(FP), AX
+	MOVQ    ldc+64(FP), CX
+	SHLQ    $0x03, CX
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    CX, AX
+	MOVQ    AX, c+56(FP)
 	DECQ    panels+0(FP)
 	JNZ     panel
 	VZEROUPPER
@@ -11066,8 +12338,18 @@ set:
 	VZEROUPPER
 	RET
 
+DATA masks<>+0(SB)/8, $0xffffffffffffffff
+DATA masks<>+8(SB)/8, $0xffffffffffffffff
+DATA masks<>+16(SB)/8, $0xffffffffffffffff
+DATA masks<>+24(SB)/8, $0xffffffffffffffff
+DATA masks<>+32(SB)/8, $0x0000000000000000
+DATA masks<>+40(SB)/8, $0x0000000000000000
+DATA masks<>+48(SB)/8, $0x0000000000000000
+DATA masks<>+56(SB)/8, $0x0000000000000000
+GLOBL masks<>(SB), RODATA|NOPTR, $64
+
 // func inner1F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, BMI2
 TEXT ·inner1F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ   k+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -11107,13 +12389,23 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+16
+	JLT         tail
 	VMOVUPS     (CX)(BX*4), Z8
 	VFMADD231PS (DX)(BX*4), Z8, Z0
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z8
+	VMOVUPS.Z   (DX)(BX*4), K1, Z9
+	VFMADD231PS Z9, Z8, Z0
 
 done:
 	MOVQ          y+32(FP), AX
@@ -11137,7 +12429,7 @@ done:
 	RET
 
 // func inner4F32AVX512(k int, x *float32, a *float32, stride int, y *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, BMI2
 TEXT ·inner4F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ   k+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -11176,8 +12468,8 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+16
+	JLT         tail
 	VMOVUPS     (CX)(R8*4), Z8
 	VFMADD231PS (DX)(R8*4), Z8, Z0
 	VFMADD231PS (SI)(R8*4), Z8, Z2
@@ -11186,6 +12478,22 @@ rest:
 	ADDQ        $+16, R8
 	SUBQ        $+16, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, R9
+	BZHIQ       AX, R9, R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (CX)(R8*4), K1, Z8
+	VMOVUPS.Z   (DX)(R8*4), K1, Z9
+	VFMADD231PS Z9, Z8, Z0
+	VMOVUPS.Z   (SI)(R8*4), K1, Z9
+	VFMADD231PS Z9, Z8, Z2
+	VMOVUPS.Z   (DI)(R8*4), K1, Z9
+	VFMADD231PS Z9, Z8, Z4
+	VMOVUPS.Z   (BX)(R8*4), K1, Z9
+	VFMADD231PS Z9, Z8, Z6
 
 done:
 	MOVQ          y+32(FP), AX
@@ -11232,9 +12540,114 @@ done:
 	VZEROUPPER
 	RET
 
-// func combineF32AVX512(n int, x *float32, a *float32, stride int, y *float32)
-// Requires: AVX, AVX512F
-TEXT ·combineF32AVX512(SB), NOSPLIT, $0-40
+// func combine1F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine1F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	VBROADCASTSS (CX), Z0
+	CMPQ         AX, $+16
+	JLT          tail
+
+loop:
+	VPXORD      Z1, Z1, Z1
+	VPXORD      Z2, Z2, Z2
+	VFMADD231PS (DX), Z0, Z1
+	VADDPS      Z2, Z1, Z1
+	VADDPS      (SI), Z1, Z1
+	VMOVUPS     Z1, (SI)
+	ADDQ        $+64, DX
+	ADDQ        $+64, SI
+	SUBQ        $+16, AX
+	CMPQ        AX, $+16
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, CX
+	BZHIQ       AX, CX, CX
+	KMOVW       CX, K1
+	VPXORD      Z3, Z3, Z3
+	VPXORD      Z4, Z4, Z4
+	VMOVUPS.Z   (DX), K1, Z1
+	VFMADD231PS Z1, Z0, Z3
+	VADDPS      Z4, Z3, Z3
+	VMOVUPS.Z   (SI), K1, Z0
+	VADDPS      Z0, Z3, Z3
+	VMOVUPS     Z3, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine4F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine4F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	VBROADCASTSS (CX), Z0
+	VBROADCASTSS 4(CX), Z1
+	VBROADCASTSS 8(CX), Z2
+	VBROADCASTSS 12(CX), Z3
+	CMPQ         AX, $+16
+	JLT          tail
+
+loop:
+	VPXORD      Z4, Z4, Z4
+	VPXORD      Z5, Z5, Z5
+	VFMADD231PS (DX), Z0, Z4
+	VFMADD231PS (DX)(BX*1), Z1, Z5
+	VFMADD231PS (DX)(BX*2), Z2, Z4
+	VFMADD231PS (DI), Z3, Z5
+	VADDPS      Z5, Z4, Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     Z4, (SI)
+	ADDQ        $+64, DX
+	ADDQ        $+64, SI
+	ADDQ        $+64, DI
+	SUBQ        $+16, AX
+	CMPQ        AX, $+16
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, CX
+	BZHIQ       AX, CX, CX
+	KMOVW       CX, K1
+	VPXORD      Z6, Z6, Z6
+	VPXORD      Z7, Z7, Z7
+	VMOVUPS.Z   (DX), K1, Z4
+	VFMADD231PS Z4, Z0, Z6
+	VMOVUPS.Z   (DX)(BX*1), K1, Z0
+	VFMADD231PS Z0, Z1, Z7
+	VMOVUPS.Z   (DX)(BX*2), K1, Z0
+	VFMADD231PS Z0, Z2, Z6
+	VMOVUPS.Z   (DI), K1, Z0
+	VFMADD231PS Z0, Z3, Z7
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS.Z   (SI), K1, Z0
+	VADDPS      Z0, Z6, Z6
+	VMOVUPS     Z6, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine8F32AVX512(n int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine8F32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -11253,6 +12666,8 @@ TEXT ·combineF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 20(CX), Z5
 	VBROADCASTSS 24(CX), Z6
 	VBROADCASTSS 28(CX), Z7
+	CMPQ         AX, $+16
+	JLT          tail
 
 loop:
 	VPXORD      Z8, Z8, Z8
@@ -11269,12 +12684,44 @@ loop:
 	VADDPS      (SI), Z8, Z8
 	VMOVUPS     Z8, (SI)
 	ADDQ        $+64, DX
+	ADDQ        $+64, SI
 	ADDQ        $+64, DI
 	ADDQ        $+64, R8
 	ADDQ        $+64, R9
-	ADDQ        $+64, SI
 	SUBQ        $+16, AX
-	JG          loop
+	CMPQ        AX, $+16
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, CX
+	BZHIQ       AX, CX, CX
+	KMOVW       CX, K1
+	VPXORD      Z10, Z10, Z10
+	VPXORD      Z11, Z11, Z11
+	VMOVUPS.Z   (DX), K1, Z8
+	VFMADD231PS Z8, Z0, Z10
+	VMOVUPS.Z   (DX)(BX*1), K1, Z0
+	VFMADD231PS Z0, Z1, Z11
+	VMOVUPS.Z   (DX)(BX*2), K1, Z0
+	VFMADD231PS Z0, Z2, Z10
+	VMOVUPS.Z   (DI), K1, Z0
+	VFMADD231PS Z0, Z3, Z11
+	VMOVUPS.Z   (DI)(BX*1), K1, Z0
+	VFMADD231PS Z0, Z4, Z10
+	VMOVUPS.Z   (R8), K1, Z0
+	VFMADD231PS Z0, Z5, Z11
+	VMOVUPS.Z   (R8)(BX*1), K1, Z0
+	VFMADD231PS Z0, Z6, Z10
+	VMOVUPS.Z   (R9), K1, Z0
+	VFMADD231PS Z0, Z7, Z11
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS.Z   (SI), K1, Z0
+	VADDPS      Z0, Z10, Z10
+	VMOVUPS     Z10, K1, (SI)
+
+done:
 	VZEROUPPER
 	RET
 
@@ -11319,13 +12766,23 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+8
+	JLT         tail
 	VMOVUPS     (CX)(BX*4), Y8
 	VFMADD231PS (DX)(BX*4), Y8, Y0
 	ADDQ        $+8, BX
 	SUBQ        $+8, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), SI
+	NEGQ        AX
+	VMOVUPS     (SI)(AX*4), Y8
+	VMASKMOVPS  (CX)(BX*4), Y8, Y9
+	VMASKMOVPS  (DX)(BX*4), Y8, Y8
+	VFMADD231PS Y8, Y9, Y0
 
 done:
 	MOVQ         y+32(FP), AX
@@ -11386,8 +12843,8 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+8
+	JLT         tail
 	VMOVUPS     (CX)(R8*4), Y8
 	VFMADD231PS (DX)(R8*4), Y8, Y0
 	VFMADD231PS (SI)(R8*4), Y8, Y2
@@ -11396,6 +12853,22 @@ rest:
 	ADDQ        $+8, R8
 	SUBQ        $+8, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), R9
+	NEGQ        AX
+	VMOVUPS     (R9)(AX*4), Y8
+	VMASKMOVPS  (CX)(R8*4), Y8, Y9
+	VMASKMOVPS  (DX)(R8*4), Y8, Y10
+	VFMADD231PS Y10, Y9, Y0
+	VMASKMOVPS  (SI)(R8*4), Y8, Y10
+	VFMADD231PS Y10, Y9, Y2
+	VMASKMOVPS  (DI)(R8*4), Y8, Y10
+	VFMADD231PS Y10, Y9, Y4
+	VMASKMOVPS  (BX)(R8*4), Y8, Y8
+	VFMADD231PS Y8, Y9, Y6
 
 done:
 	MOVQ         y+32(FP), AX
@@ -11434,9 +12907,114 @@ done:
 	VZEROUPPER
 	RET
 
-// func combineF32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+// func combine1F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
 // Requires: AVX, FMA3
-TEXT ·combineF32AVX2(SB), NOSPLIT, $0-40
+TEXT ·combine1F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	VBROADCASTSS (CX), Y0
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VXORPS      Y1, Y1, Y1
+	VXORPS      Y2, Y2, Y2
+	VFMADD231PS (DX), Y0, Y1
+	VADDPS      Y2, Y1, Y1
+	VADDPS      (SI), Y1, Y1
+	VMOVUPS     Y1, (SI)
+	ADDQ        $+32, DX
+	ADDQ        $+32, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), CX
+	NEGQ        AX
+	VMOVUPS     (CX)(AX*4), Y1
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	VMASKMOVPS  (DX), Y1, Y4
+	VFMADD231PS Y4, Y0, Y2
+	VADDPS      Y3, Y2, Y2
+	VMASKMOVPS  (SI), Y1, Y0
+	VADDPS      Y0, Y2, Y2
+	VMASKMOVPS  Y2, Y1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine4F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, FMA3
+TEXT ·combine4F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS 4(CX), Y1
+	VBROADCASTSS 8(CX), Y2
+	VBROADCASTSS 12(CX), Y3
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VFMADD231PS (DX), Y0, Y4
+	VFMADD231PS (DX)(BX*1), Y1, Y5
+	VFMADD231PS (DX)(BX*2), Y2, Y4
+	VFMADD231PS (DI), Y3, Y5
+	VADDPS      Y5, Y4, Y4
+	VADDPS      (SI), Y4, Y4
+	VMOVUPS     Y4, (SI)
+	ADDQ        $+32, DX
+	ADDQ        $+32, SI
+	ADDQ        $+32, DI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), CX
+	NEGQ        AX
+	VMOVUPS     (CX)(AX*4), Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VMASKMOVPS  (DX), Y4, Y7
+	VFMADD231PS Y7, Y0, Y5
+	VMASKMOVPS  (DX)(BX*1), Y4, Y0
+	VFMADD231PS Y0, Y1, Y6
+	VMASKMOVPS  (DX)(BX*2), Y4, Y0
+	VFMADD231PS Y0, Y2, Y5
+	VMASKMOVPS  (DI), Y4, Y0
+	VFMADD231PS Y0, Y3, Y6
+	VADDPS      Y6, Y5, Y5
+	VMASKMOVPS  (SI), Y4, Y0
+	VADDPS      Y0, Y5, Y5
+	VMASKMOVPS  Y5, Y4, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine8F32AVX2(n int, x *float32, a *float32, stride int, y *float32)
+// Requires: AVX, FMA3
+TEXT ·combine8F32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -11455,6 +13033,8 @@ TEXT ·combineF32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 20(CX), Y5
 	VBROADCASTSS 24(CX), Y6
 	VBROADCASTSS 28(CX), Y7
+	CMPQ         AX, $+8
+	JLT          tail
 
 loop:
 	VXORPS      Y8, Y8, Y8
@@ -11471,17 +13051,49 @@ loop:
 	VADDPS      (SI), Y8, Y8
 	VMOVUPS     Y8, (SI)
 	ADDQ        $+32, DX
+	ADDQ        $+32, SI
 	ADDQ        $+32, DI
 	ADDQ        $+32, R8
 	ADDQ        $+32, R9
-	ADDQ        $+32, SI
 	SUBQ        $+8, AX
-	JG          loop
+	CMPQ        AX, $+8
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), CX
+	NEGQ        AX
+	VMOVUPS     (CX)(AX*4), Y8
+	VXORPS      Y9, Y9, Y9
+	VXORPS      Y10, Y10, Y10
+	VMASKMOVPS  (DX), Y8, Y11
+	VFMADD231PS Y11, Y0, Y9
+	VMASKMOVPS  (DX)(BX*1), Y8, Y0
+	VFMADD231PS Y0, Y1, Y10
+	VMASKMOVPS  (DX)(BX*2), Y8, Y0
+	VFMADD231PS Y0, Y2, Y9
+	VMASKMOVPS  (DI), Y8, Y0
+	VFMADD231PS Y0, Y3, Y10
+	VMASKMOVPS  (DI)(BX*1), Y8, Y0
+	VFMADD231PS Y0, Y4, Y9
+	VMASKMOVPS  (R8), Y8, Y0
+	VFMADD231PS Y0, Y5, Y10
+	VMASKMOVPS  (R8)(BX*1), Y8, Y0
+	VFMADD231PS Y0, Y6, Y9
+	VMASKMOVPS  (R9), Y8, Y0
+	VFMADD231PS Y0, Y7, Y10
+	VADDPS      Y10, Y9, Y9
+	VMASKMOVPS  (SI), Y8, Y0
+	VADDPS      Y0, Y9, Y9
+	VMASKMOVPS  Y9, Y8, (SI)
+
+done:
 	VZEROUPPER
 	RET
 
 // func inner1F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, BMI2
 TEXT ·inner1F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ   k+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -11521,13 +13133,23 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+8
+	JLT         tail
 	VMOVUPD     (CX)(BX*8), Z8
 	VFMADD231PD (DX)(BX*8), Z8, Z0
 	ADDQ        $+8, BX
 	SUBQ        $+8, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z8
+	VMOVUPD.Z   (DX)(BX*8), K1, Z9
+	VFMADD231PD Z9, Z8, Z0
 
 done:
 	MOVQ          y+32(FP), AX
@@ -11549,7 +13171,7 @@ done:
 	RET
 
 // func inner4F64AVX512(k int, x *float64, a *float64, stride int, y *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, BMI2
 TEXT ·inner4F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ   k+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -11588,8 +13210,8 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+8
+	JLT         tail
 	VMOVUPD     (CX)(R8*8), Z8
 	VFMADD231PD (DX)(R8*8), Z8, Z0
 	VFMADD231PD (SI)(R8*8), Z8, Z2
@@ -11598,6 +13220,22 @@ rest:
 	ADDQ        $+8, R8
 	SUBQ        $+8, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, R9
+	BZHIQ       AX, R9, R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (CX)(R8*8), K1, Z8
+	VMOVUPD.Z   (DX)(R8*8), K1, Z9
+	VFMADD231PD Z9, Z8, Z0
+	VMOVUPD.Z   (SI)(R8*8), K1, Z9
+	VFMADD231PD Z9, Z8, Z2
+	VMOVUPD.Z   (DI)(R8*8), K1, Z9
+	VFMADD231PD Z9, Z8, Z4
+	VMOVUPD.Z   (BX)(R8*8), K1, Z9
+	VFMADD231PD Z9, Z8, Z6
 
 done:
 	MOVQ          y+32(FP), AX
@@ -11636,9 +13274,114 @@ done:
 	VZEROUPPER
 	RET
 
-// func combineF64AVX512(n int, x *float64, a *float64, stride int, y *float64)
-// Requires: AVX, AVX512F
-TEXT ·combineF64AVX512(SB), NOSPLIT, $0-40
+// func combine1F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine1F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	VBROADCASTSD (CX), Z0
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VPXORD      Z1, Z1, Z1
+	VPXORD      Z2, Z2, Z2
+	VFMADD231PD (DX), Z0, Z1
+	VADDPD      Z2, Z1, Z1
+	VADDPD      (SI), Z1, Z1
+	VMOVUPD     Z1, (SI)
+	ADDQ        $+64, DX
+	ADDQ        $+64, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, CX
+	BZHIQ       AX, CX, CX
+	KMOVW       CX, K1
+	VPXORD      Z3, Z3, Z3
+	VPXORD      Z4, Z4, Z4
+	VMOVUPD.Z   (DX), K1, Z1
+	VFMADD231PD Z1, Z0, Z3
+	VADDPD      Z4, Z3, Z3
+	VMOVUPD.Z   (SI), K1, Z0
+	VADDPD      Z0, Z3, Z3
+	VMOVUPD     Z3, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine4F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine4F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	VBROADCASTSD (CX), Z0
+	VBROADCASTSD 8(CX), Z1
+	VBROADCASTSD 16(CX), Z2
+	VBROADCASTSD 24(CX), Z3
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VPXORD      Z4, Z4, Z4
+	VPXORD      Z5, Z5, Z5
+	VFMADD231PD (DX), Z0, Z4
+	VFMADD231PD (DX)(BX*1), Z1, Z5
+	VFMADD231PD (DX)(BX*2), Z2, Z4
+	VFMADD231PD (DI), Z3, Z5
+	VADDPD      Z5, Z4, Z4
+	VADDPD      (SI), Z4, Z4
+	VMOVUPD     Z4, (SI)
+	ADDQ        $+64, DX
+	ADDQ        $+64, SI
+	ADDQ        $+64, DI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, CX
+	BZHIQ       AX, CX, CX
+	KMOVW       CX, K1
+	VPXORD      Z6, Z6, Z6
+	VPXORD      Z7, Z7, Z7
+	VMOVUPD.Z   (DX), K1, Z4
+	VFMADD231PD Z4, Z0, Z6
+	VMOVUPD.Z   (DX)(BX*1), K1, Z0
+	VFMADD231PD Z0, Z1, Z7
+	VMOVUPD.Z   (DX)(BX*2), K1, Z0
+	VFMADD231PD Z0, Z2, Z6
+	VMOVUPD.Z   (DI), K1, Z0
+	VFMADD231PD Z0, Z3, Z7
+	VADDPD      Z7, Z6, Z6
+	VMOVUPD.Z   (SI), K1, Z0
+	VADDPD      Z0, Z6, Z6
+	VMOVUPD     Z6, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine8F64AVX512(n int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine8F64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -11657,6 +13400,8 @@ TEXT ·combineF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD 40(CX), Z5
 	VBROADCASTSD 48(CX), Z6
 	VBROADCASTSD 56(CX), Z7
+	CMPQ         AX, $+8
+	JLT          tail
 
 loop:
 	VPXORD      Z8, Z8, Z8
@@ -11673,12 +13418,44 @@ loop:
 	VADDPD      (SI), Z8, Z8
 	VMOVUPD     Z8, (SI)
 	ADDQ        $+64, DX
+	ADDQ        $+64, SI
 	ADDQ        $+64, DI
 	ADDQ        $+64, R8
 	ADDQ        $+64, R9
-	ADDQ        $+64, SI
 	SUBQ        $+8, AX
-	JG          loop
+	CMPQ        AX, $+8
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $-1, CX
+	BZHIQ       AX, CX, CX
+	KMOVW       CX, K1
+	VPXORD      Z10, Z10, Z10
+	VPXORD      Z11, Z11, Z11
+	VMOVUPD.Z   (DX), K1, Z8
+	VFMADD231PD Z8, Z0, Z10
+	VMOVUPD.Z   (DX)(BX*1), K1, Z0
+	VFMADD231PD Z0, Z1, Z11
+	VMOVUPD.Z   (DX)(BX*2), K1, Z0
+	VFMADD231PD Z0, Z2, Z10
+	VMOVUPD.Z   (DI), K1, Z0
+	VFMADD231PD Z0, Z3, Z11
+	VMOVUPD.Z   (DI)(BX*1), K1, Z0
+	VFMADD231PD Z0, Z4, Z10
+	VMOVUPD.Z   (R8), K1, Z0
+	VFMADD231PD Z0, Z5, Z11
+	VMOVUPD.Z   (R8)(BX*1), K1, Z0
+	VFMADD231PD Z0, Z6, Z10
+	VMOVUPD.Z   (R9), K1, Z0
+	VFMADD231PD Z0, Z7, Z11
+	VADDPD      Z11, Z10, Z10
+	VMOVUPD.Z   (SI), K1, Z0
+	VADDPD      Z0, Z10, Z10
+	VMOVUPD     Z10, K1, (SI)
+
+done:
 	VZEROUPPER
 	RET
 
@@ -11723,13 +13500,23 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+4
+	JLT         tail
 	VMOVUPD     (CX)(BX*8), Y8
 	VFMADD231PD (DX)(BX*8), Y8, Y0
 	ADDQ        $+4, BX
 	SUBQ        $+4, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), SI
+	NEGQ        AX
+	VMOVUPS     (SI)(AX*8), Y8
+	VMASKMOVPD  (CX)(BX*8), Y8, Y9
+	VMASKMOVPD  (DX)(BX*8), Y8, Y8
+	VFMADD231PD Y8, Y9, Y0
 
 done:
 	MOVQ         y+32(FP), AX
@@ -11788,8 +13575,8 @@ many:
 	JGE         many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
+	CMPQ        AX, $+4
+	JLT         tail
 	VMOVUPD     (CX)(R8*8), Y8
 	VFMADD231PD (DX)(R8*8), Y8, Y0
 	VFMADD231PD (SI)(R8*8), Y8, Y2
@@ -11798,6 +13585,22 @@ rest:
 	ADDQ        $+4, R8
 	SUBQ        $+4, AX
 	JMP         rest
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), R9
+	NEGQ        AX
+	VMOVUPS     (R9)(AX*8), Y8
+	VMASKMOVPD  (CX)(R8*8), Y8, Y9
+	VMASKMOVPD  (DX)(R8*8), Y8, Y10
+	VFMADD231PD Y10, Y9, Y0
+	VMASKMOVPD  (SI)(R8*8), Y8, Y10
+	VFMADD231PD Y10, Y9, Y2
+	VMASKMOVPD  (DI)(R8*8), Y8, Y10
+	VFMADD231PD Y10, Y9, Y4
+	VMASKMOVPD  (BX)(R8*8), Y8, Y8
+	VFMADD231PD Y8, Y9, Y6
 
 done:
 	MOVQ         y+32(FP), AX
@@ -11828,9 +13631,114 @@ done:
 	VZEROUPPER
 	RET
 
-// func combineF64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+// func combine1F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 // Requires: AVX, FMA3
-TEXT ·combineF64AVX2(SB), NOSPLIT, $0-40
+TEXT ·combine1F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	VBROADCASTSD (CX), Y0
+	CMPQ         AX, $+4
+	JLT          tail
+
+loop:
+	VXORPS      Y1, Y1, Y1
+	VXORPS      Y2, Y2, Y2
+	VFMADD231PD (DX), Y0, Y1
+	VADDPD      Y2, Y1, Y1
+	VADDPD      (SI), Y1, Y1
+	VMOVUPD     Y1, (SI)
+	ADDQ        $+32, DX
+	ADDQ        $+32, SI
+	SUBQ        $+4, AX
+	CMPQ        AX, $+4
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), CX
+	NEGQ        AX
+	VMOVUPS     (CX)(AX*8), Y1
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	VMASKMOVPD  (DX), Y1, Y4
+	VFMADD231PD Y4, Y0, Y2
+	VADDPD      Y3, Y2, Y2
+	VMASKMOVPD  (SI), Y1, Y0
+	VADDPD      Y0, Y2, Y2
+	VMASKMOVPD  Y2, Y1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine4F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, FMA3
+TEXT ·combine4F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	VBROADCASTSD (CX), Y0
+	VBROADCASTSD 8(CX), Y1
+	VBROADCASTSD 16(CX), Y2
+	VBROADCASTSD 24(CX), Y3
+	CMPQ         AX, $+4
+	JLT          tail
+
+loop:
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VFMADD231PD (DX), Y0, Y4
+	VFMADD231PD (DX)(BX*1), Y1, Y5
+	VFMADD231PD (DX)(BX*2), Y2, Y4
+	VFMADD231PD (DI), Y3, Y5
+	VADDPD      Y5, Y4, Y4
+	VADDPD      (SI), Y4, Y4
+	VMOVUPD     Y4, (SI)
+	ADDQ        $+32, DX
+	ADDQ        $+32, SI
+	ADDQ        $+32, DI
+	SUBQ        $+4, AX
+	CMPQ        AX, $+4
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), CX
+	NEGQ        AX
+	VMOVUPS     (CX)(AX*8), Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VMASKMOVPD  (DX), Y4, Y7
+	VFMADD231PD Y7, Y0, Y5
+	VMASKMOVPD  (DX)(BX*1), Y4, Y0
+	VFMADD231PD Y0, Y1, Y6
+	VMASKMOVPD  (DX)(BX*2), Y4, Y0
+	VFMADD231PD Y0, Y2, Y5
+	VMASKMOVPD  (DI), Y4, Y0
+	VFMADD231PD Y0, Y3, Y6
+	VADDPD      Y6, Y5, Y5
+	VMASKMOVPD  (SI), Y4, Y0
+	VADDPD      Y0, Y5, Y5
+	VMASKMOVPD  Y5, Y4, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine8F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
+// Requires: AVX, FMA3
+TEXT ·combine8F64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -11849,6 +13757,8 @@ TEXT ·combineF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD 40(CX), Y5
 	VBROADCASTSD 48(CX), Y6
 	VBROADCASTSD 56(CX), Y7
+	CMPQ         AX, $+4
+	JLT          tail
 
 loop:
 	VXORPS      Y8, Y8, Y8
@@ -11865,12 +13775,44 @@ loop:
 	VADDPD      (SI), Y8, Y8
 	VMOVUPD     Y8, (SI)
 	ADDQ        $+32, DX
+	ADDQ        $+32, SI
 	ADDQ        $+32, DI
 	ADDQ        $+32, R8
 	ADDQ        $+32, R9
-	ADDQ        $+32, SI
 	SUBQ        $+4, AX
-	JG          loop
+	CMPQ        AX, $+4
+	JGE         loop
+
+tail:
+	TESTQ       AX, AX
+	JLE         done
+	LEAQ        masks<>+32(SB), CX
+	NEGQ        AX
+	VMOVUPS     (CX)(AX*8), Y8
+	VXORPS      Y9, Y9, Y9
+	VXORPS      Y10, Y10, Y10
+	VMASKMOVPD  (DX), Y8, Y11
+	VFMADD231PD Y11, Y0, Y9
+	VMASKMOVPD  (DX)(BX*1), Y8, Y0
+	VFMADD231PD Y0, Y1, Y10
+	VMASKMOVPD  (DX)(BX*2), Y8, Y0
+	VFMADD231PD Y0, Y2, Y9
+	VMASKMOVPD  (DI), Y8, Y0
+	VFMADD231PD Y0, Y3, Y10
+	VMASKMOVPD  (DI)(BX*1), Y8, Y0
+	VFMADD231PD Y0, Y4, Y9
+	VMASKMOVPD  (R8), Y8, Y0
+	VFMADD231PD Y0, Y5, Y10
+	VMASKMOVPD  (R8)(BX*1), Y8, Y0
+	VFMADD231PD Y0, Y6, Y9
+	VMASKMOVPD  (R9), Y8, Y0
+	VFMADD231PD Y0, Y7, Y10
+	VADDPD      Y10, Y9, Y9
+	VMASKMOVPD  (SI), Y8, Y0
+	VADDPD      Y0, Y9, Y9
+	VMASKMOVPD  Y9, Y8, (SI)
+
+done:
 	VZEROUPPER
 	RET
 

@@ -30,14 +30,15 @@ func OfRows[T Number](mr int) (Kernel[T], bool) {
 	return best, false
 }
 
-// InPlace is g, or else a kernel for as many columns, if its [Kernel.BlockInPlace] can be used.
-func (g Kernel[T]) InPlace() (Kernel[T], bool) {
-	for _, k := range append([]Kernel[T]{g}, smallerKernels[T]()...) {
-		if k.HasInPlace() && k.NR == g.NR {
+// InPlace is the kernel whose [Kernel.BlockInPlace] can be used, if there is one.
+func InPlace[T Number]() (Kernel[T], bool) {
+	best := For[T]()
+	for _, k := range append(smallerKernels[T](), best) {
+		if k.HasInPlace() {
 			return k, true
 		}
 	}
-	return g, false
+	return best, false
 }
 
 // worth is the part of the time that a smaller kernel has to save: it reads more memory for each multiplication.

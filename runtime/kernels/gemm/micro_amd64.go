@@ -44,12 +44,12 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	switch to := any(&smaller).(type) {
 	case *[]Kernel[float32]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace))
+			*to = append(*to, anywhere(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), narrow32))
 		}
 		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace))
+			*to = append(*to, anywhere(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), narrow64))
 		}
 		*to = append(*to, placed(newKernel(6, 8, f64AVX2, f64AVX2Packing, f64AVX2OnRows), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking, f64AVX2FewOnRows))
 	}
@@ -72,12 +72,41 @@ type (
 	packingLoop[T float32 | float64 | int32] func(k int, a, b *T, ldb int, c *T, ldc int, add bool, panel *T)
 	onRowsLoop[T float32 | float64 | int32]  func(k int, a, b *T, ldb int, c *T, ldc int, add bool)
 	inPlaceLoop[T float32 | float64 | int32] func(panels, k int, a *T, rows, ks *int, b, c *T, ldc int, add bool)
+	anywhereLoop[T float32 | float64]        func(panels, k int, a *T, rows, ks *int, b *T, ldb int, c *T, ldc int, add bool, last uint16)
 )
 
 // placed gives a kernel the loop of [Kernel.BlockInPlace], which checks what it reads.
 func placed[T float32 | float64 | int32](k Kernel[T], run inPlaceLoop[T]) Kernel[T] {
-	k.inPlace = func(panels int, a []T, rows, ks []int, b, c []T, ldc int, add bool) {
+	k.inPlace = func(panels int, a []T, rows, ks []int, b []T, _ int, c []T, ldc int, add bool, _ int) {
 		run(panels, len(ks), unsafe.SliceData(a), &rows[0], &ks[0], &b[0], &c[0], ldc, add)
+	}
+	return k
+}
+
+// narrowLoops are for as many columns as one vector has, for fewer, and for those of two vectors at most.
+type narrowLoops[T float32 | float64] struct{ whole, part, wide anywhereLoop[T] }
+
+var (
+	narrow32 = narrowLoops[float32]{f32AVX512Narrow, f32AVX512NarrowPart, f32AVX512WidePart}
+	narrow64 = narrowLoops[float64]{f64AVX512Narrow, f64AVX512NarrowPart, f64AVX512WidePart}
+)
+
+// anywhere gives a placed kernel loops for less than NR columns, and for rows of b that are not those of a panel.
+func anywhere[T float32 | float64](k Kernel[T], loops narrowLoops[T]) Kernel[T] {
+	panels, lanes := k.inPlace, k.NR/2
+	k.anywhere = true
+	k.inPlace = func(count int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, n int) {
+		loop, last := loops.wide, n-lanes
+		switch {
+		case n == k.NR && ldb == k.NR:
+			panels(count, a, rows, ks, b, ldb, c, ldc, add, n)
+			return
+		case n == lanes:
+			loop = loops.whole
+		case n < lanes:
+			loop, last = loops.part, n
+		}
+		loop(count, len(ks), unsafe.SliceData(a), &rows[0], &ks[0], &b[0], ldb, &c[0], ldc, add, uint16(1<<last-1))
 	}
 	return k
 }

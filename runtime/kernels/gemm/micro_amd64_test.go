@@ -22,13 +22,15 @@ func TestVectorKernels(t *testing.T) {
 		b[i] = float32(i%5) - 2
 	}
 	if cpu.X86.HasAVX512F {
-		kernels32 = append(kernels32, placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace))
-		kernels64 = append(kernels64, placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace))
+		kernels32 = append(kernels32, anywhere(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), narrow32))
+		kernels64 = append(kernels64, anywhere(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), narrow64))
 	}
-	want := multiply(portable[float32](), 31, 45, 70, a, b)
-	for _, g := range kernels32 {
-		for _, m := range []int{1, g.MR, 31} {
-			require.Equal(t, want[:m*45], multiply(g, m, 45, 70, a, b))
+	for _, n := range []int{45, 32, 31, 17, 16, 9, 8, 1} {
+		want := multiply(portable[float32](), 31, n, 70, a, b)
+		for _, g := range kernels32 {
+			for _, m := range []int{1, g.MR, 31} {
+				require.Equal(t, want[:m*n], multiply(g, m, n, 70, a, b))
+			}
 		}
 	}
 	x, y := make([]float64, len(a)), make([]float64, len(b))
@@ -40,7 +42,9 @@ func TestVectorKernels(t *testing.T) {
 	}
 	for _, g := range kernels64 {
 		for _, m := range []int{1, g.MR, 31} {
-			require.Equal(t, multiply(portable[float64](), m, 45, 70, x, y), multiply(g, m, 45, 70, x, y))
+			for _, n := range []int{45, 16, 9, 8, 1} {
+				require.Equal(t, multiply(portable[float64](), m, n, 70, x, y), multiply(g, m, n, 70, x, y))
+			}
 		}
 	}
 	p, q := make([]int32, len(a)), make([]int32, len(b))

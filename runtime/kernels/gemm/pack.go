@@ -196,8 +196,9 @@ func interleave8[T Number](panel, src []T, rows []int, at, n, r int) {
 // LinearRows reports whether neighbouring rows are neighbours in memory.
 func (m *Matrix) LinearRows() bool { return m.linearRows }
 
-// RowStride is how far apart rows of a right matrix are whose elements are neighbours, if they all are that far apart.
+// RowStride is how far apart rows of a right matrix are whose elements are neighbours, if they all are that far apart; a single row is as far apart as it is long.
 func (m *Matrix) RowStride() (stride int, ok bool) {
+	stride = len(m.Rows)
 	if len(m.Ks) > 1 {
 		stride = m.Ks[1] - m.Ks[0]
 	}
@@ -206,7 +207,7 @@ func (m *Matrix) RowStride() (stride int, ok bool) {
 			return 0, false
 		}
 	}
-	return stride, m.linearRows && stride >= 0
+	return stride, m.linearRows && stride > 0
 }
 
 // LinearKs reports whether the elements of a row are neighbours in memory.

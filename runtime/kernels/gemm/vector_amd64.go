@@ -2,10 +2,9 @@ package gemm
 
 import "golang.org/x/sys/cpu"
 
-// assembly is the loops of gen for one type and width of vectors; they take whole vectors of lanes elements.
+// assembly is the loops of gen for one type and width of vectors.
 type assembly[T float32 | float64] struct {
-	lanes                   int
-	inner1, inner4, combine func(n int, x, a *T, stride int, y *T)
+	inner1, inner4, combine1, combine4, combine8 func(n int, x, a *T, stride int, y *T)
 }
 
 // vectorLoops sets v to the loops in assembly for this processor, if there are some.
@@ -17,15 +16,15 @@ func vectorLoops[T Number](v *Vector[T]) {
 	switch v := any(v).(type) {
 	case *Vector[float32]:
 		if wide {
-			*v = assembly[float32]{16, inner1F32AVX512, inner4F32AVX512, combineF32AVX512}.vector()
+			*v = assembly[float32]{inner1F32AVX512, inner4F32AVX512, combine1F32AVX512, combine4F32AVX512, combine8F32AVX512}.vector()
 		} else {
-			*v = assembly[float32]{8, inner1F32AVX2, inner4F32AVX2, combineF32AVX2}.vector()
+			*v = assembly[float32]{inner1F32AVX2, inner4F32AVX2, combine1F32AVX2, combine4F32AVX2, combine8F32AVX2}.vector()
 		}
 	case *Vector[float64]:
 		if wide {
-			*v = assembly[float64]{8, inner1F64AVX512, inner4F64AVX512, combineF64AVX512}.vector()
+			*v = assembly[float64]{inner1F64AVX512, inner4F64AVX512, combine1F64AVX512, combine4F64AVX512, combine8F64AVX512}.vector()
 		} else {
-			*v = assembly[float64]{4, inner1F64AVX2, inner4F64AVX2, combineF64AVX2}.vector()
+			*v = assembly[float64]{inner1F64AVX2, inner4F64AVX2, combine1F64AVX2, combine4F64AVX2, combine8F64AVX2}.vector()
 		}
 	}
 }
@@ -33,39 +32,34 @@ func vectorLoops[T Number](v *Vector[T]) {
 func (l assembly[T]) vector() Vector[T] { return Vector[T]{l.innerProducts, l.combineRows} }
 
 func (l assembly[T]) innerProducts(x, a []T, stride int, y []T) {
-	whole := len(x) / l.lanes * l.lanes
-	if whole == 0 || len(y) == 0 {
-		inner(x, a, stride, y)
+	if len(x) == 0 || len(y) == 0 {
+		clear(y)
 		return
 	}
 	_ = a[(len(y)-1)*stride+len(x)-1]
-	for r := 0; r < len(y); {
-		run, n := l.inner1, 1
-		if len(y)-r >= 4 {
-			run, n = l.inner4, 4
-		}
-		run(whole, &x[0], &a[r*stride], stride, &y[r])
-		for ; n > 0; n-- {
-			for k := whole; k < len(x); k++ {
-				y[r] += x[k] * a[r*stride+k]
-			}
-			r++
-		}
+	r := 0
+	for ; len(y)-r >= 4; r += 4 {
+		l.inner4(len(x), &x[0], &a[r*stride], stride, &y[r])
+	}
+	for ; r < len(y); r++ {
+		l.inner1(len(x), &x[0], &a[r*stride], stride, &y[r])
 	}
 }
 
 func (l assembly[T]) combineRows(x, a []T, stride int, y []T) {
-	const rows = 8
-	whole := len(y) / l.lanes * l.lanes
-	for ; len(x) >= rows && whole > 0; x = x[rows:] {
-		_ = a[(rows-1)*stride+len(y)-1]
-		l.combine(whole, &x[0], &a[0], stride, &y[0])
-		if whole < len(y) {
-			combine(x[:rows], a[whole:], stride, y[whole:])
-		}
-		if len(x) > rows {
-			a = a[rows*stride:]
-		}
+	if len(x) == 0 || len(y) == 0 {
+		return
 	}
-	combine(x, a, stride, y)
+	_ = a[(len(x)-1)*stride+len(y)-1]
+	for r := 0; r < len(x); {
+		run, rows := l.combine1, 1
+		switch left := len(x) - r; {
+		case left >= 8:
+			run, rows = l.combine8, 8
+		case left >= 4:
+			run, rows = l.combine4, 4
+		}
+		run(len(y), &x[r], &a[r*stride], stride, &y[0])
+		r += rows
+	}
 }

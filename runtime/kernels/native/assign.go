@@ -87,7 +87,11 @@ func newAssigner(e *expansion, c *amd64.Code, body []int, places [][]int, pinned
 	for r := top - 1; r >= 0; r-- {
 		a.free[vectors] = append(a.free[vectors], amd64.Reg(r))
 	}
-	for k := tailMask - 1; k > 0; k-- { // the first one means none
+	last := tailMask
+	if e.pairs {
+		last = secondMask
+	}
+	for k := last - 1; k > 0; k-- { // the first one means none
 		a.free[masks] = append(a.free[masks], k)
 	}
 	return a

@@ -25,6 +25,7 @@ type value struct {
 	slot     int // or -1
 	along    Along
 	constant []byte
+	part     int // of an operand of complex numbers: 1 real, 2 imaginary
 }
 
 // Along is how the elements of an operand lie along a row.
@@ -48,6 +49,9 @@ type store struct {
 	v    Value
 	name vec.Name // of the loop that converts what is stored, or none
 	slot int
+	// isPair says that complex numbers are stored, of which v and im are the parts.
+	isPair bool
+	im     Value
 }
 
 // fold joins the elements of a row by an op, in chains.
@@ -90,7 +94,7 @@ func (b *Builder) Op(name vec.Name, truth bool, args ...Value) Value {
 // Store puts v into memory, converted by the loop called convert if there is one.
 func (b *Builder) Store(v Value, convert vec.Name) {
 	b.slots++
-	b.stores = append(b.stores, store{v, convert, b.slots - 1})
+	b.stores = append(b.stores, store{v: v, name: convert, slot: b.slots - 1})
 }
 
 // Fold folds v along each row into chains in memory, ChainBytes for each row, by the loop called name in package vec. Chains begin with the
@@ -120,6 +124,9 @@ func (b *Builder) lane() (int, bool) {
 		} else if lane == 0 {
 			lane = n
 		}
+	}
+	if lane == 0 && b.hasPairs() {
+		lane = partBytes
 	}
 	if lane == 0 { // nothing but logic: on bytes
 		lane = 1

@@ -8,6 +8,8 @@
 //	builder.go  Builder: the chain
 //	expand.go   recipes, joined to one list of instructions on registers without number
 //	truth.go    masks: logic, and masks as integers
+//	pair.go     complex numbers: vectors of real and of imaginary parts
+//	share.go    what several recipes compute, once
 //	assign.go   which register holds what, and when; spills
 //	emit.go     the loop around it, and constants
 //	code.go     Code: memory that can be executed, and calling it

@@ -11,6 +11,8 @@ const (
 	regChain = amd64.Reg(14) // the offset of the chains of the elements
 	regOther = amd64.Reg(15) // a pointer for which there is no register
 	tailMask = amd64.Reg(7)  // which elements of the last vector of a row there are
+	// secondMask is which of the upper half of them there are: those in the second of two vectors with complex numbers.
+	secondMask = amd64.Reg(6)
 )
 
 // pointers are the registers for the first slots.
@@ -76,6 +78,9 @@ func (a *assigner) emit(i *instr, r [3]amd64.Reg) {
 		}
 		if a.tail && (i.from.kind == inSlot || i.from.kind == inChains && i.stores) {
 			v.Op, v.Mask, v.Zero = masked(i), tailMask, !i.stores
+			if i.from.offset > 0 {
+				v.Mask = secondMask
+			}
 		}
 	}
 	a.c.Vector(&v)
@@ -120,11 +125,11 @@ func (a *assigner) memory(m memory) amd64.Arg {
 	}
 	switch m.kind {
 	case repeated, single:
-		return amd64.M(p, 0)
+		return amd64.M(p, int32(m.offset))
 	case inChains:
 		return amd64.MX(p, regChain, int32(a.copy*a.bits()/8))
 	}
-	return amd64.MS(p, regIndex, m.size, int32(a.copy*a.lanes()*m.size))
+	return amd64.MS(p, regIndex, m.size, int32(a.copy*a.lanes()*m.size+m.offset))
 }
 
 // pointer is where a pointer is for which there is no register.

@@ -37,6 +37,8 @@ type memory struct {
 	kind  memoryKind
 	index int // of a slot, or of a constant
 	size  int // of an element
+	// offset is how many bytes behind that the operand is: the second vector, or part, of complex numbers.
+	offset int
 }
 
 type memoryKind uint8
@@ -74,7 +76,9 @@ type expansion struct {
 	isMask  []bool // of each virtual register
 	values  []held
 	loaded  map[loading]int
-	frame   int // where spilled registers are, in the memory of a call
+	parts   map[int][2]int // of a slot with complex numbers
+	pairs   bool           // there is such a slot
+	frame   int            // where spilled registers are, in the memory of a call
 	pool    [][16]byte
 	numbers map[[16]byte]int
 	failure string
@@ -116,7 +120,7 @@ func expand(b *Builder) (*expansion, error) {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
 	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
-		loaded: make(map[loading]int), numbers: make(map[[16]byte]int)}
+		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: b.hasPairs(), numbers: make(map[[16]byte]int)}
 	for i := range b.ops {
 		o := &b.ops[i]
 		switch {
@@ -127,8 +131,14 @@ func expand(b *Builder) (*expansion, error) {
 			e.recipe(vec.FindRecipe(o.name), o.args, o.d)
 		}
 	}
+	joined := e.joinedStores()
 	for i := range b.stores {
-		e.store(&b.stores[i])
+		if s := &b.stores[i]; s.isPair && e.failure == "" {
+			e.storePair(s, joined[0])
+			joined = joined[1:]
+		} else {
+			e.store(s)
+		}
 	}
 	for i := range b.folds {
 		e.fold(&b.folds[i])
@@ -136,6 +146,7 @@ func expand(b *Builder) (*expansion, error) {
 	if e.failure != "" {
 		return nil, fmt.Errorf("%s", e.failure)
 	}
+	e.share()
 	return e, nil
 }
 
@@ -180,6 +191,12 @@ func (e *expansion) load(how []vec.Instr, result vec.Operand, f vec.Form, v Valu
 	x := &e.b.values[v]
 	if x.size != f.Size {
 		return e.fail("elements of %d bytes for %d", x.size, f.Size)
+	}
+	if x.part != 0 {
+		if f.Kind != vec.Whole {
+			return e.fail("parts of complex numbers are no integers")
+		}
+		return e.part(v)
 	}
 	key := loading{v, how[0].Op, len(how)}
 	if reg, ok := e.loaded[key]; ok {

@@ -75,6 +75,9 @@ func assemble(e *expansion) *machineCode {
 		c.DoImm(amd64.CMP, true, amd64.M(regFrame, frameTail), 0)
 		c.JumpIf(amd64.E, done)
 		c.MaskMove(tailMask, amd64.M(regFrame, frameTail))
+		if e.pairs { // half of 16 lanes is a byte of the mask; what follows it belongs to no lane
+			c.MaskMove(secondMask, amd64.M(regFrame, frameTail+1))
+		}
 		last := newAssigner(e, c, body, places, pinned)
 		last.labels, last.tail = a.labels, true
 		last.vector()

@@ -12,6 +12,7 @@
 //	gather.go   loading through a view
 //	ops.go      which loop computes an op; the other files hold the loops in Go
 //	vector.go   which loop of package vec replaces it
+//	native.go   the machine code that replaces the steps; parts.go that of complex numbers
 //	single.go   programs of one op
 //
 // A register of type f16, bf16 or an 8-bit float holds float32 numbers that the type can represent: every op computes in float32 and

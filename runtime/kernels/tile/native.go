@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -103,9 +104,21 @@ type nativeWriter struct {
 	regs  []native.Value // what registers hold
 	code  nativeSteps
 	known []bool
+	// imaginary, if not nil, are the imaginary parts of the complex numbers that registers hold: regs are the real ones.
+	imaginary []native.Value
 }
 
 func (w *nativeWriter) set(reg int, v native.Value) { w.regs[reg], w.known[reg] = v, true }
+
+// input makes an operand of a size in memory the contents of a register.
+func (w *nativeWriter) input(reg, size int, truth bool, along native.Along) {
+	if w.isSplit(reg) {
+		re, im := w.Pair(along)
+		w.setParts(reg, re, im)
+	} else {
+		w.set(reg, w.Input(size, truth, along))
+	}
+}
 
 func (p *Program) compile() (*nativeSteps, bool) {
 	if len(p.folds) == 0 && (len(p.steps) == 0 || p.isLight()) {
@@ -124,9 +137,24 @@ func (p *Program) compile() (*nativeSteps, bool) {
 	return p.compileFor(0)
 }
 
-// compileFor makes code for rows of a length, or for tiles if that is 0.
+// compileFor makes code for rows of a length, or for tiles if that is 0. Complex numbers are split into their parts only if something is computed of
+// them: what moves them does not tell them from other elements of 64 bits.
 func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
-	w := &nativeWriter{Builder: native.NewBuilder(), p: p, regs: make([]native.Value, len(p.regs)), known: make([]bool, len(p.regs))}
+	c, ok := p.writer().compile(rows)
+	if !ok && slices.Contains(p.pairs, true) {
+		w := p.writer()
+		w.imaginary = make([]native.Value, len(p.regs))
+		c, ok = w.compile(rows)
+	}
+	return c, ok
+}
+
+func (p *Program) writer() *nativeWriter {
+	return &nativeWriter{Builder: native.NewBuilder(), p: p, regs: make([]native.Value, len(p.regs)), known: make([]bool, len(p.regs))}
+}
+
+func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
+	p := w.p
 	for i := range p.loads {
 		w.load(i, rows)
 	}
@@ -135,7 +163,7 @@ func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
 	}
 	for i := range p.splats {
 		s := &p.splats[i]
-		w.set(s.reg, w.Constant(s.value[:p.widths[s.reg]], p.truth[s.reg]))
+		w.constant(s)
 	}
 	for i := range p.steps {
 		if !w.step(i) {
@@ -148,16 +176,19 @@ func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
 		if s.narrow != nil {
 			convert = vectors.Of(hlo.OpConvert, hlo.F32, s.typ)
 		}
-		w.Store(w.regs[s.reg], convert)
+		w.store(s.reg, convert)
 		w.code.slots = append(w.code.slots, slot{ofStore, i})
 	}
 	for i := range p.folds {
 		o := &p.folds[i]
+		if w.isSplit(o.reg) {
+			return nil, false
+		}
 		w.Fold(w.regs[o.reg], o.vector, o.identity)
 		w.code.slots = append(w.code.slots, slot{ofFold, i})
 	}
 	if len(p.stores)+len(p.folds) == 0 {
-		w.Store(w.regs[p.result], vectors.Name{})
+		w.store(p.result, vectors.Name{})
 		w.code.slots = append(w.code.slots, slot{ofResult, p.result})
 	}
 	var ok bool
@@ -180,13 +211,13 @@ func (w *nativeWriter) load(i, rows int) {
 		return
 	case l.isKept():
 		w.code.slots = append(w.code.slots, slot{ofKept, i})
-		w.set(l.reg, w.Input(w.p.widths[l.reg], w.p.truth[l.reg], native.Neighbours))
+		w.input(l.reg, w.p.widths[l.reg], w.p.truth[l.reg], native.Neighbours)
 		return
 	case l.mode == gathered:
 		kind = ofRow
 		if l.view.Strides[len(l.view.Strides)-1] == 0 {
 			w.code.slots = append(w.code.slots, slot{kind, i})
-			w.set(l.reg, w.Input(l.typ.ByteSize(), l.typ == hlo.PRED, native.Single))
+			w.input(l.reg, l.typ.ByteSize(), l.typ == hlo.PRED, native.Single)
 			return
 		}
 	}
@@ -195,7 +226,7 @@ func (w *nativeWriter) load(i, rows int) {
 		w.set(l.reg, w.Op(vectors.Of(hlo.OpConvert, l.typ, hlo.F32), false, w.Input(l.typ.ByteSize(), false, native.Neighbours)))
 		return
 	}
-	w.set(l.reg, w.Input(l.typ.ByteSize(), l.typ == hlo.PRED, native.Neighbours))
+	w.input(l.reg, l.typ.ByteSize(), l.typ == hlo.PRED, native.Neighbours)
 }
 
 // fromRegister makes an operand of what the program itself brings into a register.
@@ -205,7 +236,7 @@ func (w *nativeWriter) fromRegister(reg int, along native.Along) {
 		kind = ofRepeated
 	}
 	w.code.slots = append(w.code.slots, slot{kind, reg})
-	w.set(reg, w.Input(w.p.widths[reg], w.p.truth[reg], along))
+	w.input(reg, w.p.widths[reg], w.p.truth[reg], along)
 }
 
 func (w *nativeWriter) step(i int) bool {
@@ -219,6 +250,9 @@ func (w *nativeWriter) step(i int) bool {
 			return false
 		}
 		args = append(args, w.regs[r])
+	}
+	if w.hasParts(s, w.p.arity[i]) {
+		return w.onParts(s)
 	}
 	if s.exchanged {
 		args[0], args[1] = args[1], args[0]
@@ -284,8 +318,8 @@ func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
 	}
 }
 
-// padBytes is the size of the widest vector.
-const padBytes = 64
+// padBytes is the size of the elements that belong to a vector at most: complex numbers, whose parts are in two.
+const padBytes = 128
 
 // rest computes the n elements behind those of a tile that are done already, fewer than a vector, without masks: as a vector in memory of the frame's own, of
 // which n elements are copied in and out.

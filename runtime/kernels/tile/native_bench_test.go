@@ -56,15 +56,15 @@ func function(t testing.TB, name string, n int64) (*Program, *raw) {
 func BenchmarkNative(b *testing.B) {
 	for name := range functions {
 		for _, n := range []int64{1 << 16, 1 << 22} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { benchmarkNative(b, name, n) })
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { benchmarkNative(b, n, func() (*Program, *raw) { return function(b, name, n) }) })
 		}
 	}
 }
 
-func benchmarkNative(b *testing.B, name string, n int64) {
-	steps, data := function(b, name, n)
+func benchmarkNative(b *testing.B, n int64, program func() (*Program, *raw)) {
+	steps, data := program()
 	withSteps(steps, 0, int(n), data)
-	code, data := function(b, name, n)
+	code, data := program()
 	code.native.work.Store(payingWork)
 	b.ReportAllocs()
 	best := [2]time.Duration{math.MaxInt64, math.MaxInt64}

@@ -33,6 +33,7 @@ var chainOps = map[string]struct {
 	"s16":  {[]hlo.PrimitiveType{hlo.S16, hlo.U16, hlo.PRED}, nil},
 	"s8":   {[]hlo.PrimitiveType{hlo.S8, hlo.U8, hlo.PRED}, nil},
 	"pred": {[]hlo.PrimitiveType{hlo.PRED}, nil},
+	"c64":  {[]hlo.PrimitiveType{hlo.F32, hlo.C64, hlo.S32, hlo.PRED}, nil},
 }
 
 var floatOps = []string{"add", "subtract", "multiply", "divide", "maximum", "minimum", "negate", "abs", "sqrt", "rsqrt", "exponential",
@@ -72,7 +73,12 @@ func (c *chain) step(types []hlo.PrimitiveType) {
 	var v Value
 	ok := false
 	s := t.String()
-	switch k := c.r.IntN(8); {
+	k := c.r.IntN(8)
+	if t.IsComplex() || from.IsComplex() {
+		c.complexStep(t, from, k)
+		return
+	}
+	switch {
 	case k == 0 && from != t:
 		v, ok = c.op(fmt.Sprintf("%s[1] convert(%s[1])", s, from), c.pick(from))
 	case k == 1:
@@ -102,6 +108,33 @@ func (c *chain) step(types []hlo.PrimitiveType) {
 	if ok {
 		c.values[t] = append(c.values[t], v)
 	}
+}
+
+// complexStep is a step that makes t of complex numbers, or complex numbers of others.
+func (c *chain) complexStep(t, from hlo.PrimitiveType, k int) {
+	var text string
+	var args []Value
+	switch part := hlo.F32; {
+	case t == hlo.F32 && from.IsComplex():
+		text, args = fmt.Sprintf("f32[1] %s(c64[1])", []string{"real", "imag", "abs"}[k%3]), []Value{c.pick(from)}
+	case t == hlo.PRED && from.IsComplex():
+		text, args = fmt.Sprintf("pred[1] compare(c64[1], c64[1]), direction=%s", []string{"EQ", "NE"}[k%2]), []Value{c.pick(from), c.pick(from)}
+	case t == hlo.C64 && k == 0:
+		text, args = "c64[1] convert(f32[1])", []Value{c.pick(part)}
+	case t == hlo.C64 && k == 1:
+		text, args = "c64[1] complex(f32[1], f32[1])", []Value{c.pick(part), c.pick(part)}
+	case t == hlo.C64 && k == 2:
+		text, args = "c64[1] select(pred[1], c64[1], c64[1])", []Value{c.pick(hlo.PRED), c.pick(t), c.pick(t)}
+	case t == hlo.C64 && k == 3:
+		text, args = "c64[1] negate(c64[1])", []Value{c.pick(t)}
+	case t == hlo.C64:
+		text, args = fmt.Sprintf("c64[1] %s(c64[1], c64[1])", []string{"add", "subtract", "multiply", "multiply"}[k%4]), []Value{c.pick(t), c.pick(t)}
+	default:
+		return
+	}
+	v, ok := c.op(text, args...)
+	require.True(c.t, ok, text)
+	c.values[t] = append(c.values[t], v)
 }
 
 // randomChain builds a chain and the inputs for it.
@@ -157,6 +190,10 @@ func randomBytes(r *rand.Rand, t hlo.PrimitiveType, n int) []byte {
 	out := make([]byte, 0, n*8)
 	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, -1, 1e-40, 1e-310, 3e38, -88.5, 104, 1e30, 0.5, 2, 0.55}
 	for range n {
+		if t == hlo.C64 {
+			out = append(out, randomBytes(r, hlo.F32, 2)...)
+			continue
+		}
 		x := r.NormFloat64() * math.Exp2(float64(r.IntN(12)-4))
 		if r.IntN(8) == 0 {
 			x = special[r.IntN(len(special))]
@@ -270,7 +307,7 @@ func TestNativeFolds(t *testing.T) {
 			continue
 		}
 		restore := vectors.Use(level)
-		for _, family := range []string{"f32", "f64"} {
+		for _, family := range []string{"f32", "f64", "c64"} {
 			for seed := range uint64(120) {
 				dims := [][]int64{{30, 100}, {5, 704}, {3, 7, 96}, {2, 9001}, {33, 16}}[seed%5]
 				steps := []int{1, 4, 12, 40}[seed%4]

@@ -45,6 +45,9 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		o.fn = compareLoop(types[0], a.Direction, a.Type)
 		o.vectorizeCompare(types[0], a.Direction, a.Type)
 		o.name = scalarCompare(types[0], a.Direction, a.Type)
+		if types[0].IsComplex() {
+			o.vector = vectors.Of(op, types[0]).In(map[hlo.Direction]vectors.Mode{hlo.EQ: vectors.Equal, hlo.NE: vectors.NotEqual}[a.Direction])
+		}
 	case hlo.OpSelect:
 		if types[0] != hlo.PRED || types[1] != t || types[2] != t {
 			return o, false
@@ -95,6 +98,10 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 			o.fn, o.weight = unaryLoop(op, t)
 		case 2:
 			o.fn, o.weight = binaryLoop(op, t)
+		}
+		if t.IsComplex() {
+			o.ofParts(op, t)
+			break
 		}
 		o.vectorize(vectorName(op, t))
 		o.name = scalarName(op.String(), t)
@@ -169,11 +176,11 @@ func unaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
 		return unsignedUnary[uint64](op), 1
 	case hlo.C64:
 		if op == hlo.OpNegate {
-			return partwise(op, t, negate[complex64]), 1
+			return partwise(op, t, negate[complex64]), 2
 		}
 	case hlo.C128:
 		if op == hlo.OpNegate {
-			return partwise(op, t, negate[complex128]), 1
+			return partwise(op, t, negate[complex128]), 2
 		}
 	}
 	return nil, 0
@@ -209,9 +216,9 @@ func binaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
 	case hlo.U64:
 		return unsignedBinary[uint64, int64](op), 1
 	case hlo.C64:
-		return complexBinary[complex64](op, t), 2
+		return complexBinary[complex64](op, t)
 	case hlo.C128:
-		return complexBinary[complex128](op, t), 2
+		return complexBinary[complex128](op, t)
 	}
 	return nil, 0
 }
@@ -231,16 +238,24 @@ func overParts(name vectors.Name, portable loop) loop {
 	return func(n int, d, a, b, c unsafe.Pointer) { parts(2*n, d, a, b, c) }
 }
 
-func complexBinary[T complex64 | complex128](op hlo.Opcode, t hlo.PrimitiveType) loop {
+func complexBinary[T complex64 | complex128](op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
 	switch op {
 	case hlo.OpAdd:
-		return partwise(op, t, add[T])
+		return partwise(op, t, add[T]), 2
 	case hlo.OpSubtract:
-		return partwise(op, t, subtract[T])
+		return partwise(op, t, subtract[T]), 2
 	case hlo.OpMultiply:
-		return overParts(vectors.Of(op, t), multiply[T])
+		return overParts(vectors.Of(op, t), multiply[T]), 6
 	}
-	return nil
+	return nil, 0
+}
+
+// ofParts names an op on complex numbers, whose loop is one over their parts, for code that is made at run time.
+func (o *operation) ofParts(op hlo.Opcode, t hlo.PrimitiveType) {
+	o.vector = vectors.Of(op, t)
+	if !vectors.Has(vectors.Of(hlo.OpMultiply, t)) {
+		o.weight *= scalarWeight
+	}
 }
 
 func copyLoop(width int) loop {

@@ -43,7 +43,7 @@ func TestNames(t *testing.T) {
 		}
 		for name, r := range recipes(l) {
 			assert.Equal(t, name, r.Name)
-			assert.NotNil(t, find(l, name).loop, "a recipe without a loop: %v", name)
+			assert.Equal(t, name.Mode == RealPart || name.Mode == ImaginaryPart, find(l, name).loop == nil, "whether %v has a loop", name)
 		}
 	}
 	assert.Equal(t, "convert.bf16.f32", Of(hlo.OpConvert, hlo.BF16, hlo.F32).String())

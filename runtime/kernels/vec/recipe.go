@@ -9,7 +9,7 @@ import (
 
 // Recipe is the body of an elementwise loop: the instructions that make one vector of results of one vector of each operand, on registers
 // that are yet to be chosen. A program made at run time that is put together from recipes computes what the loops of their names do, bit for
-// bit, as it is made of the same instructions.
+// bit, as it is made of the same instructions. Those on parts of complex numbers, which are operands of their own, have no loops.
 type Recipe struct {
 	Name Name
 	Lane int // bytes

@@ -36,8 +36,13 @@ func generate() (asmgen.Files, error) {
 		g.micro(m.name+"Packing", m.element, m.rows, m.vector, packing)
 		g.micro(m.name+"OnRows", m.element, m.rows, m.vector, onRows)
 	}
-	g.micro("f32AVX512InPlace", f32, 8, 64, inPlace)
-	g.micro("f64AVX512InPlace", f64, 8, 64, inPlace)
+	for _, e := range []element{f32, f64} {
+		name := fmt.Sprintf("f%dAVX512", 8*e.size)
+		g.micro(name+"InPlace", e, 8, 64, inPlace)
+		g.anywhere(name+"Narrow", e, 1, false)
+		g.anywhere(name+"NarrowPart", e, 1, true)
+		g.anywhere(name+"WidePart", e, 2, true)
+	}
 	g.micro("f32AVX2InPlace", f32, 6, 32, inPlace)
 	g.micro("f64AVX2InPlace", f64, 6, 32, inPlace)
 	g.vectorLoops()

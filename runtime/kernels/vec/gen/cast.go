@@ -164,7 +164,7 @@ func complexes() (all []kernel) {
 	all = append(all, kernel{key: "abs.c64", doc: "sets d to magnitudes: see rootOfSquares.", lane: 8, in: []form{elements(8)}, out: singles, unroll: 2,
 		body: func(m *machine, in []vector) vector {
 			re, im := m.lowSingles(in[0]), m.lowSingles(m.shift("SRL", in[0], 32))
-			return m.rootOfSquares(m.fma(re, re, m.mul(im, im))) // squares of f32 neither overflow nor round in f64
+			return m.magnitude(re, im)
 		}})
 	// Products are loops over the parts, of which there are 2n. Those of f32 are computed in f64, as Go does.
 	for i, part := range []form{singles, elements(8)} {
@@ -172,6 +172,11 @@ func complexes() (all []kernel) {
 			in: []form{part, part}, out: part, unroll: 2 - i, body: func(m *machine, in []vector) vector { return m.complexProduct(in[0], in[1], i == 0) }})
 	}
 	return all
+}
+
+// magnitude is the absolute value of a complex number with parts of f32, as f64, in which their squares neither overflow nor round.
+func (m *machine) magnitude(re, im vector) vector {
+	return m.rootOfSquares(m.fma(re, re, m.mul(im, im)))
 }
 
 // lowSingles is the f32 in the low half of each lane, as f64.

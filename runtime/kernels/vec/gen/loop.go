@@ -28,6 +28,8 @@ type kernel struct {
 	// whole, if set, is the function instead of a loop around a body.
 	whole func(m *machine)
 	chunk int // elements that a fold takes at once
+	// recipe says that there is no loop of the body, which has more operands than loops do: it is for programs made at run time.
+	recipe bool
 }
 
 // form is how elements lie in memory.

@@ -110,9 +110,10 @@ func (m *machine) copyOf(x operand.Op) vector {
 	return d
 }
 
-// fma is x·y + z, fnma z - x·y, rounded once.
+// fma is x·y + z, fnma z - x·y, fms x·y - z, rounded once.
 func (m *machine) fma(x vector, y, z operand.Op) vector  { return m.fused("VFMADD231", x, y, z) }
 func (m *machine) fnma(x vector, y, z operand.Op) vector { return m.fused("VFNMADD231", x, y, z) }
+func (m *machine) fms(x vector, y, z operand.Op) vector  { return m.fused("VFMSUB231", x, y, z) }
 
 func (m *machine) fused(name string, x vector, y, z operand.Op) vector {
 	d := m.copyOf(z)

@@ -12,6 +12,7 @@
 //	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
 //	poly.go     exp, log and their coefficients
+//	complex.go  complex numbers as real and imaginary parts, each in a vector
 //	double.go   functions of f32 that are computed in f64
 //	reduce.go   sums and extremes
 //	window.go   the same of runs, element by element
@@ -40,7 +41,7 @@ func generate() (asmgen.Files, error) {
 	tables := make(map[bool][]entry)
 	for _, wide := range []bool{true, false} {
 		for _, k := range kernels() {
-			if !wide && k.wideOnly {
+			if !wide && k.wideOnly || k.recipe {
 				continue
 			}
 			m := &machine{Context: context, wide: wide, lane: k.lane, constants: constants, labels: new(int)}

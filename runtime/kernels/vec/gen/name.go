@@ -50,5 +50,6 @@ var modes = map[string]struct{ op, mode string }{
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},
 	"eq": {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},
 	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"},
+	"real-multiply": {"multiply", "RealPart"}, "imaginary-multiply": {"multiply", "ImaginaryPart"}, "real-abs": {"abs", "RealPart"},
 	"fill": {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "count": {"iota", "Elementwise"},
 }

@@ -55,6 +55,9 @@ func record() ([]byte, error) {
 
 // isRecorded leaves out what is no loop around a body, has branches, or joins and splits lanes.
 func isRecorded(k *kernel) bool {
+	if k.recipe {
+		return true
+	}
 	if k.whole != nil || k.before != nil || strings.Count(k.key, ".") > 2 || strings.HasPrefix(k.key, "power.") ||
 		strings.Contains(k.key, "c64") || strings.Contains(k.key, "c128") {
 		return false

@@ -1,0 +1,154 @@
+package native
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/amd64"
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// Complex numbers are two values, of real and of imaginary parts, each of which is a vector of f32. In memory the parts alternate: a pair of
+// vectors is split when it is loaded, and joined when it is stored.
+
+// partBytes is the size of a part.
+const partBytes = 4
+
+// Pair is an operand of complex numbers, as their real and their imaginary parts.
+func (b *Builder) Pair(along Along) (re, im Value) {
+	b.slots++
+	x := value{size: partBytes, op: -1, slot: b.slots - 1, along: along, part: 1}
+	re, x.part = b.define(x), 2
+	return re, b.define(x)
+}
+
+// StorePair puts complex numbers into memory.
+func (b *Builder) StorePair(re, im Value) {
+	b.slots++
+	b.stores = append(b.stores, store{v: re, im: im, isPair: true, slot: b.slots - 1})
+}
+
+// hasPairs reports whether there is an operand or a result of complex numbers.
+func (b *Builder) hasPairs() bool {
+	for i := range b.values {
+		if b.values[i].part != 0 {
+			return true
+		}
+	}
+	for i := range b.stores {
+		if b.stores[i].isPair {
+			return true
+		}
+	}
+	return false
+}
+
+// part is the register with a part of an operand of complex numbers.
+func (e *expansion) part(v Value) int {
+	x := &e.b.values[v]
+	parts, ok := e.parts[x.slot]
+	if !ok {
+		parts = e.loadPair(x)
+		e.parts[x.slot] = parts
+	}
+	return parts[x.part-1]
+}
+
+// loadPair brings an operand of complex numbers into two vectors. Only its neighbours in memory take more than two instructions.
+func (e *expansion) loadPair(x *value) [2]int {
+	load := func(o amd64.VectorOp, at memory) int {
+		d := e.register(false)
+		e.code = append(e.code, instr{op: o, bits: e.vectorBits(), d: d, from: at})
+		return d
+	}
+	switch x.along {
+	case Single:
+		at := memory{kind: single, index: x.slot, size: partBytes}
+		re := load(amd64.VBROADCASTSS, at)
+		at.offset = partBytes
+		return [2]int{re, load(amd64.VBROADCASTSS, at)}
+	case Repeated:
+		both := load(amd64.VMOVUPD, memory{kind: repeated, index: x.slot})
+		return e.split(both, both)
+	}
+	at := memory{kind: inSlot, index: x.slot, size: 2 * partBytes}
+	low := load(amd64.VMOVUPD, at)
+	at.offset = e.vectorBits() / 8
+	return e.split(low, load(amd64.VMOVUPD, at))
+}
+
+// split takes two vectors apart, whose lanes with even numbers are real parts.
+func (e *expansion) split(low, high int) [2]int {
+	if e.wide {
+		var even, odd [16]byte
+		for i := range even {
+			even[i], odd[i] = byte(2*i), byte(2*i+1)
+		}
+		return [2]int{e.chosen(even, low, high), e.chosen(odd, low, high)}
+	}
+	var parts [2]int
+	for i, each := range [...]uint8{0x88, 0xDD} {
+		t := e.shuffled(amd64.VSHUFPS, low, high, each)
+		parts[i] = e.register(false)
+		e.code = append(e.code, instr{op: amd64.VPERMPD, bits: 256, d: parts[i], y: t, number: 0xD8, hasNumber: true})
+	}
+	return parts
+}
+
+// join undoes split.
+func (e *expansion) join(re, im int) (low, high int) {
+	if e.wide {
+		var first, second [16]byte
+		for i := range first {
+			first[i] = byte(i/2 + i%2*16)
+			second[i] = first[i] + 8
+		}
+		return e.chosen(first, re, im), e.chosen(second, re, im)
+	}
+	x, y := e.register(false), e.register(false)
+	e.code = append(e.code, instr{op: amd64.VUNPCKLPS, bits: 256, d: x, x: re, y: im}, instr{op: amd64.VUNPCKHPS, bits: 256, d: y, x: re, y: im})
+	return e.shuffled(amd64.VPERM2F128, x, y, 0x20), e.shuffled(amd64.VPERM2F128, x, y, 0x31)
+}
+
+func (e *expansion) shuffled(o amd64.VectorOp, x, y int, how uint8) int {
+	d := e.register(false)
+	e.code = append(e.code, instr{op: o, bits: 256, d: d, x: x, y: y, number: how, hasNumber: true})
+	return d
+}
+
+// chosen takes 16 lanes, by number, of those of two vectors.
+func (e *expansion) chosen(lanes [16]byte, x, y int) int {
+	numbers, d := e.register(false), e.register(false)
+	e.code = append(e.code,
+		instr{op: amd64.VPMOVZXBD, bits: 512, d: numbers, from: memory{kind: inPool, index: e.constant(lanes)}},
+		instr{op: amd64.VMOVUPS, bits: 512, d: d, y: x},
+		instr{op: amd64.VPERMT2PS, bits: 512, d: d, x: numbers, y: y, reads: true})
+	return d
+}
+
+// joinedStores are the vectors of the results that are complex numbers. All are made before the first is stored, which may be where an operand is.
+func (e *expansion) joinedStores() [][2]int {
+	var all [][2]int
+	for i := range e.b.stores {
+		s := &e.b.stores[i]
+		if !s.isPair {
+			continue
+		}
+		// As a sum has its operands.
+		r := vec.FindRecipe(vec.Of(hlo.OpAdd, hlo.F32))
+		re, im := e.operand(r, 0, s.v), e.operand(r, 1, s.im)
+		if e.failure != "" {
+			return nil
+		}
+		low, high := e.join(re, im)
+		all = append(all, [2]int{low, high})
+	}
+	return all
+}
+
+// storePair stores what is joined.
+func (e *expansion) storePair(s *store, joined [2]int) {
+	at := memory{kind: inSlot, index: s.slot, size: 2 * partBytes}
+	for _, v := range joined {
+		e.code = append(e.code, instr{op: amd64.VMOVUPD, bits: e.vectorBits(), y: v, from: at, stores: true})
+		at.offset = e.vectorBits() / 8
+	}
+}
