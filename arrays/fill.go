@@ -12,6 +12,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	goruntime "runtime"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
@@ -41,78 +43,122 @@ func Fill(kind FillKind, seed uint64, leaf int, shape hlo.Shape) (*hlo.Literal, 
 	if !shape.IsStatic() || shape.ByteSize() == math.MaxInt64 {
 		return nil, fmt.Errorf("cannot fill a parameter of shape %v: its size is not known", shape)
 	}
-	t := shape.Type()
-	w := t.ByteSize()
-	n := int(shape.NumElements())
-	data := make([]byte, n*w)
-	draw := drawer(kind, seed<<48+uint64(leaf)<<40, shape)
-	if draw == nil {
+	rule, ok := ruleOf(kind, shape)
+	if !ok {
 		return nil, fmt.Errorf("unknown fill %q: want zeros, ones, random, uniform or model", kind)
 	}
-	if t.IsComplex() {
-		part := t.ComponentType()
-		for i := range 2 * n {
-			putFloat(data[i*w/2:], part, draw(uint64(i)).float)
-		}
-		return hlo.NewLiteral(shape, data)
+	rule.base = seed<<48 + uint64(leaf)<<40
+	data := make([]byte, shape.ByteSize())
+	draws := len(data) / rule.part.ByteSize()
+	workers := min(goruntime.GOMAXPROCS(0), 1+draws/worthWorker)
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() { rule.fill(data, draws*i/workers, draws*(i+1)/workers) })
 	}
-	for i := range n {
-		d := draw(uint64(i))
-		if t.IsFloat() {
-			putFloat(data[i*w:], t, d.float)
-			continue
-		}
-		putInt(data[i*w:w+i*w], t, d.integer)
-	}
+	all.Wait()
 	return hlo.NewLiteral(shape, data)
 }
 
-// drawn is one element, as a float and as an integer.
-type drawn struct {
-	float   float64
-	integer uint64
+// worthWorker is how many draws take long enough to have a worker of their own.
+const worthWorker = 1 << 15
+
+// fillRule makes elements, or the parts of complex ones, of draws x with u = (x>>40)·2^-24: floats are (times·u + plus)·scale rounded once, integers
+// are x>>shift & mask + least. Of these operations only the last product may round.
+type fillRule struct {
+	base               uint64
+	part               hlo.PrimitiveType
+	times, plus, scale float64
+	shift              uint
+	mask, least        uint64
+	onlyReal           bool // imaginary parts are 0
 }
 
-func drawer(kind FillKind, base uint64, shape hlo.Shape) func(i uint64) drawn {
+func ruleOf(kind FillKind, shape hlo.Shape) (fillRule, bool) {
 	t := shape.Type()
-	narrow := t.Bits() <= 2
-	unit := func(i uint64) (float64, uint64) {
-		x := splitMix64(base + i)
-		return float64(x>>40) * 0x1p-24, x
-	}
-	integer := func(x uint64, mod uint64) uint64 {
-		switch {
-		case t == hlo.PRED:
-			return x >> 63
-		case narrow:
-			return (x >> 33) % 2
-		}
-		return (x >> 33) % mod
+	r := fillRule{part: t, scale: 1, shift: 33}
+	if t.IsComplex() {
+		r.part = t.ComponentType()
 	}
 	switch kind {
 	case Zeros:
-		return func(uint64) drawn { return drawn{} }
 	case Ones:
-		if t.IsComplex() {
-			return func(i uint64) drawn { return drawn{float: float64(1 - i%2)} }
-		}
-		return func(uint64) drawn { return drawn{1, 1} }
+		r.plus, r.least, r.onlyReal = 1, 1, t.IsComplex()
 	case Random:
-		return func(i uint64) drawn { u, x := unit(i); return drawn{2*u - 1, integer(x, 8)} }
+		r.times, r.plus, r.mask = 2, -1, 7
 	case Uniform:
-		return func(i uint64) drawn { u, x := unit(i); return drawn{u, integer(x, 2)} }
+		r.times, r.mask = 1, 1
 	case Model:
-		if shape.Rank() < 2 {
-			return func(i uint64) drawn { u, x := unit(i); return drawn{0.5 + 0.5*u, integer(x, 8)} }
+		r.times, r.plus, r.mask = 0.5, 0.5, 7
+		if shape.Rank() >= 2 {
+			fanIn := 1.0
+			for a := range shape.Rank() - 1 {
+				fanIn *= float64(shape.Dim(a))
+			}
+			r.times, r.plus, r.scale = 2, -1, math.Sqrt(3/fanIn)
 		}
-		fanIn := 1.0
-		for a := range shape.Rank() - 1 {
-			fanIn *= float64(shape.Dim(a))
-		}
-		scale := math.Sqrt(3 / fanIn)
-		return func(i uint64) drawn { u, x := unit(i); return drawn{(2*u - 1) * scale, integer(x, 8)} }
+	default:
+		return r, false
 	}
-	return nil
+	if t.Bits() <= 2 {
+		r.mask &= 1
+	}
+	if t == hlo.PRED {
+		r.shift = 63
+		r.mask &= 1
+	}
+	return r, true
+}
+
+// fill makes the draws from one number to another, and writes what they make to their places in data.
+func (r *fillRule) fill(data []byte, from, to int) {
+	var buffer [512]float64
+	w := r.part.ByteSize()
+	for from < to {
+		n := min(to-from, len(buffer))
+		dst := data[from*w : (from+n)*w]
+		if r.part.IsFloat() {
+			r.floats(buffer[:n], from)
+			putFloats(dst, r.part, buffer[:n])
+		} else {
+			r.integers(dst, from)
+		}
+		from += n
+	}
+}
+
+func (r *fillRule) floats(dst []float64, from int) {
+	base, times, plus, scale := r.base+uint64(from), r.times, r.plus, r.scale
+	for i := range dst {
+		u := float64(int64(splitMix64(base+uint64(i))>>40)) * 0x1p-24
+		dst[i] = (times*u + plus) * scale
+	}
+	if r.onlyReal {
+		for i := 1 - from%2; i < len(dst); i += 2 {
+			dst[i] = 0
+		}
+	}
+}
+
+func (r *fillRule) integers(dst []byte, from int) {
+	base, shift, mask, least := r.base+uint64(from), r.shift&63, r.mask, r.least
+	w := r.part.ByteSize()
+	extend := uint(0) // the sign of a type narrower than a byte fills the byte
+	if bits := r.part.Bits(); r.part.IsSigned() && bits < 8 {
+		extend = uint(8 - bits)
+	}
+	for i := range len(dst) / w {
+		x := splitMix64(base+uint64(i))>>shift&mask + least
+		switch w {
+		case 1:
+			dst[i] = byte(int8(x<<extend) >> extend)
+		case 2:
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(x))
+		case 4:
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(x))
+		case 8:
+			binary.LittleEndian.PutUint64(dst[8*i:], x)
+		}
+	}
 }
 
 // splitMix64 is the finaliser of SplitMix64 applied to the next state.
@@ -123,30 +169,33 @@ func splitMix64(state uint64) uint64 {
 	return z ^ z>>31
 }
 
-// putFloat stores x rounded once to t.
-func putFloat(b []byte, t hlo.PrimitiveType, x float64) {
+// putFloats stores numbers, each rounded once to t.
+func putFloats(dst []byte, t hlo.PrimitiveType, src []float64) {
 	switch t {
 	case hlo.F64:
-		binary.LittleEndian.PutUint64(b, math.Float64bits(x))
+		for i, x := range src {
+			binary.LittleEndian.PutUint64(dst[8*i:], math.Float64bits(x))
+		}
 	case hlo.F32:
-		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(x)))
+		for i, x := range src {
+			binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(x)))
+		}
 	default:
 		f, _ := narrowFormat(t)
-		code := f.FromFloat64(x)
-		b[0] = byte(code)
-		if t.ByteSize() == 2 {
-			b[1] = byte(code >> 8)
+		wide := t.ByteSize() == 2
+		for i, x := range src {
+			var code uint16
+			if y := float32(x); float64(y) == x { // from there it is sooner done
+				code = f.FromFloat32(y)
+			} else {
+				code = f.FromFloat64(x)
+			}
+			if wide {
+				binary.LittleEndian.PutUint16(dst[2*i:], code)
+			} else {
+				dst[i] = byte(code)
+			}
 		}
-	}
-}
-
-// putInt stores the low bits of x; b is exactly one element long.
-func putInt(b []byte, t hlo.PrimitiveType, x uint64) {
-	if bits := t.Bits(); t.IsSigned() && bits < 8 {
-		x = uint64(int64(x<<(64-bits)) >> (64 - bits))
-	}
-	for i := range b {
-		b[i] = byte(x >> (8 * i))
 	}
 }
 

@@ -313,7 +313,7 @@ func (f *fiber) call(a *activation, s *step, i int, in []int32) outcome {
 		child.runsOften()
 	}
 	if child.fn.runs != nil && !f.run.stepwise && f.run.stop.Load() == nil {
-		if !f.straightBegun(child) {
+		if !f.straight(child) {
 			return proceed // with the rest of the callee
 		}
 		f.top, a.phase = a, 0
@@ -456,9 +456,7 @@ func (f *fiber) again(a, child *activation, in []int32) {
 		f.run.passFailures(a, child, in)
 	}
 	child.begin()
-	if child.meter != nil {
-		child.meter.begin()
-	}
+	child.meterBegins()
 	f.top = child
 }
 

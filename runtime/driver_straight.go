@@ -18,16 +18,8 @@ func straightKernels(steps []step) []TensorKernel {
 }
 
 // straight runs the kernels of a, whose arguments and results are bound, and returns from it. It reports false if the run
-// has failed, here or elsewhere; f.top and its pc then tell where to go on, carefully.
+// has failed, here or elsewhere; f.top and its pc then tell where to go on, carefully. The caller has told the meter.
 func (f *fiber) straight(a *activation) bool {
-	if a.meter != nil {
-		a.meter.begin()
-	}
-	return f.straightBegun(a)
-}
-
-// straightBegun is straight for a caller that has told the meter.
-func (f *fiber) straightBegun(a *activation) bool {
 	f.top = a
 	if a.meter != nil && a.meter.on {
 		return f.straightTimed(a)
@@ -67,6 +59,7 @@ func (f *fiber) straightLoop(a, cond, body *activation, trips int64) outcome {
 			}
 		} else {
 			a.phase = whileCondition
+			cond.meterBegins()
 			if !f.straight(cond) {
 				return proceed
 			}
@@ -80,6 +73,7 @@ func (f *fiber) straightLoop(a, cond, body *activation, trips int64) outcome {
 			body.begin()
 			return proceed
 		}
+		body.meterBegins()
 		if !f.straight(body) {
 			return proceed
 		}

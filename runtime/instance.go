@@ -255,14 +255,21 @@ func (a *activation) bindOut(i int, data []byte) {
 }
 
 // instancePool keeps instances of one function for the next executions on the same host. Beyond its limit an instance's
-// arena goes back to the allocator.
+// memory goes back to the allocator. The instance that came back last stands apart, since executions one after the other need no lock for it.
 type instancePool struct {
+	last  atomic.Pointer[tensorRun]
 	mu    sync.Mutex
-	idle  []*tensorRun
+	idle  []*tensorRun // the others
 	limit int
 }
 
 func (p *instancePool) get(fn *tensorFunction, host *Host) (*tensorRun, error) {
+	if r := p.last.Swap(nil); r != nil {
+		if r.host == host {
+			return r, nil
+		}
+		p.keep(r)
+	}
 	p.mu.Lock()
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		if r := p.idle[i]; r.host == host {
@@ -278,8 +285,18 @@ func (p *instancePool) get(fn *tensorFunction, host *Host) (*tensorRun, error) {
 }
 
 func (p *instancePool) put(r *tensorRun) {
+	if p.limit > 0 {
+		r = p.last.Swap(r)
+	}
+	if r != nil {
+		p.keep(r)
+	}
+}
+
+// keep is put for one that does not come back last.
+func (p *instancePool) keep(r *tensorRun) {
 	p.mu.Lock()
-	if len(p.idle) < p.limit {
+	if len(p.idle) < p.limit-1 {
 		p.idle = append(p.idle, r)
 		r = nil
 	}
@@ -295,6 +312,9 @@ func (p *instancePool) trim() {
 	idle := p.idle
 	p.idle = nil
 	p.mu.Unlock()
+	if r := p.last.Swap(nil); r != nil {
+		r.free()
+	}
 	for _, r := range idle {
 		r.free()
 	}

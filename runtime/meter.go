@@ -292,6 +292,13 @@ func (a *activation) each(visit func(*activation), fibers func(*fiber)) {
 	}
 }
 
+// meterBegins tells the meter of a, if it has one, that an execution begins.
+func (a *activation) meterBegins() {
+	if a.meter != nil {
+		a.meter.begin()
+	}
+}
+
 // begin begins an execution, and reports whether it is timed.
 func (m *meter) begin() bool {
 	m.executions++

@@ -64,25 +64,25 @@ const (
 	stepSegmentEnd
 )
 
-// step is one instruction of the driver.
+// step is one instruction of the driver. What the driver reads of each plain kernel comes first: one line of the cache.
 type step struct {
-	run      TensorKernel // stepKernel only; tested first
-	kind     stepKind
+	run       TensorKernel // stepKernel only; tested first
+	stretch   int          // if not 0, the stretch that begins here, counted from 1
+	kind      stepKind
+	evaluated bool
+	kernel    int32 // index among the function's kernels; -1 for steps that no kernel stands for
+	site      int32 // index among the activation's call sites, -1 if it has none
+	argument  int32 // stepAwaitArgument
+	in, out   []int32
+	scratch   int64
+
 	runAsync AsyncTensorKernel
 	small    []SmallCall // the same as run, or nil
 	code     scalar.Code // the same as run, or nil
 	scalar   *scalarLoop // the same as a loop, or nil
-
-	evaluated bool
-	stretch   int // if not 0, the stretch that begins here, counted from 1
-	scratch   int64
-	in, out   []int32
-	kernel    int32   // index among the function's kernels; -1 for steps that no kernel stands for
-	site      int32   // index among the activation's call sites, -1 if it has none
-	argument  int32   // stepAwaitArgument
-	notices   []int32 // stepNotify, stepSegmentEnd: segments that wait for the step before
-	control   *Control
-	callees   []*tensorFunction
+	notices  []int32     // stepNotify, stepSegmentEnd: segments that wait for the step before
+	control  *Control
+	callees  []*tensorFunction
 }
 
 // The control kernels. The driver knows them; they are not in the registry.

@@ -9,11 +9,11 @@ var Family = pass.Family{
 		BatchDotSimplification,
 		Decomposer,
 		DimensionMerger,
-		TransposeFolding,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"dot-dimension-normalizer": NewDimensionNormalizer,
 		"dot-merger":               NewMerger,
 		"gemv-rewriter":            NewGemvRewriter,
+		"transpose-folding":        NewTransposeFolding,
 	},
 }

@@ -7,36 +7,57 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// TransposeFolding contracts along other dimensions rather than transposing.
-var TransposeFolding = &pass.Pass{
-	Name: "transpose-folding",
-	Doc: `dot and convolution of a transposed operand → of the operand, along its own dimensions
+const foldingDoc = `dot and convolution of a transposed operand → of the operand, along its own dimensions
 
-Transposes that move batch dimensions of a dot stay, and those that move nothing.`,
-	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
-		for in := range pass.Each(c) {
-			if in.Opcode() != hlo.OpDot && in.Opcode() != hlo.OpConvolution || in.NumOperands() != 2 {
-				continue
-			}
-			for i := range 2 {
-				now := c.At(in.ID())
-				t := now.OperandInstr(i)
-				if t.Opcode() != hlo.OpTranspose || t.NumControlPredecessors() > 0 {
+Transposes that move batch dimensions of a dot stay, and those that move nothing. With runs, so do those of convolutions, and those without which neighbours in
+memory were neither neighbours in the product nor along the last contracting dimension: what packs them reads runs.`
+
+// NewTransposeFolding makes the pass transpose-folding, which contracts along other dimensions rather than transposing.
+func NewTransposeFolding(o pass.Options) (*pass.Pass, error) {
+	const key = "runs"
+	if err := o.Known(key); err != nil {
+		return nil, err
+	}
+	runs, err := o.Bool(key)
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "transpose-folding", Doc: foldingDoc, Options: o, Params: []pass.Param{{Name: key, Doc: "only where runs of memory stay together, in dots; false"}},
+		Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+			for in := range pass.Each(c) {
+				if in.Opcode() != hlo.OpDot && (in.Opcode() != hlo.OpConvolution || runs) || in.NumOperands() != 2 {
 					continue
 				}
-				perm := hlo.AttrsOf[hlo.DimensionsAttrs](t).Dimensions
-				attrs, ok := through(now.Attrs(), i, perm)
-				if !ok || slices.Equal(perm, iota(len(perm))) || !ctx.Spend("transpose") {
-					continue
+				for i := range 2 {
+					now := c.At(in.ID())
+					t := now.OperandInstr(i)
+					if t.Opcode() != hlo.OpTranspose || t.NumControlPredecessors() > 0 {
+						continue
+					}
+					perm := hlo.AttrsOf[hlo.DimensionsAttrs](t).Dimensions
+					attrs, ok := through(now.Attrs(), i, perm)
+					if !ok || runs && !hasRuns(attrs, i, len(perm)) || slices.Equal(perm, iota(len(perm))) || !ctx.Spend("transpose") {
+						continue
+					}
+					from, gone := t.Operand(0), t.ID()
+					c.Instr(in.ID()).SetAttrs(attrs).SetOperand(i, from)
+					pass.Release(c, gone, nil)
+					ctx.Count("transposes", 1)
 				}
-				from, gone := t.Operand(0), t.ID()
-				c.Instr(in.ID()).SetAttrs(attrs).SetOperand(i, from)
-				pass.Release(c, gone, nil)
-				ctx.Count("transposes", 1)
 			}
-		}
-		return nil
-	},
+			return nil
+		}}, nil
+}
+
+// hasRuns reports whether the last dimension of operand i of a dot is a free one, or the last contracting one.
+func hasRuns(attrs hlo.OpAttrs, i, rank int) bool {
+	a := attrs.(*hlo.DotAttrs)
+	contracting := a.LHSContracting
+	if i == 1 {
+		contracting = a.RHSContracting
+	}
+	at := slices.Index(contracting, int64(rank-1))
+	return at < 0 || at == len(contracting)-1
 }
 
 // through is the attributes of a contraction whose operand i is read as it is before a transpose.

@@ -138,7 +138,7 @@ func (p *product[T]) planBlocks() {
 	}
 	p.workspaces.New = func() any {
 		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR), last: make([]int, p.kernel.MR)}
-		if p.onRows {
+		if p.onRows || p.isPacked() {
 			w.edge = make([]T, p.kernel.NR*min(p.k, gemm.KC))
 		}
 		return w
@@ -237,15 +237,15 @@ func (p *product[T]) packRight(dst, src []T, lo, hi int) {
 func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	w := p.workspaces.Get().(*workspace[T])
 	left, out := elems[T](p.lhs.of(f)), elems[T](p.out.of(f))
+	blocks := p.rowBlocks(f)
 	right := p.constant
 	switch {
-	case p.onRows:
+	case p.onRows || right == nil && blocks == 1:
 		right = elems[T](p.rhs.of(f))
 	case right == nil:
 		right = elems[T](p.packed.of(f))
 	}
 	held := [3]int{-1} // what is packed of the left side: batch, row and column
-	blocks := p.rowBlocks(f)
 	for task := lo; task < hi; task++ {
 		bj := task / blocks
 		i, end := p.rowsOf(task%blocks, blocks)
@@ -254,31 +254,36 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		c := out[(b*p.m+i)*p.n+j:]
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)
-			if blocks == 1 && p.isPacked() {
-				strips := p.packStrips()
-				part := (bj*p.packSteps() + k/gemm.KC) * strips
-				p.packRight(right, elems[T](p.rhs.of(f)), part, part+strips)
-			}
-			var from []T
-			if p.onRows {
-				from = right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]
-			} else {
-				from = right[bj*p.k*p.blockN+k*p.blockN:]
-			}
-			if p.placed != nil {
-				p.blockInPlace(f, w, left, from, c, b, i, end, cols, k, k+kc)
-				continue
-			}
-			if wanted := [3]int{b, i, k}; wanted != held {
+			if wanted := [3]int{b, i, k}; p.placed == nil && wanted != held {
 				p.packRows(f, w, left, b, i, end, k, k+kc)
 				held = wanted
 			}
-			if p.onRows {
-				p.kernel.BlockOnRows(end-i, cols, kc, w.left, from, p.rowStride, c, p.n, k > 0, w.tile, w.edge)
-				continue
+			switch {
+			case blocks == 1 && p.isPacked():
+				// Each panel is multiplied while it is in the nearest cache, and is packed over the one before.
+				for x := 0; x < cols; x += p.panel {
+					n := min(p.panel, cols-x)
+					gemm.Pack(&p.right, w.edge, right[p.rightBatch[b]:], p.panel, j+x, j+x+n, k, k+kc)
+					p.multiply(f, w, left, w.edge, c[x:], b, i, end, n, k, k+kc)
+				}
+			case p.onRows:
+				p.multiply(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, b, i, end, cols, k, k+kc)
+			default:
+				p.multiply(f, w, left, right[(bj*p.k+k)*p.blockN:], c, b, i, end, cols, k, k+kc)
 			}
-			p.kernel.Block(end-i, cols, kc, w.left, from, c, p.n, k > 0, w.tile)
 		}
 	}
 	p.workspaces.Put(w)
+}
+
+// multiply computes rows [i, end) of cols columns over [k, k1), of which right begins with the first, with the left side where it is or as it has been packed.
+func (p *product[T]) multiply(f *runtime.TensorFrame, w *workspace[T], left, right, c []T, batch, i, end, cols, k, k1 int) {
+	switch {
+	case p.placed != nil:
+		p.blockInPlace(f, w, left, right, c, batch, i, end, cols, k, k1)
+	case p.onRows:
+		p.kernel.BlockOnRows(end-i, cols, k1-k, w.left, right, p.rowStride, c, p.n, k > 0, w.tile, w.edge)
+	default:
+		p.kernel.Block(end-i, cols, k1-k, w.left, right, c, p.n, k > 0, w.tile)
+	}
 }

@@ -9,4 +9,5 @@
 //	micro.go   the inner loop in Go
 //	micro_*.go the inner loop in assembly, which gen writes
 //	pack.go    packing from memory with arbitrary offsets
+//	runs_*.go  packing of runs in assembly
 package gemm

@@ -116,6 +116,53 @@ func TestPairs(t *testing.T) {
 	require.Equal(t, want, multiply(portablePairs(), m, n, k, a, b))
 }
 
+// TestPack holds panels to their definition, wherever rows and ks lie: in runs of all lengths, evenly apart, or anywhere.
+func TestPack(t *testing.T) {
+	testPack[float32](t)
+	testPack[float64](t)
+	testPack[int8](t)
+}
+
+func testPack[T float32 | float64 | int8](t *testing.T) {
+	const n, k = 75, 90
+	rng := rand.New(rand.NewPCG(5, 6))
+	inRuns := func(n, run, apart int) []int {
+		v := make([]int, n)
+		for i := range v {
+			v[i] = i/run*apart + i%run
+		}
+		return v
+	}
+	src := make([]T, 1<<17)
+	for i := range src {
+		src[i] = T(rng.IntN(200) - 100)
+	}
+	for _, m := range []Matrix{
+		NewMatrix(inRuns(n, 1, 100), inRuns(k, k, 0)), NewMatrix(inRuns(n, n, 0), inRuns(k, 1, 100)),
+		NewMatrix(inRuns(n, 40, 9000), inRuns(k, 1, 50)), NewMatrix(inRuns(n, 1, 50), inRuns(k, 20, 5000)),
+		NewMatrix(inRuns(n, 1, 40), inRuns(k, 33, 5000)), NewMatrix(inRuns(n, 1, 8), inRuns(k, 7, 5000)),
+		NewMatrix(rng.Perm(n), rng.Perm(k)), NewMatrix(inRuns(n, n, 0), rng.Perm(k)),
+	} {
+		for _, r := range []int{2, 4, 6, 8, 12, 14, 16, 32} {
+			for _, at := range [][4]int{{0, n, 0, k}, {r, 2 * r, 3, 70}, {5, min(n, 5+r+1), 10, 11}} {
+				i0, i1, k0, k1 := at[0], at[1], at[2], at[3]
+				got, want := make([]T, Padded(i1-i0, r)*(k1-k0)+1), make([]T, Padded(i1-i0, r)*(k1-k0)+1)
+				for i := range got {
+					got[i] = 101
+				}
+				want[len(want)-1] = 101
+				for i := i0; i < i1; i++ {
+					for x := k0; x < k1; x++ {
+						want[(i-i0)/r*r*(k1-k0)+(x-k0)*r+(i-i0)%r] = src[m.Rows[i]+m.Ks[x]]
+					}
+				}
+				Pack(&m, got, src, r, i0, i1, k0, k1)
+				require.Equal(t, want, got, "panels of %d, %v", r, at)
+			}
+		}
+	}
+}
+
 func BenchmarkBlock(b *testing.B) {
 	for _, n := range []int{128, 384} {
 		b.Run(fmt.Sprintf("f32/%d", n), func(b *testing.B) {
@@ -142,6 +189,31 @@ func BenchmarkMicro(b *testing.B) {
 				g.Run(1, k, x, y, c, g.NR, true, Ahead[float32]{From: y})
 			}
 			b.ReportMetric(float64(2*g.MR*g.NR*k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFlop/s")
+		})
+	}
+}
+
+// BenchmarkPack is the packing of a right matrix whose columns lie together, and of a left one whose rows do.
+func BenchmarkPack(b *testing.B) {
+	for _, s := range [][3]int{{64, 1024, 32}, {4096, 32, 32}, {2048, 512, 32}, {32, 256, 32}, {112, 256, 14}, {1008, 1024, 14}} {
+		n, k, r := s[0], s[1], s[2]
+		b.Run(fmt.Sprintf("%dx%d/%d", n, k, r), func(b *testing.B) {
+			rows, ks := make([]int, n), make([]int, k)
+			for i := range rows {
+				rows[i] = i * k
+			}
+			for i := range ks {
+				ks[i] = i
+			}
+			m := NewMatrix(rows, ks)
+			src, dst := make([]float32, n*k), make([]float32, Padded(n, r)*k)
+			for b.Loop() {
+				for k0 := 0; k0 < k; k0 += KC {
+					k1 := min(k, k0+KC)
+					Pack(&m, dst[k0*Padded(n, r):], src, r, 0, n, k0, k1)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n*k), "ns/element")
 		})
 	}
 }

@@ -380,6 +380,16 @@ func combine4F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 //go:noescape
 func combine8F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 
+// runsAVX512 copies k rows of panels times 128 bytes, stride bytes apart, to panels that are panel bytes apart.
+//
+//go:noescape
+func runsAVX512(k int, panels int, src *byte, stride int, dst *byte, panel int)
+
+// runsAVX2 copies k rows of panels times 64 bytes, stride bytes apart, to panels that are panel bytes apart.
+//
+//go:noescape
+func runsAVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+
 // peakAVX512 multiplies and adds 14 vectors in every round.
 func peakAVX512(rounds int)
 

@@ -13816,6 +13816,73 @@ done:
 	VZEROUPPER
 	RET
 
+// func runsAVX512(k int, panels int, src *byte, stride int, dst *byte, panel int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·runsAVX512(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ stride+24(FP), DX
+	MOVQ dst+32(FP), BX
+	MOVQ panel+40(FP), SI
+
+row:
+	MOVQ CX, DI
+	LEAQ (CX)(DX*4), R8
+	MOVQ BX, R9
+	MOVQ panels+8(FP), R10
+
+panel:
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	VMOVUPS    Z0, (R9)
+	VMOVUPS    Z1, 64(R9)
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000080, R8
+	ADDQ       SI, R9
+	DECQ       R10
+	JNZ        panel
+	ADDQ       DX, CX
+	ADDQ       $0x00000080, BX
+	DECQ       AX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func runsAVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+// Requires: AVX, MMX+
+TEXT ·runsAVX2(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ stride+24(FP), DX
+	MOVQ dst+32(FP), BX
+	MOVQ panel+40(FP), SI
+
+row:
+	MOVQ CX, DI
+	LEAQ (CX)(DX*4), R8
+	MOVQ BX, R9
+	MOVQ panels+8(FP), R10
+
+panel:
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	PREFETCHT0 (R8)
+	VMOVUPS    Y0, (R9)
+	VMOVUPS    Y1, 32(R9)
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000040, R8
+	ADDQ       SI, R9
+	DECQ       R10
+	JNZ        panel
+	ADDQ       DX, CX
+	ADDQ       $0x00000040, BX
+	DECQ       AX
+	JNZ        row
+	VZEROUPPER
+	RET
+
 // func peakAVX512(rounds int)
 // Requires: AVX, AVX512F
 TEXT ·peakAVX512(SB), NOSPLIT, $0-8

@@ -37,22 +37,38 @@ func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 		panel := dst[:kc*r]
 		dst = dst[kc*r:]
 		rows := m.Rows[i:min(i+r, i1)]
+		if len(rows) < r {
+			clear(panel)
+		}
 		switch {
 		case m.linearKs:
-			if len(rows) < r {
-				clear(panel)
-			}
 			Interleave(panel, src, rows, ks[0], kc, r)
+		case len(rows) == r && isLinear(rows):
+			packRuns(panel, src[rows[0]:], ks, r, r)
 		default:
-			if len(rows) < r {
-				clear(panel)
+			packScattered(panel, src, rows, ks, r)
+		}
+	}
+}
+
+// packScattered packs a panel of rows that are not neighbours and only parts of which lie together.
+func packScattered[T Number](panel, src []T, rows, ks []int, r int) {
+	for k := 0; k < len(ks); {
+		n := 1
+		for k+n < len(ks) && ks[k+n] == ks[k]+n {
+			n++
+		}
+		if n >= side {
+			Interleave(panel[k*r:], src, rows, ks[k], n, r)
+			k += n
+			continue
+		}
+		for _, at := range ks[k : k+n] {
+			p := panel[k*r:][:len(rows)]
+			for x, row := range rows {
+				p[x] = src[row+at]
 			}
-			for k, at := range ks {
-				p := panel[k*r:][:len(rows)]
-				for x, row := range rows {
-					p[x] = src[row+at]
-				}
-			}
+			k++
 		}
 	}
 }
@@ -63,6 +79,9 @@ const runsTogether = 8
 
 // packRuns is Pack of n rows, a multiple of r, that are neighbours in memory.
 func packRuns[T Number](dst, src []T, ks []int, r, n int) {
+	if vectorRuns(dst, src, ks, r, n) {
+		return
+	}
 	for k := 0; k < len(ks); k += runsTogether {
 		some := ks[k:min(k+runsTogether, len(ks))]
 		for i := 0; i < n; i += r {
@@ -126,6 +145,9 @@ func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
 		return false
 	}
 	to, from := words(panel), words(src)
+	if wideSquares(to, from, rows, at, n, r) {
+		return true
+	}
 	if len(rows) < side {
 		return len(rows) == r && r >= side/2 && narrowSquares(to, from, rows, at, n)
 	}
@@ -148,6 +170,19 @@ func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
 			return true
 		}
 	}
+}
+
+// wideSquares is squares with vectors of 512 bits, if the processor has them.
+func wideSquares(to, from []uint32, rows []int, at, n, r int) bool {
+	if n < 2*side {
+		return false
+	}
+	for x := 0; x < len(rows); x += 2 * side {
+		if !square.WideRows(to[x:], from[at:], rows[x:min(x+2*side, len(rows))], n, r) {
+			return false
+		}
+	}
+	return true
 }
 
 // narrowSquares is squares for a panel of four to seven rows, each of which is as long as there are rows: a column of a square ends in what the next one overwrites.

@@ -43,6 +43,8 @@ type op struct {
 	args  []Value
 	d     Value
 	truth bool // logic on truth values: see [isLogic]
+	// inverts says that a division may multiply by the reciprocal: see [Builder.Quotient].
+	inverts bool
 }
 
 type store struct {

@@ -36,11 +36,13 @@ func (b *Builder) Compile() (*Code, bool) {
 	if disabled.Load() || len(b.stores)+len(b.folds) == 0 {
 		return nil, false
 	}
-	e, err := expand(b)
-	if err != nil {
+	m := b.machineCode(true)
+	if m == nil { // there may be too few registers for reciprocals
+		m = b.machineCode(false)
+	}
+	if m == nil {
 		return nil, false
 	}
-	m := assemble(e)
 	memory, cleanup := executable(m.bytes)
 	if memory == nil {
 		return nil, false
@@ -49,6 +51,15 @@ func (b *Builder) Compile() (*Code, bool) {
 	c.Most = max(64, mostInstructions/max(1, m.instructions)) * m.lanes
 	runtime.AddCleanup(c, cleanup, memory)
 	return c, true
+}
+
+// machineCode is the loop, or nil if there is none in this way.
+func (b *Builder) machineCode(inverts bool) *machineCode {
+	e, err := expand(b, inverts)
+	if err != nil {
+		return nil
+	}
+	return assemble(e)
 }
 
 // Run computes bundles of rows of n elements each. Slots are the pointers to what belongs to the first row. Strides are how many bytes further the next one's

@@ -170,6 +170,7 @@ func (a *assigner) begin(before, identities []int) {
 			a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.M(p, int32(at)), Y: amd64.R(0)})
 		}
 	}
+	var temporary []int
 	for _, i := range before {
 		x := &a.code[i]
 		var r [3]amd64.Reg
@@ -178,7 +179,14 @@ func (a *assigner) begin(before, identities []int) {
 				r[n] = amd64.Reg(a.at[v])
 			}
 		}
+		if a.at[x.d] < 0 { // other invariants alone need it
+			a.take(x.d, 0, x)
+			temporary = append(temporary, x.d)
+		}
 		a.emit(x, r)
+	}
+	for _, v := range temporary {
+		a.drop(v)
 	}
 }
 
@@ -212,21 +220,35 @@ func (e *expansion) newLabels(c *amd64.Code) []amd64.Label {
 	return labels
 }
 
-// invariants are up to n instructions whose results are vectors that are the same for all elements, and these vectors.
+// invariants are instructions whose results are vectors that are the same for all elements, and up to n such results that others need: all of these instructions
+// if there are registers for what they need, or the first ones.
 func (e *expansion) invariants(n int) (code, results []int) {
-	definitions := make([]int, len(e.isMask))
-	for i := range e.code {
-		definitions[e.code[i].d]++
-	}
+	definitions := e.definitions()
 	same := make([]bool, len(e.isMask))
 	same[0] = true
+	needed := make([]bool, len(e.isMask))
 	for i := range e.code {
 		x := &e.code[i]
-		if len(code) == n || x.d == 0 || e.isMask[x.d] || definitions[x.d] > 1 || x.reads || x.from.kind == inSlot || x.from.kind == inChains || !same[x.x] || !same[x.y] || !same[x.k] {
+		if x.d == 0 || e.isMask[x.d] || definitions[x.d] > 1 || x.reads || x.from.kind == inSlot || x.from.kind == inChains || !same[x.x] || !same[x.y] || !same[x.k] {
+			for _, v := range x.registers() {
+				needed[v] = true
+			}
 			continue
 		}
 		same[x.d] = true
-		code, results = append(code, i), append(results, x.d)
+		code = append(code, i)
+	}
+	for _, i := range code {
+		if d := e.code[i].d; needed[d] {
+			results = append(results, d)
+		}
+	}
+	if len(results) <= n && len(code) <= 16 { // in registers all of them before the loop, whatever the processor has
+		return code, results
+	}
+	code, results = code[:min(n, len(code))], results[:0]
+	for _, i := range code {
+		results = append(results, e.code[i].d)
 	}
 	return code, results
 }

@@ -82,6 +82,8 @@ type expansion struct {
 	pool    [][16]byte
 	numbers map[[16]byte]int
 	failure string
+	inverts bool  // quotients are made of reciprocals
+	once    []int // the registers that only are worth computing in front of the loop
 }
 
 // loading is a value as a recipe loads it.
@@ -113,20 +115,22 @@ func (e *expansion) fail(format string, args ...any) int {
 	return 0
 }
 
-// expand makes the instructions of a chain.
-func expand(b *Builder) (*expansion, error) {
+// expand makes the instructions of a chain; inverts lets quotients be made of reciprocals.
+func expand(b *Builder, inverts bool) (*expansion, error) {
 	lane, ok := b.lane()
 	if !ok {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
 	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
-		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: b.hasPairs(), numbers: make(map[[16]byte]int)}
+		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: b.hasPairs(), numbers: make(map[[16]byte]int), inverts: inverts}
 	for i := range b.ops {
 		o := &b.ops[i]
 		switch {
 		case o.truth:
 			e.logic(o)
 		case e.shift(o):
+		case o.inverts && e.inverts:
+			e.divide(o)
 		default:
 			e.recipe(vec.FindRecipe(o.name), o.args, o.d)
 		}

@@ -20,7 +20,8 @@ type machineCode struct {
 const bytesOfInstruction = 10
 
 // assemble writes the loop over bundles of rows and over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
-// that give the same for all elements of a row as there are registers to spare are computed where the row begins.
+// that give the same for all elements of a row as there are registers to spare are computed where the row begins. It returns nil if one is left in the loop that
+// must not be.
 func assemble(e *expansion) *machineCode {
 	all := make([]int, len(e.code))
 	for i := range all {
@@ -47,6 +48,9 @@ func assemble(e *expansion) *machineCode {
 		if !slices.Contains(before, i) {
 			body = append(body, i)
 		}
+	}
+	if slices.ContainsFunc(body, func(i int) bool { return e.code[i].d != 0 && slices.Contains(e.once, e.code[i].d) }) {
+		return nil
 	}
 	c = &amd64.Code{}
 	c.Grow((w.n+2)*bytesOfInstruction*len(all) + len(e.pool)*trial.bits()/8 + 1024)

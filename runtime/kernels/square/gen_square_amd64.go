@@ -28,3 +28,9 @@ func transpose64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, row
 //
 //go:noescape
 func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr)
+
+// wideRows32 transposes cols squares of 16 by 16 32-bit elements, the rows of which begin at offsets from src; of each column it writes the elements of kept.
+// The stride is in bytes, offsets in elements.
+//
+//go:noescape
+func wideRows32(dst *byte, src *byte, offsets *[16]int, dstStride uintptr, cols uintptr, kept uint16)

@@ -76,6 +76,29 @@ func Rows(dst, src []uint32, rows *[8]int, n, dstStride int) int {
 	return n
 }
 
+// wideSide is how many elements a square of vectors of 512 bits has along each axis.
+const wideSide = 16
+
+// WideRows writes dst[c*dstStride+r] = src[rows[r]+c] for up to sixteen rows and all n columns, and nothing else. It reports false, and writes nothing, where there are no
+// vectors of 512 bits, or too few columns for one.
+func WideRows(dst, src []uint32, rows []int, n, dstStride int) bool {
+	if !hasWide || n < wideSide || len(rows) == 0 || len(rows) > wideSide || dstStride < 0 {
+		return false
+	}
+	var at [wideSide]int
+	for i := range at {
+		at[i] = rows[min(i, len(rows)-1)]
+		_ = src[at[i]:][:n]
+	}
+	_ = dst[(n-1)*dstStride:][:len(rows)]
+	kept := uint16(1<<len(rows) - 1)
+	wideRows32((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), &at, uintptr(4*dstStride), uintptr(n/wideSide), kept)
+	if rest := n % wideSide; rest > 0 { // the last square overlaps
+		wideRows32((*byte)(unsafe.Pointer(&dst[(n-wideSide)*dstStride])), (*byte)(unsafe.Pointer(&src[n-wideSide])), &at, uintptr(4*dstStride), 1, kept)
+	}
+	return true
+}
+
 // plain is Transpose by loops, in squares that stay in the nearest cache.
 func plain[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	const size = 32

@@ -6,7 +6,10 @@ import (
 
 //go:generate go run ./gen
 
-var hasVectors = cpu.X86.HasAVX
+var (
+	hasVectors = cpu.X86.HasAVX
+	hasWide    = cpu.X86.HasAVX512F
+)
 
 // whole transposes whole squares of side elements of width bytes.
 func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width int) {

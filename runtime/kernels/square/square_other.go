@@ -2,10 +2,12 @@
 
 package square
 
-const hasVectors = false
+const hasVectors, hasWide = false, false
 
 func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width int) {
 	panic("square: no vectors")
 }
 
 func rows32(_, _ *byte, _ *[8]int, _, _ uintptr) { panic("square: no vectors") }
+
+func wideRows32(_, _ *byte, _ *[wideSide]int, _, _ uintptr, _ uint16) { panic("square: no vectors") }

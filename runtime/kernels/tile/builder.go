@@ -385,7 +385,7 @@ func (b *Builder) layOut(p *Program) {
 		if b.values[s.d].def == i && !direct[int(s.d)] {
 			p.regs[s.d] = m.take(lane(b.values[s.d].typ).ByteSize())
 		}
-		st := step{fn: s.fn, run: s.fn, d: int(s.d), vector: s.vector, exchanged: s.exchanged}
+		st := step{fn: s.fn, run: s.fn, d: int(s.d), vector: s.vector, exchanged: s.exchanged, quotient: s.op == hlo.OpDivide && b.values[s.d].typ == hlo.BF16}
 		for k, to := range []*int{&st.a, &st.b, &st.c} {
 			if k < len(s.args) {
 				*to = int(s.args[k])

@@ -155,6 +155,7 @@ func (p *Program) writer() *nativeWriter {
 
 func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 	p := w.p
+	w.code.rows = rows
 	for i := range p.loads {
 		w.load(i, rows)
 	}
@@ -195,7 +196,6 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 	if w.code.Code, ok = w.Compile(); !ok {
 		return nil, false
 	}
-	w.code.rows = rows
 	return &w.code, true
 }
 
@@ -257,8 +257,20 @@ func (w *nativeWriter) step(i int) bool {
 	if s.exchanged {
 		args[0], args[1] = args[1], args[0]
 	}
+	if s.quotient && len(args) == 2 {
+		w.set(s.d, w.Quotient(w.rowLength(), s.vector, args[0], args[1]))
+		return true
+	}
 	w.set(s.d, w.Op(s.vector, w.p.truth[s.d], args...))
 	return true
+}
+
+// rowLength is the number of elements for which what belongs to a row is brought into registers once.
+func (w *nativeWriter) rowLength() int {
+	if w.code.rows > 0 {
+		return w.code.rows
+	}
+	return w.p.Len()
 }
 
 // call runs the code over n elements of a tile.

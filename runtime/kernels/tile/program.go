@@ -46,6 +46,8 @@ type step struct {
 	d, a, b, c int
 	vector     vectors.Name // see operation
 	exchanged  bool
+	// quotient says that it divides numbers of bf16, and that the result will be rounded to that.
+	quotient bool
 }
 
 // loop is the inner loop of an op. The operands beyond its arity are those of register 0 and must not be touched. d may be a, b or c.

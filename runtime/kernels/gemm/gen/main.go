@@ -46,6 +46,8 @@ func generate() (asmgen.Files, error) {
 	g.micro("f32AVX2InPlace", f32, 6, 32, inPlace)
 	g.micro("f64AVX2InPlace", f64, 6, 32, inPlace)
 	g.vectorLoops()
+	g.runs("runsAVX512", 64)
+	g.runs("runsAVX2", 32)
 	g.peak("peakAVX512", 64)
 	g.peak("peakAVX2", 32)
 	return asmgen.Compile(g.Context, "runtime/kernels/gemm", "micro")
@@ -260,6 +262,49 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 		m.ADDQ(operand.U32(uint32(n*2*m.width)), m.b)
 	}
 }
+
+// runs builds a function that cuts rows into panels of two vectors of columns. A row is read from front to back, while memory is asked for rows ahead: their
+// pages are others, so that the processor does not foresee them.
+func (g generator) runs(name string, vector int) {
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(k, panels int, src *byte, stride int, dst *byte, panel int)")
+	g.Doc(fmt.Sprintf("%s copies k rows of panels times %d bytes, stride bytes apart, to panels that are panel bytes apart.", name, 2*vector))
+	g.Pragma("noescape")
+	load := func(param string) reg.Register { return g.Load(g.Param(param), g.GP64()) }
+	k, src, stride, dst, panel := load("k"), load("src"), load("stride"), load("dst"), load("panel")
+	v := vectors{g, element{name: "float32", size: 4}, vector}
+	from, ahead, to, left := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.Label("row")
+	g.MOVQ(src, from)
+	g.LEAQ(operand.Mem{Base: src, Index: stride, Scale: runsAhead}, ahead)
+	g.MOVQ(dst, to)
+	g.Load(g.Param("panels"), left)
+	g.Label("panel")
+	x, y := v.register(), v.register()
+	v.load(operand.Mem{Base: from}, x)
+	v.load(operand.Mem{Base: from, Disp: vector}, y)
+	g.PREFETCHT0(operand.Mem{Base: ahead})
+	if vector == 64 {
+		g.PREFETCHT0(operand.Mem{Base: ahead, Disp: vector})
+	}
+	v.load(x, operand.Mem{Base: to})
+	v.load(y, operand.Mem{Base: to, Disp: vector})
+	g.ADDQ(operand.U32(uint32(2*vector)), from)
+	g.ADDQ(operand.U32(uint32(2*vector)), ahead)
+	g.ADDQ(panel, to)
+	g.DECQ(left)
+	g.JNZ(operand.LabelRef("panel"))
+	g.ADDQ(stride, src)
+	g.ADDQ(operand.U32(uint32(2*vector)), dst)
+	g.DECQ(k)
+	g.JNZ(operand.LabelRef("row"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// runsAhead is how many rows ahead memory is asked for.
+const runsAhead = 4
 
 // peak builds a loop of nothing but multiplications and additions in registers, 14 at once.
 func (g generator) peak(name string, vector int) {

@@ -23,6 +23,7 @@ func generate() (asmgen.Files, error) {
 	kernel(c, 32, 8, "32-bit", func(c *build.Context, src, dst lines) { dwords8(c, src, dst) })
 	kernel(c, 64, 4, "64-bit", qwords4)
 	rows(c)
+	wideRows(c)
 	return asmgen.Compile(c, "runtime/kernels/square", "square")
 }
 
@@ -122,6 +123,72 @@ func rows(c *build.Context) {
 	c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 8}, to.base)
 	c.DECQ(left)
 	c.JNZ(operand.LabelRef("rows32square"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// wideRows writes the loop over squares of sixteen rows that are anywhere, with vectors of 512 bits.
+func wideRows(c *build.Context) {
+	const name = "wideRows32"
+	c.Function(name)
+	c.Pragma("noescape")
+	c.SignatureExpr("func(dst, src *byte, offsets *[16]int, dstStride, cols uintptr, kept uint16)")
+	c.Doc(name+" transposes cols squares of 16 by 16 32-bit elements, the rows of which begin at offsets from src; of each column it writes the elements of kept.",
+		"The stride is in bytes, offsets in elements.")
+	load := func(param string) reg.GPVirtual {
+		r := c.GP64()
+		c.Load(c.Param(param), r)
+		return r
+	}
+	src, offsets := load("src"), load("offsets")
+	to := lines{base: load("dst"), stride: load("dstStride"), stride3: c.GP64()}
+	left := load("cols")
+	c.LEAQ(operand.Mem{Base: to.stride, Index: to.stride, Scale: 2}, to.stride3)
+	bits := c.GP32()
+	kept, lanes := c.K(), [4]reg.OpmaskVirtual{}
+	c.Load(c.Param("kept"), bits)
+	c.KMOVW(bits, kept)
+	for i := 1; i < 4; i++ {
+		lanes[i] = c.K()
+		c.MOVL(operand.U32(0xf<<(4*i)), bits)
+		c.KMOVW(bits, lanes[i])
+	}
+	c.Label(name + "square")
+	var quarters [4][4]reg.VecVirtual // of columns: one lane for each four rows
+	for r := range 16 {
+		row := c.GP64()
+		c.MOVQ(operand.Mem{Base: offsets, Disp: 8 * r}, row)
+		for q := range quarters {
+			from := operand.Mem{Base: src, Index: row, Scale: 4, Disp: 16 * q}
+			if r < 4 {
+				quarters[q][r] = c.ZMM()
+				c.VMOVUPS(from, quarters[q][r].AsX())
+			} else {
+				c.VBROADCASTF32X4(from, lanes[r/4], quarters[q][r%4])
+			}
+		}
+	}
+	for _, r := range quarters {
+		var t [4]reg.VecVirtual
+		for i := 0; i < 4; i += 2 {
+			t[i], t[i+1] = c.ZMM(), c.ZMM()
+			c.VUNPCKLPS(r[i+1], r[i], t[i])
+			c.VUNPCKHPS(r[i+1], r[i], t[i+1])
+		}
+		for i := range 4 {
+			line := c.ZMM()
+			if i%2 == 0 {
+				c.VUNPCKLPD(t[2+i/2], t[i/2], line)
+			} else {
+				c.VUNPCKHPD(t[2+i/2], t[i/2], line)
+			}
+			c.VMOVUPS(line, kept, to.at(i))
+		}
+		c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 4}, to.base)
+	}
+	c.ADDQ(operand.Imm(64), src)
+	c.DECQ(left)
+	c.JNZ(operand.LabelRef(name + "square"))
 	c.VZEROUPPER()
 	c.RET()
 }
