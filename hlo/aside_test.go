@@ -233,3 +233,40 @@ func TestRewriteAndPublish(t *testing.T) {
 	assert.Equal(t, MakeShape(F32, 11), base.Entry().MustAt(1).Shape())
 	assert.Equal(t, MakeShape(F32, 13), o.Share().Entry().MustAt(1).Shape())
 }
+
+// TestTryOnView: a session on a view makes versions that share nodes with the one that is lent. What is asked of them takes none of these nodes away from it.
+func TestTryOnView(t *testing.T) {
+	m := chainModule(t, 40)
+	id := m.Entry().ID()
+	touch := func(e *Editor, s int64) {
+		for i := range InstrID(40) {
+			e.Computation(id).Instr(i).SetShape(MakeShape(F32, s))
+		}
+	}
+	ask := func(m Module) {
+		m.Hash()
+		m.Digest()
+		for in := range m.Entry().Instructions() {
+			in.LocalHash()
+		}
+	}
+	o := Own(m).Edit(func(e *Editor) { touch(e, 7) })
+	o = o.Rewrite(func(e *Editor) {
+		try := e.ViewModule().Edit()
+		try.Computation(id).Instr(3).SetShape(MakeShape(F32, 1))
+		ask(try.ViewModule())
+		tried := try.Freeze()
+		ask(tried)
+		try = tried.Edit()
+		try.Computation(id).Instr(4).SetShape(MakeShape(F32, 2))
+		try.Computation(id).SetName("tried")
+		ask(try.Freeze())
+		touch(e, 8)
+	})
+	assert.Equal(t, 40, o.Stats().Instructions)
+	made := o.Share()
+	assert.NoError(t, made.Recheck())
+	for in := range made.Entry().Instructions() {
+		assert.Equal(t, "f32[8]", in.Shape().String())
+	}
+}

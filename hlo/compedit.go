@@ -84,6 +84,7 @@ func (st *compState) ownInfo() *compInfo {
 func (st *compState) replace(n *compNode) *compNode {
 	e := st.e
 	m := e.own()
+	st.node.lentTo(n)
 	if e.owned && st.node.epoch >= e.firstEpoch() {
 		st.keptBefore()
 	} else {

@@ -49,6 +49,7 @@ type compInfo struct {
 	notes  *noteNode
 	base   *orderBase
 	id     CompID
+	lender uint64 // the first epoch of the session whose view another session has edited, to make this; 0: it has edited no view
 }
 
 const (
@@ -148,6 +149,15 @@ func (c *compNode) copyTo(d *compNode, epoch uint64) {
 			d.compInfo = c.compInfo.clone(epoch)
 			d.base = newOrderBase(*o, InstrID(c.instrs.n))
 		}
+	}
+}
+
+// lentTo makes d, the copy for another session of a view, and what is made of it remember whose nodes they share: that session still writes to them.
+func (c *compNode) lentTo(d *compNode) {
+	if c.live != nil {
+		lender := c.liveEpoch()
+		d.compInfo = d.compInfo.clone(d.epoch)
+		d.lender = lender
 	}
 }
 

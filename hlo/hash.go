@@ -162,12 +162,12 @@ func opHash(op Opcode) uint64 {
 	return x
 }
 
-// liveEpoch is the epoch of the session that a view looks into, 0 for a frozen computation.
+// liveEpoch is the first epoch of the session that may still write to nodes of c, 0 for a frozen computation.
 func (c *compNode) liveEpoch() uint64 {
-	if c.live != nil {
+	if c.live != nil && c.lender == 0 {
 		return c.live.e.firstEpoch()
 	}
-	return 0
+	return c.lender
 }
 
 // structure computes the canonical order and the hash over it, cached.

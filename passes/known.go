@@ -7,7 +7,6 @@ var known = map[string]string{
 	"conv-operand-swapper":                    "algsimp",
 	"convert-operand-folding":                 "bfloat16-fold",
 	"convolution-type-canonicalizer":          "operand-upcaster",
-	"cpu-multi-output-fusion":                 "fusion",
 	"dot-expand-dims":                         "dot-dimension-normalizer",
 	"instruction-hoister":                     "latency-hiding-scheduler",
 	"literal-canonicalizer":                   "cse",

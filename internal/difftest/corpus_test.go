@@ -17,7 +17,10 @@ var untrue = map[string]string{
 	"hlo/transforms/while_loop_trip_count_annotator_test.cc#15": "known_trip_count is not the trip count",
 }
 
-var every = flag.Int("every", 8, "try each n-th module of the corpus; 1 for all, which takes a quarter of an hour")
+var (
+	every    = flag.Int("every", 8, "try each n-th module of the corpus; 1 for all, which takes a quarter of an hour")
+	pipeline = flag.String("pipeline", "cpu", "what the modules of the corpus are compiled with")
+)
 
 // TestCorpus runs modules of the corpus that are small enough on both engines. Modules that take too long are counted, and are no failure.
 func TestCorpus(t *testing.T) {
@@ -48,7 +51,7 @@ func TestCorpus(t *testing.T) {
 			continue
 		}
 		t.Run(row.ID, func(t *testing.T) {
-			o := difftest.Run(t.Context(), m, difftest.Config{Seed: 1})
+			o := difftest.Run(t.Context(), m, difftest.Config{Pipeline: *pipeline, Seed: 1})
 			counts[o.Verdict]++
 			switch {
 			case !o.Verdict.OK():

@@ -25,7 +25,8 @@ func TestRandom(t *testing.T) {
 	}
 	// Every fifth program has its arithmetic begun asynchronously and scheduled.
 	const overlapping = "cpu,async-wrapper{ops=[add,multiply,maximum,reduce,exponential,fusion,while] always},latency-hiding-scheduler"
-	pipelines := []string{"cpu", "O0", "cpu", "O0,simplify", overlapping}
+	const siblings = "O0,cpu-instruction-fusion,cpu-multi-output-fusion"
+	pipelines := []string{"cpu", "O0", siblings, "O0,simplify", overlapping}
 	fills := []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Uniform}
 	// 67758 sums along the axis that an earlier probe of the condition did not move; 4054245 takes the remainder of what is made of constants.
 	seeds := []uint64{67758, 4054245}

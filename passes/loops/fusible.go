@@ -12,7 +12,10 @@ import (
 const fusibleDoc = `recompute cheap loop-invariant values in every round if their operands are smaller
 
 A part of the state that the body hands on untouched, and that is made of iotas, broadcasts and elementwise ops at first, is made anew inside: of what those are made from, which
-becomes part of the state in its place. Masks are the usual case: fused into what reads them, they need no memory.`
+becomes part of the state in its place. Masks are the usual case: fused into what reads them, they need no memory.
+
+A part that the body reads and writes, and that is a constant repeated at first, begins as storage without contents, AllocateBuffer, if the loop is known to run: the first round
+selects the constant instead.`
 
 // NewFusibleSinking makes the pass while-loop-fusible-sinking.
 func NewFusibleSinking(o pass.Options) (*pass.Pass, error) {
@@ -34,6 +37,9 @@ func NewFusibleSinking(o pass.Options) (*pass.Pass, error) {
 					}
 					s := &fusing{ctx: ctx, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(body(m, in).ID()), cond: e.Computation(condition(m, in).ID()), constants: constants}
 					if err := s.sink(); err != nil {
+						return m, err
+					}
+					if err := s.plumb(); err != nil {
 						return m, err
 					}
 				}
@@ -62,11 +68,10 @@ type tree struct {
 
 func (s *fusing) sink() error {
 	init := s.c.At(s.c.At(s.while).Operand(0))
-	b, c := s.body.View(), s.cond.View()
-	if init.Opcode() != hlo.OpTuple || b.NumParameters() != 1 || c.NumParameters() != 1 || b.Root().Opcode() != hlo.OpTuple || b.Root().UserCount() > 0 || b.Parameter(0).IsRoot() ||
-		hasSharding(s.c.At(s.while)) || hasSharding(b.Root()) || hasSharding(b.Parameter(0)) {
+	if !s.splits(init) {
 		return nil
 	}
+	b := s.body.View()
 	var trees []tree
 	for i := range init.NumOperands() {
 		v := init.OperandInstr(i)
@@ -136,6 +141,13 @@ func (s *fusing) sink() error {
 	s.body.Instr(root).SetOperands(results...)
 	emit.Reorder(s.body)
 	return nil
+}
+
+// splits reports whether the state is put together of parts in front of the loop and by its body, and no sharding speaks of all of it.
+func (s *fusing) splits(init hlo.Instruction) bool {
+	b, c := s.body.View(), s.cond.View()
+	return init.Opcode() == hlo.OpTuple && b.NumParameters() == 1 && c.NumParameters() == 1 && b.Root().Opcode() == hlo.OpTuple && b.Root().UserCount() == 0 && !b.Parameter(0).IsRoot() &&
+		!hasSharding(s.c.At(s.while)) && !hasSharding(b.Root()) && !hasSharding(b.Parameter(0))
 }
 
 func hasSharding(in hlo.Instruction) bool { return in.Common() != nil && in.Common().Sharding != nil }
@@ -253,6 +265,7 @@ func (s *fusing) carry(leaves []hlo.InstrID) (map[hlo.InstrID]int, error) {
 		return nil, err
 	}
 	s.c.Instr(loop).SetName(name)
+	s.while = loop
 	pass.Release(s.c, was, nil)
 	return place, nil
 }
