@@ -17,14 +17,14 @@ import (
 	"github.com/gohalo/halo/verifier"
 )
 
-// TestPrograms runs the modules of testdata on both engines, with and without passes, with one thread and machine code from the first run on, and with several
+// TestPrograms runs the modules of testdata on both engines, with and without passes, with fusions as they are, with one thread and machine code from the first run on, and with several
 // threads.
 func TestPrograms(t *testing.T) {
 	for path, archive := range archives.All(t, "testdata/*.txtar") {
 		for _, f := range archive.Files {
 			t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar")+"/"+f.Name, func(t *testing.T) {
 				m := parse(t, f.Name, string(f.Data))
-				for _, pipeline := range []string{"cpu", "O0", "O3,cpu-async"} {
+				for _, pipeline := range []string{"cpu", "O0", "async-to-sync,dce", "O3,cpu-async"} {
 					for threads := 1; threads <= 4; threads += 3 {
 						restore := func() {}
 						if threads == 1 {

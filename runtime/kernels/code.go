@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/scalar"
@@ -153,6 +155,9 @@ func (q *sequence) code() scalar.Code {
 		}
 	}
 	return func(x *scalar.Site) bool {
+		if slices.ContainsFunc(q.staged, func(r stagedRoot) bool { return x.Out[r.result].InMemory }) {
+			return false
+		}
 		values := make([]scalar.Operand, len(q.values))
 		for i := range q.values {
 			v := &q.values[i]
@@ -182,6 +187,9 @@ func (q *sequence) code() scalar.Code {
 			if !p.bound.Code(&site) {
 				return false
 			}
+		}
+		for _, r := range q.staged {
+			copy(x.Out[r.result].Lanes, values[r.value].Lanes)
 		}
 		return true
 	}
