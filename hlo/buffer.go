@@ -17,6 +17,7 @@ func (s Shape) IsBounded() bool { return !s.HasUnbounded() }
 
 // BufferSize returns the bytes that a value of s, which is not a tuple, takes in memory, or math.MaxInt64 if they cannot be known or counted.
 func (s Shape) BufferSize() int64 {
+	s = s.inBuffer()
 	if s.IsStatic() {
 		return s.ByteSize()
 	}
@@ -26,8 +27,17 @@ func (s Shape) BufferSize() int64 {
 	return s.ByteSize() + bytesPerSize*int64(s.Rank())
 }
 
-// InMemory returns the shape of the buffer that holds a value of s: s itself, or the bytes of an array with dynamic dimensions.
+// inBuffer is the array that a buffer holds, or s itself.
+func (s Shape) inBuffer() Shape {
+	if s.IsBuffer() {
+		return s.Elem(0)
+	}
+	return s
+}
+
+// InMemory returns the shape of the memory that holds a value of s: s itself, the array of a buffer, or the bytes of an array with dynamic dimensions.
 func (s Shape) InMemory() Shape {
+	s = s.inBuffer()
 	if s.IsStatic() {
 		return s
 	}
@@ -38,6 +48,7 @@ func (s Shape) InMemory() Shape {
 // Buffer returns l as a program has a value of shape s in memory: the bytes of l itself if s is static, else a copy. A literal that is
 // larger than its bounds or is not of the type is refused.
 func (l *Literal) Buffer(s Shape) ([]byte, error) {
+	s = s.inBuffer()
 	if s.IsStatic() {
 		return l.Bytes(), nil
 	}
@@ -58,6 +69,7 @@ func (l *Literal) Buffer(s Shape) ([]byte, error) {
 
 // LiteralOfBuffer returns the value of shape s that memory holds, as a literal of its actual size. It shares the memory.
 func LiteralOfBuffer(s Shape, b []byte) (*Literal, error) {
+	s = s.inBuffer()
 	if s.IsStatic() {
 		return NewLiteral(s, b)
 	}
