@@ -17,6 +17,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
+	"github.com/gohalo/halo/internal/pages"
 )
 
 // FillKind is a rule by which inputs are made.
@@ -48,7 +49,7 @@ func Fill(kind FillKind, seed uint64, leaf int, shape hlo.Shape) (*hlo.Literal, 
 		return nil, fmt.Errorf("unknown fill %q: want zeros, ones, random, uniform or model", kind)
 	}
 	rule.base = seed<<48 + uint64(leaf)<<40
-	data := make([]byte, shape.ByteSize())
+	data := pages.Bytes(shape.ByteSize(), pages.Line)
 	draws := len(data) / rule.part.ByteSize()
 	workers := min(goruntime.GOMAXPROCS(0), 1+draws/worthWorker)
 	var all sync.WaitGroup

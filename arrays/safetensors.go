@@ -12,6 +12,7 @@ import (
 
 	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/pages"
 )
 
 // A safetensors file is the length of a header in eight bytes, the header, which is JSON, and the elements: arrays by name, row-major,
@@ -66,7 +67,7 @@ func ReadSafetensors(r io.ReaderAt, size int64) (map[string]*npz.Array, error) {
 		if left -= info.Offsets[1] - info.Offsets[0]; left < 0 {
 			return nil, fmt.Errorf("safetensors: array %q: its bytes are those of another array", name)
 		}
-		a.Data = make([]byte, info.Offsets[1]-info.Offsets[0])
+		a.Data = pages.Bytes(info.Offsets[1]-info.Offsets[0], pages.Line)
 		if _, err := r.ReadAt(a.Data, 8+n+info.Offsets[0]); err != nil && len(a.Data) > 0 {
 			return nil, fmt.Errorf("safetensors: array %q: %w", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/internal/budget"
+	"github.com/gohalo/halo/internal/pages"
 	"github.com/gohalo/halo/runtime/async"
 )
 
@@ -63,7 +64,7 @@ func (a *HeapAllocator) Allocate(size, align int64) ([]byte, error) {
 		if err := budget.Check("a buffer", size); err != nil {
 			return nil, async.Errorf(async.ResourceExhausted, "%w", err)
 		}
-		return alignedBytes(size, align), nil
+		return pages.Bytes(size, align), nil
 	}
 	class, rounded := sizeClass(size)
 	a.mu.Lock()

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"unsafe"
+
+	"github.com/gohalo/halo/internal/pages"
 )
 
 // Buffer is a dense row-major array in memory. Data is exactly as long as the array: the product of Dims times the bytes
@@ -72,16 +74,7 @@ func checkedElements(dims []int64) (int64, error) {
 }
 
 // AlignedBytes returns n zeroed bytes that start on a BufferAlign boundary.
-func AlignedBytes(n int64) []byte { return alignedBytes(n, BufferAlign) }
-
-func alignedBytes(n, align int64) []byte {
-	if n == 0 {
-		return nil
-	}
-	b := make([]byte, n+align-1)
-	skip := int64(-dataAddress(b) & uintptr(align-1))
-	return b[skip : skip+n : skip+n]
-}
+func AlignedBytes(n int64) []byte { return pages.Bytes(n, BufferAlign) }
 
 func dataAddress(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/gohalo/halo/internal/pages"
 )
 
 // ReadNPY reads one array, up to its last byte; what follows is left unread. Memory grows with the bytes that
@@ -46,10 +48,12 @@ func readArray(r io.Reader, available int64) (Array, error) {
 
 // readBytes reads exactly n bytes, in growing steps unless their number is known to be true.
 func readBytes(r io.Reader, n int64, known bool) ([]byte, error) {
-	step := int64(1 << 20)
 	if known {
-		step = n
+		data := pages.Bytes(n, pages.Line)
+		_, err := io.ReadFull(r, data)
+		return data, unexpected(err)
 	}
+	step := int64(1 << 20)
 	data := []byte{}
 	for int64(len(data)) < n {
 		begin := len(data)

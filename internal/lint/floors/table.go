@@ -19,9 +19,9 @@ var table = []Row{
 	{Prefix: "runtime/distributed", Floor: 2},                    // carries what devices exchange between processes
 	{Prefix: "runtime/mpi", Floor: 3},
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
-	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}}, // a command at development time
-	{Prefix: "arrays", Floor: 2},                                                    // literals in files
-	{Prefix: "arrays/npz", Floor: 0, Also: []string{"internal/parsing"}},            // headers are a grammar
+	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}},        // a command at development time
+	{Prefix: "arrays", Floor: 2},                                                           // literals in files
+	{Prefix: "arrays/npz", Floor: 0, Also: []string{"internal/parsing", "internal/pages"}}, // headers are a grammar, and arrays are large
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/commandline", Floor: 0, Also: []string{"internal/spelling"}}, // asks which name was meant
 	{Prefix: "internal/archives", Floor: 0},

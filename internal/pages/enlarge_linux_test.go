@@ -1,0 +1,50 @@
+package pages_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/internal/pages"
+)
+
+// TestLargePages asks the system which memory it has been asked to put on large pages.
+func TestLargePages(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
+		t.Skip("this system has no large pages")
+	}
+	if small := pages.Bytes(1<<20, 64); isAsked(t, small, 0) {
+		t.Log("a small block shares its pages with a large one that is gone")
+	}
+	for _, n := range []int{4 << 20, 5<<20 + 12345, 16 << 20, 33<<20 + 1} {
+		b := pages.Bytes(int64(n), 64)
+		middle := n / 2 // of the smallest, an end of its only large page
+		if n >= 16<<20 {
+			require.Zero(t, pages.Address(b)%(2<<20), "%d bytes", n)
+			middle = 0
+		}
+		require.True(t, isAsked(t, b, middle), "%d bytes", n)
+		b[middle] = 1
+	}
+}
+
+// isAsked reports whether the mapping around b[i] has the flag of large pages.
+func isAsked(t *testing.T, b []byte, i int) bool {
+	text, err := os.ReadFile("/proc/self/smaps")
+	require.NoError(t, err)
+	at, within := uint64(pages.Address(b))+uint64(i), false
+	for line := range strings.Lines(string(text)) {
+		var from, to uint64
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &from, &to); n == 2 {
+			within = from <= at && at < to
+		}
+		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && within {
+			return strings.Contains(flags+" ", " hg ")
+		}
+	}
+	t.Fatal("the system does not say where memory is")
+	return false
+}

@@ -1,0 +1,4 @@
+package pages
+
+// Address is where memory begins.
+var Address = address

@@ -1,0 +1,39 @@
+// Package pages gives memory for arrays. What is large lies on large pages of the system, where it has them: they cost one fault for each 2 MB that is first
+// touched instead of 512, and the processor finds far more memory by those addresses that it keeps.
+//
+// Memory comes from the heap, so nobody gives it back, and what is never touched takes no memory beyond its own last page.
+package pages
+
+import "unsafe"
+
+// Line is the alignment of arrays that nobody asks more for: a line of the cache.
+const Line = 64
+
+const (
+	// large is what a large page holds, on amd64 and on most systems elsewhere.
+	large = 2 << 20
+	// leastLarge is the size of memory that has at least one large page, wherever it begins.
+	leastLarge = 2 * large
+	// leastAligned is the size from which on memory begins with a large page. That takes addresses of up to an eighth more.
+	leastAligned = 8 * large
+)
+
+// Bytes returns n zeroed bytes that start at a multiple of align, a power of two.
+func Bytes(n, align int64) []byte {
+	if n == 0 {
+		return []byte{}
+	}
+	if n >= leastAligned {
+		align = max(align, large)
+	}
+	b := make([]byte, n+align-1)
+	skip := int64(-address(b) & uintptr(align-1))
+	b = b[skip : skip+n : skip+n]
+	if n >= leastLarge {
+		first := -address(b) & (large - 1)
+		enlarge(b[first : first+(uintptr(n)-first)&^(large-1)])
+	}
+	return b
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
