@@ -71,14 +71,18 @@ func through(attrs hlo.OpAttrs, i int, perm []int64) (hlo.OpAttrs, bool) {
 	switch a := attrs.(type) {
 	case *hlo.DotAttrs:
 		b := *a
-		batch, contracting := &b.LHSBatch, &b.LHSContracting
+		batch, contracting := b.LHSBatch, b.LHSContracting
 		if i == 1 {
-			batch, contracting = &b.RHSBatch, &b.RHSContracting
+			batch, contracting = b.RHSBatch, b.RHSContracting
 		}
-		if !slices.Equal(at(*batch), *batch) || !keepsOrder(perm, *batch, *contracting) {
+		if !slices.Equal(at(batch), batch) || !keepsOrder(perm, batch, contracting) {
 			return nil, false
 		}
-		*contracting = at(*contracting)
+		if i == 0 {
+			b.LHSContracting = at(contracting)
+		} else {
+			b.RHSContracting = at(contracting)
+		}
 		return &b, true
 	case *hlo.ConvolutionAttrs:
 		b, d := *a, *a.DimLabels
