@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
 const foldingDoc = `dot and convolution of a transposed operand → of the operand, along its own dimensions
 
-Transposes that move batch dimensions of a dot stay, and those that move nothing. With runs, so do those of convolutions, and those without which neighbours in
+Transposes that move batch dimensions of a dot stay, those that move nothing, and those that can run beside an asynchronous chain where the dot cannot. With runs, so do those of convolutions, and those without which neighbours in
 memory were neither neighbours in the product nor along the last contracting dimension: what packs them reads runs.`
 
 // NewTransposeFolding makes the pass transpose-folding, which contracts along other dimensions rather than transposing.
@@ -24,29 +25,41 @@ func NewTransposeFolding(o pass.Options) (*pass.Pass, error) {
 	}
 	return &pass.Pass{Name: "transpose-folding", Doc: foldingDoc, Options: o, Params: []pass.Param{{Name: key, Doc: "only where runs of memory stay together, in dots; false"}},
 		Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+			windows := analysis.FindWindows(c.View())
 			for in := range pass.Each(c) {
 				if in.Opcode() != hlo.OpDot && (in.Opcode() != hlo.OpConvolution || runs) || in.NumOperands() != 2 {
 					continue
 				}
 				for i := range 2 {
-					now := c.At(in.ID())
-					t := now.OperandInstr(i)
-					if t.Opcode() != hlo.OpTranspose || t.NumControlPredecessors() > 0 {
-						continue
-					}
-					perm := hlo.AttrsOf[hlo.DimensionsAttrs](t).Dimensions
-					attrs, ok := through(now.Attrs(), i, perm)
-					if !ok || runs && !hasRuns(attrs, i, len(perm)) || slices.Equal(perm, iota(len(perm))) || !ctx.Spend("transpose") {
-						continue
-					}
-					from, gone := t.Operand(0), t.ID()
-					c.Instr(in.ID()).SetAttrs(attrs).SetOperand(i, from)
-					pass.Release(c, gone, nil)
-					ctx.Count("transposes", 1)
+					foldTranspose(ctx, c, windows, c.At(in.ID()), i, runs)
 				}
 			}
 			return nil
 		}}, nil
+}
+
+// foldTranspose lets operand i of a contraction be what a transpose reads, if it is the result of one.
+func foldTranspose(ctx *pass.Context, c hlo.CompEdit, windows *analysis.Windows, in hlo.Instruction, i int, runs bool) {
+	t := in.OperandInstr(i)
+	if t.Opcode() != hlo.OpTranspose || t.NumControlPredecessors() > 0 {
+		return
+	}
+	perm := hlo.AttrsOf[hlo.DimensionsAttrs](t).Dimensions
+	attrs, ok := through(in.Attrs(), i, perm)
+	if !ok || runs && !hasRuns(attrs, i, len(perm)) || slices.Equal(perm, iota(len(perm))) {
+		return
+	}
+	if windows.Narrows(t.ID(), in.ID()) {
+		ctx.Missed(t, "not folded into %%%s: it can run beside a chain, which that cannot", in.Name())
+		return
+	}
+	if !ctx.Spend("transpose") {
+		return
+	}
+	from, gone := t.Operand(0), t.ID()
+	c.Instr(in.ID()).SetAttrs(attrs).SetOperand(i, from)
+	pass.Release(c, gone, nil)
+	ctx.Count("transposes", 1)
 }
 
 // hasRuns reports whether the last dimension of operand i of a dot is a free one, or the last contracting one.
