@@ -25,6 +25,7 @@ func TestRandom(t *testing.T) {
 	}
 	// Every fifth program has its arithmetic begun asynchronously and scheduled.
 	const overlapping = "cpu,async-wrapper{ops=[add,multiply,maximum,reduce,exponential,fusion,while] always},latency-hiding-scheduler"
+	// Another fifth has fusions with several results, compiled as they are.
 	const siblings = "O0,cpu-instruction-fusion,cpu-multi-output-fusion"
 	pipelines := []string{"cpu", "O0", siblings, "O0,simplify", overlapping}
 	fills := []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Uniform}

@@ -1,7 +1,7 @@
 // Package pages gives memory for arrays. What is large lies on large pages of the system, where it has them: they cost one fault for each 2 MB that is first
 // touched instead of 512, and the processor finds far more memory by those addresses that it keeps.
 //
-// Memory comes from the heap, so nobody gives it back, and what is never touched takes no memory beyond its own last page.
+// Memory comes from the heap, and the collector frees it. Only whole large pages inside of an array are asked for, so nothing is rounded up.
 package pages
 
 import "unsafe"

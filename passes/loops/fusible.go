@@ -39,9 +39,7 @@ func NewFusibleSinking(o pass.Options) (*pass.Pass, error) {
 					if err := s.sink(); err != nil {
 						return m, err
 					}
-					if err := s.plumb(); err != nil {
-						return m, err
-					}
+					s.plumb()
 				}
 			}
 			return e.Freeze(), nil

@@ -16,15 +16,15 @@ import (
 //	body: x = part i             → x = select(broadcast(first), broadcast(c), part i), and first becomes false
 //
 // It is for parts that the body reads and writes. What the condition reads stays.
-func (s *fusing) plumb() error {
+func (s *fusing) plumb() {
 	loop := s.c.At(s.while)
 	init := s.c.At(loop.Operand(0))
 	b, c := s.body.View(), s.cond.View()
 	if !s.constants || !s.splits(init) || init.NumControlPredecessors() > 0 || !readsParts(b.Parameter(0)) || !readsParts(c.Parameter(0)) {
-		return nil
+		return
 	}
 	if known, ok := analysis.FindLoop(analysis.Now(s.c.Editor()), loop); !ok || known.Trip < 1 {
-		return nil
+		return
 	}
 	var parts []int
 	for i := range init.NumOperands() {
@@ -33,7 +33,7 @@ func (s *fusing) plumb() error {
 		}
 	}
 	if len(parts) == 0 {
-		return nil
+		return
 	}
 	operands := slices.Collect(init.OperandIDs())
 	shapes := make([]hlo.Shape, len(parts))
@@ -60,7 +60,6 @@ func (s *fusing) plumb() error {
 	}
 	emit.Reorder(s.body)
 	s.ctx.Count("buffers", int64(len(parts)))
-	return nil
 }
 
 // choose makes part i of the state the constant in the first round, which part first tells.
