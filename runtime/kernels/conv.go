@@ -318,3 +318,19 @@ func newArrangement(dims []int64, strides []int) *arrangement {
 	}
 	return a
 }
+
+// move permutes the axes of an array from one place to another.
+func (a *arrangement) move(from, to place, t hlo.PrimitiveType) (rewriting, bool) {
+	src := make([]int, len(a.view.Strides))
+	for i, s := range a.view.Strides {
+		src[i] = int(s)
+	}
+	if r, ok := newSquares(a.space.Dims, src, t, from, to); ok {
+		return r, true
+	}
+	c, ok := newMove(from, to, t, a.space, a.view)
+	if !ok {
+		return rewriting{}, false
+	}
+	return rewriting{c.loop, c.program.Len(), c.program.Grain()}, true
+}

@@ -123,37 +123,67 @@ func (g *convGeometry) padded() (*convGeometry, *paddedCopy) {
 
 // copyPadded writes rows [lo, hi) of a copy.
 func copyPadded[T any](c *paddedCopy, dst, src []T, lo, hi int) {
-	inner := &c.inner
-	for row := lo; row < hi; row++ {
-		to, from, inside := dst[row*inner.out:][:inner.out], 0, true
-		for i, rest := len(c.outer)-1, row; i >= 0; i-- {
-			a := &c.outer[i]
-			at := rest%a.out - a.low
-			rest /= a.out
-			if at < 0 || at >= a.in*a.step || a.step > 1 && at%a.step != 0 {
-				inside = false
-				break
+	outer, last := c.outer, paddedAxis{in: 1, out: 1, step: 1}
+	if n := len(outer); n > 0 {
+		outer, last = outer[:n-1], outer[n-1]
+	}
+	for row := lo; row < hi; {
+		from, inside := offsetOf(outer, row/last.out)
+		for at := row % last.out; at < last.out && row < hi; at++ {
+			to := dst[row*c.inner.out:][:c.inner.out]
+			row++
+			if off, ok := last.offset(at); inside && ok {
+				copyRow(&c.inner, to, src, from+off)
+			} else {
+				clear(to)
 			}
-			from += at / a.step * a.stride
 		}
-		switch {
-		case !inside:
-			clear(to)
-		case inner.step == 1 && inner.stride == 1:
-			first := min(max(0, inner.low), len(to))
-			last := max(first, min(len(to), inner.low+inner.in))
-			clear(to[:first])
-			if first < last {
-				copy(to[first:last], src[from+first-inner.low:])
-			}
-			clear(to[last:])
-		default:
-			clear(to)
-			for i := range inner.in {
-				if at := inner.low + i*inner.step; at >= 0 && at < len(to) {
-					to[at] = src[from+i*inner.stride]
-				}
-			}
+	}
+}
+
+// offset is where element i of the copy is in the array, unless it is a zero.
+func (a *paddedAxis) offset(i int) (int, bool) {
+	i -= a.low
+	if a.step == 1 {
+		return i * a.stride, i >= 0 && i < a.in
+	}
+	return i / a.step * a.stride, i >= 0 && i < a.in*a.step && i%a.step == 0
+}
+
+// offsetOf is offset for the i-th combination of elements of several axes.
+func offsetOf(axes []paddedAxis, i int) (from int, inside bool) {
+	for d := len(axes) - 1; d >= 0; d-- {
+		off, ok := axes[d].offset(i % axes[d].out)
+		if !ok {
+			return 0, false
+		}
+		from += off
+		i /= axes[d].out
+	}
+	return from, true
+}
+
+// copyRow writes a row along the inner axis, which begins at an offset of the array. Neither edges nor rows of windows are often long enough for a call to pay.
+func copyRow[T any](inner *paddedAxis, to, src []T, from int) {
+	var zero T
+	if inner.step == 1 && inner.stride == 1 {
+		first := min(max(0, inner.low), len(to))
+		last := max(first, min(len(to), inner.low+inner.in))
+		for i := 0; i < first; i++ {
+			to[i] = zero
+		}
+		if first < last {
+			copyLine(to[first:last], src[from+first-inner.low:])
+		}
+		for i := last; i < len(to); i++ {
+			to[i] = zero
+		}
+		return
+	}
+	clear(to)
+	for i := range inner.in {
+		if at := inner.low + i*inner.step; at >= 0 && at < len(to) {
+			to[at] = src[from+i*inner.stride]
 		}
 	}
 }

@@ -15,7 +15,7 @@ type columnStrip[T fourier.Float] struct {
 
 // A strip takes up to stripBytes of each row, as long as its two buffers stay in the second cache, but at least a line of memory.
 const (
-	stripBytes   = 128
+	stripBytes   = 256
 	stripBuffers = 256 << 10
 	lineBytes    = 64
 )

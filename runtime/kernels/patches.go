@@ -247,10 +247,13 @@ func (p *patches[T]) lines(dst, src []T, from, run, lo, hi, n int) {
 	}
 }
 
-// copyLine is copy for short lines.
+// longCopy is the length from which on a call of copy costs less than it saves.
+const longCopy = 128
+
+// copyLine is copy for lines most of which are short.
 func copyLine[T any](dst, src []T) {
 	src = src[:len(dst)]
-	if len(dst) < 4 {
+	if len(dst) < 4 || len(dst) >= longCopy {
 		copy(dst, src)
 		return
 	}

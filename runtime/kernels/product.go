@@ -34,7 +34,7 @@ type product[T gemm.Number] struct {
 	rewrites       []rewriting
 	// arrange, if set, is how the axes of the product have to be permuted.
 	arrange             *arrangement
-	arranging           *conversion
+	arranging           rewriting // or none
 	packed              place
 	constant            []T
 	onRows              bool // the right side is used where it is
@@ -43,10 +43,16 @@ type product[T gemm.Number] struct {
 	workspaces          sync.Pool
 }
 
-// rewriting is a loop that brings an operand into the form that a kernel takes.
+// rewriting is a loop that brings an operand into the form that a kernel takes, or its result into another.
 type rewriting struct {
-	loop     *parallelLoop
+	loop     *parallelLoop // or nil if there is nothing to do
 	n, grain int
+}
+
+func (r rewriting) run(f *runtime.TensorFrame) {
+	if r.loop != nil {
+		r.loop.run(f, r.n, r.grain)
+	}
 }
 
 // workspace is what one goroutine needs.
@@ -74,7 +80,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 		n := s.in.Shape().NumElements()
 		from := place{kind: inScratch, section: e.scratch.take(n * size)}
 		var ok bool
-		if p.arranging, ok = newMove(from, p.out, t, p.arrange.space, p.arrange.view); !ok {
+		if p.arranging, ok = p.arrange.move(from, p.out, t); !ok {
 			return runtime.Bound{}, false
 		}
 		p.out = from
@@ -116,7 +122,7 @@ func (p *product[T]) bindLoops(run func(f *runtime.TensorFrame)) runtime.Bound {
 // rewrite makes the operands what the kernel takes.
 func (p *product[T]) rewrite(f *runtime.TensorFrame) {
 	for _, r := range p.rewrites {
-		r.loop.run(f, r.n, r.grain)
+		r.run(f)
 	}
 }
 

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -11,10 +12,11 @@ import (
 
 // topKSearch finds the first k of each row in total order, of elements of at most 32 bits. Numbers of 64 bits stand for elements: the key
 // that orders above, the position below, so that none are equal. A row is read once; what is larger than the k-th of what was seen is
-// kept, and when that has become twice too much, the smaller half is dropped.
+// kept, and when that has become twice too much, the smaller half is dropped. As most of a long row is not, elements are compared first as what they are.
 type topKSearch struct {
 	key     sortKey
 	n, k    int
+	skip    skipping // or nil
 	loop    *parallelLoop
 	buffers sync.Pool
 }
@@ -25,8 +27,11 @@ type topKBuffers struct {
 	kept []uint64
 }
 
-// topKBlock is how many keys are made at a time.
-const topKBlock = 512
+// topKBlock is how many keys are made at a time, and afterSkipping how many once something was skipped.
+const (
+	topKBlock     = 512
+	afterSkipping = 8
+)
 
 func topK(s *site) (runtime.Bound, bool) {
 	a, in := hlo.AttrsOf[hlo.TopKAttrs](s.in), s.shape(0)
@@ -38,6 +43,7 @@ func topK(s *site) (runtime.Bound, bool) {
 		return runtime.Bound{}, false
 	}
 	x := &topKSearch{key: sortKey{typ: t, descending: !a.Largest}, n: int(in.Dim(in.Rank() - 1)), k: int(a.K)}
+	x.skip = skippingOf(&x.key)
 	x.buffers.New = func() any { return &topKBuffers{kept: make([]uint64, 0, max(64, 2*x.k))} }
 	x.loop = newParallelLoop(x.rows)
 	return x.loop.bound(int(in.NumElements())/x.n, 1+(1<<14)/x.n), true
@@ -63,9 +69,13 @@ func (x *topKSearch) rows(f *runtime.TensorFrame, lo, hi int) {
 func (x *topKSearch) search(b *topKBuffers, row []byte) []uint64 {
 	kept, threshold := b.kept[:0], uint64(0) // of keys: what is no larger is not needed
 	w := x.key.typ.ByteSize()
-	seen := false
-	for from := 0; from < x.n; from += topKBlock {
+	seen, smallest := false, 0 // the position of the threshold
+	for from := 0; from < x.n; {
 		keys := b.keys[:min(topKBlock, x.n-from)]
+		if seen && x.skip != nil {
+			from = x.skip(row, from, smallest)
+			keys = b.keys[:min(afterSkipping, x.n-from)]
+		}
 		x.key.orderable(keys, row[from*w:])
 		for i, key := range keys {
 			// A later element comes after an equal one before it.
@@ -75,13 +85,15 @@ func (x *topKSearch) search(b *topKBuffers, row []byte) []uint64 {
 			if len(kept) == cap(kept) {
 				largestFirst(kept, x.k)
 				kept = kept[:x.k]
-				threshold, seen = slices.Min(kept)>>32, true
+				least := slices.Min(kept)
+				threshold, smallest, seen = least>>32, int(^uint32(least)), true
 				if key <= threshold {
 					continue
 				}
 			}
 			kept = append(kept, key<<32|uint64(^uint32(from+i)))
 		}
+		from += len(keys)
 	}
 	largestFirst(kept, x.k)
 	kept = kept[:x.k]
@@ -120,4 +132,65 @@ func largestFirst(v []uint64, k int) {
 			v, k = v[larger:], k-larger
 		}
 	}
+}
+
+// skipping returns the position of the first element of a row, at from or after, that may have a larger key than the one at a position before, or the length of the row.
+type skipping func(row []byte, from, than int) int
+
+// skippingOf is nil for elements that the processor does not compare.
+func skippingOf(k *sortKey) skipping {
+	switch k.typ {
+	case hlo.F32:
+		return func(row []byte, from, than int) int {
+			v := elems[float32](row)
+			bound := v[than]
+			if bound == 0 && math.Signbit(float64(bound)) != k.descending { // the other zero comes before this one
+				bound = float32(math.Copysign(math.SmallestNonzeroFloat32, float64(bound)))
+			}
+			return skipTo(v, from, bound, k.descending)
+		}
+	case hlo.S32:
+		return skipAs[int32](k)
+	case hlo.U32:
+		return skipAs[uint32](k)
+	case hlo.S16:
+		return skipAs[int16](k)
+	case hlo.U16:
+		return skipAs[uint16](k)
+	case hlo.S8:
+		return skipAs[int8](k)
+	case hlo.U8:
+		return skipAs[uint8](k)
+	}
+	return nil
+}
+
+type compared interface {
+	int8 | uint8 | int16 | uint16 | int32 | uint32 | float32
+}
+
+func skipAs[T compared](k *sortKey) skipping {
+	return func(row []byte, from, than int) int {
+		v := elems[T](row)
+		return skipTo(v, from, v[than], k.descending)
+	}
+}
+
+// skipTo finds the first element that is larger than bound, or smaller if keys descend, or NaN.
+func skipTo[T compared](v []T, from int, bound T, descending bool) int {
+	rest := v[from:]
+	if descending {
+		for i, x := range rest {
+			if !(x >= bound) { // NaN is neither
+				return from + i
+			}
+		}
+		return len(v)
+	}
+	for i, x := range rest {
+		if !(x <= bound) { // NaN is neither
+			return from + i
+		}
+	}
+	return len(v)
 }

@@ -5,8 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
 )
 
 func TestTopK(t *testing.T) {
@@ -39,6 +42,32 @@ func TestLargestFirst(t *testing.T) {
 		slices.Sort(first)
 		for i, x := range first {
 			require.Equal(t, uint64(n-k+i), x)
+		}
+	}
+}
+
+// TestTopKOfFewValues has thresholds that are equal to what follows, or nearly, as zeros are.
+func TestTopKOfFewValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	few := []uint32{0, 1 << 31, 1, 1<<31 | 1, 0x7fc00000, 0xffc00000, 0xbf800000, 0x3f800000}
+	for _, descending := range []bool{false, true} {
+		for range 300 {
+			x := &topKSearch{key: sortKey{typ: hlo.F32, descending: descending}, n: 1 + rng.IntN(2000)}
+			x.k = 1 + rng.IntN(min(x.n, 40))
+			x.skip = skippingOf(&x.key)
+			row, some := make([]uint32, x.n), few[rng.IntN(len(few)):]
+			for i := range row {
+				row[i] = some[rng.IntN(len(some))]
+			}
+			bytes := unsafe.Slice((*byte)(unsafe.Pointer(&row[0])), 4*x.n)
+			keys := make([]uint64, x.n)
+			x.key.orderable(keys, bytes)
+			for i, key := range keys {
+				keys[i] = key<<32 | uint64(^uint32(i))
+			}
+			slices.Sort(keys)
+			slices.Reverse(keys)
+			require.Equal(t, keys[:x.k], x.search(&topKBuffers{kept: make([]uint64, 0, max(64, 2*x.k))}, bytes))
 		}
 	}
 }

@@ -10,8 +10,7 @@ import (
 // programs.
 func transpose(s *site) (runtime.Bound, bool) {
 	in, out := s.shape(0), s.in.Shape()
-	width := out.Type().ByteSize()
-	if in.Type() != out.Type() || out.Rank() < 2 || out.NumElements() < 1<<10 {
+	if in.Type() != out.Type() || out.Rank() < 2 {
 		return runtime.Bound{}, false
 	}
 	perm := hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions
@@ -20,21 +19,34 @@ func transpose(s *site) (runtime.Bound, bool) {
 	for i, p := range perm {
 		src[i] = strides[p]
 	}
-	b, ok := newBox(out.Dimensions(), src, rowMajor(out.Dimensions()), width)
-	if !ok || b.run != width || len(b.dims) < 2 {
+	r, ok := newSquares(out.Dimensions(), src, out.Type(), place{kind: inInput}, place{kind: inOutput})
+	if !ok {
 		return runtime.Bound{}, false
+	}
+	return r.loop.bound(r.n, r.grain), true
+}
+
+// fewElements is the size of an array for which a tile program does as well.
+const fewElements = 1 << 10
+
+// newSquares permutes axes of an array, of which the result has dims, and its elements strides src where they come from. It fails where runs of elements are moved.
+func newSquares(dims []int64, src []int, t hlo.PrimitiveType, from, to place) (rewriting, bool) {
+	width := t.ByteSize()
+	b, ok := newBox(dims, src, rowMajor(dims), width)
+	if !ok || b.run != width || len(b.dims) < 2 || b.bytes() < fewElements*width {
+		return rewriting{}, false
 	}
 	switch width {
 	case 1:
-		return transposeAs[uint8](&b)
+		return squaresAs[uint8](&b, from, to)
 	case 2:
-		return transposeAs[uint16](&b)
+		return squaresAs[uint16](&b, from, to)
 	case 4:
-		return transposeAs[uint32](&b)
+		return squaresAs[uint32](&b, from, to)
 	case 8:
-		return transposeAs[uint64](&b)
+		return squaresAs[uint64](&b, from, to)
 	}
-	return runtime.Bound{}, false
+	return rewriting{}, false
 }
 
 // squares is a transposition as matrices: rows by cols elements each, read along rows, written along columns.
@@ -50,7 +62,7 @@ type squares struct {
 // stripSize is how many columns of the operand a piece of work has, at least.
 const stripSize = 64
 
-func transposeAs[T square.Element](b *box) (runtime.Bound, bool) {
+func squaresAs[T square.Element](b *box, input, output place) (rewriting, bool) {
 	q := &squares{matrices: 1}
 	last := len(b.dims) - 1
 	minor := -1
@@ -60,7 +72,7 @@ func transposeAs[T square.Element](b *box) (runtime.Bound, bool) {
 		}
 	}
 	if minor < 0 {
-		return runtime.Bound{}, false
+		return rewriting{}, false
 	}
 	q.rows, q.cols = b.dims[last], b.dims[minor]
 	q.rowSrc, q.colDst = b.src[last]/b.width, b.dst[minor]/b.width
@@ -74,14 +86,14 @@ func transposeAs[T square.Element](b *box) (runtime.Bound, bool) {
 	}
 	q.strips = (q.cols-1)/stripSize + 1
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
-		src, dst := elems[T](f.In(0).Data), elems[T](f.Out(0).Data)
+		src, dst := elems[T](input.of(f)), elems[T](output.of(f))
 		for task := lo; task < hi; task++ {
 			from, to := q.at(task / q.strips)
 			first := task % q.strips * stripSize
 			square.Transpose(dst[to+first*q.colDst:], src[from+first:], q.rows, min(stripSize, q.cols-first), q.colDst, q.rowSrc)
 		}
 	})
-	return loop.bound(q.matrices*q.strips, 1+(1<<14)/(q.rows*stripSize)), true
+	return rewriting{loop, q.matrices * q.strips, 1 + (1<<14)/(q.rows*stripSize)}, true
 }
 
 // at is where matrix m begins on both sides.

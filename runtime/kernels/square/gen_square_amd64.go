@@ -24,6 +24,11 @@ func transpose32(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, row
 //go:noescape
 func transpose64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, rows uintptr, cols uintptr)
 
+// wide64 transposes rows by cols squares of 8 by 8 64-bit elements. Strides are in bytes.
+//
+//go:noescape
+func wide64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, rows uintptr, cols uintptr)
+
 // rows32 transposes cols squares of 8 by 8 32-bit elements, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.
 //
 //go:noescape

@@ -250,6 +250,91 @@ transpose64square:
 	VZEROUPPER
 	RET
 
+// func wide64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, rows uintptr, cols uintptr)
+// Requires: AVX, AVX512F
+TEXT ·wide64(SB), $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dstStride+16(FP), SI
+	MOVQ  srcStride+24(FP), R10
+	MOVQ  rows+32(FP), R12
+	MOVQ  cols+40(FP), R13
+	LEAQ  (SI)(SI*2), DI
+	LEAQ  (R10)(R10*2), R11
+	MOVL  $0x000000f0, DX
+	KMOVW DX, K1
+	MOVL  $0x00000f00, DX
+	KMOVW DX, K2
+	MOVL  $0x0000f000, DX
+	KMOVW DX, K3
+
+wide64row:
+	MOVQ AX, DX
+	MOVQ CX, R8
+	MOVQ R13, R14
+
+wide64square:
+	LEAQ            (DX)(SI*4), BX
+	LEAQ            (R8)(R10*4), R9
+	VMOVUPD         (R8), X0
+	VMOVUPD         (R8)(R10*1), X1
+	VBROADCASTF32X4 (R8)(R10*2), K1, Z0
+	VBROADCASTF32X4 (R8)(R11*1), K1, Z1
+	VBROADCASTF32X4 (R9), K2, Z0
+	VBROADCASTF32X4 (R9)(R10*1), K2, Z1
+	VBROADCASTF32X4 (R9)(R10*2), K3, Z0
+	VBROADCASTF32X4 (R9)(R11*1), K3, Z1
+	VUNPCKLPD       Z1, Z0, Z2
+	VUNPCKHPD       Z1, Z0, Z3
+	VMOVUPD         Z2, (DX)
+	VMOVUPD         Z3, (DX)(SI*1)
+	VMOVUPD         16(R8), X4
+	VMOVUPD         16(R8)(R10*1), X5
+	VBROADCASTF32X4 16(R8)(R10*2), K1, Z4
+	VBROADCASTF32X4 16(R8)(R11*1), K1, Z5
+	VBROADCASTF32X4 16(R9), K2, Z4
+	VBROADCASTF32X4 16(R9)(R10*1), K2, Z5
+	VBROADCASTF32X4 16(R9)(R10*2), K3, Z4
+	VBROADCASTF32X4 16(R9)(R11*1), K3, Z5
+	VUNPCKLPD       Z5, Z4, Z2
+	VUNPCKHPD       Z5, Z4, Z3
+	VMOVUPD         Z2, (DX)(SI*2)
+	VMOVUPD         Z3, (DX)(DI*1)
+	VMOVUPD         32(R8), X6
+	VMOVUPD         32(R8)(R10*1), X7
+	VBROADCASTF32X4 32(R8)(R10*2), K1, Z6
+	VBROADCASTF32X4 32(R8)(R11*1), K1, Z7
+	VBROADCASTF32X4 32(R9), K2, Z6
+	VBROADCASTF32X4 32(R9)(R10*1), K2, Z7
+	VBROADCASTF32X4 32(R9)(R10*2), K3, Z6
+	VBROADCASTF32X4 32(R9)(R11*1), K3, Z7
+	VUNPCKLPD       Z7, Z6, Z2
+	VUNPCKHPD       Z7, Z6, Z3
+	VMOVUPD         Z2, (BX)
+	VMOVUPD         Z3, (BX)(SI*1)
+	VMOVUPD         48(R8), X8
+	VMOVUPD         48(R8)(R10*1), X9
+	VBROADCASTF32X4 48(R8)(R10*2), K1, Z8
+	VBROADCASTF32X4 48(R8)(R11*1), K1, Z9
+	VBROADCASTF32X4 48(R9), K2, Z8
+	VBROADCASTF32X4 48(R9)(R10*1), K2, Z9
+	VBROADCASTF32X4 48(R9)(R10*2), K3, Z8
+	VBROADCASTF32X4 48(R9)(R11*1), K3, Z9
+	VUNPCKLPD       Z9, Z8, Z2
+	VUNPCKHPD       Z9, Z8, Z3
+	VMOVUPD         Z2, (BX)(SI*2)
+	VMOVUPD         Z3, (BX)(DI*1)
+	ADDQ            $0x40, R8
+	LEAQ            (DX)(SI*8), DX
+	DECQ            R14
+	JNZ             wide64square
+	LEAQ            (CX)(R10*8), CX
+	ADDQ            $0x40, AX
+	DECQ            R12
+	JNZ             wide64row
+	VZEROUPPER
+	RET
+
 // func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr)
 // Requires: AVX
 TEXT ·rows32(SB), $0-40

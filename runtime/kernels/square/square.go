@@ -13,9 +13,9 @@ type Element interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// side is how many elements a square in registers has along each axis.
-func side(width int) int {
-	if width == 8 {
+// side is how many elements a square in registers has along each axis, for matrices of so many along the shorter one.
+func side(width, shorter int) int {
+	if width == 8 && (!hasWide || shorter < 8) {
 		return 4
 	}
 	return 8
@@ -25,15 +25,41 @@ func side(width int) int {
 // that memory is written line by line even if neighbouring columns lie at addresses that share a place in the cache.
 const tileBytes = 8192
 
+// A result of fewLines lines, or whose lines all lie within nearBytes of each other, is written square by square: so few lines of memory find a place in the cache
+// wherever they are.
+const (
+	fewLines  = 8
+	nearBytes = 128
+)
+
 // Transpose writes dst[c*dstStride+r] = src[r*srcStride+c] for all rows r and columns c. Strides are in elements.
 func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	var e T
 	width := int(unsafe.Sizeof(e))
-	k := side(width)
+	k := side(width, min(rows, cols))
 	if !hasVectors || rows < k || cols < k {
 		plain(dst, src, rows, cols, dstStride, srcStride)
 		return
 	}
+	wholeRows, wholeCols := rows/k*k, cols/k*k
+	if cols <= fewLines || dstStride*width <= nearBytes && rows*width <= nearBytes {
+		_, _ = src[(wholeRows-1)*srcStride+wholeCols-1], dst[(wholeCols-1)*dstStride+wholeRows-1]
+		whole(first(dst), first(src), uintptr(dstStride*width), uintptr(srcStride*width), uintptr(wholeRows/k), uintptr(wholeCols/k), width, k)
+	} else {
+		throughTile(dst, src, wholeRows, wholeCols, dstStride, srcStride, k)
+	}
+	if wholeCols < cols { // fewer than a square has, for which a smaller one may do
+		Transpose(dst[wholeCols*dstStride:], src[wholeCols:], rows, cols-wholeCols, dstStride, srcStride)
+	}
+	if wholeRows < rows {
+		Transpose(dst[wholeRows:], src[wholeRows*srcStride:], rows-wholeRows, wholeCols, dstStride, srcStride)
+	}
+}
+
+// throughTile is Transpose for whole squares of side k.
+func throughTile[T Element](dst, src []T, rows, cols, dstStride, srcStride, k int) {
+	var e T
+	width := int(unsafe.Sizeof(e))
 	var tile [tileBytes / 8]uint64
 	t := unsafe.Slice((*T)(unsafe.Pointer(&tile)), tileBytes/width)
 	long := 64 // elements of a tile along the columns of the operand, a run of the result
@@ -41,25 +67,20 @@ func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 		long = 32
 	}
 	high := tileBytes / width / long
-	wholeRows, wholeCols := rows/k*k, cols/k*k
-	for r := 0; r < wholeRows; r += long {
-		n := min(long, wholeRows-r)
-		for c := 0; c < wholeCols; c += high {
-			m := min(high, wholeCols-c)
+	for r := 0; r < rows; r += long {
+		n := min(long, rows-r)
+		for c := 0; c < cols; c += high {
+			m := min(high, cols-c)
 			_ = src[(r+n-1)*srcStride+c+m-1]
-			whole((*byte)(unsafe.Pointer(&t[0])), (*byte)(unsafe.Pointer(&src[r*srcStride+c])), uintptr(long*width), uintptr(srcStride*width), uintptr(n/k), uintptr(m/k), width)
+			whole(first(t), first(src[r*srcStride+c:]), uintptr(long*width), uintptr(srcStride*width), uintptr(n/k), uintptr(m/k), width, k)
 			for i := range m {
 				copy(dst[(c+i)*dstStride+r:][:n], t[i*long:])
 			}
 		}
 	}
-	if wholeCols < cols {
-		plain(dst[wholeCols*dstStride:], src[wholeCols:], rows, cols-wholeCols, dstStride, srcStride)
-	}
-	if wholeRows < rows {
-		plain(dst[wholeRows:], src[wholeRows*srcStride:], rows-wholeRows, wholeCols, dstStride, srcStride)
-	}
 }
+
+func first[T Element](v []T) *byte { return (*byte)(unsafe.Pointer(unsafe.SliceData(v))) }
 
 // Rows writes dst[c*dstStride+r] = src[rows[r]+c] for eight rows and the first columns of n, as many as are whole squares, and returns how many these are.
 // Columns are written in their order: with a stride below eight each overwrites what the one before has written behind its own elements.

@@ -11,8 +11,8 @@ var (
 	hasWide    = cpu.X86.HasAVX512F
 )
 
-// whole transposes whole squares of side elements of width bytes.
-func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width int) {
+// whole transposes whole squares of k elements of width bytes along each side.
+func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width, k int) {
 	switch width {
 	case 1:
 		transpose8(dst, src, dstStride, srcStride, rows, cols)
@@ -21,6 +21,10 @@ func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width int) 
 	case 4:
 		transpose32(dst, src, dstStride, srcStride, rows, cols)
 	case 8:
+		if k == 8 {
+			wide64(dst, src, dstStride, srcStride, rows, cols)
+			return
+		}
 		transpose64(dst, src, dstStride, srcStride, rows, cols)
 	}
 }

@@ -4,7 +4,7 @@ package square
 
 const hasVectors, hasWide = false, false
 
-func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width int) {
+func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width, k int) {
 	panic("square: no vectors")
 }
 

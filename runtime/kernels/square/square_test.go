@@ -101,3 +101,19 @@ func benchmark[T Element](b *testing.B, n int) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n*n), "ns/element")
 	})
 }
+
+// BenchmarkLines brings lines side by side, as transforms and sums over rows want them, and back.
+func BenchmarkLines(b *testing.B) {
+	const n, lines = 1024, 8
+	far, near := make([]uint64, n*lines), make([]uint64, n*lines)
+	b.Run("together", func(b *testing.B) {
+		for b.Loop() {
+			Transpose(near, far, lines, n, lines, n)
+		}
+	})
+	b.Run("apart", func(b *testing.B) {
+		for b.Loop() {
+			Transpose(far, near, n, lines, n, lines)
+		}
+	})
+}

@@ -22,6 +22,7 @@ func generate() (asmgen.Files, error) {
 	kernel(c, 16, 8, "16-bit", words8)
 	kernel(c, 32, 8, "32-bit", func(c *build.Context, src, dst lines) { dwords8(c, src, dst) })
 	kernel(c, 64, 4, "64-bit", qwords4)
+	wideQwords(c)
 	rows(c)
 	wideRows(c)
 	return asmgen.Compile(c, "runtime/kernels/square", "square")
@@ -48,7 +49,17 @@ func (l lines) at(i int) operand.Mem {
 
 // kernel writes the loops over squares of k by k elements around the transposition of one.
 func kernel(c *build.Context, bits, k int, what string, square func(c *build.Context, src, dst lines)) {
-	name := fmt.Sprintf("transpose%d", bits)
+	loops(c, fmt.Sprintf("transpose%d", bits), bits, k, what, func() {}, square)
+}
+
+// wideQwords is kernel for squares of eight elements of 64 bits, with vectors of 512 bits.
+func wideQwords(c *build.Context) {
+	var lanes [4]reg.OpmaskVirtual
+	loops(c, "wide64", 64, 8, "64-bit", func() { lanes = laneMasks(c) }, func(c *build.Context, src, dst lines) { qwords8(c, src, dst, lanes) })
+}
+
+// loops writes a function that goes through squares; before is outside of the loops.
+func loops(c *build.Context, name string, bits, k int, what string, before func(), square func(c *build.Context, src, dst lines)) {
 	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr("func(dst, src *byte, dstStride, srcStride, rows, cols uintptr)")
@@ -67,6 +78,7 @@ func kernel(c *build.Context, bits, k int, what string, square func(c *build.Con
 	}
 	left := c.GP64()
 	width := bits / 8
+	before()
 	c.Label(name + "row")
 	c.MOVQ(dst, to.base)
 	c.MOVQ(src, from.base)
@@ -144,15 +156,10 @@ func wideRows(c *build.Context) {
 	to := lines{base: load("dst"), stride: load("dstStride"), stride3: c.GP64()}
 	left := load("cols")
 	c.LEAQ(operand.Mem{Base: to.stride, Index: to.stride, Scale: 2}, to.stride3)
-	bits := c.GP32()
-	kept, lanes := c.K(), [4]reg.OpmaskVirtual{}
+	bits, kept := c.GP32(), c.K()
 	c.Load(c.Param("kept"), bits)
 	c.KMOVW(bits, kept)
-	for i := 1; i < 4; i++ {
-		lanes[i] = c.K()
-		c.MOVL(operand.U32(0xf<<(4*i)), bits)
-		c.KMOVW(bits, lanes[i])
-	}
+	lanes := laneMasks(c)
 	c.Label(name + "square")
 	var quarters [4][4]reg.VecVirtual // of columns: one lane for each four rows
 	for r := range 16 {
@@ -191,6 +198,17 @@ func wideRows(c *build.Context) {
 	c.JNZ(operand.LabelRef(name + "square"))
 	c.VZEROUPPER()
 	c.RET()
+}
+
+// laneMasks returns masks of the second, third and fourth 128 bits of a vector.
+func laneMasks(c *build.Context) (lanes [4]reg.OpmaskVirtual) {
+	for i := 1; i < 4; i++ {
+		bits := c.GP32()
+		lanes[i] = c.K()
+		c.MOVL(operand.U32(0xf<<(4*i)), bits)
+		c.KMOVW(bits, lanes[i])
+	}
+	return lanes
 }
 
 // dwords8 transposes eight vectors of eight: pairs of rows, pairs of pairs, and the halves.
@@ -238,6 +256,28 @@ func qwords4(c *build.Context, src, dst lines) {
 		c.VPERM2F128(operand.Imm(0x31), t[i+2], t[i], high)
 		c.VMOVUPD(low, dst.at(i))
 		c.VMOVUPD(high, dst.at(i+2))
+	}
+}
+
+// qwords8 transposes eight vectors of eight: two columns of even rows and those of odd ones are read into the lanes of two vectors, which interleaved are the columns.
+func qwords8(c *build.Context, src, dst lines, lanes [4]reg.OpmaskVirtual) {
+	for pair := range 4 {
+		var half [2]reg.VecVirtual
+		for i := range 8 {
+			from := src.at(i)
+			from.Disp = 16 * pair
+			if i < 2 {
+				half[i] = c.ZMM()
+				c.VMOVUPD(from, half[i].AsX())
+			} else {
+				c.VBROADCASTF32X4(from, lanes[i/2], half[i%2])
+			}
+		}
+		even, odd := c.ZMM(), c.ZMM()
+		c.VUNPCKLPD(half[1], half[0], even)
+		c.VUNPCKHPD(half[1], half[0], odd)
+		c.VMOVUPD(even, dst.at(2*pair))
+		c.VMOVUPD(odd, dst.at(2*pair+1))
 	}
 }
 
