@@ -42,7 +42,6 @@ type product[T gemm.Number] struct {
 	packed              place
 	constant            []T
 	onRows              bool // the right side is used where it is
-	packsOwn            bool // each block packs what it reads of the right side
 	rowStride           int  // of its rows if a kernel takes them one by one, else 0
 	packLoop, blockLoop *parallelLoop
 	workspaces          sync.Pool
@@ -149,12 +148,8 @@ func (p *product[T]) planBlocks() {
 	p.tasksN = (p.n-1)/p.blockN + 1
 	p.panels = (p.m-1)/p.kernel.MR + 1
 	p.mostRows = p.kernel.MR * min(p.panels, max(mostPanels, 64/p.kernel.MR))
-	p.packsOwn = p.decode != nil && p.hasFewBlocks()
-	if p.onRows && p.placed == nil || p.packsOwn {
+	if p.onRows && p.placed == nil {
 		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
-	}
-	if p.encode != nil {
-		p.mostRows = min(p.mostRows, max(mostPanels*p.kernel.MR, mostSums/p.blockN/p.kernel.MR*p.kernel.MR))
 	}
 	p.workspaces.New = func() any {
 		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR), last: make([]int, p.kernel.MR)}
@@ -179,40 +174,61 @@ const (
 	mostPanels       = 8
 	mostPanelsOnRows = 32
 	fewBlocks        = 2       // for more, rows far apart in memory are worth packing once
-	mostSums         = 1 << 18 // of a block that is encoded from memory of its own
 )
 
-// hasFewBlocks reports whether the right side is read so seldom that each block packs what it reads of it.
-func (p *product[T]) hasFewBlocks() bool { return p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR }
-
-// tasksOfWorker are enough for workers to end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
-// leastColumns that from which on columns do, where there are too few rows to share.
+// leastTask is the work, in products, from which on rows of a task of their own pay, and leastColumns that from which on columns do, where there are too few rows to
+// share.
 const (
-	tasksOfWorker = 2
+	tasksOfWorker = 2 // of columns, that need no more of rows
 	leastTask     = 1 << 20
 	leastColumns  = 1 << 18
 	mostOfColumns = 8
 )
 
-// rowBlocks is how many blocks of rows to make: of at most mostRows rows, and, if there is work for all, as many for one worker as for another.
+// rowBlocks are the blocks of rows, of at most mostRows rows. If there is work for several workers, the last ones are short, so that workers end at about the same time.
 // The result does not depend on it.
-func (p *product[T]) rowBlocks(f *runtime.TensorFrame) int {
-	least := (p.panels*p.kernel.MR-1)/p.mostRows + 1
-	columns := p.batch * p.tasksN
-	workers := f.Workers()
-	if workers == 1 {
-		return least
-	}
-	wanted := max(least*columns, min(tasksOfWorker*workers, p.m*p.n*p.k*p.batch/leastTask))
-	if wanted > 1 {
-		wanted = gemm.Padded(wanted, workers)
-	}
-	return min(p.panels, (wanted-1)/columns+1)
+type rowBlocks struct {
+	panels, most int // in all, and of a block
+	least        int // panels that are worth a block
+	share        int // of what is left, the part that the next block takes
 }
 
-// rowsOf is block i of n blocks of rows, which differ by at most a panel.
-func (p *product[T]) rowsOf(i, n int) (lo, hi int) {
-	return i * p.panels / n * p.kernel.MR, min((i+1)*p.panels/n*p.kernel.MR, p.m)
+func (p *product[T]) rowBlocks(f *runtime.TensorFrame) rowBlocks {
+	most := p.mostRows / p.kernel.MR
+	even := (p.panels-1)/((p.panels-1)/most+1) + 1
+	columns := p.batch * p.tasksN
+	workers := f.Workers()
+	if workers == 1 || columns >= tasksOfWorker*workers {
+		return rowBlocks{panels: p.panels, most: even, least: even, share: 1}
+	}
+	work := p.n * p.k * p.kernel.MR // of a panel in all columns
+	least := max(1, (leastTask*columns-1)/max(work, 1)+1)
+	return rowBlocks{panels: p.panels, most: most, least: least, share: 2 * workers}
+}
+
+// after is where a block ends that begins with panel i.
+func (b rowBlocks) after(i int) int {
+	left := b.panels - i
+	n := min(b.most, max(b.least, (left-1)/b.share+1))
+	if left-n < b.least {
+		n = min(b.most, left)
+	}
+	return i + n
+}
+
+func (b rowBlocks) count() (n int) {
+	for i := 0; i < b.panels; i = b.after(i) {
+		n++
+	}
+	return n
+}
+
+// at is where block n begins and ends.
+func (b rowBlocks) at(n int) (lo, hi int) {
+	for hi = b.after(0); n > 0; n-- {
+		lo, hi = hi, b.after(hi)
+	}
+	return lo, hi
 }
 
 func (p *product[T]) run(f *runtime.TensorFrame) error {
@@ -221,11 +237,11 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 	if p.k == 0 {
 		clear(p.out.of(f))
 	} else {
-		blocks := p.rowBlocks(f)
-		if p.isPacked() && !p.blockPacks(blocks) {
+		blocks := p.rowBlocks(f).count()
+		if p.isPacked() && blocks > 1 {
 			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, packColumns)))
 		}
-		p.blockLoop.run(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
+		p.blockLoop.byClaim(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
 	}
 	p.arranging.run(f)
 	p.ends.after(f)
@@ -234,9 +250,6 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 
 // isPacked reports whether a run packs the right side: once, before the blocks, if several read the same part of it, else each block its own.
 func (p *product[T]) isPacked() bool { return p.constant == nil && !p.onRows }
-
-// blockPacks reports whether each of a number of blocks of rows packs the right side for itself, if a run packs it.
-func (p *product[T]) blockPacks(blocks int) bool { return blocks == 1 || p.packsOwn }
 
 // pack writes panels of r rows of an operand whose elements begin at a place of src.
 func (p *product[T]) pack(m *gemm.Matrix, dst []T, src []byte, at, r, i0, i1, k0, k1 int) {
@@ -276,9 +289,10 @@ func (p *product[T]) packRight(dst []T, src []byte, lo, hi int) {
 func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	w := p.workspaces.Get().(*workspace[T])
 	left, out := p.lhs.of(f), p.out.of(f)
-	blocks := p.rowBlocks(f)
+	rows := p.rowBlocks(f)
+	blocks := rows.count()
 	right := p.constant
-	packsOwn := p.isPacked() && p.blockPacks(blocks)
+	packsOwn := p.isPacked() && blocks == 1
 	switch {
 	case p.onRows:
 		right = elems[T](p.rhs.of(f))
@@ -288,7 +302,8 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	held := [3]int{-1} // what is packed of the left side: batch, row and column
 	for task := lo; task < hi; task++ {
 		bj := task / blocks
-		i, end := p.rowsOf(task%blocks, blocks)
+		i, end := rows.at(task % blocks)
+		i, end = i*p.kernel.MR, min(end*p.kernel.MR, p.m)
 		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
 		cols := min(p.blockN, p.n-j)
 		c, ldc := w.sums, cols
