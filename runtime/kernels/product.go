@@ -173,7 +173,7 @@ const (
 	mostColumns      = 1024
 	mostPanels       = 8
 	mostPanelsOnRows = 32
-	fewBlocks        = 2       // for more, rows far apart in memory are worth packing once
+	fewBlocks        = 2 // for more, rows far apart in memory are worth packing once
 )
 
 // leastTask is the work, in products, from which on rows of a task of their own pay, and leastColumns that from which on columns do, where there are too few rows to
