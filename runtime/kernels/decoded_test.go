@@ -31,6 +31,11 @@ func TestDecodedProducts(t *testing.T) {
 		{"T[3,40,45] dot(T[3,40,70], T[3,70,45]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", true},
 		{"T[3,40,45] dot(T[40,3,70], T[70,45,3]), lhs_batch_dims={1}, rhs_batch_dims={2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}", false},
 		{"T[20,33] dot(T[20,7,10], T[10,7,33]), lhs_contracting_dims={1,2}, rhs_contracting_dims={1,0}", true},
+		{"T[1100] dot(T[70], T[70,1100]), lhs_contracting_dims={0}, rhs_contracting_dims={0}", true},
+		{"T[1100] dot(T[1100,70], T[70]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
+		{"T[3,70] dot(T[3,300], T[3,300,70]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
+		{"T[3,70] dot(T[3,7], T[3,70,7]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={2}", true},
+		{"T[] dot(T[613], T[613]), lhs_contracting_dims={0}, rhs_contracting_dims={0}", true},
 		{"T[20,33] dot(T[20,17], T[17,33]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", false},
 	} {
 		s := siteOf(t, replaceType(c.text, "bf16"))

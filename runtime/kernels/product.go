@@ -89,11 +89,8 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 		}
 		p.out = from
 	}
-	given := p.kernel.Run != nil
-	if !given {
+	if p.kernel.Run == nil {
 		p.kernel = gemm.Fit[T](p.m, p.n)
-	}
-	if p.decode == nil && !given {
 		if v := p.vector(); v != nil {
 			return p.bindLoops(v.run), true
 		}
