@@ -20,15 +20,15 @@ func TestDecodedProducts(t *testing.T) {
 		text    string
 		decodes bool
 	}{
-		{"T[37,50] dot(T[37,65], T[65,50]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
-		{"T[37,50] dot(T[65,37], T[65,50]), lhs_contracting_dims={0}, rhs_contracting_dims={0}", true},
-		{"T[37,50] dot(T[37,65], T[50,65]), lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
-		{"T[37,50] dot(T[65,37], T[50,65]), lhs_contracting_dims={0}, rhs_contracting_dims={1}", true},
+		{"T[37,75] dot(T[37,65], T[65,75]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
+		{"T[37,75] dot(T[65,37], T[65,75]), lhs_contracting_dims={0}, rhs_contracting_dims={0}", true},
+		{"T[37,75] dot(T[37,65], T[75,65]), lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
+		{"T[37,75] dot(T[65,37], T[75,65]), lhs_contracting_dims={0}, rhs_contracting_dims={1}", true},
 		{"T[2,300] dot(T[2,257], T[257,300]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
-		{"T[300,2] dot(T[300,513], T[513,2]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
+		{"T[300,64] dot(T[300,513], T[513,64]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
 		{"T[140,1100] dot(T[140,300], T[300,1100]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
-		{"T[250,33] dot(T[250,70], T[33,70]), lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
-		{"T[3,40,45] dot(T[3,40,70], T[3,70,45]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", true},
+		{"T[250,31] dot(T[250,70], T[31,70]), lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
+		{"T[3,40,75] dot(T[3,40,70], T[3,70,75]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", true},
 		{"T[3,40,45] dot(T[40,3,70], T[70,45,3]), lhs_batch_dims={1}, rhs_batch_dims={2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}", false},
 		{"T[20,33] dot(T[20,7,10], T[10,7,33]), lhs_contracting_dims={1,2}, rhs_contracting_dims={1,0}", true},
 		{"T[1100] dot(T[70], T[70,1100]), lhs_contracting_dims={0}, rhs_contracting_dims={0}", true},
