@@ -101,7 +101,7 @@ func TestRowBlocks(t *testing.T) {
 		for _, most := range []int{1, 8, 32} {
 			for _, least := range []int{1, 3, 100} {
 				for panels := 1; panels < 150; panels++ {
-					b := rowBlocks{panels: panels, most: most, least: least, share: 2 * workers}
+					b := rowBlocks{panels: panels, most: most, least: least, share: workers}
 					name := fmt.Sprintf("%+v", b)
 					next, n := 0, b.count()
 					for i := range n {
@@ -112,6 +112,10 @@ func TestRowBlocks(t *testing.T) {
 						next = hi
 					}
 					require.Equal(t, panels, next, name)
+					if workers > 1 && least == 1 && n > workers {
+						lo, hi := b.at(n - 1)
+						require.LessOrEqual(t, hi-lo, 2, "%s: the last block", name)
+					}
 				}
 			}
 		}

@@ -34,9 +34,15 @@ func newParallelLoop(body func(f *runtime.TensorFrame, lo, hi int)) *parallelLoo
 	}
 	l.claims.New = func() any {
 		c := new(claimedCall)
-		c.run = func(int, int) {
-			for lo := int(c.next.Add(int64(c.grain))) - c.grain; lo < c.n && !c.f.Ctx().Stopped(); lo = int(c.next.Add(int64(c.grain))) - c.grain {
-				l.body(c.f, lo, min(lo+c.grain, c.n))
+		c.run = func(_, turn int) {
+			end := c.n
+			if turn <= c.turns-c.workers {
+				end = turn * c.n / c.turns
+			}
+			for int(c.next.Load()) < end && !c.f.Ctx().Stopped() {
+				if lo := int(c.next.Add(int64(c.grain))) - c.grain; lo < c.n {
+					l.body(c.f, lo, min(lo+c.grain, c.n))
+				}
 			}
 		}
 		return c
@@ -44,13 +50,18 @@ func newParallelLoop(body func(f *runtime.TensorFrame, lo, hi int)) *parallelLoo
 	return l
 }
 
-// claimedCall is an execution of the loop by workers that claim ranges.
+// claimedCall is an execution of the loop by workers that claim ranges. A worker's turn ends when a part of the ranges has been claimed, so that progress shows, but
+// the last turn of each when all have.
 type claimedCall struct {
-	f        *runtime.TensorFrame
-	n, grain int
-	next     atomic.Int64
-	run      func(lo, hi int)
+	f              *runtime.TensorFrame
+	n, grain       int
+	turns, workers int
+	next           atomic.Int64
+	run            func(lo, hi int)
 }
+
+// turnsOfWorker are few enough for a queue to keep them apart.
+const turnsOfWorker = 8
 
 // byClaim is run for few and long ranges, each of which a worker claims when it is done with the one before, whatever their number is: workers that are not equally
 // fast end at about the same time if the last ranges are short.
@@ -62,8 +73,9 @@ func (l *parallelLoop) byClaim(f *runtime.TensorFrame, n, grain int) {
 	}
 	c := l.claims.Get().(*claimedCall)
 	c.f, c.n, c.grain = f, n, grain //halo:allow framecapture ParallelFor returns when all ranges are done
+	c.turns, c.workers = min(turnsOfWorker*workers, (n-1)/grain+1), workers
 	c.next.Store(0)
-	f.ParallelFor(min(workers, (n-1)/grain+1), 1, c.run)
+	f.ParallelFor(c.turns, 1, c.run)
 	c.f = nil
 	l.claims.Put(c)
 }

@@ -176,7 +176,7 @@ const (
 // leastTask is the work, in products, from which on rows of a task of their own pay, and leastColumns that from which on columns do, where there are too few rows to
 // share.
 const (
-	tasksOfWorker = 2 // of columns, that need no more of rows
+	tasksOfWorker = 2 // enough for workers to end at about the same time, if there are columns to share
 	leastTask     = 1 << 20
 	leastColumns  = 1 << 18
 	mostOfColumns = 8
@@ -191,16 +191,21 @@ type rowBlocks struct {
 }
 
 func (p *product[T]) rowBlocks(f *runtime.TensorFrame) rowBlocks {
-	most := p.mostRows / p.kernel.MR
-	even := (p.panels-1)/((p.panels-1)/most+1) + 1
-	columns := p.batch * p.tasksN
-	workers := f.Workers()
-	if workers == 1 || columns >= tasksOfWorker*workers {
-		return rowBlocks{panels: p.panels, most: even, least: even, share: 1}
+	b := rowBlocks{panels: p.panels, most: p.mostRows / p.kernel.MR, least: 1, share: 1}
+	columns, workers := p.batch*p.tasksN, f.Workers()
+	if workers > 1 {
+		b.least = (leastTask-1)/max(1, p.blockN*p.k*p.kernel.MR) + 1
 	}
-	work := p.n * p.k * p.kernel.MR // of a panel in all columns
-	least := max(1, (leastTask*columns-1)/max(work, 1)+1)
-	return rowBlocks{panels: p.panels, most: most, least: least, share: 2 * workers}
+	if workers > 1 && columns < tasksOfWorker*workers {
+		b.share = tasksOfWorker * workers
+		return b
+	}
+	n := (b.panels-1)/b.most + 1
+	if workers > 1 { // of equal blocks, there are twice as many
+		n = max(n, min((2*tasksOfWorker*workers-1)/columns+1, b.panels/b.least))
+	}
+	b.most = (b.panels-1)/n + 1
+	return b
 }
 
 // after is where a block ends that begins with panel i.
@@ -213,8 +218,12 @@ func (b rowBlocks) after(i int) int {
 	return i + n
 }
 
-func (b rowBlocks) count() (n int) {
-	for i := 0; i < b.panels; i = b.after(i) {
+// long is how many blocks have as many panels as one may have, before those that become shorter.
+func (b rowBlocks) long() int { return max(0, b.panels-(b.most-1)*b.share-1+b.most) / b.most }
+
+func (b rowBlocks) count() int {
+	n := b.long()
+	for i := n * b.most; i < b.panels; i = b.after(i) {
 		n++
 	}
 	return n
@@ -222,7 +231,12 @@ func (b rowBlocks) count() (n int) {
 
 // at is where block n begins and ends.
 func (b rowBlocks) at(n int) (lo, hi int) {
-	for hi = b.after(0); n > 0; n-- {
+	long := b.long()
+	if n < long {
+		return n * b.most, (n + 1) * b.most
+	}
+	lo = long * b.most
+	for hi = b.after(lo); n > long; n-- {
 		lo, hi = hi, b.after(hi)
 	}
 	return lo, hi
