@@ -112,8 +112,9 @@ func ruleOf(kind FillKind, shape hlo.Shape) (fillRule, bool) {
 
 // fill makes the draws from one number to another, and writes what they make to their places in data.
 func (r *fillRule) fill(data []byte, from, to int) {
-	var buffer [512]float64
 	w := r.part.ByteSize()
+	from += r.vector(data[from*w:to*w], from)
+	var buffer [512]float64
 	for from < to {
 		n := min(to-from, len(buffer))
 		dst := data[from*w : (from+n)*w]
@@ -162,9 +163,12 @@ func (r *fillRule) integers(dst []byte, from int) {
 	}
 }
 
+// golden is what one state of SplitMix64 differs by from the next.
+const golden = 0x9E3779B97F4A7C15
+
 // splitMix64 is the finaliser of SplitMix64 applied to the next state.
 func splitMix64(state uint64) uint64 {
-	z := state + 0x9E3779B97F4A7C15
+	z := state + golden
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
 	return z ^ z>>31

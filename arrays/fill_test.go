@@ -18,7 +18,7 @@ func TestFill(t *testing.T) {
 			continue
 		}
 		shapes := [][]int64{{}, {7}, {3, 0}, {2, 3, 101}}
-		if p == hlo.F32 || p == hlo.S4 {
+		if p == hlo.F32 || p == hlo.BF16 || p == hlo.S4 {
 			shapes = append(shapes, []int64{2, 1, worthWorker + 1}) // by several workers
 		}
 		for _, kind := range []FillKind{Zeros, Ones, Random, Uniform, Model} {
@@ -82,4 +82,18 @@ func drawnElement(kind FillKind, shape hlo.Shape, i int, x uint64) []byte {
 	}
 	binary.LittleEndian.PutUint64(all, integer)
 	return all[:part.ByteSize()]
+}
+
+// BenchmarkFill makes a million elements of a type.
+func BenchmarkFill(b *testing.B) {
+	for _, p := range []hlo.PrimitiveType{hlo.F64, hlo.F32, hlo.BF16, hlo.F16, hlo.S32} {
+		b.Run(p.String(), func(b *testing.B) {
+			const n = 1 << 20
+			b.SetBytes(n * int64(p.ByteSize()))
+			for b.Loop() {
+				_, err := Fill(Model, 1, 0, hlo.MakeShape(p, 1024, n/1024))
+				require.NoError(b, err)
+			}
+		})
+	}
 }

@@ -156,8 +156,20 @@ func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal
 	return nil, errors.New("no value: give --inputs, --input, --weights or --fill")
 }
 
+// fewBytes are always there: asking how much is left takes longer than filling them.
+const fewBytes = 1 << 20
+
 // fits refuses parameters that the machine's memory cannot hold.
 func fits(params []halo.Value) error {
+	few := int64(fewBytes)
+	for _, v := range params {
+		if s := v.Shape; s.IsArray() && s.IsStatic() {
+			few -= min(s.ByteSize(), fewBytes+1)
+		}
+	}
+	if few >= 0 {
+		return nil
+	}
 	limit := available()
 	left := limit
 	for i, v := range params {

@@ -26,12 +26,11 @@ type prepared struct {
 
 // prepare compiles the program in a file as the flags say.
 func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.Observer) (*prepared, error) {
-	o := c.options(observer)
 	if in.kind == source.BEF {
-		if o.Engine == halo.Eval {
+		if halo.Engine(c.Engine) == halo.Eval {
 			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
 		}
-		p, err := halo.LoadProgramBytes(in.name, in.data, o)
+		p, err := halo.LoadProgramBytes(in.name, in.data, c.options(observer))
 		if err != nil {
 			return nil, err
 		}

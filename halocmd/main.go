@@ -133,7 +133,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		return exitOK
 	}
 	limitMemory()
-	warm()
 	if args[0] == "run" {
 		warmUp()
 	}

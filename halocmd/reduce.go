@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gohalo/halo/hlo"
@@ -125,7 +126,7 @@ func (c *reduceCmd) oracle(ctx context.Context, checks *passChecks) (func(hlo.Mo
 	}, nil
 }
 
-var ruleID = regexp.MustCompile(`\[([A-Z]+-[A-Z]?[0-9]+)\]`)
+var ruleID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([A-Z]+-[A-Z]?[0-9]+)\]`) })
 
 // wayOfFailing is what the failures of one defect have in common: the pass, and the panic, the verifier's rule, or that results differ.
 func wayOfFailing(err error) string {
@@ -141,7 +142,7 @@ func wayOfFailing(err error) string {
 	case errors.As(err, &differ):
 		return fmt.Sprintf("pass %s changes the result", failed.Failed.Name)
 	}
-	if id := ruleID.FindStringSubmatch(err.Error()); id != nil {
+	if id := ruleID().FindStringSubmatch(err.Error()); id != nil {
 		return fmt.Sprintf("after pass %s the verifier finds %s", failed.Failed.Name, id[1])
 	}
 	first, _, _ := strings.Cut(failed.Err.Error(), "\n")

@@ -116,7 +116,6 @@ var warmUp = sync.OnceFunc(func() {
 	go func() {
 		_, _ = c.Parse("cpu")
 		halo.Warm()
-		warmMore()
 	}()
 })
 

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -65,7 +66,7 @@ func decodeFloats(dst []float64, t hlo.PrimitiveType, b []byte) {
 			}
 		}
 	default:
-		table := narrowValues[t]
+		table := narrowValues()[t]
 		dst = dst[:len(b)]
 		for i, x := range b {
 			dst[i] = table[x]
@@ -82,7 +83,7 @@ func wideNaN(code uint64, exponent, mantissa int) float64 {
 }
 
 // narrowValues is the value of every byte in the formats of at most 8 bits.
-var narrowValues = func() map[hlo.PrimitiveType]*[256]float64 {
+var narrowValues = sync.OnceValue(func() map[hlo.PrimitiveType]*[256]float64 {
 	all := make(map[hlo.PrimitiveType]*[256]float64)
 	for t, f := range formats {
 		if f.Bits() > 8 {
@@ -98,7 +99,7 @@ var narrowValues = func() map[hlo.PrimitiveType]*[256]float64 {
 		all[t] = table
 	}
 	return all
-}()
+})
 
 // encodeFloats rounds src to type t into b.
 func encodeFloats(b []byte, t hlo.PrimitiveType, src []float64) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
@@ -231,7 +232,7 @@ func (f *follower) evaluate(in hlo.Instruction, values map[hlo.InstrID][]*hlo.Li
 	return []*hlo.Literal{l}
 }
 
-var pairText = regexp.MustCompile(`\{(\d+),\s*(\d+)\}`)
+var pairText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\d+),\s*(\d+)\}`) })
 
 // transfer notes what a send sends, or what a recv-done waits for. Which devices talk to each other is in a frontend attribute.
 func (f *follower) transfer(t *thread, in hlo.Instruction) error {
@@ -255,7 +256,7 @@ func (f *follower) transfer(t *thread, in hlo.Instruction) error {
 		}
 		return f.grid.Number(devices.Device{Replica: id, Partition: here.Partition})
 	}
-	for _, p := range pairText.FindAllStringSubmatch(text, -1) {
+	for _, p := range pairText().FindAllStringSubmatch(text, -1) {
 		from, _ := strconv.Atoi(p[1])
 		to, _ := strconv.Atoi(p[2])
 		from, to = number(from), number(to)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
@@ -158,11 +159,11 @@ func (d *document) fault(e *parser.Error, severity int) Diagnostic {
 }
 
 // suggestion is how advice names what should stand there instead.
-var suggestion = regexp.MustCompile(`did you mean ["']([^"']+)["']\?`)
+var suggestion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`did you mean ["']([^"']+)["']\?`) })
 
 // advised is the change that a fault's advice amounts to; nil if it does not say.
 func (d *document) advised(at span, notes string) *fix {
-	if m := suggestion.FindStringSubmatch(notes); m != nil {
+	if m := suggestion().FindStringSubmatch(notes); m != nil {
 		if at.from < at.to && isSigil(d.text[at.from]) && !isSigil(m[1][0]) {
 			at.from++
 		}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -22,7 +23,9 @@ type codec struct {
 }
 
 // isOpen finds the beginning of a message that opens a document, if its method stands in front of the text.
-var isOpen = regexp.MustCompile(`^[^"]*("jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*"textDocument/didOpen"`)
+var isOpen = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^"]*("jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*"textDocument/didOpen"`)
+})
 
 // longHead is how much of a message is looked at for its method.
 const longHead = 200
@@ -39,7 +42,7 @@ func (c *codec) ReadObject(stream *bufio.Reader, v any) error {
 		return io.ErrUnexpectedEOF
 	}
 	message := body.Bytes()
-	if isOpen.Match(message[:min(len(message), longHead)]) {
+	if isOpen().Match(message[:min(len(message), longHead)]) {
 		var m struct {
 			Params *openParams `json:"params"`
 		}

@@ -268,7 +268,7 @@ func (s *server) prepareRename(d *document, offset int, _ positionParams) (any, 
 }
 
 // aName is what may be the name of an instruction, computation or value, or the id of a rule.
-var aName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.$-]*$`)
+var aName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.$-]*$`) })
 
 func (s *server) rename(d *document, offset int, p positionParams) (any, error) {
 	x := d.names()
@@ -283,7 +283,7 @@ func (s *server) rename(d *document, offset int, p positionParams) (any, error) 
 	switch {
 	case !ok:
 		return refuse("there is no name here")
-	case !aName.MatchString(name):
+	case !aName().MatchString(name):
 		return refuse("%q cannot be a name: want letters, digits and _ . -", p.NewName)
 	}
 	renamed := x.symbols[o.symbol]

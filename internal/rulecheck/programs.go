@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
@@ -57,7 +58,7 @@ func (c *checking) program(m hlo.Module, dynamic bool) {
 }
 
 // arrayType matches the type of a shape in text.
-var arrayType = regexp.MustCompile(`\b[a-z]+[0-9]*[a-z0-9]*\[`)
+var arrayType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[a-z]+[0-9]*[a-z0-9]*\[`) })
 
 // retyped are the programs in which one element type is another.
 func retyped(m hlo.Module) (all []hlo.Module) {
@@ -66,7 +67,7 @@ func retyped(m hlo.Module) (all []hlo.Module) {
 	}
 	text := printer.String(m)
 	var types []string
-	for _, t := range arrayType.FindAllString(text, -1) {
+	for _, t := range arrayType().FindAllString(text, -1) {
 		if _, ok := hlo.PrimitiveTypeByName(t[:len(t)-1]); ok && !slices.Contains(types, t) {
 			types = append(types, t)
 		}
@@ -76,7 +77,7 @@ func retyped(m hlo.Module) (all []hlo.Module) {
 			if from == to.String()+"[" {
 				continue
 			}
-			other := arrayType.ReplaceAllStringFunc(text, func(s string) string {
+			other := arrayType().ReplaceAllStringFunc(text, func(s string) string {
 				if s == from {
 					return to.String() + "["
 				}

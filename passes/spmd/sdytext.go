@@ -13,18 +13,20 @@ import (
 
 // Shardy's attributes as text: what JAX leaves in frontend attributes.
 
-var sdyLexer = lexer.MustSimple([]lexer.SimpleRule{
-	{Name: "String", Pattern: `"[^"]*"`},
-	{Name: "Ident", Pattern: `[#@]?[A-Za-z_][A-Za-z_0-9.\-]*`},
-	{Name: "Int", Pattern: `-?\d+`},
-	{Name: "Arrow", Pattern: `->`},
-	{Name: "Punct", Pattern: `[][{}<>(),=:?]`},
-	{Name: "space", Pattern: `\s+`},
+var sdyLexer = sync.OnceValue(func() *lexer.StatefulDefinition {
+	return lexer.MustSimple([]lexer.SimpleRule{
+		{Name: "String", Pattern: `"[^"]*"`},
+		{Name: "Ident", Pattern: `[#@]?[A-Za-z_][A-Za-z_0-9.\-]*`},
+		{Name: "Int", Pattern: `-?\d+`},
+		{Name: "Arrow", Pattern: `->`},
+		{Name: "Punct", Pattern: `[][{}<>(),=:?]`},
+		{Name: "space", Pattern: `\s+`},
+	})
 })
 
 func sdyParser[T any]() func(text string) (T, error) {
 	parser := sync.OnceValue(func() *parsing.Parser[T] {
-		return parsing.MustBuild[T](participle.Lexer(sdyLexer), participle.Unquote("String"), participle.UseLookahead(3))
+		return parsing.MustBuild[T](participle.Lexer(sdyLexer()), participle.Unquote("String"), participle.UseLookahead(3))
 	})
 	return func(text string) (T, error) {
 		v, err := parser().ParseString("", text)

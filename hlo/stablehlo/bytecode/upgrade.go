@@ -10,7 +10,7 @@ import (
 func (d *decoder) upgrade(r *reader, op, parent *mlir.Op) {
 	if rest, ok := strings.CutPrefix(op.Name, "vhlo."); ok {
 		base, _, ok := splitVersion(rest)
-		if !ok || vhloOps[base] == nil {
+		if !ok || vhloOps()[base] == nil {
 			r.pos = min(max(op.Pos-r.base, 0), len(r.data))
 			r.fail("'%s' is an operation that this halo does not know; the file was made by %s, the newest version known is %s", op.Name, d.producer, newestVHLO)
 		}

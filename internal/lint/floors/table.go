@@ -21,6 +21,7 @@ var table = []Row{
 	{Prefix: "runtime/scalar", Floor: 1, Wing: "runtime"},
 	{Prefix: "internal/minifloat/gen", Floor: 0, Also: []string{"internal/asmgen"}},        // a command at development time
 	{Prefix: "arrays", Floor: 2},                                                           // literals in files
+	{Prefix: "arrays/gen", Floor: 0, Also: []string{"internal/asmgen"}},                    // a command at development time
 	{Prefix: "arrays/npz", Floor: 0, Also: []string{"internal/parsing", "internal/pages"}}, // headers are a grammar, and arrays are large
 	{Prefix: "internal/moddiff", Floor: 2},
 	{Prefix: "internal/commandline", Floor: 0, Also: []string{"internal/spelling"}}, // asks which name was meant
