@@ -37,6 +37,12 @@ func (e *convertedIO) planFirst(s *site, n int) bool {
 		}
 		e.in = append(e.in, at)
 	}
+	return e.planResult(s)
+}
+
+// planResult is the part of plan about the result.
+func (e *convertedIO) planResult(s *site) bool {
+	size := int64(e.t.ByteSize())
 	e.out = place{kind: inOutput}
 	if to := s.in.Shape().Type(); to != e.t {
 		n := s.in.Shape().NumElements()

@@ -29,7 +29,7 @@ const (
 func (p *product[T]) few() *rowsProduct[T] {
 	var zero T
 	stride, ok := p.right.RowStride()
-	if p.packLeft != nil || p.m < 2 || p.m > mostRowsOfMemory || p.n < runOfRows || p.k < rowsTogether || !ok || stride < p.n || p.k*p.n*sizeOf(zero) < leastOfMemory {
+	if p.packLeft != nil || p.decode != nil || p.m < 2 || p.m > mostRowsOfMemory || p.n < runOfRows || p.k < rowsTogether || !ok || stride < p.n || p.k*p.n*sizeOf(zero) < leastOfMemory {
 		return nil
 	}
 	r := &rowsProduct[T]{p: p, stride: stride, dense: evenStep(p.left.Ks) == 1, loops: gemm.VectorFor[T]()}

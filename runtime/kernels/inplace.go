@@ -104,12 +104,12 @@ func (r *placedRows) panels(i, end, mr int) (n int, inPlace bool) {
 }
 
 // blockInPlace computes rows [i, end) of a block over [k, k1); panels that are not in memory are packed.
-func (p *product[T]) blockInPlace(f *runtime.TensorFrame, w *workspace[T], left, right, c []T, batch, i, end, cols, k, k1 int) {
+func (p *product[T]) blockInPlace(f *runtime.TensorFrame, w *workspace[T], left []byte, right, c []T, batch, i, end, cols, k, k1 int) {
 	placed := p.placed()
 	for n := 0; i < end; i, c = i+n, c[min(n*p.n, len(c)):] {
 		var inPlace bool
 		if n, inPlace = placed.panels(i, end, p.kernel.MR); inPlace {
-			p.kernel.BlockInPlace(cols, left[p.leftBatch[batch]:], placed.rows[i:i+n], placed.ks[k:k1], right, p.rowStride, c, p.n, k > 0, w.tile, w.last)
+			p.kernel.BlockInPlace(cols, elems[T](left)[p.leftBatch[batch]:], placed.rows[i:i+n], placed.ks[k:k1], right, p.rowStride, c, p.n, k > 0, w.tile, w.last)
 			continue
 		}
 		p.packRows(f, w, left, batch, i, i+n, k, k1)
@@ -118,10 +118,10 @@ func (p *product[T]) blockInPlace(f *runtime.TensorFrame, w *workspace[T], left,
 }
 
 // packRows packs rows [i0, i1) of the left side.
-func (p *product[T]) packRows(f *runtime.TensorFrame, w *workspace[T], left []T, batch, i0, i1, k0, k1 int) {
+func (p *product[T]) packRows(f *runtime.TensorFrame, w *workspace[T], left []byte, batch, i0, i1, k0, k1 int) {
 	if p.packLeft != nil {
-		p.packLeft(f, w.left, left, batch, i0, i1, k0, k1)
+		p.packLeft(f, w.left, elems[T](left), batch, i0, i1, k0, k1)
 		return
 	}
-	gemm.Pack(&p.left, w.left, left[p.leftBatch[batch]:], p.kernel.MR, i0, i1, k0, k1)
+	p.pack(&p.left, w.left, left, p.leftBatch[batch], p.kernel.MR, i0, i1, k0, k1)
 }

@@ -6,22 +6,26 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/gemm"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // product computes out[b,m,n] = Σk left[b,m,k] · right[b,k,n], the heart of dot and of convolution. Each batch of the left and right
 // arrays begins at an offset; within one the matrices say where elements are.
 //
-// 1. Operands of another type than T are converted into scratch memory.
+// 1. Operands of another type than T are converted into scratch memory, unless packing decodes them.
 // 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant. Where its rows lie together, or each part of it belongs to one
 // block only, it is packed by the way.
 // 3. Blocks of the result are computed in parallel; each packs the part of the left side that it needs.
-// 4. A result of another type than T is converted from scratch memory.
+// 4. A result of another type than T is converted from scratch memory, or block by block when its sums are complete.
 type product[T gemm.Number] struct {
 	batch, m, n, k        int
 	left, right           gemm.Matrix
 	leftBatch, rightBatch []int
 	// packLeft replaces the packing by left.
 	packLeft func(f *runtime.TensorFrame, dst []T, src []T, batch, i0, i1, k0, k1 int)
+	// decode, if set, packs both sides, whose elements are narrower than T.
+	decode func(m *gemm.Matrix, dst []T, src []uint16, r, i0, i1, k0, k1 int)
+	encode vec.Loop // of decode: from T to the elements of the result, if these are narrower
 
 	placed         func() *placedRows // if the left side is read where it is; they are found by the first run
 	kernel         gemm.Kernel[T]
@@ -58,13 +62,19 @@ func (r rewriting) run(f *runtime.TensorFrame) {
 // workspace is what one goroutine needs.
 type workspace[T gemm.Number] struct {
 	left, tile, edge []T
+	sums             []T   // of a block that is encoded when they are complete
 	last             []int // rows of a panel that is not whole
 }
 
 // bind completes p for operands 0 and 1 and result 0 of the site, computing in type t, which is T.
 func (p *product[T]) bind(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 	e := &convertedIO{t: t}
-	if !e.plan(s) {
+	switch {
+	case p.decodes(s):
+		if !p.planDecoded(s, e) {
+			return runtime.Bound{}, false
+		}
+	case !e.plan(s):
 		return runtime.Bound{}, false
 	}
 	p.lhs, p.rhs = e.in[0], e.in[1]
@@ -96,11 +106,13 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	}
 	data, constant := s.b.ConstIn(1)
 	constant = constant && p.rhs.kind == inInput
-	p.placeOperands(constant)
+	if p.decode == nil {
+		p.placeOperands(constant)
+	}
 	p.planBlocks()
 	if constant {
 		p.constant = make([]T, p.packedLen())
-		p.packRight(p.constant, elems[T](data), 0, p.packs())
+		p.packRight(p.constant, data, 0, p.packs())
 	} else if p.isPacked() {
 		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
@@ -147,10 +159,13 @@ func (p *product[T]) planBlocks() {
 		if p.onRows || p.isPacked() {
 			w.edge = make([]T, p.kernel.NR*min(p.k, gemm.KC))
 		}
+		if p.encode != nil {
+			w.sums = make([]T, p.mostRows*p.blockN)
+		}
 		return w
 	}
 	p.packLoop = newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
-		p.packRight(elems[T](p.packed.of(f)), elems[T](p.rhs.of(f)), lo, hi)
+		p.packRight(elems[T](p.packed.of(f)), p.rhs.of(f), lo, hi)
 	})
 	p.blockLoop = newParallelLoop(p.blocks)
 }
@@ -164,34 +179,73 @@ const (
 	fewBlocks        = 2 // for more, rows far apart in memory are worth packing once
 )
 
-// tasksOfWorker are enough for workers to end at about the same time; leastTask is the work, in products, from which on rows of a task of their own pay, and
-// leastColumns that from which on columns do, where there are too few rows to share.
+// leastTask is the work, in products, from which on rows of a task of their own pay, and leastColumns that from which on columns do, where there are too few rows to
+// share.
 const (
-	tasksOfWorker = 2
+	tasksOfWorker = 2 // enough for workers to end at about the same time, if there are columns to share
 	leastTask     = 1 << 20
 	leastColumns  = 1 << 18
 	mostOfColumns = 8
 )
 
-// rowBlocks is how many blocks of rows to make: of at most mostRows rows, and, if there is work for all, as many for one worker as for another.
+// rowBlocks are the blocks of rows, of at most mostRows rows. If there is work for several workers, the last ones are short, so that workers end at about the same time.
 // The result does not depend on it.
-func (p *product[T]) rowBlocks(f *runtime.TensorFrame) int {
-	least := (p.panels*p.kernel.MR-1)/p.mostRows + 1
-	columns := p.batch * p.tasksN
-	workers := f.Workers()
-	if workers == 1 {
-		return least
-	}
-	wanted := max(least*columns, min(tasksOfWorker*workers, p.m*p.n*p.k*p.batch/leastTask))
-	if wanted > 1 {
-		wanted = gemm.Padded(wanted, workers)
-	}
-	return min(p.panels, (wanted-1)/columns+1)
+type rowBlocks struct {
+	panels, most int // in all, and of a block
+	least        int // panels that are worth a block
+	share        int // of what is left, the part that the next block takes
 }
 
-// rowsOf is block i of n blocks of rows, which differ by at most a panel.
-func (p *product[T]) rowsOf(i, n int) (lo, hi int) {
-	return i * p.panels / n * p.kernel.MR, min((i+1)*p.panels/n*p.kernel.MR, p.m)
+func (p *product[T]) rowBlocks(f *runtime.TensorFrame) rowBlocks {
+	b := rowBlocks{panels: p.panels, most: p.mostRows / p.kernel.MR, least: 1, share: 1}
+	columns, workers := p.batch*p.tasksN, f.Workers()
+	if workers > 1 {
+		b.least = (leastTask-1)/max(1, p.blockN*p.k*p.kernel.MR) + 1
+	}
+	if workers > 1 && columns < tasksOfWorker*workers {
+		b.share = tasksOfWorker * workers
+		return b
+	}
+	n := (b.panels-1)/b.most + 1
+	if workers > 1 { // of equal blocks, there are twice as many
+		n = max(n, min((2*tasksOfWorker*workers-1)/columns+1, b.panels/b.least))
+	}
+	b.most = (b.panels-1)/n + 1
+	return b
+}
+
+// after is where a block ends that begins with panel i.
+func (b rowBlocks) after(i int) int {
+	left := b.panels - i
+	n := min(b.most, max(b.least, (left-1)/b.share+1))
+	if left-n < b.least {
+		n = min(b.most, left)
+	}
+	return i + n
+}
+
+// long is how many blocks have as many panels as one may have, before those that become shorter.
+func (b rowBlocks) long() int { return max(0, b.panels-(b.most-1)*b.share-1+b.most) / b.most }
+
+func (b rowBlocks) count() int {
+	n := b.long()
+	for i := n * b.most; i < b.panels; i = b.after(i) {
+		n++
+	}
+	return n
+}
+
+// at is where block n begins and ends.
+func (b rowBlocks) at(n int) (lo, hi int) {
+	long := b.long()
+	if n < long {
+		return n * b.most, (n + 1) * b.most
+	}
+	lo = long * b.most
+	for hi = b.after(lo); n > long; n-- {
+		lo, hi = hi, b.after(hi)
+	}
+	return lo, hi
 }
 
 func (p *product[T]) run(f *runtime.TensorFrame) error {
@@ -200,11 +254,11 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 	if p.k == 0 {
 		clear(p.out.of(f))
 	} else {
-		blocks := p.rowBlocks(f)
+		blocks := p.rowBlocks(f).count()
 		if p.isPacked() && blocks > 1 {
 			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, packColumns)))
 		}
-		p.blockLoop.run(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
+		p.blockLoop.byClaim(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
 	}
 	p.arranging.run(f)
 	p.ends.after(f)
@@ -213,6 +267,15 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 
 // isPacked reports whether a run packs the right side: once, before the blocks, if several read the same part of it, else each block its own.
 func (p *product[T]) isPacked() bool { return p.constant == nil && !p.onRows }
+
+// pack writes panels of r rows of an operand whose elements begin at a place of src.
+func (p *product[T]) pack(m *gemm.Matrix, dst []T, src []byte, at, r, i0, i1, k0, k1 int) {
+	if p.decode != nil {
+		p.decode(m, dst, elems[uint16](src)[at:], r, i0, i1, k0, k1)
+		return
+	}
+	gemm.Pack(m, dst, elems[T](src)[at:], r, i0, i1, k0, k1)
+}
 
 // packedLen is the size of the packed right side: for each batch and block of columns, over all of k, KC by KC.
 func (p *product[T]) packedLen() int { return p.batch * p.tasksN * p.blockN * p.k }
@@ -227,14 +290,14 @@ func (p *product[T]) packSteps() int  { return (p.k-1)/gemm.KC + 1 }
 func (p *product[T]) packStrips() int { return (p.blockN-1)/packColumns + 1 }
 
 // packRight packs parts, counted through the batches.
-func (p *product[T]) packRight(dst, src []T, lo, hi int) {
+func (p *product[T]) packRight(dst []T, src []byte, lo, hi int) {
 	for part := lo; part < hi; part++ {
 		strip, rest := part%p.packStrips()*packColumns, part/p.packStrips()
 		task, k := rest/p.packSteps(), rest%p.packSteps()*gemm.KC
 		b, j := task/p.tasksN, task%p.tasksN*p.blockN
 		kc := min(gemm.KC, p.k-k)
 		if first, end := j+strip, min(j+strip+packColumns, j+p.blockN, p.n); first < end {
-			gemm.Pack(&p.right, dst[(task*p.k+k)*p.blockN+strip*kc:], src[p.rightBatch[b]:], p.panel, first, end, k, k+kc)
+			p.pack(&p.right, dst[(task*p.k+k)*p.blockN+strip*kc:], src, p.rightBatch[b], p.panel, first, end, k, k+kc)
 		}
 	}
 }
@@ -242,22 +305,28 @@ func (p *product[T]) packRight(dst, src []T, lo, hi int) {
 // blocks computes blocks of the result.
 func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	w := p.workspaces.Get().(*workspace[T])
-	left, out := elems[T](p.lhs.of(f)), elems[T](p.out.of(f))
-	blocks := p.rowBlocks(f)
+	left, out := p.lhs.of(f), p.out.of(f)
+	rows := p.rowBlocks(f)
+	blocks := rows.count()
 	right := p.constant
+	packsOwn := p.isPacked() && blocks == 1
 	switch {
-	case p.onRows || right == nil && blocks == 1:
+	case p.onRows:
 		right = elems[T](p.rhs.of(f))
-	case right == nil:
+	case right == nil && !packsOwn:
 		right = elems[T](p.packed.of(f))
 	}
 	held := [3]int{-1} // what is packed of the left side: batch, row and column
 	for task := lo; task < hi; task++ {
 		bj := task / blocks
-		i, end := p.rowsOf(task%blocks, blocks)
+		i, end := rows.at(task % blocks)
+		i, end = i*p.kernel.MR, min(end*p.kernel.MR, p.m)
 		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
 		cols := min(p.blockN, p.n-j)
-		c := out[(b*p.m+i)*p.n+j:]
+		c, ldc := w.sums, cols
+		if p.encode == nil {
+			c, ldc = elems[T](out)[(b*p.m+i)*p.n+j:], p.n
+		}
 		for k := 0; k < p.k; k += gemm.KC {
 			kc := min(gemm.KC, p.k-k)
 			if wanted := [3]int{b, i, k}; p.placed == nil && wanted != held {
@@ -265,31 +334,35 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 				held = wanted
 			}
 			switch {
-			case blocks == 1 && p.isPacked():
+			case packsOwn:
 				// Each panel is multiplied while it is in the nearest cache, and is packed over the one before.
 				for x := 0; x < cols; x += p.panel {
 					n := min(p.panel, cols-x)
-					gemm.Pack(&p.right, w.edge, right[p.rightBatch[b]:], p.panel, j+x, j+x+n, k, k+kc)
-					p.multiply(f, w, left, w.edge, c[x:], b, i, end, n, k, k+kc)
+					p.pack(&p.right, w.edge, p.rhs.of(f), p.rightBatch[b], p.panel, j+x, j+x+n, k, k+kc)
+					p.multiply(f, w, left, w.edge, c[x:], ldc, b, i, end, n, k, k+kc)
 				}
 			case p.onRows:
-				p.multiply(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, b, i, end, cols, k, k+kc)
+				p.multiply(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, ldc, b, i, end, cols, k, k+kc)
 			default:
-				p.multiply(f, w, left, right[(bj*p.k+k)*p.blockN:], c, b, i, end, cols, k, k+kc)
+				p.multiply(f, w, left, right[(bj*p.k+k)*p.blockN:], c, ldc, b, i, end, cols, k, k+kc)
 			}
+		}
+		if p.encode != nil {
+			p.encodeBlock(elems[uint16](out)[(b*p.m+i)*p.n+j:], c, end-i, cols)
 		}
 	}
 	p.workspaces.Put(w)
 }
 
 // multiply computes rows [i, end) of cols columns over [k, k1), of which right begins with the first, with the left side where it is or as it has been packed.
-func (p *product[T]) multiply(f *runtime.TensorFrame, w *workspace[T], left, right, c []T, batch, i, end, cols, k, k1 int) {
+// Rows of c are ldc apart.
+func (p *product[T]) multiply(f *runtime.TensorFrame, w *workspace[T], left []byte, right, c []T, ldc, batch, i, end, cols, k, k1 int) {
 	switch {
 	case p.placed != nil:
 		p.blockInPlace(f, w, left, right, c, batch, i, end, cols, k, k1)
 	case p.onRows:
-		p.kernel.BlockOnRows(end-i, cols, k1-k, w.left, right, p.rowStride, c, p.n, k > 0, w.tile, w.edge)
+		p.kernel.BlockOnRows(end-i, cols, k1-k, w.left, right, p.rowStride, c, ldc, k > 0, w.tile, w.edge)
 	default:
-		p.kernel.Block(end-i, cols, k1-k, w.left, right, c, p.n, k > 0, w.tile)
+		p.kernel.Block(end-i, cols, k1-k, w.left, right, c, ldc, k > 0, w.tile)
 	}
 }

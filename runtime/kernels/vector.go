@@ -6,6 +6,7 @@ import (
 
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/gemm"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 func sizeOf[T any](e T) int { return int(unsafe.Sizeof(e)) }
@@ -24,6 +25,7 @@ type vectorProduct[T gemm.Number] struct {
 	stride        int  // from one row of the matrix to the next or, if rows are neighbours, from one column; 0 if they differ
 	dense         bool // the vector's elements are neighbours
 	loops         gemm.Vector[T]
+	decode        vec.Loop // if the operands are bf16
 	loop          *parallelLoop
 	vectors       sync.Pool
 }
@@ -73,8 +75,13 @@ func (p *product[T]) vector() *vectorProduct[T] {
 	if v.stride = evenStep(v.matrix.Rows); v.rowsNeighbour {
 		v.stride = evenStep(v.matrix.Ks)
 	}
-	v.vectors.New = func() any { b := make([]T, p.k); return &b }
-	v.loop = newParallelLoop(v.rows)
+	room, rows := 0, v.rows
+	if p.decode != nil {
+		v.decode = widenBF16()
+		room, rows = max(decodedCombine*vectorRows, decodedInner*p.k), v.decodedRows
+	}
+	v.vectors.New = func() any { b := make([]T, p.k+room); return &b }
+	v.loop = newParallelLoop(rows)
 	return v
 }
 

@@ -3,7 +3,9 @@ package gemm
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -157,6 +159,49 @@ func testPack[T float32 | float64 | int8](t *testing.T) {
 					}
 				}
 				Pack(&m, got, src, r, i0, i1, k0, k1)
+				require.Equal(t, want, got, "panels of %d, %v", r, at)
+			}
+		}
+	}
+}
+
+// TestPackBF16 holds panels to those of the same numbers as f32.
+func TestPackBF16(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	src := make([]uint16, 1<<17)
+	wide := make([]uint32, len(src))
+	for i := range src {
+		src[i] = uint16(rng.Uint32())
+		wide[i] = uint32(src[i]) << 16
+	}
+	const n, k = 75, 90
+	every := func(n, by int) []int {
+		v := make([]int, n)
+		for i := range v {
+			v[i] = i * by
+		}
+		return v
+	}
+	reversed := every(k, 100)
+	slices.Reverse(reversed)
+	for _, m := range []Matrix{
+		NewMatrix(every(n, 100), every(k, 1)), NewMatrix(every(n, 1), every(k, 100)), NewMatrix(every(n, 1), rng.Perm(k)), NewMatrix(every(n, 1), reversed),
+		NewMatrix(every(n, 40), every(k, 1)), NewMatrix(rng.Perm(n), rng.Perm(k)), NewMatrix(rng.Perm(n), every(k, 1)), NewMatrix(every(n, 1), every(k, 0)),
+	} {
+		for _, r := range []int{2, 4, 6, 8, 14, 16, 32} {
+			for _, at := range [][4]int{{0, n, 0, k}, {r, 2 * r, 3, 70}, {5, min(n, 5+r+1), 10, 11}, {0, 3, 0, 32}, {1, n, 1, 32}} {
+				i0, i1, k0, k1 := at[0], at[1], at[2], at[3]
+				got, want := make([]uint32, Padded(i1-i0, r)*(k1-k0)+1), make([]uint32, Padded(i1-i0, r)*(k1-k0)+1)
+				for i := range got {
+					got[i] = 101
+				}
+				want[len(want)-1] = 101
+				for i := i0; i < i1; i++ {
+					for x := k0; x < k1; x++ {
+						want[(i-i0)/r*r*(k1-k0)+(x-k0)*r+(i-i0)%r] = wide[m.Rows[i]+m.Ks[x]]
+					}
+				}
+				PackBF16(&m, unsafe.Slice((*float32)(unsafe.Pointer(&got[0])), len(got)), src, r, i0, i1, k0, k1)
 				require.Equal(t, want, got, "panels of %d, %v", r, at)
 			}
 		}

@@ -390,6 +390,12 @@ func runsAVX512(k int, panels int, src *byte, stride int, dst *byte, panel int)
 //go:noescape
 func runsAVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
 
+// runsBF16AVX512 writes k rows, stride bytes apart, as f32 to panels: to each, step bytes of them, to lines that are line bytes apart.
+// Panels are panel bytes apart. The bits of wants are the columns of a line, those of has the ones that are read; the others are 0.
+//
+//go:noescape
+func runsBF16AVX512(k int, panels int, src *byte, stride int, step int, dst *byte, panel int, line int, has uint32, wants uint32)
+
 // peakAVX512 multiplies and adds 14 vectors in every round.
 func peakAVX512(rounds int)
 

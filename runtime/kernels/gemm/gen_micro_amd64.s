@@ -13883,6 +13883,51 @@ panel:
 	VZEROUPPER
 	RET
 
+// func runsBF16AVX512(k int, panels int, src *byte, stride int, step int, dst *byte, panel int, line int, has uint32, wants uint32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·runsBF16AVX512(SB), NOSPLIT, $0-72
+	MOVQ  k+0(FP), AX
+	MOVQ  src+16(FP), CX
+	MOVQ  stride+24(FP), DX
+	MOVQ  step+32(FP), BX
+	MOVQ  dst+40(FP), SI
+	MOVQ  panel+48(FP), DI
+	MOVQ  line+56(FP), R8
+	MOVL  has+64(FP), R9
+	KMOVW R9, K1
+	SHRL  $0x10, R9
+	KMOVW R9, K2
+	MOVL  wants+68(FP), R9
+	KMOVW R9, K3
+	SHRL  $0x10, R9
+	KMOVW R9, K4
+
+row:
+	MOVQ CX, R9
+	LEAQ (CX)(DX*4), R10
+	MOVQ SI, R11
+	MOVQ panels+8(FP), R12
+
+panel:
+	VPMOVZXWD.Z (R9), K1, Z0
+	VPMOVZXWD.Z 32(R9), K2, Z1
+	PREFETCHT0  (R10)
+	VPSLLD      $0x10, Z0, Z0
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS     Z0, K3, (R11)
+	VMOVUPS     Z1, K4, 64(R11)
+	ADDQ        BX, R9
+	ADDQ        BX, R10
+	ADDQ        DI, R11
+	DECQ        R12
+	JNZ         panel
+	ADDQ        DX, CX
+	ADDQ        R8, SI
+	DECQ        AX
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func peakAVX512(rounds int)
 // Requires: AVX, AVX512F
 TEXT ·peakAVX512(SB), NOSPLIT, $0-8

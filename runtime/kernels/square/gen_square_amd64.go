@@ -39,3 +39,9 @@ func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintp
 //
 //go:noescape
 func wideRows32(dst *byte, src *byte, offsets *[16]int, dstStride uintptr, cols uintptr, kept uint16)
+
+// wideRowsBF16 transposes cols squares of 16 rows and 32 columns of bf16, as f32, the rows of which begin at offsets from src; of each column it writes the elements of kept.
+// The stride is in bytes, offsets in elements.
+//
+//go:noescape
+func wideRowsBF16(dst *byte, src *byte, offsets *[16]int, dstStride uintptr, cols uintptr, kept uint16)

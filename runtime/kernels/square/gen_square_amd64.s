@@ -573,3 +573,214 @@ wideRows32square:
 	JNZ             wideRows32square
 	VZEROUPPER
 	RET
+
+// func wideRowsBF16(dst *byte, src *byte, offsets *[16]int, dstStride uintptr, cols uintptr, kept uint16)
+// Requires: AVX, AVX512F
+TEXT ·wideRowsBF16(SB), $0-42
+	MOVQ       src+8(FP), AX
+	MOVQ       offsets+16(FP), CX
+	MOVQ       dst+0(FP), DX
+	MOVQ       dstStride+24(FP), SI
+	MOVQ       cols+32(FP), R8
+	LEAQ       (SI)(SI*2), DI
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPSLLD     $0x10, Z0, Z0
+	MOVWLZX    kept+40(FP), BX
+	KMOVW      BX, K1
+	MOVL       $0x000000f0, BX
+	KMOVW      BX, K2
+	MOVL       $0x00000f00, BX
+	KMOVW      BX, K3
+	MOVL       $0x0000f000, BX
+	KMOVW      BX, K4
+
+wideRowsBF16square:
+	MOVQ            (CX), BX
+	VMOVUPS         (AX)(BX*2), X1
+	VMOVUPS         16(AX)(BX*2), X2
+	VMOVUPS         32(AX)(BX*2), X3
+	VMOVUPS         48(AX)(BX*2), X4
+	MOVQ            8(CX), BX
+	VMOVUPS         (AX)(BX*2), X5
+	VMOVUPS         16(AX)(BX*2), X6
+	VMOVUPS         32(AX)(BX*2), X7
+	VMOVUPS         48(AX)(BX*2), X8
+	MOVQ            16(CX), BX
+	VMOVUPS         (AX)(BX*2), X9
+	VMOVUPS         16(AX)(BX*2), X10
+	VMOVUPS         32(AX)(BX*2), X11
+	VMOVUPS         48(AX)(BX*2), X12
+	MOVQ            24(CX), BX
+	VMOVUPS         (AX)(BX*2), X13
+	VMOVUPS         16(AX)(BX*2), X14
+	VMOVUPS         32(AX)(BX*2), X15
+	VMOVUPS         48(AX)(BX*2), X16
+	MOVQ            32(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K2, Z1
+	VBROADCASTF32X4 16(AX)(BX*2), K2, Z2
+	VBROADCASTF32X4 32(AX)(BX*2), K2, Z3
+	VBROADCASTF32X4 48(AX)(BX*2), K2, Z4
+	MOVQ            40(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K2, Z5
+	VBROADCASTF32X4 16(AX)(BX*2), K2, Z6
+	VBROADCASTF32X4 32(AX)(BX*2), K2, Z7
+	VBROADCASTF32X4 48(AX)(BX*2), K2, Z8
+	MOVQ            48(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K2, Z9
+	VBROADCASTF32X4 16(AX)(BX*2), K2, Z10
+	VBROADCASTF32X4 32(AX)(BX*2), K2, Z11
+	VBROADCASTF32X4 48(AX)(BX*2), K2, Z12
+	MOVQ            56(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K2, Z13
+	VBROADCASTF32X4 16(AX)(BX*2), K2, Z14
+	VBROADCASTF32X4 32(AX)(BX*2), K2, Z15
+	VBROADCASTF32X4 48(AX)(BX*2), K2, Z16
+	MOVQ            64(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K3, Z1
+	VBROADCASTF32X4 16(AX)(BX*2), K3, Z2
+	VBROADCASTF32X4 32(AX)(BX*2), K3, Z3
+	VBROADCASTF32X4 48(AX)(BX*2), K3, Z4
+	MOVQ            72(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K3, Z5
+	VBROADCASTF32X4 16(AX)(BX*2), K3, Z6
+	VBROADCASTF32X4 32(AX)(BX*2), K3, Z7
+	VBROADCASTF32X4 48(AX)(BX*2), K3, Z8
+	MOVQ            80(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K3, Z9
+	VBROADCASTF32X4 16(AX)(BX*2), K3, Z10
+	VBROADCASTF32X4 32(AX)(BX*2), K3, Z11
+	VBROADCASTF32X4 48(AX)(BX*2), K3, Z12
+	MOVQ            88(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K3, Z13
+	VBROADCASTF32X4 16(AX)(BX*2), K3, Z14
+	VBROADCASTF32X4 32(AX)(BX*2), K3, Z15
+	VBROADCASTF32X4 48(AX)(BX*2), K3, Z16
+	MOVQ            96(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K4, Z1
+	VBROADCASTF32X4 16(AX)(BX*2), K4, Z2
+	VBROADCASTF32X4 32(AX)(BX*2), K4, Z3
+	VBROADCASTF32X4 48(AX)(BX*2), K4, Z4
+	MOVQ            104(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K4, Z5
+	VBROADCASTF32X4 16(AX)(BX*2), K4, Z6
+	VBROADCASTF32X4 32(AX)(BX*2), K4, Z7
+	VBROADCASTF32X4 48(AX)(BX*2), K4, Z8
+	MOVQ            112(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K4, Z9
+	VBROADCASTF32X4 16(AX)(BX*2), K4, Z10
+	VBROADCASTF32X4 32(AX)(BX*2), K4, Z11
+	VBROADCASTF32X4 48(AX)(BX*2), K4, Z12
+	MOVQ            120(CX), BX
+	VBROADCASTF32X4 (AX)(BX*2), K4, Z13
+	VBROADCASTF32X4 16(AX)(BX*2), K4, Z14
+	VBROADCASTF32X4 32(AX)(BX*2), K4, Z15
+	VBROADCASTF32X4 48(AX)(BX*2), K4, Z16
+	LEAQ            (DX)(SI*4), BX
+	VUNPCKLPS       Z5, Z1, Z17
+	VUNPCKHPS       Z5, Z1, Z18
+	VUNPCKLPS       Z13, Z9, Z19
+	VUNPCKHPS       Z13, Z9, Z20
+	VUNPCKLPD       Z19, Z17, Z21
+	VPSLLD          $0x10, Z21, Z22
+	VPANDD          Z0, Z21, Z21
+	VMOVUPS         Z22, K1, (DX)
+	VMOVUPS         Z21, K1, (DX)(SI*1)
+	VUNPCKHPD       Z19, Z17, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (DX)(SI*2)
+	VMOVUPS         Z17, K1, (DX)(DI*1)
+	VUNPCKLPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (BX)
+	VMOVUPS         Z17, K1, (BX)(SI*1)
+	VUNPCKHPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z18
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z18, K1, (BX)(SI*2)
+	VMOVUPS         Z17, K1, (BX)(DI*1)
+	LEAQ            (DX)(SI*8), DX
+	LEAQ            (DX)(SI*4), BX
+	VUNPCKLPS       Z6, Z2, Z17
+	VUNPCKHPS       Z6, Z2, Z18
+	VUNPCKLPS       Z14, Z10, Z19
+	VUNPCKHPS       Z14, Z10, Z20
+	VUNPCKLPD       Z19, Z17, Z21
+	VPSLLD          $0x10, Z21, Z22
+	VPANDD          Z0, Z21, Z21
+	VMOVUPS         Z22, K1, (DX)
+	VMOVUPS         Z21, K1, (DX)(SI*1)
+	VUNPCKHPD       Z19, Z17, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (DX)(SI*2)
+	VMOVUPS         Z17, K1, (DX)(DI*1)
+	VUNPCKLPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (BX)
+	VMOVUPS         Z17, K1, (BX)(SI*1)
+	VUNPCKHPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z18
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z18, K1, (BX)(SI*2)
+	VMOVUPS         Z17, K1, (BX)(DI*1)
+	LEAQ            (DX)(SI*8), DX
+	LEAQ            (DX)(SI*4), BX
+	VUNPCKLPS       Z7, Z3, Z17
+	VUNPCKHPS       Z7, Z3, Z18
+	VUNPCKLPS       Z15, Z11, Z19
+	VUNPCKHPS       Z15, Z11, Z20
+	VUNPCKLPD       Z19, Z17, Z21
+	VPSLLD          $0x10, Z21, Z22
+	VPANDD          Z0, Z21, Z21
+	VMOVUPS         Z22, K1, (DX)
+	VMOVUPS         Z21, K1, (DX)(SI*1)
+	VUNPCKHPD       Z19, Z17, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (DX)(SI*2)
+	VMOVUPS         Z17, K1, (DX)(DI*1)
+	VUNPCKLPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (BX)
+	VMOVUPS         Z17, K1, (BX)(SI*1)
+	VUNPCKHPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z18
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z18, K1, (BX)(SI*2)
+	VMOVUPS         Z17, K1, (BX)(DI*1)
+	LEAQ            (DX)(SI*8), DX
+	LEAQ            (DX)(SI*4), BX
+	VUNPCKLPS       Z8, Z4, Z17
+	VUNPCKHPS       Z8, Z4, Z18
+	VUNPCKLPS       Z16, Z12, Z19
+	VUNPCKHPS       Z16, Z12, Z20
+	VUNPCKLPD       Z19, Z17, Z21
+	VPSLLD          $0x10, Z21, Z22
+	VPANDD          Z0, Z21, Z21
+	VMOVUPS         Z22, K1, (DX)
+	VMOVUPS         Z21, K1, (DX)(SI*1)
+	VUNPCKHPD       Z19, Z17, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (DX)(SI*2)
+	VMOVUPS         Z17, K1, (DX)(DI*1)
+	VUNPCKLPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z19
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z19, K1, (BX)
+	VMOVUPS         Z17, K1, (BX)(SI*1)
+	VUNPCKHPD       Z20, Z18, Z17
+	VPSLLD          $0x10, Z17, Z18
+	VPANDD          Z0, Z17, Z17
+	VMOVUPS         Z18, K1, (BX)(SI*2)
+	VMOVUPS         Z17, K1, (BX)(DI*1)
+	LEAQ            (DX)(SI*8), DX
+	ADDQ            $0x40, AX
+	DECQ            R8
+	JNZ             wideRowsBF16square
+	VZEROUPPER
+	RET

@@ -120,6 +120,26 @@ func WideRows(dst, src []uint32, rows []int, n, dstStride int) bool {
 	return true
 }
 
+// WideRowsBF16 is WideRows for elements of bf16, which become f32: dst[c*dstStride+r] = src[rows[r]+c]<<16. It takes twice as many columns for one vector.
+func WideRowsBF16(dst []uint32, src []uint16, rows []int, n, dstStride int) bool {
+	const columns = 2 * wideSide
+	if !hasWide || n < columns || len(rows) == 0 || len(rows) > wideSide || dstStride < 0 {
+		return false
+	}
+	var at [wideSide]int
+	for i := range at {
+		at[i] = rows[min(i, len(rows)-1)]
+		_ = src[at[i]:][:n]
+	}
+	_ = dst[(n-1)*dstStride:][:len(rows)]
+	kept := uint16(1<<len(rows) - 1)
+	wideRowsBF16((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), &at, uintptr(4*dstStride), uintptr(n/columns), kept)
+	if rest := n % columns; rest > 0 { // the last square overlaps
+		wideRowsBF16((*byte)(unsafe.Pointer(&dst[(n-columns)*dstStride])), (*byte)(unsafe.Pointer(&src[n-columns])), &at, uintptr(4*dstStride), 1, kept)
+	}
+	return true
+}
+
 // plain is Transpose by loops, in squares that stay in the nearest cache.
 func plain[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	const size = 32

@@ -11,3 +11,5 @@ func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width, k in
 func rows32(_, _ *byte, _ *[8]int, _, _ uintptr) { panic("square: no vectors") }
 
 func wideRows32(_, _ *byte, _ *[wideSide]int, _, _ uintptr, _ uint16) { panic("square: no vectors") }
+
+func wideRowsBF16(_, _ *byte, _ *[wideSide]int, _, _ uintptr, _ uint16) { panic("square: no vectors") }

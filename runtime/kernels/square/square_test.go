@@ -63,6 +63,31 @@ func TestWideRows(t *testing.T) {
 	}
 }
 
+// TestWideRowsBF16 writes f32 and nothing else.
+func TestWideRowsBF16(t *testing.T) {
+	src := make([]uint16, 1000)
+	for i := range src {
+		src[i] = uint16(rand.Uint32())
+	}
+	all := []int{500, 0, 30, 700, 31, 31, 99, 250, 1, 2, 840, 4, 5, 6, 7, 8}
+	for count := 1; count <= len(all); count++ {
+		for n := 1; n < 131; n++ {
+			rows, stride := all[len(all)-count:], count+n%3
+			got, want := make([]uint32, 150*stride), make([]uint32, 150*stride)
+			done := WideRowsBF16(got, src, rows, n, stride)
+			require.Equal(t, hasWide && n >= 32, done)
+			for c := range n {
+				for r, at := range rows {
+					want[c*stride+r] = uint32(src[at+c]) << 16
+				}
+			}
+			if done {
+				require.Equal(t, want, got)
+			}
+		}
+	}
+}
+
 func check[T Element](t *testing.T, rows, cols int) {
 	srcStride, dstStride := cols+3, rows+5
 	src, got := make([]T, (rows-1)*srcStride+cols), make([]T, (cols-1)*dstStride+rows)

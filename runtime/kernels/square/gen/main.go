@@ -24,7 +24,8 @@ func generate() (asmgen.Files, error) {
 	kernel(c, 64, 4, "64-bit", qwords4)
 	wideQwords(c)
 	rows(c)
-	wideRows(c)
+	wideRows(c, false)
+	wideRows(c, true)
 	return asmgen.Compile(c, "runtime/kernels/square", "square")
 }
 
@@ -139,13 +140,17 @@ func rows(c *build.Context) {
 	c.RET()
 }
 
-// wideRows writes the loop over squares of sixteen rows that are anywhere, with vectors of 512 bits.
-func wideRows(c *build.Context) {
-	const name = "wideRows32"
+// wideRows writes the loop over squares of sixteen rows that are anywhere, with vectors of 512 bits. Those of bf16 are moved as squares of pairs, which become two
+// columns of f32 each where they are stored.
+func wideRows(c *build.Context, widens bool) {
+	name, doc, width := "wideRows32", "16 by 16 32-bit elements", 4
+	if widens {
+		name, doc, width = "wideRowsBF16", "16 rows and 32 columns of bf16, as f32", 2
+	}
 	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr("func(dst, src *byte, offsets *[16]int, dstStride, cols uintptr, kept uint16)")
-	c.Doc(name+" transposes cols squares of 16 by 16 32-bit elements, the rows of which begin at offsets from src; of each column it writes the elements of kept.",
+	c.Doc(fmt.Sprintf("%s transposes cols squares of %s, the rows of which begin at offsets from src; of each column it writes the elements of kept.", name, doc),
 		"The stride is in bytes, offsets in elements.")
 	load := func(param string) reg.GPVirtual {
 		r := c.GP64()
@@ -153,9 +158,14 @@ func wideRows(c *build.Context) {
 		return r
 	}
 	src, offsets := load("src"), load("offsets")
-	to := lines{base: load("dst"), stride: load("dstStride"), stride3: c.GP64()}
+	to := lines{base: load("dst"), base4: c.GP64(), stride: load("dstStride"), stride3: c.GP64()}
 	left := load("cols")
 	c.LEAQ(operand.Mem{Base: to.stride, Index: to.stride, Scale: 2}, to.stride3)
+	high := c.ZMM() // the upper half of each pair
+	if widens {
+		c.VPTERNLOGD(operand.Imm(0xff), high, high, high)
+		c.VPSLLD(operand.Imm(16), high, high)
+	}
 	bits, kept := c.GP32(), c.K()
 	c.Load(c.Param("kept"), bits)
 	c.KMOVW(bits, kept)
@@ -166,7 +176,7 @@ func wideRows(c *build.Context) {
 		row := c.GP64()
 		c.MOVQ(operand.Mem{Base: offsets, Disp: 8 * r}, row)
 		for q := range quarters {
-			from := operand.Mem{Base: src, Index: row, Scale: 4, Disp: 16 * q}
+			from := operand.Mem{Base: src, Index: row, Scale: uint8(width), Disp: 16 * q}
 			if r < 4 {
 				quarters[q][r] = c.ZMM()
 				c.VMOVUPS(from, quarters[q][r].AsX())
@@ -176,6 +186,9 @@ func wideRows(c *build.Context) {
 		}
 	}
 	for _, r := range quarters {
+		if widens {
+			c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 4}, to.base4)
+		}
 		var t [4]reg.VecVirtual
 		for i := 0; i < 4; i += 2 {
 			t[i], t[i+1] = c.ZMM(), c.ZMM()
@@ -189,9 +202,17 @@ func wideRows(c *build.Context) {
 			} else {
 				c.VUNPCKHPD(t[2+i/2], t[i/2], line)
 			}
-			c.VMOVUPS(line, kept, to.at(i))
+			if !widens {
+				c.VMOVUPS(line, kept, to.at(i))
+				continue
+			}
+			even := c.ZMM()
+			c.VPSLLD(operand.Imm(16), line, even)
+			c.VPANDD(high, line, line)
+			c.VMOVUPS(even, kept, to.at(2*i))
+			c.VMOVUPS(line, kept, to.at(2*i+1))
 		}
-		c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 4}, to.base)
+		c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: uint8(16 / width)}, to.base)
 	}
 	c.ADDQ(operand.Imm(64), src)
 	c.DECQ(left)
