@@ -227,15 +227,23 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 		panic(fmt.Sprintf("hlo: root %d of computation %q does not exist", root, b.name))
 	}
 	names := e.instrNames()
+	t := e.tables()
+	hashes := &b.hashes
+	if !b.hashed {
+		hashes = &t.hashes
+		hashes.n = 0
+		b.nodes.each(func(n *instrNode) {
+			hash := freshHash(n.name, 0)
+			hashes.add(hash)
+			t.touched += names.touch(hash)
+		})
+	}
 	b.nodes.each(func(n *instrNode) {
 		n.stamp = e.epoch
-		switch {
-		case n.name == "":
+		if n.name == "" {
 			n.name = names.unique(n.op.String())
-		case b.hashed:
-			n.name = names.uniqueHashed(n.name, *b.hashes.at(n.id))
-		default:
-			n.name = names.unique(n.name)
+		} else {
+			n.name = names.uniqueHashed(n.name, *hashes.at(n.id))
 		}
 		e.countCalls(n.called(), 1)
 	})
@@ -255,7 +263,6 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 			f.named[c.id] = append(f.named[c.id], InstrID(id))
 		}
 	}
-	t := e.tables()
 	t.lists = append(t.lists, b.nodes)
 	b.hashes.n = 0
 	*b = ComputationBuilder{e: e, hashes: b.hashes, slabs: b.slabs, params: b.params[:0]}
