@@ -20,7 +20,7 @@ var functions32 = []struct {
 	ulp   float64
 	worst float32
 }{
-	{"exponential", math.Exp, 0.9, -0x1.df5d82p+05},
+	{"exponential", math.Exp, 0.9, 0x1.4e963p+02},
 	{"exponential-minus-one", math.Expm1, 1.77, 0x1.0e7eaep+00}, // what XLA's is off by; see TestExpm1AsXLA
 	{"log", math.Log, 0.9, 0x1.697dc8p+00},
 	{"log-plus-one", math.Log1p, 1.4, 0x1.c4771ap-02},

@@ -201,6 +201,7 @@ const (
 	isNotEqual  = 0x04
 	isLess      = 0x11
 	isLessEqual = 0x12
+	isNotLess   = 0x15 // or NaN
 )
 
 func (m *machine) compare(predicate int, x vector, y operand.Op) vector {

@@ -74,10 +74,10 @@ func (m *machine) splitExpDown(x vector) (n, r vector) {
 // exp is e^x. Beyond the clamps are zero and infinity; between, scale makes denormals. Zero is not left to scale, as rounding to it takes a processor as long as a
 // denormal, a hundred cycles, and much of what attention masks is that small.
 func (m *machine) exp(x vector) vector {
-	lo, hi, c := -104.0, 89.0, exp32
-	if m.lane == 8 {
-		lo, hi, c = -746, 710, taylor(12)
+	if m.lane == 4 {
+		return m.exp32(x)
 	}
+	const lo, hi = -746, 710
 	clamped := m.min(m.copyOf(m.constant(hi)), x)
 	if !m.wide { // where scale needs a number that is not too small, whatever it scales
 		clamped = m.max(m.copyOf(m.constant(lo)), clamped)
@@ -85,8 +85,33 @@ func (m *machine) exp(x vector) vector {
 	n, r := m.splitExp(clamped)
 	near := m.add(r, m.constant(1))
 	lost := m.sub(r, m.sub(near, m.constant(1))) // by the sum
-	y := m.add(near, m.fma(m.mul(r, r), m.horner(r, c...), lost))
+	y := m.add(near, m.fma(m.mul(r, r), m.horner(r, taylor(12)...), lost))
 	return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
+}
+
+// exp32 is exp of f32: p·(e^r - 1) + p, rounded once, for p = 2^n. Without an instruction that scales, p is 2^64 times too large below zero and
+// too small above, so that it is a normal number, and the result is multiplied by q, which makes up for that.
+func (m *machine) exp32(x vector) vector {
+	const lo, hi, far = -104, 89, 64
+	bias := 0.0
+	a := m.min(m.copyOf(m.constant(hi)), x)
+	if !m.wide {
+		a, bias = m.max(m.copyOf(m.constant(lo)), a), 127-far
+	}
+	sum := m.fma(a, m.copyOf(m.constant(math.Log2E)), m.copyOf(m.constant(shifted+bias)))
+	n := m.sub(sum, m.constant(shifted+bias))
+	high, low := m.fnma(n, m.constant(0x1.62e4p-1), a), m.mul(n, m.constant(-1.428606820309417232e-06)) // of ln2; the first is exact
+	r := m.add(high, low)
+	less1 := m.add(high, m.fma(m.mul(r, r), m.horner(r, exp32...), low))
+	if m.wide {
+		y := m.add(less1, m.constant(1))
+		return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
+	}
+	below := m.shift("SLL", m.shift("SRL", a, 31), 30) // 2·far in the field of exponents
+	p := m.integer3("ADD", m.shift("SLL", sum, 23), below)
+	q := m.integer3("SUB", m.copyOf(m.pattern((127+far)<<23)), below)
+	p = m.bits("AND", p, m.compare(isNotLess, x, m.constant(lo)))
+	return m.mul(m.fma(less1, p, p), q)
 }
 
 // expm1 is e^x - 1 = 2^n·(e^r - 1) + (2^n - 1). It works with half of 2^n, which does not overflow. In f32 beyond a half, it is
