@@ -85,10 +85,13 @@ func (s *builderSlabs) fill(n *instrNode, spec *InstrSpec) {
 	n.extra.control, n.extra.called = cut(s, &s.ids, spec.Control), cut(s, &s.comps, spec.Callees)
 }
 
-// builtComp is a computation and its info in one allocation.
+// builtComp is a computation, its info, and what is known of it when it is built, in one allocation.
 type builtComp struct {
 	compNode
-	info compInfo
+	info    compInfo
+	known   compCache
+	opcodes OpcodeSet
+	calls   []call
 }
 
 // hashList is a list of hashes in pieces, so that it does not move when it grows.
@@ -227,15 +230,32 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 		panic(fmt.Sprintf("hlo: root %d of computation %q does not exist", root, b.name))
 	}
 	names := e.instrNames()
+	t := e.tables()
+	hashes := &b.hashes
+	if !b.hashed {
+		hashes = &t.hashes
+		hashes.n = 0
+		b.nodes.each(func(n *instrNode) {
+			hash := freshHash(n.name, 0)
+			hashes.add(hash)
+			t.touched += names.touch(hash)
+		})
+	}
+	made := new(builtComp)
+	controlled := false
 	b.nodes.each(func(n *instrNode) {
 		n.stamp = e.epoch
-		switch {
-		case n.name == "":
+		made.opcodes.add(n.op)
+		if x := n.extra; x != nil {
+			controlled = controlled || len(x.control) > 0
+			if len(x.called) > 0 {
+				made.calls = append(made.calls, call{n.id, x.called})
+			}
+		}
+		if n.name == "" {
 			n.name = names.unique(n.op.String())
-		case b.hashed:
-			n.name = names.uniqueHashed(n.name, *b.hashes.at(n.id))
-		default:
-			n.name = names.unique(n.name)
+		} else {
+			n.name = names.uniqueHashed(n.name, *hashes.at(n.id))
 		}
 		e.countCalls(n.called(), 1)
 	})
@@ -243,11 +263,11 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	slices.SortStableFunc(b.params, func(x, y InstrID) int {
 		return int(b.nodes.at(uint32(x)).parameterNumber() - b.nodes.at(uint32(y)).parameterNumber())
 	})
-	made := new(builtComp)
 	made.info = compInfo{epoch: e.epoch, name: b.name, thread: b.thread, params: cut(&b.slabs, &b.slabs.ids, b.params)}
 	c := &made.compNode
 	c.epoch, c.compInfo, c.root, c.idOrder, c.scheduled = e.epoch, &made.info, root, true, b.scheduled
 	c.instrs = b.nodes.tree(e.epoch)
+	made.know(controlled)
 	c.maxRank, c.count = uint64(count)*rankGap, int32(count)
 	e.install(c)
 	if f := e.fork; f != nil {
@@ -255,11 +275,26 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 			f.named[c.id] = append(f.named[c.id], InstrID(id))
 		}
 	}
-	t := e.tables()
 	t.lists = append(t.lists, b.nodes)
 	b.hashes.n = 0
 	*b = ComputationBuilder{e: e, hashes: b.hashes, slabs: b.slabs, params: b.params[:0]}
 	return c.id
+}
+
+// know makes the computation remember what was seen of it: whoever asks need not look at its instructions again.
+func (m *builtComp) know(controlled bool) {
+	facts := uint32(isBuilt)
+	if !controlled {
+		facts |= noControl
+	}
+	m.known.opcodes.Store(&m.opcodes)
+	if len(m.calls) == 0 {
+		facts |= callsNobody
+	} else {
+		m.known.calls.Store(&m.calls)
+	}
+	m.cached.Store(&m.known)
+	m.facts.Store(facts)
 }
 
 // SetCallees replaces the called computations of an instruction appended before; ids is copied.

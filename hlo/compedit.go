@@ -53,6 +53,7 @@ func (st *compState) own() *compNode {
 	st.viewGen++
 	st.e.writes++
 	if st.node.epoch == st.e.epoch {
+		st.node.forget()
 		return st.node
 	}
 	return st.replace(st.node.clone(st.e.epoch))
@@ -66,6 +67,8 @@ func (st *compState) ownSlot(id InstrID) **instrNode {
 	c := st.node
 	if c.epoch != e.epoch {
 		c = st.replace(c.cloneWithLeaf(e.epoch, &e.stats, id))
+	} else {
+		c.forget()
 	}
 	return c.instrs.slot(e.epoch, &e.stats, uint32(id))
 }

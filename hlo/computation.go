@@ -61,9 +61,12 @@ const (
 const (
 	callsNobody = 1 << iota // no instruction calls anything
 	postIsByID              // the post-order is that of the ids, without gaps
+	noControl               // no instruction has a control predecessor
+	isBuilt                 // there are facts from when it was built
 )
 
-// compCache holds derived facts; each is computed at most a few times and all results are equal. Owned nodes have none.
+// compCache holds derived facts; each is computed at most a few times and all results are equal. Owned nodes have none, but for what is known of a computation
+// when it is built: that is forgotten with the first edit.
 type compCache struct {
 	order  atomic.Pointer[[]*instrNode]
 	post   atomic.Pointer[[]InstrID]
@@ -83,6 +86,14 @@ func (c *compNode) cache() *compCache {
 	}
 	c.cached.CompareAndSwap(nil, new(compCache))
 	return c.cached.Load()
+}
+
+// forget drops what was known when the computation was built, which the session is about to edit in place.
+func (c *compNode) forget() {
+	if c.facts.Load() != 0 {
+		c.facts.Store(0)
+		c.cached.Store(nil)
+	}
 }
 
 // A header and its only leaf in one allocation.

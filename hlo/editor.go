@@ -56,6 +56,8 @@ type sideTables struct {
 	unsettled []*compState            // those that forward
 	gone      int                     // computations that were removed and are still in the module order
 	lists     []leafList[instrNode]   // of finished builders, to be used again
+	hashes    hashList                // of the names of a computation while it is finished
+	touched   uint64                  // the sum of what nameTable.touch has read, so that no compiler leaves it out
 }
 
 // ending is what ended a session or a generation of handles.

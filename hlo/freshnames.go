@@ -12,7 +12,7 @@ import (
 // A module whose names are unique needs no more. Names that are not plain, or not new, get roots and numbers beside the set, as do those of every later session.
 type freshNames struct {
 	epoch uint64   // of the table that may add to it
-	slots []uint64 // open addressing: half of the hash << 32 | index of the name + 1; 0: free
+	slots []uint64 // open addressing by the upper half of the hash: it << 32 | index of the name + 1; 0: free
 	names [][]string
 	size  int
 
@@ -57,10 +57,10 @@ func (s *freshNames) take(name string, hash uint64) bool {
 		name = name[:len(name)-len(".0")]
 	}
 	if s.size >= len(s.slots)/4*3 {
-		s.resize(max(32, 2*len(s.slots)))
+		s.slots = rehashed(s.slots, max(32, 2*len(s.slots)))
 	}
 	mask := uint64(len(s.slots) - 1)
-	i := hash >> 1 & mask
+	i := hash >> 32 & mask
 	for ; s.slots[i] != 0; i = (i + 1) & mask {
 		if slot := s.slots[i]; slot>>32 == hash>>32 && s.name(uint32(slot)-1) == name {
 			return false
@@ -82,28 +82,10 @@ func (s *freshNames) take(name string, hash uint64) bool {
 
 func (s *freshNames) name(i uint32) string { return s.names[i/freshChunk][i%freshChunk] }
 
-// resize makes a table of n slots, a power of two.
-func (s *freshNames) resize(n int) {
-	s.slots = make([]uint64, n)
-	mask := uint64(n - 1)
-	index := uint64(0)
-	for _, chunk := range s.names {
-		for _, name := range chunk {
-			hash := HashName(name)
-			i := hash >> 1 & mask
-			for s.slots[i] != 0 {
-				i = (i + 1) & mask
-			}
-			index++
-			s.slots[i] = hash>>32<<32 | index
-		}
-	}
-}
-
 // reserve makes room for n names, as long as there is none.
 func (s *freshNames) reserve(n int) {
 	if s.slots == nil && n > 16 {
-		s.resize(1 << bits.Len(uint(min(n, 1<<20)/3*4)))
+		s.slots = make([]uint64, 1<<bits.Len(uint(min(n, 1<<20)/3*4)))
 	}
 }
 
@@ -133,14 +115,30 @@ func (s *freshNames) has(root string, n int64) bool {
 		return false
 	}
 	if n == 0 {
-		if _, _, suffixed := splitName(root); suffixed { // that whole name has another root
-			return false
-		}
-		return s.find(maphash.String(nameSeed, root)|1, root)
+		return s.hasRoot(root, HashName(root))
 	}
 	var buf [64]byte
 	name := strconv.AppendInt(append(append(buf[:0], root...), '.'), n, 10)
 	return s.find(maphash.Bytes(nameSeed, name)|1, unsafe.String(&name[0], len(name)))
+}
+
+// hasRoot is has of number 0, where the hash of the root is known.
+func (s *freshNames) hasRoot(root string, hash uint64) bool {
+	if s == nil || s.size == 0 {
+		return false
+	}
+	if _, _, suffixed := splitName(root); suffixed { // that whole name has another root
+		return false
+	}
+	return s.find(hash, root)
+}
+
+// touch reads what find and take will look at first. The set may be nil.
+func (s *freshNames) touch(hash uint64) uint64 {
+	if s == nil || s.size == 0 {
+		return 0
+	}
+	return s.slots[hash>>32&uint64(len(s.slots)-1)]
 }
 
 func (s *freshNames) find(hash uint64, name string) bool {
@@ -148,7 +146,7 @@ func (s *freshNames) find(hash uint64, name string) bool {
 		return false
 	}
 	mask := uint64(len(s.slots) - 1)
-	for i := hash >> 1 & mask; s.slots[i] != 0; i = (i + 1) & mask {
+	for i := hash >> 32 & mask; s.slots[i] != 0; i = (i + 1) & mask {
 		if slot := s.slots[i]; slot>>32 == hash>>32 && s.name(uint32(slot)-1) == name {
 			return true
 		}
@@ -157,16 +155,23 @@ func (s *freshNames) find(hash uint64, name string) bool {
 }
 
 // firstFree is a number up to which, and without it, all are in the set for a root. The set may be nil. Many sessions begin with it and ask for the same,
-// so it is remembered. It may be called by any number of goroutines once nothing is added to the set.
-func (s *freshNames) firstFree(root string) int64 {
-	if s == nil {
+// so it is remembered if it is not small. It may be called by any number of goroutines once nothing is added to the set.
+func (s *freshNames) firstFree(root string, hash uint64) int64 {
+	const small = 8
+	if s == nil || !s.hasRoot(root, hash) {
 		return 0
+	}
+	n := int64(1)
+	for n < small && s.has(root, n) {
+		n++
+	}
+	if n < small {
+		return n
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	n, known := s.free[root]
-	if known {
-		return n
+	if known, ok := s.free[root]; ok {
+		return known
 	}
 	for s.has(root, n) {
 		n++

@@ -16,20 +16,9 @@ import (
 type nameTable struct {
 	epoch uint64
 	under *nameTable
-	roots map[string]*nameRoot
-	spare []nameRoot  // what is left of a slab
+	roots rootTable
 	whole *freshNames // names of the lowest table that are in no roots; it alone adds to them, while it is written
 	size  int         // names taken in this layer's roots
-}
-
-// nameRoot is what a layer knows of names with one root: the numbers taken, and where to look for the next free one. Most roots have
-// one name, or a few with small numbers, and need nothing but this struct.
-type nameRoot struct {
-	under *nameRoot
-	next  int64
-	low   uint64 // bit set of the numbers 0 to 63
-	one   int64  // another number, if not 0
-	more  *numberSet
 }
 
 // numberSet holds any numbers from 64, and negative ones.
@@ -42,30 +31,29 @@ type numberSet struct {
 // layer returns a table over t that a session may write.
 func (t *nameTable) layer(epoch uint64) *nameTable {
 	if t == nil {
-		return &nameTable{epoch: epoch, roots: make(map[string]*nameRoot), whole: &freshNames{epoch: epoch}}
+		return &nameTable{epoch: epoch, whole: &freshNames{epoch: epoch}}
 	}
 	for t.under != nil && t.size*2 >= t.under.size {
 		t = mergeNames(t, t.under)
 	}
-	return &nameTable{epoch: epoch, under: t, roots: make(map[string]*nameRoot), whole: t.whole}
+	return &nameTable{epoch: epoch, under: t, whole: t.whole}
 }
 
 func mergeNames(upper, lower *nameTable) *nameTable {
-	m := &nameTable{under: lower.under, roots: maps.Clone(lower.roots), whole: upper.whole, size: upper.size + lower.size}
-	for root, u := range upper.roots {
-		l := m.roots[root]
-		if l == nil {
-			m.roots[root] = u
-			continue
+	m := &nameTable{under: lower.under, roots: lower.roots.clone(), whole: upper.whole, size: upper.size + lower.size}
+	upper.roots.each(func(u *nameRoot, hash uint64) {
+		r := m.roots.find(u.root, hash)
+		if r == nil {
+			m.roots.add(*u, hash)
+			return
 		}
-		// u.under is l: nothing between the two layers knows the root.
-		r := &nameRoot{under: l.under, next: u.next, low: l.low | u.low, one: l.one, more: l.more.clone()}
+		// u.under is the root of lower: nothing between the two layers knows it.
+		r.next, r.low, r.more = u.next, r.low|u.low, r.more.clone()
 		if u.one != 0 {
 			r.take(u.one)
 		}
 		u.more.each(r.take)
-		m.roots[root] = r
-	}
+	})
 	return m
 }
 
@@ -146,9 +134,9 @@ func (s *numberSet) clone() *numberSet {
 	return &numberSet{slices.Clone(s.dense), maps.Clone(s.sparse), s.size}
 }
 
-func (t *nameTable) find(root string) *nameRoot {
+func (t *nameTable) find(root string, hash uint64) *nameRoot {
 	for ; t != nil; t = t.under {
-		if r := t.roots[root]; r != nil {
+		if r := t.roots.find(root, hash); r != nil {
 			return r
 		}
 	}
@@ -156,19 +144,24 @@ func (t *nameTable) find(root string) *nameRoot {
 }
 
 // unique takes name, or the first free name derived from it, and returns what it took.
-func (t *nameTable) unique(name string) string {
-	if t.addsWhole() {
-		return t.uniqueHashed(name, freshHash(name, 0))
-	}
-	return t.uniqueRoot(name)
-}
+func (t *nameTable) unique(name string) string { return t.uniqueHashed(name, freshHash(name, 0)) }
 
 // uniqueHashed is unique of a name whose freshHash is known.
 func (t *nameTable) uniqueHashed(name string, hash uint64) string {
-	if t.addsWhole() && !t.inRoots(name) && t.whole.take(name, hash) {
+	if t.addsWhole() && !t.inRoots(name, hash) && t.whole.take(name, hash) {
 		return name
 	}
-	return t.uniqueRoot(name)
+	return t.uniqueRoot(name, hash)
+}
+
+// touch reads what uniqueHashed will look at first. Whoever names many instructions touches all before: the memory that no cache has comes at once then, and
+// not for one name after the other.
+func (t *nameTable) touch(hash uint64) (sum uint64) {
+	sum = t.whole.touch(hash)
+	for ; t != nil; t = t.under {
+		sum += t.roots.touch(hash)
+	}
+	return sum
 }
 
 // addsWhole reports whether the table may add to its whole names.
@@ -177,43 +170,51 @@ func (t *nameTable) addsWhole() bool {
 }
 
 // inRoots reports whether a name is taken in the roots of a table that has none under it.
-func (t *nameTable) inRoots(name string) bool {
-	if len(t.roots) == 0 {
+func (t *nameTable) inRoots(name string, hash uint64) bool {
+	if t.roots.size == 0 {
 		return false
 	}
-	root, n, _ := splitName(name)
-	return t.roots[root].taken(n)
-}
-
-// taken reports whether a name of root r is taken, by its number.
-func (t *nameTable) taken(r *nameRoot, root string, n int64) bool {
-	return r.taken(n) || t.whole.has(root, n)
-}
-
-// uniqueRoot is unique by roots and numbers.
-func (t *nameTable) uniqueRoot(name string) string {
 	root, n, suffixed := splitName(name)
-	r := t.roots[root]
+	return t.roots.find(root, rootHash(root, suffixed, hash)).taken(n)
+}
+
+// rootHash is the [HashName] of a root that was split from a name with that freshHash.
+func rootHash(root string, suffixed bool, hash uint64) uint64 {
+	if suffixed || hash == 0 {
+		return HashName(root)
+	}
+	return hash
+}
+
+// uniqueRoot is unique by roots and numbers, of a name with that freshHash.
+func (t *nameTable) uniqueRoot(name string, hash uint64) string {
+	root, n, suffixed := splitName(name)
+	ofRoot := rootHash(root, suffixed, hash)
+	r := t.roots.find(root, ofRoot)
 	if r == nil {
-		under := t.under.find(root)
-		if len(t.spare) == 0 {
-			t.spare = make([]nameRoot, min(len(t.roots)+1, 64))
-		}
-		r, t.spare = &t.spare[0], t.spare[1:]
-		r.under = under
+		under := t.under.find(root, ofRoot)
+		made := nameRoot{root: root, under: under}
 		if under != nil {
-			r.next = under.next
+			made.next = under.next
 		}
-		t.roots[root] = r
+		r = t.roots.add(made, ofRoot)
 	}
 	t.size++
-	free := !t.taken(r, root, n)
-	if !free {
-		if r.next == 0 {
-			r.next = t.whole.firstFree(root)
+	inWhole := func(n int64) bool {
+		if n == 0 {
+			return t.whole.hasRoot(root, ofRoot)
 		}
-		for t.taken(r, root, r.next) {
+		return t.whole.has(root, n)
+	}
+	free := !r.taken(n) && !inWhole(n)
+	if !free {
+		known := r.next == 0
+		if known {
+			r.next = t.whole.firstFree(root, ofRoot)
+		}
+		for r.taken(r.next) || !known && inWhole(r.next) {
 			r.next++
+			known = false
 		}
 		n = r.next
 		r.next++

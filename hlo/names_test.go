@@ -17,7 +17,7 @@ func TestFreshNames(t *testing.T) {
 	for range 3000 {
 		var fresh *nameTable
 		fresh = fresh.layer(1)
-		eager := &nameTable{epoch: 1, roots: make(map[string]*nameRoot)}
+		eager := &nameTable{epoch: 1}
 		plain := rng.IntN(2) == 0 // mostly different names, as in a text
 		for i := range 1 + rng.IntN(60) {
 			var b strings.Builder

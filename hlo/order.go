@@ -111,7 +111,8 @@ func (c *compNode) inOrder(f func(*instrNode)) {
 
 // postWalk is what a depth-first search of a computation needs, used again by the next one.
 type postWalk struct {
-	used, seen []bool // by id
+	used, seen []bool   // by id
+	begins     []uint32 // by id, see ascends
 	stack      []postFrame
 	out        []InstrID
 }
@@ -137,24 +138,76 @@ func (c *compNode) postOrder() []InstrID {
 		}
 	}
 	w := postWalks.Get().(*postWalk)
-	w.walk(c)
-	if w.isByID(c) {
+	if w.ascends(c) {
 		c.facts.Or(postIsByID)
 		postWalks.Put(w)
 		return nil
 	}
+	w.walk(c)
 	out := slices.Clone(w.out)
 	postWalks.Put(w)
 	c.cache().post.Store(&out)
 	return out
 }
 
-func (w *postWalk) isByID(c *compNode) bool {
-	if uint32(len(w.out)) != c.instrs.n {
+// ascends reports whether the post-order is that of the ids, without gaps. To see that, no search has to keep the instructions on its way, which are all of them in
+// a long chain: what has been visited is then whatever has a smaller id than the next in the order, and an instruction and all that it is the first to
+// visit are neighbours. So the ids go down, and each is told where the part that ends with it begins.
+func (w *postWalk) ascends(c *compNode) bool {
+	n := c.instrs.n
+	if !c.idOrder || n != uint32(c.count) {
 		return false
 	}
-	for i, id := range w.out {
-		if id != InstrID(i) {
+	w.used = cleared(w.used, int(n))
+	if !c.instrs.each(func(in *instrNode) bool {
+		for _, id := range in.operands() {
+			if id >= in.id {
+				return false
+			}
+			w.used[id] = true
+		}
+		return true
+	}) {
+		return false
+	}
+	w.begins = cleared(w.begins, int(n)) // and one; 0: nobody visits it
+	last := uint32(0)
+	for id, used := range w.used {
+		if !used {
+			w.begins[id] = last + 1
+			last = uint32(id) + 1
+		}
+	}
+	for id := n; id > 0; {
+		id--
+		next := w.begins[id]
+		if next == 0 {
+			return false
+		}
+		next--
+		visit := func(to InstrID) bool {
+			if uint32(to) < next {
+				return true
+			}
+			if uint32(to) >= id || w.begins[to] != 0 {
+				return false
+			}
+			w.begins[to] = next + 1
+			next = uint32(to) + 1
+			return true
+		}
+		in := c.instrs.get(id)
+		for _, to := range slices.Backward(in.control()) {
+			if !visit(to) {
+				return false
+			}
+		}
+		for _, to := range in.operands() {
+			if !visit(to) {
+				return false
+			}
+		}
+		if next != id {
 			return false
 		}
 	}
@@ -184,10 +237,10 @@ func (w *postWalk) walk(c *compNode) {
 	}
 }
 
-// cleared is n flags that are false, in place of s.
-func cleared(s []bool, n int) []bool {
+// cleared is n zeros, in place of s.
+func cleared[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]bool, n)
+		return make([]T, n)
 	}
 	s = s[:n]
 	clear(s)

@@ -60,6 +60,9 @@ func (c *compNode) successorsOf(id InstrID) []InstrID {
 	if c.live != nil && c.live.isCurrent() {
 		return slices.Clone(c.live.st.userOverlay().successors(id))
 	}
+	if c.facts.Load()&noControl != 0 {
+		return nil
+	}
 	return c.userIndex().successors(id)
 }
 
@@ -120,7 +123,7 @@ func (o *userOverlay) of(id InstrID) []InstrID { return o.over.of(id, o.base.of)
 
 func (o *userOverlay) count(id InstrID) int {
 	if l := o.over.long[id]; l != nil {
-		return l.n
+		return l.len()
 	}
 	return len(o.of(id))
 }
@@ -218,7 +221,7 @@ func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) [
 		if c.long == nil {
 			c.long = make(map[InstrID]*longList)
 		}
-		long := &longList{ids: l, n: len(l), late: make(map[InstrID]bool)}
+		long := &longList{ids: l, late: make(map[InstrID]bool)}
 		long.update(user, insert)
 		c.long[v] = long
 		c.lists.Delete(v)
@@ -238,48 +241,65 @@ func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) [
 const longFrom = 256
 
 // longList is a list in which changes wait until somebody reads it: each would move all that is behind it, and a value that everything reads may
-// lose its users one after the other.
+// lose its users one after the other. One that comes behind all others, as new users do, waits for nothing.
 type longList struct {
 	ids  []InstrID
-	late map[InstrID]bool // who comes (true) and who goes
-	n    int              // after that
+	gone []uint64         // bit set of the places in ids of those who go
+	late map[InstrID]bool // who comes
+	left int              // of ids, how many go
 }
 
+func (l *longList) len() int { return len(l.ids) - l.left + len(l.late) }
+
 func (l *longList) update(user InstrID, insert bool) {
-	is, late := l.late[user]
-	if !late {
-		_, is = slices.BinarySearch(l.ids, user)
-	}
-	switch {
-	case is == insert:
+	if n := len(l.ids); insert && len(l.late) == 0 && (n == 0 || user > l.ids[n-1]) {
+		l.ids = append(l.ids, user)
 		return
-	case late: // back to what the list says
-		delete(l.late, user)
-	default:
-		l.late[user] = insert
 	}
-	if insert {
-		l.n++
-	} else {
-		l.n--
+	i, found := slices.BinarySearch(l.ids, user)
+	switch {
+	case found:
+		if w := i >> 6; w >= len(l.gone) {
+			if insert {
+				return
+			}
+			l.gone = append(l.gone, make([]uint64, w+1-len(l.gone))...)
+		}
+		if goes := l.gone[i>>6]>>(i&63)&1 != 0; goes == insert {
+			l.gone[i>>6] ^= 1 << (i & 63)
+			if insert {
+				l.left--
+			} else {
+				l.left++
+			}
+		}
+	case insert:
+		l.late[user] = true
+	default:
+		delete(l.late, user)
 	}
 }
 
 // all is the list, brought up to date.
 func (l *longList) all() []InstrID {
-	if len(l.late) == 0 {
-		return l.ids
-	}
-	ids := slices.DeleteFunc(l.ids, func(id InstrID) bool { _, goes := l.late[id]; return goes })
-	for id, comes := range l.late {
-		if comes {
-			ids = append(ids, id)
+	if l.left > 0 {
+		kept := 0
+		for i, id := range l.ids {
+			if w := i >> 6; w >= len(l.gone) || l.gone[w]>>(i&63)&1 == 0 {
+				l.ids[kept] = id
+				kept++
+			}
 		}
+		l.ids, l.gone, l.left = l.ids[:kept], l.gone[:0], 0
 	}
-	slices.Sort(ids)
-	clear(l.late)
-	l.ids = ids
-	return ids
+	if len(l.late) > 0 {
+		for id := range l.late {
+			l.ids = append(l.ids, id)
+		}
+		slices.Sort(l.ids)
+		clear(l.late)
+	}
+	return l.ids
 }
 
 func sortedSet(l []InstrID) []InstrID {

@@ -1,6 +1,7 @@
 package simplify
 
 import (
+	"iter"
 	"math/bits"
 
 	"github.com/gohalo/halo/hlo"
@@ -26,11 +27,11 @@ other did not wait for.`,
 func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects) error {
 	var merges [][2]hlo.InstrID // old, new: made when c has been read
 	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c), analysis.FindWindows(c)
-	for in := range c.Instructions() {
+	for in, local := range k.ahead(c.Instructions()) {
 		if !mergeable(in, effects) {
 			continue
 		}
-		first := k.first(in)
+		first := k.first(in, local)
 		if first == hlo.NoInstr {
 			continue
 		}
@@ -60,6 +61,7 @@ type classes struct {
 	c         hlo.Computation
 	standsFor []hlo.InstrID // by id: the instruction that has taken its place, or itself
 	slots     []uint64      // open addressing: the first of a class, half of its hash << 32 | id + 1; 0: free
+	touched   uint64        // the sum of what ahead has read, so that no compiler leaves it out
 }
 
 func newClasses(t *twins, c hlo.Computation) *classes {
@@ -70,12 +72,40 @@ func newClasses(t *twins, c hlo.Computation) *classes {
 	return k
 }
 
-// first returns the first instruction that computes the same as in; if there is none, in is remembered.
-func (k *classes) first(in hlo.Instruction) hlo.InstrID {
-	hash := in.LocalHash()
-	for i := range in.NumOperands() {
-		hash = (hash ^ uint64(k.operand(in, i))) * 0x9E3779B97F4A7C15
+// ahead yields the same instructions with their local hashes, and reads where first will look for them a few at a time before: of a large table hardly anything is
+// in a cache, and memory gives several places at once as fast as one. Where operands are merged in between, it has read elsewhere.
+func (k *classes) ahead(all iter.Seq[hlo.Instruction]) iter.Seq2[hlo.Instruction, uint64] {
+	const few = 16
+	return func(yield func(hlo.Instruction, uint64) bool) {
+		var next [few]hlo.Instruction
+		var locals [few]uint64
+		n := 0
+		flush := func() bool {
+			for i, in := range next[:n] {
+				locals[i] = in.LocalHash()
+				k.touched += k.slots[k.hash(in, locals[i])>>32&uint64(len(k.slots)-1)]
+			}
+			for i, in := range next[:n] {
+				if !yield(in, locals[i]) {
+					return false
+				}
+			}
+			n = 0
+			return true
+		}
+		for in := range all {
+			next[n] = in
+			if n++; n == few && !flush() {
+				return
+			}
+		}
+		flush()
 	}
+}
+
+// first returns the first instruction that computes the same as in, whose local hash is given; if there is none, in is remembered.
+func (k *classes) first(in hlo.Instruction, local uint64) hlo.InstrID {
+	hash := k.hash(in, local)
 	mask := uint64(len(k.slots) - 1)
 	for i := hash >> 32 & mask; ; i = (i + 1) & mask {
 		slot := k.slots[i]
@@ -87,6 +117,14 @@ func (k *classes) first(in hlo.Instruction) hlo.InstrID {
 			return id
 		}
 	}
+}
+
+func (k *classes) hash(in hlo.Instruction, local uint64) uint64 {
+	hash := local
+	for i := range in.NumOperands() {
+		hash = (hash ^ uint64(k.operand(in, i))) * 0x9E3779B97F4A7C15
+	}
+	return hash
 }
 
 // operand is operand i after what was merged, the two of a commutative op in the order of their ids.

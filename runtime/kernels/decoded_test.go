@@ -6,10 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
 	"github.com/gohalo/halo/runtime"
-	"github.com/stretchr/testify/require"
 )
 
 // TestDecodedProducts holds products of bf16 to those of the same numbers as f32, rounded once: bit for bit, but for what NaNs carry. Among the numbers are infinities,

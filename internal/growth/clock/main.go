@@ -11,7 +11,7 @@
 //
 // Each size is measured on so many modules that all have about as many instructions together, one after the other, each once: no module is in the
 // cache because it has just been measured, and what modules remember of themselves does not help. Unlike internal/growth/count, this depends on the
-// machine and on what else runs there.
+// machine and on what else runs there; with --rounds=N each size is measured N times, and its least time counts.
 package main
 
 import (
@@ -46,6 +46,7 @@ var (
 	limit  = flag.Duration("limit", time.Minute, "the longest that one pass may take on one program")
 	cpu    = flag.String("cpuprofile", "", "a file for the profile of the last measurement alone")
 	fewest = flag.Int("fewest", 100_000, "instructions of all modules that one size is measured on")
+	rounds = flag.Int("rounds", 1, "how often each size is measured, the sizes in turn; the least time counts")
 )
 
 func main() {
@@ -169,25 +170,36 @@ func rewrite(m hlo.Module) hlo.Module {
 
 // row measures w on programs of every size: the cells, and the growth from the first to the last.
 func (w *work) row(shape string) (cells string, grown float64) {
-	var first, last float64
-	var texts []string
-	for _, size := range strings.Split(*sizes, ",") {
-		n, err := strconv.Atoi(size)
-		if err != nil {
-			log.Fatal(err)
-		}
-		ns, err := w.one(shape, n)
-		if err != nil {
-			message, _, _ := strings.Cut(err.Error(), "\n")
-			texts = append(texts, message)
-			break
-		}
-		texts = append(texts, fmt.Sprintf("%.0f", ns))
-		if last = ns; first == 0 {
-			first = ns
+	var least []float64
+	var failed string
+	for range *rounds {
+		for i, size := range strings.Split(*sizes, ",") {
+			n, err := strconv.Atoi(size)
+			if err != nil {
+				log.Fatal(err)
+			}
+			ns, err := w.one(shape, n)
+			if err != nil {
+				failed, _, _ = strings.Cut(err.Error(), "\n")
+				break
+			}
+			if i == len(least) {
+				least = append(least, ns)
+			}
+			least[i] = min(least[i], ns)
 		}
 	}
-	return strings.Join(texts, "\t"), last / first
+	var texts []string
+	for _, ns := range least {
+		texts = append(texts, fmt.Sprintf("%.0f", ns))
+	}
+	if failed != "" {
+		texts = append(texts, failed)
+	}
+	if len(least) > 0 {
+		grown = least[len(least)-1] / least[0]
+	}
+	return strings.Join(texts, "\t"), grown
 }
 
 // one is the time for an instruction of programs of n instructions, in nanoseconds.
