@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -191,15 +190,33 @@ func TestE18KernelPanics(t *testing.T) {
 	})
 }
 
+// deadline is a context whose deadline passes when the channel is closed.
+type deadline struct {
+	context.Context
+	passed chan struct{}
+}
+
+func (d deadline) Done() <-chan struct{} { return d.passed }
+
+func (d deadline) Err() error {
+	select {
+	case <-d.passed:
+		return context.DeadlineExceeded
+	default:
+		return d.Context.Err()
+	}
+}
+
 func TestE19Deadline(t *testing.T) {
 	h := loadHost(t, "multi:2", onePrint, runtime.LoadOptions{})
-	parent, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
+	parent := deadline{t.Context(), make(chan struct{})}
 	req := runtime.NewRequest(parent, h.host, runtime.RequestOptions{})
 	defer req.Close()
 	late := async.MakeUnconstructed[int32]()
 	results := make([]*async.Value, 2)
 	require.NoError(t, h.program.Function("waits").Execute(req.NewExecContext(), []*async.Value{late.Value()}, results))
+	async.BlockUntilReady(results[1])
+	close(parent.passed)
 	<-req.Context().Done()
 	late.Emplace(1)
 	h.host.Quiesce()
