@@ -6,7 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/cpu"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
@@ -31,7 +33,7 @@ func TestDecodedProducts(t *testing.T) {
 		{"T[250,31] dot(T[250,70], T[31,70]), lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
 		{"T[3,40,75] dot(T[3,40,70], T[3,70,75]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", true},
 		{"T[3,40,45] dot(T[40,3,70], T[70,45,3]), lhs_batch_dims={1}, rhs_batch_dims={2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}", false},
-		{"T[20,33] dot(T[20,7,10], T[10,7,33]), lhs_contracting_dims={1,2}, rhs_contracting_dims={1,0}", true},
+		{"T[20,33] dot(T[20,7,10], T[10,7,33]), lhs_contracting_dims={1,2}, rhs_contracting_dims={1,0}", false},
 		{"T[1100] dot(T[70], T[70,1100]), lhs_contracting_dims={0}, rhs_contracting_dims={0}", true},
 		{"T[1100] dot(T[1100,70], T[70]), lhs_contracting_dims={1}, rhs_contracting_dims={0}", true},
 		{"T[3,70] dot(T[3,300], T[3,300,70]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
@@ -43,8 +45,8 @@ func TestDecodedProducts(t *testing.T) {
 		wide := siteOf(t, replaceType(c.text, "f32"))
 		mixed := siteOf(t, "f32"+replaceType(c.text, "bf16")[len("bf16"):])
 		decodes := newDot[float32](s).decodes(s)
-		if decodes { // it never is without the assembly
-			require.True(t, c.decodes, c.text)
+		if decodes || cpu.X86.HasAVX512F { // without it, only some are decoded
+			assert.Equal(t, c.decodes, decodes, c.text)
 		}
 		var args, wides []*hlo.Literal
 		for i := range 2 {

@@ -53,18 +53,15 @@ func (m *machine) between(x vector, lo, hi float64) vector {
 	return m.max(m.copyOf(m.constant(lo)), m.min(m.copyOf(m.constant(hi)), x))
 }
 
-// splitExp writes x as n·ln2 + r with |r| at most ln2/2 and n whole.
+// splitExp writes x of f64 as n·ln2 + r with |r| at most ln2/2 and n whole.
 func (m *machine) splitExp(x vector) (n, r vector) {
-	high, low := 0.693359375, -2.12194440e-4 // so few bits that n times the high part is exact
-	if m.lane == 8 {
-		high, low = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-	}
+	const high, low = 6.93147180369123816490e-01, 1.90821492927058770002e-10 // so few bits that n times the high part is exact
 	n = m.round(m.mul(x, m.constant(math.Log2E)), toNearest)
 	r = m.fnma(n, m.constant(high), x)
 	return n, m.fnma(n, m.constant(low), r)
 }
 
-// splitExpDown is splitExp of f32 with a half rounded up.
+// splitExpDown is splitExp for f32, with a half rounded up.
 func (m *machine) splitExpDown(x vector) (n, r vector) {
 	n = m.round(m.fma(x, m.copyOf(m.constant(0x1.715476p+0)), m.copyOf(m.constant(0.5))), down)
 	r = m.fnma(n, m.constant(0.693359375), x)
@@ -75,7 +72,7 @@ func (m *machine) splitExpDown(x vector) (n, r vector) {
 // denormal, a hundred cycles, and much of what attention masks is that small.
 func (m *machine) exp(x vector) vector {
 	if m.lane == 4 {
-		return m.exp32(x)
+		return m.expSingle(x)
 	}
 	const lo, hi = -746, 710
 	clamped := m.min(m.copyOf(m.constant(hi)), x)
@@ -89,9 +86,9 @@ func (m *machine) exp(x vector) vector {
 	return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
 }
 
-// exp32 is exp of f32: p·(e^r - 1) + p, rounded once, for p = 2^n. Without an instruction that scales, p is 2^64 times too large below zero and
+// expSingle is exp of f32: p·(e^r - 1) + p, rounded once, for p = 2^n. Without an instruction that scales, p is 2^64 times too large below zero and
 // too small above, so that it is a normal number, and the result is multiplied by q, which makes up for that.
-func (m *machine) exp32(x vector) vector {
+func (m *machine) expSingle(x vector) vector {
 	const lo, hi, far = -104, 89, 64
 	bias := 0.0
 	a := m.min(m.copyOf(m.constant(hi)), x)
