@@ -69,6 +69,8 @@ type RewriteRule struct {
 	Forms []RuleForm
 	// Late, if not nil, makes the whole of a rule of which ID, FP and Root alone are here: it is read when an instruction is met that it may replace.
 	Late func() *RewriteRule
+	// LateOperands is the operands of the forms of a late rule, as Operands has them, without reading it. It may leave more than they do.
+	LateOperands func() [][][]hlo.Opcode
 }
 
 // Whole is the rule with all that it consists of.
