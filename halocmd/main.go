@@ -18,6 +18,7 @@ import (
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/commandline"
+	"github.com/gohalo/halo/internal/pages"
 	"github.com/gohalo/halo/runtime/distributed"
 )
 
@@ -134,6 +135,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}
 	limitMemory()
 	if args[0] == "run" {
+		pages.EnlargeHeap()
 		warmUp()
 	}
 	args, err := xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
