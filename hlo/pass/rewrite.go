@@ -55,8 +55,10 @@ type RewriteRule struct {
 	ID   string
 	Doc  string // what becomes what: "x + 0 → x"
 	Text string // the rule as text, if it was written so
-	FP   FP
-	Root []hlo.Opcode // of the instructions that it replaces
+	// Words makes Doc and Text of a rule that has neither, as rules that are read: only who lists rules asks for them.
+	Words func() (doc, text string)
+	FP    FP
+	Root  []hlo.Opcode // of the instructions that it replaces
 	// Dynamic says that the rule is right where sizes are known at run time only. Other rules do not fire near dynamic dimensions.
 	Dynamic bool
 	// Operands says which opcodes each of the first operands must have; nil is any. It spares calls of Rewrite, which must look itself.
@@ -121,11 +123,14 @@ type Rewriter struct {
 func (r *Rewriter) Document() (rules []Rule) {
 	for _, rule := range r.Rules {
 		rule = rule.Whole()
-		doc := rule.Doc
+		doc, text := rule.Doc, rule.Text
+		if rule.Words != nil {
+			doc, text = rule.Words()
+		}
 		if rule.FP != Exact {
 			doc = fmt.Sprintf("%s (may change: %v)", doc, rule.FP)
 		}
-		rules = append(rules, Rule{rule.ID, doc, rule.Text})
+		rules = append(rules, Rule{rule.ID, doc, text})
 	}
 	return rules
 }
