@@ -133,11 +133,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		fmt.Fprintln(e.stdout, halo.Version())
 		return exitOK
 	}
-	limitMemory()
+	collectLater()
 	if args[0] == "run" {
 		pages.EnlargeHeap()
 		warmUp()
 	}
+	limitMemory()
 	args, err := xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "halo: %v\n", err)
