@@ -52,10 +52,9 @@ func (f FP) Policy() string {
 
 // RewriteRule is one named rewrite of a [Rewriter].
 type RewriteRule struct {
-	ID   string
-	Doc  string // what becomes what: "x + 0 → x"
-	Text string // the rule as text, if it was written so
-	// Words makes Doc and Text of a rule that has neither, as rules that are read: only who lists rules asks for them.
+	ID  string
+	Doc string // what becomes what: "x + 0 → x"
+	// Words is Doc, and the rule as text, of a rule that was written as text: only who lists rules asks for them. Nil is another rule.
 	Words func() (doc, text string)
 	FP    FP
 	Root  []hlo.Opcode // of the instructions that it replaces
@@ -123,7 +122,7 @@ type Rewriter struct {
 func (r *Rewriter) Document() (rules []Rule) {
 	for _, rule := range r.Rules {
 		rule = rule.Whole()
-		doc, text := rule.Doc, rule.Text
+		doc, text := rule.Doc, ""
 		if rule.Words != nil {
 			doc, text = rule.Words()
 		}
