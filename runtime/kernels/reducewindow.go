@@ -144,7 +144,7 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 	last := len(r.window) - 1
 	w := &r.window[last]
 	n, stride := r.out[last], int(w.Stride)
-	outer := windowRuns{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last]}
+	outer := windowRuns{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last], spans: r.spans[:last]}
 	buffer := r.picked.Get().(*[windowPick]T)
 	defer r.picked.Put(buffer)
 	picked := buffer[:]

@@ -23,21 +23,6 @@ const (
 	maxGroupElements  = 1 << 14
 )
 
-// windowSpan is what a window has along one axis inside of the array.
-type windowSpan struct{ count, first, step int }
-
-// spanOf is the span of the window at position p along an axis of size in, in elements along that axis.
-func spanOf(w *hlo.WindowDim, p, in int) windowSpan {
-	start, size, step := p*int(w.Stride)-int(w.PadLow), int(w.Size), int(w.WindowDilation)
-	if w.BaseDilation > 1 {
-		if start, size, step = betweenZeros(start, size, step, int(w.BaseDilation)); size == 0 {
-			return windowSpan{step: step}
-		}
-	}
-	first, end := validRange(size, step, start, in)
-	return windowSpan{max(end-first, 0), start + first*step, step}
-}
-
 // newWindowGroups sorts windows over an array with the sizes in and strides, at the positions out; a task has up to so many windows together.
 func newWindowGroups(window []hlo.WindowDim, in, out, stride []int, together int) (*windowGroups, bool) {
 	n := 1
