@@ -98,7 +98,9 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	if p.kernel.Run == nil {
 		p.kernel = gemm.Fit[T](p.m, p.n)
 		if v := p.vector(); v != nil {
-			return p.bindLoops(v.run), true
+			bound := p.bindLoops(v.run)
+			bound.Small = v.small()
+			return bound, true
 		}
 		if r := p.few(); r != nil {
 			return p.bindLoops(r.run), true
