@@ -2,7 +2,7 @@ package runtime
 
 import "unsafe"
 
-// A kernel on a handful of elements costs less than the way to it: its frame, its slices and their bounds. Such a kernel can say what it
+// A kernel on a few hundred elements or less costs less than the way to it: its frame, its slices and their bounds. Such a kernel can say what it
 // does as a list of calls of inner loops. Where the driver runs the same kernels on the same memory again and again, as in the body
 // of a loop, it looks up the addresses once and makes nothing but these calls.
 
