@@ -49,7 +49,7 @@ var modes = map[string]struct{ op, mode string }{
 	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"},
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},
 	"window-convolution": {"convolution", "Windowed"},
-	"eq": {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},
+	"eq":                 {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},
 	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"},
 	"real-multiply": {"multiply", "RealPart"}, "imaginary-multiply": {"multiply", "ImaginaryPart"}, "real-abs": {"abs", "RealPart"},
 	"fill": {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "count": {"iota", "Elementwise"},
