@@ -53,6 +53,14 @@ func (p *Place) in(f *TensorFrame) unsafe.Pointer {
 	return unsafe.Pointer(&data[p.Offset])
 }
 
+// RunSmall makes the calls on a frame. It is for tests and for calling a kernel by hand.
+func RunSmall(calls []SmallCall, f *TensorFrame) {
+	for i := range calls {
+		c := &calls[i]
+		c.Loop(c.N, c.D.in(f), c.A.in(f), c.B.in(f), c.C.in(f))
+	}
+}
+
 // stretch is a series of plain kernels of which some have small calls.
 type stretch struct {
 	first, end int // steps
