@@ -57,7 +57,7 @@ func (p *propagator) forward(in hlo.Instruction) {
 		from, to := p.node(in.OperandInstr(0), 0), p.node(in, 0)
 		p.offer(to, across(from.t, to.t), true, from, in, "operand")
 	case isTarget(in, barrierFrom):
-	case in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierTo):
+	case in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierTo), copiesTuple(in):
 		p.pairs(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
 	case p.manualOperand(in):
 	case in.Opcode() == hlo.OpScan:
@@ -66,6 +66,8 @@ func (p *propagator) forward(in hlo.Instruction) {
 		p.arraysForward(in)
 	}
 }
+
+func copiesTuple(in hlo.Instruction) bool { return in.Opcode() == hlo.OpCopy && in.Shape().IsTuple() }
 
 // across is what the tiling on one side of the border of a manual region means for the other: the same axes, behind those that are manual inside.
 func across(from, to *Tiling) *Tiling {
@@ -164,6 +166,8 @@ func spreading(in hlo.Instruction) []factor {
 			f[i].kind = wholeFactor // a window over all of a dimension
 		} else if f[i].kind == slideFactor || f[i].kind == wholeFactor && f[i].result >= 0 && keepsTiles[in.Opcode()] {
 			f[i].kind = passFactor
+		} else if in.Opcode() == hlo.OpSort && leafRank(in.Shape()) > 1 {
+			f[i].kind = passFactor // the tiles can move to another dimension while it is sorted
 		}
 	}
 	return f
@@ -225,6 +229,9 @@ func (p *propagator) arraysForward(in hlo.Instruction) {
 	}
 	for _, i := range p.ranked(in) {
 		from := p.node(in.OperandInstr(i), 0)
+		if in.Opcode() == hlo.OpSort && !canMoveTiles(in, from.t) {
+			break
+		}
 		for leaf := range in.Shape().NumLeaves() {
 			if own := leafOf(in, i); own >= 0 && own != leaf {
 				continue
@@ -236,6 +243,21 @@ func (p *propagator) arraysForward(in hlo.Instruction) {
 			break
 		}
 	}
+}
+
+// canMoveTiles reports whether a sort can have its operands tiled along what it sorts: another dimension takes the tiles meanwhile.
+func canMoveTiles(sort hlo.Instruction, t *Tiling) bool {
+	s := sort.OperandInstr(0).Shape()
+	for _, at := range hlo.AttrsOf[hlo.SortAttrs](sort).Dimensions {
+		n, takes := t.tiles(int(at)), false
+		for k := range s.Rank() {
+			takes = takes || k != int(at) && t.tiles(k) == 1 && s.Dim(k) >= n
+		}
+		if n > 1 && !takes {
+			return false
+		}
+	}
+	return true
 }
 
 // leafOf is the array of the result that goes with an operand of a variadic scatter; -1: with all of them.
@@ -295,7 +317,7 @@ func (p *propagator) backward(in hlo.Instruction) {
 	case in.Opcode() == hlo.OpGetTupleElement:
 		p.element(in, func(whole, part *node) { p.offer(whole, part.t, false, part, in, "result") })
 	case isTarget(in, barrierTo):
-	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierFrom):
+	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierFrom), copiesTuple(in):
 		p.pairs(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
 	case in.Opcode() == hlo.OpScan:
 		p.scanned(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
