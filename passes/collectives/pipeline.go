@@ -125,7 +125,7 @@ func (p *pipeliner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			if last := loop.First + (loop.Trip-1)*loop.Step; !p.sink && !p.backward && loop.First < 0 && last > 0 {
 				continue // XLA follows indices that may wrap around no further
 			}
-			w := &pipelined{pipeliner: p, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(body.ID()), cond: e.Computation(in.Callee(1)), loop: loop}
+			w := &pipelined{pipeliner: p, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(body.ID()), cond: e.Computation(in.Callee(1)), loop: loop, effects: effects}
 			if p.sink {
 				if err := w.behind(ctx, m, in, body); err != nil {
 					return m, err
@@ -180,6 +180,7 @@ type pipelined struct {
 	body, cond hlo.CompEdit
 	moves      []exchange
 	loop       analysis.Loop
+	effects    *analysis.SideEffects
 }
 
 // exchange is a collective whose result a round writes into a part of the state.
