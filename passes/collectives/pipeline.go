@@ -21,7 +21,7 @@ for the next round, and the state gets what that reads.
 backward begins in one round what the next one needs, where that depends on the counter and on what no round changes alone: the last round stands behind the loop.`
 
 var pipelinerParams = []pass.Param{
-	{Name: "should-process", Doc: "the opcodes to move; all-reduce and collective-permute, backward all-gather"},
+	{Name: "should-process", Doc: "the opcodes to move; all-reduce, all-gather and collective-permute, backward all-gather"},
 	{Name: "pipelining-direction", Doc: "forward, backward or forward-sink; forward"},
 	{Name: "max-pipelining-per-loop", Doc: "the most collectives of one loop; all"},
 	{Name: "last-run", Doc: "false marks what is behind the loop with a custom call, InsertedByPreviousStep, as XLA does between runs; true"},
@@ -49,7 +49,7 @@ type pipeliner struct {
 
 // NewPipeliner makes the pass collective-pipeliner.
 func NewPipeliner(o pass.Options) (*pass.Pass, error) {
-	p := &pipeliner{kinds: []hlo.Opcode{hlo.OpAllReduce, hlo.OpCollectivePermute}}
+	p := &pipeliner{kinds: []hlo.Opcode{hlo.OpAllReduce, hlo.OpAllGather, hlo.OpCollectivePermute}}
 	var known []string
 	for _, param := range pipelinerParams {
 		known = append(known, param.Name)
