@@ -219,7 +219,8 @@ func (p *propagator) write() hlo.Module {
 			if in.Opcode() == hlo.OpCopy && len(openDims(in)) > 0 {
 				common.BackendConfig = ""
 			}
-			if p.unchanged(in, tilings) && common.BackendConfig == in.Common().BackendConfig {
+			grouped := common.Sharding != nil && common.Sharding.Group != hlo.NoShardGroup
+			if p.unchanged(in, tilings) && common.BackendConfig == in.Common().BackendConfig && !grouped {
 				continue
 			}
 			common.Sharding = shardingOf(in.Shape(), tilings)

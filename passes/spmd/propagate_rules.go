@@ -62,6 +62,7 @@ func (p *propagator) forward(in hlo.Instruction) {
 	case p.manualOperand(in):
 	case in.Opcode() == hlo.OpScan:
 		p.scanned(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
+		p.carried(in)
 	default:
 		p.arraysForward(in)
 	}
@@ -155,6 +156,29 @@ func (p *propagator) scanned(in hlo.Instruction, f func(operand, result *node)) 
 	}
 }
 
+// carried offers what is carried along an associative scan the tiles of what the scan goes along, but for the dimension that it goes.
+func (p *propagator) carried(in hlo.Instruction) {
+	a := hlo.AttrsOf[hlo.ScanAttrs](in)
+	if !a.IsAssociative || p.round == 0 || !in.Shape().IsTuple() {
+		return
+	}
+	outs := in.Shape().NumLeaves() - int(a.NumCarries)
+	for i := range min(in.NumOperands()-int(a.NumCarries), outs) {
+		from := p.node(in.OperandInstr(i), 0)
+		if from.t == nil || from.t.Maximal || !in.OperandInstr(i).Shape().IsArray() {
+			continue
+		}
+		along := int(a.Dimensions[0])
+		t := from.t.withDims(slices.Delete(slices.Clone(from.t.Dims), along, along+1))
+		for c := range int(a.NumCarries) {
+			whole, carry := in.OperandInstr(i).Shape().Dimensions(), in.Shape().Elem(outs+c)
+			if carry.IsArray() && slices.Equal(slices.Delete(slices.Clone(whole), along, along+1), carry.Dimensions()) {
+				p.offer(p.node(in, outs+c), t, true, from, in, "operand")
+			}
+		}
+	}
+}
+
 // spreading are the factors of an op for propagation: unlike for computing, tiles go along where elements are moved within a dimension.
 func spreading(in hlo.Instruction) []factor {
 	f, ok := factors(in)
@@ -170,7 +194,25 @@ func spreading(in hlo.Instruction) []factor {
 			f[i].kind = passFactor // the tiles can move to another dimension while it is sorted
 		}
 	}
+	if in.Opcode() == hlo.OpScatter {
+		f = append(f, scatteredInto(in, f)...)
+	}
 	return f
+}
+
+// scatteredInto are factors of the dimensions of a scatter's operands that have none: the result has the tiles of what is written into, wherever windows lie.
+func scatteredInto(in hlo.Instruction, known []factor) (more []factor) {
+	for k := range leafRank(in.Shape()) {
+		if slices.ContainsFunc(known, func(f factor) bool { return f.result == k }) {
+			continue
+		}
+		f := along(in.NumOperands(), passFactor, k)
+		for i := range in.NumOperands() / 2 {
+			f.operands[i] = k
+		}
+		more = append(more, f)
+	}
+	return more
 }
 
 // keepsTiles are ops that keep the order of what they move along a dimension, so that tiles correspond roughly.
