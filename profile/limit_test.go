@@ -25,3 +25,16 @@ func TestLimit(t *testing.T) {
 		assert.Equal(t, c.want, o.Limit, "%+v", c)
 	}
 }
+
+// TestAdviceShare says what part of the machine's rate ops reach, and of which machine.
+func TestAdviceShare(t *testing.T) {
+	p := &Profile{OpSeconds: 2, Machine: analysis.OneCore, Ops: []Op{
+		{Seconds: 1.5, Share: 0.2, Limit: ByCompute}, {Seconds: 0.5, Share: 0.6, Limit: ByCompute},
+	}}
+	p.Ops[0].Name, p.Ops[1].Name = "dot", "exp"
+	advice := p.advise()
+	assert.Len(t, advice, 1)
+	assert.Contains(t, advice[0].Text, "100.0 % of the time is compute-bound (dot, exp), at 30 % of a typical core's peak: ")
+	p.Machine.Flops *= 2
+	assert.Contains(t, p.advise()[0].Text, "at 30 % of this machine's peak: ")
+}

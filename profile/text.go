@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gohalo/halo/hlo/analysis"
 )
 
 // TextOptions say how much the text shows.
@@ -81,6 +83,10 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 			fmt.Fprintf(out, "\n")
 		}
 		wrap(out, "- "+a.Text, "  ", o.Width)
+	}
+	if p.Machine == analysis.OneCore {
+		fmt.Fprintln(out)
+		wrap(out, "The limits are those of a typical core: halo calibrate measures this machine.", "", o.Width)
 	}
 	return out.Flush()
 }

@@ -17,7 +17,7 @@ import (
 func (p *product[T]) decodes(s *site) bool {
 	_, isF32 := any(p).(*product[float32])
 	narrow := s.shape(0).Type() == hlo.BF16 && s.shape(1).Type() == hlo.BF16
-	if !isF32 || !narrow || p.packLeft != nil || p.k == 0 {
+	if !isF32 || !narrow || p.packLeft != nil || p.k == 0 || p.areSmall() {
 		return false
 	}
 	if min(p.m, p.n) == 1 {

@@ -34,6 +34,27 @@ func TestDot(t *testing.T) {
 	}
 }
 
+// TestDotOfSmallMatrices multiplies batches that are computed side by side, with batches that do not fill a line, and operands that lie in all orders.
+func TestDotOfSmallMatrices(t *testing.T) {
+	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64", "c128"} {
+		for _, c := range []string{
+			"T[16,3,3] dot(T[16,3,3], T[16,3,3]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"T[300,3,5] dot(T[300,4,3], T[300,5,4]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={2}",
+			"T[70,3,4] dot(T[3,70,2], T[2,4,70]), lhs_batch_dims={1}, rhs_batch_dims={2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+			"T[70,3,4] dot(T[3,2,70], T[2,4,70]), lhs_batch_dims={2}, rhs_batch_dims={2}, lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[9,4,3,3] dot(T[9,3,4,2], T[4,9,2,3]), lhs_batch_dims={0,2}, rhs_batch_dims={1,0}, lhs_contracting_dims={3}, rhs_contracting_dims={2}",
+			"T[20,3,3] dot(T[20,2,3,2], T[20,2,2,3]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1,3}, rhs_contracting_dims={1,2}",
+			"T[1000,3] dot(T[1000,3,3], T[1000,3]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"T[40,9] dot(T[40,10], T[40,9,10]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={2}",
+			"T[33] dot(T[33,100], T[33,100]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+			"T[33,2,3] dot(T[33,2], T[33,3]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={}, rhs_contracting_dims={}",
+			"T[130,8,8] dot(T[130,8,8], T[130,8,8]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+		} {
+			kernelCase{text: replaceType(c, typ), small: true, tol: 1e-2}.check(t)
+		}
+	}
+}
+
 // TestDotOfFewRows reads matrices that fit no cache row by row.
 func TestDotOfFewRows(t *testing.T) {
 	for _, c := range []string{

@@ -97,6 +97,9 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	}
 	if p.kernel.Run == nil {
 		p.kernel = gemm.Fit[T](p.m, p.n)
+		if s := p.small(); s != nil {
+			return p.bindLoops(s.run), true
+		}
 		if v := p.vector(); v != nil {
 			return p.bindLoops(v.run), true
 		}

@@ -10,5 +10,6 @@
 //	micro_*.go the inner loop in assembly, which gen writes
 //	pack.go    packing from memory with arbitrary offsets
 //	runs_*.go  packing of runs in assembly
+//	lines*.go  products of many small matrices
 //	narrow*.go packing of bf16, which becomes f32 by the way
 package gemm

@@ -380,6 +380,26 @@ func combine4F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 //go:noescape
 func combine8F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 
+// linesF32AVX512 sets c, of n elements, a multiple of 32, to the sum of k lines of a times lines of b, which are a step apart.
+//
+//go:noescape
+func linesF32AVX512(n int, k int, c *float32, a *float32, aStep int, b *float32, bStep int)
+
+// linesF32AVX2 sets c, of n elements, a multiple of 32, to the sum of k lines of a times lines of b, which are a step apart.
+//
+//go:noescape
+func linesF32AVX2(n int, k int, c *float32, a *float32, aStep int, b *float32, bStep int)
+
+// linesF64AVX512 sets c, of n elements, a multiple of 32, to the sum of k lines of a times lines of b, which are a step apart.
+//
+//go:noescape
+func linesF64AVX512(n int, k int, c *float64, a *float64, aStep int, b *float64, bStep int)
+
+// linesF64AVX2 sets c, of n elements, a multiple of 32, to the sum of k lines of a times lines of b, which are a step apart.
+//
+//go:noescape
+func linesF64AVX2(n int, k int, c *float64, a *float64, aStep int, b *float64, bStep int)
+
 // runsAVX512 copies k rows of panels times 128 bytes, stride bytes apart, to panels that are panel bytes apart.
 //
 //go:noescape

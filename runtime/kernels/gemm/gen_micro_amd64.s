@@ -14068,6 +14068,202 @@ done:
 	VZEROUPPER
 	RET
 
+// func linesF32AVX512(n int, k int, c *float32, a *float32, aStep int, b *float32, bStep int)
+// Requires: AVX, AVX512F
+TEXT ·linesF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ k+8(FP), CX
+	MOVQ c+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ b+40(FP), SI
+	MOVQ aStep+32(FP), DI
+	MOVQ bStep+48(FP), R8
+	SHLQ $0x02, DI
+	SHLQ $0x02, R8
+
+some:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   BX, R9
+	MOVQ   SI, R10
+	MOVQ   CX, R11
+
+line:
+	VMOVUPS     (R9), Z2
+	VFMADD231PS (R10), Z2, Z0
+	VMOVUPS     64(R9), Z2
+	VFMADD231PS 64(R10), Z2, Z1
+	ADDQ        DI, R9
+	ADDQ        R8, R10
+	DECQ        R11
+	JNZ         line
+	VMOVUPS     Z0, (DX)
+	VMOVUPS     Z1, 64(DX)
+	ADDQ        $+128, BX
+	ADDQ        $+128, SI
+	ADDQ        $+128, DX
+	SUBQ        $0x20, AX
+	JG          some
+	VZEROUPPER
+	RET
+
+// func linesF32AVX2(n int, k int, c *float32, a *float32, aStep int, b *float32, bStep int)
+// Requires: AVX, FMA3
+TEXT ·linesF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ k+8(FP), CX
+	MOVQ c+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ b+40(FP), SI
+	MOVQ aStep+32(FP), DI
+	MOVQ bStep+48(FP), R8
+	SHLQ $0x02, DI
+	SHLQ $0x02, R8
+
+some:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   BX, R9
+	MOVQ   SI, R10
+	MOVQ   CX, R11
+
+line:
+	VMOVUPS     (R9), Y4
+	VFMADD231PS (R10), Y4, Y0
+	VMOVUPS     32(R9), Y4
+	VFMADD231PS 32(R10), Y4, Y1
+	VMOVUPS     64(R9), Y4
+	VFMADD231PS 64(R10), Y4, Y2
+	VMOVUPS     96(R9), Y4
+	VFMADD231PS 96(R10), Y4, Y3
+	ADDQ        DI, R9
+	ADDQ        R8, R10
+	DECQ        R11
+	JNZ         line
+	VMOVUPS     Y0, (DX)
+	VMOVUPS     Y1, 32(DX)
+	VMOVUPS     Y2, 64(DX)
+	VMOVUPS     Y3, 96(DX)
+	ADDQ        $+128, BX
+	ADDQ        $+128, SI
+	ADDQ        $+128, DX
+	SUBQ        $0x20, AX
+	JG          some
+	VZEROUPPER
+	RET
+
+// func linesF64AVX512(n int, k int, c *float64, a *float64, aStep int, b *float64, bStep int)
+// Requires: AVX, AVX512F
+TEXT ·linesF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ k+8(FP), CX
+	MOVQ c+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ b+40(FP), SI
+	MOVQ aStep+32(FP), DI
+	MOVQ bStep+48(FP), R8
+	SHLQ $0x03, DI
+	SHLQ $0x03, R8
+
+some:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   BX, R9
+	MOVQ   SI, R10
+	MOVQ   CX, R11
+
+line:
+	VMOVUPD     (R9), Z4
+	VFMADD231PD (R10), Z4, Z0
+	VMOVUPD     64(R9), Z4
+	VFMADD231PD 64(R10), Z4, Z1
+	VMOVUPD     128(R9), Z4
+	VFMADD231PD 128(R10), Z4, Z2
+	VMOVUPD     192(R9), Z4
+	VFMADD231PD 192(R10), Z4, Z3
+	ADDQ        DI, R9
+	ADDQ        R8, R10
+	DECQ        R11
+	JNZ         line
+	VMOVUPD     Z0, (DX)
+	VMOVUPD     Z1, 64(DX)
+	VMOVUPD     Z2, 128(DX)
+	VMOVUPD     Z3, 192(DX)
+	ADDQ        $+256, BX
+	ADDQ        $+256, SI
+	ADDQ        $+256, DX
+	SUBQ        $0x20, AX
+	JG          some
+	VZEROUPPER
+	RET
+
+// func linesF64AVX2(n int, k int, c *float64, a *float64, aStep int, b *float64, bStep int)
+// Requires: AVX, FMA3
+TEXT ·linesF64AVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ k+8(FP), CX
+	MOVQ c+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ b+40(FP), SI
+	MOVQ aStep+32(FP), DI
+	MOVQ bStep+48(FP), R8
+	SHLQ $0x03, DI
+	SHLQ $0x03, R8
+
+some:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   BX, R9
+	MOVQ   SI, R10
+	MOVQ   CX, R11
+
+line:
+	VMOVUPD     (R9), Y8
+	VFMADD231PD (R10), Y8, Y0
+	VMOVUPD     32(R9), Y8
+	VFMADD231PD 32(R10), Y8, Y1
+	VMOVUPD     64(R9), Y8
+	VFMADD231PD 64(R10), Y8, Y2
+	VMOVUPD     96(R9), Y8
+	VFMADD231PD 96(R10), Y8, Y3
+	VMOVUPD     128(R9), Y8
+	VFMADD231PD 128(R10), Y8, Y4
+	VMOVUPD     160(R9), Y8
+	VFMADD231PD 160(R10), Y8, Y5
+	VMOVUPD     192(R9), Y8
+	VFMADD231PD 192(R10), Y8, Y6
+	VMOVUPD     224(R9), Y8
+	VFMADD231PD 224(R10), Y8, Y7
+	ADDQ        DI, R9
+	ADDQ        R8, R10
+	DECQ        R11
+	JNZ         line
+	VMOVUPD     Y0, (DX)
+	VMOVUPD     Y1, 32(DX)
+	VMOVUPD     Y2, 64(DX)
+	VMOVUPD     Y3, 96(DX)
+	VMOVUPD     Y4, 128(DX)
+	VMOVUPD     Y5, 160(DX)
+	VMOVUPD     Y6, 192(DX)
+	VMOVUPD     Y7, 224(DX)
+	ADDQ        $+256, BX
+	ADDQ        $+256, SI
+	ADDQ        $+256, DX
+	SUBQ        $0x20, AX
+	JG          some
+	VZEROUPPER
+	RET
+
 // func runsAVX512(k int, panels int, src *byte, stride int, dst *byte, panel int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·runsAVX512(SB), NOSPLIT, $0-48

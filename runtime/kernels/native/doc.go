@@ -4,15 +4,16 @@
 // A [Builder] takes the chain op by op, by the names of the loops of package vec. The code is put together from those loops' own bodies, which
 // package vec has as data ([vec.Recipe]), so it gives the same bits; there is no second description of what an op computes.
 //
-//	file        what
-//	builder.go  Builder: the chain
-//	expand.go   recipes, joined to one list of instructions on registers without number
-//	truth.go    masks: logic, and masks as integers
-//	pair.go     complex numbers: vectors of real and of imaginary parts
-//	share.go    what several recipes compute, once
-//	assign.go   which register holds what, and when; spills
-//	emit.go     the loop around it, and constants
-//	code.go     Code: memory that can be executed, and calling it
+//	file         what
+//	builder.go   Builder: the chain
+//	expand.go    recipes, joined to one list of instructions on registers without number
+//	truth.go     masks: logic, and masks as integers
+//	pair.go      complex numbers: vectors of real and of imaginary parts
+//	share.go     what several recipes compute, once
+//	constants.go what stays in registers of the constants
+//	assign.go    which register holds what, and when; spills
+//	emit.go      the loop around it, and constants
+//	code.go      Code: memory that can be executed, and calling it
 //
 // The code runs on the stack of the goroutine that calls it, and nothing of Go's runtime knows it: it makes no calls, is given all the memory it
 // touches, and returns after so many vectors that the garbage collector never waits for long ([Code.Most]). Memory is writable while the code is

@@ -20,8 +20,8 @@ var pointers = [...]amd64.Reg{amd64.RDX, amd64.RBX, 8, 9, 10, 11, 12, 13}
 
 const slotBytes = 64 // of the spill area, for one register
 
-func (a *assigner) bits() int {
-	if a.wide {
+func (e *expansion) bits() int {
+	if e.wide {
 		return 512
 	}
 	return 256
@@ -243,7 +243,7 @@ func (e *expansion) invariants(n int) (code, results []int) {
 			results = append(results, d)
 		}
 	}
-	if len(results) <= n && len(code) <= 16 { // in registers all of them before the loop, whatever the processor has
+	if len(results) <= n && len(code) <= mostInvariants { // in registers all of them before the loop, whatever the processor has
 		return code, results
 	}
 	code, results = code[:min(n, len(code))], results[:0]

@@ -23,10 +23,7 @@ const bytesOfInstruction = 10
 // that give the same for all elements of a row as there are registers to spare are computed where the row begins. It returns nil if one is left in the loop that
 // must not be.
 func assemble(e *expansion) *machineCode {
-	all := make([]int, len(e.code))
-	for i := range all {
-		all[i] = i
-	}
+	all := e.all()
 	c := &amd64.Code{}
 	c.Grow(bytesOfInstruction * len(all))
 	trial := newAssigner(e, c, all, e.placesIn(all), nil)
@@ -38,6 +35,8 @@ func assemble(e *expansion) *machineCode {
 	}
 	spare := registers - trial.most
 	w := e.widened(trial, &spare)
+	e.keepConstants(spare)
+	all = e.all()
 	before, pinned := e.invariants(spare)
 	identities := make([]int, len(e.b.folds))
 	for i := range identities {
@@ -110,6 +109,15 @@ func assemble(e *expansion) *machineCode {
 	}
 	m.bytes = c.Bytes()
 	return m
+}
+
+// all are the places of all instructions.
+func (e *expansion) all() []int {
+	all := make([]int, len(e.code))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // vector writes the body, behind what finds its chains.

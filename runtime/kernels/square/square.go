@@ -3,6 +3,7 @@
 //
 //	file                  what
 //	square.go             tiles: what keeps both sides of a transposition in the nearest cache
+//	thin.go               matrices of less than a square along one axis
 //	square_amd64.go gen/  squares in registers, by AVX
 package square
 
@@ -38,7 +39,9 @@ func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	width := int(unsafe.Sizeof(e))
 	k := side(width, min(rows, cols))
 	if !hasVectors || rows < k || cols < k {
-		plain(dst, src, rows, cols, dstStride, srcStride)
+		if d, ok := any(dst).([]uint32); !ok || !thin(d, any(src).([]uint32), rows, cols, dstStride, srcStride) {
+			plain(dst, src, rows, cols, dstStride, srcStride)
+		}
 		return
 	}
 	wholeRows, wholeCols := rows/k*k, cols/k*k
@@ -48,11 +51,11 @@ func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	} else {
 		throughTile(dst, src, wholeRows, wholeCols, dstStride, srcStride, k)
 	}
-	if wholeCols < cols { // fewer than a square has, for which a smaller one may do
-		Transpose(dst[wholeCols*dstStride:], src[wholeCols:], rows, cols-wholeCols, dstStride, srcStride)
+	if wholeCols < cols { // the last square has some columns of the one before
+		Transpose(dst[(cols-k)*dstStride:], src[cols-k:], rows, k, dstStride, srcStride)
 	}
 	if wholeRows < rows {
-		Transpose(dst[wholeRows:], src[wholeRows*srcStride:], rows-wholeRows, wholeCols, dstStride, srcStride)
+		Transpose(dst[rows-k:], src[(rows-k)*srcStride:], k, wholeCols, dstStride, srcStride)
 	}
 }
 

@@ -11,10 +11,12 @@ import (
 func TestTranspose(t *testing.T) {
 	for _, rows := range []int{1, 3, 4, 7, 8, 9, 16, 31, 33, 64, 65, 130} {
 		for _, cols := range []int{1, 2, 4, 8, 12, 15, 32, 40, 63, 64, 100, 257} {
-			check[uint8](t, rows, cols)
-			check[uint16](t, rows, cols)
-			check[uint32](t, rows, cols)
-			check[uint64](t, rows, cols)
+			for _, gap := range []int{0, 5} {
+				check[uint8](t, rows, cols, gap)
+				check[uint16](t, rows, cols, gap)
+				check[uint32](t, rows, cols, gap)
+				check[uint64](t, rows, cols, gap)
+			}
 		}
 	}
 }
@@ -88,8 +90,9 @@ func TestWideRowsBF16(t *testing.T) {
 	}
 }
 
-func check[T Element](t *testing.T, rows, cols int) {
-	srcStride, dstStride := cols+3, rows+5
+// check transposes a matrix whose lines have a gap between them, in which nothing is written.
+func check[T Element](t *testing.T, rows, cols, gap int) {
+	srcStride, dstStride := cols+gap, rows+gap
 	src, got := make([]T, (rows-1)*srcStride+cols), make([]T, (cols-1)*dstStride+rows)
 	for i := range src {
 		src[i] = T(rand.Uint64())

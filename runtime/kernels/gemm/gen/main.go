@@ -46,6 +46,7 @@ func generate() (asmgen.Files, error) {
 	g.micro("f32AVX2InPlace", f32, 6, 32, inPlace)
 	g.micro("f64AVX2InPlace", f64, 6, 32, inPlace)
 	g.vectorLoops()
+	g.lineLoops()
 	g.runs("runsAVX512", 64)
 	g.runs("runsAVX2", 32)
 	g.runsOfBF16("runsBF16AVX512")
