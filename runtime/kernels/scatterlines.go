@@ -12,12 +12,13 @@ import (
 type scatteredLines[T any] struct {
 	w      *windows
 	c      *combiner[T]
-	n      int // elements of a line
-	count  int // lines of updates that may be inside
-	size   int // elements of the array
-	direct bool
-	apart  bool
-	most   int // parts of the updates, each of which but the first has an array in the scratch memory
+	n      int  // elements of a line
+	count  int  // lines of updates that may be inside
+	size   int  // elements of the array
+	stride int  // of an index, in elements; 0 if there is more to it than one index for each line
+	direct bool // an index is the offset of an element
+	apart  bool // lines share no element with others
+	most   int  // parts of the updates, each of which but the first has an array in the scratch memory
 	loop   *parallelLoop
 }
 
@@ -29,6 +30,10 @@ const (
 
 func newScatteredLines[T any](w *windows, c *combiner[T], n, count, size int) *scatteredLines[T] {
 	l := &scatteredLines[T]{w: w, c: c, n: n, count: count, size: size, apart: true, most: 1}
+	if by, ok := w.lines(); ok && w.regular == 1 && w.index != hlo.U32 && w.index.Bits() >= 32 {
+		l.stride = by.stride
+		l.direct = by.stride == 1 && int(by.highest) == size-1
+	}
 	for _, a := range w.axes {
 		l.apart = l.apart && w.strides[a]%n == 0
 	}
@@ -36,9 +41,6 @@ func newScatteredLines[T any](w *windows, c *combiner[T], n, count, size int) *s
 		l.apart = l.apart && w.base == nil
 		l.loop = newParallelLoop(l.combineLines)
 		return l
-	}
-	if by, ok := w.lines(); ok && by.stride == 1 && int(by.highest) == size-1 && w.regular == 1 { // an index is the offset
-		l.direct = w.index == hlo.S32 || w.index == hlo.S64 || w.index == hlo.U64
 	}
 	if c.begin != nil {
 		l.most = max(1, min(mostUpdateParts, count/max(leastShared, leastUpdatesForElement*size)))
@@ -71,25 +73,45 @@ func (l *scatteredLines[T]) ranges(f *runtime.TensorFrame) int {
 
 // combineLines does the updates of the lines in ranges [lo, hi) of the array.
 func (l *scatteredLines[T]) combineLines(f *runtime.TensorFrame, lo, hi int) {
-	ranges, rows, n := l.ranges(f), l.size/l.n, l.n
-	first, end := lo*rows/ranges*n, hi*rows/ranges*n
-	if hi == ranges {
-		end = l.size
-	}
-	x, u, span := elems[T](f.Out(0).Data), elems[T](f.In(2).Data), end-first
+	x, u, indices, n := elems[T](f.Out(0).Data), elems[T](f.In(2).Data), f.In(1).Data, l.n
+	ranges := l.ranges(f)
 	list := lineLists.Get().(*[block]scatteredLine)
-	l.w.eachBlock(f.In(1).Data, 0, l.count, true, func(start int, at []int) {
-		k := 0
-		for i, o := range at {
-			list[k] = scatteredLine{o, (start + i) * n}
-			o -= first
-			k += int(uint(^o&(o-span)) >> 63) // 1 if it is in the range, without a branch that nothing can foresee
+	if l.stride > 0 { // the ranges are of indices
+		all := int(l.w.highest[0]) + 1
+		first, end := lo*all/ranges, hi*all/ranges
+		for i := 0; i < l.count; i += block {
+			var k int
+			if l.w.index == hlo.S32 {
+				k = listLines(list, elems[int32](indices)[i:min(i+block, l.count)], first, end-first, l.stride, i*n, n)
+			} else {
+				k = listLines(list, elems[int](indices)[i:min(i+block, l.count)], first, end-first, l.stride, i*n, n)
+			}
+			if k > 0 {
+				l.c.lines(x, u, n, list[:k])
+			}
 		}
-		if k > 0 {
-			l.c.lines(x, u, n, list[:k])
-		}
-	})
+	} else {
+		rows := (l.size + n - 1) / n
+		first, end := lo*rows/ranges*n, hi*rows/ranges*n
+		l.w.eachBlock(indices, 0, l.count, true, func(start int, at []int) {
+			if k := listLines(list, at, first, end-first, 1, start*n, n); k > 0 {
+				l.c.lines(x, u, n, list[:k])
+			}
+		})
+	}
 	lineLists.Put(list)
+}
+
+// listLines lists those lines of updates, of which the first begins at from, whose indices are among the span ones from first on.
+func listLines[I elementIndex](list *[block]scatteredLine, at []I, first, span, stride, from, n int) int {
+	k := 0
+	for _, v := range at {
+		list[uint(k)%block] = scatteredLine{int(v) * stride, from}
+		from += n
+		i := int(v) - first
+		k += int(uint(^i&(i-span)) >> 63) // 1 if it is one of them: nothing can foresee a branch
+	}
+	return k
 }
 
 var lineLists = sync.Pool{New: func() any { return new([block]scatteredLine) }}
