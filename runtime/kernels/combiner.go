@@ -41,13 +41,13 @@ func replacing[T any]() *combiner[T] {
 		rows: func(x, u []T) { copy(x, u) },
 		lines: func(x, u []T, n int, list []scatteredLine) {
 			for _, l := range list {
-				from, to := u[l.from:][:n], x[l.to:][:n]
+				from := u[l.from:][:n]
 				if n >= shortLine {
-					copy(to, from)
+					copy(x[l.to:][:n], from)
 					continue
 				}
 				for k, v := range from {
-					to[k] = v
+					x[l.to+k] = v
 				}
 			}
 		},

@@ -17,10 +17,13 @@ type scatteredLines[T any] struct {
 	size   int  // elements of the array
 	stride int  // of an index, in elements; 0 if there is more to it than one index for each line
 	direct bool // an index is the offset of an element
-	apart  bool // lines share no element with others
+	shared bool // by workers that have parts of the array
 	most   int  // parts of the updates, each of which but the first has an array in the scratch memory
 	loop   *parallelLoop
 }
+
+// leastOfLine is the bytes of lines from which on several workers, each of which reads all indices and some of the lines, are faster than one that reads all lines in order.
+const leastOfLine = 128
 
 // Updates are shared if each part has several times as many as the array has elements.
 const (
@@ -29,16 +32,18 @@ const (
 )
 
 func newScatteredLines[T any](w *windows, c *combiner[T], n, count, size int) *scatteredLines[T] {
-	l := &scatteredLines[T]{w: w, c: c, n: n, count: count, size: size, apart: true, most: 1}
+	l := &scatteredLines[T]{w: w, c: c, n: n, count: count, size: size, most: 1}
 	if by, ok := w.lines(); ok && w.regular == 1 && w.index != hlo.U32 && w.index.Bits() >= 32 {
 		l.stride = by.stride
 		l.direct = by.stride == 1 && int(by.highest) == size-1
 	}
-	for _, a := range w.axes {
-		l.apart = l.apart && w.strides[a]%n == 0
-	}
 	if n > 1 {
-		l.apart = l.apart && w.base == nil
+		apart := w.base == nil // lines share no element with others
+		for _, a := range w.axes {
+			apart = apart && w.strides[a]%n == 0
+		}
+		var zero T
+		l.shared = apart && n*sizeOf(zero) >= leastOfLine
 		l.loop = newParallelLoop(l.combineLines)
 		return l
 	}
@@ -65,7 +70,7 @@ func (l *scatteredLines[T]) bound() runtime.Bound {
 
 // ranges is how many parts of the array there are.
 func (l *scatteredLines[T]) ranges(f *runtime.TensorFrame) int {
-	if !l.apart {
+	if !l.shared {
 		return 1
 	}
 	return f.Workers()

@@ -24678,6 +24678,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -24720,6 +24722,7 @@ no8:
 	ADDQ   $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -24755,6 +24758,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -24797,6 +24802,7 @@ no8:
 	ADDQ   $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -24837,6 +24843,8 @@ many:
 	SUBQ      $+64, R9
 	CMPQ      R9, $+64
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+32, R9
@@ -24899,6 +24907,7 @@ no8:
 	ADDQ      $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -24939,6 +24948,8 @@ many:
 	SUBQ      $+64, R9
 	CMPQ      R9, $+64
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+32, R9
@@ -25001,6 +25012,7 @@ no8:
 	ADDQ      $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25212,6 +25224,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -25244,6 +25258,7 @@ no16:
 	ADDQ   $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25279,6 +25294,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -25311,6 +25328,7 @@ no16:
 	ADDQ   $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25351,6 +25369,8 @@ many:
 	SUBQ      $+64, R9
 	CMPQ      R9, $+64
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+32, R9
@@ -25398,6 +25418,7 @@ no16:
 	ADDQ      $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25438,6 +25459,8 @@ many:
 	SUBQ      $+64, R9
 	CMPQ      R9, $+64
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+32, R9
@@ -25485,6 +25508,7 @@ no16:
 	ADDQ      $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25696,6 +25720,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -25762,6 +25788,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25797,6 +25824,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -25863,6 +25892,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25898,6 +25928,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -25964,6 +25996,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -25999,6 +26032,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26065,6 +26100,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26100,6 +26136,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26166,6 +26204,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26201,6 +26240,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26255,6 +26296,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26290,6 +26332,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26344,6 +26388,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26379,6 +26424,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26433,6 +26480,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26468,6 +26516,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26522,6 +26572,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26557,6 +26608,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26611,6 +26664,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26646,6 +26700,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26700,6 +26756,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26735,6 +26792,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26777,6 +26836,7 @@ no8:
 	ADDQ   $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26812,6 +26872,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26854,6 +26916,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26889,6 +26952,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -26931,6 +26996,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -26966,6 +27032,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27008,6 +27076,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27043,6 +27112,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27085,6 +27156,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27120,6 +27192,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27162,6 +27236,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27197,6 +27272,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27229,6 +27306,7 @@ no16:
 	ADDQ   $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27264,6 +27342,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27296,6 +27376,7 @@ no16:
 	ADDQ    $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27331,6 +27412,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27363,6 +27446,7 @@ no16:
 	ADDQ    $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27398,6 +27482,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27430,6 +27516,7 @@ no16:
 	ADDQ    $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27465,6 +27552,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27497,6 +27586,7 @@ no16:
 	ADDQ    $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -27532,6 +27622,8 @@ many:
 	SUBQ    $+64, R9
 	CMPQ    R9, $+64
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+32, R9
@@ -27564,6 +27656,7 @@ no16:
 	ADDQ    $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -50737,6 +50830,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -50769,6 +50864,7 @@ no8:
 	ADDQ   $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -50804,6 +50900,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -50836,6 +50934,7 @@ no8:
 	ADDQ   $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -50876,6 +50975,8 @@ many:
 	SUBQ      $+32, R9
 	CMPQ      R9, $+32
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+16, R9
@@ -50923,6 +51024,7 @@ no8:
 	ADDQ      $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -50963,6 +51065,8 @@ many:
 	SUBQ      $+32, R9
 	CMPQ      R9, $+32
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+16, R9
@@ -51010,6 +51114,7 @@ no8:
 	ADDQ      $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51221,6 +51326,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -51243,6 +51350,7 @@ no16:
 	ADDQ   $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51278,6 +51386,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -51300,6 +51410,7 @@ no16:
 	ADDQ   $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51340,6 +51451,8 @@ many:
 	SUBQ      $+32, R9
 	CMPQ      R9, $+32
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+16, R9
@@ -51372,6 +51485,7 @@ no16:
 	ADDQ      $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51412,6 +51526,8 @@ many:
 	SUBQ      $+32, R9
 	CMPQ      R9, $+32
 	JGE       many
+	TESTQ     R9, R9
+	JZ        next
 
 rest:
 	TESTQ     $+16, R9
@@ -51444,6 +51560,7 @@ no16:
 	ADDQ      $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51655,6 +51772,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -51711,6 +51830,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51746,6 +51866,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -51802,6 +51924,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51837,6 +51960,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -51893,6 +52018,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -51928,6 +52054,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -51984,6 +52112,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52019,6 +52148,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52075,6 +52206,7 @@ no2:
 	ADDQ    $+1, R8
 
 no1:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52110,6 +52242,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52154,6 +52288,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52189,6 +52324,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52233,6 +52370,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52268,6 +52406,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52312,6 +52452,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52347,6 +52488,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52391,6 +52534,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52426,6 +52570,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52470,6 +52616,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52505,6 +52652,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52549,6 +52698,7 @@ no4:
 	ADDQ    $+2, R8
 
 no2:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52584,6 +52734,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52616,6 +52768,7 @@ no8:
 	ADDQ   $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52651,6 +52804,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52683,6 +52838,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52718,6 +52874,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52750,6 +52908,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52785,6 +52944,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52817,6 +52978,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52852,6 +53014,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52884,6 +53048,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52919,6 +53084,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -52951,6 +53118,7 @@ no8:
 	ADDQ    $+4, R8
 
 no4:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line
@@ -52986,6 +53154,8 @@ many:
 	SUBQ    $+32, R9
 	CMPQ    R9, $+32
 	JGE     many
+	TESTQ   R9, R9
+	JZ      next
 
 rest:
 	TESTQ   $+16, R9
@@ -53008,6 +53178,7 @@ no16:
 	ADDQ   $+8, R8
 
 no8:
+next:
 	ADDQ $+16, BX
 	CMPQ BX, SI
 	JLE  line

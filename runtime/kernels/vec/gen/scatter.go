@@ -69,6 +69,8 @@ func (m *machine) scatterLines(body func(m *machine, x, y vector) vector) {
 	m.SUBQ(operand.I32(int32(m.width())), left)
 	m.CMPQ(left, operand.I32(int32(m.width())))
 	m.JGE(operand.LabelRef("many"))
+	m.TESTQ(left, left)
+	m.JZ(operand.LabelRef("next"))
 	m.Label("rest")
 	for size := m.width() / 2; size >= m.lane; size /= 2 {
 		none := fmt.Sprintf("no%d", size)
@@ -77,6 +79,7 @@ func (m *machine) scatterLines(body func(m *machine, x, y vector) vector) {
 		fold(size)
 		m.Label(none)
 	}
+	m.Label("next")
 	m.ADDQ(operand.I32(16), list)
 	m.CMPQ(list, last)
 	m.JLE(operand.LabelRef("line"))
