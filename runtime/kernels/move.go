@@ -22,6 +22,8 @@ func concatenate(s *site) (runtime.Bound, bool) {
 		loop *parallelLoop
 	}
 	var parts []part
+	var small []runtime.SmallCall
+	isSmall := s.in.Shape().ByteSize() <= smallBytes
 	at := 0
 	for i := range s.in.NumOperands() {
 		shape := s.shape(i)
@@ -39,14 +41,22 @@ func concatenate(s *site) (runtime.Bound, bool) {
 		at += int(shape.Dim(int(axis)))
 		if b.bytes() > 0 {
 			parts = append(parts, p)
+			calls := smallBox(&p.box, p.at, i, 0)
+			isSmall = isSmall && calls != nil
+			small = append(small, calls...)
 		}
+	}
+	if !isSmall {
+		small = nil
 	}
 	if len(parts) == 2 && s.in.NumOperands() == 2 {
 		if v := newInterleaving(&parts[0].box, &parts[1].box, parts[1].at, width); v != nil {
-			return newParallelLoop(v.write).bound(v.rows, 1+(1<<16)/(v.run[0]+v.run[1])), true
+			bound := newParallelLoop(v.write).bound(v.rows, 1+(1<<16)/(v.run[0]+v.run[1]))
+			bound.Small = small
+			return bound, true
 		}
 	}
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+	return runtime.Bound{Small: small, Run: func(f *runtime.TensorFrame) error {
 		for i := range parts {
 			p := &parts[i]
 			p.loop.run(f, p.box.outer(), slabGrain(&p.box))
@@ -92,7 +102,15 @@ func pad(s *site) (runtime.Bound, bool) {
 		b.copySlabs(f.Out(0).Data[to*width:], f.In(0).Data[from*width:], lo, hi)
 	})
 	n := int(out.NumElements())
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+	small := smallFill(n*width, width, 1)
+	if small != nil && b.bytes() > 0 {
+		if moves := smallBox(&b, to*width, 0, from*width); moves != nil {
+			small = append(small, moves...)
+		} else {
+			small = nil
+		}
+	}
+	return runtime.Bound{Small: small, Run: func(f *runtime.TensorFrame) error {
 		fill.run(f, n, 1<<16)
 		if b.bytes() > 0 {
 			move.run(f, b.outer(), slabGrain(&b))

@@ -9,7 +9,7 @@ import (
 )
 
 // scatter serves one array with a combiner that is one recognised op, or takes the update. Updates are applied in order: workers share the elements
-// of windows that lie together, and each sees all updates.
+// of windows that lie together, and each sees all updates. Windows that are lines have loops of their own, see scatteredLines.
 func scatter(s *site) (runtime.Bound, bool) {
 	comp, ok := s.m.Computation(s.in.Callee(0))
 	if !ok || s.in.NumOperands() != 3 || !s.in.Shape().IsArray() {

@@ -22,8 +22,8 @@ type scatteredLines[T any] struct {
 	loop   *parallelLoop
 }
 
-// leastOfLine is the bytes of lines from which on several workers, each of which reads all indices and some of the lines, are faster than one that reads all lines in order.
-const leastOfLine = 128
+// leastOfSharedLine is the bytes of lines from which on several workers, each of which reads all indices and some of the lines, are faster than one that reads all lines in order.
+const leastOfSharedLine = 128
 
 // Updates are shared if each part has several times as many as the array has elements.
 const (
@@ -43,7 +43,7 @@ func newScatteredLines[T any](w *windows, c *combiner[T], n, count, size int) *s
 			apart = apart && w.strides[a]%n == 0
 		}
 		var zero T
-		l.shared = apart && n*sizeOf(zero) >= leastOfLine
+		l.shared = apart && n*sizeOf(zero) >= leastOfSharedLine
 		l.loop = newParallelLoop(l.combineLines)
 		return l
 	}
