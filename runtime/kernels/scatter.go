@@ -9,7 +9,7 @@ import (
 )
 
 // scatter serves one array with a combiner that is one recognised op, or takes the update. Updates are applied in order: workers share the elements
-// of windows that lie together, and each sees all updates.
+// of windows that lie together, and each sees all updates. Windows that are lines have loops of their own, see scatteredLines.
 func scatter(s *site) (runtime.Bound, bool) {
 	comp, ok := s.m.Computation(s.in.Callee(0))
 	if !ok || s.in.NumOperands() != 3 || !s.in.Shape().IsArray() {
@@ -44,45 +44,27 @@ func scatter(s *site) (runtime.Bound, bool) {
 	}
 	switch t {
 	case hlo.F32:
-		return scatterFold(s, foldOf[float32](op), op)
+		return scatterAs(s, foldingNumbers[float32](op))
 	case hlo.F64:
-		return scatterFold(s, foldOf[float64](op), op)
+		return scatterAs(s, foldingNumbers[float64](op))
 	case hlo.BF16:
-		return scatterFold(s, bfloat16Fold(op), op)
+		return scatterAs(s, folding(bfloat16Fold(op)))
 	case hlo.PRED:
-		return scatterFold(s, predFoldOf(op), op)
+		return scatterAs(s, folding(predFoldOf(op)))
 	case hlo.S8:
-		return scatterFold(s, integerFoldOf[int8](op), op)
+		return scatterAs(s, foldingIntegers[int8](op))
 	case hlo.U8:
-		return scatterFold(s, integerFoldOf[uint8](op), op)
+		return scatterAs(s, foldingIntegers[uint8](op))
 	case hlo.S32:
-		return scatterFold(s, integerFoldOf[int32](op), op)
+		return scatterAs(s, foldingIntegers[int32](op))
 	case hlo.U32:
-		return scatterFold(s, integerFoldOf[uint32](op), op)
+		return scatterAs(s, foldingIntegers[uint32](op))
 	case hlo.S64:
-		return scatterFold(s, integerFoldOf[int64](op), op)
+		return scatterAs(s, foldingIntegers[int64](op))
 	case hlo.U64:
-		return scatterFold(s, integerFoldOf[uint64](op), op)
+		return scatterAs(s, foldingIntegers[uint64](op))
 	}
 	return runtime.Bound{}, false
-}
-
-func scatterFold[T any](s *site, f *fold[T], op hlo.Opcode) (runtime.Bound, bool) {
-	if f == nil {
-		return runtime.Bound{}, false
-	}
-	c := folding(f)
-	if op == hlo.OpAdd {
-		switch c := any(c).(type) {
-		case *combiner[float32]:
-			c.lines = addLines(c.rows)
-		case *combiner[float64]:
-			c.lines = addLines(c.rows)
-		case *combiner[int32]:
-			c.lines = addLines(c.rows)
-		}
-	}
-	return scatterAs(s, c)
 }
 
 // bfloat16Fold is a fold of codes that rounds each result. A NaN stays one, whatever its bits.
@@ -113,6 +95,9 @@ func bfloat16Fold(op hlo.Opcode) *fold[uint16] {
 
 // scatterAs applies updates in order, a run of elements at once.
 func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
+	if c == nil {
+		return runtime.Bound{}, false
+	}
 	a := hlo.AttrsOf[hlo.ScatterAttrs](s.in)
 	out, updates := s.in.Shape(), s.shape(2)
 	// The size of a window: 1 for axes that the updates lack, else the updates'.
@@ -151,9 +136,7 @@ func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 			source = nil // no window fits
 		}
 	}
-	base := newBaseCopy(0)
 	n := len(to)
-	line := together(to, 1) && together(from, 1) && together(source, n)
 	run := 1 // elements of a window that lie together
 	for run < n && to[run] == to[0]+run && from[run] == from[0]+run {
 		run++
@@ -161,14 +144,16 @@ func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 	if n%run != 0 {
 		run = 1
 	}
+	var zero T
+	most := max(1, run*sizeOf(zero)/leastOfRun) // parts of a run
+	if most == 1 && n > 0 && together(to, 1) && together(from, 1) && together(source, n) {
+		return newScatteredLines(w, c, n, len(source), int(out.NumElements())).bound(), true
+	}
+	base := newBaseCopy(0)
 	// apply does updates to elements [lo, hi) of every run.
 	apply := func(f *runtime.TensorFrame, lo, hi int) {
 		x, u := elems[T](f.Out(0).Data), elems[T](f.In(2).Data)
 		w.eachBlock(f.In(1).Data, 0, len(source), true, func(first int, at []int) {
-			if line {
-				c.lines(x, at, u[first*n:], n)
-				return
-			}
 			for i, o := range at {
 				for k := 0; k < n && o >= 0; k += run {
 					c.rows(x[o+to[k]+lo:][:hi-lo], u[source[first+i]+from[k]+lo:])
@@ -176,9 +161,6 @@ func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 			}
 		})
 	}
-	var zero T
-	most := max(1, run*sizeOf(zero)/leastOfRun) // parts of a run
-	line = line && most == 1
 	shared := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		parts := min(most, f.Workers())
 		apply(f, lo*run/parts, hi*run/parts)

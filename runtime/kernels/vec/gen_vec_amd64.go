@@ -1616,6 +1616,201 @@ func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //go:noescape
 func windowConvolutionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// scatterAddF32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyF32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF32S32AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF32S64AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF32S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF32S32AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF32S64AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF32S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddF64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyF64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF64S32AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF64S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF64S64AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF64S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF64S32AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF64S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF64S64AVX512 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF64S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI8AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumS8AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumS8AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumU8AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumU8AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI16AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyI16AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumS16AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumS16AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumU16AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumU16AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyI32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumS32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumS32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumU32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumU32AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyI64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumS64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumS64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumU64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumU64AVX512 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addBf16F32F32AVX512 computes in f32.
 //
 //go:noescape
@@ -3245,6 +3440,176 @@ func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //
 //go:noescape
 func windowConvolutionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddF32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyF32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF32S32AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF32S64AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF32S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF32S32AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF32S64AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF32S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddF64AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyF64AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF64AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF64AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF64S32AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF64S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumF64S64AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMaximumF64S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF64S32AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF64S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumF64S64AVX2 folds n elements at b into those of d with the indices at a.
+//
+//go:noescape
+func scatterMinimumF64S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI8AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumS8AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumS8AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumU8AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumU8AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI16AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyI16AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumS16AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumS16AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumU16AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumU16AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMultiplyI32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMultiplyI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumS32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumS32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMaximumU32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMaximumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterMinimumU32AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterMinimumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// scatterAddI64AVX2 folds lines of n elements into those that b lists.
+//
+//go:noescape
+func scatterAddI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addBf16F32F32AVX2 computes in f32.
 //

@@ -24819,6 +24819,3020 @@ done:
 	VZEROUPPER
 	RET
 
+// func scatterAddF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterAddF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VADDPS  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VADDPS  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VADDPS Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X4
+	VMOVSS (R8), X5
+	VADDPS Z5, Z4, Z0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMultiplyF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VMULPS  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VMULPS  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VMULPS Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X4
+	VMOVSS (R8), X5
+	VMULPS Z5, Z4, Z0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaximumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Z0
+	VMOVUPS   (R8), Z1
+	VCMPPS    $0x03, Z1, Z0, K1
+	VADDPS    Z1, Z0, Z2
+	VMAXPS    Z1, Z0, Z3
+	VMAXPS    Z0, Z1, Z0
+	VPANDD    Z0, Z3, Z0
+	VBLENDMPS Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (DI)
+	ADDQ      $+64, DI
+	ADDQ      $+64, R8
+	SUBQ      $+64, R9
+	CMPQ      R9, $+64
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+32, R9
+	JZ        no32
+	VMOVUPS   (DI), Y5
+	VMOVUPS   (R8), Y6
+	VCMPPS    $0x03, Z6, Z5, K1
+	VADDPS    Z6, Z5, Z0
+	VMAXPS    Z6, Z5, Z1
+	VMAXPS    Z5, Z6, Z2
+	VPANDD    Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z7
+	VMOVUPS   Y7, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+
+no32:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X8
+	VMOVUPS   (R8), X9
+	VCMPPS    $0x03, Z9, Z8, K1
+	VADDPS    Z9, Z8, Z0
+	VMAXPS    Z9, Z8, Z1
+	VMAXPS    Z8, Z9, Z2
+	VPANDD    Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z10
+	VMOVUPS   X10, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X8
+	VMOVSD    (R8), X9
+	VCMPPS    $0x03, Z9, Z8, K1
+	VADDPS    Z9, Z8, Z0
+	VMAXPS    Z9, Z8, Z1
+	VMAXPS    Z8, Z9, Z2
+	VPANDD    Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z11
+	VMOVSD    X11, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+	TESTQ     $+4, R9
+	JZ        no4
+	VMOVSS    (DI), X8
+	VMOVSS    (R8), X9
+	VCMPPS    $0x03, Z9, Z8, K1
+	VADDPS    Z9, Z8, Z0
+	VMAXPS    Z9, Z8, Z1
+	VMAXPS    Z8, Z9, Z2
+	VPANDD    Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z12
+	VMOVSS    X12, (DI)
+	ADDQ      $+4, DI
+	ADDQ      $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMinimumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Z0
+	VMOVUPS   (R8), Z1
+	VCMPPS    $0x03, Z1, Z0, K1
+	VADDPS    Z1, Z0, Z2
+	VMINPS    Z1, Z0, Z3
+	VMINPS    Z0, Z1, Z0
+	VPORD     Z0, Z3, Z0
+	VBLENDMPS Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (DI)
+	ADDQ      $+64, DI
+	ADDQ      $+64, R8
+	SUBQ      $+64, R9
+	CMPQ      R9, $+64
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+32, R9
+	JZ        no32
+	VMOVUPS   (DI), Y5
+	VMOVUPS   (R8), Y6
+	VCMPPS    $0x03, Z6, Z5, K1
+	VADDPS    Z6, Z5, Z0
+	VMINPS    Z6, Z5, Z1
+	VMINPS    Z5, Z6, Z2
+	VPORD     Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z7
+	VMOVUPS   Y7, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+
+no32:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X8
+	VMOVUPS   (R8), X9
+	VCMPPS    $0x03, Z9, Z8, K1
+	VADDPS    Z9, Z8, Z0
+	VMINPS    Z9, Z8, Z1
+	VMINPS    Z8, Z9, Z2
+	VPORD     Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z10
+	VMOVUPS   X10, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X8
+	VMOVSD    (R8), X9
+	VCMPPS    $0x03, Z9, Z8, K1
+	VADDPS    Z9, Z8, Z0
+	VMINPS    Z9, Z8, Z1
+	VMINPS    Z8, Z9, Z2
+	VPORD     Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z11
+	VMOVSD    X11, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+	TESTQ     $+4, R9
+	JZ        no4
+	VMOVSS    (DI), X8
+	VMOVSS    (R8), X9
+	VCMPPS    $0x03, Z9, Z8, K1
+	VADDPS    Z9, Z8, Z0
+	VMINPS    Z9, Z8, Z1
+	VMINPS    Z8, Z9, Z2
+	VPORD     Z2, Z1, Z1
+	VBLENDMPS Z0, Z1, K1, Z12
+	VMOVSS    X12, (DI)
+	ADDQ      $+4, DI
+	ADDQ      $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF32S32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMAXSS   X0, X1, X2
+	VMAXSS   X1, X0, X0
+	VANDPS   X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF32S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF32S64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMAXSS   X0, X1, X2
+	VMAXSS   X1, X0, X0
+	VANDPS   X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF32S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF32S32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMINSS   X0, X1, X2
+	VMINSS   X1, X0, X0
+	VORPS    X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF32S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF32S64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMINSS   X0, X1, X2
+	VMINSS   X1, X0, X0
+	VORPS    X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterAddF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterAddF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VADDPD  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VADDPD  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VADDPD  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VADDPD Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMultiplyF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VMULPD  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VMULPD  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VMULPD Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaximumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Z0
+	VMOVUPS   (R8), Z1
+	VCMPPD    $0x03, Z1, Z0, K1
+	VADDPD    Z1, Z0, Z2
+	VMAXPD    Z1, Z0, Z3
+	VMAXPD    Z0, Z1, Z0
+	VPANDQ    Z0, Z3, Z0
+	VBLENDMPD Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (DI)
+	ADDQ      $+64, DI
+	ADDQ      $+64, R8
+	SUBQ      $+64, R9
+	CMPQ      R9, $+64
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+32, R9
+	JZ        no32
+	VMOVUPS   (DI), Y5
+	VMOVUPS   (R8), Y6
+	VCMPPD    $0x03, Z6, Z5, K1
+	VADDPD    Z6, Z5, Z0
+	VMAXPD    Z6, Z5, Z1
+	VMAXPD    Z5, Z6, Z2
+	VPANDQ    Z2, Z1, Z1
+	VBLENDMPD Z0, Z1, K1, Z7
+	VMOVUPS   Y7, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+
+no32:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X8
+	VMOVUPS   (R8), X9
+	VCMPPD    $0x03, Z9, Z8, K1
+	VADDPD    Z9, Z8, Z0
+	VMAXPD    Z9, Z8, Z1
+	VMAXPD    Z8, Z9, Z2
+	VPANDQ    Z2, Z1, Z1
+	VBLENDMPD Z0, Z1, K1, Z10
+	VMOVUPS   X10, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X8
+	VMOVSD    (R8), X9
+	VCMPPD    $0x03, Z9, Z8, K1
+	VADDPD    Z9, Z8, Z0
+	VMAXPD    Z9, Z8, Z1
+	VMAXPD    Z8, Z9, Z2
+	VPANDQ    Z2, Z1, Z1
+	VBLENDMPD Z0, Z1, K1, Z11
+	VMOVSD    X11, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMinimumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Z0
+	VMOVUPS   (R8), Z1
+	VCMPPD    $0x03, Z1, Z0, K1
+	VADDPD    Z1, Z0, Z2
+	VMINPD    Z1, Z0, Z3
+	VMINPD    Z0, Z1, Z0
+	VPORQ     Z0, Z3, Z0
+	VBLENDMPD Z2, Z0, K1, Z4
+	VMOVUPS   Z4, (DI)
+	ADDQ      $+64, DI
+	ADDQ      $+64, R8
+	SUBQ      $+64, R9
+	CMPQ      R9, $+64
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+32, R9
+	JZ        no32
+	VMOVUPS   (DI), Y5
+	VMOVUPS   (R8), Y6
+	VCMPPD    $0x03, Z6, Z5, K1
+	VADDPD    Z6, Z5, Z0
+	VMINPD    Z6, Z5, Z1
+	VMINPD    Z5, Z6, Z2
+	VPORQ     Z2, Z1, Z1
+	VBLENDMPD Z0, Z1, K1, Z7
+	VMOVUPS   Y7, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+
+no32:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X8
+	VMOVUPS   (R8), X9
+	VCMPPD    $0x03, Z9, Z8, K1
+	VADDPD    Z9, Z8, Z0
+	VMINPD    Z9, Z8, Z1
+	VMINPD    Z8, Z9, Z2
+	VPORQ     Z2, Z1, Z1
+	VBLENDMPD Z0, Z1, K1, Z10
+	VMOVUPS   X10, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X8
+	VMOVSD    (R8), X9
+	VCMPPD    $0x03, Z9, Z8, K1
+	VADDPD    Z9, Z8, Z0
+	VMINPD    Z9, Z8, Z1
+	VMINPD    Z8, Z9, Z2
+	VPORQ     Z2, Z1, Z1
+	VBLENDMPD Z0, Z1, K1, Z11
+	VMOVSD    X11, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF64S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF64S32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMAXSD   X0, X1, X2
+	VMAXSD   X1, X0, X0
+	VANDPD   X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF64S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF64S64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMAXSD   X0, X1, X2
+	VMAXSD   X1, X0, X0
+	VANDPD   X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF64S32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF64S32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMINSD   X0, X1, X2
+	VMINSD   X1, X0, X0
+	VORPD    X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF64S64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF64S64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMINSD   X0, X1, X2
+	VMINSD   X1, X0, X0
+	VORPD    X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterAddI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterAddI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPADDB  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPADDB  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPADDB  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VPADDB Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X4
+	VMOVSS (R8), X5
+	VPADDB Z5, Z4, Z0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X4
+	MOVWLZX (R8), R10
+	VMOVD   R10, X5
+	VPADDB  Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X4
+	MOVBLZX (R8), R9
+	VMOVD   R9, X5
+	VPADDB  Z5, Z4, Z0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMaximumS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXSB Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXSB Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXSB Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXSB Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMAXSB Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X4
+	MOVWLZX (R8), R10
+	VMOVD   R10, X5
+	VPMAXSB Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X4
+	MOVBLZX (R8), R9
+	VMOVD   R9, X5
+	VPMAXSB Z5, Z4, Z0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMinimumS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINSB Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINSB Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINSB Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINSB Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMINSB Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X4
+	MOVWLZX (R8), R10
+	VMOVD   R10, X5
+	VPMINSB Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X4
+	MOVBLZX (R8), R9
+	VMOVD   R9, X5
+	VPMINSB Z5, Z4, Z0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMaximumU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXUB Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXUB Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXUB Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXUB Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMAXUB Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X4
+	MOVWLZX (R8), R10
+	VMOVD   R10, X5
+	VPMAXUB Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X4
+	MOVBLZX (R8), R9
+	VMOVD   R9, X5
+	VPMAXUB Z5, Z4, Z0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMinimumU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINUB Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINUB Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINUB Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINUB Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMINUB Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X4
+	MOVWLZX (R8), R10
+	VMOVD   R10, X5
+	VPMINUB Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X4
+	MOVBLZX (R8), R9
+	VMOVD   R9, X5
+	VPMINUB Z5, Z4, Z0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterAddI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterAddI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPADDW  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPADDW  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPADDW  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VPADDW Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X4
+	VMOVSS (R8), X5
+	VPADDW Z5, Z4, Z0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X4
+	MOVWLZX (R8), R9
+	VMOVD   R9, X5
+	VPADDW  Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMultiplyI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMULLW Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMULLW Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMULLW Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMULLW Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMULLW Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X4
+	MOVWLZX (R8), R9
+	VMOVD   R9, X5
+	VPMULLW Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMaximumS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXSW Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXSW Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXSW Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXSW Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMAXSW Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X4
+	MOVWLZX (R8), R9
+	VMOVD   R9, X5
+	VPMAXSW Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMinimumS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINSW Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINSW Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINSW Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINSW Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMINSW Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X4
+	MOVWLZX (R8), R9
+	VMOVD   R9, X5
+	VPMINSW Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMaximumU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXUW Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXUW Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXUW Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXUW Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMAXUW Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X4
+	MOVWLZX (R8), R9
+	VMOVD   R9, X5
+	VPMAXUW Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scatterMinimumU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINUW Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINUW Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINUW Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINUW Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMINUW Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X4
+	MOVWLZX (R8), R9
+	VMOVD   R9, X5
+	VPMINUW Z5, Z4, Z0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterAddI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterAddI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPADDD  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPADDD  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPADDD  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VPADDD Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X4
+	VMOVSS (R8), X5
+	VPADDD Z5, Z4, Z0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMultiplyI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMULLD Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMULLD Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMULLD Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMULLD Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMULLD Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaximumS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXSD Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXSD Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXSD Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXSD Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMAXSD Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMinimumS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINSD Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINSD Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINSD Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINSD Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMINSD Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaximumU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXUD Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXUD Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXUD Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXUD Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMAXUD Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMinimumU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINUD Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINUD Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINUD Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINUD Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X4
+	VMOVSS  (R8), X5
+	VPMINUD Z5, Z4, Z0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterAddI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterAddI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPADDQ  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPADDQ  Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPADDQ  Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X4
+	VMOVSD (R8), X5
+	VPADDQ Z5, Z4, Z0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·scatterMultiplyI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMULLQ Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMULLQ Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMULLQ Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMULLQ Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaximumS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXSQ Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXSQ Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXSQ Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXSQ Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMinimumS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINSQ Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINSQ Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINSQ Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINSQ Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMaximumU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMAXUQ Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMAXUQ Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMAXUQ Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMAXUQ Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·scatterMinimumU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+64
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Z0
+	VMOVUPS (R8), Z1
+	VPMINUQ Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	SUBQ    $+64, R9
+	CMPQ    R9, $+64
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+32, R9
+	JZ      no32
+	VMOVUPS (DI), Y2
+	VMOVUPS (R8), Y3
+	VPMINUQ Z3, Z2, Z0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+
+no32:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X4
+	VMOVUPS (R8), X5
+	VPMINUQ Z5, Z4, Z0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X4
+	VMOVSD  (R8), X5
+	VPMINUQ Z5, Z4, Z0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
 // func addBf16F32F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addBf16F32F32AVX512(SB), NOSPLIT, $0-40
@@ -48124,6 +51138,2390 @@ restOfRuns:
 	JMP          rest
 
 done:
+	VZEROUPPER
+	RET
+
+// func scatterAddF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterAddF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VADDPS  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VADDPS Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X2
+	VMOVSS (R8), X3
+	VADDPS Y3, Y2, Y0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMultiplyF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VMULPS  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VMULPS Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X2
+	VMOVSS (R8), X3
+	VMULPS Y3, Y2, Y0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Y0
+	VMOVUPS   (R8), Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMAXPS    Y1, Y0, Y4
+	VMAXPS    Y0, Y1, Y0
+	VPAND     Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+	SUBQ      $+32, R9
+	CMPQ      R9, $+32
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X5
+	VMOVUPS   (R8), X6
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VADDPS    Y6, Y5, Y1
+	VMAXPS    Y6, Y5, Y2
+	VMAXPS    Y5, Y6, Y3
+	VPAND     Y3, Y2, Y2
+	VBLENDVPS Y0, Y1, Y2, Y0
+	VMOVUPS   X0, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X5
+	VMOVSD    (R8), X6
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VADDPS    Y6, Y5, Y1
+	VMAXPS    Y6, Y5, Y2
+	VMAXPS    Y5, Y6, Y3
+	VPAND     Y3, Y2, Y2
+	VBLENDVPS Y0, Y1, Y2, Y0
+	VMOVSD    X0, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+	TESTQ     $+4, R9
+	JZ        no4
+	VMOVSS    (DI), X5
+	VMOVSS    (R8), X6
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VADDPS    Y6, Y5, Y1
+	VMAXPS    Y6, Y5, Y2
+	VMAXPS    Y5, Y6, Y3
+	VPAND     Y3, Y2, Y2
+	VBLENDVPS Y0, Y1, Y2, Y0
+	VMOVSS    X0, (DI)
+	ADDQ      $+4, DI
+	ADDQ      $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Y0
+	VMOVUPS   (R8), Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMINPS    Y1, Y0, Y4
+	VMINPS    Y0, Y1, Y0
+	VPOR      Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+	SUBQ      $+32, R9
+	CMPQ      R9, $+32
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X5
+	VMOVUPS   (R8), X6
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VADDPS    Y6, Y5, Y1
+	VMINPS    Y6, Y5, Y2
+	VMINPS    Y5, Y6, Y3
+	VPOR      Y3, Y2, Y2
+	VBLENDVPS Y0, Y1, Y2, Y0
+	VMOVUPS   X0, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X5
+	VMOVSD    (R8), X6
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VADDPS    Y6, Y5, Y1
+	VMINPS    Y6, Y5, Y2
+	VMINPS    Y5, Y6, Y3
+	VPOR      Y3, Y2, Y2
+	VBLENDVPS Y0, Y1, Y2, Y0
+	VMOVSD    X0, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+	TESTQ     $+4, R9
+	JZ        no4
+	VMOVSS    (DI), X5
+	VMOVSS    (R8), X6
+	VCMPPS    $0x03, Y6, Y5, Y0
+	VADDPS    Y6, Y5, Y1
+	VMINPS    Y6, Y5, Y2
+	VMINPS    Y5, Y6, Y3
+	VPOR      Y3, Y2, Y2
+	VBLENDVPS Y0, Y1, Y2, Y0
+	VMOVSS    X0, (DI)
+	ADDQ      $+4, DI
+	ADDQ      $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF32S32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMAXSS   X0, X1, X2
+	VMAXSS   X1, X0, X0
+	VANDPS   X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF32S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF32S64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMAXSS   X0, X1, X2
+	VMAXSS   X1, X0, X0
+	VANDPS   X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF32S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF32S32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMINSS   X0, X1, X2
+	VMINSS   X1, X0, X0
+	VORPS    X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF32S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF32S64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x02, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSS   (CX)(R8*4), X0
+	VMOVSS   (BX)(DI*4), X1
+	VUCOMISS X0, X1
+	JPS      unordered
+	VMINSS   X0, X1, X2
+	VMINSS   X1, X0, X0
+	VORPS    X0, X2, X2
+
+store:
+	VMOVSS X2, (CX)(R8*4)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSS X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterAddF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterAddF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VADDPD  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VADDPD Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMultiplyF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VMULPD  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VMULPD  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VMULPD Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Y0
+	VMOVUPS   (R8), Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMAXPD    Y1, Y0, Y4
+	VMAXPD    Y0, Y1, Y0
+	VPAND     Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+	SUBQ      $+32, R9
+	CMPQ      R9, $+32
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X5
+	VMOVUPS   (R8), X6
+	VCMPPD    $0x03, Y6, Y5, Y0
+	VADDPD    Y6, Y5, Y1
+	VMAXPD    Y6, Y5, Y2
+	VMAXPD    Y5, Y6, Y3
+	VPAND     Y3, Y2, Y2
+	VBLENDVPD Y0, Y1, Y2, Y0
+	VMOVUPS   X0, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X5
+	VMOVSD    (R8), X6
+	VCMPPD    $0x03, Y6, Y5, Y0
+	VADDPD    Y6, Y5, Y1
+	VMAXPD    Y6, Y5, Y2
+	VMAXPD    Y5, Y6, Y3
+	VPAND     Y3, Y2, Y2
+	VBLENDVPD Y0, Y1, Y2, Y0
+	VMOVSD    X0, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS   (DI), Y0
+	VMOVUPS   (R8), Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMINPD    Y1, Y0, Y4
+	VMINPD    Y0, Y1, Y0
+	VPOR      Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (DI)
+	ADDQ      $+32, DI
+	ADDQ      $+32, R8
+	SUBQ      $+32, R9
+	CMPQ      R9, $+32
+	JGE       many
+	TESTQ     R9, R9
+	JZ        next
+
+rest:
+	TESTQ     $+16, R9
+	JZ        no16
+	VMOVUPS   (DI), X5
+	VMOVUPS   (R8), X6
+	VCMPPD    $0x03, Y6, Y5, Y0
+	VADDPD    Y6, Y5, Y1
+	VMINPD    Y6, Y5, Y2
+	VMINPD    Y5, Y6, Y3
+	VPOR      Y3, Y2, Y2
+	VBLENDVPD Y0, Y1, Y2, Y0
+	VMOVUPS   X0, (DI)
+	ADDQ      $+16, DI
+	ADDQ      $+16, R8
+
+no16:
+	TESTQ     $+8, R9
+	JZ        no8
+	VMOVSD    (DI), X5
+	VMOVSD    (R8), X6
+	VCMPPD    $0x03, Y6, Y5, Y0
+	VADDPD    Y6, Y5, Y1
+	VMINPD    Y6, Y5, Y2
+	VMINPD    Y5, Y6, Y3
+	VPOR      Y3, Y2, Y2
+	VBLENDVPD Y0, Y1, Y2, Y0
+	VMOVSD    X0, (DI)
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF64S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF64S32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMAXSD   X0, X1, X2
+	VMAXSD   X1, X0, X0
+	VANDPD   X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMaximumF64S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMaximumF64S64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMAXSD   X0, X1, X2
+	VMAXSD   X1, X0, X0
+	VANDPD   X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF64S32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF64S32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVLQSX  (DX)(DI*4), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMINSD   X0, X1, X2
+	VMINSD   X1, X0, X0
+	VORPD    X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterMinimumF64S64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·scatterMinimumF64S64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SUBQ CX, SI
+	SHRQ $0x03, SI
+	XORQ DI, DI
+	JMP  check
+
+next:
+	MOVQ     (DX)(DI*8), R8
+	CMPQ     R8, SI
+	JHI      done
+	VMOVSD   (CX)(R8*8), X0
+	VMOVSD   (BX)(DI*8), X1
+	VUCOMISD X0, X1
+	JPS      unordered
+	VMINSD   X0, X1, X2
+	VMINSD   X1, X0, X0
+	VORPD    X0, X2, X2
+
+store:
+	VMOVSD X2, (CX)(R8*8)
+
+done:
+	INCQ DI
+
+check:
+	CMPQ DI, AX
+	JLT  next
+	JMP  end
+
+unordered:
+	VADDSD X0, X1, X2
+	JMP    store
+
+end:
+	VZEROUPPER
+	RET
+
+// func scatterAddI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterAddI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPADDB  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VPADDB Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X2
+	VMOVSS (R8), X3
+	VPADDB Y3, Y2, Y0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X2
+	MOVWLZX (R8), R10
+	VMOVD   R10, X3
+	VPADDB  Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X2
+	MOVBLZX (R8), R9
+	VMOVD   R9, X3
+	VPADDB  Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMAXSB Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMAXSB Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMAXSB Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X2
+	MOVWLZX (R8), R10
+	VMOVD   R10, X3
+	VPMAXSB Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X2
+	MOVBLZX (R8), R9
+	VMOVD   R9, X3
+	VPMAXSB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMINSB Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMINSB Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMINSB Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X2
+	MOVWLZX (R8), R10
+	VMOVD   R10, X3
+	VPMINSB Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X2
+	MOVBLZX (R8), R9
+	VMOVD   R9, X3
+	VPMINSB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMAXUB Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMAXUB Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMAXUB Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X2
+	MOVWLZX (R8), R10
+	VMOVD   R10, X3
+	VPMAXUB Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X2
+	MOVBLZX (R8), R9
+	VMOVD   R9, X3
+	VPMAXUB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x00, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*1), DI
+	LEAQ (DX)(R8*1), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMINUB Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMINUB Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMINUB Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R10
+	VMOVD   R10, X2
+	MOVWLZX (R8), R10
+	VMOVD   R10, X3
+	VPMINUB Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+	TESTQ   $+1, R9
+	JZ      no1
+	MOVBLZX (DI), R9
+	VMOVD   R9, X2
+	MOVBLZX (R8), R9
+	VMOVD   R9, X3
+	VPMINUB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (DI)
+	ADDQ    $+1, DI
+	ADDQ    $+1, R8
+
+no1:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterAddI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterAddI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPADDW  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VPADDW Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X2
+	VMOVSS (R8), X3
+	VPADDW Y3, Y2, Y0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X2
+	MOVWLZX (R8), R9
+	VMOVD   R9, X3
+	VPADDW  Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMultiplyI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMULLW Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMULLW Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMULLW Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMULLW Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X2
+	MOVWLZX (R8), R9
+	VMOVD   R9, X3
+	VPMULLW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMAXSW Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMAXSW Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMAXSW Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X2
+	MOVWLZX (R8), R9
+	VMOVD   R9, X3
+	VPMAXSW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMINSW Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMINSW Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMINSW Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X2
+	MOVWLZX (R8), R9
+	VMOVD   R9, X3
+	VPMINSW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMAXUW Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMAXUW Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMAXUW Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X2
+	MOVWLZX (R8), R9
+	VMOVD   R9, X3
+	VPMAXUW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x01, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*2), DI
+	LEAQ (DX)(R8*2), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMINUW Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMINUW Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMINUW Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+	TESTQ   $+2, R9
+	JZ      no2
+	MOVWLZX (DI), R9
+	VMOVD   R9, X2
+	MOVWLZX (R8), R9
+	VMOVD   R9, X3
+	VPMINUW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (DI)
+	ADDQ    $+2, DI
+	ADDQ    $+2, R8
+
+no2:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterAddI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterAddI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPADDD  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VPADDD Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+	TESTQ  $+4, R9
+	JZ     no4
+	VMOVSS (DI), X2
+	VMOVSS (R8), X3
+	VPADDD Y3, Y2, Y0
+	VMOVSS X0, (DI)
+	ADDQ   $+4, DI
+	ADDQ   $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMultiplyI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMultiplyI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMULLD Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMULLD Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMULLD Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMULLD Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMAXSD Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMAXSD Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMAXSD Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMINSD Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMINSD Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMINSD Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMaximumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMaximumU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMAXUD Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMAXUD Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMAXUD Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterMinimumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterMinimumU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*4), DI
+	LEAQ (DX)(R8*4), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPMINUD Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ   $+8, R9
+	JZ      no8
+	VMOVSD  (DI), X2
+	VMOVSD  (R8), X3
+	VPMINUD Y3, Y2, Y0
+	VMOVSD  X0, (DI)
+	ADDQ    $+8, DI
+	ADDQ    $+8, R8
+
+no8:
+	TESTQ   $+4, R9
+	JZ      no4
+	VMOVSS  (DI), X2
+	VMOVSS  (R8), X3
+	VPMINUD Y3, Y2, Y0
+	VMOVSS  X0, (DI)
+	ADDQ    $+4, DI
+	ADDQ    $+4, R8
+
+no4:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
+	VZEROUPPER
+	RET
+
+// func scatterAddI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·scatterAddI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, AX
+
+line:
+	MOVQ (BX), DI
+	MOVQ 8(BX), R8
+	LEAQ (CX)(DI*8), DI
+	LEAQ (DX)(R8*8), R8
+	MOVQ AX, R9
+	CMPQ R9, $+32
+	JLT  rest
+
+many:
+	VMOVUPS (DI), Y0
+	VMOVUPS (R8), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	SUBQ    $+32, R9
+	CMPQ    R9, $+32
+	JGE     many
+	TESTQ   R9, R9
+	JZ      next
+
+rest:
+	TESTQ   $+16, R9
+	JZ      no16
+	VMOVUPS (DI), X2
+	VMOVUPS (R8), X3
+	VPADDQ  Y3, Y2, Y0
+	VMOVUPS X0, (DI)
+	ADDQ    $+16, DI
+	ADDQ    $+16, R8
+
+no16:
+	TESTQ  $+8, R9
+	JZ     no8
+	VMOVSD (DI), X2
+	VMOVSD (R8), X3
+	VPADDQ Y3, Y2, Y0
+	VMOVSD X0, (DI)
+	ADDQ   $+8, DI
+	ADDQ   $+8, R8
+
+no8:
+next:
+	ADDQ $+16, BX
+	CMPQ BX, SI
+	JLE  line
 	VZEROUPPER
 	RET
 

@@ -22,6 +22,7 @@ const (
 	Folding          // of n elements into one
 	FoldingRuns      // of short runs, one behind the other, into one each: see [FindFoldRuns]
 	Windowed         // of runs of elements into one each
+	Scattered        // of lines, or of single elements, into others anywhere: see gen/scatter.go
 	Equal
 	NotEqual
 	Less
@@ -34,7 +35,7 @@ const (
 	Rotating      // as shift-left, but the bits that leave an element come back on the right
 )
 
-var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", Windowed: "window-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
+var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", Windowed: "window-", Scattered: "scatter-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
 	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign

@@ -16,6 +16,7 @@
 //	double.go   functions of f32 that are computed in f64
 //	reduce.go   sums and extremes
 //	window.go   the same of runs, element by element
+//	scatter.go  folds of lines and of elements into those that lists say
 //	brain.go    arithmetic of bf16 as it is in memory
 //	order.go    elements in another order
 //	record.go   the bodies as data

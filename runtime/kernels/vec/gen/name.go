@@ -48,6 +48,7 @@ var modes = map[string]struct{ op, mode string }{
 	"fold-and": {"and", "Folding"}, "fold-or": {"or", "Folding"}, "fold-xor": {"xor", "Folding"},
 	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"},
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},
+	"scatter-add": {"add", "Scattered"}, "scatter-multiply": {"multiply", "Scattered"}, "scatter-maximum": {"maximum", "Scattered"}, "scatter-minimum": {"minimum", "Scattered"},
 	"window-convolution": {"convolution", "Windowed"},
 	"eq":                 {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},
 	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"},
