@@ -9,10 +9,10 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-// isNested reports whether the state of a loop has tuples in it, of arrays only, which can be taken apart.
-func isNested(m analysis.Computations, while hlo.Instruction) bool {
+// isNested reports whether the state of a loop has tuples in it, of arrays only, which can be taken apart. What asynchronous work hands on looks like one.
+func isNested(m analysis.Computations, while hlo.Instruction, inEntry bool) bool {
 	s := while.Shape()
-	if !s.IsTuple() || s.NumElems() == 0 || communicates(m, while) {
+	if !s.IsTuple() || s.NumElems() == 0 || communicates(m, while) || !isTuples(while.OperandInstr(0), inEntry) {
 		return false
 	}
 	for _, leaf := range s.Leaves {
@@ -30,6 +30,24 @@ func isNested(m analysis.Computations, while hlo.Instruction) bool {
 		}
 	}
 	return nested && !isDecorated(while) && while.OperandInstr(0).Shape().Equal(s) && body(m, while).Root().Shape().Equal(s)
+}
+
+// isTuples reports whether a value, and all parts of it that look like tuples, are tuples and not asynchronous work: they are made here, or a caller of the program gives them.
+func isTuples(in hlo.Instruction, inEntry bool) bool {
+	switch {
+	case !in.Shape().IsTuple():
+		return true
+	case in.Opcode() == hlo.OpTuple:
+		for o := range in.Operands() {
+			if !isTuples(o, inEntry) {
+				return false
+			}
+		}
+		return true
+	case in.Opcode() == hlo.OpGetTupleElement:
+		return isTuples(in.OperandInstr(0), inEntry)
+	}
+	return in.Opcode() == hlo.OpParameter && inEntry
 }
 
 // flatten makes the state of a loop one tuple of arrays.

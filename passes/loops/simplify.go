@@ -48,7 +48,7 @@ func simplifyLoops(ctx *pass.Context, m hlo.Module, compares bool) (hlo.Module, 
 			if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) || effects.OfComputation(condition(m, in).ID()) {
 				continue
 			}
-			if isNested(now, in) && ctx.Spend("flatten") {
+			if isNested(now, in, c.ID() == m.Entry().ID()) && ctx.Spend("flatten") {
 				if err := flatten(e, ce, in); err != nil {
 					return m, err
 				}
